@@ -1,0 +1,77 @@
+//! What makes a model stop with an error.
+
+use thiserror::Error;
+
+/// A model stops with a fault where the real part would misbehave, or where the model does not know what the real
+/// part would do. It never guesses and never carries on silently.
+///
+/// `pc` is the address of the instruction that was executing, in the address space of its ELF file.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Fault {
+    /// An opcode that the core does not have, or that is not modelled.
+    #[error("no such instruction at {pc:#07x} (bytes {bytes:02x?})")]
+    Opcode {
+        /// Address of the instruction.
+        pc: u32,
+        /// The bytes found there, in memory order.
+        bytes: Vec<u8>,
+    },
+    /// An access to an address where the part has neither memory nor a modelled register.
+    #[error("{kind} of {size} byte(s) at {address:#010x}, where nothing is modelled (pc {pc:#07x})")]
+    Unmapped {
+        /// Address of the instruction.
+        pc: u32,
+        /// The address accessed.
+        address: u32,
+        /// Bytes: 1, 2, 4 or 8.
+        size: u8,
+        /// `read`, `write` or `fetch`.
+        kind: &'static str,
+    },
+    /// An access to a modelled register in a way that is not modelled or not allowed.
+    #[error("{device}: {what} (address {address:#010x}, pc {pc:#07x})")]
+    Peripheral {
+        /// Address of the instruction.
+        pc: u32,
+        /// The register's address.
+        address: u32,
+        /// The peripheral's name in the target file.
+        device: String,
+        /// What was tried.
+        what: String,
+    },
+    /// The architecture forbids the access: misalignment, a write to flash, execution from where none is possible.
+    #[error("{what} (address {address:#010x}, pc {pc:#07x})")]
+    Architecture {
+        /// Address of the instruction.
+        pc: u32,
+        /// The address accessed, or the value at fault.
+        address: u32,
+        /// Which rule was broken.
+        what: String,
+    },
+    /// The image has bytes where the part has no memory.
+    #[error("the image has {size} byte(s) at {address:#010x}, where {part} has no memory")]
+    Load {
+        /// First address of the segment.
+        address: u32,
+        /// Its length in bytes.
+        size: u32,
+        /// The part's name.
+        part: String,
+    },
+}
+
+impl Fault {
+    /// The instruction at fault, where there is one.
+    #[must_use]
+    pub fn pc(&self) -> Option<u32> {
+        match self {
+            Fault::Opcode { pc, .. }
+            | Fault::Unmapped { pc, .. }
+            | Fault::Peripheral { pc, .. }
+            | Fault::Architecture { pc, .. } => Some(*pc),
+            Fault::Load { .. } => None,
+        }
+    }
+}

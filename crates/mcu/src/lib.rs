@@ -1,0 +1,24 @@
+//! Cycle-accurate processor models.
+//!
+//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`cortex_m`]), its
+//! memories with their timing, and its peripherals. What kind of microcontroller it is stands in a [`Part`], read
+//! from `targets/*.toml`. [`new_machine`] puts the two together.
+//!
+//! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at addresses, runs
+//! it, and counts. Whoever wants to look on hands in an [`Observer`].
+
+pub mod avr;
+pub mod cortex_m;
+mod fault;
+mod machine;
+pub mod msp430;
+mod observe;
+mod part;
+mod peripheral;
+pub mod peripherals;
+
+pub use fault::Fault;
+pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};
+pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
+pub use part::{Core, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
+pub use peripheral::{Context, Peripheral, PeripheralBus};

@@ -1,0 +1,121 @@
+//! One microcontroller as a whole.
+
+use crate::{Core, Fault, Observer, Part, avr, cortex_m, msp430};
+
+/// Bytes to be put into memory before a run, at ELF load addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000).
+    pub address: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What the programmer writes into the part: the load segments of an ELF file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// Load segments, not overlapping.
+    pub segments: Vec<Segment>,
+}
+
+/// When to stop a run. Addresses stop before the instruction there executes, except for the first instruction of
+/// the run, so that a run can be taken up again where it stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Until {
+    /// Stop at the first instruction boundary at or past this many cycles since reset.
+    pub cycles: Option<u64>,
+    /// Stop before an instruction at one of these addresses (few: they are compared one by one or marked in the
+    /// decoded program).
+    pub addresses: Vec<u32>,
+}
+
+/// Why a run stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The cycle limit was reached.
+    Cycles,
+    /// The instruction at this address of [`Until::addresses`] comes next.
+    Address(u32),
+    /// The core sleeps and no peripheral will ever wake it, or it jumps to itself with interrupts that can never
+    /// come: the program has ended.
+    Halted,
+    /// A breakpoint instruction (`BREAK`, `BKPT`) was reached; it comes next.
+    Breakpoint,
+}
+
+/// One microcontroller: core, memories, peripherals. Deterministic: the same image, inputs and calls give the same
+/// cycles, always.
+pub trait Machine: Send {
+    /// What this machine is a model of.
+    fn part(&self) -> &Part;
+
+    /// Writes an image into the memories. Call [`Machine::reset`] afterwards.
+    ///
+    /// # Errors
+    /// [`Fault::Load`] where the part has no memory at an address.
+    fn load(&mut self, image: &Image) -> Result<(), Fault>;
+
+    /// A power-on reset: registers, peripherals and counters as after power-up, RAM cleared to zero except what
+    /// the image put there, non-volatile memory kept.
+    fn reset(&mut self);
+
+    /// Runs until something of `until` comes about, without anyone looking on.
+    ///
+    /// # Errors
+    /// Whatever the model cannot or must not execute; the machine stays at the instruction at fault.
+    fn run(&mut self, until: &Until) -> Result<Stop, Fault>;
+
+    /// As [`Machine::run`], telling `observer` of each step and access.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault>;
+
+    /// Cycles of the core clock since reset.
+    fn cycles(&self) -> u64;
+
+    /// Instructions executed since reset.
+    fn instructions(&self) -> u64;
+
+    /// Address of the next instruction.
+    fn pc(&self) -> u32;
+
+    /// Moves execution to an address (Thumb: bit 0 is ignored).
+    fn set_pc(&mut self, pc: u32);
+
+    /// The stack pointer (AVR: without the ELF's 0x800000).
+    fn sp(&self) -> u32;
+
+    /// The registers by name, in the order in which a person would print them: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
+    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`.
+    fn registers(&self) -> Vec<(String, u32)>;
+
+    /// Sets a register by its name; false where there is none of that name.
+    fn set_register(&mut self, name: &str, value: u32) -> bool;
+
+    /// Reads memory as a debugger would: no cycles, no side effects. False where there is no memory.
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool;
+
+    /// Writes memory as a debugger would, also non-volatile memory. False where there is no memory.
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
+
+    /// The whole machine as it is now, to be run on from here independently: a snapshot.
+    fn snapshot(&self) -> Box<dyn Machine>;
+}
+
+/// Builds the machine that `part` describes, its core clocked at `clock_hz`, reset, with empty memories.
+///
+/// `clock_hz` decides which wait states the flash needs; a core's flash registers must allow for them before the
+/// program may run that fast.
+///
+/// # Errors
+/// A sentence naming the peripheral of the part that no model exists for.
+pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
+    match part.core {
+        Core::Avr5 | Core::Avr51 => avr::new_machine(part, clock_hz),
+        Core::Msp430x => msp430::new_machine(part, clock_hz),
+        Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => {
+            cortex_m::new_machine(part, clock_hz)
+        }
+    }
+}

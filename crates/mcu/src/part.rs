@@ -1,0 +1,151 @@
+//! What a microcontroller is made of, as `targets/*.toml` says it.
+//!
+//! The file has more tables than these (`[toolchain]`, `[supply]`); each is read by the crate that needs it.
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The processor cores that have a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Core {
+    /// AVR with up to 64 kB of flash reachable by `LPM`, 16-bit program counter (avr5).
+    Avr5,
+    /// AVR with RAMPZ and `ELPM`, 128 kB of flash, 16-bit program counter (avr51).
+    Avr51,
+    /// MSP430X, the CPUX of the MSP430F5xx (20-bit addresses).
+    Msp430x,
+    /// ARM Cortex-M0 (ARMv6-M).
+    CortexM0,
+    /// ARM Cortex-M3 (ARMv7-M).
+    CortexM3,
+    /// ARM Cortex-M4 (ARMv7E-M).
+    CortexM4,
+    /// ARM Cortex-M7 (ARMv7E-M, dual issue).
+    CortexM7,
+}
+
+/// What a memory is, which decides who may write it and how it is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryKind {
+    /// Program memory behind the flash interface of [`FlashTiming`].
+    Flash,
+    /// RAM on the bus.
+    Ram,
+    /// Tightly coupled memory: no wait states, never cached (Cortex-M7; also STM32F4's CCM).
+    Tcm,
+    /// Byte-erasable non-volatile memory.
+    Eeprom,
+}
+
+/// One memory.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Its name in the data sheet, lower case.
+    pub name: String,
+    /// What it is.
+    pub kind: MemoryKind,
+    /// First address, in ELF addresses.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Other addresses at which the same bytes appear (STM32: flash at 0, too; STM32F7: ITCM view of the flash).
+    #[serde(default)]
+    pub aliases: Vec<u32>,
+}
+
+/// The wait states of the flash up to a clock, at a supply from `min_v` up.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaitStates {
+    /// Extra cycles of one flash access.
+    pub cycles: u8,
+    /// Highest clock for this many, in Hz.
+    pub max_hz: u64,
+    /// Lowest supply for this row, in volts.
+    #[serde(default)]
+    pub min_v: f64,
+}
+
+/// How the flash answers. Absent for parts whose flash keeps up with the core at every clock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashTiming {
+    /// Manual, document number and table.
+    pub source: String,
+    /// Which interface: `stm32f0`, `stm32f1` (both: prefetch buffer), `stm32f4` (ART), `stm32f7` (ART on ITCM, caches
+    /// on AXI).
+    pub interface: String,
+    /// Bits of one flash line as the interface reads it: 32, 64, 128 or 256.
+    pub line_bits: u16,
+    /// By clock and supply, rising.
+    pub wait_states: Vec<WaitStates>,
+}
+
+/// A peripheral: which model, where, and its settings.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct PeripheralSpec {
+    /// Its name in the data sheet: `PORTB`, `USART1`.
+    pub name: String,
+    /// Which model: the name of a file in `crates/mcu/src/peripherals`, with dashes.
+    pub model: String,
+    /// First register address, in ELF addresses without AVR's 0x800000.
+    pub base: u32,
+    /// Interrupt vector or IRQ number, where it has one.
+    #[serde(default)]
+    pub irq: Option<u8>,
+    /// Further settings that only its model knows, integers by name.
+    #[serde(default)]
+    pub settings: std::collections::BTreeMap<String, i64>,
+}
+
+/// A microcontroller, as the processor models need it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Part {
+    /// Target name, as on the command line.
+    pub name: String,
+    /// Manufacturer and part, for a person.
+    pub description: String,
+    /// Its core.
+    pub core: Core,
+    /// Clock where none is asked for, in Hz.
+    pub default_clock_hz: u64,
+    /// Its memories.
+    #[serde(rename = "memory")]
+    pub memories: Vec<Memory>,
+    /// Its flash interface.
+    #[serde(default)]
+    pub flash: Option<FlashTiming>,
+    /// Its peripherals.
+    #[serde(rename = "peripheral", default)]
+    pub peripherals: Vec<PeripheralSpec>,
+}
+
+/// A target file that does not say what it must.
+#[derive(Clone, Debug, Error)]
+#[error("target file: {0}")]
+pub struct PartError(String);
+
+impl Part {
+    /// Reads the part out of a target file.
+    ///
+    /// # Errors
+    /// What is missing or wrong in it, with the line.
+    pub fn from_toml(text: &str) -> Result<Part, PartError> {
+        toml::from_str(text).map_err(|error| PartError(error.to_string()))
+    }
+
+    /// The wait states that the flash needs at this clock and supply; `None` where the part allows no such pair.
+    #[must_use]
+    pub fn wait_states(&self, clock_hz: u64, supply_v: f64) -> Option<u8> {
+        let Some(flash) = &self.flash else { return Some(0) };
+        flash
+            .wait_states
+            .iter()
+            .filter(|row| clock_hz <= row.max_hz && supply_v >= row.min_v)
+            .map(|row| row.cycles)
+            .min()
+    }
+}

@@ -1,0 +1,207 @@
+//! The bus's plug-in side: registers that do something.
+
+use crate::{Fault, Observer, PinEdge};
+use std::ops::Range;
+
+/// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
+pub struct Context<'a, 'o> {
+    /// Cycles since reset, at the start of the accessing instruction.
+    pub now: u64,
+    /// The accessing instruction.
+    pub pc: u32,
+    /// Requested interrupts, a bit per vector or IRQ number.
+    pub requests: &'a mut u128,
+    /// Looks on, where someone does.
+    pub observer: Option<&'a mut (dyn Observer + 'o)>,
+}
+
+impl Context<'_, '_> {
+    /// Requests an interrupt.
+    pub fn request(&mut self, irq: u8) {
+        *self.requests |= 1 << irq;
+    }
+
+    /// Takes a request back.
+    pub fn withdraw(&mut self, irq: u8) {
+        *self.requests &= !(1 << irq);
+    }
+
+    /// Tells the observer of each pin that differs between two output levels of a port.
+    pub fn pins(&mut self, port: &str, before: u32, after: u32) {
+        if let Some(observer) = &mut self.observer {
+            let mut changed = before ^ after;
+            while changed != 0 {
+                let pin = changed.trailing_zeros() as u8;
+                changed &= changed - 1;
+                observer.pin(&PinEdge { port, pin, high: after >> pin & 1 == 1, cycles: self.now });
+            }
+        }
+    }
+}
+
+/// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
+pub trait Peripheral: Send {
+    /// Its name in the target file.
+    fn name(&self) -> &str;
+
+    /// The addresses that it answers at (may be several pieces; AVR without 0x800000).
+    fn ranges(&self) -> Vec<Range<u32>>;
+
+    /// A read of `size` bytes (1, 2, 4) at `address`.
+    ///
+    /// # Errors
+    /// A register or a size that is not modelled.
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault>;
+
+    /// A write of `size` bytes (1, 2, 4) at `address`.
+    ///
+    /// # Errors
+    /// A register, a size or a setting that is not modelled.
+    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault>;
+
+    /// The cycle at which [`Peripheral::tick`] must be called next, if it wants to be.
+    fn due(&self) -> Option<u64> {
+        None
+    }
+
+    /// Its time has come: `context.now` is at or past [`Peripheral::due`].
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        let _ = context;
+    }
+
+    /// The core has taken the interrupt `irq`; a peripheral whose flag is cleared by that clears it.
+    fn taken(&mut self, irq: u8) {
+        let _ = irq;
+    }
+
+    /// As after power-up.
+    fn reset(&mut self);
+
+    /// A copy of itself, for snapshots.
+    fn boxed_clone(&self) -> Box<dyn Peripheral>;
+}
+
+/// All peripherals of a machine.
+pub struct PeripheralBus {
+    devices: Vec<Box<dyn Peripheral>>,
+    /// (range, index into `devices`), sorted by start.
+    map: Vec<(Range<u32>, usize)>,
+    /// Requested interrupts.
+    pub requests: u128,
+    /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
+    /// count at instruction boundaries.
+    pub due: u64,
+}
+
+impl Clone for PeripheralBus {
+    fn clone(&self) -> Self {
+        PeripheralBus {
+            devices: self.devices.iter().map(|device| device.boxed_clone()).collect(),
+            map: self.map.clone(),
+            requests: self.requests,
+            due: self.due,
+        }
+    }
+}
+
+impl PeripheralBus {
+    /// A bus with these devices. Panics when two claim one address: that is a mistake in the models.
+    #[must_use]
+    pub fn new(devices: Vec<Box<dyn Peripheral>>) -> Self {
+        let mut map: Vec<(Range<u32>, usize)> = devices
+            .iter()
+            .enumerate()
+            .flat_map(|(index, device)| device.ranges().into_iter().map(move |range| (range, index)))
+            .collect();
+        map.sort_by_key(|(range, _)| range.start);
+        for pair in map.windows(2) {
+            assert!(pair[0].0.end <= pair[1].0.start, "peripherals overlap: {pair:?}");
+        }
+        let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX };
+        bus.reschedule();
+        bus
+    }
+
+    fn find(&self, address: u32) -> Option<usize> {
+        let after = self.map.partition_point(|(range, _)| range.start <= address);
+        let (range, index) = self.map.get(after.checked_sub(1)?)?;
+        range.contains(&address).then_some(*index)
+    }
+
+    /// Whether a peripheral answers at `address`.
+    #[must_use]
+    pub fn claims(&self, address: u32) -> bool {
+        self.find(address).is_some()
+    }
+
+    fn reschedule(&mut self) {
+        self.due = self.devices.iter().filter_map(|device| device.due()).min().unwrap_or(u64::MAX);
+    }
+
+    /// A read at `address`.
+    ///
+    /// # Errors
+    /// [`Fault::Unmapped`] where no device answers, or the device's own fault.
+    pub fn read(
+        &mut self,
+        address: u32,
+        size: u8,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<u32, Fault> {
+        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
+        let mut context = Context { now, pc, requests: &mut self.requests, observer };
+        let value = self.devices[index].read(address, size, &mut context)?;
+        self.reschedule();
+        Ok(value)
+    }
+
+    /// A write at `address`.
+    ///
+    /// # Errors
+    /// As [`PeripheralBus::read`].
+    pub fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<(), Fault> {
+        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "write" })?;
+        let mut context = Context { now, pc, requests: &mut self.requests, observer };
+        self.devices[index].write(address, size, value, &mut context)?;
+        self.reschedule();
+        Ok(())
+    }
+
+    /// Lets every device whose time has come have its tick.
+    pub fn tick(&mut self, now: u64, pc: u32, mut observer: Option<&mut (dyn Observer + '_)>) {
+        for device in &mut self.devices {
+            if device.due().is_some_and(|due| due <= now) {
+                let observer = observer.as_deref_mut();
+                device.tick(&mut Context { now, pc, requests: &mut self.requests, observer });
+            }
+        }
+        self.reschedule();
+    }
+
+    /// Tells the devices that the core has taken `irq`.
+    pub fn taken(&mut self, irq: u8) {
+        self.requests &= !(1 << irq);
+        for device in &mut self.devices {
+            device.taken(irq);
+        }
+    }
+
+    /// Every device as after power-up.
+    pub fn reset(&mut self) {
+        for device in &mut self.devices {
+            device.reset();
+        }
+        self.requests = 0;
+        self.reschedule();
+    }
+}
