@@ -1,0 +1,4 @@
+//! Independent simulators, driven for the tests of `mcu`: a model is right when another one, written by others
+//! from the same manuals, ends every instruction in the same state.
+//!
+//! Only tests and benchmarks depend on this crate; it links the simulators' Debian packages.
