@@ -57,7 +57,13 @@ pub trait Peripheral: Send {
     ///
     /// # Errors
     /// A register, a size or a setting that is not modelled.
-    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault>;
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault>;
 
     /// The cycle at which [`Peripheral::tick`] must be called next, if it wants to be.
     fn due(&self) -> Option<u64> {

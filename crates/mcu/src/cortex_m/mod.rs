@@ -1,4 +1,9 @@
-//! placeholder until the family lands.
+//! ARM Cortex-M0, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M without floating point.
+
+pub mod op;
+mod operands;
+pub mod state;
+pub mod timing;
 
 use crate::{Machine, Part};
 

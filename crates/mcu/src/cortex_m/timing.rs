@@ -1,0 +1,228 @@
+//! The seam between what instructions do and what they cost.
+//!
+//! The core executes; a [`Timing`] counts. It is a type parameter of the core, so that each processor's rules are
+//! compiled into its dispatch loop, and a rule that a processor does not have costs nothing.
+
+use super::op::Op;
+use crate::{Fault, Part};
+use std::ops::Range;
+
+/// What the cost of an instruction depends on beyond the instruction. Every call site passes a known variant, so a
+/// `match` on it is resolved when the loop is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing: data processing, MOV, shifts, extensions, saturation.
+    Plain,
+    /// The condition of its IT block failed: it did nothing.
+    Skipped,
+    /// A conditional branch or CBZ/CBNZ that fell through.
+    NotTaken,
+    /// A branch to `target` (bit 0 clear): B, BL, BX, BLX, CBZ, MOV PC, ADD PC.
+    Branch {
+        /// Where execution goes on.
+        target: u32,
+    },
+    /// MUL, MLA and all other multiplies, with the values of Rn and Rm.
+    Multiply {
+        /// Value of Rn.
+        n: u32,
+        /// Value of Rm.
+        m: u32,
+    },
+    /// SDIV, UDIV.
+    Divide {
+        /// The dividend.
+        n: u32,
+        /// The divisor.
+        m: u32,
+    },
+    /// A load of `count` items of `size` bytes from `address` up.
+    Load {
+        /// First byte.
+        address: u32,
+        /// Bytes of one item: 1, 2, 4.
+        size: u8,
+        /// Items: registers of LDM and LDRD, else 1.
+        count: u8,
+    },
+    /// A load that also writes the program counter: LDR PC, POP {..., PC}, LDM with PC, TBB, TBH.
+    LoadBranch {
+        /// First byte read.
+        address: u32,
+        /// Bytes of one item: 1 for TBB, 2 for TBH, else 4.
+        size: u8,
+        /// Items read, the program counter among them.
+        count: u8,
+        /// Where execution goes on; for an exception return the EXC_RETURN value, followed by
+        /// [`Timing::exception`].
+        target: u32,
+    },
+    /// A store, as [`Outcome::Load`].
+    Store {
+        /// First byte.
+        address: u32,
+        /// Bytes of one item: 1, 2, 4.
+        size: u8,
+        /// Items.
+        count: u8,
+    },
+    /// MRS, MSR, CPS, barriers, hints, SVC, IT, CLREX: `op.inner` tells which.
+    System,
+}
+
+/// A step of exception handling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exception {
+    /// Stacking, vector fetch, refill at `target`.
+    Entry,
+    /// From one handler into the next without unstacking.
+    TailChain,
+    /// Unstacking and refill at `target`.
+    Return,
+}
+
+/// What the program did to the caches through the system control space (Cortex-M7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheControl {
+    /// CCR was written: the instruction and data cache enable bits.
+    Enable {
+        /// CCR.IC.
+        instruction: bool,
+        /// CCR.DC.
+        data: bool,
+    },
+    /// ICIALLU: all of the instruction cache is invalid.
+    InvalidateInstruction,
+    /// ICIMVAU: the line with this address is invalid in the instruction cache.
+    InvalidateInstructionLine(u32),
+    /// DCIMVAC, DCCMVAC, DCCIMVAC, DCCMVAU by address.
+    DataLine {
+        /// An address in the line.
+        address: u32,
+        /// Written back where dirty.
+        clean: bool,
+        /// Invalid afterwards.
+        invalidate: bool,
+    },
+    /// DCISW, DCCSW, DCCISW by set and way.
+    DataSetWay {
+        /// The register's value (ARM DDI 0403, B3.2.x: way from bit 31 down, set from the line size up).
+        value: u32,
+        /// Written back where dirty.
+        clean: bool,
+        /// Invalid afterwards.
+        invalidate: bool,
+    },
+    /// BPIALL: branch predictions forgotten.
+    InvalidateBranches,
+}
+
+/// Counts cycles for one processor with its memory system.
+///
+/// For each instruction the core calls, in this order: [`Timing::fetch`] if [`Timing::FETCHES`]; executes;
+/// [`Timing::retire`] once. The instruction's cost is the sum. Data-memory wait states belong into `retire`, which is
+/// given the addresses. Implementations are `#[inline(always)]` on the paths that ordinary instructions take.
+pub trait Timing: Clone + Send + 'static {
+    /// What the model remembers of each decoded instruction beyond `class`, `cycles` and `extra` of [`Op`], such as
+    /// register masks; `()` for nothing. It lies beside the op.
+    type Note: Copy + Default + Send + 'static;
+
+    /// Whether [`Timing::fetch`] is to be called before each instruction.
+    const FETCHES: bool;
+
+    /// The model for a part at a clock (which decides the flash's wait states), as after reset.
+    ///
+    /// # Errors
+    /// A sentence: what the target file lacks or asks in vain.
+    fn new(part: &Part, clock_hz: u64) -> Result<Self, String>;
+
+    /// As after reset.
+    fn reset(&mut self);
+
+    /// Called once when an instruction is decoded: fills `op.class`, `op.cycles`, `op.extra`, and returns the note.
+    /// [`Op::operands`] tells its registers.
+    fn classify(&self, op: &mut Op, address: u32) -> Self::Note;
+
+    /// Extra cycles because the `length` bytes at `address` are not yet in the processor. Keeps its own account of
+    /// what has been fetched; the usual answer is 0.
+    #[inline(always)]
+    fn fetch(&mut self, address: u32, length: u8) -> u32 {
+        let _ = (address, length);
+        0
+    }
+
+    /// Cycles of the instruction at `address`.
+    fn retire(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Outcome) -> u32;
+
+    /// Cycles of a step of exception handling: stacking at `sp` (the frame's lowest address), going on at `target`.
+    fn exception(&mut self, step: Exception, sp: u32, target: u32) -> u32;
+
+    /// Cycles passed without instructions (sleep): whatever overlapped has settled.
+    fn idle(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
+
+    /// A cache maintenance operation of the program (Cortex-M7); cycles it costs beyond the store.
+    fn cache(&mut self, control: CacheControl) -> u32 {
+        let _ = control;
+        0
+    }
+
+    /// Addresses of the registers that the memory system itself has (the flash interface's); empty for none.
+    fn registers(&self) -> Range<u32> {
+        0..0
+    }
+
+    /// Reads one of [`Timing::registers`].
+    ///
+    /// # Errors
+    /// A register or size that is not modelled.
+    fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
+        Err(Fault::Unmapped { pc, address, size, kind: "read" })
+    }
+
+    /// Writes one of [`Timing::registers`].
+    ///
+    /// # Errors
+    /// A register, size or setting that is not modelled or not allowed.
+    fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
+        let _ = value;
+        Err(Fault::Unmapped { pc, address, size, kind: "write" })
+    }
+}
+
+/// One cycle an instruction and one an access, three a branch: the shape of ARMv7-M timing at zero wait states.
+#[derive(Clone)]
+pub struct Simple;
+
+impl Timing for Simple {
+    type Note = ();
+    const FETCHES: bool = false;
+
+    fn new(_part: &Part, _clock_hz: u64) -> Result<Self, String> {
+        Ok(Simple)
+    }
+
+    fn reset(&mut self) {}
+
+    fn classify(&self, _op: &mut Op, _address: u32) -> Self::Note {}
+
+    #[inline(always)]
+    fn retire(&mut self, _op: &Op, _note: &Self::Note, _address: u32, outcome: Outcome) -> u32 {
+        match outcome {
+            Outcome::Plain | Outcome::Skipped | Outcome::NotTaken | Outcome::System => 1,
+            Outcome::Multiply { .. } => 1,
+            Outcome::Branch { .. } => 3,
+            Outcome::Divide { .. } => 12,
+            Outcome::Load { count, .. } | Outcome::Store { count, .. } => 1 + u32::from(count),
+            Outcome::LoadBranch { count, .. } => 3 + u32::from(count),
+        }
+    }
+
+    fn exception(&mut self, step: Exception, _sp: u32, _target: u32) -> u32 {
+        match step {
+            Exception::Entry | Exception::Return => 12,
+            Exception::TailChain => 6,
+        }
+    }
+}
