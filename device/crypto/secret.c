@@ -1,0 +1,27 @@
+#include "secret.h"
+
+void ws_wipe(void *p, size_t n)
+{
+    volatile uint8_t *bytes = p;
+
+    while (n != 0) {
+        n--;
+        *bytes++ = 0;
+    }
+}
+
+int ws_equal(const void *a, const void *b, size_t n)
+{
+    /* volatile keeps the compiler from seeing that nothing changes once a difference is found, and from leaving
+     * the loop there. */
+    const volatile uint8_t *left = a;
+    const volatile uint8_t *right = b;
+    uint8_t difference = 0;
+
+    while (n != 0) {
+        n--;
+        difference |= (uint8_t)(*left++ ^ *right++);
+    }
+    /* 0 - 1 borrows into bit 8; 1..255 - 1 does not. */
+    return (int)((((uint16_t)difference - 1u) >> 8) & 1u);
+}

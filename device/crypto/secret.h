@@ -1,0 +1,23 @@
+/* Handling of secrets: erasing them, comparing them.
+ *
+ * Nothing here branches on, indexes by or takes time from the bytes it handles. RAM: none. Stack: one frame. */
+#ifndef WS_SECRET_H
+#define WS_SECRET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes n zero bytes to p; the compiler cannot leave it out although p is dead afterwards.
+ *
+ * out: p, n bytes, any alignment; p may be anything when n is 0.
+ * Constant time for a given n. */
+void ws_wipe(void *p, size_t n);
+
+/* Compares n bytes.
+ *
+ * in: a, b: n bytes each, any alignment, may overlap.
+ * Returns 1 if all are equal (also for n = 0), else 0.
+ * Constant time for a given n: neither the answer nor the place of a difference shows. */
+int ws_equal(const void *a, const void *b, size_t n);
+
+#endif

@@ -1,0 +1,58 @@
+/* Where tables live, and how they are read.
+ *
+ * WS_TABLE(name)     a table that is indexed by secrets. The port keeps it where an access takes the same time at every
+ *                    address: flash on AVR and MSP430 (no cache, no accelerator), RAM on Cortex-M (STM32 flash has a
+ *                    prefetch buffer or a cache; .data of the STM32F7 port is in DTCM, which is never cached).
+ * WS_CONSTANT(name)  a table that is indexed by public values only: flash everywhere.
+ *
+ * Both define an array of const elements; read them with ws_table_u8 and ws_table_u32, because AVR's flash is not in
+ * the data address space. Each table is a section of its own, so that the linker drops it with its last user. */
+#ifndef WS_TABLE_H
+#define WS_TABLE_H
+
+#include <stdint.h>
+
+#if defined(__AVR__)
+
+#define WS_TABLE(name) __attribute__((section(".progmem.data." name)))
+#define WS_CONSTANT(name) __attribute__((section(".progmem.data." name)))
+
+/* LPM reaches the first 64 kB of flash; the linker script puts .progmem right after the vectors. */
+static inline uint8_t ws_table_u8(const uint8_t *entry)
+{
+    uint8_t value;
+
+    __asm__("lpm %0, Z" : "=r"(value) : "z"(entry));
+    return value;
+}
+
+static inline uint32_t ws_table_u32(const uint32_t *entry)
+{
+    uint32_t value;
+
+    __asm__("lpm %A0, Z+\n\tlpm %B0, Z+\n\tlpm %C0, Z+\n\tlpm %D0, Z" : "=&r"(value), "+z"(entry));
+    return value;
+}
+
+#else
+
+#if defined(__arm__)
+#define WS_TABLE(name) __attribute__((section(".ws_table." name)))
+#else
+#define WS_TABLE(name)
+#endif
+#define WS_CONSTANT(name)
+
+static inline uint8_t ws_table_u8(const uint8_t *entry)
+{
+    return *entry;
+}
+
+static inline uint32_t ws_table_u32(const uint32_t *entry)
+{
+    return *entry;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,5 @@
+#include "clock.h"
+
+void ws_clock_init(void)
+{
+}

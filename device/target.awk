@@ -1,0 +1,23 @@
+# Reads a file of targets/ into make variables: the [toolchain] keys as TOOLCHAIN_<key>, the default clock, and the
+# memories as preprocessor definitions. Knows as much TOML as these files use: one `key = value` a line.
+
+function value(line) {
+    sub(/^[^=]*=[ \t]*/, "", line)
+    if (line ~ /^"/) {
+        sub(/^"/, "", line)
+        sub(/"[ \t]*(#.*)?$/, "", line)
+    } else {
+        sub(/[ \t]*#.*$/, "", line)
+        gsub(/_/, "", line)
+    }
+    return line
+}
+
+/^[ \t]*\[/ { table = $1; next }
+/^[ \t]*(#|$)/ { next }
+
+table == "" && $1 == "default_clock_hz" { print "DEFAULT_CLOCK := " value($0) }
+table == "[toolchain]" { print "TOOLCHAIN_" $1 " := " value($0) }
+table == "[[memory]]" && $1 == "name" { memory = toupper(value($0)) }
+table == "[[memory]]" && $1 == "start" { print "MEMORIES += -DWS_" memory "_START=" value($0) }
+table == "[[memory]]" && $1 == "size" { print "MEMORIES += -DWS_" memory "_SIZE=" value($0) }
