@@ -65,6 +65,37 @@ pub trait Peripheral: Send {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault>;
 
+    /// One bit set or cleared by an instruction for single bits. The default reads the byte and writes it back;
+    /// registers with bits that a written one clears or toggles do better.
+    ///
+    /// # Errors
+    /// As [`Peripheral::read`] and [`Peripheral::write`].
+    fn write_bit(
+        &mut self,
+        address: u32,
+        bit: u8,
+        on: bool,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let value = self.read(address, 1, context)? & !(1 << bit) | u32::from(on) << bit;
+        self.write(address, 1, value, context)
+    }
+
+    /// The core clock in Hz; told once, before the first reset.
+    fn set_clock(&mut self, clock_hz: u64) {
+        let _ = clock_hz;
+    }
+
+    /// The non-volatile memory that it keeps, at its ELF address: for images, debuggers and snapshots.
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        None
+    }
+
+    /// As [`Peripheral::memory`], to be written.
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        None
+    }
+
     /// The cycle at which [`Peripheral::tick`] must be called next, if it wants to be.
     fn due(&self) -> Option<u64> {
         None
@@ -181,6 +212,44 @@ impl PeripheralBus {
         self.devices[index].write(address, size, value, &mut context)?;
         self.reschedule();
         Ok(())
+    }
+
+    /// One bit set or cleared at `address`.
+    ///
+    /// # Errors
+    /// As [`PeripheralBus::read`].
+    pub fn write_bit(
+        &mut self,
+        address: u32,
+        bit: u8,
+        on: bool,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<(), Fault> {
+        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size: 1, kind: "write" })?;
+        let mut context = Context { now, pc, requests: &mut self.requests, observer };
+        self.devices[index].write_bit(address, bit, on, &mut context)?;
+        self.reschedule();
+        Ok(())
+    }
+
+    /// The devices' non-volatile memory from `address` on, if a device keeps `size` bytes there.
+    #[must_use]
+    pub fn memory(&self, address: u32, size: usize) -> Option<&[u8]> {
+        self.devices.iter().filter_map(|device| device.memory()).find_map(|(start, bytes)| {
+            let offset = address.checked_sub(start)? as usize;
+            bytes.get(offset..offset.checked_add(size)?)
+        })
+    }
+
+    /// As [`PeripheralBus::memory`], to be written.
+    #[must_use]
+    pub fn memory_mut(&mut self, address: u32, size: usize) -> Option<&mut [u8]> {
+        self.devices.iter_mut().filter_map(|device| device.memory_mut()).find_map(|(start, bytes)| {
+            let offset = address.checked_sub(start)? as usize;
+            bytes.get_mut(offset..offset.checked_add(size)?)
+        })
     }
 
     /// Lets every device whose time has come have its tick.

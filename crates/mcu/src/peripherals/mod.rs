@@ -1,5 +1,10 @@
 //! Models of peripherals, one file each. `targets/*.toml` names them by file name, with dashes.
 
+pub mod avr_gpio;
+
+pub mod avr_system;
+pub mod avr_watchdog;
+
 use crate::{Part, Peripheral, PeripheralSpec};
 
 /// Builds the peripheral that `spec` asks for.
@@ -7,5 +12,11 @@ use crate::{Part, Peripheral, PeripheralSpec};
 /// # Errors
 /// A sentence that names the unknown model.
 pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peripheral>, String> {
+    match spec.model.as_str() {
+        "avr-gpio" => return Ok(Box::new(avr_gpio::Gpio::new(spec))),
+        "avr-system" => return Ok(Box::new(avr_system::System::new(spec))),
+        "avr-watchdog" => return Ok(Box::new(avr_watchdog::Watchdog::new(spec))),
+        _ => {}
+    }
     Err(format!("{}: no model {} for peripheral {}", part.name, spec.model, spec.name))
 }

@@ -1,0 +1,301 @@
+//! Opcodes to compact operations, once, when the flash is written.
+//!
+//! Encodings: AVR Instruction Set Manual, DS40002198. Combinations that the manual calls undefined (`LD r26, X+` and
+//! its like) decode to [`Kind::Undefined`], as do instructions that these parts do not have.
+
+/// What an operation does. The letters in the comments: `a`, `b` are the fields of [`Op`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Nop,
+    /// `a` and `b` are even register numbers.
+    Movw,
+    Mul,
+    Muls,
+    Mulsu,
+    Fmul,
+    Fmuls,
+    Fmulsu,
+    Cpc,
+    Sbc,
+    Add,
+    Adc,
+    Cpse,
+    Cp,
+    Sub,
+    And,
+    Eor,
+    Or,
+    Mov,
+    /// Immediate operations: register `a`, constant `b`.
+    Cpi,
+    Sbci,
+    Subi,
+    Ori,
+    Andi,
+    Ldi,
+    /// Loads into register `a`; displacement or address in `b`.
+    LdX,
+    LdXInc,
+    LdXDec,
+    LddY,
+    LdYInc,
+    LdYDec,
+    LddZ,
+    LdZInc,
+    LdZDec,
+    Lds,
+    Pop,
+    Lpm,
+    LpmInc,
+    Elpm,
+    ElpmInc,
+    /// Stores of register `a`; displacement or address in `b`.
+    StX,
+    StXInc,
+    StXDec,
+    StdY,
+    StYInc,
+    StYDec,
+    StdZ,
+    StZInc,
+    StZDec,
+    Sts,
+    Push,
+    Spm,
+    Com,
+    Neg,
+    Swap,
+    Inc,
+    Dec,
+    Asr,
+    Lsr,
+    Ror,
+    /// Low register `a`, constant `b`.
+    Adiw,
+    Sbiw,
+    /// Flag number in `a`.
+    Bset,
+    Bclr,
+    /// Register `a`, bit mask `b`.
+    Bld,
+    Bst,
+    Sbrc,
+    Sbrs,
+    /// Register `a`, data-space address `b`.
+    In,
+    Out,
+    /// Bit number `a`, data-space address `b`.
+    Sbi,
+    Cbi,
+    Sbic,
+    Sbis,
+    /// Target word address in `b`.
+    Rjmp,
+    Rcall,
+    Jmp,
+    Call,
+    Ijmp,
+    Icall,
+    Ret,
+    Reti,
+    /// Branches: target word address in `b`.
+    Brcs,
+    Brcc,
+    Breq,
+    Brne,
+    Brmi,
+    Brpl,
+    Brvs,
+    Brvc,
+    Brlt,
+    Brge,
+    Brhs,
+    Brhc,
+    Brts,
+    Brtc,
+    Brie,
+    Brid,
+    Sleep,
+    Wdr,
+    Break,
+    /// No instruction of this part.
+    Undefined,
+    /// Beyond the end of the flash.
+    Outside,
+    /// A stop address of the current run lies here; the operation itself is set aside.
+    Stop,
+}
+
+/// One flash word, decoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Op {
+    pub kind: Kind,
+    pub a: u8,
+    pub b: u16,
+}
+
+impl Op {
+    pub const OUTSIDE: Op = Op { kind: Kind::Outside, a: 0, b: 0 };
+}
+
+/// Whether the instruction that begins with `word` is two words long (`LDS`, `STS`, `JMP`, `CALL`).
+pub(super) fn is_long(word: u16) -> bool {
+    word & 0xFC0F == 0x9000 || word & 0xFE0C == 0x940C
+}
+
+/// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two;
+/// `extended` says whether the part has `RAMPZ` and `ELPM`.
+pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) -> Op {
+    use Kind::*;
+    let op = |kind, a: u16, b| Op { kind, a: a as u8, b };
+    let undefined = op(Undefined, 0, 0);
+    let d5 = word >> 4 & 0x1F;
+    let r5 = word & 0x0F | word >> 5 & 0x10;
+    let two = |kind| op(kind, d5, r5);
+    let immediate = |kind| op(kind, 16 + (word >> 4 & 0x0F), word >> 4 & 0xF0 | word & 0x0F);
+    let relative = |offset: i16| (pc.wrapping_add(1).wrapping_add(offset as u16)) & (words - 1) as u16;
+    match word >> 12 {
+        0x0 => match word >> 8 {
+            0x00 if word == 0 => op(Nop, 0, 0),
+            0x01 => op(Movw, (word >> 4 & 0x0F) * 2, (word & 0x0F) * 2),
+            0x02 => op(Muls, 16 + (word >> 4 & 0x0F), 16 + (word & 0x0F)),
+            0x03 => {
+                let kind = match word & 0x88 {
+                    0x00 => Mulsu,
+                    0x08 => Fmul,
+                    0x80 => Fmuls,
+                    _ => Fmulsu,
+                };
+                op(kind, 16 + (word >> 4 & 7), 16 + (word & 7))
+            }
+            0x04..=0x07 => two(Cpc),
+            0x08..=0x0B => two(Sbc),
+            0x0C..=0x0F => two(Add),
+            _ => undefined,
+        },
+        0x1 => two([Cpse, Cp, Sub, Adc][usize::from(word >> 10 & 3)]),
+        0x2 => two([And, Eor, Or, Mov][usize::from(word >> 10 & 3)]),
+        0x3 => immediate(Cpi),
+        0x4 => immediate(Sbci),
+        0x5 => immediate(Subi),
+        0x6 => immediate(Ori),
+        0x7 => immediate(Andi),
+        0x8 | 0xA => {
+            let q = word & 7 | word >> 7 & 0x18 | word >> 8 & 0x20;
+            let kind = match (word & 0x0200 != 0, word & 0x0008 != 0) {
+                (false, false) => LddZ,
+                (false, true) => LddY,
+                (true, false) => StdZ,
+                (true, true) => StdY,
+            };
+            op(kind, d5, q)
+        }
+        0x9 => decode_9(word, next, words, extended),
+        0xB => {
+            let address = 0x20 + (word & 0x0F | word >> 5 & 0x30);
+            op(if word & 0x0800 == 0 { In } else { Out }, d5, address)
+        }
+        0xC | 0xD => {
+            let target = relative(((word << 4) as i16) >> 4);
+            op(if word & 0x1000 == 0 { Rjmp } else { Rcall }, 0, target)
+        }
+        0xE => immediate(Ldi),
+        _ => {
+            let target = relative(((word << 6) as i16) >> 9);
+            let bit = usize::from(word & 7);
+            match word >> 9 & 7 {
+                0 | 1 => op([Brcs, Breq, Brmi, Brvs, Brlt, Brhs, Brts, Brie][bit], 0, target),
+                2 | 3 => op([Brcc, Brne, Brpl, Brvc, Brge, Brhc, Brtc, Brid][bit], 0, target),
+                _ if word & 8 != 0 => undefined,
+                4 => op(Bld, d5, 1 << bit),
+                5 => op(Bst, d5, 1 << bit),
+                6 => op(Sbrc, d5, 1 << bit),
+                _ => op(Sbrs, d5, 1 << bit),
+            }
+        }
+    }
+}
+
+/// The opcodes 0x9000 to 0x9FFF.
+fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
+    use Kind::*;
+    let op = |kind, a: u16, b| Op { kind, a: a as u8, b };
+    let undefined = op(Undefined, 0, 0);
+    let register = word >> 4 & 0x1F;
+    // The manual leaves the result undefined where the pointer itself is loaded or stored while it changes.
+    let moving = |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, 0) };
+    match word >> 8 & 0x0F {
+        0x0 | 0x1 => match word & 0x0F {
+            0x0 => op(Lds, register, next),
+            0x1 => moving(LdZInc, 30),
+            0x2 => moving(LdZDec, 30),
+            0x4 => op(Lpm, register, 0),
+            0x5 => moving(LpmInc, 30),
+            0x6 if extended => op(Elpm, register, 0),
+            0x7 if extended => moving(ElpmInc, 30),
+            0x9 => moving(LdYInc, 28),
+            0xA => moving(LdYDec, 28),
+            0xC => op(LdX, register, 0),
+            0xD => moving(LdXInc, 26),
+            0xE => moving(LdXDec, 26),
+            0xF => op(Pop, register, 0),
+            _ => undefined,
+        },
+        0x2 | 0x3 => match word & 0x0F {
+            0x0 => op(Sts, register, next),
+            0x1 => moving(StZInc, 30),
+            0x2 => moving(StZDec, 30),
+            0x9 => moving(StYInc, 28),
+            0xA => moving(StYDec, 28),
+            0xC => op(StX, register, 0),
+            0xD => moving(StXInc, 26),
+            0xE => moving(StXDec, 26),
+            0xF => op(Push, register, 0),
+            _ => undefined,
+        },
+        0x4 | 0x5 => match word & 0x0F {
+            0x0 => op(Com, register, 0),
+            0x1 => op(Neg, register, 0),
+            0x2 => op(Swap, register, 0),
+            0x3 => op(Inc, register, 0),
+            0x5 => op(Asr, register, 0),
+            0x6 => op(Lsr, register, 0),
+            0x7 => op(Ror, register, 0),
+            0xA => op(Dec, register, 0),
+            0x8 => match word {
+                0x9508 => op(Ret, 0, 0),
+                0x9518 => op(Reti, 0, 0),
+                0x9588 => op(Sleep, 0, 0),
+                0x9598 => op(Break, 0, 0),
+                0x95A8 => op(Wdr, 0, 0),
+                0x95C8 => op(Lpm, 0, 0),
+                0x95D8 if extended => op(Elpm, 0, 0),
+                0x95E8 => op(Spm, 0, 0),
+                0x9400..0x9480 => op(Bset, word >> 4 & 7, 0),
+                0x9480..0x9500 => op(Bclr, word >> 4 & 7, 0),
+                _ => undefined,
+            },
+            0x9 => match word {
+                0x9409 => op(Ijmp, 0, 0),
+                0x9509 => op(Icall, 0, 0),
+                _ => undefined,
+            },
+            0xC..=0xF => {
+                let high = u32::from(word >> 3 & 0x3E | word & 1);
+                let target = high << 16 | u32::from(next);
+                if target >= words { undefined } else { op(if word & 2 == 0 { Jmp } else { Call }, 0, next) }
+            }
+            _ => undefined,
+        },
+        0x6 | 0x7 => {
+            let kind = if word & 0x0100 == 0 { Adiw } else { Sbiw };
+            op(kind, 24 + (word >> 4 & 3) * 2, word & 0x0F | word >> 2 & 0x30)
+        }
+        0x8..=0xB => {
+            let kind = [Cbi, Sbic, Sbi, Sbis][usize::from(word >> 8 & 3)];
+            op(kind, word & 7, 0x20 + (word >> 3 & 0x1F))
+        }
+        _ => op(Mul, register, word & 0x0F | word >> 5 & 0x10),
+    }
+}

@@ -1,0 +1,115 @@
+//! Programs from avr-gcc on the model.
+
+use mcu::{Image, Machine, Part, Segment, Stop, Until, new_machine};
+use object::{Object, ObjectSymbol, read::elf::ElfFile32};
+use std::path::PathBuf;
+use std::process::Command;
+
+const ATMEGA328P: &str = include_str!("../../../targets/atmega328p.toml");
+const ATMEGA128L: &str = include_str!("../../../targets/atmega128l.toml");
+
+fn compile(name: &str, mcu: &str, source: &str, options: &[&str]) -> Vec<u8> {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (c, elf) = (folder.join(format!("{name}-{mcu}.c")), folder.join(format!("{name}-{mcu}.elf")));
+    std::fs::write(&c, source).unwrap();
+    let status = Command::new("avr-gcc")
+        .arg(format!("-mmcu={mcu}"))
+        .args(options)
+        .arg(&c)
+        .arg("-o")
+        .arg(&elf)
+        .status()
+        .expect("avr-gcc runs");
+    assert!(status.success());
+    std::fs::read(elf).unwrap()
+}
+
+fn image(elf: &[u8]) -> Image {
+    let file = ElfFile32::<object::Endianness>::parse(elf).unwrap();
+    let endian = file.endian();
+    let segments = file
+        .elf_program_headers()
+        .iter()
+        .filter(|header| header.p_type.get(endian) == object::elf::PT_LOAD)
+        .map(|header| Segment {
+            address: header.p_paddr.get(endian),
+            bytes: {
+                let (start, size) = (header.p_offset.get(endian), header.p_filesz.get(endian));
+                elf[start as usize..][..size as usize].to_vec()
+            },
+        })
+        .filter(|segment| !segment.bytes.is_empty())
+        .collect();
+    Image { segments }
+}
+
+fn symbol(elf: &[u8], name: &str) -> u32 {
+    let file = ElfFile32::<object::Endianness>::parse(elf).unwrap();
+    file.symbols().find(|symbol| symbol.name() == Ok(name)).expect(name).address() as u32
+}
+
+fn machine(part: &str, elf: &[u8]) -> Box<dyn Machine> {
+    let part = Part::from_toml(part).unwrap();
+    let mut machine = new_machine(&part, part.default_clock_hz).unwrap();
+    machine.load(&image(elf)).unwrap();
+    machine.reset();
+    machine
+}
+
+/// Sieves, divides, sorts; leaves a checksum.
+const MIX: &str = r#"
+#include <stdint.h>
+#include <stdlib.h>
+volatile uint32_t checksum;
+static uint8_t sieve[256];
+static int16_t values[40] = { 5, -3, 1000, 77 };
+static int compare(const void *a, const void *b) { return *(const int16_t *)a - *(const int16_t *)b; }
+__attribute__((noinline)) void done(void) { __asm__ volatile(""); }
+int main(void) {
+    uint32_t sum = 1;
+    for (uint16_t i = 2; i < 256; i++)
+        if (!sieve[i]) {
+            sum = sum * 31 + i;
+            for (uint16_t j = i + i; j < 256; j += i) sieve[j] = 1;
+        }
+    for (uint8_t i = 4; i < 40; i++) values[i] = (int16_t)(sum / (i + 7) % 2000) - 1000;
+    qsort(values, 40, sizeof values[0], compare);
+    for (uint8_t i = 0; i < 40; i++) sum = sum * 33 + (uint16_t)values[i];
+    checksum = sum;
+    done();
+    return 0;
+}
+"#;
+
+/// The same in Rust, for the value that the firmware must leave.
+fn mix() -> u32 {
+    let mut sum = 1u32;
+    let mut sieve = [false; 256];
+    for i in 2..256 {
+        if !sieve[i] {
+            sum = sum.wrapping_mul(31).wrapping_add(i as u32);
+            (2 * i..256).step_by(i).for_each(|j| sieve[j] = true);
+        }
+    }
+    let mut values = [5i16, -3, 1000, 77].to_vec();
+    values.extend((4..40u32).map(|i| (sum / (i + 7) % 2000) as i16 - 1000));
+    values.sort_unstable();
+    values.iter().fold(sum, |sum, &value| sum.wrapping_mul(33).wrapping_add(u32::from(value as u16)))
+}
+
+#[test]
+fn compiled_programs_compute_what_they_should() {
+    for (part, mcu) in [(ATMEGA328P, "atmega328p"), (ATMEGA128L, "atmega128")] {
+        for level in ["-O0", "-Os", "-O3"] {
+            let elf = compile(&format!("mix{level}"), mcu, MIX, &[level]);
+            let mut machine = machine(part, &elf);
+            let until = Until { cycles: Some(10_000_000), addresses: vec![symbol(&elf, "done")] };
+            assert_eq!(machine.run(&until), Ok(Stop::Address(symbol(&elf, "done"))), "{mcu} {level}");
+            let mut checksum = [0; 4];
+            assert!(machine.peek(symbol(&elf, "checksum"), &mut checksum));
+            assert_eq!(u32::from_le_bytes(checksum), mix(), "{mcu} {level}");
+            // Past `done`, crt0's exit loops with interrupts off.
+            assert_eq!(machine.run(&until), Ok(Stop::Halted), "{mcu} {level}");
+        }
+    }
+}
