@@ -1,10 +1,16 @@
-/* The clock and the memory system, one file a family: clock_<family>.c. */
+/* The clock and the memory system, one file a family: clock_<family>.c. All run from the internal oscillator (HSI), so
+ * that they work on any board.
+ *
+ * WS_CLOCK_HZ comes from the build. WS_FLASH_WAIT_STATES may; without it the file of the family chooses what the
+ * reference manual asks for at a supply of 2.7 to 3.6 V. */
 #ifndef WS_CLOCK_H
 #define WS_CLOCK_H
 
-/* Sets wait states, buffers and caches of the flash for WS_CLOCK_HZ, then raises the core to that clock.
- *
- * WS_CLOCK_HZ and WS_FLASH_WAIT_STATES come from the build. Called once, out of reset. */
+#include <stdint.h>
+
+#define REGISTER(address) (*(volatile uint32_t *)(address))
+
+/* Sets wait states, buffers and caches of the flash, then brings the core to WS_CLOCK_HZ. Called once, out of reset. */
 void ws_clock_init(void);
 
 #endif

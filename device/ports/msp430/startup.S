@@ -1,6 +1,6 @@
-; Start-up of the MSP430F5xx: stack, watchdog, .data, .bss, main; the vectors.
+; Start-up of the MSP430F5xx: stack, watchdog, .data, .bss, clock, main; the vectors.
 ;
-; Registers touched: WDTCTL (0x015c).
+; Registers touched: WDTCTL 0x015c, and those of clock.c.
 
 #define WDTCTL 0x015c
 #define WDTPW 0x5a00
@@ -29,7 +29,8 @@ ws_reset:
     add #2, r15
     jmp 3b
 
-4:  call #main
+4:  call #ws_clock_init
+    call #main
 
 ws_unexpected_interrupt:
     jmp ws_unexpected_interrupt
