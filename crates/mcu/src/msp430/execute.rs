@@ -1,0 +1,427 @@
+//! What each instruction does.
+//!
+//! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual leaves undefined (V of
+//! `DADD`, V of `RLAM`) stay as they are.
+
+use super::decode::{Kind, Op, Operand, Width, indexed16};
+use super::state::{ADDRESS_MASK, C, N, PC, SP, SR, State, V, Watch, Z};
+use crate::{Fault, Flow};
+
+impl State {
+    /// Executes `op`, which stands at `pc`; the program counter already points behind it.
+    #[inline(always)]
+    pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+        if op.count | op.count_register != 0 {
+            return self.repeat(watch, pc, op);
+        }
+        self.execute_once(watch, pc, op)
+    }
+
+    /// A register instruction behind an extension word that repeats it.
+    #[cold]
+    #[inline(never)]
+    fn repeat<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+        let mut more = op.count;
+        if op.count_register != 0 {
+            more = (self.registers[usize::from(op.count_register)] & 15) as u8;
+            // Table 4-18: n + 1 cycles; the decoded figure is that of a single execution.
+            self.cycles += u64::from(more);
+        }
+        for _ in 0..=more {
+            self.execute_once(watch, pc, op)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn execute_once<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+        let mask = op.width.mask();
+        match op.kind {
+            Kind::Mov => {
+                let value = self.source(watch, pc, &op)?;
+                if op.destination == Operand::Register {
+                    self.set_register(usize::from(op.destination_register), value);
+                    if W::ON && op.destination_register == 0 {
+                        self.flow = branch_flow(&op);
+                    }
+                } else {
+                    let address = self.destination_address(&op);
+                    self.write(watch, pc, address, op.width, value, op.cycles)?;
+                }
+            }
+            Kind::Add => self.alu(watch, pc, &op, |state, s, d| state.add(op.width, s, d, 0))?,
+            Kind::Addc => {
+                let carry = self.carry(&op);
+                self.alu(watch, pc, &op, |state, s, d| state.add(op.width, s, d, carry))?;
+            }
+            Kind::Sub => self.alu(watch, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, 1))?,
+            Kind::Subc => {
+                let carry = self.carry(&op);
+                self.alu(watch, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, carry))?;
+            }
+            Kind::Cmp => {
+                let (s, d) = self.compared(watch, pc, &op)?;
+                self.add(op.width, !s & mask, d, 1);
+            }
+            Kind::Bit => {
+                let (s, d) = self.compared(watch, pc, &op)?;
+                self.logic_flags(op.width, s & d);
+            }
+            Kind::Dadd => {
+                let carry = self.carry(&op);
+                self.alu(watch, pc, &op, |state, s, d| state.decimal_add(op.width, s, d, carry))?;
+            }
+            Kind::Bic => self.alu(watch, pc, &op, |_, s, d| d & !s)?,
+            Kind::Bis => self.alu(watch, pc, &op, |_, s, d| d | s)?,
+            Kind::Xor => self.alu(watch, pc, &op, |state, s, d| {
+                state.logic_flags(op.width, s ^ d);
+                // V: both operands negative before.
+                if s & d & op.width.sign() != 0 {
+                    state.registers[SR] |= V;
+                }
+                s ^ d
+            })?,
+            Kind::And => self.alu(watch, pc, &op, |state, s, d| {
+                state.logic_flags(op.width, s & d);
+                s & d
+            })?,
+            Kind::Jne => self.jump::<W>(&op, self.registers[SR] & Z == 0),
+            Kind::Jeq => self.jump::<W>(&op, self.registers[SR] & Z != 0),
+            Kind::Jnc => self.jump::<W>(&op, self.registers[SR] & C == 0),
+            Kind::Jc => self.jump::<W>(&op, self.registers[SR] & C != 0),
+            Kind::Jn => self.jump::<W>(&op, self.registers[SR] & N != 0),
+            Kind::Jge => self.jump::<W>(&op, !self.negative_xor_overflow()),
+            Kind::Jl => self.jump::<W>(&op, self.negative_xor_overflow()),
+            Kind::Jmp => self.jump::<W>(&op, true),
+            Kind::Rrc => {
+                let carry = self.carry(&op);
+                self.in_place(watch, pc, &op, |state, d| {
+                    let value = d >> 1 | if carry != 0 { op.width.sign() } else { 0 };
+                    state.shift_flags(op.width, value, d & 1 != 0);
+                    value
+                })?;
+            }
+            Kind::Rra => self.in_place(watch, pc, &op, |state, d| {
+                let value = d >> 1 | d & op.width.sign();
+                state.shift_flags(op.width, value, d & 1 != 0);
+                value
+            })?,
+            Kind::Swpb => {
+                self.in_place(watch, pc, &op, |_, d| d & !0xffff | d >> 8 & 0xff | (d & 0xff) << 8)?
+            }
+            Kind::Sxt => self.sign_extend(watch, pc, &op)?,
+            Kind::Push => {
+                let value = self.source(watch, pc, &op)?;
+                let sp = self.registers[SP].wrapping_sub(if op.width == Width::Address { 4 } else { 2 })
+                    & ADDRESS_MASK;
+                // SP counts down before the operand is copied: PUSH SP stores the new one (section "Stack Pointer").
+                let of_sp = op.source == Operand::Register && op.source_register == 1;
+                let value = if of_sp { sp & op.width.mask() } else { value };
+                self.write(watch, pc, sp, op.width, value, op.cycles)?;
+                self.registers[SP] = sp;
+            }
+            Kind::Call => {
+                let target = self.source(watch, pc, &op)?;
+                let return_to = self.registers[PC];
+                self.push_word(watch, pc, return_to & 0xffff, op.cycles)?;
+                self.set_register(PC, target);
+                if W::ON {
+                    self.flow = Flow::Call { return_to };
+                }
+            }
+            Kind::Calla => {
+                let target = self.source(watch, pc, &op)?;
+                let return_to = self.registers[PC];
+                let sp = self.registers[SP].wrapping_sub(4) & ADDRESS_MASK;
+                self.write(watch, pc, sp, Width::Address, return_to, op.cycles)?;
+                self.registers[SP] = sp;
+                self.set_register(PC, target);
+                if W::ON {
+                    self.flow = Flow::Call { return_to };
+                }
+            }
+            Kind::Reti => {
+                let sp = self.registers[SP];
+                let status = self.read(watch, pc, sp, Width::Word, op.cycles - 2)?;
+                let low = self.read(watch, pc, sp.wrapping_add(2), Width::Word, op.cycles - 1)?;
+                self.registers[SP] = sp.wrapping_add(4) & ADDRESS_MASK;
+                self.set_register(PC, low | (status >> 12) << 16);
+                self.set_status(status);
+                // What was pending is taken at once: only an instruction that enables interrupts has a shadow.
+                self.interrupt_shadow = false;
+                if W::ON {
+                    self.flow = Flow::InterruptReturn;
+                }
+            }
+            Kind::Pushm => self.push_multiple(watch, pc, &op)?,
+            Kind::Popm => self.pop_multiple(watch, pc, &op)?,
+            Kind::Rrcm | Kind::Rram | Kind::Rlam | Kind::Rrum => self.rotate_multiple(&op),
+        }
+        Ok(())
+    }
+
+    /// The carry going in: 0 behind an extension word with ZC.
+    #[inline(always)]
+    fn carry(&self, op: &Op) -> u32 {
+        if op.zero_carry { 0 } else { self.registers[SR] & C }
+    }
+
+    fn negative_xor_overflow(&self) -> bool {
+        (self.registers[SR] & N != 0) != (self.registers[SR] & V != 0)
+    }
+
+    #[inline(always)]
+    fn jump<W: Watch>(&mut self, op: &Op, taken: bool) {
+        if taken {
+            self.registers[PC] = op.source_value;
+            if W::ON {
+                self.flow = Flow::Jump;
+            }
+        }
+    }
+
+    /// The source's value, cut to the width.
+    #[inline(always)]
+    fn source<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<u32, Fault> {
+        let register = usize::from(op.source_register) & 15;
+        let address = match op.source {
+            Operand::Register => return Ok(self.registers[register] & op.width.mask()),
+            Operand::Value => return Ok(op.source_value),
+            Operand::At => op.source_value,
+            Operand::Indexed16 => indexed16(self.registers[register], op.source_value),
+            Operand::Indexed20 => self.registers[register].wrapping_add(op.source_value),
+            Operand::Indirect => self.registers[register],
+            Operand::Increment => {
+                let address = self.registers[register];
+                let value = self.read(watch, pc, address, op.width, op.source_cycle)?;
+                let size = match op.width {
+                    Width::Byte if register == SP => 2,
+                    Width::Byte => 1,
+                    Width::Word => 2,
+                    Width::Address => 4,
+                };
+                self.registers[register] = address.wrapping_add(size) & ADDRESS_MASK;
+                return Ok(value);
+            }
+        };
+        self.read(watch, pc, address, op.width, op.source_cycle)
+    }
+
+    /// Where a source in memory is, without reading it.
+    fn source_address(&self, op: &Op) -> u32 {
+        let register = self.registers[usize::from(op.source_register) & 15];
+        match op.source {
+            Operand::Register | Operand::Value | Operand::At => op.source_value,
+            Operand::Indexed16 => indexed16(register, op.source_value),
+            Operand::Indexed20 => register.wrapping_add(op.source_value) & ADDRESS_MASK,
+            Operand::Indirect | Operand::Increment => register,
+        }
+    }
+
+    /// Where a destination in memory is.
+    #[inline(always)]
+    fn destination_address(&self, op: &Op) -> u32 {
+        let register = self.registers[usize::from(op.destination_register) & 15];
+        match op.destination {
+            Operand::Indexed16 => indexed16(register, op.destination_value),
+            Operand::Indexed20 => register.wrapping_add(op.destination_value),
+            _ => op.destination_value,
+        }
+    }
+
+    /// Source and destination of an instruction that writes neither.
+    #[inline(always)]
+    fn compared<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
+        let source = self.source(watch, pc, op)?;
+        let destination = if op.destination == Operand::Register {
+            self.registers[usize::from(op.destination_register) & 15] & op.width.mask()
+        } else {
+            let address = self.destination_address(op);
+            let cycle = op.cycles - u8::from(op.width == Width::Address);
+            self.read(watch, pc, address, op.width, cycle)?
+        };
+        Ok((source, destination))
+    }
+
+    /// An instruction that reads and writes its destination.
+    #[inline(always)]
+    fn alu<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        op: &Op,
+        compute: impl FnOnce(&mut Self, u32, u32) -> u32,
+    ) -> Result<(), Fault> {
+        let source = self.source(watch, pc, op)?;
+        if op.destination == Operand::Register {
+            let register = usize::from(op.destination_register) & 15;
+            let value = compute(self, source, self.registers[register] & op.width.mask());
+            self.set_register(register, value);
+            if W::ON && register == PC {
+                self.flow = Flow::Jump;
+            }
+        } else {
+            let address = self.destination_address(op);
+            let before = if op.width == Width::Address { 3 } else { 1 };
+            let destination = self.read(watch, pc, address, op.width, op.cycles - before)?;
+            let value = compute(self, source, destination);
+            self.write(watch, pc, address, op.width, value, op.cycles)?;
+        }
+        Ok(())
+    }
+
+    /// A single-operand instruction that changes its operand where it is.
+    #[inline(always)]
+    fn in_place<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        op: &Op,
+        compute: impl FnOnce(&mut Self, u32) -> u32,
+    ) -> Result<(), Fault> {
+        if op.source == Operand::Register {
+            let register = usize::from(op.source_register) & 15;
+            let value = compute(self, self.registers[register] & op.width.mask());
+            self.set_register(register, value);
+            if W::ON && register == PC {
+                self.flow = Flow::Jump;
+            }
+        } else {
+            let address = self.source_address(op);
+            let before = self.source(watch, pc, op)?;
+            let value = compute(self, before);
+            self.write(watch, pc, address, op.width, value, op.cycles)?;
+        }
+        Ok(())
+    }
+
+    /// `SXT` extends a register to 20 bits, memory to 16; `SXTX` extends to its width.
+    fn sign_extend<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+        let to_20_bits = op.source == Operand::Register && !op.extended;
+        let mask = if to_20_bits { ADDRESS_MASK } else { op.width.mask() };
+        self.in_place(watch, pc, op, |state, d| {
+            let value = if d & 0x80 != 0 { d & 0x7f | mask & !0x7f } else { d & 0x7f };
+            state.logic_flags(op.width, value & op.width.mask());
+            value
+        })
+    }
+
+    /// Adds with all four flags; subtraction hands in the complement.
+    #[inline(always)]
+    fn add(&mut self, width: Width, source: u32, destination: u32, carry: u32) -> u32 {
+        let sum = source + destination + carry;
+        let value = sum & width.mask();
+        let overflow = (source ^ value) & (destination ^ value) & width.sign() != 0;
+        self.flags(width, value, sum > width.mask(), overflow);
+        value
+    }
+
+    /// Adds digit by digit. V is undefined and stays.
+    fn decimal_add(&mut self, width: Width, source: u32, destination: u32, mut carry: u32) -> u32 {
+        let mut value = 0;
+        let digits = match width {
+            Width::Byte => 2,
+            Width::Word => 4,
+            Width::Address => 5,
+        };
+        for shift in (0..digits).map(|digit| digit * 4) {
+            let mut digit = (source >> shift & 15) + (destination >> shift & 15) + carry;
+            carry = u32::from(digit > 9);
+            if carry != 0 {
+                digit -= 10;
+            }
+            value |= (digit & 15) << shift;
+        }
+        let overflow = self.registers[SR] & V != 0;
+        self.flags(width, value, carry != 0, overflow);
+        value
+    }
+
+    #[inline(always)]
+    fn flags(&mut self, width: Width, value: u32, carry: bool, overflow: bool) {
+        let mut status = self.registers[SR] & !(C | Z | N | V);
+        status |= u32::from(carry);
+        status |= u32::from(value == 0) << 1;
+        status |= u32::from(value & width.sign() != 0) << 2;
+        status |= u32::from(overflow) << 8;
+        self.registers[SR] = status;
+    }
+
+    /// `AND`, `BIT`, `SXT`: carry is "not zero", no overflow.
+    #[inline(always)]
+    fn logic_flags(&mut self, width: Width, value: u32) {
+        self.flags(width, value, value != 0, false);
+    }
+
+    #[inline(always)]
+    fn shift_flags(&mut self, width: Width, value: u32, carry: bool) {
+        self.flags(width, value, carry, false);
+    }
+
+    /// Pushes a word in bus cycle `cycle` of the instruction.
+    pub fn push_word<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        value: u32,
+        cycle: u8,
+    ) -> Result<(), Fault> {
+        let sp = self.registers[SP].wrapping_sub(2) & ADDRESS_MASK;
+        self.write(watch, pc, sp, Width::Word, value, cycle)?;
+        self.registers[SP] = sp;
+        Ok(())
+    }
+
+    /// `PUSHM`: from the register named downwards.
+    fn push_multiple<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+        let size = if op.width == Width::Address { 4 } else { 2 };
+        let mut sp = self.registers[SP];
+        for step in 0..op.source_value as usize {
+            sp = sp.wrapping_sub(size) & ADDRESS_MASK;
+            let value = self.registers[usize::from(op.destination_register) - step] & op.width.mask();
+            let cycle = 2 + (step as u8 + 1) * (size / 2) as u8;
+            self.write(watch, pc, sp, op.width, value, cycle)?;
+        }
+        self.registers[SP] = sp;
+        Ok(())
+    }
+
+    /// `POPM`: from the register encoded, the lowest, upwards.
+    fn pop_multiple<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+        let size = if op.width == Width::Address { 4 } else { 2 };
+        let mut sp = self.registers[SP];
+        for step in 0..op.source_value as usize {
+            let value = self.read(watch, pc, sp, op.width, 2 + step as u8 * (size / 2) as u8)?;
+            self.set_register(usize::from(op.destination_register) + step, value);
+            sp = sp.wrapping_add(size) & ADDRESS_MASK;
+        }
+        self.registers[SP] = sp;
+        Ok(())
+    }
+
+    /// `RRCM`, `RRAM`, `RLAM`, `RRUM`: the single shift, so often.
+    fn rotate_multiple(&mut self, op: &Op) {
+        let register = usize::from(op.destination_register) & 15;
+        let mut value = self.registers[register] & op.width.mask();
+        let mut carry = self.registers[SR] & C != 0;
+        for _ in 0..op.source_value {
+            let out = value & if op.kind == Kind::Rlam { op.width.sign() } else { 1 } != 0;
+            value = match op.kind {
+                Kind::Rrcm => value >> 1 | if carry { op.width.sign() } else { 0 },
+                Kind::Rram => value >> 1 | value & op.width.sign(),
+                Kind::Rlam => value << 1 & op.width.mask(),
+                _ => value >> 1,
+            };
+            carry = out;
+        }
+        // V: reset by the shifts right, undefined after RLAM.
+        let overflow = op.kind == Kind::Rlam && self.registers[SR] & V != 0;
+        self.flags(op.width, value, carry, overflow);
+        self.set_register(register, value);
+    }
+}
+
+/// How a move to the program counter counts: `RET` and `RETA` are moves from the stack.
+fn branch_flow(op: &Op) -> Flow {
+    if op.source == Operand::Increment && op.source_register == 1 { Flow::Return } else { Flow::Jump }
+}

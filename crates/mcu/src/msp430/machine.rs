@@ -1,0 +1,275 @@
+//! The machine around the core: running, stopping, interrupts, sleep.
+
+use super::decode::{Kind, Op};
+use super::memory::Memory;
+use super::program::{Next, Program};
+use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State, Unwatched, Watch, Watched};
+use super::timing;
+use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals};
+
+/// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
+const VECTORS: u32 = 0xff80;
+const RESET_VECTOR: u32 = 0xfffe;
+/// The number of the reset vector; a peripheral that requests it resets the part.
+const RESET: u32 = 63;
+
+/// Builds a machine of this family.
+///
+/// # Errors
+/// The memory or the peripheral that no model exists for.
+pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
+    // Peripherals count other clocks in cycles of this one.
+    let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
+    let devices = part
+        .peripherals
+        .iter()
+        .map(|spec| peripherals::new_peripheral(&clocked, spec))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut machine = Msp430 {
+        part: part.clone(),
+        state: State {
+            registers: [0; 16],
+            cycles: 0,
+            instructions: 0,
+            horizon: 0,
+            interrupt_shadow: false,
+            flow: Flow::Start,
+            memory: Memory::new(part)?,
+            program: Program::new(),
+            bus: PeripheralBus::new(devices),
+        },
+    };
+    machine.reset();
+    Ok(Box::new(machine))
+}
+
+struct Msp430 {
+    part: Part,
+    state: State,
+}
+
+impl Msp430 {
+    fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
+        self.state.program.mark(&until.addresses, true);
+        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
+        self.state.program.mark(&until.addresses, false);
+        stop
+    }
+}
+
+impl State {
+    fn run<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Stop, Fault> {
+        self.flow = Flow::Start;
+        self.horizon = 0;
+        let mut first = true;
+        loop {
+            if self.cycles >= self.horizon
+                && let Some(stop) = self.boundary(limit, watch)?
+            {
+                return Ok(stop);
+            }
+            let pc = self.registers[PC];
+            let op = match self.program.known(pc) {
+                Some(op) => op,
+                None => match self.program.find(pc, first, &self.memory)? {
+                    Next::Op(op) => op,
+                    Next::Stop => return Ok(Stop::Address(pc)),
+                },
+            };
+            first = false;
+            if op.kind == Kind::Jmp && op.source_value == pc && self.nothing_can_interrupt() {
+                return Ok(Stop::Halted);
+            }
+            if W::ON {
+                let step = Step { pc, sp: self.registers[SP], cycles: self.cycles, flow: self.flow };
+                if let Some(observer) = watch.observer() {
+                    observer.step(&step);
+                }
+                self.flow = Flow::Next;
+            }
+            self.step(watch, pc, op)?;
+        }
+    }
+
+    #[inline(always)]
+    fn step<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+        self.registers[PC] = (pc + u32::from(op.length)) & ADDRESS_MASK;
+        if let Err(fault) = self.execute(watch, pc, op) {
+            self.registers[PC] = pc;
+            return Err(fault);
+        }
+        self.cycles += u64::from(op.cycles);
+        self.instructions += 1;
+        Ok(())
+    }
+
+    /// What may come between two instructions: the limit, peripherals' time, interrupts, sleep. Sets the horizon up
+    /// to which nothing of this can come again by itself.
+    #[cold]
+    #[inline(never)]
+    fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
+        loop {
+            if self.cycles >= limit {
+                return Ok(Some(Stop::Cycles));
+            }
+            if self.bus.due <= self.cycles {
+                self.bus.tick(self.cycles, self.registers[PC], watch.observer());
+            }
+            if self.bus.requests >> RESET & 1 != 0 {
+                let pc = self.registers[PC];
+                let what = "the watchdog expired: the part is reset here".into();
+                return Err(Fault::Architecture { pc, address: RESET_VECTOR, what });
+            }
+            if std::mem::take(&mut self.interrupt_shadow) {
+                // The instruction after the one that enabled interrupts always executes (SLAU208, section
+                // "Interrupt Acceptance"); then look again.
+                self.horizon = 0;
+                return Ok(None);
+            }
+            if self.registers[SR] & GIE != 0 && self.bus.requests != 0 {
+                self.interrupt(watch)?;
+                continue;
+            }
+            if self.registers[SR] & CPUOFF == 0 {
+                self.horizon = limit.min(self.bus.due);
+                return Ok(None);
+            }
+            // Asleep: time passes up to what may wake the core.
+            if self.nothing_can_interrupt() {
+                return Ok(Some(Stop::Halted));
+            }
+            self.cycles = self.bus.due.min(limit).max(self.cycles);
+        }
+    }
+
+    /// No interrupt is possible any more: disabled, or none requested and no peripheral waiting for its time.
+    fn nothing_can_interrupt(&self) -> bool {
+        self.registers[SR] & GIE == 0 || self.bus.requests == 0 && self.bus.due == u64::MAX
+    }
+
+    /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
+    fn interrupt<W: Watch>(&mut self, watch: &mut W) -> Result<(), Fault> {
+        let irq = (127 - self.bus.requests.leading_zeros()) as u8;
+        let return_to = self.registers[PC];
+        let status = self.registers[SR] | return_to >> 16 << 12;
+        self.push_word(watch, return_to, return_to & 0xffff, timing::INTERRUPT - 3)?;
+        self.push_word(watch, return_to, status, timing::INTERRUPT - 2)?;
+        self.registers[SR] &= SCG0;
+        self.registers[PC] = self.memory.word(VECTORS + 2 * u32::from(irq)) & !1;
+        self.cycles += u64::from(timing::INTERRUPT);
+        self.bus.taken(irq);
+        self.bus.tick(self.cycles, self.registers[PC], watch.observer());
+        self.flow = Flow::Interrupt { return_to };
+        Ok(())
+    }
+}
+
+impl Machine for Msp430 {
+    fn part(&self) -> &Part {
+        &self.part
+    }
+
+    fn load(&mut self, image: &Image) -> Result<(), Fault> {
+        self.state.program.clear();
+        self.state.memory.load(&self.part, image)
+    }
+
+    fn reset(&mut self) {
+        let state = &mut self.state;
+        state.memory.reset();
+        state.program.clear();
+        state.bus.reset();
+        state.registers = [0; 16];
+        state.registers[PC] = state.memory.word(RESET_VECTOR) & !1;
+        state.cycles = 0;
+        state.instructions = 0;
+        state.interrupt_shadow = false;
+    }
+
+    fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
+        self.run_with(until, &mut Unwatched)
+    }
+
+    fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
+        self.run_with(until, &mut Watched(observer))
+    }
+
+    fn cycles(&self) -> u64 {
+        self.state.cycles
+    }
+
+    fn instructions(&self) -> u64 {
+        self.state.instructions
+    }
+
+    fn pc(&self) -> u32 {
+        self.state.registers[PC]
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        self.state.set_register(PC, pc);
+    }
+
+    fn sp(&self) -> u32 {
+        self.state.registers[SP]
+    }
+
+    fn registers(&self) -> Vec<(String, u32)> {
+        let name = |register| match register {
+            PC => "pc".to_string(),
+            SP => "sp".to_string(),
+            SR => "sr".to_string(),
+            number => format!("r{number}"),
+        };
+        // R3 is the constant generator: it holds nothing.
+        self.state
+            .registers
+            .iter()
+            .enumerate()
+            .filter(|(register, _)| *register != 3)
+            .map(|(register, value)| (name(register), *value))
+            .collect()
+    }
+
+    fn set_register(&mut self, name: &str, value: u32) -> bool {
+        let register = match name {
+            "pc" => Some(PC),
+            "sp" => Some(SP),
+            "sr" => Some(SR),
+            _ => {
+                name.strip_prefix('r').and_then(|number| number.parse().ok()).filter(|n| (4..16).contains(n))
+            }
+        };
+        if let Some(register) = register {
+            self.state.set_register(register, value & ADDRESS_MASK);
+            self.state.interrupt_shadow = false;
+        }
+        register.is_some()
+    }
+
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
+        self.state.memory.peek(address, bytes)
+    }
+
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let there = self.state.memory.poke(address, bytes);
+        if there {
+            for offset in 0..bytes.len() as u32 {
+                self.state.program.changed(address + offset);
+            }
+        }
+        there
+    }
+
+    fn snapshot(&self) -> Box<dyn Machine> {
+        Box::new(Msp430 {
+            part: self.part.clone(),
+            state: State {
+                memory: self.state.memory.clone(),
+                program: Program::new(),
+                bus: self.state.bus.clone(),
+                ..self.state
+            },
+        })
+    }
+}

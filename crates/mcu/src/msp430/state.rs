@@ -1,0 +1,270 @@
+//! The registers and the buses of one microcontroller of the family.
+
+use super::decode::Width;
+use super::memory::{Memory, Page};
+use super::program::Program;
+use crate::{Access, AccessKind, Fault, Flow, Observer, PeripheralBus};
+
+/// Index of the program counter.
+pub const PC: usize = 0;
+/// Index of the stack pointer.
+pub const SP: usize = 1;
+/// Index of the status register.
+pub const SR: usize = 2;
+
+/// Carry.
+pub const C: u32 = 0x001;
+/// Zero.
+pub const Z: u32 = 0x002;
+/// Negative.
+pub const N: u32 = 0x004;
+/// General interrupt enable.
+pub const GIE: u32 = 0x008;
+/// The core sleeps.
+pub const CPUOFF: u32 = 0x010;
+/// System clock generator 0 off.
+pub const SCG0: u32 = 0x040;
+/// Overflow.
+pub const V: u32 = 0x100;
+/// Bits of the status register; 15:9 are reserved.
+pub const SR_BITS: u32 = 0x1ff;
+
+/// All ones of an address.
+pub const ADDRESS_MASK: u32 = 0xf_ffff;
+
+/// Someone who looks on, or no one; compiled apart.
+pub trait Watch {
+    /// Whether there is someone.
+    const ON: bool;
+    /// Who it is.
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
+}
+
+/// No one looks on.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    const ON: bool = false;
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
+        None
+    }
+}
+
+/// An observer looks on.
+pub struct Watched<'a>(pub &'a mut dyn Observer);
+
+impl Watch for Watched<'_> {
+    const ON: bool = true;
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
+        Some(&mut *self.0)
+    }
+}
+
+/// Core, memories, peripherals.
+pub struct State {
+    /// `R0` to `R15`; `R3` stays 0.
+    pub registers: [u32; 16],
+    /// Cycles since reset, at the start of the instruction.
+    pub cycles: u64,
+    /// Instructions since reset.
+    pub instructions: u64,
+    /// The cycle from which an instruction boundary must be looked at more closely: limit, interrupts, sleep.
+    pub horizon: u64,
+    /// The instruction that set GIE has just executed: the next one does, too, before an interrupt.
+    pub interrupt_shadow: bool,
+    /// How execution came to the next instruction, kept for observers.
+    pub flow: Flow,
+    /// Memories.
+    pub memory: Memory,
+    /// Decoded instructions.
+    pub program: Program,
+    /// Peripherals.
+    pub bus: PeripheralBus,
+}
+
+impl State {
+    /// Writes a register as an instruction does, `value` already cut to the operand's width.
+    #[inline(always)]
+    pub fn set_register(&mut self, register: usize, value: u32) {
+        if register > 3 {
+            self.registers[register & 15] = value;
+        } else {
+            self.set_special(register, value);
+        }
+    }
+
+    fn set_special(&mut self, register: usize, value: u32) {
+        match register {
+            // Bit 0 of PC and SP is always 0.
+            PC | SP => self.registers[register] = value & ADDRESS_MASK & !1,
+            SR => self.set_status(value),
+            _ => {}
+        }
+    }
+
+    /// Writes the whole status register.
+    pub fn set_status(&mut self, value: u32) {
+        let value = value & SR_BITS;
+        if value & GIE & !self.registers[SR] != 0 && value & CPUOFF == 0 {
+            self.interrupt_shadow = true;
+        }
+        self.registers[SR] = value;
+        self.horizon = 0;
+    }
+
+    /// Reads an operand at `address`, the first of its words in bus cycle `cycle` (from 1) of the instruction.
+    #[inline(always)]
+    pub fn read<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        width: Width,
+        cycle: u8,
+    ) -> Result<u32, Fault> {
+        let address = address & ADDRESS_MASK;
+        let value = match width {
+            Width::Byte => self.read_bus(watch, pc, address, 1, cycle)?,
+            Width::Word => self.read_bus(watch, pc, address, 2, cycle)?,
+            Width::Address => {
+                let low = self.read_bus(watch, pc, address, 2, cycle)?;
+                let high = self.read_bus(watch, pc, (address + 2) & ADDRESS_MASK, 2, cycle + 1)?;
+                low | (high & 15) << 16
+            }
+        };
+        if W::ON {
+            self.tell(watch, pc, address, width, AccessKind::Read, value);
+        }
+        Ok(value)
+    }
+
+    /// Writes an operand at `address`, the last of its words in bus cycle `cycle` (from 1) of the instruction.
+    #[inline(always)]
+    pub fn write<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        width: Width,
+        value: u32,
+        cycle: u8,
+    ) -> Result<(), Fault> {
+        let address = address & ADDRESS_MASK;
+        match width {
+            Width::Byte => self.write_bus(watch, pc, address, 1, value & 0xff, cycle)?,
+            Width::Word => self.write_bus(watch, pc, address, 2, value & 0xffff, cycle)?,
+            Width::Address => {
+                self.write_bus(watch, pc, address, 2, value & 0xffff, cycle - 1)?;
+                self.write_bus(watch, pc, (address + 2) & ADDRESS_MASK, 2, value >> 16 & 15, cycle)?;
+            }
+        }
+        if W::ON {
+            self.tell(watch, pc, address, width, AccessKind::Write, value);
+        }
+        Ok(())
+    }
+
+    fn tell<W: Watch>(
+        &self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        width: Width,
+        kind: AccessKind,
+        value: u32,
+    ) {
+        if let Some(observer) = watch.observer() {
+            let size = 1 << width as u8;
+            observer.access(&Access {
+                pc,
+                address,
+                size,
+                kind,
+                value: u64::from(value),
+                cycles: self.cycles,
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn read_bus<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        size: u8,
+        cycle: u8,
+    ) -> Result<u32, Fault> {
+        if size == 2 && address & 1 != 0 {
+            return Err(misaligned(pc, address));
+        }
+        if self.memory.page(address) == Page::Other {
+            return self.read_peripheral(watch, pc, address, size, cycle);
+        }
+        Ok(if size == 1 { self.memory.byte(address) } else { self.memory.word(address) })
+    }
+
+    #[inline(always)]
+    fn write_bus<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        size: u8,
+        value: u32,
+        cycle: u8,
+    ) -> Result<(), Fault> {
+        if size == 2 && address & 1 != 0 {
+            return Err(misaligned(pc, address));
+        }
+        if self.memory.page(address) != Page::Ram {
+            return self.write_elsewhere(watch, pc, address, size, value, cycle);
+        }
+        self.program.written(address);
+        if size == 1 {
+            self.memory.set_byte(address, value);
+        } else {
+            self.memory.set_word(address, value);
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn read_peripheral<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        size: u8,
+        cycle: u8,
+    ) -> Result<u32, Fault> {
+        let now = self.cycles + u64::from(cycle);
+        // A read may change what is requested.
+        self.horizon = 0;
+        self.bus.read(address, size, now, pc, watch.observer())
+    }
+
+    #[inline(never)]
+    fn write_elsewhere<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        address: u32,
+        size: u8,
+        value: u32,
+        cycle: u8,
+    ) -> Result<(), Fault> {
+        if self.memory.page(address) == Page::Flash {
+            let what = "a write to flash, whose controller is not modelled".into();
+            return Err(Fault::Architecture { pc, address, what });
+        }
+        let now = self.cycles + u64::from(cycle);
+        self.horizon = 0;
+        self.bus.write(address, size, value, now, pc, watch.observer())
+    }
+}
+
+#[cold]
+fn misaligned(pc: u32, address: u32) -> Fault {
+    Fault::Architecture { pc, address, what: "a word access at an odd address".into() }
+}

@@ -1,0 +1,188 @@
+//! The watchdog timer WDT_A, with the special function registers that hold its interrupt's enable and flag.
+//!
+//! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and Operating Modes",
+//! section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15 clocks. Where it expires in watchdog
+//! mode, or `WDTCTL` is written without its password, the part is reset: the model asks for the reset vector, and
+//! the core stops there with a fault, since a program that is reset in the middle measures nothing.
+
+use super::msp430_clocks::Clocks;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
+const SFR: Range<u32> = 0x100..0x106;
+const PASSWORD_READ: u32 = 0x6900;
+const PASSWORD_WRITE: u32 = 0x5a;
+const HOLD: u32 = 0x80;
+/// Interval timer rather than watchdog.
+const INTERVAL: u32 = 0x10;
+/// Clears the counter; reads as 0.
+const CLEAR: u32 = 0x08;
+/// After power-up: SMCLK, 2^15.
+const AFTER_RESET: u32 = 0x04;
+/// log2 of the interval, by WDTIS.
+const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
+/// `WDTIE`, `WDTIFG`: bit 0 of `SFRIE1`, `SFRIFG1`.
+const WDT: u32 = 1;
+/// `OFIFG`, set by the power-up: the oscillators have not started yet.
+const OFIFG: u32 = 2;
+/// The vector of the reset.
+const RESET: u8 = 63;
+
+/// WDT_A and the special function registers.
+#[derive(Clone)]
+pub struct Watchdog {
+    name: String,
+    base: u32,
+    irq: u8,
+    clocks: Clocks,
+    control: u32,
+    enables: u32,
+    flags: u32,
+    reset_pin: u32,
+    /// When the counter last stood at 0.
+    since: u64,
+}
+
+impl Watchdog {
+    /// The watchdog whose `WDTCTL` stands at `spec.base`; `spec.irq` is its interval interrupt.
+    #[must_use]
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Watchdog {
+        Watchdog {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq: spec.irq.unwrap_or(0),
+            clocks: Clocks::new(part),
+            control: AFTER_RESET,
+            enables: 0,
+            flags: OFIFG,
+            reset_pin: 0,
+            since: 0,
+        }
+    }
+
+    fn expiry(&self) -> Option<u64> {
+        if self.control & HOLD != 0 {
+            return None;
+        }
+        let clocks = 1u64 << INTERVAL_BITS[(self.control & 7) as usize];
+        Some(match self.control >> 5 & 3 {
+            0 => self.since + clocks,
+            _ => self.clocks.aclk_edge(self.clocks.aclk_count(self.since) + clocks),
+        })
+    }
+
+    fn update(&self, context: &mut Context<'_, '_>) {
+        if self.enables & self.flags & WDT != 0 {
+            context.request(self.irq);
+        } else {
+            context.withdraw(self.irq);
+        }
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+}
+
+impl Peripheral for Watchdog {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![SFR, self.base..self.base + 2]
+    }
+
+    fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let word = match address & !1 {
+            0x100 => self.enables,
+            0x102 => self.flags,
+            0x104 => self.reset_pin,
+            _ => PASSWORD_READ | self.control,
+        };
+        Ok(if size == 2 { word } else { word >> (8 * (address & 1)) & 0xff })
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        if address >= self.base {
+            if size != 2 {
+                return Err(self.fault(address, context, "WDTCTL is written in words only"));
+            }
+            if value >> 8 != PASSWORD_WRITE {
+                return Err(self.fault(
+                    address,
+                    context,
+                    "a write to WDTCTL without its password resets the part",
+                ));
+            }
+            if value >> 5 & 3 > 1 && value & HOLD == 0 {
+                return Err(self.fault(
+                    address,
+                    context,
+                    "the watchdog runs from SMCLK or ACLK only in this model",
+                ));
+            }
+            if value & CLEAR != 0 || (value ^ self.control) & (HOLD | 0x60) != 0 {
+                self.since = context.now;
+            }
+            self.control = value & 0xff & !CLEAR;
+            return Ok(());
+        }
+        let register = match address & !1 {
+            0x100 => &mut self.enables,
+            0x102 => &mut self.flags,
+            _ => &mut self.reset_pin,
+        };
+        let shift = 8 * (address & 1);
+        *register = if size == 2 { value } else { *register & !(0xff << shift) | value << shift };
+        if self.enables & !WDT != 0 {
+            return Err(self.fault(address, context, "of the interrupts of SFRIE1 only WDTIE is modelled"));
+        }
+        self.update(context);
+        Ok(())
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.expiry()
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(expiry) = self.expiry().filter(|expiry| *expiry <= context.now) {
+            self.since = expiry;
+            if self.control & INTERVAL == 0 {
+                context.request(RESET);
+                // Expired once is enough: the core stops.
+                self.control |= HOLD;
+            } else {
+                self.flags |= WDT;
+            }
+        }
+        self.update(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        // A single-source flag: reset when the interrupt is served.
+        if irq == self.irq {
+            self.flags &= !WDT;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.control = AFTER_RESET;
+        self.enables = 0;
+        self.flags = OFIFG;
+        self.reset_pin = 0;
+        self.since = 0;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
