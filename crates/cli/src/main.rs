@@ -1,0 +1,212 @@
+//! The `wattseal` command: arguments in, tables or JSON out.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lab::target::House;
+use lab::{LabError, bench, measure, progress, report};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Says to the cycle, the byte and the microjoule what cryptography costs on a microcontroller.
+///
+/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+#[derive(Parser)]
+#[command(name = "wattseal", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What each operation costs on each target: cycles, time, energy, flash, RAM, stack; every output verified
+    #[command(after_help = "Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast")]
+    Bench(BenchArgs),
+    /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
+    #[command(
+        after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10"
+    )]
+    Measure(MeasureArgs),
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// Aligned columns, scaled units
+    Table,
+    /// An array of objects, SI units
+    Json,
+    /// A line a row, SI units
+    Csv,
+}
+
+impl From<Format> for report::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Table => report::Format::Table,
+            Format::Json => report::Format::Json,
+            Format::Csv => report::Format::Csv,
+        }
+    }
+}
+
+#[derive(Args)]
+struct OperatingPoint {
+    /// Core clock in Hz [default: the target's]
+    #[arg(long, value_name = "HZ", value_parser = hertz)]
+    clock: Option<u64>,
+    /// Supply in volts [default: the target's]
+    #[arg(long, value_name = "V")]
+    supply: Option<f64>,
+}
+
+/// Hertz as a plain number, or with an exponent or a suffix: 16000000, 16e6, 16M.
+fn hertz(text: &str) -> Result<u64, String> {
+    let (digits, scale) = match text.char_indices().next_back() {
+        Some((at, 'k')) => (&text[..at], 1e3),
+        Some((at, 'M')) => (&text[..at], 1e6),
+        _ => (text, 1.0),
+    };
+    let hertz = digits.parse::<f64>().map_err(|_| "write hertz as 16000000, 16e6 or 16M".to_owned())? * scale;
+    if !(1.0..=1e12).contains(&hertz) {
+        return Err("a clock must be at least 1 Hz".into());
+    }
+    Ok(hertz.round() as u64)
+}
+
+#[derive(Args)]
+struct BenchArgs {
+    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
+    #[arg(long, value_name = "TARGET")]
+    target: Vec<String>,
+    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
+    #[arg(long, value_name = "GLOB")]
+    op: Vec<String>,
+    /// How it is built: O0, portable, small or fast; may be repeated [default: all]
+    #[arg(long, value_name = "VARIANT")]
+    variant: Vec<String>,
+    /// Message length [default: the operation's]
+    #[arg(long, value_name = "N")]
+    bytes: Option<u16>,
+    /// Random inputs for each row
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: u32,
+    #[command(flatten)]
+    point: OperatingPoint,
+    /// Cycles after which an operation counts as endless
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    max_cycles: u64,
+    /// Where the random inputs begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Args)]
+struct MeasureArgs {
+    /// The ELF file
+    #[arg(value_name = "FIRMWARE.elf")]
+    elf: PathBuf,
+    /// The target it is built for
+    #[arg(long, value_name = "TARGET")]
+    target: String,
+    /// Report each call of this function; may be repeated [default: the sums of all functions]
+    #[arg(long, value_name = "NAME")]
+    function: Vec<String>,
+    /// Stop when execution first comes to this symbol
+    #[arg(long, value_name = "SYMBOL")]
+    until: Option<String>,
+    /// Stop when the functions asked for have returned this often in all
+    #[arg(long, value_name = "N")]
+    calls: Option<u64>,
+    /// Report each time this output pin is high, such as PORTB.5 or GPIOD.12
+    #[arg(long, value_name = "PORT.BIT")]
+    pin: Option<String>,
+    /// Report the time from one write to this symbol or address to the next
+    #[arg(long, value_name = "SYMBOL|ADDRESS")]
+    marker: Option<String>,
+    /// Give up after this many cycles
+    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    max_cycles: u64,
+    /// Write a flame graph of the cycles
+    #[arg(long, value_name = "OUT.svg")]
+    flamegraph: Option<PathBuf>,
+    #[command(flatten)]
+    point: OperatingPoint,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What a command has to say: data, a remark for a person, and whether all is well.
+struct Answer {
+    data: String,
+    remark: String,
+    success: bool,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let answer = House::find().and_then(|house| match cli.command {
+        Command::Bench(args) => run_bench(&house, args),
+        Command::Measure(args) => run_measure(&house, args),
+    });
+    match answer {
+        Ok(answer) => {
+            // A reader that has seen enough (`| head`) is no failure.
+            let _ = std::io::stdout().write_all(answer.data.as_bytes());
+            if !answer.remark.is_empty() {
+                eprintln!("{}", answer.remark);
+            }
+            if answer.success { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        }
+        Err(error) => {
+            eprintln!("wattseal: {error}");
+            ExitCode::from(if error.is_usage() { 2 } else { 1 })
+        }
+    }
+}
+
+fn run_bench(house: &House, args: BenchArgs) -> Result<Answer, LabError> {
+    let request = bench::Request {
+        targets: args.target,
+        operations: args.op,
+        variants: args.variant,
+        bytes: args.bytes,
+        runs: args.runs,
+        clock_hz: args.point.clock,
+        supply_v: args.point.supply,
+        max_cycles: args.max_cycles,
+        seed: args.seed,
+    };
+    let rows = bench::run(house, &request, &progress::Bar::new())?;
+    let wrong = rows.iter().filter(|row| !row.verified).count();
+    let remark = match wrong {
+        0 => String::new(),
+        _ => format!("wattseal: {wrong} of {} rows gave wrong outputs; their costs mean nothing", rows.len()),
+    };
+    Ok(Answer { data: report::bench(&rows, args.format.into())?, remark, success: wrong == 0 })
+}
+
+fn run_measure(house: &House, args: MeasureArgs) -> Result<Answer, LabError> {
+    let request = measure::Request {
+        elf: args.elf,
+        target: args.target,
+        functions: args.function,
+        until: args.until,
+        calls: args.calls,
+        pin: args.pin,
+        marker: args.marker,
+        max_cycles: args.max_cycles,
+        clock_hz: args.point.clock,
+        supply_v: args.point.supply,
+        flamegraph: args.flamegraph,
+    };
+    let outcome = measure::run(house, &request)?;
+    let remark = format!(
+        "{}; {} cycles, {} instructions in all",
+        outcome.ending, outcome.cycles, outcome.instructions
+    );
+    Ok(Answer { data: report::measure(&outcome.rows, args.format.into())?, remark, success: true })
+}

@@ -1,0 +1,301 @@
+//! The supply of a microcontroller, as its data sheet gives it.
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The highest clock from a supply voltage up.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Supply, in volts.
+    pub supply_v: f64,
+    /// Highest clock there, in Hz.
+    pub clock_hz: f64,
+}
+
+/// A current that the data sheet gives: active mode, executing from flash, peripherals off, typical, 25 °C.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Clock, in Hz.
+    pub clock_hz: f64,
+    /// Supply, in volts.
+    pub supply_v: f64,
+    /// Current, in amperes.
+    pub current_a: f64,
+}
+
+/// A core-voltage level, where a part has such; parts without have one.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// Its name in the data sheet: `PMMCOREV 2`; empty where there is but one.
+    #[serde(default)]
+    pub name: String,
+    /// Highest clock at this level, in Hz.
+    pub max_hz: f64,
+    /// Measured currents.
+    pub points: Vec<Point>,
+}
+
+/// The `[supply]` table of a target file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Supply {
+    /// Data sheet, document number, tables.
+    pub source: String,
+    /// How well the source covers the default clock and supply, in a sentence for the reader of an energy figure.
+    pub note: String,
+    /// The supply where none is asked for, in volts.
+    pub default_v: f64,
+    /// Highest supply, in volts.
+    pub max_v: f64,
+    /// Highest clock by supply, rising; the first row holds the lowest supply.
+    #[serde(rename = "limit")]
+    pub limits: Vec<Limit>,
+    /// Whether the highest clock rises linearly between two rows of `limit` (AVR) or in steps (the others).
+    #[serde(default)]
+    pub linear_limits: bool,
+    /// Core-voltage levels, rising.
+    #[serde(rename = "level")]
+    pub levels: Vec<Level>,
+}
+
+/// A clock and a supply that do not go together, or a target file that does not say what it must.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum SupplyError {
+    /// The supply is outside the part's range.
+    #[error("{supply_v} V is outside the {min_v} V to {max_v} V that {source_document} allows")]
+    Voltage {
+        /// Asked for, in volts.
+        supply_v: f64,
+        /// Lowest allowed, in volts.
+        min_v: f64,
+        /// Highest allowed, in volts.
+        max_v: f64,
+        /// Where the limit stands.
+        source_document: String,
+    },
+    /// The clock is too high at this supply.
+    #[error(
+        "{clock} MHz is too fast at {supply_v} V: {source_document} allows {limit} MHz there{needs}",
+        clock = clock_hz / 1e6, limit = limit_hz / 1e6,
+        needs = needs_v.map_or(String::new(), |v| format!("; this clock needs {v:.2} V"))
+    )]
+    Clock {
+        /// Asked for, in Hz.
+        clock_hz: f64,
+        /// Asked for, in volts.
+        supply_v: f64,
+        /// Highest clock at that supply, in Hz.
+        limit_hz: f64,
+        /// The supply from which the clock is allowed, where there is one.
+        needs_v: Option<f64>,
+        /// Where the limit stands.
+        source_document: String,
+    },
+    /// The `[supply]` table is missing or wrong.
+    #[error("target file: {0}")]
+    File(String),
+}
+
+#[derive(Deserialize)]
+struct File {
+    supply: Supply,
+}
+
+impl Supply {
+    /// Reads the supply out of a target file.
+    ///
+    /// # Errors
+    /// [`SupplyError::File`] with what is missing or wrong and the line.
+    pub fn from_toml(text: &str) -> Result<Supply, SupplyError> {
+        let supply =
+            toml::from_str::<File>(text).map_err(|error| SupplyError::File(error.to_string()))?.supply;
+        if supply.limits.is_empty() || supply.levels.iter().any(|level| level.points.is_empty()) {
+            return Err(SupplyError::File("[supply] needs a limit, and a point in each level".into()));
+        }
+        if supply.levels.is_empty() {
+            return Err(SupplyError::File("[supply] needs a level".into()));
+        }
+        Ok(supply)
+    }
+
+    /// The lowest supply of the part, in volts.
+    #[must_use]
+    pub fn min_v(&self) -> f64 {
+        self.limits[0].supply_v
+    }
+
+    /// The highest clock at a supply, in Hz.
+    #[must_use]
+    pub fn max_clock_hz(&self, supply_v: f64) -> f64 {
+        let mut highest = 0.0;
+        for (index, row) in self.limits.iter().enumerate() {
+            if supply_v < row.supply_v {
+                break;
+            }
+            highest = match self.limits.get(index + 1) {
+                Some(next) if self.linear_limits => {
+                    let share = ((supply_v - row.supply_v) / (next.supply_v - row.supply_v)).min(1.0);
+                    row.clock_hz + share * (next.clock_hz - row.clock_hz)
+                }
+                _ => row.clock_hz,
+            };
+        }
+        highest
+    }
+
+    /// The lowest supply at which a clock is allowed, in volts.
+    #[must_use]
+    pub fn needed_v(&self, clock_hz: f64) -> Option<f64> {
+        let index = self.limits.iter().position(|row| row.clock_hz >= clock_hz)?;
+        let row = self.limits[index];
+        if index == 0 || !self.linear_limits {
+            return Some(row.supply_v);
+        }
+        let before = self.limits[index - 1];
+        let share = (clock_hz - before.clock_hz) / (row.clock_hz - before.clock_hz);
+        Some(before.supply_v + share * (row.supply_v - before.supply_v))
+    }
+
+    /// Whether the data sheet allows this clock at this supply.
+    ///
+    /// # Errors
+    /// [`SupplyError::Voltage`] or [`SupplyError::Clock`] with the limits.
+    pub fn check(&self, clock_hz: f64, supply_v: f64) -> Result<(), SupplyError> {
+        if !(self.min_v()..=self.max_v).contains(&supply_v) {
+            return Err(SupplyError::Voltage {
+                supply_v,
+                min_v: self.min_v(),
+                max_v: self.max_v,
+                source_document: self.source.clone(),
+            });
+        }
+        let limit_hz = self.max_clock_hz(supply_v);
+        // A kilohertz of slack, so that a limit read off a linear rise can be asked for as it is printed.
+        if clock_hz.is_nan() || clock_hz <= 0.0 || clock_hz > limit_hz + 1e3 {
+            return Err(SupplyError::Clock {
+                clock_hz,
+                supply_v,
+                limit_hz,
+                needs_v: self.needed_v(clock_hz),
+                source_document: self.source.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The core-voltage level that the firmware sets for a clock: the lowest that allows it.
+    #[must_use]
+    pub fn level(&self, clock_hz: f64) -> &Level {
+        self.levels
+            .iter()
+            .find(|level| clock_hz <= level.max_hz + 1e3)
+            .unwrap_or(&self.levels[self.levels.len() - 1])
+    }
+
+    /// The active current at a clock and supply, in amperes: linear in the clock along the points of one supply
+    /// (continued beyond the outermost two, or in proportion where there is one), linear in the supply between the
+    /// two nearest, and the same at every supply where the data sheet knows one alone (a part whose core stands
+    /// behind a linear regulator).
+    ///
+    /// # Errors
+    /// As [`Supply::check`].
+    pub fn current_a(&self, clock_hz: f64, supply_v: f64) -> Result<f64, SupplyError> {
+        self.check(clock_hz, supply_v)?;
+        let level = self.level(clock_hz);
+        let mut supplies: Vec<f64> = level.points.iter().map(|point| point.supply_v).collect();
+        supplies.sort_by(f64::total_cmp);
+        supplies.dedup();
+        let along_clock = |v: f64| {
+            let mut curve: Vec<(f64, f64)> = level
+                .points
+                .iter()
+                .filter(|point| point.supply_v == v)
+                .map(|point| (point.clock_hz, point.current_a))
+                .collect();
+            curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if let [(hz, a)] = curve[..] { a * clock_hz / hz } else { interpolate(&curve, clock_hz) }
+        };
+        let across: Vec<(f64, f64)> = supplies.iter().map(|&v| (v, along_clock(v))).collect();
+        Ok(match across[..] {
+            [(_, current_a)] => current_a,
+            _ => interpolate(&across, supply_v),
+        })
+    }
+
+    /// The active power at a clock and supply, in watts.
+    ///
+    /// # Errors
+    /// As [`Supply::check`].
+    pub fn power_w(&self, clock_hz: f64, supply_v: f64) -> Result<f64, SupplyError> {
+        Ok(self.current_a(clock_hz, supply_v)? * supply_v)
+    }
+}
+
+/// The value at `x` on the line through the two points around it, or through the outermost two; at least two points.
+fn interpolate(curve: &[(f64, f64)], x: f64) -> f64 {
+    let right = curve.partition_point(|point| point.0 < x).clamp(1, curve.len() - 1);
+    let ((x0, y0), (x1, y1)) = (curve[right - 1], curve[right]);
+    y0 + (x - x0) / (x1 - x0) * (y1 - y0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn msp430() -> Supply {
+        Supply::from_toml(
+            r#"
+            [supply]
+            source = "SLAS655"
+            note = ""
+            default_v = 3.0
+            max_v = 3.6
+            limit = [{ supply_v = 1.8, clock_hz = 8e6 }, { supply_v = 2.0, clock_hz = 12e6 }]
+            [[supply.level]]
+            name = "PMMCOREV 0"
+            max_hz = 8e6
+            points = [{ clock_hz = 1e6, supply_v = 3.0, current_a = 0.29e-3 }, { clock_hz = 8e6, supply_v = 3.0, current_a = 1.84e-3 }]
+            [[supply.level]]
+            name = "PMMCOREV 1"
+            max_hz = 12e6
+            points = [{ clock_hz = 12e6, supply_v = 3.0, current_a = 3.1e-3 }]
+            "#,
+        )
+        .expect("a well-formed table")
+    }
+
+    #[test]
+    fn the_table_s_own_points_come_back() {
+        let supply = msp430();
+        assert!((supply.current_a(1e6, 3.0).unwrap() - 0.29e-3).abs() < 1e-12);
+        assert!((supply.current_a(8e6, 3.0).unwrap() - 1.84e-3).abs() < 1e-12);
+        assert!((supply.power_w(12e6, 3.0).unwrap() - 9.3e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn between_two_clocks_the_current_is_linear() {
+        let half = msp430().current_a(4.5e6, 3.0).unwrap();
+        assert!((half - (0.29e-3 + 1.84e-3) / 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_pair_that_the_data_sheet_forbids_is_refused_with_its_limits() {
+        let error = msp430().check(12e6, 1.9).unwrap_err().to_string();
+        assert_eq!(error, "12 MHz is too fast at 1.9 V: SLAS655 allows 8 MHz there; this clock needs 2.00 V");
+        assert!(matches!(msp430().check(1e6, 1.7), Err(SupplyError::Voltage { .. })));
+        assert!(matches!(msp430().check(0.0, 3.0), Err(SupplyError::Clock { .. })));
+        assert!(matches!(msp430().check(1e6, f64::NAN), Err(SupplyError::Voltage { .. })));
+    }
+
+    #[test]
+    fn avr_s_highest_clock_rises_linearly() {
+        let mut supply = msp430();
+        supply.linear_limits = true;
+        assert!((supply.max_clock_hz(1.9) - 10e6).abs() < 1.0);
+        assert!((supply.needed_v(10e6).unwrap() - 1.9).abs() < 1e-9);
+        assert_eq!(supply.needed_v(13e6), None);
+    }
+}

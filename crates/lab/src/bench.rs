@@ -1,0 +1,442 @@
+//! `bench`: what each operation costs on each target, every output verified.
+
+use crate::elf::{Firmware, Symbol};
+use crate::firmware::{self, Build};
+use crate::operations::{Operation, VARIANTS, catalogue};
+use crate::profile::Profiler;
+use crate::reference::{Case, random_case};
+use crate::target::{House, OperatingPoint, Target};
+use crate::{LabError, names};
+use mcu::{Machine, NoObserver, Observer, Step, Stop, Until, new_machine};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What is asked of the bench.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Patterns of targets; all where empty.
+    pub targets: Vec<String>,
+    /// Patterns of operations; all where empty.
+    pub operations: Vec<String>,
+    /// Patterns of variants; all where empty.
+    pub variants: Vec<String>,
+    /// Message bytes; each operation's own default where absent.
+    pub bytes: Option<u16>,
+    /// Random inputs for each row; at least 1.
+    pub runs: u32,
+    /// Core clock in Hz; each target's default where absent.
+    pub clock_hz: Option<u64>,
+    /// Supply in volts; each target's default where absent.
+    pub supply_v: Option<f64>,
+    /// Cycles after which one operation counts as endless.
+    pub max_cycles: u64,
+    /// Where the random inputs begin.
+    pub seed: u64,
+}
+
+/// Mean, spread and range of the cycles of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cycles {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation of the sample (n − 1).
+    pub sd: f64,
+    /// Standard error of the mean, sd/√n.
+    pub se: f64,
+    /// Least.
+    pub min: u64,
+    /// Most.
+    pub max: u64,
+}
+
+impl Cycles {
+    /// Of one or more measurements.
+    #[must_use]
+    pub fn of(samples: &[u64]) -> Cycles {
+        let count = samples.len() as f64;
+        let mean = samples.iter().map(|&sample| sample as f64).sum::<f64>() / count;
+        let squares: f64 = samples.iter().map(|&sample| (sample as f64 - mean).powi(2)).sum();
+        let sd = if samples.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+        let min = samples.iter().copied().min().unwrap_or(0);
+        let max = samples.iter().copied().max().unwrap_or(0);
+        Cycles { mean, sd, se: sd / count.sqrt(), min, max }
+    }
+}
+
+/// What one operation costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Target name.
+    pub target: String,
+    /// Operation name.
+    pub op: String,
+    /// How it was built.
+    pub variant: String,
+    /// Message bytes.
+    pub bytes: u16,
+    /// Core clock, in Hz.
+    pub clock_hz: u64,
+    /// Supply, in volts.
+    pub supply_v: f64,
+    /// Random inputs.
+    pub runs: u32,
+    /// From the call to the return.
+    pub cycles: Cycles,
+    /// Mean time, in seconds.
+    pub time_s: f64,
+    /// Active power, in watts.
+    pub power_w: f64,
+    /// Mean energy, in joules.
+    pub energy_j: f64,
+    /// What linking the operation adds to the program memory, in bytes.
+    pub flash_bytes: i64,
+    /// What linking it adds to the static RAM, in bytes.
+    pub ram_bytes: i64,
+    /// Deepest stack use, in bytes.
+    pub stack_bytes: u32,
+    /// Every output equalled the reference's.
+    pub verified: bool,
+}
+
+/// Told of the progress of a bench: rows to come, rows done.
+pub trait Progress: Sync {
+    /// `done` of `total` rows are measured; `what` comes next or is being worked on.
+    fn report(&self, done: usize, total: usize, what: &str);
+}
+
+/// One firmware image on one machine, ready for its inputs.
+pub struct Bench<'a> {
+    target: &'a Target,
+    firmware: &'a Firmware,
+    what: String,
+    measure: usize,
+    ready: u32,
+    max_cycles: u64,
+    machine: Box<dyn Machine>,
+}
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measurement {
+    /// From the call to the return.
+    pub cycles: u64,
+    /// Deepest stack use, in bytes.
+    pub stack: u32,
+    /// All outputs and the result were as expected.
+    pub verified: bool,
+}
+
+impl<'a> Bench<'a> {
+    /// Starts the firmware and runs it up to where it waits for inputs.
+    ///
+    /// # Errors
+    /// A fault of the model, a missing symbol, or a start-up that never gets there.
+    pub fn start(
+        target: &'a Target,
+        firmware: &'a Firmware,
+        operation: &Operation,
+        clock_hz: u64,
+        max_cycles: u64,
+    ) -> Result<Bench<'a>, LabError> {
+        let mut machine = new_machine(&target.part, clock_hz).map_err(|problem| LabError::BadFile {
+            path: format!("targets/{}.toml", target.name()).into(),
+            problem,
+        })?;
+        let what = format!("{} {}", target.name(), operation.name);
+        let fault = |fault: mcu::Fault| place_fault(target, firmware, fault);
+        machine.load(firmware.image()).map_err(fault)?;
+        machine.reset();
+        let ready = firmware.functions()[firmware.function("ws_bench_ready")?].address;
+        let measure = firmware.function(&operation.measure)?;
+        let mut bench = Bench { target, firmware, what, measure, ready, max_cycles, machine };
+        bench.run(&mut NoObserver)?;
+        Ok(bench)
+    }
+
+    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), LabError> {
+        let limit = self.machine.cycles().saturating_add(self.max_cycles);
+        let until = Until { cycles: Some(limit), addresses: vec![self.ready] };
+        match self.machine.run_observed(&until, observer) {
+            Ok(Stop::Address(_)) => Ok(()),
+            Ok(Stop::Cycles) => Err(LabError::Endless {
+                what: self.what.clone(),
+                cycles: self.max_cycles,
+                hint: "; raise --max-cycles if it is only slow",
+            }),
+            Ok(stop) => Err(LabError::Protocol {
+                what: self.what.clone(),
+                problem: format!("stopped early: {stop:?}"),
+            }),
+            Err(fault) => Err(place_fault(self.target, self.firmware, fault)),
+        }
+    }
+
+    fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
+        self.firmware.symbol(&format!("ws_bench_{name}"))
+    }
+
+    /// How many message bytes the firmware has room for.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] where the firmware has no message at all.
+    pub fn capacity(&self) -> Result<u32, LabError> {
+        Ok(self.buffer("message")?.size)
+    }
+
+    fn poke(&mut self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
+        let symbol = self.buffer(name)?;
+        if bytes.len() > symbol.size as usize {
+            return Err(LabError::Usage(format!(
+                "{}: {} bytes of {name} do not fit; the firmware has room for {}",
+                self.what,
+                bytes.len(),
+                symbol.size
+            )));
+        }
+        if !self.machine.poke(symbol.address, bytes) {
+            let problem = format!("ws_bench_{name} at {:#x} is in no memory", symbol.address);
+            return Err(LabError::Protocol { what: self.what.clone(), problem });
+        }
+        Ok(())
+    }
+
+    fn poke_length(&mut self, name: &str, length: usize) -> Result<(), LabError> {
+        // Only operations that take this length have the variable linked.
+        if self.buffer(name).is_err() {
+            return Ok(());
+        }
+        let length = u16::try_from(length).map_err(|_| {
+            LabError::Usage(format!("{}: {length} bytes are too many; at most 65535", self.what))
+        })?;
+        self.poke(name, &length.to_le_bytes())
+    }
+
+    fn peek(&self, name: &str, length: usize) -> Result<Vec<u8>, LabError> {
+        let symbol = self.buffer(name)?;
+        let mut bytes = vec![0; length];
+        if length > symbol.size as usize || !self.machine.peek(symbol.address, &mut bytes) {
+            let problem = format!("ws_bench_{name} cannot hold {length} bytes");
+            return Err(LabError::Protocol { what: self.what.clone(), problem });
+        }
+        Ok(bytes)
+    }
+
+    /// Runs the operation once on the inputs of `case` and compares what it gives.
+    ///
+    /// # Errors
+    /// A fault of the model, an endless operation, inputs that do not fit.
+    pub fn measure(&mut self, case: &Case) -> Result<Measurement, LabError> {
+        for (name, bytes) in &case.inputs {
+            if bytes.is_empty() {
+                continue;
+            }
+            self.poke(name, bytes)?;
+        }
+        for (name, variable) in [("message", "message_len"), ("aad", "aad_len"), ("key", "key_len")] {
+            let length =
+                case.inputs.iter().find(|(input, _)| *input == name).map_or(0, |(_, bytes)| bytes.len());
+            self.poke_length(variable, length)?;
+        }
+        // Whatever an earlier run left there must not pass for this run's output.
+        for (name, bytes) in &case.outputs {
+            let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
+            self.poke(name, &wrong)?;
+        }
+        let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]));
+        self.run(&mut watcher)?;
+        let &[call] = watcher.0.calls() else {
+            let problem = format!("called the measured function {} times, not once", watcher.0.calls().len());
+            return Err(LabError::Protocol { what: self.what.clone(), problem });
+        };
+        let mut verified = true;
+        for (name, expected) in &case.outputs {
+            verified &= self.peek(name, expected.len())? == *expected;
+        }
+        if let Some(result) = case.result {
+            verified &= self.peek("result", 2)? == result.to_le_bytes();
+        }
+        Ok(Measurement { cycles: call.inclusive, stack: call.stack, verified })
+    }
+}
+
+struct CallWatcher<'a>(Profiler<'a>);
+
+impl Observer for CallWatcher<'_> {
+    fn step(&mut self, step: &Step) {
+        self.0.step(step);
+    }
+}
+
+/// A fault of the model with its function and source line.
+#[must_use]
+pub fn place_fault(target: &Target, firmware: &Firmware, fault: mcu::Fault) -> LabError {
+    let place = fault.pc().map(|pc| firmware.place(pc)).unwrap_or_default();
+    LabError::Fault { target: target.name().into(), fault, place }
+}
+
+/// All rows of one target and variant: what a worker does in one go.
+struct Job {
+    target: usize,
+    variant: &'static str,
+}
+
+/// Builds and measures all that is asked for, on all processors of the host.
+///
+/// # Errors
+/// The first that comes up: an unknown name, a refused operating point, a build or a model that failed. A wrong
+/// output is no error but a row that is not `verified`.
+pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
+    if request.runs == 0 {
+        return Err(LabError::Usage("--runs must be at least 1".into()));
+    }
+    let known = house.target_names()?;
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let operations = catalogue(house)?;
+    let operation_names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+    let chosen = names::select("operation", &request.operations, &operation_names)?;
+    let variants = names::select("variant", &request.variants, &VARIANTS)?;
+    let operations: Vec<&Operation> =
+        operations.iter().filter(|operation| chosen.contains(&operation.name.as_str())).collect();
+    let mut targets = Vec::new();
+    for name in names::select("target", &request.targets, &known)? {
+        let target = house.target(name)?;
+        let point = target.operating_point(request.clock_hz, request.supply_v)?;
+        targets.push((target, point));
+    }
+    let jobs: Vec<Job> = (0..targets.len())
+        .flat_map(|target| variants.iter().map(move |&variant| (target, variant)))
+        .map(|(target, variant)| Job { target, variant })
+        .collect();
+
+    let total = jobs.len() * operations.len();
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let results: Mutex<Vec<Option<Result<Vec<Row>, LabError>>>> =
+        Mutex::new(jobs.iter().map(|_| None).collect());
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(index) else { return };
+            let (target, point) = &targets[job.target];
+            let rows = run_job(house, request, target, point, job.variant, &operations, &|what| {
+                progress.report(done.load(Ordering::Relaxed), total, what);
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+            if rows.is_err() {
+                // The others may finish their row, but no new job begins.
+                next.store(jobs.len(), Ordering::Relaxed);
+            }
+            results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(rows);
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    progress.report(total, total, "");
+    let mut rows = Vec::new();
+    for result in results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
+        rows.extend(result?);
+    }
+    Ok(in_reading_order(rows, &operations))
+}
+
+/// By target, then by operation, then by variant.
+fn in_reading_order(mut rows: Vec<Row>, operations: &[&Operation]) -> Vec<Row> {
+    let operation = |row: &Row| operations.iter().position(|operation| operation.name == row.op);
+    let variant = |row: &Row| VARIANTS.iter().position(|name| *name == row.variant);
+    rows.sort_by(|a, b| {
+        a.target.cmp(&b.target).then(operation(a).cmp(&operation(b))).then(variant(a).cmp(&variant(b)))
+    });
+    rows
+}
+
+fn run_job(
+    house: &House,
+    request: &Request,
+    target: &Target,
+    point: &OperatingPoint,
+    variant: &str,
+    operations: &[&Operation],
+    progress: &dyn Fn(&str),
+) -> Result<Vec<Row>, LabError> {
+    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+    let build = firmware::build(house, target, point, variant, &names)?;
+    let empty = Firmware::read(&build.elf(firmware::EMPTY), target.part.core)?.footprint();
+    operations
+        .iter()
+        .map(|operation| {
+            progress(&format!("{} {} {variant}", target.name(), operation.name));
+            run_row(request, target, point, variant, operation, &build, empty)
+        })
+        .collect()
+}
+
+fn run_row(
+    request: &Request,
+    target: &Target,
+    point: &OperatingPoint,
+    variant: &str,
+    operation: &Operation,
+    build: &Build,
+    empty: crate::elf::Footprint,
+) -> Result<Row, LabError> {
+    let firmware = Firmware::read(&build.elf(&operation.name), target.part.core)?;
+    let mut bench = Bench::start(target, &firmware, operation, point.clock_hz, request.max_cycles)?;
+    let bytes = request.bytes.filter(|_| operation.any_length).unwrap_or(operation.bytes);
+    if operation.any_length && u32::from(bytes) > bench.capacity()? {
+        return Err(LabError::Usage(format!(
+            "--bytes {bytes} is too long for {}: its bench firmware has room for {}",
+            target.name(),
+            bench.capacity()?
+        )));
+    }
+    let mut rng = StdRng::seed_from_u64(request.seed);
+    let mut cycles = Vec::with_capacity(request.runs as usize);
+    let (mut stack_bytes, mut verified) = (0, true);
+    for _ in 0..request.runs {
+        let measurement = bench.measure(&random_case(&operation.name, usize::from(bytes), &mut rng)?)?;
+        cycles.push(measurement.cycles);
+        stack_bytes = stack_bytes.max(measurement.stack);
+        verified &= measurement.verified;
+    }
+    let cycles = Cycles::of(&cycles);
+    let time_s = cycles.mean / point.clock_hz as f64;
+    let footprint = firmware.footprint();
+    Ok(Row {
+        target: target.name().into(),
+        op: operation.name.clone(),
+        variant: variant.into(),
+        bytes,
+        clock_hz: point.clock_hz,
+        supply_v: point.supply_v,
+        runs: request.runs,
+        cycles,
+        time_s,
+        power_w: point.power_w,
+        energy_j: point.power_w * time_s,
+        flash_bytes: footprint.flash - empty.flash,
+        ram_bytes: footprint.ram - empty.ram,
+        stack_bytes,
+        verified,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_that_of_the_sample() {
+        let cycles = Cycles::of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert!((cycles.mean - 5.0).abs() < 1e-12);
+        assert!((cycles.sd - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert!((cycles.se - cycles.sd / 8f64.sqrt()).abs() < 1e-12);
+        assert_eq!((cycles.min, cycles.max), (2, 9));
+        assert_eq!(Cycles::of(&[3]).sd, 0.0);
+    }
+}

@@ -1,0 +1,255 @@
+//! ELF files for microcontrollers: what is loaded where, and what the addresses are called.
+
+use crate::{LabError, names};
+use mcu::{Core, Image, Segment};
+use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
+use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A function or another code label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name (one of them where there are several; global before local).
+    pub name: String,
+    /// First instruction (Thumb: bit 0 clear).
+    pub address: u32,
+    /// Bytes; 0 where the ELF does not tell.
+    pub size: u32,
+}
+
+/// A symbol of any kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its address (Thumb functions: bit 0 clear).
+    pub address: u32,
+    /// Bytes; 0 where the ELF does not tell.
+    pub size: u32,
+}
+
+/// What a program takes up, the bench's own `ws_bench_*` symbols left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Bytes of code, constants and initial values.
+    pub flash: i64,
+    /// Bytes of initialised and zeroed data.
+    pub ram: i64,
+}
+
+/// A firmware image with its names.
+pub struct Firmware {
+    path: PathBuf,
+    image: Image,
+    symbols: BTreeMap<String, Symbol>,
+    /// Sorted by address, one for each.
+    functions: Vec<Function>,
+    footprint: Footprint,
+    lines: Option<addr2line::Loader>,
+}
+
+impl Firmware {
+    /// Reads an ELF file and checks that it is for `core`.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is not an executable ELF file for
+    /// that processor.
+    pub fn read(path: &Path, core: Core) -> Result<Firmware, LabError> {
+        let bytes = std::fs::read(path).map_err(|error| LabError::File { path: path.into(), error })?;
+        let bad = |problem: String| LabError::BadFile { path: path.into(), problem };
+        let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice()).map_err(|error| {
+            bad(format!(
+                "not a 32-bit little-endian ELF file ({error}); give the linker's output, not a .hex or .bin"
+            ))
+        })?;
+        let header = file.elf_header();
+        let machine = header.e_machine(LittleEndian);
+        if machine != elf_machine(core) {
+            return Err(bad(format!(
+                "built for {}, but the target's processor is {}; choose another --target or build for this one",
+                machine_name(machine),
+                machine_name(elf_machine(core)),
+            )));
+        }
+        if header.e_type(LittleEndian) != elf::ET_EXEC {
+            return Err(bad("not linked: give the executable, not an object file or a library".into()));
+        }
+        let mut segments = Vec::new();
+        for program in file.elf_program_headers() {
+            if program.p_type(LittleEndian) != elf::PT_LOAD || program.p_filesz(LittleEndian) == 0 {
+                continue;
+            }
+            let data = program
+                .data(LittleEndian, bytes.as_slice())
+                .map_err(|()| bad("a load segment lies outside the file; the file is cut short".into()))?;
+            segments.push(Segment { address: program.p_paddr(LittleEndian), bytes: data.to_vec() });
+        }
+        if segments.is_empty() {
+            return Err(bad("nothing to load in it".into()));
+        }
+        let thumb = machine == elf::EM_ARM;
+        let (symbols, functions) = names_of(&file, thumb);
+        let footprint = footprint(&file, &symbols);
+        let lines = addr2line::Loader::new(path).ok();
+        Ok(Firmware { path: path.into(), image: Image { segments }, symbols, functions, footprint, lines })
+    }
+
+    /// Where it was read from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is loaded.
+    #[must_use]
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// What it takes up.
+    #[must_use]
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    /// All functions, by address.
+    #[must_use]
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// A symbol by its exact name.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] with the nearest names.
+    pub fn symbol(&self, name: &str) -> Result<Symbol, LabError> {
+        self.symbols.get(name).copied().ok_or_else(|| LabError::UnknownName {
+            what: "symbol",
+            name: name.into(),
+            suggestion: names::suggestion(name, self.symbols.keys().map(String::as_str)),
+        })
+    }
+
+    /// A function by its exact name, as an index into [`Firmware::functions`].
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] with the nearest names.
+    pub fn function(&self, name: &str) -> Result<usize, LabError> {
+        if let Some(symbol) = self.symbols.get(name)
+            && let Ok(index) =
+                self.functions.binary_search_by_key(&symbol.address, |function| function.address)
+        {
+            return Ok(index);
+        }
+        Err(LabError::UnknownName {
+            what: "function",
+            name: name.into(),
+            suggestion: names::suggestion(name, self.functions.iter().map(|function| function.name.as_str())),
+        })
+    }
+
+    /// The function that an address lies in, as an index into [`Firmware::functions`].
+    #[must_use]
+    pub fn function_at(&self, address: u32) -> Option<usize> {
+        let index = self.functions.partition_point(|function| function.address <= address).checked_sub(1)?;
+        let function = &self.functions[index];
+        (function.size == 0 || address - function.address < function.size).then_some(index)
+    }
+
+    /// Function and source line of an address, for an error message: ` in main at main.c:12`.
+    #[must_use]
+    pub fn place(&self, address: u32) -> String {
+        let mut place = String::new();
+        if let Some(index) = self.function_at(address) {
+            let function = &self.functions[index];
+            place += &format!(" in {}+{:#x}", function.name, address - function.address);
+        }
+        if let Some(Ok(Some(location))) =
+            self.lines.as_ref().map(|lines| lines.find_location(u64::from(address)))
+            && let (Some(file), Some(line)) = (location.file, location.line)
+        {
+            place += &format!(" at {file}:{line}");
+        }
+        place
+    }
+}
+
+fn elf_machine(core: Core) -> u16 {
+    match core {
+        Core::Avr5 | Core::Avr51 => elf::EM_AVR,
+        Core::Msp430x => elf::EM_MSP430,
+        Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => elf::EM_ARM,
+    }
+}
+
+fn machine_name(machine: u16) -> String {
+    match machine {
+        elf::EM_AVR => "AVR".into(),
+        elf::EM_MSP430 => "MSP430".into(),
+        elf::EM_ARM => "ARM".into(),
+        elf::EM_X86_64 | elf::EM_386 => "x86".into(),
+        elf::EM_AARCH64 => "AArch64".into(),
+        elf::EM_RISCV => "RISC-V".into(),
+        other => format!("ELF machine {other}"),
+    }
+}
+
+fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Symbol>, Vec<Function>) {
+    let mut symbols = BTreeMap::new();
+    // Sorted so that of several names at one address a global function comes first.
+    let mut labels: Vec<(u32, u8, Function)> = Vec::new();
+    for symbol in file.symbols() {
+        let Ok(name) = symbol.name() else { continue };
+        if name.is_empty() || name.starts_with('$') || name.starts_with(".L") {
+            continue;
+        }
+        let Some(section) = symbol.section_index().and_then(|index| file.section_by_index(index).ok()) else {
+            symbols
+                .entry(name.to_owned())
+                .or_insert(Symbol { address: symbol.address() as u32, size: symbol.size() as u32 });
+            continue;
+        };
+        let executable = has_flag(&section, elf::SHF_EXECINSTR);
+        let is_function = symbol.kind() == SymbolKind::Text;
+        let is_label = executable && matches!(symbol.kind(), SymbolKind::Label | SymbolKind::Unknown);
+        let mask = if thumb && is_function { !1 } else { !0 };
+        let entry = Symbol { address: symbol.address() as u32 & mask, size: symbol.size() as u32 };
+        symbols.entry(name.to_owned()).or_insert(entry);
+        if executable && (is_function || is_label) {
+            let rank = 2 * u8::from(!is_function) + u8::from(!symbol.is_global());
+            let function = Function { name: name.to_owned(), address: entry.address, size: entry.size };
+            labels.push((entry.address, rank, function));
+        }
+    }
+    labels.sort_by(|a, b| (a.0, a.1, &a.2.name).cmp(&(b.0, b.1, &b.2.name)));
+    labels.dedup_by_key(|label| label.0);
+    (symbols, labels.into_iter().map(|label| label.2).collect())
+}
+
+fn has_flag<'a>(section: &impl ObjectSection<'a>, flag: u32) -> bool {
+    matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(flag) != 0)
+}
+
+fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>) -> Footprint {
+    let mut footprint = Footprint { flash: 0, ram: 0 };
+    for section in file.sections() {
+        if !has_flag(&section, elf::SHF_ALLOC) {
+            continue;
+        }
+        let start = section.address() as u32;
+        let range = start..start + section.size() as u32;
+        let bench: i64 = symbols
+            .iter()
+            .filter(|(name, symbol)| name.starts_with("ws_bench_") && range.contains(&symbol.address))
+            .map(|(_, symbol)| i64::from(symbol.size))
+            .sum();
+        let bytes = section.size() as i64 - bench;
+        let zeroed = section.kind() == object::SectionKind::UninitializedData;
+        if !zeroed {
+            footprint.flash += bytes;
+        }
+        if has_flag(&section, elf::SHF_WRITE) {
+            footprint.ram += bytes;
+        }
+    }
+    footprint
+}

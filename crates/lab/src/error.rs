@@ -1,0 +1,99 @@
+//! What can go wrong in the lab, said so that a user knows what to do next.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// An error of the lab. [`LabError::is_usage`] says which exit code it stands for.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// A name that does not exist.
+    #[error("there is no {what} '{name}'{suggestion}")]
+    UnknownName {
+        /// Kind of name: `target`, `operation`, ...
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// The nearest names, as a sentence, or where to look.
+        suggestion: String,
+    },
+    /// An argument that makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// A file that cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{path}: {problem}")]
+    BadFile {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        problem: String,
+    },
+    /// A clock and a supply that the data sheet does not allow together.
+    #[error("{target}: {error}")]
+    Supply {
+        /// Which target.
+        target: String,
+        /// Its limits.
+        error: energy::SupplyError,
+    },
+    /// A tool that is not installed.
+    #[error("{tool} is not installed; install it with: apt-get install {packages}")]
+    MissingTool {
+        /// The program that was looked for.
+        tool: String,
+        /// Debian packages that bring it.
+        packages: &'static str,
+    },
+    /// The firmware did not build.
+    #[error("building {what} failed:\n{output}")]
+    Build {
+        /// Target, variant and operations.
+        what: String,
+        /// What make and the compiler said.
+        output: String,
+    },
+    /// The model stopped.
+    #[error("{target}: {fault}{place}")]
+    Fault {
+        /// Which target.
+        target: String,
+        /// What happened.
+        fault: mcu::Fault,
+        /// Function and source line, as far as the ELF tells.
+        place: String,
+    },
+    /// The firmware did not come back.
+    #[error("{what} did not return within {cycles} cycles{hint}")]
+    Endless {
+        /// What was running.
+        what: String,
+        /// The limit.
+        cycles: u64,
+        /// What to try next.
+        hint: &'static str,
+    },
+    /// The firmware did something that the protocol of the bench does not allow.
+    #[error("{what}: {problem}")]
+    Protocol {
+        /// What was running.
+        what: String,
+        /// What it did.
+        problem: String,
+    },
+}
+
+impl LabError {
+    /// Whether the user asked for something that does not exist (exit code 2), as opposed to something that went
+    /// wrong (exit code 1).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, LabError::UnknownName { .. } | LabError::Usage(_) | LabError::Supply { .. })
+    }
+}

@@ -1,0 +1,323 @@
+//! `measure`: any ELF file for a known target, run as it is.
+
+use crate::bench::place_fault;
+use crate::elf::Firmware;
+use crate::profile::{Call, Profiler};
+use crate::region::{Region, RegionTimer};
+use crate::target::{House, OperatingPoint, Target};
+use crate::{LabError, names};
+use mcu::{Access, Machine, Observer, PinEdge, Step, Stop, Until, new_machine};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// What is asked of a measurement.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The ELF file.
+    pub elf: PathBuf,
+    /// The target's exact name.
+    pub target: String,
+    /// Functions whose calls are reported one by one; none: the sums of all functions.
+    pub functions: Vec<String>,
+    /// Stop when execution first comes to this symbol.
+    pub until: Option<String>,
+    /// Stop when the functions asked for have returned this often in all.
+    pub calls: Option<u64>,
+    /// `PORTB.5`: report each time this output pin is high.
+    pub pin: Option<String>,
+    /// A symbol or an address: report the time from each odd write to it to the next.
+    pub marker: Option<String>,
+    /// Stop after this many cycles.
+    pub max_cycles: u64,
+    /// Core clock in Hz; the target's default where absent.
+    pub clock_hz: Option<u64>,
+    /// Supply in volts; the target's default where absent.
+    pub supply_v: Option<f64>,
+    /// Where to write a flame graph.
+    pub flamegraph: Option<PathBuf>,
+}
+
+/// One line of a measurement: a call, a function's sums, or a region.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// `call`, `function` or `region`.
+    pub kind: &'static str,
+    /// Function name, or what brackets the region.
+    pub name: String,
+    /// Calls that returned; 1 for a single call or region.
+    pub calls: u64,
+    /// Cycles since reset at which it began; absent for sums.
+    pub start_cycle: Option<u64>,
+    /// Cycles with everything called.
+    pub inclusive_cycles: u64,
+    /// Cycles of its own; absent for a region.
+    pub exclusive_cycles: Option<u64>,
+    /// Deepest stack use in bytes; absent for a region.
+    pub stack_bytes: Option<u32>,
+    /// Time of the inclusive cycles, in seconds.
+    pub time_s: f64,
+    /// Energy of the inclusive cycles at the active current, in joules.
+    pub energy_j: f64,
+}
+
+/// A measurement's rows and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The rows, in the order of time or, for sums, of own cycles.
+    pub rows: Vec<Row>,
+    /// Cycles of the whole run.
+    pub cycles: u64,
+    /// Instructions of the whole run.
+    pub instructions: u64,
+    /// How it ended, for a person.
+    pub ending: String,
+    /// The lines of the flame graph, `main;caller;callee cycles`.
+    pub folded: Vec<String>,
+}
+
+struct Watcher<'a> {
+    profiler: Profiler<'a>,
+    region: Option<RegionTimer>,
+}
+
+impl Observer for Watcher<'_> {
+    fn step(&mut self, step: &Step) {
+        self.profiler.step(step);
+    }
+    fn access(&mut self, access: &Access) {
+        if let Some(region) = &mut self.region {
+            region.access(access);
+        }
+    }
+    fn pin(&mut self, edge: &PinEdge<'_>) {
+        if let Some(region) = &mut self.region {
+            region.pin(edge);
+        }
+    }
+}
+
+/// Cycles between two looks at whether enough calls have returned.
+const LOOK_EVERY: u64 = 100_000;
+
+/// Runs the ELF file from reset and reports.
+///
+/// # Errors
+/// An unknown target, symbol, function or port (with the nearest names); a file that is no ELF file for the target;
+/// a fault of the model; a function asked for that was never called or never returned; an `until` never reached.
+pub fn run(house: &House, request: &Request) -> Result<Outcome, LabError> {
+    let target = house.target(&request.target)?;
+    let point = target.operating_point(request.clock_hz, request.supply_v)?;
+    let firmware = Firmware::read(&request.elf, target.part.core)?;
+    let watched: Vec<usize> =
+        request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
+    if request.calls.is_some() && watched.is_empty() {
+        return Err(LabError::Usage("--calls counts calls of --function; name one".into()));
+    }
+    let region = region(request, &target, &firmware)?;
+    let stop_at = match &request.until {
+        Some(name) => vec![firmware.symbol(name)?.address],
+        None => Vec::new(),
+    };
+    let mut machine = new_machine(&target.part, point.clock_hz).map_err(|problem| LabError::BadFile {
+        path: format!("targets/{}.toml", target.name()).into(),
+        problem,
+    })?;
+    machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
+    machine.reset();
+    let mut watcher = Watcher {
+        profiler: Profiler::new(&firmware, &watched),
+        region: region.clone().map(RegionTimer::new),
+    };
+
+    let ending = go(&mut *machine, &mut watcher, request, stop_at)
+        .map_err(|failure| failure.into_error(request, &target, &firmware))?;
+    for (&function, name) in watched.iter().zip(&request.functions) {
+        if watcher.profiler.totals()[function].calls == 0 {
+            return Err(never_returned(&watcher.profiler, function, name, machine.cycles()));
+        }
+    }
+    let rows = rows(&firmware, &watcher, &watched, region.as_ref(), &point);
+    let outcome = Outcome {
+        rows,
+        cycles: machine.cycles(),
+        instructions: machine.instructions(),
+        ending,
+        folded: watcher.profiler.folded(),
+    };
+    if let Some(path) = &request.flamegraph {
+        write_flamegraph(path, &outcome.folded, &target)?;
+    }
+    Ok(outcome)
+}
+
+enum Failure {
+    Fault(mcu::Fault),
+    /// The cycle limit came before `until`.
+    Endless(String, u64),
+}
+
+impl Failure {
+    fn into_error(self, request: &Request, target: &Target, firmware: &Firmware) -> LabError {
+        match self {
+            Failure::Fault(fault) => place_fault(target, firmware, fault),
+            Failure::Endless(place, cycles) => LabError::Endless {
+                what: format!("{} (last seen{place})", request.elf.display()),
+                cycles,
+                hint: match request.until {
+                    Some(_) => " to the --until symbol; raise --max-cycles or choose another symbol",
+                    None => "; give --until SYMBOL, --function NAME --calls N, or a larger --max-cycles",
+                },
+            },
+        }
+    }
+}
+
+fn go(
+    machine: &mut dyn Machine,
+    watcher: &mut Watcher<'_>,
+    request: &Request,
+    addresses: Vec<u32>,
+) -> Result<String, Failure> {
+    let firmware = watcher.profiler.firmware();
+    loop {
+        let next_look = if request.calls.is_some() { machine.cycles() + LOOK_EVERY } else { u64::MAX };
+        let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
+        let stop = machine.run_observed(&until, watcher).map_err(Failure::Fault)?;
+        let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
+        let place = firmware.place(machine.pc());
+        match stop {
+            _ if enough => return Ok(format!("{} calls returned", watcher.profiler.calls().len())),
+            Stop::Address(_) => return Ok(format!("reached{place}")),
+            Stop::Halted => return Ok(format!("the program ended{place}")),
+            Stop::Breakpoint => return Ok(format!("breakpoint{place}")),
+            Stop::Cycles if machine.cycles() < request.max_cycles => {}
+            // Who named functions or a region has what was asked for even though the program goes on.
+            Stop::Cycles
+                if request.until.is_none()
+                    && request.calls.is_none()
+                    && (!request.functions.is_empty() || watcher.region.is_some()) =>
+            {
+                return Ok(format!("stopped after --max-cycles {}{place}", request.max_cycles));
+            }
+            Stop::Cycles => return Err(Failure::Endless(place, request.max_cycles)),
+        }
+    }
+}
+
+fn never_returned(profiler: &Profiler<'_>, function: usize, name: &str, cycles: u64) -> LabError {
+    if profiler.under_way(function) > 0 {
+        return LabError::Endless {
+            what: format!("the function '{name}'"),
+            cycles,
+            hint: "; raise --max-cycles if it is only slow",
+        };
+    }
+    let problem = format!(
+        "was not called within {cycles} cycles; raise --max-cycles, or look at the functions that were (without --function)"
+    );
+    LabError::Protocol { what: format!("the function '{name}'"), problem }
+}
+
+fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Option<Region>, LabError> {
+    match (&request.pin, &request.marker) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err(LabError::Usage("give --pin or --marker, not both".into())),
+        (Some(pin), None) => {
+            let wrong =
+                || LabError::Usage(format!("--pin {pin}: write it as PORT.BIT, such as PORTB.5 or GPIOD.12"));
+            let (port, bit) = pin.split_once('.').ok_or_else(wrong)?;
+            let bit = bit.parse().ok().filter(|&bit| bit < 32u8).ok_or_else(wrong)?;
+            let ports: Vec<&str> = target
+                .part
+                .peripherals
+                .iter()
+                .filter(|peripheral| peripheral.model.ends_with("gpio"))
+                .map(|peripheral| peripheral.name.as_str())
+                .collect();
+            if !ports.contains(&port) {
+                let suggestion = names::suggestion(port, ports);
+                return Err(LabError::UnknownName { what: "port", name: port.into(), suggestion });
+            }
+            Ok(Some(Region::Pin { port: port.into(), pin: bit }))
+        }
+        (None, Some(marker)) => {
+            let number = match marker.strip_prefix("0x") {
+                Some(digits) => u32::from_str_radix(digits, 16).ok(),
+                None => marker.parse().ok(),
+            };
+            let address = match number {
+                Some(address) => address,
+                None => firmware.symbol(marker)?.address,
+            };
+            Ok(Some(Region::Marker { address }))
+        }
+    }
+}
+
+fn rows(
+    firmware: &Firmware,
+    watcher: &Watcher<'_>,
+    watched: &[usize],
+    region: Option<&Region>,
+    point: &OperatingPoint,
+) -> Vec<Row> {
+    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64| {
+        let time_s = inclusive_cycles as f64 / point.clock_hz as f64;
+        Row {
+            kind,
+            name: name.into(),
+            calls,
+            start_cycle,
+            inclusive_cycles,
+            exclusive_cycles: None,
+            stack_bytes: None,
+            time_s,
+            energy_j: time_s * point.power_w,
+        }
+    };
+    let name = |function: usize| firmware.functions()[function].name.as_str();
+    let mut rows = Vec::new();
+    if let (Some(timer), Some(region)) = (&watcher.region, region) {
+        let name = match region {
+            Region::Pin { port, pin } => format!("{port}.{pin}"),
+            Region::Marker { address } => format!("{address:#x}"),
+        };
+        rows.extend(
+            timer
+                .finished()
+                .iter()
+                .map(|stretch| row("region", &name, 1, Some(stretch.start), stretch.cycles)),
+        );
+    }
+    let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
+    calls.sort_by_key(|call| call.start);
+    rows.extend(calls.iter().map(|call| Row {
+        exclusive_cycles: Some(call.exclusive),
+        stack_bytes: Some(call.stack),
+        ..row("call", name(call.function), 1, Some(call.start), call.inclusive)
+    }));
+    if watched.is_empty() && region.is_none() {
+        let mut totals: Vec<_> =
+            watcher.profiler.totals().iter().enumerate().filter(|(_, total)| total.exclusive > 0).collect();
+        totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
+        rows.extend(totals.into_iter().map(|(function, total)| Row {
+            exclusive_cycles: Some(total.exclusive),
+            stack_bytes: Some(total.stack),
+            ..row("function", name(function), total.calls, None, total.inclusive.max(total.exclusive))
+        }));
+    }
+    rows
+}
+
+fn write_flamegraph(path: &Path, folded: &[String], target: &Target) -> Result<(), LabError> {
+    let failed = |error| LabError::File { path: path.into(), error };
+    let mut options = inferno::flamegraph::Options::default();
+    options.title = format!("Cycles on {}", target.part.description);
+    options.count_name = "cycles".into();
+    options.font_type = "sans-serif".into();
+    let mut svg = Vec::new();
+    inferno::flamegraph::from_lines(&mut options, folded.iter().map(String::as_str), &mut svg).map_err(
+        |error| LabError::BadFile { path: path.into(), problem: format!("no flame graph: {error}") },
+    )?;
+    std::fs::write(path, svg).map_err(failed)
+}

@@ -1,0 +1,91 @@
+//! Names that a user types: patterns, and the nearest name when there is none.
+
+use crate::LabError;
+use globset::Glob;
+
+/// The sentence that follows "there is no ...": the nearest names, or all of them where they are few.
+#[must_use]
+pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let mut ranked: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|candidate| {
+            let within = if candidate.contains(name) || name.contains(candidate) { 0.5 } else { 0.0 };
+            (strsim::jaro_winkler(name, candidate) + within, candidate)
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    ranked.dedup_by(|a, b| a.1 == b.1);
+    let near: Vec<&str> = ranked.iter().filter(|(score, _)| *score > 0.75).take(4).map(|row| row.1).collect();
+    if !near.is_empty() {
+        return format!("; did you mean {}?", near.join(", "));
+    }
+    let mut all: Vec<&str> = ranked.iter().map(|row| row.1).collect();
+    all.sort_unstable();
+    match all.len() {
+        0 => String::new(),
+        1..=16 => format!("; there are {}", all.join(", ")),
+        count => format!("; there are {count}, among them {}", all[..8].join(", ")),
+    }
+}
+
+/// The known names that one of the patterns matches (`*`, `?`, `[..]`, `{a,b}`), in their own order; all of them
+/// where there is no pattern.
+///
+/// # Errors
+/// [`LabError::UnknownName`] for a pattern that matches nothing, [`LabError::Usage`] for one that is malformed.
+pub fn select<'a>(
+    what: &'static str,
+    patterns: &[String],
+    known: &[&'a str],
+) -> Result<Vec<&'a str>, LabError> {
+    let mut chosen = vec![patterns.is_empty(); known.len()];
+    for pattern in patterns {
+        let matcher = Glob::new(pattern)
+            .map_err(|error| LabError::Usage(format!("'{pattern}' is no pattern: {}", error.kind())))?
+            .compile_matcher();
+        let mut found = false;
+        for (mark, name) in chosen.iter_mut().zip(known) {
+            if matcher.is_match(name) {
+                *mark = true;
+                found = true;
+            }
+        }
+        if !found {
+            let suggestion = suggestion(pattern, known.iter().copied());
+            return Err(LabError::UnknownName { what, name: pattern.clone(), suggestion });
+        }
+    }
+    Ok(known.iter().zip(chosen).filter(|(_, mark)| *mark).map(|(name, _)| *name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGETS: [&str; 3] = ["atmega328p", "atmega128l", "stm32f407"];
+
+    #[test]
+    fn patterns_choose_in_the_order_of_the_list() {
+        let chosen = select("target", &["stm*".into(), "atmega?28l".into()], &TARGETS).unwrap();
+        assert_eq!(chosen, ["atmega128l", "stm32f407"]);
+        assert_eq!(select("target", &[], &TARGETS).unwrap(), TARGETS);
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_names_its_neighbour() {
+        let error = select("target", &["atmega382p".into()], &TARGETS).unwrap_err();
+        assert!(error.is_usage());
+        assert!(error.to_string().contains("did you mean atmega328p"), "{error}");
+    }
+
+    #[test]
+    fn a_name_like_no_other_lists_what_there_is() {
+        let error = select("target", &["qq".into()], &TARGETS).unwrap_err().to_string();
+        assert_eq!(error, "there is no target 'qq'; there are atmega128l, atmega328p, stm32f407");
+    }
+
+    #[test]
+    fn a_malformed_pattern_is_an_error_of_usage() {
+        assert!(select("target", &["[".into()], &TARGETS).unwrap_err().is_usage());
+    }
+}

@@ -1,0 +1,272 @@
+//! Cycles and stack per function call, from the steps of a machine.
+//!
+//! A call lasts from the start of the call instruction to the end of the return: what it costs whoever calls. The
+//! call instruction's own cycles count for the function called. A jump to another function's first instruction is a
+//! tail call and ends with its caller's return. The entry into an interrupt counts for what it interrupted.
+
+use crate::elf::Firmware;
+use mcu::{Flow, Step};
+
+/// One finished call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Index into [`Firmware::functions`].
+    pub function: usize,
+    /// Cycles since reset when the call instruction began.
+    pub start: u64,
+    /// Cycles with everything that it called, and interrupts that came meanwhile.
+    pub inclusive: u64,
+    /// Cycles of its own.
+    pub exclusive: u64,
+    /// Deepest stack use below the stack pointer at the call instruction, in bytes.
+    pub stack: u32,
+}
+
+/// Sums over all calls of one function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Calls that returned.
+    pub calls: u64,
+    /// Cycles with everything called; of a recursive function only the outermost call counts.
+    pub inclusive: u64,
+    /// Cycles of its own, also in calls that have not returned.
+    pub exclusive: u64,
+    /// Deepest stack use of any call, in bytes.
+    pub stack: u32,
+}
+
+struct Frame {
+    function: Option<usize>,
+    /// Index of its node in the call tree.
+    node: usize,
+    start: u64,
+    exclusive: u64,
+    return_to: u32,
+    sp: u32,
+    lowest_sp: u32,
+    /// Entered by a jump: returns together with the frame below.
+    tail: bool,
+}
+
+/// A place in the call tree: a function under one chain of callers.
+struct Node {
+    function: Option<usize>,
+    parent: Option<usize>,
+    exclusive: u64,
+    children: Vec<usize>,
+}
+
+/// Follows calls and returns; to be told of every [`Step`] of one or more runs in a row.
+pub struct Profiler<'a> {
+    firmware: &'a Firmware,
+    frames: Vec<Frame>,
+    nodes: Vec<Node>,
+    totals: Vec<Total>,
+    watched: Vec<bool>,
+    calls: Vec<Call>,
+    last: Option<Step>,
+}
+
+impl<'a> Profiler<'a> {
+    /// A profiler that keeps each single call of the `watched` functions (indices into
+    /// [`Firmware::functions`]) and the sums of all.
+    #[must_use]
+    pub fn new(firmware: &'a Firmware, watched: &[usize]) -> Self {
+        let count = firmware.functions().len();
+        let mut marks = vec![false; count];
+        for &function in watched {
+            marks[function] = true;
+        }
+        Profiler {
+            firmware,
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            totals: vec![Total::default(); count],
+            watched: marks,
+            calls: Vec::new(),
+            last: None,
+        }
+    }
+
+    /// The firmware whose functions it follows.
+    #[must_use]
+    pub fn firmware(&self) -> &'a Firmware {
+        self.firmware
+    }
+
+    /// The finished calls of the watched functions, in the order of their returns.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// Sums for each of [`Firmware::functions`].
+    #[must_use]
+    pub fn totals(&self) -> &[Total] {
+        &self.totals
+    }
+
+    /// How many calls of a function are under way.
+    #[must_use]
+    pub fn under_way(&self, function: usize) -> usize {
+        self.frames.iter().filter(|frame| frame.function == Some(function)).count()
+    }
+
+    /// Cycles by call chain, a line each, as flame-graph tools take them: `main;caller;callee 1234`.
+    #[must_use]
+    pub fn folded(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|node| node.exclusive > 0)
+            .map(|node| {
+                let mut names = vec![self.name(node.function)];
+                let mut parent = node.parent;
+                while let Some(index) = parent {
+                    names.push(self.name(self.nodes[index].function));
+                    parent = self.nodes[index].parent;
+                }
+                names.reverse();
+                format!("{} {}", names.join(";"), node.exclusive)
+            })
+            .collect();
+        lines.sort();
+        lines
+    }
+
+    fn name(&self, function: Option<usize>) -> &str {
+        function.map_or("(unnamed)", |index| self.firmware.functions()[index].name.as_str())
+    }
+
+    /// An instruction is about to execute.
+    pub fn step(&mut self, step: &Step) {
+        let Some(last) = self.last.replace(*step) else {
+            self.push(step.pc, u32::MAX, step, step, false);
+            return;
+        };
+        let elapsed = step.cycles - last.cycles;
+        match step.flow {
+            // `rcall .+0` and the like make room on the stack; nothing is called.
+            Flow::Call { return_to } if return_to != step.pc => {
+                self.push(step.pc, return_to, &last, step, false);
+                self.charge(elapsed);
+                return;
+            }
+            Flow::Interrupt { return_to } => {
+                self.charge(elapsed);
+                self.push(step.pc, return_to, step, step, false);
+                return;
+            }
+            _ => self.charge(elapsed),
+        }
+        match step.flow {
+            Flow::Return | Flow::InterruptReturn => self.unwind(step),
+            Flow::Jump => {
+                if self.frames.last().is_some_and(|top| top.return_to == step.pc && step.sp >= top.sp) {
+                    self.unwind(step);
+                } else {
+                    self.tail_call(step);
+                }
+            }
+            _ => {}
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.lowest_sp = top.lowest_sp.min(step.sp);
+        }
+    }
+
+    /// A run begins anew where the last one stopped, after time that belongs to nobody.
+    pub fn pause(&mut self) {
+        self.last = None;
+        self.frames.clear();
+    }
+
+    fn charge(&mut self, elapsed: u64) {
+        if let Some(top) = self.frames.last_mut() {
+            top.exclusive += elapsed;
+            self.nodes[top.node].exclusive += elapsed;
+            if let Some(function) = top.function {
+                self.totals[function].exclusive += elapsed;
+            }
+        }
+    }
+
+    fn push(&mut self, pc: u32, return_to: u32, from: &Step, step: &Step, tail: bool) {
+        let function = self.firmware.function_at(pc);
+        let parent = self.frames.last().map(|top| top.node);
+        let node = self.node(parent, function);
+        self.frames.push(Frame {
+            function,
+            node,
+            start: from.cycles,
+            exclusive: 0,
+            return_to,
+            sp: from.sp,
+            lowest_sp: from.sp.min(step.sp),
+            tail,
+        });
+    }
+
+    fn node(&mut self, parent: Option<usize>, function: Option<usize>) -> usize {
+        let existing = match parent {
+            Some(parent) => self.nodes[parent]
+                .children
+                .iter()
+                .copied()
+                .find(|&child| self.nodes[child].function == function),
+            None => (0..self.nodes.len())
+                .find(|&index| self.nodes[index].parent.is_none() && self.nodes[index].function == function),
+        };
+        existing.unwrap_or_else(|| {
+            let index = self.nodes.len();
+            self.nodes.push(Node { function, parent, exclusive: 0, children: Vec::new() });
+            if let Some(parent) = parent {
+                self.nodes[parent].children.push(index);
+            }
+            index
+        })
+    }
+
+    fn tail_call(&mut self, step: &Step) {
+        let Some(function) = self.firmware.function_at(step.pc) else { return };
+        let Some(top) = self.frames.last() else { return };
+        // Without a size it is a label inside something, as local loop labels of assembly are.
+        let entry = &self.firmware.functions()[function];
+        if entry.address == step.pc && entry.size > 0 && top.function != Some(function) {
+            let return_to = top.return_to;
+            self.push(step.pc, return_to, step, step, true);
+        }
+    }
+
+    /// Ends the calls that a return to `step.pc` ends: down to the nearest one that was to return there.
+    fn unwind(&mut self, step: &Step) {
+        let Some(depth) = self.frames.iter().rposition(|frame| !frame.tail && frame.return_to == step.pc)
+        else {
+            return;
+        };
+        while self.frames.len() > depth {
+            let Some(frame) = self.frames.pop() else { return };
+            if let Some(below) = self.frames.last_mut() {
+                below.lowest_sp = below.lowest_sp.min(frame.lowest_sp);
+            }
+            let Some(function) = frame.function else { continue };
+            let call = Call {
+                function,
+                start: frame.start,
+                inclusive: step.cycles - frame.start,
+                exclusive: frame.exclusive,
+                stack: frame.sp - frame.lowest_sp,
+            };
+            let outermost = !self.frames.iter().any(|other| other.function == Some(function));
+            let total = &mut self.totals[function];
+            total.calls += 1;
+            total.stack = total.stack.max(call.stack);
+            if outermost {
+                total.inclusive += call.inclusive;
+            }
+            if self.watched[function] {
+                self.calls.push(call);
+            }
+        }
+    }
+}

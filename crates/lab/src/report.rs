@@ -1,0 +1,241 @@
+//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet.
+
+use crate::{LabError, bench, measure};
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
+use serde::Serialize;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Aligned columns with scaled units.
+    #[default]
+    Table,
+    /// An array of objects, SI units without prefixes.
+    Json,
+    /// A header line and a line a row, SI units without prefixes.
+    Csv,
+}
+
+fn json<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
+    serde_json::to_string_pretty(rows)
+        .map(|text| text + "\n")
+        .map_err(|error| LabError::Usage(format!("cannot be written as JSON: {error}")))
+}
+
+fn csv<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
+    let failed = |error: String| LabError::Usage(format!("cannot be written as CSV: {error}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).map_err(|error| failed(error.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
+}
+
+/// 1234567 as `1,234,567`.
+#[must_use]
+pub fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A quantity with its SI prefix and three to four significant digits: 0.000123 s as `123.0 µs`.
+#[must_use]
+pub fn scaled(value: f64, unit: &str) -> String {
+    if value == 0.0 {
+        return format!("0 {unit}");
+    }
+    const PREFIXES: [(f64, &str); 7] =
+        [(1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p")];
+    let (scale, prefix) =
+        PREFIXES.into_iter().find(|(scale, _)| value.abs() >= *scale * 0.99995).unwrap_or(PREFIXES[6]);
+    let scaled = value / scale;
+    let decimals = if scaled >= 100.0 { 1 } else { 2 };
+    format!("{scaled:.decimals$} {prefix}{unit}")
+}
+
+fn table(header: &[&str], left: usize) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.to_vec());
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((1, 1));
+        if index >= left {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// The rows of a bench.
+///
+/// # Errors
+/// None in practice: rows can always be written.
+pub fn bench(rows: &[bench::Row], format: Format) -> Result<String, LabError> {
+    match format {
+        Format::Json => json(rows),
+        Format::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>()),
+        Format::Table => Ok(bench_table(rows)),
+    }
+}
+
+fn bench_table(rows: &[bench::Row]) -> String {
+    let mut text = String::new();
+    for rows in rows.chunk_by(|a, b| a.target == b.target) {
+        let first = &rows[0];
+        text += &format!(
+            "{}  {} MHz, {} V, {}, {} run{}\n",
+            first.target,
+            first.clock_hz as f64 / 1e6,
+            first.supply_v,
+            scaled(first.power_w, "W"),
+            first.runs,
+            if first.runs == 1 { "" } else { "s" },
+        );
+        let header = [
+            "operation",
+            "variant",
+            "bytes",
+            "cycles",
+            "± sd",
+            "time",
+            "energy",
+            "flash B",
+            "RAM B",
+            "stack B",
+            "output",
+        ];
+        let mut table = table(&header, 2);
+        for row in rows {
+            let output = if row.verified { Cell::new("ok") } else { Cell::new("WRONG").fg(Color::Red) };
+            table.add_row(vec![
+                Cell::new(&row.op),
+                Cell::new(&row.variant),
+                Cell::new(row.bytes),
+                Cell::new(grouped(row.cycles.mean.round() as i64)),
+                Cell::new(if row.cycles.sd == 0.0 { "0".into() } else { format!("{:.1}", row.cycles.sd) }),
+                Cell::new(scaled(row.time_s, "s")),
+                Cell::new(scaled(row.energy_j, "J")),
+                Cell::new(grouped(row.flash_bytes)),
+                Cell::new(grouped(row.ram_bytes)),
+                Cell::new(grouped(i64::from(row.stack_bytes))),
+                output,
+            ]);
+        }
+        text += &format!("{table}\n\n");
+    }
+    text.pop();
+    text
+}
+
+/// A bench row with its cycles spread over columns of their own.
+#[derive(Serialize)]
+struct FlatRow<'a> {
+    target: &'a str,
+    op: &'a str,
+    variant: &'a str,
+    bytes: u16,
+    clock_hz: u64,
+    supply_v: f64,
+    runs: u32,
+    cycles_mean: f64,
+    cycles_sd: f64,
+    cycles_se: f64,
+    cycles_min: u64,
+    cycles_max: u64,
+    time_s: f64,
+    power_w: f64,
+    energy_j: f64,
+    flash_bytes: i64,
+    ram_bytes: i64,
+    stack_bytes: u32,
+    verified: bool,
+}
+
+impl<'a> From<&'a bench::Row> for FlatRow<'a> {
+    fn from(row: &'a bench::Row) -> Self {
+        FlatRow {
+            target: &row.target,
+            op: &row.op,
+            variant: &row.variant,
+            bytes: row.bytes,
+            clock_hz: row.clock_hz,
+            supply_v: row.supply_v,
+            runs: row.runs,
+            cycles_mean: row.cycles.mean,
+            cycles_sd: row.cycles.sd,
+            cycles_se: row.cycles.se,
+            cycles_min: row.cycles.min,
+            cycles_max: row.cycles.max,
+            time_s: row.time_s,
+            power_w: row.power_w,
+            energy_j: row.energy_j,
+            flash_bytes: row.flash_bytes,
+            ram_bytes: row.ram_bytes,
+            stack_bytes: row.stack_bytes,
+            verified: row.verified,
+        }
+    }
+}
+
+/// The rows of a measurement.
+///
+/// # Errors
+/// None in practice: rows can always be written.
+pub fn measure(rows: &[measure::Row], format: Format) -> Result<String, LabError> {
+    match format {
+        Format::Json => json(rows),
+        Format::Csv => csv(rows),
+        Format::Table => {
+            let header =
+                ["what", "name", "calls", "at cycle", "inclusive", "exclusive", "stack B", "time", "energy"];
+            let mut table = table(&header, 2);
+            let count = |number: u64| grouped(i64::try_from(number).unwrap_or(i64::MAX));
+            let optional = |number: Option<u64>| number.map_or_else(String::new, count);
+            for row in rows {
+                table.add_row(vec![
+                    row.kind.to_owned(),
+                    row.name.clone(),
+                    count(row.calls),
+                    optional(row.start_cycle),
+                    count(row.inclusive_cycles),
+                    optional(row.exclusive_cycles),
+                    optional(row.stack_bytes.map(u64::from)),
+                    scaled(row.time_s, "s"),
+                    scaled(row.energy_j, "J"),
+                ]);
+            }
+            Ok(format!("{table}\n"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_carry_the_prefix_that_suits_them() {
+        assert_eq!(scaled(0.000_123, "s"), "123.0 µs");
+        assert_eq!(scaled(0.001, "s"), "1.00 ms");
+        assert_eq!(scaled(2.18e-6, "J"), "2.18 µJ");
+        assert_eq!(scaled(0.0, "J"), "0 J");
+        assert_eq!(scaled(1.5e-15, "J"), "0.00 pJ");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(-1_234_567), "-1,234,567");
+    }
+}

@@ -1,0 +1,168 @@
+//! The target files, and where the project's files are.
+
+use crate::{LabError, names};
+use energy::Supply;
+use mcu::Part;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The `[toolchain]` table of a target file: how firmware for it is built.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Toolchain {
+    /// Folder under `device/ports`.
+    pub port: String,
+    /// Folder of assembly kernels under the port.
+    pub kernels: String,
+    /// The compiler's command.
+    pub compiler: String,
+    /// Its flags for this target.
+    pub flags: String,
+}
+
+#[derive(Deserialize)]
+struct ToolchainFile {
+    toolchain: Toolchain,
+}
+
+/// A microcontroller with all that its target file says.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// For the processor models.
+    pub part: Part,
+    /// For cycles that become joules.
+    pub supply: Supply,
+    /// For building firmware.
+    pub toolchain: Toolchain,
+}
+
+impl Target {
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.part.name
+    }
+
+    /// Checks a clock and a supply against the data sheet, and fills in what was not asked for.
+    ///
+    /// # Errors
+    /// [`LabError::Supply`] with the limits.
+    pub fn operating_point(
+        &self,
+        clock_hz: Option<u64>,
+        supply_v: Option<f64>,
+    ) -> Result<OperatingPoint, LabError> {
+        let clock_hz = clock_hz.unwrap_or(self.part.default_clock_hz);
+        let supply_v = supply_v.unwrap_or(self.supply.default_v);
+        let refuse = |error| LabError::Supply { target: self.name().into(), error };
+        let power_w = self.supply.power_w(clock_hz as f64, supply_v).map_err(refuse)?;
+        let wait_states = self.part.wait_states(clock_hz, supply_v).ok_or_else(|| {
+            LabError::Usage(format!(
+                "{}: the flash has no wait states for {} MHz at {supply_v} V; lower the clock or raise the supply",
+                self.name(),
+                clock_hz as f64 / 1e6
+            ))
+        })?;
+        Ok(OperatingPoint { clock_hz, supply_v, wait_states, power_w })
+    }
+}
+
+/// A clock and a supply that go together, with what follows from them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OperatingPoint {
+    /// Core clock, in Hz.
+    pub clock_hz: u64,
+    /// Supply, in volts.
+    pub supply_v: f64,
+    /// Flash wait states that the firmware sets.
+    pub wait_states: u8,
+    /// Active power, in watts.
+    pub power_w: f64,
+}
+
+/// The project's folder: `targets/`, `device/`, and `target/` for what is built.
+#[derive(Clone, Debug)]
+pub struct House {
+    root: PathBuf,
+}
+
+impl House {
+    /// Finds it: `WATTSEAL_HOME`, else the first folder from here upwards that has `targets` and `device`.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] where there is none.
+    pub fn find() -> Result<House, LabError> {
+        let is_house = |path: &Path| path.join("targets").is_dir() && path.join("device/ops.toml").is_file();
+        if let Some(home) = std::env::var_os("WATTSEAL_HOME") {
+            let root = PathBuf::from(home);
+            if is_house(&root) {
+                return Ok(House { root });
+            }
+            return Err(LabError::Usage(format!(
+                "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
+                root.display()
+            )));
+        }
+        let here = std::env::current_dir().map_err(|error| LabError::File { path: ".".into(), error })?;
+        here.ancestors()
+            .find(|path| is_house(path))
+            .map(|root| House { root: root.to_path_buf() })
+            .ok_or_else(|| {
+                LabError::Usage(
+                    "not inside a clone of the project; run ./wattseal there, or set WATTSEAL_HOME".into(),
+                )
+            })
+    }
+
+    /// The project's folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where built firmware is kept.
+    #[must_use]
+    pub fn firmware_cache(&self) -> PathBuf {
+        self.root.join("target").join("firmware")
+    }
+
+    /// The names of all targets, sorted.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where the folder cannot be read.
+    pub fn target_names(&self) -> Result<Vec<String>, LabError> {
+        let folder = self.root.join("targets");
+        let entries =
+            std::fs::read_dir(&folder).map_err(|error| LabError::File { path: folder.clone(), error })?;
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| {
+                entry.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
+            })
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// One target by its exact name.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed target file.
+    pub fn target(&self, name: &str) -> Result<Target, LabError> {
+        let known = self.target_names()?;
+        if !known.iter().any(|candidate| candidate == name) {
+            let suggestion = names::suggestion(name, known.iter().map(String::as_str));
+            return Err(LabError::UnknownName { what: "target", name: name.into(), suggestion });
+        }
+        let path = self.root.join("targets").join(format!("{name}.toml"));
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
+        Ok(Target {
+            part: Part::from_toml(&text).map_err(|error| bad(error.to_string()))?,
+            supply: Supply::from_toml(&text).map_err(|error| bad(error.to_string()))?,
+            toolchain: toml::from_str::<ToolchainFile>(&text)
+                .map_err(|error| bad(error.to_string()))?
+                .toolchain,
+        })
+    }
+}
