@@ -14,6 +14,9 @@ pub struct Toolchain {
     pub port: String,
     /// Folder of assembly kernels under the port.
     pub kernels: String,
+    /// Which of the port's start-up files, where they differ by family.
+    #[serde(default)]
+    pub family: Option<String>,
     /// The compiler's command.
     pub compiler: String,
     /// Its flags for this target.
