@@ -136,7 +136,7 @@ pub fn run(house: &House, request: &Request) -> Result<Outcome, LabError> {
             return Err(never_returned(&watcher.profiler, function, name, machine.cycles()));
         }
     }
-    let rows = rows(&firmware, &watcher, &watched, region.as_ref(), &point);
+    let rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls, &point);
     let outcome = Outcome {
         rows,
         cycles: machine.cycles(),
@@ -259,6 +259,7 @@ fn rows(
     watcher: &Watcher<'_>,
     watched: &[usize],
     region: Option<&Region>,
+    wanted: Option<u64>,
     point: &OperatingPoint,
 ) -> Vec<Row> {
     let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64| {
@@ -290,6 +291,8 @@ fn rows(
         );
     }
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
+    // The run is looked at now and then; more calls than asked for may have returned since the last look.
+    calls.truncate(wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX)));
     calls.sort_by_key(|call| call.start);
     rows.extend(calls.iter().map(|call| Row {
         exclusive_cycles: Some(call.exclusive),
