@@ -46,7 +46,7 @@
 /*
  * in:  r4, r5 high and low word of b; r12 at the low, the high word of a and their sum
  * out: r4, r6, r5, r7 the product, the most significant word first; r12 6 bytes on
- * clobbers: r8-r11. 262 cycles, CALL and RET included.
+ * clobbers: r8-r11. 259 cycles, CALL and RET included.
  */
     .section .text.ws_ghash_product_32, "ax", @progbits
     .p2align 1
