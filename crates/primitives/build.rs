@@ -1,0 +1,20 @@
+//! Compiles the portable C of `device/crypto` for the host.
+
+use std::path::Path;
+
+fn main() {
+    let crypto = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device/crypto");
+    let mut sources: Vec<_> = std::fs::read_dir(&crypto)
+        .expect("device/crypto is beside crates")
+        .map(|entry| entry.expect("device/crypto can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    sources.sort();
+    println!("cargo::rerun-if-changed={}", crypto.display());
+    cc::Build::new()
+        .files(sources)
+        .std("c99")
+        .extra_warnings(true)
+        .warnings_into_errors(true)
+        .compile("wattseal_primitives");
+}
