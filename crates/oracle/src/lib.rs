@@ -2,3 +2,5 @@
 //! from the same manuals, ends every instruction in the same state.
 //!
 //! Only tests and benchmarks depend on this crate; it links the simulators' Debian packages.
+
+pub mod simavr;
