@@ -14,10 +14,8 @@ pub enum Kind {
     /// Nothing has been decoded here yet. Must be zero: fresh tables are zeroed memory.
     #[default]
     Undecoded = 0,
-    /// The end of a memory: running into it is a fault.
-    End,
     /// A stop address of this run; the instruction proper is kept beside the table.
-    Stop,
+    Marked,
     /// Within an IT block: `inner`, if the condition in `it` holds.
     Conditional,
     /// Not an instruction of this core.
@@ -34,11 +32,15 @@ pub enum Kind {
     SbcImm, SbcImmS, SbcReg, SbcRegS, SbcShift, SbcShiftS,
     SubImm, SubImmS, SubReg, SubRegS, SubShift, SubShiftS,
     RsbImm, RsbImmS, RsbReg, RsbRegS, RsbShift, RsbShiftS,
-    TstImm, TstReg, TstShift, TeqImm, TeqReg, TeqShift,
+    TstImm, TstReg, TstShift, TeqImm, TeqShift,
     CmpImm, CmpReg, CmpShift, CmnImm, CmnReg, CmnShift,
     MovImm, MovImmS, MovReg, MovRegS, MvnImm, MvnImmS, MvnReg, MvnRegS, MvnShift, MvnShiftS,
     /// `imm` is the new upper half, already shifted up.
     Movt,
+    /// MOV SP, Rm.
+    MovSp,
+    /// SP plus or minus `m` shifted left by `imm`; `a` 1 sets flags.
+    AddSpShift, SubSpShift,
     /// Shifts of `m` by `imm` (LSR, ASR: 1 to 32).
     LslImm, LslImmS, LsrImm, LsrImmS, AsrImm, AsrImmS, RorImm, RorImmS, Rrx, RrxS,
     /// Shifts of `n` by the low byte of `m`.
@@ -53,7 +55,7 @@ pub enum Kind {
     /// Saturation to `a` bits of `n` shifted by `imm`: 0 to 31 LSL, 32 + k ASR by k.
     Ssat, Usat, Ssat16, Usat16,
     Qadd, Qsub, Qdadd, Qdsub,
-    /// SADD8 and its kin: `imm` 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX; `a` 0 S, 1 Q, 2 SH, 4 U, 5 UQ, 6 UH.
+    /// SADD8 and its kin: `imm` 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX; `a` 0 S, 1 Q, 2 SH, 3 U, 4 UQ, 5 UH.
     Parallel,
     /// PKHBT, PKHTB: `m` shifted by `imm`.
     Pkhbt, Pkhtb,
@@ -84,8 +86,8 @@ pub enum Kind {
     StrImm, StrReg, StrPre, StrPost,
     StrbImm, StrbReg, StrbPre, StrbPost,
     StrhImm, StrhReg, StrhPre, StrhPost,
-    /// LDR to the program counter; `a`: 0 Imm, 1 Reg, 2 Pre, 3 Post, 4 Lit.
-    LdrPc,
+    /// LDR to the stack pointer, to the program counter; `a`: 0 Imm, 1 Reg, 2 Pre, 3 Post, 4 Lit.
+    LdrSp, LdrPc,
     /// First register `d`, second `a`; `m`: 0 Imm, 2 Pre, 3 Post, 4 Lit.
     Ldrd, Strd,
     /// Increment after (LDM, STM, POP) and decrement before (LDMDB, STMDB, PUSH): register mask in `imm`, base `n`,
@@ -97,7 +99,10 @@ pub enum Kind {
     Clrex,
 
     // Branches; targets in `imm`.
-    B, Beq, Bne, Bcs, Bcc, Bmi, Bpl, Bvs, Bvc, Bhi, Bls, Bge, Blt, Bgt, Ble,
+    B,
+    /// B to itself: the end of a program, unless an interrupt can come.
+    Loop,
+    Beq, Bne, Bcs, Bcc, Bmi, Bpl, Bvs, Bvc, Bhi, Bls, Bge, Blt, Bgt, Ble,
     Bl,
     /// To register `m`.
     Bx, Blx,
@@ -126,7 +131,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Op {
-    /// What the dispatcher does: `inner`, or [`Kind::Conditional`] or [`Kind::Stop`] before it.
+    /// What the dispatcher does: `inner`, or [`Kind::Conditional`] or [`Kind::Marked`] before it.
     pub kind: Kind,
     /// The instruction proper.
     pub inner: Kind,

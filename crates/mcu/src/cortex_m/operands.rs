@@ -18,8 +18,8 @@ impl Op {
             o.addresses = addresses;
         };
         match self.inner {
-            Undecoded | End | Stop | Conditional | Undefined | It | Nop | Wfi | Wfe | Sev | Dmb | Dsb
-            | Isb | Cps | Svc | Bkpt | Clrex | B | Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi
+            Undecoded | Marked | Conditional | Undefined | It | Nop | Wfi | Wfe | Sev | Dmb | Dsb | Isb
+            | Cps | Svc | Bkpt | Clrex | B | Loop | Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi
             | Bls | Bge | Blt | Bgt | Ble => {}
             AndImm | AndImmS | BicImm | BicImmS | OrrImm | OrrImmS | OrnImm | OrnImmS | EorImm | EorImmS
             | AddImm | AddImmS | AdcImm | AdcImmS | SbcImm | SbcImmS | SubImm | SubImmS | RsbImm
@@ -31,13 +31,13 @@ impl Op {
             | SubShiftS | RsbReg | RsbRegS | RsbShift | RsbShiftS | LslReg | LslRegS | LsrReg | LsrRegS
             | AsrReg | AsrRegS | RorReg | RorRegS | Sxtab | Sxtah | Uxtab | Uxtah | Sxtab16 | Uxtab16
             | Qadd | Qsub | Qdadd | Qdsub | Parallel | Pkhbt | Pkhtb | Sel | Usad8 | Mul | MulS | Smulxy
-            | Smulwy | Smuad | Smusd | Smmul | Sdiv | Udiv => set(n | m, d, 0),
+            | Smulwy | Smuad | Smusd | Smmul | Sdiv | Udiv | AddSpShift | SubSpShift => set(n | m, d, 0),
             TstImm | TeqImm | CmpImm | CmnImm | Cbz | Cbnz => set(n, 0, 0),
-            TstReg | TstShift | TeqReg | TeqShift | CmpReg | CmpShift | CmnReg | CmnShift => set(n | m, 0, 0),
+            TstReg | TstShift | TeqShift | CmpReg | CmpShift | CmnReg | CmnShift => set(n | m, 0, 0),
             MovImm | MovImmS | MvnImm | MvnImmS | Mrs => set(0, d, 0),
-            MovReg | MovRegS | MvnReg | MvnRegS | MvnShift | MvnShiftS | LslImm | LslImmS | LsrImm
-            | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | Rrx | RrxS | Clz | Rbit | Rev | Rev16
-            | Revsh | Sxtb | Sxth | Uxtb | Uxth | Sxtb16 | Uxtb16 => set(m, d, 0),
+            MovReg | MovSp | MovRegS | MvnReg | MvnRegS | MvnShift | MvnShiftS | LslImm | LslImmS
+            | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | Rrx | RrxS | Clz | Rbit | Rev
+            | Rev16 | Revsh | Sxtb | Sxth | Uxtb | Uxth | Sxtb16 | Uxtb16 => set(m, d, 0),
             Movt | Bfc => set(d, d, 0),
             Bfi => set(d | n, d, 0),
             Mla | Mls | Usada8 | Smlaxy | Smlawy | Smlad | Smlsd | Smmla | Smmls => set(n | m | a, d, 0),
@@ -51,11 +51,11 @@ impl Op {
             StrImm | StrbImm | StrhImm => set(d, 0, n),
             StrReg | StrbReg | StrhReg => set(d, 0, n | m),
             StrPre | StrPost | StrbPre | StrbPost | StrhPre | StrhPost => set(d, n, n),
-            LdrPc => match self.a {
-                0 => set(0, 1 << 15, n),
-                1 => set(0, 1 << 15, n | m),
-                2 | 3 => set(0, n | 1 << 15, n),
-                _ => set(0, 1 << 15, 0),
+            LdrSp | LdrPc => match self.a {
+                0 => set(0, d, n),
+                1 => set(0, d, n | m),
+                2 | 3 => set(0, d | n, n),
+                _ => set(0, d, 0),
             },
             Ldrd => match self.m {
                 0 => set(0, d | a, n),
@@ -116,7 +116,6 @@ impl Op {
                 | TstReg
                 | TstShift
                 | TeqImm
-                | TeqReg
                 | TeqShift
                 | CmpImm
                 | CmpReg
@@ -140,7 +139,8 @@ impl Op {
                 | RorRegS
                 | MulS
                 | Msr
-        ) || (self.inner == Parallel && matches!(self.a, 0 | 4));
+        ) || (self.inner == Parallel && matches!(self.a, 0 | 3))
+            || (self.a == 1 && matches!(self.inner, AddSpShift | SubSpShift));
         o
     }
 

@@ -117,6 +117,19 @@ pub enum CacheControl {
     InvalidateBranches,
 }
 
+/// What lies beside each decoded instruction.
+///
+/// # Safety
+/// A value whose bytes are all zero must be valid: tables of undecoded slots are zeroed memory.
+pub unsafe trait Note: Copy + Send + 'static {}
+
+// SAFETY: all bits of these mean something.
+unsafe impl Note for () {}
+// SAFETY: as above.
+unsafe impl Note for u32 {}
+// SAFETY: as above.
+unsafe impl Note for u64 {}
+
 /// Counts cycles for one processor with its memory system.
 ///
 /// For each instruction the core calls, in this order: [`Timing::fetch`] if [`Timing::FETCHES`]; executes;
@@ -125,7 +138,7 @@ pub enum CacheControl {
 pub trait Timing: Clone + Send + 'static {
     /// What the model remembers of each decoded instruction beyond `class`, `cycles` and `extra` of [`Op`], such as
     /// register masks; `()` for nothing. It lies beside the op.
-    type Note: Copy + Default + Send + 'static;
+    type Note: Note;
 
     /// Whether [`Timing::fetch`] is to be called before each instruction.
     const FETCHES: bool;

@@ -1,0 +1,135 @@
+//! Data accesses that go elsewhere than to the first RAM and the first flash.
+
+use super::cpu::{Cpu, Look};
+use super::timing::Timing;
+use crate::Fault;
+
+/// The private peripheral bus with the system control space.
+const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
+
+impl<T: Timing> Cpu<T> {
+    /// Keeps the fault for the loop to find.
+    fn refuse<V>(&mut self, fault: Fault) -> Option<V> {
+        self.fault = Some(fault);
+        None
+    }
+
+    fn misaligned(&self, address: u32, size: u32, strict: u32) -> Option<Fault> {
+        (address & strict & (size - 1) != 0)
+            .then(|| self.architecture(self.state.pc, address, "misaligned access"))
+    }
+
+    /// The bit that a bit-band alias stands for: byte address and bit (DDI 0403E, 3.7 of the Cortex-M4 TRM).
+    fn bit_band(&self, address: u32) -> Option<(u32, u32)> {
+        let base = match address >> 25 {
+            0x11 if self.bit_band => 0x2000_0000,
+            0x21 if self.bit_band => 0x4000_0000,
+            _ => return None,
+        };
+        let offset = address & 0x01ff_ffff;
+        Some((base + (offset >> 5), offset >> 2 & 7))
+    }
+
+    /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_slow<L: Look>(
+        &mut self,
+        address: u32,
+        size: u32,
+        strict: u32,
+        look: &mut L,
+    ) -> Option<u32> {
+        if let Some(fault) = self.misaligned(address, size, strict) {
+            return self.refuse(fault);
+        }
+        let pc = self.state.pc;
+        if let Some((_, offset)) = self.memory.find(address, size) {
+            return Some(match size {
+                1 => u32::from(self.memory.byte(offset)),
+                2 => u32::from(self.memory.half(offset)),
+                _ => self.memory.word(offset),
+            });
+        }
+        if let Some((byte, bit)) = self.bit_band(address) {
+            let word = self.read_slow(byte & !3, 4, !0, look)?;
+            return Some(word >> ((byte & 3) * 8 + bit) & 1);
+        }
+        if address & (size - 1) != 0 {
+            let fault = self.architecture(pc, address, "misaligned access outside memory");
+            return self.refuse(fault);
+        }
+        let size = size as u8;
+        let result = if PRIVATE.contains(&address) {
+            self.system_read(address, size)
+        } else if self.timing.registers().contains(&address) {
+            self.timing.read_register(address, size, pc)
+        } else {
+            let result = self.bus.read(address, size, self.state.cycles, pc, look.observer());
+            self.due = 0;
+            result
+        };
+        match result {
+            Ok(value) => Some(value),
+            Err(fault) => self.refuse(fault),
+        }
+    }
+
+    /// A write of `size` bytes, as [`Cpu::read_slow`].
+    #[cold]
+    #[inline(never)]
+    pub(super) fn write_slow<L: Look>(
+        &mut self,
+        address: u32,
+        size: u32,
+        value: u32,
+        strict: u32,
+        look: &mut L,
+    ) -> Option<()> {
+        if let Some(fault) = self.misaligned(address, size, strict) {
+            return self.refuse(fault);
+        }
+        let pc = self.state.pc;
+        if let Some((view, offset)) = self.memory.find(address, size) {
+            if !view.writable {
+                let fault = self.architecture(pc, address, "write to flash");
+                return self.refuse(fault);
+            }
+            match size {
+                1 => self.memory.set_byte(offset, value as u8),
+                2 => self.memory.set_half(offset, value as u16),
+                _ => self.memory.set_word(offset, value),
+            }
+            if self.code.covers(offset) {
+                self.code.invalidate(offset, size);
+            }
+            return Some(());
+        }
+        if let Some((byte, bit)) = self.bit_band(address) {
+            let word = self.read_slow(byte & !3, 4, !0, look)?;
+            let mask = 1 << ((byte & 3) * 8 + bit);
+            let word = if value & 1 != 0 { word | mask } else { word & !mask };
+            return self.write_slow(byte & !3, 4, word, !0, look);
+        }
+        if address & (size - 1) != 0 {
+            let fault = self.architecture(pc, address, "misaligned access outside memory");
+            return self.refuse(fault);
+        }
+        let value = if size == 4 { value } else { value & ((1 << (size * 8)) - 1) };
+        let size = size as u8;
+        self.due = 0;
+        let result = if PRIVATE.contains(&address) {
+            self.system_write(address, size, value)
+        } else if self.timing.registers().contains(&address) {
+            self.timing.write_register(address, size, value, pc)
+        } else {
+            self.bus.write(address, size, value, self.state.cycles, pc, look.observer())
+        };
+        // Cache maintenance takes its time within the store.
+        self.state.cycles += u64::from(std::mem::take(&mut self.extra));
+        match result {
+            Ok(()) => Some(()),
+            Err(fault) => self.refuse(fault),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The decoded program: a slot for each halfword of each memory, filled when execution first comes there.
+
+use super::decode::{self, Architecture};
+use super::memory::{Memory, View};
+use super::op::{Kind, Op};
+use super::timing::Timing;
+
+/// A decoded instruction and what the timing model notes of it.
+#[derive(Clone, Copy)]
+pub(super) struct Slot<N> {
+    pub op: Op,
+    pub note: N,
+}
+
+/// The slots of one view.
+#[derive(Clone, Copy)]
+pub(super) struct Region {
+    pub view: View,
+    /// Index of its first slot.
+    pub first: usize,
+}
+
+impl Region {
+    /// The slot of an address in this region.
+    #[inline(always)]
+    pub fn index(&self, address: u32) -> Option<usize> {
+        let inside = address.wrapping_sub(self.view.start);
+        (inside < self.view.size).then(|| self.first + (inside >> 1) as usize)
+    }
+
+    /// The address of a slot of this region, or of those just after it.
+    #[inline(always)]
+    pub fn address(&self, index: usize) -> u32 {
+        self.view.start.wrapping_add(((index - self.first) as u32) << 1)
+    }
+}
+
+/// After each region lie this many slots that are never filled, so that running off its end is noticed.
+const MARGIN: usize = 2;
+
+/// How far before a changed byte a decoded instruction may begin that depends on it: an IT instruction with four
+/// 32-bit instructions after it.
+const REACH: u32 = 18;
+
+pub(super) struct Code<T: Timing> {
+    slots: Vec<Slot<T::Note>>,
+    pub regions: Vec<Region>,
+    architecture: Architecture,
+    /// Offsets into the memory's bytes between which RAM has been decoded: [low, high).
+    low: usize,
+    high: usize,
+    /// Marked slots with the ops that belong there.
+    stops: Vec<(usize, Op)>,
+}
+
+impl<T: Timing> Code<T> {
+    pub fn new(memory: &Memory, architecture: Architecture) -> Code<T> {
+        let mut regions = Vec::new();
+        let mut first = 0;
+        for view in &memory.views {
+            regions.push(Region { view: *view, first });
+            first += view.size as usize / 2 + MARGIN;
+        }
+        Code { slots: Self::blank(first), regions, architecture, low: usize::MAX, high: 0, stops: Vec::new() }
+    }
+
+    fn blank(length: usize) -> Vec<Slot<T::Note>> {
+        let slots = Box::<[Slot<T::Note>]>::new_zeroed_slice(length);
+        // SAFETY: zero is `Kind::Undecoded` and valid in the other fields of `Op`, and `Note` promises the rest. Memory
+        // that the system hands out zeroed is not touched before it is used, which matters at 16 bytes a halfword.
+        unsafe { slots.assume_init() }.into_vec()
+    }
+
+    /// A table for the same memories with nothing decoded yet.
+    pub fn fresh(&self) -> Code<T> {
+        Code {
+            slots: Self::blank(self.slots.len()),
+            regions: self.regions.clone(),
+            architecture: self.architecture,
+            low: usize::MAX,
+            high: 0,
+            stops: Vec::new(),
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.slots = Self::blank(self.slots.len());
+        (self.low, self.high) = (usize::MAX, 0);
+        self.stops.clear();
+    }
+
+    /// The region that an address lies in.
+    pub fn region(&self, address: u32) -> Option<Region> {
+        self.regions.iter().copied().find(|region| region.index(address).is_some())
+    }
+
+    /// The slot at an index.
+    ///
+    /// # Safety
+    /// `index` comes from [`Region::index`], or is at most two beyond such a one whose slot was filled.
+    #[inline(always)]
+    pub unsafe fn slot(&self, index: usize) -> Slot<T::Note> {
+        debug_assert!(index < self.slots.len());
+        // SAFETY: an index in a region, or up to MARGIN beyond, is in the table.
+        unsafe { *self.slots.get_unchecked(index) }
+    }
+
+    /// The instruction at an index, whatever marks lie over it.
+    pub fn op(&self, index: usize) -> Op {
+        let marked = self.stops.iter().find(|(at, _)| *at == index);
+        marked.map_or_else(|| self.slots[index].op, |(_, op)| *op)
+    }
+
+    /// Decodes the instruction at `index` with this ITSTATE, and, if it is IT or in its block, those that the block
+    /// holds after it. False where the instruction does not lie wholly in the region.
+    pub fn fill(
+        &mut self,
+        memory: &Memory,
+        timing: &T,
+        region: Region,
+        mut index: usize,
+        mut it: u8,
+    ) -> bool {
+        let start = index;
+        loop {
+            let address = region.address(index);
+            let Some(offset) = region.view.locate(address, 2) else { return index != start };
+            let first = memory.half(offset);
+            let mut second = 0;
+            if decode::is_wide(first) {
+                let Some(offset) = region.view.locate(address.wrapping_add(2), 2) else {
+                    return index != start;
+                };
+                second = memory.half(offset);
+            }
+            let mut op = decode::decode(first, second, address, it, self.architecture);
+            let note = timing.classify(&mut op, address);
+            self.put(index, Slot { op, note });
+            if region.view.writable {
+                self.low = self.low.min(offset);
+                self.high = self.high.max(offset + usize::from(op.length));
+            }
+            it = if op.inner == Kind::It { op.imm as u8 } else { decode::advance(it) };
+            if it == 0 {
+                return true;
+            }
+            index += usize::from(op.length >> 1);
+        }
+    }
+
+    fn put(&mut self, index: usize, mut slot: Slot<T::Note>) {
+        if let Some((_, op)) = self.stops.iter_mut().find(|(at, _)| *at == index) {
+            *op = slot.op;
+            slot.op.kind = Kind::Marked;
+        }
+        self.slots[index] = slot;
+    }
+
+    fn forget(&mut self, index: usize) {
+        if let Some((_, op)) = self.stops.iter_mut().find(|(at, _)| *at == index) {
+            *op = Op::default();
+        } else {
+            self.slots[index].op = Op::default();
+        }
+    }
+
+    /// Whether the byte at `offset` of the memory may belong to decoded code in RAM.
+    #[inline(always)]
+    pub fn covers(&self, offset: usize) -> bool {
+        offset < self.high && offset + 4 > self.low
+    }
+
+    /// Whether any of `size` bytes from `offset` may belong to decoded code in RAM.
+    pub fn overlaps(&self, offset: usize, size: usize) -> bool {
+        offset < self.high && offset + size > self.low
+    }
+
+    /// `size` bytes at `offset` of the memory have changed: what was decoded from them is decoded anew.
+    #[cold]
+    pub fn invalidate(&mut self, offset: usize, size: u32) {
+        for region in self.regions.clone() {
+            let Some(inside) = offset.checked_sub(region.view.offset) else { continue };
+            if inside >= region.view.size as usize {
+                continue;
+            }
+            let from = (inside as u32).saturating_sub(REACH) >> 1;
+            let to = ((inside as u32 + size + 1) >> 1).min(region.view.size >> 1);
+            for index in region.first + from as usize..region.first + to as usize {
+                self.forget(index);
+            }
+        }
+    }
+
+    /// Marks the slots of these addresses.
+    pub fn mark(&mut self, addresses: &[u32]) {
+        for &address in addresses {
+            for region in &self.regions {
+                if let Some(index) = region.index(address & !1)
+                    && !self.stops.iter().any(|(at, _)| *at == index)
+                {
+                    self.stops.push((index, self.slots[index].op));
+                    self.slots[index].op.kind = Kind::Marked;
+                }
+            }
+        }
+    }
+
+    /// Takes all marks away.
+    pub fn unmark(&mut self) {
+        for (index, op) in self.stops.drain(..) {
+            self.slots[index].op = op;
+        }
+    }
+}
