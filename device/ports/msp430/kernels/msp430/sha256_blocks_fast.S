@@ -138,7 +138,7 @@ constants:
  * void ws_sha256_blocks(uint32_t state[8], const uint8_t *data, size_t blocks)
  * in:  r12 state, r13 data, r14 blocks
  * clobbers: r11-r15. Stack: 310 bytes, return address included; what was on it is wiped.
- * Cycles: 535 + 13,949 a block; 11 for no block.
+ * Cycles: 535 + 13,861 a block, 13,955 if data is odd; 11 for no block.
  */
     .section .text.ws_sha256_blocks, "ax", @progbits
     .p2align 1
@@ -177,7 +177,19 @@ ws_sha256_blocks:
     mov r1, WINDOW
     add #VARIABLES, WINDOW
     mov #16, r13
-2:  mov.b @r12+, r5
+    bit #1, r12
+    jnz 3f
+2:  mov @r12+, r5
+    mov @r12+, r4
+    swpb r5
+    swpb r4
+    sub #4, WINDOW
+    mov r4, 0(WINDOW)
+    mov r5, 2(WINDOW)
+    dec r13
+    jnz 2b
+    jmp 4f
+3:  mov.b @r12+, r5
     mov.b @r12+, X_HIGH
     mov.b @r12+, r4
     mov.b @r12+, X_LOW
@@ -189,18 +201,19 @@ ws_sha256_blocks:
     mov r4, 0(WINDOW)
     mov r5, 2(WINDOW)
     dec r13
-    jnz 2b
+    jnz 3b
+4:  mov r12, DATA(r1)
     mov r12, DATA(r1)
 
     /* W[14] in (r7, r6), W[15] in (r5, r4), W[0] in T; WINDOW at W[16]. */
     copy 6(WINDOW), 4(WINDOW), r7, r6
     copy VARIABLES-2(r1), VARIABLES-4(r1), T_HIGH, T_LOW
     sub #4, WINDOW
-3:  schedule_word r7, r6, 0
+5:  schedule_word r7, r6, 0
     schedule_word r5, r4, -4
     sub #8, WINDOW
     cmp r1, WINDOW
-    jhs 3b
+    jhs 5b
 
     mov r1, WINDOW
     add #VARIABLES, WINDOW
@@ -271,25 +284,25 @@ ws_sha256_blocks:
     /* The window is at the bottom of the frame. */
     mov STATE(r1), r12
     mov #8, r13
-4:  mov @WINDOW+, X_LOW
+6:  mov @WINDOW+, X_LOW
     mov @WINDOW+, X_HIGH
     add X_LOW, 0(r12)
     addc X_HIGH, 2(r12)
     add #4, r12
     dec r13
-    jnz 4b
+    jnz 6b
     dec BLOCKS(r1)
-    jz 5f
+    jz 7f
     br #.Lblock
 
     /* Wipes the frame up to STATE: 9 times 16 words. */
-5:  mov #9, r12
-6:  .irp index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+7:  mov #9, r12
+8:  .irp index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
     clr 2*\index(r1)
     .endr
     add #32, r1
     dec r12
-    jnz 6b
+    jnz 8b
     add #FRAME-STATE, r1
     pop r10
     pop r9
