@@ -4,7 +4,13 @@ pub mod avr_gpio;
 
 pub mod avr_system;
 pub mod avr_watchdog;
+pub mod mpy32;
 pub mod msp430_clocks;
+pub mod msp430_pmm;
+pub mod msp430_ports;
+pub mod msp430_timer_a;
+pub mod msp430_ucs;
+pub mod msp430_usci_uart;
 pub mod msp430_watchdog;
 
 use crate::{Part, Peripheral, PeripheralSpec};
@@ -18,6 +24,12 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "avr-gpio" => return Ok(Box::new(avr_gpio::Gpio::new(spec))),
         "avr-system" => return Ok(Box::new(avr_system::System::new(spec))),
         "avr-watchdog" => return Ok(Box::new(avr_watchdog::Watchdog::new(spec))),
+        "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
+        "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(spec))),
+        "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),
+        "msp430-timer-a" => return Ok(Box::new(msp430_timer_a::TimerA::new(part, spec))),
+        "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),
+        "msp430-usci-uart" => return Ok(Box::new(msp430_usci_uart::Uart::new(part, spec))),
         "msp430-watchdog" => return Ok(Box::new(msp430_watchdog::Watchdog::new(part, spec))),
         _ => {}
     }
