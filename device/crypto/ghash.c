@@ -41,7 +41,8 @@ void ws_ghash_blocks(uint8_t y[16], const uint8_t h[16], const uint8_t *data, si
             uint8_t factor = y[i] ^ *data++;
 
             for (j = 0; j < 8; j++) {
-                word mask = (word)(0 - (word)(factor >> 7));
+                word mask = (word)(0 - (word)ws_secret_bit(factor >> 7));
+                uint8_t out = ws_secret_bit((uint8_t)(work.v[WORDS - 1] & 1));
                 word carry = 0;
                 uint8_t n;
 
@@ -54,8 +55,7 @@ void ws_ghash_blocks(uint8_t y[16], const uint8_t h[16], const uint8_t *data, si
                     carry = (word)(value << (WORD_BITS - 1));
                 }
                 /* What falls off at the end is x^128 = 1 + x + x^2 + x^7. */
-                mask = (word)(0 - (word)(carry >> (WORD_BITS - 1)));
-                work.v[0] ^= (word)(mask & ((word)0xe1 << (WORD_BITS - 8)));
+                work.v[0] ^= (word)((word)(0 - (word)out) & ((word)0xe1 << (WORD_BITS - 8)));
             }
         }
         for (i = 0; i < WORDS; i++) {

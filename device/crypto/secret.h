@@ -1,4 +1,4 @@
-/* Handling of secrets: erasing them, comparing them.
+/* Handling of secrets: erasing them, comparing them, computing with their bits.
  *
  * Nothing here branches on, indexes by or takes time from the bytes it handles. RAM: none. Stack: one frame. */
 #ifndef WS_SECRET_H
@@ -19,5 +19,15 @@ void ws_wipe(void *p, size_t n);
  * Returns 1 if all are equal (also for n = 0), else 0.
  * Constant time for a given n: neither the answer nor the place of a difference shows. */
 int ws_equal(const void *a, const void *b, size_t n);
+
+/* Returns bit, which is 0 or 1 and a secret, and hides from the compiler that it can be nothing else. A mask 0 - bit
+ * stays arithmetic then; without this, clang for the MSP430 makes a branch of it.
+ *
+ * Constant time. */
+static inline uint8_t ws_secret_bit(uint8_t bit)
+{
+    __asm__("" : "+r"(bit));
+    return bit;
+}
 
 #endif
