@@ -98,6 +98,9 @@ struct BenchArgs {
     /// Where the random inputs begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Start each run right after start-up, with cold caches [default: after a run that does not count]
+    #[arg(long)]
+    cold: bool,
     /// How the rows are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -179,6 +182,7 @@ fn run_bench(house: &House, args: BenchArgs) -> Result<Answer, LabError> {
         supply_v: args.point.supply,
         max_cycles: args.max_cycles,
         seed: args.seed,
+        cold: args.cold,
     };
     let rows = bench::run(house, &request, &progress::Bar::new())?;
     let wrong = rows.iter().filter(|row| !row.verified).count();

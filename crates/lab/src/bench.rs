@@ -35,6 +35,9 @@ pub struct Request {
     pub max_cycles: u64,
     /// Where the random inputs begin.
     pub seed: u64,
+    /// Each run starts right after start-up, with cold caches and prefetch buffers; otherwise one run that does not
+    /// count goes before the others.
+    pub cold: bool,
 }
 
 /// Mean, spread and range of the cycles of a row.
@@ -398,7 +401,14 @@ fn run_row(
     let mut rng = StdRng::seed_from_u64(request.seed);
     let mut cycles = Vec::with_capacity(request.runs as usize);
     let (mut stack_bytes, mut verified) = (0, true);
+    let started = bench.machine.snapshot();
+    if !request.cold {
+        bench.measure(&random_case(&operation.name, usize::from(bytes), &mut rng)?)?;
+    }
     for _ in 0..request.runs {
+        if request.cold {
+            bench.machine = started.snapshot();
+        }
         let measurement = bench.measure(&random_case(&operation.name, usize::from(bytes), &mut rng)?)?;
         cycles.push(measurement.cycles);
         stack_bytes = stack_bytes.max(measurement.stack);

@@ -1,0 +1,274 @@
+//! The command line as others rely on it: exit codes, streams, fields, and errors that say what to do next.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    command.env("WATTSEAL_HOME", home()).args(arguments);
+    command
+}
+
+fn wattseal(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("the binary under test runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+/// What stands on standard error, after checking that the exit code is right and nothing is on standard output.
+fn refused(arguments: &[&str], code: i32) -> String {
+    let output = wattseal(arguments);
+    let text = String::from_utf8(output.stderr.clone()).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    assert!(output.stdout.is_empty(), "{arguments:?} wrote data although it failed");
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let output = wattseal(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty() || arguments[0] == "measure", "a pipe is no place for progress");
+    serde_json::from_slice(&output.stdout).expect("an array of objects")
+}
+
+/// The bench firmware that the first of these tests builds.
+fn firmware() -> &'static str {
+    static ELF: OnceLock<String> = OnceLock::new();
+    ELF.get_or_init(|| {
+        let out = home().join("target/contract-test");
+        let status = Command::new("make")
+            .args(["--silent", "--directory"])
+            .arg(home().join("device"))
+            .args(["TARGET=atmega328p", "OP=aes128-gcm-seal", "VARIANT=small"])
+            .arg(format!("OUT={}", out.canonicalize().unwrap_or(out.clone()).display()))
+            .status()
+            .expect("make runs");
+        assert!(status.success());
+        out.join("atmega328p/small/aes128-gcm-seal.elf").display().to_string()
+    })
+}
+
+#[test]
+fn bench_rows_have_the_contract_s_fields() {
+    let rows = rows(&[
+        "bench",
+        "--target",
+        "atmega328p",
+        "--op",
+        "aes128-*crypt",
+        "--runs",
+        "3",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(rows.len(), 2 * 4);
+    let fields: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    let mut expected = vec![
+        "target",
+        "op",
+        "variant",
+        "bytes",
+        "clock_hz",
+        "supply_v",
+        "runs",
+        "cycles",
+        "time_s",
+        "power_w",
+        "energy_j",
+        "flash_bytes",
+        "ram_bytes",
+        "stack_bytes",
+        "verified",
+    ];
+    expected.sort_unstable();
+    let mut sorted = fields.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, expected);
+    for row in &rows {
+        assert_eq!(row["verified"], true);
+        assert_eq!(row["runs"], 3);
+        let cycles = row["cycles"].as_object().expect("an object");
+        assert!(["mean", "sd", "se", "min", "max"].iter().all(|field| cycles[*field].is_number()));
+        let (time, power) = (row["time_s"].as_f64().unwrap(), row["power_w"].as_f64().unwrap());
+        assert!((time - cycles["mean"].as_f64().unwrap() / row["clock_hz"].as_f64().unwrap()).abs() < 1e-12);
+        assert!((row["energy_j"].as_f64().unwrap() - time * power).abs() < 1e-12);
+        assert!(row["flash_bytes"].as_i64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows() {
+    let arguments =
+        ["bench", "--target", "atmega128l", "--op", "sha1", "--variant", "small", "--format", "json"];
+    assert_eq!(rows(&arguments), rows(&arguments));
+}
+
+#[test]
+fn csv_has_a_header_and_a_line_a_row() {
+    let output =
+        wattseal(&["bench", "--target", "atmega328p", "--op", "sha256", "--runs", "2", "--format", "csv"]);
+    let text = stdout(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("target,op,variant,bytes,clock_hz,supply_v,runs,cycles_mean,cycles_sd,"));
+    assert_eq!(lines.len(), 1 + 4);
+}
+
+#[test]
+fn an_unknown_name_is_wrong_usage_and_names_its_neighbours() {
+    let error = refused(&["bench", "--target", "atmega382p"], 2);
+    assert!(error.contains("there is no target 'atmega382p'; did you mean atmega328p"), "{error}");
+    let error = refused(&["bench", "--target", "atmega328p", "--op", "aes-encrypt"], 2);
+    assert!(
+        error.contains("there is no operation 'aes-encrypt'") && error.contains("aes128-encrypt"),
+        "{error}"
+    );
+    let error = refused(&["bench", "--target", "atmega328p", "--variant", "fats"], 2);
+    assert!(error.contains("did you mean fast"), "{error}");
+    let error = refused(&["measure", firmware(), "--target", "atmega328p", "--function", "ws_ghash"], 2);
+    assert!(error.contains("there is no function 'ws_ghash'; did you mean ws_ghash_blocks"), "{error}");
+    let error = refused(&["measure", firmware(), "--target", "atmega328p", "--until", "mian"], 2);
+    assert!(error.contains("did you mean main"), "{error}");
+    let error = refused(&["measure", firmware(), "--target", "atmega328p", "--pin", "PORTZ.1"], 2);
+    assert!(error.contains("there is no port 'PORTZ'") && error.contains("PORTB"), "{error}");
+    assert!(refused(&["bnech"], 2).contains("bench"));
+}
+
+#[test]
+fn a_clock_or_supply_outside_the_data_sheet_is_refused_with_its_limits() {
+    let error = refused(&["bench", "--target", "atmega328p", "--clock", "16M", "--supply", "3.3"], 2);
+    assert!(error.contains("16 MHz is too fast at 3.3 V") && error.contains("13.3"), "{error}");
+    let error = refused(&["bench", "--target", "msp430f5438a", "--clock", "20M", "--supply", "2.0"], 2);
+    assert!(error.contains("12 MHz") && error.contains("2.20 V"), "{error}");
+    assert!(refused(&["bench", "--target", "stm32f407", "--supply", "5"], 2).contains("3.6 V"));
+    assert!(refused(&["bench", "--clock", "0"], 2).contains("at least 1 Hz"));
+}
+
+#[test]
+fn more_bytes_than_fit_are_refused_with_the_room_there_is() {
+    let error = refused(&["bench", "--target", "atmega328p", "--op", "sha1", "--bytes", "4000"], 2);
+    assert!(error.contains("--bytes 4000") && error.contains("512"), "{error}");
+}
+
+#[test]
+fn what_is_no_firmware_for_the_target_is_a_failure_that_says_so() {
+    let error = refused(&["measure", "no-such.elf", "--target", "atmega328p"], 1);
+    assert!(error.contains("no-such.elf") && error.contains("No such file"), "{error}");
+    let error = refused(&["measure", firmware(), "--target", "stm32f407"], 1);
+    assert!(error.contains("built for AVR") && error.contains("ARM"), "{error}");
+    let text = home().join("README.md");
+    let error = refused(&["measure", text.to_str().expect("UTF-8"), "--target", "stm32f407"], 1);
+    assert!(error.contains("not a 32-bit little-endian ELF file"), "{error}");
+    let host = env!("CARGO_BIN_EXE_wattseal");
+    assert!(refused(&["measure", host, "--target", "stm32f407"], 1).contains("ELF"));
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_named_with_its_package() {
+    let output =
+        command(&["bench", "--target", "stm32f407"]).env("PATH", "/nonexistent").output().expect("runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error.contains("arm-none-eabi-gcc is not installed; install it with: apt-get install"),
+        "{error}"
+    );
+}
+
+#[test]
+fn firmware_that_never_returns_is_stopped_at_max_cycles() {
+    let error = refused(&["measure", firmware(), "--target", "atmega328p", "--max-cycles", "100000"], 1);
+    assert!(error.contains("did not return within 100000 cycles") && error.contains("--until"), "{error}");
+    let error = refused(
+        &["measure", firmware(), "--target", "atmega328p", "--function", "main", "--max-cycles", "100000"],
+        1,
+    );
+    assert!(error.contains("'main' did not return within 100000 cycles"), "{error}");
+    let error = refused(
+        &["bench", "--target", "atmega328p", "--op", "sha1", "--variant", "O0", "--max-cycles", "20000"],
+        1,
+    );
+    assert!(
+        error.contains("did not return within 20000 cycles") && error.contains("--max-cycles"),
+        "{error}"
+    );
+}
+
+#[test]
+fn measure_reports_each_call_of_a_function() {
+    let function = "ws_aes_encrypt";
+    let arguments = ["measure", firmware(), "--target", "atmega328p", "--function", function, "--calls", "4"];
+    let calls = rows(&[&arguments[..], &["--format", "json"]].concat());
+    assert_eq!(calls.len(), 4);
+    for call in &calls {
+        assert_eq!((call["kind"].as_str(), call["name"].as_str()), (Some("call"), Some(function)));
+        assert!(call["exclusive_cycles"].as_u64() <= call["inclusive_cycles"].as_u64());
+        assert!(call["stack_bytes"].as_u64() > Some(0));
+        // No branch depends on the data: every call takes the same time.
+        assert_eq!(call["inclusive_cycles"], calls[0]["inclusive_cycles"]);
+    }
+    let bench = rows(&[
+        "bench",
+        "--target",
+        "atmega328p",
+        "--op",
+        "aes128-encrypt",
+        "--variant",
+        "small",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(
+        bench[0]["cycles"]["mean"].as_f64(),
+        calls[0]["inclusive_cycles"].as_u64().map(|cycles| cycles as f64)
+    );
+}
+
+#[test]
+fn measure_draws_a_flame_graph() {
+    let svg = home().join("target/contract-test.svg");
+    let path = svg.to_str().expect("UTF-8");
+    let output = wattseal(&[
+        "measure",
+        firmware(),
+        "--target",
+        "atmega328p",
+        "--function",
+        "ws_aes_gcm_seal",
+        "--calls",
+        "1",
+        "--flamegraph",
+        path,
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let drawing = std::fs::read_to_string(&svg).expect("the flame graph");
+    assert!(drawing.contains("<svg") && drawing.contains("ws_ghash_blocks") && drawing.contains("cycles"));
+}
+
+#[test]
+fn a_marker_s_writes_bracket_a_region() {
+    let arguments = ["measure", firmware(), "--target", "atmega328p", "--marker", "ws_bench_result"];
+    let regions = rows(&[&arguments[..], &["--max-cycles", "1000000", "--format", "json"]].concat());
+    // Start-up's clearing of the variable is the first write. From there on a region is one round of the main loop.
+    assert!(regions.len() > 2);
+    assert!(regions.iter().all(|region| region["kind"] == "region"));
+    assert!(regions[1..].iter().all(|region| region["inclusive_cycles"] == regions[1]["inclusive_cycles"]));
+}
+
+#[test]
+fn help_shows_an_example() {
+    for subcommand in ["bench", "measure"] {
+        let output = wattseal(&[subcommand, "--help"]);
+        assert!(
+            output.status.success() && stdout(&output).contains(&format!("Example: wattseal {subcommand}"))
+        );
+    }
+}
