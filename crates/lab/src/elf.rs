@@ -73,16 +73,8 @@ impl Firmware {
         if header.e_type(LittleEndian) != elf::ET_EXEC {
             return Err(bad("not linked: give the executable, not an object file or a library".into()));
         }
-        let mut segments = Vec::new();
-        for program in file.elf_program_headers() {
-            if program.p_type(LittleEndian) != elf::PT_LOAD || program.p_filesz(LittleEndian) == 0 {
-                continue;
-            }
-            let data = program
-                .data(LittleEndian, bytes.as_slice())
-                .map_err(|()| bad("a load segment lies outside the file; the file is cut short".into()))?;
-            segments.push(Segment { address: program.p_paddr(LittleEndian), bytes: data.to_vec() });
-        }
+        let segments = load_segments(&file, &bytes)
+            .ok_or_else(|| bad("a load segment lies outside the file; the file is cut short".into()))?;
         if segments.is_empty() {
             return Err(bad("nothing to load in it".into()));
         }
@@ -171,6 +163,37 @@ impl Firmware {
         }
         place
     }
+}
+
+/// What a programmer writes: the sections within each load segment, at load addresses. What lies between them, such
+/// as the ELF header that some linkers put into the first segment, is no part of the firmware. Without a section
+/// table it is the whole segments. `None` where the file is too short.
+fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Segment>> {
+    let mut segments = Vec::new();
+    for program in file.elf_program_headers() {
+        if program.p_type(LittleEndian) != elf::PT_LOAD || program.p_filesz(LittleEndian) == 0 {
+            continue;
+        }
+        let data = program.data(LittleEndian, bytes).ok()?;
+        let (offset, load) = (u64::from(program.p_offset(LittleEndian)), program.p_paddr(LittleEndian));
+        if file.sections().next().is_none() {
+            segments.push(Segment { address: load, bytes: data.to_vec() });
+        }
+        for section in file.sections() {
+            let Some((start, size)) = section.file_range() else { continue };
+            if size == 0
+                || !has_flag(&section, elf::SHF_ALLOC)
+                || start < offset
+                || start - offset >= data.len() as u64
+            {
+                continue;
+            }
+            let start = (start - offset) as usize;
+            let bytes = data.get(start..start + usize::try_from(size).ok()?)?.to_vec();
+            segments.push(Segment { address: load.wrapping_add(start as u32), bytes });
+        }
+    }
+    Some(segments)
 }
 
 fn elf_machine(core: Core) -> u16 {
