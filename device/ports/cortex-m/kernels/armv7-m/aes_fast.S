@@ -11,8 +11,8 @@
 @ breaks this promise.
 @
 @ The loads are grouped, because on Cortex-M3 and M4 a load right behind another
-@ takes one cycle instead of two (ARM DDI 0439, 3.3.3), and no load follows at once
-@ the instruction that makes its address. `in` and `out` need no alignment.
+@ takes one cycle instead of two unless it writes its base back (ARM DDI 0439, 3.3.3), and
+@ no load follows at once the instruction that makes its address. `in` and `out` need no alignment.
 
 	.syntax unified
 	.thumb
@@ -117,8 +117,11 @@ aes_inverse_sbox:
 @ called with the columns 0, 3, 2, 1 it is InvShiftRows.
 @ `full` selects whole rounds (table words) against the last one (bytes).
 @ `keys` is the macro that loads the round key. 16 extractions, 20 loads in three
-@ groups, 16 exclusive ors: 55 cycles on Cortex-M3 and M4.
-.macro	aes_round full, scale, keys, s0, s1, s2, s3, t0, t1, t2, t3, x0, x1, x2
+@ groups, 16 exclusive ors: 55 cycles on Cortex-M3 and M4. `wipe`: none, or where at r0 the
+@ round key lies that is to be overwritten after use (its second word is left to the next
+@ round's `keys`). Before a group of loads a store takes no time of its own: it spares the
+@ first load's second cycle. What it writes is the table's address.
+.macro	aes_round full, scale, wipe, keys, s0, s1, s2, s3, t0, t1, t2, t3, x0, x1, x2
 	uxtb.w	\x0, \s0
 	uxtb.w	\x1, \s0, ror #8
 	uxtb.w	\x2, \s0, ror #16
@@ -137,6 +140,9 @@ aes_inverse_sbox:
 	uxtb.w	\x2, \s1, ror #16
 	lsr.w	\s1, \s1, #24
 	uxtb.w	\s0, \s2
+	.ifnc	\wipe, none
+	str.w	r12, [r0, #\wipe]
+	.endif
 	lookup	\full, \scale, \x0
 	lookup	\full, \scale, \x1
 	lookup	\full, \scale, \x2
@@ -154,6 +160,10 @@ aes_inverse_sbox:
 	uxtb.w	\s0, \s3, ror #8
 	uxtb.w	\s1, \s3, ror #16
 	lsr.w	\s3, \s3, #24
+	.ifnc	\wipe, none
+	str.w	r12, [r0, #\wipe + 8]
+	str.w	r12, [r0, #\wipe + 12]
+	.endif
 	lookup	\full, \scale, \x0
 	lookup	\full, \scale, \x1
 	lookup	\full, \scale, \s2
@@ -188,38 +198,31 @@ aes_inverse_sbox:
 	.endif
 .endm
 
-@ The next round key up from r0.
-.macro	keys_up k0, k1, k2, k3
-	ldr.w	\k1, [r0, #20]
-	ldr.w	\k2, [r0, #24]
-	ldr.w	\k3, [r0, #28]
-	ldr.w	\k0, [r0, #16]!
+@ The round key at r0 + at.
+.macro	keys at, k0, k1, k2, k3
+	ldr.w	\k0, [r0, #\at]
+	ldr.w	\k1, [r0, #\at + 4]
+	ldr.w	\k2, [r0, #\at + 8]
+	ldr.w	\k3, [r0, #\at + 12]
 .endm
 
 @ The last round key, and the saved `out`, in the same group of loads.
 .macro	last_keys_up k0, k1, k2, k3
-	ldr.w	r1, [sp], #4
-	ldr.w	\k0, [r0, #16]
-	ldr.w	\k1, [r0, #20]
-	ldr.w	\k2, [r0, #24]
-	ldr.w	\k3, [r0, #28]
+	ldr.w	r1, [sp]
+	keys	32, \k0, \k1, \k2, \k3
 .endm
 
-@ The next round key down from r0.
-.macro	keys_down k0, k1, k2, k3
-	ldr.w	\k3, [r0, #-4]
-	ldr.w	\k2, [r0, #-8]
-	ldr.w	\k1, [r0, #-12]
-	ldr.w	\k0, [r0, #-16]!
+@ The round key at r0 + at; the one before it, at r0 + at + 16, loses its second word.
+.macro	keys_wiping at, k0, k1, k2, k3
+	str.w	r12, [r0, #\at + 20]
+	keys	\at, \k0, \k1, \k2, \k3
 .endm
 
 @ The first round key, whose address the saved r0 at r1 is, and then `out` into r0.
 .macro	last_keys_down k0, k1, k2, k3
+	str.w	r12, [r0, #-12]
 	ldr.w	r0, [r1]
-	ldr.w	\k0, [r0]
-	ldr.w	\k1, [r0, #4]
-	ldr.w	\k2, [r0, #8]
-	ldr.w	\k3, [r0, #12]
+	keys	0, \k0, \k1, \k2, \k3
 	ldr.w	r0, [r1, #8]
 .endm
 
@@ -255,17 +258,18 @@ ws_aes_encrypt:
 	eor.w	r10, r10, r6
 	eor.w	r11, r11, r7
 	b.w	2f
-1:	aes_round 1, 2, "keys_up r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
-2:	aes_round 1, 2, "keys_up r4, r5, r6, r7", r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
+1:	aes_round 1, 2, none, "keys 32, r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	add.w	r0, r0, #32
+2:	aes_round 1, 2, none, "keys 16, r4, r5, r6, r7", r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
 	subs.w	r1, r1, #1
 	bne.w	1b
 	add.w	r12, r12, #1
-	aes_round 0, 2, "last_keys_up r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	aes_round 0, 2, none, "last_keys_up r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
 	str.w	r8, [r1]
 	str.w	r9, [r1, #4]
 	str.w	r10, [r1, #8]
 	str.w	r11, [r1, #12]
-	pop.w	{r4-r11, pc}
+	pop.w	{r3-r11, pc}
 	.size	ws_aes_encrypt, . - ws_aes_encrypt
 
 @ ------------------------------------------------------------------ decryption
@@ -310,8 +314,8 @@ ws_aes_encrypt:
 @ have gone through InvMixColumns (FIPS-197, 5.3.5). InvMixColumns is linear, and
 @ most words of the schedule are sums, w[i] = w[i - Nk] + w[i - 1]: from the top down,
 @ only one word in four (AES-192: in six) has to be transformed, the others are one
-@ exclusive or each. Cycles on Cortex-M3 and M4 without wait states, call included: 993,
-@ 1,152 and 1,477 for 10, 12 and 14 rounds.
+@ exclusive or each. Cycles on Cortex-M3 and M4 without wait states, call included: 944,
+@ 1,094 and 1,417 for 10, 12 and 14 rounds.
 	.section .text.ws_aes_decrypt, "ax", %progbits
 	.balign	4
 	.global	ws_aes_decrypt
@@ -356,7 +360,8 @@ ws_aes_decrypt:
 	bne.w	2b
 
 .Lrounds:
-	@ r0 = w + 4, r1 = rounds, sp = the middle round keys, `in` and `out` beyond them.
+	@ r0 = w + 4, r1 = rounds, sp = the middle round keys, `in` and `out` beyond them. The
+	@ first round overwrites the saved `in`.
 	lsl.w	r3, r1, #4
 	add.w	r2, sp, r3
 	add.w	r3, r3, r0
@@ -379,39 +384,21 @@ ws_aes_decrypt:
 	eor.w	r11, r11, r7
 	str.w	r0, [sp, #-4]!
 	b.w	4f
-3:	aes_round 1, 2, "keys_down r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
-4:	aes_round 1, 2, "keys_down r4, r5, r6, r7", r8, r11, r10, r9, r4, r7, r6, r5, r2, r3, lr
+3:	aes_round 1, 2, -32, "keys_wiping -32, r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
+	sub.w	r0, r0, #32
+4:	aes_round 1, 2, -16, "keys_wiping -16, r4, r5, r6, r7", r8, r11, r10, r9, r4, r7, r6, r5, r2, r3, lr
 	subs.w	r1, r1, #1
 	bne.w	3b
-	ldr.w	r1, [sp], #4
+	ldr.w	r1, [sp]
 	movw	r12, #:lower16:aes_inverse_sbox
 	movt	r12, #:upper16:aes_inverse_sbox
-	aes_round 0, 0, "last_keys_down r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
+	aes_round 0, 0, none, "last_keys_down r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
 	str.w	r8, [r0]
 	str.w	r9, [r0, #4]
 	str.w	r10, [r0, #8]
 	str.w	r11, [r0, #12]
-	@ 9, 11 or 13 middle round keys are to be overwritten.
-	mov	r2, sp
-	sub.w	r2, r1, r2
-	mov.w	r4, #0
-	mov.w	r5, #0
-	mov.w	r6, #0
-	mov.w	r7, #0
-	mov.w	r8, #0
-	mov.w	r9, #0
-	mov.w	r10, #0
-	mov.w	r11, #0
-	cmp	r2, #176
-	blo	6f
-	beq	5f
-	stmia.w	sp!, {r4-r11}
-5:	stmia.w	sp!, {r4-r11}
-6:	.rept	4
-	stmia.w	sp!, {r4-r11}
-	.endr
-	stmia.w	sp!, {r4-r7}
-	add	sp, sp, #12
+	add.w	r1, r1, #12
+	mov	sp, r1
 	pop.w	{r4-r11, pc}
 
 .Lmiddle_keys_192:
@@ -472,12 +459,14 @@ ws_aes_decrypt:
 @ ------------------------------------------------------------------ key expansion
 
 @ w ^= SubWord(RotWord(last)) (`rotate` 1) or SubWord(last) (0), FIPS-197, 5.2.
-@ r12 = aes_te + 1; r1, r2, r3, lr: scratch. 13 cycles.
-.macro	sub_word rotate, w, last
+@ r12 = aes_te + 1; r1, r2, r3, lr: scratch. `before` is carried out before the loads:
+@ after a store the first of them takes one cycle instead of two. 12 cycles besides.
+.macro	sub_word rotate, w, last, before:vararg
 	uxtb.w	r1, \last
 	uxtb.w	r2, \last, ror #8
 	uxtb.w	r3, \last, ror #16
 	lsr.w	lr, \last, #24
+	\before
 	ldrb.w	r1, [r12, r1, lsl #2]
 	ldrb.w	r2, [r12, r2, lsl #2]
 	ldrb.w	r3, [r12, r3, lsl #2]
@@ -495,13 +484,21 @@ ws_aes_decrypt:
 	.endif
 .endm
 
+@ Four words to r0 + at.
+.macro	store_words at
+	str.w	r4, [r0, #\at]
+	str.w	r5, [r0, #\at + 4]
+	str.w	r6, [r0, #\at + 8]
+	str.w	r7, [r0, #\at + 12]
+.endm
+
 @ void ws_aes_expand(uint8_t *round_keys, const uint8_t *key, unsigned key_words)
 @ In: r0 round keys (4-byte aligned), r1 key (any alignment), r2 words of the key: 4, 6
 @ or 8. Out: none. Clobbers r0-r3, r12, flags. Stack: 20 bytes (AES-128) or 40, no secret among them
 @ but the caller's own registers.
 @ AES-128 is unrolled with the round constants in it; the longer keys, with at most
 @ eight constants, none of them reduced, loop with the constant in r11 or on the stack,
-@ where it also counts. Cycles on Cortex-M3 and M4 without wait states, call included: 240, 298 and 404.
+@ where it also counts. Cycles on Cortex-M3 and M4 without wait states, call included: 230, 291 and 398.
 	.section .text.ws_aes_expand, "ax", %progbits
 	.balign	4
 	.global	ws_aes_expand
@@ -517,24 +514,16 @@ ws_aes_expand:
 	ldr.w	r5, [r1, #4]
 	ldr.w	r6, [r1, #8]
 	ldr.w	r7, [r1, #12]
-	str	r4, [r0]
-	str	r5, [r0, #4]
-	str	r6, [r0, #8]
-	str	r7, [r0, #12]
-	.balign	4
-	.set	at, 16
+	.set	at, 0
 	.irp	rcon, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36
-	sub_word 1, r4, r7
+	sub_word 1, r4, r7, store_words at
 	eor.w	r4, r4, #\rcon
 	eors	r5, r4
 	eors	r6, r5
 	eors	r7, r6
-	str.w	r4, [r0, #at]
-	str.w	r5, [r0, #at + 4]
-	str.w	r6, [r0, #at + 8]
-	str.w	r7, [r0, #at + 12]
 	.set	at, at + 16
 	.endr
+	store_words at
 	pop	{r4-r7, pc}
 
 1:	push.w	{r3-r11, lr}

@@ -5,7 +5,8 @@
 @
 @ Five rounds a turn, so that the working variables return to their registers without
 @ moves. The five words of a turn are made together, which takes three loads a word
-@ instead of four, since W[t - 14] is W[t - 16] of two rounds later. The schedule grows
+@ instead of four, since W[t - 14] is W[t - 16] of two rounds later; each group of loads but
+@ the first follows a store, which spares its first load's second cycle. The schedule grows
 @ downwards on the stack, 20 bytes a turn: earlier words lie at fixed distances above sp.
 @ The rotation of b by 30 is never carried out: c, d and e are kept unrotated and
 @ rotated where they are used, as second operands, for nothing.
@@ -43,43 +44,32 @@
 	eor.w	r9, r9, r11
 	.ifeq	\first
 	load_word r10, -8
-	.endif
-	load_word r11, -7
-	.ifeq	\first
-	eor.w	r0, r0, r10
-	.endif
-	eor.w	r1, r1, r11
-	load_word r10, -6
-	load_word r11, -5
-	eor.w	r2, r2, r10
-	eor.w	r3, r3, r11
-	load_word r10, -4
-	.ifeq	\first
 	load_word r11, -3
-	.endif
-	eor.w	r9, r9, r10
-	.ifeq	\first
+	eor.w	r0, r0, r10
 	eor.w	r0, r0, r11
-	.endif
-	load_word r10, -2
-	load_word r11, -1
-	.ifeq	\first
 	ror.w	r0, r0, #31
 	.endif
+	str	r0, [sp]
+	load_word r10, -7
+	load_word r11, -2
 	eor.w	r1, r1, r10
-	eor.w	r2, r2, r11
-	eor.w	r3, r3, r0
+	eor.w	r1, r1, r11
 	ror.w	r1, r1, #31
+	str	r1, [sp, #4]
+	load_word r10, -6
+	load_word r11, -1
+	eor.w	r2, r2, r10
+	eor.w	r2, r2, r11
 	ror.w	r2, r2, #31
+	str	r2, [sp, #8]
+	load_word r10, -5
+	load_word r11, -4
+	eor.w	r3, r3, r0
 	eor.w	r9, r9, r1
+	eor.w	r3, r3, r10
+	eor.w	r9, r9, r11
 	ror.w	r3, r3, #31
 	ror.w	r9, r9, #31
-	store_words
-.endm
-.macro	store_words
-	str	r0, [sp]
-	str	r1, [sp, #4]
-	str	r2, [sp, #8]
 	str	r3, [sp, #12]
 	str.w	r9, [sp, #16]
 .endm
@@ -137,7 +127,7 @@
 @ In: r0 state (4-byte aligned), r1 data (any alignment), r2 blocks. Out: none.
 @ Clobbers r0-r3, r12, flags. Stack: 372 bytes; the message schedule in there is
 @ overwritten before the return.
-@ Cycles on Cortex-M3 and M4 without wait states, call included: 1,286 a block and 136
+@ Cycles on Cortex-M3 and M4 without wait states, call included: 1,236 a block and 135
 @ besides.
 	.section .text.ws_sha1_blocks, "ax", %progbits
 	.balign	4
@@ -170,7 +160,11 @@ ws_sha1_blocks:
 	rev	r2, r2
 	rev	r3, r3
 	rev.w	r9, r9
-	store_words
+	str	r0, [sp]
+	str	r1, [sp, #4]
+	str	r2, [sp, #8]
+	str	r3, [sp, #12]
+	str.w	r9, [sp, #16]
 	five_rounds choose
 	subs.w	r11, r11, #1
 	bne.w	1b
