@@ -2,8 +2,8 @@
  * The compression function of SHA-256 for AVR (FIPS 180-4 section 6.2.2), the
  * small variant.
  *
- * Cycles from the call instruction to the return inclusive: 942 and 32017 a block.
- * Stack with the return address: 194 bytes. Flash: 826 bytes and 256 of constants.
+ * Cycles from the call instruction to the return inclusive: 1104 and 32017 a block.
+ * Stack with the return address: 194 bytes. Flash: 786 bytes and 256 of constants.
  *
  * Constant flow: the instructions and addresses depend on the number of blocks
  * alone. The frame on the stack is wiped.
@@ -13,6 +13,9 @@
  * again before returning, so interrupts may stay enabled. The constants lie in
  * .progmem.data, which avr-ld places behind the vectors, hence below 64 kB, where
  * LPM reaches them on the ATmega128 too.
+ *
+ * Registers are the first 32 bytes of the data space on every AVR but XMEGA and
+ * what came after it (AVR Instruction Set Manual, general purpose register file).
  *
  * The idea. As in the fast variant, the working variables lie in one array that
  * begins four bytes lower each round, and b ^ c is the a ^ b of the round before.
@@ -192,9 +195,14 @@ ws_sha256_rotate:
 	.global ws_sha256_blocks
 	.type ws_sha256_blocks, @function
 ws_sha256_blocks:
-	.irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
-	push r\n
-	.endr
+	ldi r26, 2		; r2 to r17, as memory
+	clr r27
+1:	ld r0, X+
+	push r0
+	cpi r26, 18
+	brne 1b
+	push r28
+	push r29
 	in r28, SPL_IO
 	in r29, SPH_IO
 	subi r28, lo8(FRAME_SIZE)
@@ -415,8 +423,13 @@ ws_sha256_blocks:
 	out SPH_IO, r29
 	out SREG_IO, r0
 	out SPL_IO, r28
-	.irp n, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-	pop r\n
-	.endr
+	pop r29
+	pop r28
+	ldi r26, 18
+	clr r27
+3:	pop r0
+	st -X, r0
+	cpi r26, 2
+	brne 3b
 	ret
 	.size ws_sha256_blocks, . - ws_sha256_blocks
