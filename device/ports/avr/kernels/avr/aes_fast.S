@@ -8,7 +8,7 @@
  *                       128    192    256   stack   code   tables
  *     ws_aes_encrypt   2078   2478   2878      16    546      512
  *     ws_aes_decrypt   2739   3285   3831      16    668      768
- *     ws_aes_expand     817   1682   1968       9    332      256
+ *     ws_aes_expand     817   1475   1778       9    336      256
  *
  * Constant flow: the instructions and the addresses in RAM depend on the key
  * size alone. Secret bytes index tables in flash, which AVR reads in the same
@@ -489,7 +489,8 @@ ws_aes_expand:
 	clr r1
 	ret
 
-/* t = r18, r19, r21, r22; r23 words to the next core; r24 words left. */
+/* t = r18, r19, r21, r22; r24 words left; r20 words to a substitution, and r23 of
+ * them left. T is set between the two kinds of substitution of AES-256. */
 4:	push r28
 	push r29
 	movw r28, r24		; Y = round keys
@@ -508,11 +509,11 @@ ws_aes_expand:
 	st X+, r22
 	dec r23
 	brne 5b
+	sbrc r20, 3		; AES-256 substitutes every fourth word
+	ldi r20, 4
 	ldi ZH, hi8(ws_aes_sbox)
 	ldi r25, 1
-6:	tst r23
-	brne 7f
-	mov r23, r20		; w[i - 1] rotated, substituted, plus the constant
+6:	clt			; w[i - 1] rotated, substituted, plus the constant
 	mov ZL, r18
 	lpm r0, Z
 	mov ZL, r19
@@ -524,12 +525,20 @@ ws_aes_expand:
 	lpm r21, Z
 	mov r22, r0
 	lsl r25			; at most 0x80 is needed: no reduction
-	rjmp 8f
-7:	cpi r23, 4
-	brne 8f
-	cpi r20, 8
-	brne 8f
-	mov ZL, r18		; AES-256 substitutes the word in the middle too
+7:	mov r23, r20
+8:	STEP_BYTE r18
+	STEP_BYTE r19
+	STEP_BYTE r21
+	STEP_BYTE r22
+	dec r24
+	breq 9f
+	dec r23
+	brne 8b
+	cpi r20, 4
+	brne 6b
+	brts 6b
+	set			; in the middle of a key length, not rotated
+	mov ZL, r18
 	lpm r18, Z
 	mov ZL, r19
 	lpm r19, Z
@@ -537,14 +546,8 @@ ws_aes_expand:
 	lpm r21, Z
 	mov ZL, r22
 	lpm r22, Z
-8:	STEP_BYTE r18
-	STEP_BYTE r19
-	STEP_BYTE r21
-	STEP_BYTE r22
-	dec r23
-	dec r24
-	brne 6b
-	pop r29
+	rjmp 7b
+9:	pop r29
 	pop r28
 	ret
 	.size ws_aes_expand, . - ws_aes_expand
