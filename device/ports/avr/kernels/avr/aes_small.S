@@ -4,10 +4,10 @@
  * Cycles from the call instruction to the return inclusive, stack with the
  * return address, flash with the routines of its own but without the S-box of 256
  * bytes; encryption and decryption share 142 bytes of theirs, so that the two with
- * the S-box take 534 bytes, and 642 with the expansion:
+ * the S-box take 536 bytes, and 644 with the expansion:
  *
  *                        128     192     256   stack   code
- *     ws_aes_encrypt    8891   10651   12411      20    160
+ *     ws_aes_encrypt    8896   10656   12416      20    162
  *     ws_aes_decrypt   17036   20464   23892      20    260
  *     ws_aes_expand     4690    5290    6732       2    108
  *
@@ -17,8 +17,9 @@
  * places behind the vectors and before the code, hence below 64 kB, where LPM
  * reaches it on the ATmega128 too.
  *
- * The stack pointer moves by push, pop, call and return only and r1 stays 0, so
- * interrupts may stay enabled.
+ * The stack pointer moves by push, pop, call and return only and r1 is 0 again
+ * before returning, so interrupts may stay enabled. What stays on the stack is the
+ * output.
  *
  * The idea. The state is in out. Each step is a loop that pushes the new state and
  * a common end that pops it into out, so that a step may read in any order: rows
@@ -239,7 +240,8 @@ ws_aes_encrypt:
 	breq 2f
 	rcall ws_aes_mix
 	rjmp 1b
-2:	rjmp ws_aes_add_key
+2:	rcall ws_aes_add_key
+	ret
 	.size ws_aes_encrypt, . - ws_aes_encrypt
 
 /*

@@ -12,8 +12,8 @@
  * (interrupts off between its two halves), and r1, a counter, is 0 again before
  * returning, so interrupts may stay enabled.
  *
- * Registers are the first 32 bytes of the data space on every AVR but XMEGA and
- * what came after it (AVR Instruction Set Manual, general purpose register file).
+ * Registers are the first 32 bytes of the data space (data sheets of ATmega328P and
+ * ATmega128, SRAM data memory); XMEGA and later AVRs differ.
  *
  * The idea. a..e stay in registers, which are loaded, added to the state and saved
  * as memory. Sixteen words of the schedule are made at a time, in place, from three

@@ -14,8 +14,8 @@
  * .progmem.data, which avr-ld places behind the vectors, hence below 64 kB, where
  * LPM reaches them on the ATmega128 too.
  *
- * Registers are the first 32 bytes of the data space on every AVR but XMEGA and
- * what came after it (AVR Instruction Set Manual, general purpose register file).
+ * Registers are the first 32 bytes of the data space (data sheets of ATmega328P and
+ * ATmega128, SRAM data memory); XMEGA and later AVRs differ.
  *
  * The idea. As in the fast variant, the working variables lie in one array that
  * begins four bytes lower each round, and b ^ c is the a ^ b of the round before.
