@@ -116,49 +116,48 @@ aes_inverse_sbox:
 @ x0..x2: scratch. Byte k of column s(i) goes to t(i - k mod 4), which is ShiftRows;
 @ called with the columns 0, 3, 2, 1 it is InvShiftRows.
 @ `full` selects whole rounds (table words) against the last one (bytes).
-@ `keys` is the macro that loads the round key. 16 extractions, 20 loads in three
-@ groups, 16 exclusive ors: 55 cycles on Cortex-M3 and M4. `wipe`: none, or where at r0 the
-@ round key lies that is to be overwritten after use (its second word is left to the next
-@ round's `keys`). Before a group of loads a store takes no time of its own: it spares the
-@ first load's second cycle. What it writes is the table's address.
-.macro	aes_round full, scale, wipe, keys, s0, s1, s2, s3, t0, t1, t2, t3, x0, x1, x2
-	uxtb.w	\x0, \s0
-	uxtb.w	\x1, \s0, ror #8
-	uxtb.w	\x2, \s0, ror #16
-	lsr.w	\s0, \s0, #24
+@ `keys` is the macro that loads the round key. The bytes of s0 are in x0, x1, x2, s0 on
+@ entry (`bytes_of`); a whole round leaves those of t0 in x0, x1, x2, t0.
+@ 16 extractions, 20 loads in three groups, 16 exclusive ors: 55 cycles on Cortex-M3 and
+@ M4. Cortex-M7 issues an extraction and an exclusive or together; hence their order.
+@ `step`: an instruction that moves r0. `wipe`: none, or where at r0 the round key lies that is to be overwritten after use (its
+@ second word is left to the next round's `keys`). Before a group of loads a store takes no
+@ time of its own: it spares the first load's second cycle. What it writes is the table's
+@ address.
+.macro	aes_round full, scale, wipe, step, keys, s0, s1, s2, s3, t0, t1, t2, t3, x0, x1, x2
 	\keys
 	lookup	\full, \scale, \x0
 	lookup	\full, \scale, \x1
 	lookup	\full, \scale, \x2
 	lookup	\full, \scale, \s0
 	eor.w	\t0, \t0, \x0
-	add_in	\full, 8, \t3, \x1
-	add_in	\full, 16, \t2, \x2
-	add_in	\full, 24, \t1, \s0
 	uxtb.w	\x0, \s1
+	add_in	\full, 8, \t3, \x1
 	uxtb.w	\x1, \s1, ror #8
+	add_in	\full, 16, \t2, \x2
 	uxtb.w	\x2, \s1, ror #16
-	lsr.w	\s1, \s1, #24
+	add_in	\full, 24, \t1, \s0
 	uxtb.w	\s0, \s2
+	lsr.w	\s1, \s1, #24
 	.ifnc	\wipe, none
 	str.w	r12, [r0, #\wipe]
 	.endif
 	lookup	\full, \scale, \x0
 	lookup	\full, \scale, \x1
 	lookup	\full, \scale, \x2
-	lookup	\full, \scale, \s1
 	lookup	\full, \scale, \s0
+	lookup	\full, \scale, \s1
 	eor.w	\t1, \t1, \x0
-	add_in	\full, 8, \t0, \x1
-	add_in	\full, 16, \t3, \x2
-	add_in	\full, 24, \t2, \s1
 	eor.w	\t2, \t2, \s0
 	uxtb.w	\x0, \s2, ror #8
+	add_in	\full, 8, \t0, \x1
 	uxtb.w	\x1, \s2, ror #16
-	lsr.w	\s2, \s2, #24
+	add_in	\full, 16, \t3, \x2
 	uxtb.w	\x2, \s3
-	uxtb.w	\s0, \s3, ror #8
+	add_in	\full, 24, \t2, \s1
 	uxtb.w	\s1, \s3, ror #16
+	lsr.w	\s2, \s2, #24
+	uxtb.w	\s0, \s3, ror #8
 	lsr.w	\s3, \s3, #24
 	.ifnc	\wipe, none
 	str.w	r12, [r0, #\wipe + 8]
@@ -166,18 +165,37 @@ aes_inverse_sbox:
 	.endif
 	lookup	\full, \scale, \x0
 	lookup	\full, \scale, \x1
-	lookup	\full, \scale, \s2
 	lookup	\full, \scale, \x2
-	lookup	\full, \scale, \s0
 	lookup	\full, \scale, \s1
+	lookup	\full, \scale, \s2
+	lookup	\full, \scale, \s0
 	lookup	\full, \scale, \s3
-	add_in	\full, 8, \t1, \x0
 	add_in	\full, 16, \t0, \x1
-	add_in	\full, 24, \t3, \s2
+	add_in	\full, 8, \t1, \x0
 	eor.w	\t3, \t3, \x2
+	\step
+	add_in	\full, 24, \t0, \s3
+	.if	\full
+	uxtb.w	\x0, \t0
+	add_in	\full, 24, \t3, \s2
+	uxtb.w	\x1, \t0, ror #8
+	add_in	\full, 8, \t2, \s0
+	uxtb.w	\x2, \t0, ror #16
+	add_in	\full, 16, \t1, \s1
+	lsr.w	\t0, \t0, #24
+	.else
+	add_in	\full, 24, \t3, \s2
 	add_in	\full, 8, \t2, \s0
 	add_in	\full, 16, \t1, \s1
-	add_in	\full, 24, \t0, \s3
+	.endif
+.endm
+
+@ The bytes of s from the lowest up: x0, x1, x2, s.
+.macro	bytes_of s, x0, x1, x2
+	uxtb.w	\x0, \s
+	uxtb.w	\x1, \s, ror #8
+	uxtb.w	\x2, \s, ror #16
+	lsr.w	\s, \s, #24
 .endm
 
 @ x = table[x], r12 the table: words, or bytes that lie 1 << scale apart.
@@ -257,14 +275,14 @@ ws_aes_encrypt:
 	eor.w	r9, r9, r5
 	eor.w	r10, r10, r6
 	eor.w	r11, r11, r7
+	bytes_of r8, r2, r3, lr
 	b.w	2f
-1:	aes_round 1, 2, none, "keys 32, r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
-	add.w	r0, r0, #32
-2:	aes_round 1, 2, none, "keys 16, r4, r5, r6, r7", r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
+1:	aes_round 1, 2, none, "add.w r0, r0, #32", "keys 32, r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+2:	aes_round 1, 2, none,, "keys 16, r4, r5, r6, r7", r8, r9, r10, r11, r4, r5, r6, r7, r2, r3, lr
 	subs.w	r1, r1, #1
 	bne.w	1b
 	add.w	r12, r12, #1
-	aes_round 0, 2, none, "last_keys_up r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
+	aes_round 0, 2, none,, "last_keys_up r8, r9, r10, r11", r4, r5, r6, r7, r8, r9, r10, r11, r2, r3, lr
 	str.w	r8, [r1]
 	str.w	r9, [r1, #4]
 	str.w	r10, [r1, #8]
@@ -382,17 +400,17 @@ ws_aes_decrypt:
 	eor.w	r9, r9, r5
 	eor.w	r10, r10, r6
 	eor.w	r11, r11, r7
+	bytes_of r8, r2, r3, lr
 	str.w	r0, [sp, #-4]!
 	b.w	4f
-3:	aes_round 1, 2, -32, "keys_wiping -32, r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
-	sub.w	r0, r0, #32
-4:	aes_round 1, 2, -16, "keys_wiping -16, r4, r5, r6, r7", r8, r11, r10, r9, r4, r7, r6, r5, r2, r3, lr
+3:	aes_round 1, 2, -32, "sub.w r0, r0, #32", "keys_wiping -32, r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
+4:	aes_round 1, 2, -16,, "keys_wiping -16, r4, r5, r6, r7", r8, r11, r10, r9, r4, r7, r6, r5, r2, r3, lr
 	subs.w	r1, r1, #1
 	bne.w	3b
 	ldr.w	r1, [sp]
 	movw	r12, #:lower16:aes_inverse_sbox
 	movt	r12, #:upper16:aes_inverse_sbox
-	aes_round 0, 0, none, "last_keys_down r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
+	aes_round 0, 0, none,, "last_keys_down r8, r9, r10, r11", r4, r7, r6, r5, r8, r11, r10, r9, r2, r3, lr
 	str.w	r8, [r0]
 	str.w	r9, [r0, #4]
 	str.w	r10, [r0, #8]
