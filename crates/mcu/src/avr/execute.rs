@@ -1,16 +1,18 @@
-//! The instructions, and what happens between them.
+//! The instructions.
 
+use super::boundary::Boundary;
 use super::decode::{Kind, Op, is_long};
-use super::state::{Flags, unmapped};
+use super::memory::Leave;
 use super::{Avr, timing};
-use crate::peripherals::avr_watchdog::WATCHDOG_RESET;
-use crate::{Access, AccessKind, Fault, Flow, Observer, PinEdge, Step, Stop};
+use crate::{Fault, Flow, Observer, Step, Stop};
 use std::sync::Arc;
 
-/// Someone who looks on, or no one: the run is compiled apart for each.
+/// Someone who looks on, or no one: the instructions are compiled apart for each.
 pub(super) trait Eye {
     /// Whether anyone is told anything.
     const OPEN: bool;
+    /// Whether to leave to the others whatever touches more than registers, RAM and flash.
+    const FAST: bool = false;
     /// Who is told.
     fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
 }
@@ -20,6 +22,17 @@ pub(super) struct Blind;
 
 impl Eye for Blind {
     const OPEN: bool = false;
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
+        None
+    }
+}
+
+/// Nobody looks on, and there is nothing here but arithmetic and RAM: what compiles to a loop without calls.
+struct Racing;
+
+impl Eye for Racing {
+    const OPEN: bool = false;
+    const FAST: bool = true;
     fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
         None
     }
@@ -35,223 +48,32 @@ impl Eye for Watching<'_> {
     }
 }
 
-/// Reports pins at the end of the instruction that moved them; the bus knows only when it began.
-struct AtEnd<'a> {
-    observer: &'a mut dyn Observer,
-    end: u64,
-}
-
-impl Observer for AtEnd<'_> {
-    fn pin(&mut self, edge: &PinEdge<'_>) {
-        self.observer.pin(&PinEdge { cycles: self.end, ..*edge });
-    }
-    fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
-        self.observer.uart(port, byte, cycles);
-    }
-}
-
-/// Data-space addresses of the core's own registers.
-const RAMPZ: u16 = 0x5B;
-const SPL: u16 = 0x5D;
-const SPH: u16 = 0x5E;
-const SREG: u16 = 0x5F;
-
 /// Where an instruction stands: its word address and the cycles before it.
 #[derive(Clone, Copy)]
-struct Place {
-    pc: u16,
-    cycles: u64,
+pub(super) struct Place {
+    pub pc: u16,
+    pub cycles: u64,
 }
 
-/// What comes next at an instruction boundary.
-enum Boundary {
-    Run(Flow),
+/// Why the loop over the instructions was left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// The horizon is reached.
+    Horizon,
+    /// Racing, it met an instruction that is not for it.
+    Slow,
+    /// The fault lies in `Avr::fault`.
+    Fault,
+    /// A stop address, a breakpoint, the end of the program.
     Stop(Stop),
-    /// The instruction budget is used up.
-    Spent,
 }
+
+/// One instruction in the loop's count: instructions above, cycles in the low half.
+const ONE: u64 = 1 << 32;
+/// Cycles after which the loop looks up in any case, so that the count's halves stay apart.
+const BATCH: u64 = 1 << 30;
 
 impl Avr {
-    /// The horizon is the cycle count at which the loop looks up from the instructions.
-    fn look_up(&mut self) {
-        self.horizon = 0;
-    }
-
-    fn report<E: Eye>(&self, eye: &mut E, at: Place, address: u32, value: u64, kind: AccessKind, size: u8) {
-        if let Some(observer) = eye.observer() {
-            let pc = u32::from(at.pc) * 2;
-            observer.access(&Access { pc, address, size, kind, value, cycles: at.cycles });
-        }
-    }
-
-    #[inline(always)]
-    fn load<E: Eye>(&mut self, address: u16, at: Place, eye: &mut E) -> Result<u8, Fault> {
-        let value = if self.state.is_ram(address) {
-            self.state.data[usize::from(address)]
-        } else {
-            self.load_register(address, at, eye)?
-        };
-        if E::OPEN {
-            self.report(eye, at, 0x80_0000 + u32::from(address), value.into(), AccessKind::Read, 1);
-        }
-        Ok(value)
-    }
-
-    #[inline(always)]
-    fn store<E: Eye>(
-        &mut self,
-        address: u16,
-        value: u8,
-        at: Place,
-        length: u64,
-        eye: &mut E,
-    ) -> Result<(), Fault> {
-        if self.state.is_ram(address) {
-            self.state.data[usize::from(address)] = value;
-        } else {
-            self.store_register(address, value, at, length, eye)?;
-        }
-        if E::OPEN {
-            self.report(eye, at, 0x80_0000 + u32::from(address), value.into(), AccessKind::Write, 1);
-        }
-        Ok(())
-    }
-
-    /// A read below the RAM: working registers, the core's registers, peripherals.
-    #[inline(never)]
-    fn load_register<E: Eye>(&mut self, address: u16, at: Place, eye: &mut E) -> Result<u8, Fault> {
-        match address {
-            0..0x20 => Ok(self.state.registers[usize::from(address)]),
-            SREG => Ok(self.state.flags.to_byte()),
-            SPL => Ok(self.state.sp as u8),
-            SPH => Ok((self.state.sp >> 8) as u8),
-            RAMPZ if self.extended => Ok(self.state.rampz),
-            _ if address >= self.state.ram_start => Err(unmapped(at.pc, address, "read")),
-            _ => {
-                self.look_up();
-                let pc = u32::from(at.pc) * 2;
-                let value = self.bus.read(address.into(), 1, at.cycles, pc, eye.observer())?;
-                Ok(value as u8)
-            }
-        }
-    }
-
-    /// A write below the RAM; `length` is the instruction's cycles.
-    #[inline(never)]
-    fn store_register<E: Eye>(
-        &mut self,
-        address: u16,
-        value: u8,
-        at: Place,
-        length: u64,
-        eye: &mut E,
-    ) -> Result<(), Fault> {
-        match address {
-            0..0x20 => self.state.registers[usize::from(address)] = value,
-            SREG => {
-                let before = self.state.flags.i;
-                self.state.flags = Flags::from_byte(value);
-                self.interrupts_changed(before);
-            }
-            SPL => self.state.sp = self.state.sp & 0xFF00 | u16::from(value),
-            SPH => self.state.sp = self.state.sp & 0x00FF | u16::from(value) << 8,
-            // ATmega128 data sheet 2467, "RAM Page Z Select Register": bit 0 alone exists.
-            RAMPZ if self.extended => self.state.rampz = value & 1,
-            _ if address >= self.state.ram_start => return Err(unmapped(at.pc, address, "write")),
-            _ => {
-                self.look_up();
-                let pc = u32::from(at.pc) * 2;
-                let end = at.cycles + length;
-                let value = value.into();
-                match eye.observer() {
-                    None => self.bus.write(address.into(), 1, value, at.cycles, pc, None)?,
-                    Some(observer) => {
-                        let mut at_end = AtEnd { observer, end };
-                        self.bus.write(address.into(), 1, value, at.cycles, pc, Some(&mut at_end))?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// `SBI` and `CBI`, to whom flags that are cleared by writing ones are something else than to a store.
-    fn write_bit<E: Eye>(
-        &mut self,
-        address: u16,
-        bit: u8,
-        on: bool,
-        at: Place,
-        eye: &mut E,
-    ) -> Result<(), Fault> {
-        self.look_up();
-        let pc = u32::from(at.pc) * 2;
-        let address32 = u32::from(address);
-        match eye.observer() {
-            None => self.bus.write_bit(address32, bit, on, at.cycles, pc, None)?,
-            Some(observer) => {
-                let mut at_end = AtEnd { observer, end: at.cycles + timing::IO_BIT };
-                self.bus.write_bit(address32, bit, on, at.cycles, pc, Some(&mut at_end))?;
-            }
-        }
-        if E::OPEN {
-            self.report(eye, at, 0x80_0000 + address32, on.into(), AccessKind::Write, 1);
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn push<E: Eye>(&mut self, value: u8, at: Place, length: u64, eye: &mut E) -> Result<(), Fault> {
-        self.store(self.state.sp, value, at, length, eye)?;
-        self.state.sp = self.state.sp.wrapping_sub(1);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn push_address<E: Eye>(
-        &mut self,
-        address: u16,
-        at: Place,
-        length: u64,
-        eye: &mut E,
-    ) -> Result<(), Fault> {
-        let [low, high] = address.to_le_bytes();
-        let sp = self.state.sp;
-        self.store(sp, low, at, length, eye)?;
-        self.store(sp.wrapping_sub(1), high, at, length, eye)?;
-        self.state.sp = sp.wrapping_sub(2);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn pop_address<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<u16, Fault> {
-        let sp = self.state.sp;
-        let high = self.load(sp.wrapping_add(1), at, eye)?;
-        let low = self.load(sp.wrapping_add(2), at, eye)?;
-        self.state.sp = sp.wrapping_add(2);
-        Ok(u16::from_le_bytes([low, high]))
-    }
-
-    #[inline(always)]
-    fn load_program<E: Eye>(&mut self, address: u32, at: Place, eye: &mut E) -> Result<u8, Fault> {
-        let Some(&value) = self.flash.get(address as usize) else {
-            return Err(Fault::Unmapped { pc: u32::from(at.pc) * 2, address, size: 1, kind: "read" });
-        };
-        if E::OPEN {
-            self.report(eye, at, address, value.into(), AccessKind::Read, 1);
-        }
-        Ok(value)
-    }
-
-    /// The I flag may have changed. Where it was set, one more instruction comes before any interrupt (DS40002198,
-    /// `SEI`).
-    fn interrupts_changed(&mut self, before: bool) {
-        if self.state.flags.i && !before {
-            self.delay = true;
-        }
-        self.look_up();
-    }
-
     /// Cycles of skipping the instruction at `next`, and where that leads.
     #[inline(always)]
     fn skip(&self, next: u16) -> (u64, u16) {
@@ -267,11 +89,6 @@ impl Avr {
         }
     }
 
-    /// Whether no interrupt can come any more, whatever happens.
-    fn no_interrupt_can_come(&self) -> bool {
-        !self.state.flags.i || self.bus.requests == 0 && self.bus.due == u64::MAX
-    }
-
     /// Whether the run ends at this instruction instead of executing it.
     fn stops_at(&self, op: Op, pc: u16) -> bool {
         match op.kind {
@@ -281,147 +98,84 @@ impl Avr {
         }
     }
 
-    fn no_such_instruction(&self, pc: u16) -> Fault {
-        let at = usize::from(pc) * 2;
-        Fault::Opcode { pc: at as u32, bytes: self.flash[at..at + 2].to_vec() }
-    }
-
-    fn sleep<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<(), Fault> {
-        let pc = u32::from(at.pc) * 2;
-        let Some(register) = self.sleep_register else {
-            return Err(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
-        };
-        let setting = self.bus.read(register.address, 1, at.cycles, pc, eye.observer())?;
-        self.look_up();
-        if setting & register.enable == 0 {
-            return Ok(());
-        }
-        if self.state.flags.i && setting & register.mode != 0 {
-            return Err(Fault::Peripheral {
-                pc,
-                address: register.address,
-                device: "sleep".into(),
-                what: format!("sleep mode bits {:#04x}: only idle is modelled", setting & register.mode),
-            });
-        }
-        self.sleeping = true;
-        Ok(())
-    }
-
-    /// `WDR` reaches the watchdog as a write to an address beyond the data space.
-    fn reset_watchdog<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<(), Fault> {
-        if self.bus.claims(WATCHDOG_RESET) {
-            let pc = u32::from(at.pc) * 2;
-            self.bus.write(WATCHDOG_RESET, 1, 0, at.cycles, pc, eye.observer())?;
-        }
-        Ok(())
-    }
-
-    /// What happens between two instructions: ticks of peripherals, limits, sleep, interrupts.
-    fn boundary<E: Eye>(
-        &mut self,
-        limit: u64,
-        budget: u64,
-        flow: Flow,
-        eye: &mut E,
-    ) -> Result<Boundary, Fault> {
-        if self.delay {
-            self.delay = false;
-            self.blocked_until = self.instructions + 1;
-        }
-        loop {
-            let pc = u32::from(self.pc) * 2;
-            if self.bus.due <= self.cycles {
-                self.bus.tick(self.cycles, pc, eye.observer());
-            }
-            if self.cycles >= limit {
-                return Ok(Boundary::Stop(Stop::Cycles));
-            }
-            if self.instructions >= budget {
-                return Ok(Boundary::Spent);
-            }
-            if self.state.flags.i && self.bus.requests != 0 && self.instructions >= self.blocked_until {
-                return self.interrupt(limit, eye);
-            }
-            if !self.sleeping {
-                let waiting = self.state.flags.i && self.bus.requests != 0;
-                self.horizon = if waiting || budget != u64::MAX { 0 } else { limit.min(self.bus.due) };
-                return Ok(Boundary::Run(flow));
-            }
-            if self.no_interrupt_can_come() {
-                return Ok(Boundary::Stop(Stop::Halted));
-            }
-            self.cycles = self.bus.due.min(limit).max(self.cycles);
-        }
-    }
-
-    /// Enters the interrupt of the lowest vector that is requested.
-    fn interrupt<E: Eye>(&mut self, limit: u64, eye: &mut E) -> Result<Boundary, Fault> {
-        let irq = self.bus.requests.trailing_zeros() as u8;
-        let at = Place { pc: self.pc, cycles: self.cycles };
-        let mut length = timing::INTERRUPT;
-        if self.sleeping {
-            length += timing::WAKE;
-        }
-        self.push_address(self.pc, at, length, eye)?;
-        let return_to = u32::from(self.pc) * 2;
-        self.sleeping = false;
-        self.bus.taken(irq);
-        self.state.flags.i = false;
-        self.cycles += length;
-        // Vectors are two words apart on parts with more than 8 kB of flash.
-        self.pc = u16::from(irq) * 2;
-        self.horizon = if self.cycles >= limit { 0 } else { limit.min(self.bus.due) };
-        Ok(Boundary::Run(Flow::Interrupt { return_to }))
-    }
-
     /// Runs until `limit` cycles or `budget` instructions since reset, or a stop; `None` where the budget ran out.
-    #[inline(never)]
     pub(super) fn run_loop<E: Eye>(
         &mut self,
         limit: u64,
         budget: u64,
-        first: &mut Flow,
+        flow: &mut Flow,
         eye: &mut E,
     ) -> Result<Option<Stop>, Fault> {
         let program: Arc<[Op; 0x1_0000]> = Arc::clone(&self.program);
-        let mut pc = self.pc;
-        let mut cycles = self.cycles;
-        let mut instructions = self.instructions;
-        let mut flow = *first;
-        self.horizon = 0;
+        loop {
+            match self.boundary(limit, budget, *flow, eye) {
+                Ok(Boundary::Run(how)) => *flow = how,
+                Ok(Boundary::Stop(stop)) => return Ok(Some(stop)),
+                Ok(Boundary::Spent) => return Ok(None),
+                Err(Leave) => return Err(self.taken_fault()),
+            }
+            if self.cycles >= limit {
+                continue;
+            }
+            let mut exit = Exit::Slow;
+            if !E::OPEN && self.cycles < self.horizon {
+                exit = self.execute(&program, flow, &mut Racing);
+                self.horizon = 0;
+            }
+            if exit == Exit::Slow {
+                exit = self.execute(&program, flow, eye);
+            }
+            match exit {
+                Exit::Horizon | Exit::Slow => {}
+                Exit::Stop(stop) => return Ok(Some(stop)),
+                Exit::Fault => return Err(self.taken_fault()),
+            }
+        }
+    }
 
-        let result = 'run: loop {
+    fn taken_fault(&mut self) -> Fault {
+        let pc = u32::from(self.pc) * 2;
+        let unexplained = || Fault::Architecture { pc, address: pc, what: "the model lost its fault".into() };
+        self.fault.take().unwrap_or_else(unexplained)
+    }
+
+    /// Executes instructions, at least one, until the horizon is reached or something else ends it.
+    #[inline(never)]
+    fn execute<E: Eye>(&mut self, program: &[Op; 0x1_0000], flow_in_out: &mut Flow, eye: &mut E) -> Exit {
+        let mut pc = self.pc;
+        let start = self.cycles;
+        let mut flow = *flow_in_out;
+        // Instructions and cycles since the start, in one register.
+        let mut count = 0u64;
+        // Racing, nothing moves the horizon.
+        let near = self.horizon.saturating_sub(start).min(BATCH) as u32;
+
+        let exit = 'run: loop {
             macro_rules! attempt {
                 ($result:expr) => {
                     match $result {
                         Ok(value) => value,
-                        Err(fault) => break 'run Err(fault),
+                        Err(Leave) if E::FAST => break 'run Exit::Slow,
+                        Err(Leave) => break 'run Exit::Fault,
                     }
                 };
             }
-            if cycles >= self.horizon {
-                (self.pc, self.cycles, self.instructions) = (pc, cycles, instructions);
-                let boundary = self.boundary(limit, budget, flow, eye);
-                (pc, cycles) = (self.pc, self.cycles);
-                match boundary {
-                    Ok(Boundary::Run(how)) => flow = how,
-                    Ok(Boundary::Stop(stop)) => break Ok(Some(stop)),
-                    Ok(Boundary::Spent) => break Ok(None),
-                    Err(fault) => break Err(fault),
-                }
-                if cycles >= limit {
-                    continue;
-                }
+            macro_rules! not_racing {
+                () => {
+                    if E::FAST {
+                        break 'run Exit::Slow;
+                    }
+                };
             }
 
             let Op { kind, a, b } = program[usize::from(pc)];
-            let at = Place { pc, cycles };
+            let at = Place { pc, cycles: start + u64::from(count as u32) };
             let d = usize::from(a) & 31;
             let r = usize::from(b) & 31;
-            if E::OPEN && !self.stops_at(program[usize::from(pc)], pc) {
+            if E::OPEN && !self.stops_at(Op { kind, a, b }, pc) {
                 if let Some(observer) = eye.observer() {
-                    observer.step(&Step { pc: u32::from(pc) * 2, sp: self.state.sp.into(), cycles, flow });
+                    let sp = self.state.sp.into();
+                    observer.step(&Step { pc: u32::from(pc) * 2, sp, cycles: at.cycles, flow });
                 }
                 flow = Flow::Next;
             }
@@ -620,12 +374,14 @@ impl Avr {
                     attempt!(self.push(rd!(), at, length, eye));
                 }
                 Kind::Spm => {
-                    break Err(Fault::Peripheral {
+                    not_racing!();
+                    let fault = Fault::Peripheral {
                         pc: u32::from(pc) * 2,
                         address: self.state.pair(30).into(),
                         device: "flash".into(),
                         what: "SPM: self-programming is not modelled".into(),
-                    });
+                    };
+                    attempt!(self.give_up(fault))
                 }
                 Kind::Com => rd!() = flags!().complement(rd!()),
                 Kind::Neg => rd!() = flags!().subtract(0, rd!()),
@@ -649,6 +405,9 @@ impl Avr {
                     self.state.set_pair(d, difference);
                 }
                 Kind::Bset | Kind::Bclr => {
+                    if a == 7 {
+                        not_racing!();
+                    }
                     let before = flags!().i;
                     flags!().set(a, kind == Kind::Bset);
                     if a == 7 {
@@ -674,8 +433,11 @@ impl Avr {
                 }
                 Kind::Rjmp => {
                     length = timing::SHORT_JUMP;
-                    if self.stops_at(Op { kind, a, b }, pc) {
-                        break Ok(Some(Stop::Halted));
+                    if b == pc {
+                        not_racing!();
+                        if self.no_interrupt_can_come() {
+                            break Exit::Stop(Stop::Halted);
+                        }
                     }
                     jump!(b, Flow::Jump);
                 }
@@ -703,6 +465,7 @@ impl Avr {
                     jump!(attempt!(self.pop_address(at, eye)), Flow::Return);
                 }
                 Kind::Reti => {
+                    not_racing!();
                     length = timing::RETURN;
                     jump!(attempt!(self.pop_address(at, eye)), Flow::InterruptReturn);
                     flags!().i = true;
@@ -726,30 +489,39 @@ impl Avr {
                 Kind::Brie => branch!(flags!().i),
                 Kind::Brid => branch!(!flags!().i),
                 Kind::Sleep => {
+                    not_racing!();
                     attempt!(self.sleep(at, eye));
                 }
                 Kind::Nop => {}
                 Kind::Wdr => {
-                    self.look_up();
+                    not_racing!();
                     attempt!(self.reset_watchdog(at, eye));
                 }
-                Kind::Break => break Ok(Some(Stop::Breakpoint)),
-                Kind::Undefined => break Err(self.no_such_instruction(pc)),
-                Kind::Outside => {
-                    break Err(Fault::Architecture {
-                        pc: u32::from(pc) * 2,
-                        address: u32::from(pc) * 2,
-                        what: "execution beyond the end of the flash".into(),
-                    });
+                Kind::Break => break Exit::Stop(Stop::Breakpoint),
+                Kind::Undefined => {
+                    not_racing!();
+                    attempt!(self.no_such_instruction(pc))
                 }
-                Kind::Stop => break Ok(Some(Stop::Address(u32::from(pc) * 2))),
+                Kind::Outside => {
+                    not_racing!();
+                    let pc = u32::from(pc) * 2;
+                    let what = "execution beyond the end of the flash".into();
+                    attempt!(self.give_up(Fault::Architecture { pc, address: pc, what }))
+                }
+                Kind::Stop => break Exit::Stop(Stop::Address(u32::from(pc) * 2)),
             }
-            cycles += length;
-            instructions += 1;
+            count += ONE + length;
             pc = next;
+            let passed = count as u32;
+            let far = if E::FAST { near } else { self.horizon.saturating_sub(start).min(BATCH) as u32 };
+            if passed >= far {
+                break Exit::Horizon;
+            }
         };
-        (self.pc, self.cycles, self.instructions) = (pc, cycles, instructions);
-        *first = flow;
-        result
+        self.pc = pc;
+        self.cycles = start + u64::from(count as u32);
+        self.instructions += count >> 32;
+        *flow_in_out = flow;
+        exit
     }
 }

@@ -5,8 +5,10 @@
 //! registers and memories of [`state`], with the cycles of [`timing`]. Everything below the RAM that is not a
 //! register of the core belongs to the peripherals.
 
+mod boundary;
 mod decode;
 mod execute;
+mod memory;
 mod state;
 mod timing;
 
@@ -53,6 +55,8 @@ struct Avr {
     /// The cycle count at which the run must look at limits, peripherals and interrupts.
     horizon: u64,
     sleeping: bool,
+    /// Why the run could not go on, until it is told.
+    fault: Option<Fault>,
     /// The instruction just executed lets one more go first before any interrupt.
     delay: bool,
     /// The instruction count from which on interrupts may be taken.
@@ -116,6 +120,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         instructions: 0,
         horizon: 0,
         sleeping: false,
+        fault: None,
         delay: false,
         blocked_until: 0,
     };

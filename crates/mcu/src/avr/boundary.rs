@@ -1,0 +1,104 @@
+//! What happens between instructions: limits, peripherals, sleep, interrupts.
+
+use super::execute::{Eye, Place};
+use super::memory::Leave;
+use super::{Avr, timing};
+use crate::{Fault, Flow, Stop};
+
+/// What comes next at an instruction boundary.
+pub(super) enum Boundary {
+    Run(Flow),
+    Stop(Stop),
+    /// The instruction budget is used up.
+    Spent,
+}
+
+impl Avr {
+    /// Whether no interrupt can come any more, whatever happens.
+    pub(super) fn no_interrupt_can_come(&self) -> bool {
+        !self.state.flags.i || self.bus.requests == 0 && self.bus.due == u64::MAX
+    }
+
+    /// `SLEEP`.
+    pub(super) fn sleep<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<(), Leave> {
+        let pc = u32::from(at.pc) * 2;
+        let Some(register) = self.sleep_register else {
+            return self.give_up(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
+        };
+        let setting = self.bus.read(register.address, 1, at.cycles, pc, eye.observer());
+        let setting = self.kept(setting)?;
+        self.look_up();
+        if setting & register.enable == 0 {
+            return Ok(());
+        }
+        if self.state.flags.i && setting & register.mode != 0 {
+            return self.give_up(Fault::Peripheral {
+                pc,
+                address: register.address,
+                device: "sleep".into(),
+                what: format!("sleep mode bits {:#04x}: only idle is modelled", setting & register.mode),
+            });
+        }
+        self.sleeping = true;
+        Ok(())
+    }
+
+    /// What happens between two instructions: ticks of peripherals, limits, sleep, interrupts.
+    #[inline(never)]
+    pub(super) fn boundary<E: Eye>(
+        &mut self,
+        limit: u64,
+        budget: u64,
+        flow: Flow,
+        eye: &mut E,
+    ) -> Result<Boundary, Leave> {
+        if self.delay {
+            self.delay = false;
+            self.blocked_until = self.instructions + 1;
+        }
+        loop {
+            let pc = u32::from(self.pc) * 2;
+            if self.bus.due <= self.cycles {
+                self.bus.tick(self.cycles, pc, eye.observer());
+            }
+            if self.cycles >= limit {
+                return Ok(Boundary::Stop(Stop::Cycles));
+            }
+            if self.instructions >= budget {
+                return Ok(Boundary::Spent);
+            }
+            if self.state.flags.i && self.bus.requests != 0 && self.instructions >= self.blocked_until {
+                return self.interrupt(limit, eye);
+            }
+            if !self.sleeping {
+                let waiting = self.state.flags.i && self.bus.requests != 0;
+                self.horizon = if waiting || budget != u64::MAX { 0 } else { limit.min(self.bus.due) };
+                return Ok(Boundary::Run(flow));
+            }
+            if self.no_interrupt_can_come() {
+                return Ok(Boundary::Stop(Stop::Halted));
+            }
+            self.cycles = self.bus.due.min(limit).max(self.cycles);
+        }
+    }
+
+    /// Enters the interrupt of the lowest vector that is requested.
+    fn interrupt<E: Eye>(&mut self, limit: u64, eye: &mut E) -> Result<Boundary, Leave> {
+        let irq = self.bus.requests.trailing_zeros() as u8;
+        let at = Place { pc: self.pc, cycles: self.cycles };
+        let mut length = timing::INTERRUPT;
+        if self.sleeping {
+            length += timing::WAKE;
+        }
+        self.push_address(self.pc, at, length, eye)?;
+        let return_to = u32::from(self.pc) * 2;
+        self.sleeping = false;
+        self.bus.taken(irq);
+        self.state.flags.i = false;
+        self.cycles += length;
+        // Vectors are two words apart on parts with more than 8 kB of flash.
+        self.pc = u16::from(irq) * 2;
+        self.horizon = if self.cycles >= limit { 0 } else { limit.min(self.bus.due) };
+        Ok(Boundary::Run(Flow::Interrupt { return_to }))
+    }
+}
