@@ -131,17 +131,15 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub kind: Kind,
+    /// Bit 7 says that the instruction is two words long (`LDS`, `STS`, `JMP`, `CALL`), for whoever skips it.
     pub a: u8,
     pub b: u16,
 }
 
 impl Op {
-    pub const OUTSIDE: Op = Op { kind: Kind::Outside, a: 0, b: 0 };
-}
+    const LONG: u16 = 0x80;
 
-/// Whether the instruction that begins with `word` is two words long (`LDS`, `STS`, `JMP`, `CALL`).
-pub(super) fn is_long(word: u16) -> bool {
-    word & 0xFC0F == 0x9000 || word & 0xFE0C == 0x940C
+    pub const OUTSIDE: Op = Op { kind: Kind::Outside, a: 0, b: 0 };
 }
 
 /// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two;
@@ -227,7 +225,7 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
     let moving = |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, 0) };
     match word >> 8 & 0x0F {
         0x0 | 0x1 => match word & 0x0F {
-            0x0 => op(Lds, register, next),
+            0x0 => op(Lds, Op::LONG | register, next),
             0x1 => moving(LdZInc, 30),
             0x2 => moving(LdZDec, 30),
             0x4 => op(Lpm, register, 0),
@@ -243,7 +241,7 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
             _ => undefined,
         },
         0x2 | 0x3 => match word & 0x0F {
-            0x0 => op(Sts, register, next),
+            0x0 => op(Sts, Op::LONG | register, next),
             0x1 => moving(StZInc, 30),
             0x2 => moving(StZDec, 30),
             0x9 => moving(StYInc, 28),
@@ -284,7 +282,11 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
             0xC..=0xF => {
                 let high = u32::from(word >> 3 & 0x3E | word & 1);
                 let target = high << 16 | u32::from(next);
-                if target >= words { undefined } else { op(if word & 2 == 0 { Jmp } else { Call }, 0, next) }
+                if target >= words {
+                    undefined
+                } else {
+                    op(if word & 2 == 0 { Jmp } else { Call }, Op::LONG, next)
+                }
             }
             _ => undefined,
         },

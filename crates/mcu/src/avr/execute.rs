@@ -1,7 +1,7 @@
 //! The instructions.
 
 use super::boundary::Boundary;
-use super::decode::{Kind, Op, is_long};
+use super::decode::{Kind, Op};
 use super::memory::Leave;
 use super::{Avr, timing};
 use crate::{Fault, Flow, Observer, Step, Stop};
@@ -74,21 +74,6 @@ const ONE: u64 = 1 << 32;
 const BATCH: u64 = 1 << 30;
 
 impl Avr {
-    /// Cycles of skipping the instruction at `next`, and where that leads.
-    #[inline(always)]
-    fn skip(&self, next: u16) -> (u64, u16) {
-        let at = usize::from(next) * 2;
-        let word = match self.flash.get(at..at + 2) {
-            Some(bytes) => u16::from_le_bytes([bytes[0], bytes[1]]),
-            None => 0,
-        };
-        if is_long(word) {
-            (2 * timing::TAKEN, next.wrapping_add(2))
-        } else {
-            (timing::TAKEN, next.wrapping_add(1))
-        }
-    }
-
     /// Whether the run ends at this instruction instead of executing it.
     fn stops_at(&self, op: Op, pc: u16) -> bool {
         match op.kind {
@@ -169,7 +154,7 @@ impl Avr {
             }
 
             let Op { kind, a, b } = program[usize::from(pc)];
-            let at = Place { pc, cycles: start + u64::from(count as u32) };
+            let at = Place { pc, cycles: start.wrapping_add(count & 0xFFFF_FFFF) };
             let d = usize::from(a) & 31;
             let r = usize::from(b) & 31;
             if E::OPEN && !self.stops_at(Op { kind, a, b }, pc) {
@@ -216,9 +201,9 @@ impl Avr {
             macro_rules! skip {
                 ($condition:expr) => {
                     if $condition {
-                        let (more, target) = self.skip(next);
-                        length += more;
-                        jump!(target, Flow::Jump);
+                        let words = 1 + u16::from(program[usize::from(next)].a >> 7);
+                        length += u64::from(words) * timing::TAKEN;
+                        jump!(next.wrapping_add(words), Flow::Jump);
                     }
                 };
             }
@@ -300,7 +285,7 @@ impl Avr {
                 Kind::Sbc => rd!() = flags!().subtract_with_carry(rd!(), rr!()),
                 Kind::Add => rd!() = flags!().add(rd!(), rr!(), 0),
                 Kind::Adc => {
-                    let carry = flags!().c;
+                    let carry = flags!().c();
                     rd!() = flags!().add(rd!(), rr!(), carry);
                 }
                 Kind::Cpse => skip!(rd!() == rr!()),
@@ -391,7 +376,7 @@ impl Avr {
                 Kind::Asr => rd!() = flags!().shift_right(rd!(), rd!() & 0x80),
                 Kind::Lsr => rd!() = flags!().shift_right(rd!(), 0),
                 Kind::Ror => {
-                    let top = flags!().c << 7;
+                    let top = flags!().c() << 7;
                     rd!() = flags!().shift_right(rd!(), top);
                 }
                 Kind::Adiw => {
@@ -415,10 +400,10 @@ impl Avr {
                     }
                 }
                 Kind::Bld => {
-                    let bit = if flags!().t == 0 { 0 } else { b as u8 };
+                    let bit = if flags!().t { b as u8 } else { 0 };
                     rd!() = rd!() & !(b as u8) | bit;
                 }
-                Kind::Bst => flags!().t = u8::from(rd!() & b as u8 != 0),
+                Kind::Bst => flags!().t = rd!() & b as u8 != 0,
                 Kind::Sbrc => skip!(rd!() & b as u8 == 0),
                 Kind::Sbrs => skip!(rd!() & b as u8 != 0),
                 Kind::In => rd!() = attempt!(self.load(b, at, eye)),
@@ -472,20 +457,20 @@ impl Avr {
                     self.delay = true;
                     self.look_up();
                 }
-                Kind::Brcs => branch!(flags!().c != 0),
-                Kind::Brcc => branch!(flags!().c == 0),
-                Kind::Breq => branch!(flags!().z == 0),
-                Kind::Brne => branch!(flags!().z != 0),
-                Kind::Brmi => branch!(flags!().n & 0x80 != 0),
-                Kind::Brpl => branch!(flags!().n & 0x80 == 0),
-                Kind::Brvs => branch!(flags!().v & 0x80 != 0),
-                Kind::Brvc => branch!(flags!().v & 0x80 == 0),
-                Kind::Brlt => branch!(flags!().s & 0x80 != 0),
-                Kind::Brge => branch!(flags!().s & 0x80 == 0),
-                Kind::Brhs => branch!(flags!().h & 0x10 != 0),
-                Kind::Brhc => branch!(flags!().h & 0x10 == 0),
-                Kind::Brts => branch!(flags!().t != 0),
-                Kind::Brtc => branch!(flags!().t == 0),
+                Kind::Brcs => branch!(flags!().c() != 0),
+                Kind::Brcc => branch!(flags!().c() == 0),
+                Kind::Breq => branch!(flags!().z()),
+                Kind::Brne => branch!(!flags!().z()),
+                Kind::Brmi => branch!(flags!().n()),
+                Kind::Brpl => branch!(!flags!().n()),
+                Kind::Brvs => branch!(flags!().v()),
+                Kind::Brvc => branch!(!flags!().v()),
+                Kind::Brlt => branch!(flags!().s()),
+                Kind::Brge => branch!(!flags!().s()),
+                Kind::Brhs => branch!(flags!().h()),
+                Kind::Brhc => branch!(!flags!().h()),
+                Kind::Brts => branch!(flags!().t),
+                Kind::Brtc => branch!(!flags!().t),
                 Kind::Brie => branch!(flags!().i),
                 Kind::Brid => branch!(!flags!().i),
                 Kind::Sleep => {
@@ -519,7 +504,7 @@ impl Avr {
             }
         };
         self.pc = pc;
-        self.cycles = start + u64::from(count as u32);
+        self.cycles = start + (count & 0xFFFF_FFFF);
         self.instructions += count >> 32;
         *flow_in_out = flow;
         exit

@@ -221,6 +221,9 @@ impl Avr {
     #[inline(always)]
     pub(super) fn load_program<E: Eye>(&mut self, address: u32, at: Place, eye: &mut E) -> Result<u8, Leave> {
         let Some(&value) = self.flash.get(address as usize) else {
+            if E::FAST {
+                return Err(Leave);
+            }
             return self.give_up(Fault::Unmapped {
                 pc: u32::from(at.pc) * 2,
                 address,

@@ -2,123 +2,147 @@
 
 use crate::Fault;
 
-/// The status register, each flag kept in the form that arithmetic yields it in, and put together only when it is
-/// read as a whole.
+/// The status register, each flag in a byte of its own in the form that arithmetic yields it in, and put together
+/// only when it is read as a whole. An instruction writes all its flags in one store.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
-    /// C: 0 or 1.
-    pub c: u8,
-    /// Z is set when this is zero.
-    pub z: u8,
-    /// N: bit 7.
-    pub n: u8,
-    /// V: bit 7.
-    pub v: u8,
-    /// S: bit 7. N xor V after arithmetic, but writable by itself.
-    pub s: u8,
-    /// H: bit 4.
-    pub h: u8,
-    /// T: 0 or 1.
-    pub t: u8,
-    /// I.
+    /// H (bit 4), C (0 or 1), Z (set when zero), N, V, S (bit 7 each), two unused. S is N xor V after arithmetic,
+    /// but writable by itself.
+    bytes: [u8; 8],
+    pub t: bool,
     pub i: bool,
 }
 
+const H: usize = 0;
+const C: usize = 1;
+const Z: usize = 2;
+const N: usize = 3;
+const V: usize = 4;
+const S: usize = 5;
+
 impl Flags {
     pub fn to_byte(self) -> u8 {
-        self.c
-            | u8::from(self.z == 0) << 1
-            | self.n >> 7 << 2
-            | self.v >> 7 << 3
-            | self.s >> 7 << 4
-            | (self.h >> 4 & 1) << 5
-            | self.t << 6
+        self.c()
+            | u8::from(self.z()) << 1
+            | u8::from(self.n()) << 2
+            | u8::from(self.v()) << 3
+            | u8::from(self.s()) << 4
+            | u8::from(self.h()) << 5
+            | u8::from(self.t) << 6
             | u8::from(self.i) << 7
     }
 
     pub fn from_byte(byte: u8) -> Flags {
-        Flags {
-            c: byte & 1,
-            z: !byte & 2,
-            n: byte << 5 & 0x80,
-            v: byte << 4 & 0x80,
-            s: byte << 3 & 0x80,
-            h: byte >> 1 & 0x10,
-            t: byte >> 6 & 1,
-            i: byte & 0x80 != 0,
-        }
+        let mut flags = Flags { bytes: [0; 8], t: byte & 0x40 != 0, i: byte & 0x80 != 0 };
+        flags.bytes[C] = byte & 1;
+        flags.bytes[Z] = !byte & 2;
+        flags.bytes[N] = byte << 5 & 0x80;
+        flags.bytes[V] = byte << 4 & 0x80;
+        flags.bytes[S] = byte << 3 & 0x80;
+        flags.bytes[H] = byte >> 1 & 0x10;
+        flags
     }
 
     #[inline(always)]
-    fn sign(&mut self, n: u8, v: u8) {
-        self.n = n;
-        self.v = v;
-        self.s = n ^ v;
+    pub fn c(&self) -> u8 {
+        self.bytes[C]
+    }
+
+    #[inline(always)]
+    pub fn z(&self) -> bool {
+        self.bytes[Z] == 0
+    }
+
+    #[inline(always)]
+    pub fn n(&self) -> bool {
+        self.bytes[N] >= 0x80
+    }
+
+    #[inline(always)]
+    pub fn v(&self) -> bool {
+        self.bytes[V] >= 0x80
+    }
+
+    #[inline(always)]
+    pub fn s(&self) -> bool {
+        self.bytes[S] >= 0x80
+    }
+
+    #[inline(always)]
+    pub fn h(&self) -> bool {
+        self.bytes[H] & 0x10 != 0
+    }
+
+    /// Z, N, V, S in the order of the bytes.
+    #[inline(always)]
+    fn zero_and_sign(z: u8, n: u8, v: u8) -> u32 {
+        u32::from(z) | u32::from(n) << 8 | u32::from(v) << 16 | u32::from(n ^ v) << 24
+    }
+
+    /// All flags of an addition or subtraction: bit 4 of `carries` is the carry out of bit 3, bit 8 that out of
+    /// bit 7.
+    #[inline(always)]
+    fn arithmetic(&mut self, carries: u16, z: u8, n: u8, v: u8) {
+        let word = u64::from(carries & 0x01FF) | u64::from(Self::zero_and_sign(z, n, v)) << 16;
+        self.bytes = word.to_le_bytes();
+    }
+
+    /// Z, N, V and S alone.
+    #[inline(always)]
+    fn sign(&mut self, z: u8, n: u8, v: u8) {
+        self.bytes[Z..=S].copy_from_slice(&Self::zero_and_sign(z, n, v).to_le_bytes());
     }
 
     #[inline(always)]
     pub fn add(&mut self, d: u8, r: u8, carry: u8) -> u8 {
         let sum = u16::from(d) + u16::from(r) + u16::from(carry);
         let result = sum as u8;
-        self.c = (sum >> 8) as u8;
-        self.h = d ^ r ^ result;
-        self.z = result;
-        self.sign(result, (d ^ result) & (r ^ result));
-        result
-    }
-
-    /// Everything that a subtraction sets but Z.
-    #[inline(always)]
-    fn subtract_but_z(&mut self, d: u8, r: u8, carry: u8) -> u8 {
-        let difference = u16::from(d).wrapping_sub(u16::from(r)).wrapping_sub(u16::from(carry));
-        let result = difference as u8;
-        self.c = (difference >> 8) as u8 & 1;
-        self.h = d ^ r ^ result;
-        self.sign(result, (d ^ r) & (d ^ result));
+        let v = (d ^ result) & (r ^ result);
+        self.arithmetic(sum ^ u16::from(d ^ r), result, result, v);
         result
     }
 
     #[inline(always)]
     pub fn subtract(&mut self, d: u8, r: u8) -> u8 {
-        let result = self.subtract_but_z(d, r, 0);
-        self.z = result;
+        let difference = u16::from(d).wrapping_sub(u16::from(r));
+        let result = difference as u8;
+        self.arithmetic(difference ^ u16::from(d ^ r), result, result, (d ^ r) & (d ^ result));
         result
     }
 
     /// `SBC`, `SBCI`, `CPC`: Z stays clear once it is clear.
     #[inline(always)]
     pub fn subtract_with_carry(&mut self, d: u8, r: u8) -> u8 {
-        let result = self.subtract_but_z(d, r, self.c);
-        self.z |= result;
+        let difference = u16::from(d).wrapping_sub(u16::from(r)).wrapping_sub(u16::from(self.c()));
+        let result = difference as u8;
+        let z = self.bytes[Z] | result;
+        self.arithmetic(difference ^ u16::from(d ^ r), z, result, (d ^ r) & (d ^ result));
         result
     }
 
     #[inline(always)]
     pub fn logic(&mut self, result: u8) -> u8 {
-        self.z = result;
-        self.sign(result, 0);
+        self.sign(result, result, 0);
         result
     }
 
     #[inline(always)]
     pub fn complement(&mut self, d: u8) -> u8 {
-        self.c = 1;
+        self.bytes[C] = 1;
         self.logic(!d)
     }
 
     #[inline(always)]
     pub fn increment(&mut self, d: u8) -> u8 {
         let result = d.wrapping_add(1);
-        self.z = result;
-        self.sign(result, !d & result);
+        self.sign(result, result, !d & result);
         result
     }
 
     #[inline(always)]
     pub fn decrement(&mut self, d: u8) -> u8 {
         let result = d.wrapping_sub(1);
-        self.z = result;
-        self.sign(result, d & !result);
+        self.sign(result, result, d & !result);
         result
     }
 
@@ -126,34 +150,31 @@ impl Flags {
     #[inline(always)]
     pub fn shift_right(&mut self, d: u8, top: u8) -> u8 {
         let result = d >> 1 | top;
-        self.c = d & 1;
-        self.z = result;
-        self.sign(result, result ^ d << 7);
+        self.bytes[C] = d & 1;
+        self.sign(result, result, result ^ d << 7);
         result
     }
 
     #[inline(always)]
     pub fn add_word(&mut self, d: u16, k: u16) -> u16 {
         let result = d.wrapping_add(k);
-        self.c = ((!result & d) >> 15) as u8;
-        self.z = (result | result >> 8) as u8;
-        self.sign((result >> 8) as u8, ((!d & result) >> 8) as u8);
+        self.bytes[C] = ((!result & d) >> 15) as u8;
+        self.sign((result | result >> 8) as u8, (result >> 8) as u8, ((!d & result) >> 8) as u8);
         result
     }
 
     #[inline(always)]
     pub fn subtract_word(&mut self, d: u16, k: u16) -> u16 {
         let result = d.wrapping_sub(k);
-        self.c = ((result & !d) >> 15) as u8;
-        self.z = (result | result >> 8) as u8;
-        self.sign((result >> 8) as u8, ((d & !result) >> 8) as u8);
+        self.bytes[C] = ((result & !d) >> 15) as u8;
+        self.sign((result | result >> 8) as u8, (result >> 8) as u8, ((d & !result) >> 8) as u8);
         result
     }
 
     #[inline(always)]
     pub fn multiply(&mut self, product: u16) -> u16 {
-        self.c = (product >> 15) as u8;
-        self.z = (product | product >> 8) as u8;
+        self.bytes[C] = (product >> 15) as u8;
+        self.bytes[Z] = (product | product >> 8) as u8;
         product
     }
 
@@ -161,15 +182,24 @@ impl Flags {
     #[inline(always)]
     pub fn fractional_multiply(&mut self, product: u16) -> u16 {
         let result = product << 1;
-        self.c = (product >> 15) as u8;
-        self.z = (result | result >> 8) as u8;
+        self.bytes[C] = (product >> 15) as u8;
+        self.bytes[Z] = (result | result >> 8) as u8;
         result
     }
 
-    /// `BSET`, `BCLR` but for I, which the core handles.
+    /// `BSET` and `BCLR`.
+    #[inline(always)]
     pub fn set(&mut self, bit: u8, on: bool) {
-        let byte = self.to_byte() & !(1 << bit) | u8::from(on) << bit;
-        *self = Flags::from_byte(byte);
+        match bit {
+            0 => self.bytes[C] = u8::from(on),
+            1 => self.bytes[Z] = u8::from(!on),
+            2 => self.bytes[N] = if on { 0x80 } else { 0 },
+            3 => self.bytes[V] = if on { 0x80 } else { 0 },
+            4 => self.bytes[S] = if on { 0x80 } else { 0 },
+            5 => self.bytes[H] = if on { 0x10 } else { 0 },
+            6 => self.t = on,
+            _ => self.i = on,
+        }
     }
 }
 
