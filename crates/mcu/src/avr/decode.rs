@@ -34,32 +34,24 @@ pub(super) enum Kind {
     Ori,
     Andi,
     Ldi,
-    /// Loads into register `a`; displacement or address in `b`.
-    LdX,
-    LdXInc,
-    LdXDec,
-    LddY,
-    LdYInc,
-    LdYDec,
-    LddZ,
-    LdZInc,
-    LdZDec,
+    /// Loads into register `a` through the pointer whose low register is `b / 256`, with displacement `b % 256`.
+    Ldd,
+    /// The same, the pointer growing afterwards.
+    LdInc,
+    /// The same, the pointer shrinking before.
+    LdDec,
+    /// Address in `b`.
     Lds,
     Pop,
+    /// Through the pointer whose low register is `b`: Z.
     Lpm,
     LpmInc,
     Elpm,
     ElpmInc,
-    /// Stores of register `a`; displacement or address in `b`.
-    StX,
-    StXInc,
-    StXDec,
-    StdY,
-    StYInc,
-    StYDec,
-    StdZ,
-    StZInc,
-    StZDec,
+    /// Stores of register `a`, as the loads.
+    Std,
+    StInc,
+    StDec,
     Sts,
     Push,
     Spm,
@@ -142,6 +134,11 @@ impl Op {
     pub const OUTSIDE: Op = Op { kind: Kind::Outside, a: 0, b: 0 };
 }
 
+/// The low registers of the pointers.
+const X: u16 = 26;
+const Y: u16 = 28;
+const Z: u16 = 30;
+
 /// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two;
 /// `extended` says whether the part has `RAMPZ` and `ELPM`.
 pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) -> Op {
@@ -181,13 +178,8 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
         0x7 => immediate(Andi),
         0x8 | 0xA => {
             let q = word & 7 | word >> 7 & 0x18 | word >> 8 & 0x20;
-            let kind = match (word & 0x0200 != 0, word & 0x0008 != 0) {
-                (false, false) => LddZ,
-                (false, true) => LddY,
-                (true, false) => StdZ,
-                (true, true) => StdY,
-            };
-            op(kind, d5, q)
+            let pointer = if word & 8 == 0 { Z } else { Y };
+            op(if word & 0x0200 == 0 { Ldd } else { Std }, d5, pointer << 8 | q)
         }
         0x9 => decode_9(word, next, words, extended),
         0xB => {
@@ -222,33 +214,34 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
     let undefined = op(Undefined, 0, 0);
     let register = word >> 4 & 0x1F;
     // The manual leaves the result undefined where the pointer itself is loaded or stored while it changes.
-    let moving = |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, 0) };
+    let moving =
+        |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, pointer << 8) };
     match word >> 8 & 0x0F {
         0x0 | 0x1 => match word & 0x0F {
             0x0 => op(Lds, Op::LONG | register, next),
-            0x1 => moving(LdZInc, 30),
-            0x2 => moving(LdZDec, 30),
-            0x4 => op(Lpm, register, 0),
-            0x5 => moving(LpmInc, 30),
-            0x6 if extended => op(Elpm, register, 0),
-            0x7 if extended => moving(ElpmInc, 30),
-            0x9 => moving(LdYInc, 28),
-            0xA => moving(LdYDec, 28),
-            0xC => op(LdX, register, 0),
-            0xD => moving(LdXInc, 26),
-            0xE => moving(LdXDec, 26),
+            0x1 => moving(LdInc, Z),
+            0x2 => moving(LdDec, Z),
+            0x4 => op(Lpm, register, Z),
+            0x5 if register & !1 != Z => op(LpmInc, register, Z),
+            0x6 if extended => op(Elpm, register, Z),
+            0x7 if extended && register & !1 != Z => op(ElpmInc, register, Z),
+            0x9 => moving(LdInc, Y),
+            0xA => moving(LdDec, Y),
+            0xC => op(Ldd, register, X << 8),
+            0xD => moving(LdInc, X),
+            0xE => moving(LdDec, X),
             0xF => op(Pop, register, 0),
             _ => undefined,
         },
         0x2 | 0x3 => match word & 0x0F {
             0x0 => op(Sts, Op::LONG | register, next),
-            0x1 => moving(StZInc, 30),
-            0x2 => moving(StZDec, 30),
-            0x9 => moving(StYInc, 28),
-            0xA => moving(StYDec, 28),
-            0xC => op(StX, register, 0),
-            0xD => moving(StXInc, 26),
-            0xE => moving(StXDec, 26),
+            0x1 => moving(StInc, Z),
+            0x2 => moving(StDec, Z),
+            0x9 => moving(StInc, Y),
+            0xA => moving(StDec, Y),
+            0xC => op(Std, register, X << 8),
+            0xD => moving(StInc, X),
+            0xE => moving(StDec, X),
             0xF => op(Push, register, 0),
             _ => undefined,
         },
@@ -267,8 +260,8 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
                 0x9588 => op(Sleep, 0, 0),
                 0x9598 => op(Break, 0, 0),
                 0x95A8 => op(Wdr, 0, 0),
-                0x95C8 => op(Lpm, 0, 0),
-                0x95D8 if extended => op(Elpm, 0, 0),
+                0x95C8 => op(Lpm, 0, Z),
+                0x95D8 if extended => op(Elpm, 0, Z),
                 0x95E8 => op(Spm, 0, 0),
                 0x9400..0x9480 => op(Bset, word >> 4 & 7, 0),
                 0x9480..0x9500 => op(Bclr, word >> 4 & 7, 0),

@@ -207,45 +207,18 @@ impl Avr {
                     }
                 };
             }
+            // The pointer's low register and the displacement of a load or store.
+            let (pointer, displacement) = (usize::from(b >> 8), b & 0xFF);
             macro_rules! load {
                 ($address:expr) => {{
                     length = timing::MEMORY;
                     rd!() = attempt!(self.load($address, at, eye));
                 }};
             }
-            // The pointer moves only once the access has succeeded: a fault leaves the machine as it was.
-            macro_rules! load_then_move {
-                ($pointer:expr) => {{
-                    let address = self.state.pair($pointer);
-                    load!(address);
-                    self.state.set_pair($pointer, address.wrapping_add(1));
-                }};
-            }
-            macro_rules! move_then_load {
-                ($pointer:expr) => {{
-                    let address = self.state.pair($pointer).wrapping_sub(1);
-                    load!(address);
-                    self.state.set_pair($pointer, address);
-                }};
-            }
             macro_rules! store {
                 ($address:expr) => {{
                     length = timing::MEMORY;
                     attempt!(self.store($address, rd!(), at, length, eye));
-                }};
-            }
-            macro_rules! store_then_move {
-                ($pointer:expr) => {{
-                    let address = self.state.pair($pointer);
-                    store!(address);
-                    self.state.set_pair($pointer, address.wrapping_add(1));
-                }};
-            }
-            macro_rules! move_then_store {
-                ($pointer:expr) => {{
-                    let address = self.state.pair($pointer).wrapping_sub(1);
-                    store!(address);
-                    self.state.set_pair($pointer, address);
                 }};
             }
             macro_rules! product {
@@ -301,15 +274,18 @@ impl Avr {
                 Kind::Ori => rd!() = flags!().logic(rd!() | b as u8),
                 Kind::Andi => rd!() = flags!().logic(rd!() & b as u8),
                 Kind::Ldi => rd!() = b as u8,
-                Kind::LdX => load!(self.state.pair(26)),
-                Kind::LdXInc => load_then_move!(26),
-                Kind::LdXDec => move_then_load!(26),
-                Kind::LddY => load!(self.state.pair(28).wrapping_add(b)),
-                Kind::LdYInc => load_then_move!(28),
-                Kind::LdYDec => move_then_load!(28),
-                Kind::LddZ => load!(self.state.pair(30).wrapping_add(b)),
-                Kind::LdZInc => load_then_move!(30),
-                Kind::LdZDec => move_then_load!(30),
+                Kind::Ldd => load!(self.state.pair(pointer).wrapping_add(displacement)),
+                // The pointer moves only once the access has succeeded: a fault leaves the machine as it was.
+                Kind::LdInc => {
+                    let address = self.state.pair(pointer);
+                    load!(address);
+                    self.state.set_pair(pointer, address.wrapping_add(1));
+                }
+                Kind::LdDec => {
+                    let address = self.state.pair(pointer).wrapping_sub(1);
+                    load!(address);
+                    self.state.set_pair(pointer, address);
+                }
                 Kind::Lds => {
                     next = next.wrapping_add(1);
                     load!(b);
@@ -321,35 +297,37 @@ impl Avr {
                 }
                 Kind::Lpm => {
                     length = timing::PROGRAM_MEMORY;
-                    rd!() = attempt!(self.load_program(self.state.pair(30).into(), at, eye));
+                    rd!() = attempt!(self.load_program(self.state.pair(r).into(), at, eye));
                 }
                 Kind::LpmInc => {
                     length = timing::PROGRAM_MEMORY;
-                    let z = self.state.pair(30);
+                    let z = self.state.pair(r);
                     rd!() = attempt!(self.load_program(z.into(), at, eye));
-                    self.state.set_pair(30, z.wrapping_add(1));
+                    self.state.set_pair(r, z.wrapping_add(1));
                 }
                 Kind::Elpm => {
                     length = timing::PROGRAM_MEMORY;
-                    let z = u32::from(self.state.rampz) << 16 | u32::from(self.state.pair(30));
+                    let z = u32::from(self.state.rampz) << 16 | u32::from(self.state.pair(r));
                     rd!() = attempt!(self.load_program(z, at, eye));
                 }
                 Kind::ElpmInc => {
                     length = timing::PROGRAM_MEMORY;
-                    let z = u32::from(self.state.rampz) << 16 | u32::from(self.state.pair(30));
+                    let z = u32::from(self.state.rampz) << 16 | u32::from(self.state.pair(r));
                     rd!() = attempt!(self.load_program(z, at, eye));
-                    self.state.set_pair(30, (z + 1) as u16);
+                    self.state.set_pair(r, (z + 1) as u16);
                     self.state.rampz = ((z + 1) >> 16) as u8 & 1;
                 }
-                Kind::StX => store!(self.state.pair(26)),
-                Kind::StXInc => store_then_move!(26),
-                Kind::StXDec => move_then_store!(26),
-                Kind::StdY => store!(self.state.pair(28).wrapping_add(b)),
-                Kind::StYInc => store_then_move!(28),
-                Kind::StYDec => move_then_store!(28),
-                Kind::StdZ => store!(self.state.pair(30).wrapping_add(b)),
-                Kind::StZInc => store_then_move!(30),
-                Kind::StZDec => move_then_store!(30),
+                Kind::Std => store!(self.state.pair(pointer).wrapping_add(displacement)),
+                Kind::StInc => {
+                    let address = self.state.pair(pointer);
+                    store!(address);
+                    self.state.set_pair(pointer, address.wrapping_add(1));
+                }
+                Kind::StDec => {
+                    let address = self.state.pair(pointer).wrapping_sub(1);
+                    store!(address);
+                    self.state.set_pair(pointer, address);
+                }
                 Kind::Sts => {
                     next = next.wrapping_add(1);
                     store!(b);

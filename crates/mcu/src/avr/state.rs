@@ -6,8 +6,8 @@ use crate::Fault;
 /// only when it is read as a whole. An instruction writes all its flags in one store.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
-    /// H (bit 4), C (0 or 1), Z (set when zero), N, V, S (bit 7 each), two unused. S is N xor V after arithmetic,
-    /// but writable by itself.
+    /// H (bit 4), C (0 or 1), Z (set when zero), N, V (bit 7 each), S (bit 7 says that it is not N xor V, which only
+    /// a program that writes it by itself can bring about), two unused.
     bytes: [u8; 8],
     pub t: bool,
     pub i: bool,
@@ -38,7 +38,7 @@ impl Flags {
         flags.bytes[Z] = !byte & 2;
         flags.bytes[N] = byte << 5 & 0x80;
         flags.bytes[V] = byte << 4 & 0x80;
-        flags.bytes[S] = byte << 3 & 0x80;
+        flags.bytes[S] = (byte << 3 ^ byte << 4 ^ byte << 5) & 0x80;
         flags.bytes[H] = byte >> 1 & 0x10;
         flags
     }
@@ -65,7 +65,7 @@ impl Flags {
 
     #[inline(always)]
     pub fn s(&self) -> bool {
-        self.bytes[S] >= 0x80
+        self.bytes[N] ^ self.bytes[V] ^ self.bytes[S] >= 0x80
     }
 
     #[inline(always)]
@@ -73,10 +73,10 @@ impl Flags {
         self.bytes[H] & 0x10 != 0
     }
 
-    /// Z, N, V, S in the order of the bytes.
+    /// Z, N, V, S in the order of the bytes; S as N and V have it.
     #[inline(always)]
     fn zero_and_sign(z: u8, n: u8, v: u8) -> u32 {
-        u32::from(z) | u32::from(n) << 8 | u32::from(v) << 16 | u32::from(n ^ v) << 24
+        u32::from(z) | u32::from(n) << 8 | u32::from(v) << 16
     }
 
     /// All flags of an addition or subtraction: bit 4 of `carries` is the carry out of bit 3, bit 8 that out of
@@ -193,12 +193,8 @@ impl Flags {
         match bit {
             0 => self.bytes[C] = u8::from(on),
             1 => self.bytes[Z] = u8::from(!on),
-            2 => self.bytes[N] = if on { 0x80 } else { 0 },
-            3 => self.bytes[V] = if on { 0x80 } else { 0 },
-            4 => self.bytes[S] = if on { 0x80 } else { 0 },
-            5 => self.bytes[H] = if on { 0x10 } else { 0 },
             6 => self.t = on,
-            _ => self.i = on,
+            _ => *self = Flags::from_byte(self.to_byte() & !(1 << bit) | u8::from(on) << bit),
         }
     }
 }
@@ -217,16 +213,17 @@ pub(super) struct State {
 }
 
 impl State {
+    /// The pair whose low register is `low`. Two loads of a byte: one of two bytes would wait for the stores of its
+    /// halves to leave the host's store buffer.
     #[inline(always)]
     pub fn pair(&self, low: usize) -> u16 {
         u16::from_le_bytes([self.registers[low & 31], self.registers[(low + 1) & 31]])
     }
 
+    /// Sets the pair whose low register is `low`, an even number.
     #[inline(always)]
     pub fn set_pair(&mut self, low: usize, value: u16) {
-        let [l, h] = value.to_le_bytes();
-        self.registers[low & 31] = l;
-        self.registers[(low + 1) & 31] = h;
+        self.registers.as_chunks_mut().0[low / 2 & 15] = value.to_le_bytes();
     }
 
     #[inline(always)]
