@@ -27,41 +27,42 @@ sha256_k:
 	.word	0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
 	.size	sha256_k, . - sha256_k
 
-@ A round but for its word and constant, which are in w and r1. bc = b ^ c on entry; on
-@ exit ab = a ^ b, the next round's bc. Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b. The sums'
-@ last rotation is taken in the addition.
-.macro	round a, b, c, d, e, f, g, h, w, bc, ab
+@ What is left of a round when Ch(e, f, g) has been added to h: its word and constant are in
+@ w and r1. bc = b ^ c on entry; on exit ab = a ^ b, the next round's bc.
+@ Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b. The sums' last rotation is taken in the addition.
+.macro	finish_round a, b, d, e, h, w, bc, ab
+	eor.w	\ab, \e, \e, ror #5
 	add.w	\h, \h, \w
+	eor.w	\ab, \ab, \e, ror #19
 	add.w	\h, \h, r1
-	eor.w	r1, \e, \e, ror #5
-	eor.w	\ab, \f, \g
-	eor.w	r1, r1, \e, ror #19
-	and.w	\ab, \ab, \e
-	add.w	\h, \h, r1, ror #6
-	eor.w	\ab, \ab, \g
 	eor.w	r1, \a, \a, ror #11
-	add.w	\h, \h, \ab
+	add.w	\h, \h, \ab, ror #6
 	eor.w	\ab, \a, \b
-	add.w	\d, \d, \h
 	eor.w	r1, r1, \a, ror #20
 	and.w	\bc, \bc, \ab
-	add.w	\h, \h, r1, ror #2
+	add.w	\d, \d, \h
 	eor.w	\bc, \bc, \b
+	add.w	\h, \h, r1, ror #2
 	add.w	\h, \h, \bc
 .endm
 
 @ Round i of a turn, i = 0 to 7, its word the next of the message at r0.
 .macro	message_round i, a, b, c, d, e, f, g, h, bc, ab
+	eor.w	\ab, \f, \g
+	and.w	\ab, \ab, \e
 	ldr	r2, [r0, #4 * \i]
 	ldr.w	r1, [r12, #4 * \i]
+	eor.w	\ab, \ab, \g
 	rev	r2, r2
+	add.w	\h, \h, \ab
 	str	r2, [sp, #4 * \i]
-	round	\a, \b, \c, \d, \e, \f, \g, \h, r2, \bc, \ab
+	finish_round \a, \b, \d, \e, \h, r2, \bc, \ab
 .endm
 
 @ Round i of a turn. In w: the word 16 rounds back; out: this round's. w15 gets the word
 @ 15 rounds back, the next round's w. The word 16 rounds back is overwritten on the stack;
-@ before a group of loads a store takes no time of its own.
+@ before a group of loads a store takes no time of its own. Ch and the schedule take turns,
+@ so that Cortex-M7 finds two instructions to issue together.
 .macro	schedule_round i, a, b, c, d, e, f, g, h, bc, ab, w, w15
 	str.w	r12, [sp, #64 + 4 * \i]
 	.if	\i < 7
@@ -80,17 +81,21 @@ sha256_k:
 	ldr.w	\ab, [sp]
 	.endif
 	add.w	\w, \w, \ab
-	ror.w	\ab, \w15, #7
-	eor.w	\ab, \ab, \w15, ror #18
-	eor.w	\ab, \ab, \w15, lsr #3
-	add.w	\w, \w, \ab
 	ror.w	\ab, r1, #17
 	eor.w	\ab, \ab, r1, ror #19
 	eor.w	\ab, \ab, r1, lsr #10
+	eor.w	r1, \f, \g
+	add.w	\w, \w, \ab
+	ror.w	\ab, \w15, #7
+	and.w	r1, r1, \e
+	eor.w	\ab, \ab, \w15, ror #18
+	eor.w	r1, r1, \g
+	eor.w	\ab, \ab, \w15, lsr #3
+	add.w	\h, \h, r1
 	add.w	\w, \w, \ab
 	str	\w, [sp, #4 * \i]
 	ldr.w	r1, [r12, #4 * \i]
-	round	\a, \b, \c, \d, \e, \f, \g, \h, \w, \bc, \ab
+	finish_round \a, \b, \d, \e, \h, \w, \bc, \ab
 .endm
 
 @ Goes back to `to` unless r12 has come to the constant number n.
