@@ -51,7 +51,7 @@
 #define PWR_CSR1_ODSWRDY (1u << 17)
 
 /* ARMv7-M Architecture Reference Manual (DDI 0403), B3.2.8 and B2.2.7. The data cache has 16 kB in 4 ways of 128 lines
- * of 32 bytes (RM0410 section 1.5, DDI 0489): way in bits 31:30, set in bits 11:5 of DCISW. */
+ * of 32 bytes (DS11532 section 2.1, DDI 0489): way in bits 31:30, set in bits 11:5 of DCISW. */
 #define ICIALLU REGISTER(0xe000ef50)
 #define DCISW REGISTER(0xe000ef60)
 #define CCR REGISTER(0xe000ed14)
