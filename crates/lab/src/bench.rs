@@ -121,6 +121,9 @@ pub struct Bench<'a> {
     machine: Box<dyn Machine>,
 }
 
+/// Stands in buffers that an operation must leave alone.
+const UNTOUCHED: u8 = 0xa5;
+
 /// What one run gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measurement {
@@ -248,6 +251,9 @@ impl<'a> Bench<'a> {
             let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
             self.poke(name, &wrong)?;
         }
+        for (name, length) in &case.untouched {
+            self.poke(name, &vec![UNTOUCHED; *length])?;
+        }
         let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]));
         self.run(&mut watcher)?;
         let &[call] = watcher.0.calls() else {
@@ -257,6 +263,9 @@ impl<'a> Bench<'a> {
         let mut verified = true;
         for (name, expected) in &case.outputs {
             verified &= self.peek(name, expected.len())? == *expected;
+        }
+        for (name, length) in &case.untouched {
+            verified &= self.peek(name, *length)?.iter().all(|&byte| byte == UNTOUCHED);
         }
         if let Some(result) = case.result {
             verified &= self.peek("result", 2)? == result.to_le_bytes();

@@ -17,6 +17,8 @@ pub struct Case {
     pub inputs: Vec<(&'static str, Vec<u8>)>,
     /// Buffers to be found.
     pub outputs: Vec<(&'static str, Vec<u8>)>,
+    /// Buffers that must stay as they were, with how many bytes are looked at.
+    pub untouched: Vec<(&'static str, usize)>,
     /// The call's result, where it returns one.
     pub result: Option<i16>,
 }
@@ -105,7 +107,7 @@ fn substitute(word: [u8; 4]) -> [u8; 4] {
 /// The key schedule of `key`.
 #[must_use]
 pub fn expand_case(key: &[u8]) -> Case {
-    Case { inputs: vec![("key", key.to_vec())], outputs: vec![("output", expand(key))], result: None }
+    Case { inputs: vec![("key", key.to_vec())], outputs: vec![("output", expand(key))], ..Case::default() }
 }
 
 /// One block, encrypted or decrypted under `key`; the firmware is given the round keys.
@@ -126,7 +128,7 @@ pub fn block_case(key: &[u8], message: Vec<u8>, encrypt: bool) -> Case {
     Case {
         inputs: vec![("key", expand(key)), ("message", message)],
         outputs: vec![("output", block.to_vec())],
-        result: None,
+        ..Case::default()
     }
 }
 
@@ -147,7 +149,7 @@ pub fn ctr_case(key: &[u8], nonce: &[u8], message: Vec<u8>) -> Case {
     Case {
         inputs: vec![("key", key.to_vec()), ("nonce", nonce.to_vec()), ("message", message)],
         outputs: vec![("output", output)],
-        result: None,
+        ..Case::default()
     }
 }
 
@@ -161,6 +163,7 @@ pub fn seal_case(key: &[u8], nonce: Vec<u8>, aad: Vec<u8>, message: Vec<u8>) -> 
         inputs: vec![("key", key.to_vec()), ("nonce", nonce), ("aad", aad), ("message", message)],
         outputs: vec![("output", output), ("tag", tag)],
         result: Some(0),
+        ..Case::default()
     })
 }
 
@@ -180,6 +183,7 @@ pub fn open_case(key: &[u8], nonce: Vec<u8>, aad: Vec<u8>, message: Vec<u8>) -> 
         ],
         outputs: vec![("output", message)],
         result: Some(0),
+        ..Case::default()
     })
 }
 
@@ -200,7 +204,7 @@ fn seal(key: &[u8], nonce: &[u8], aad: &[u8], message: &[u8]) -> Result<(Vec<u8>
 #[must_use]
 pub fn hash_case<D: Digest>(message: Vec<u8>) -> Case {
     let digest = D::digest(&message).to_vec();
-    Case { inputs: vec![("message", message)], outputs: vec![("output", digest)], result: None }
+    Case { inputs: vec![("message", message)], outputs: vec![("output", digest)], ..Case::default() }
 }
 
 /// HMAC-SHA-256, FIPS 198-1.
@@ -217,7 +221,7 @@ pub fn hmac_case(key: Vec<u8>, message: Vec<u8>) -> Result<Case, LabError> {
     Ok(Case {
         inputs: vec![("key", key), ("message", message)],
         outputs: vec![("output", mac)],
-        result: None,
+        ..Case::default()
     })
 }
 

@@ -1,0 +1,150 @@
+//! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
+//! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
+
+use lab::bench::Bench;
+use lab::elf::Firmware;
+use lab::firmware;
+use lab::operations::{Operation, VARIANTS, catalogue};
+use lab::reference::{Case, expand};
+use lab::target::House;
+use std::collections::BTreeMap;
+
+/// Every so-manieth case of each set, so that a target has some hundred.
+const STRIDE: usize = 61;
+/// Longest message that the smallest target has room for, and longest associated data.
+const ROOM: usize = 500;
+const AAD_ROOM: usize = 64;
+
+/// The cases by operation.
+fn cases() -> BTreeMap<String, Vec<Case>> {
+    let mut all: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    let mut add = |operation: String, case: Case| all.entry(operation).or_default().push(case);
+    for case in vectors::aes_ecb().into_iter().filter(|case| case.plaintext.len() == 16).step_by(STRIDE) {
+        let bits = 8 * case.key.len();
+        let (operation, message, output) = if case.encrypt {
+            (format!("aes{bits}-encrypt"), case.plaintext, case.ciphertext)
+        } else {
+            (format!("aes{bits}-decrypt"), case.ciphertext, case.plaintext)
+        };
+        add(
+            operation,
+            Case {
+                inputs: vec![("key", expand(&case.key)), ("message", message)],
+                outputs: vec![("output", output)],
+                ..Case::default()
+            },
+        );
+        add(
+            format!("aes{bits}-expand"),
+            Case {
+                outputs: vec![("output", expand(&case.key))],
+                inputs: vec![("key", case.key)],
+                ..Case::default()
+            },
+        );
+    }
+    for case in vectors::aes_ctr() {
+        add(
+            format!("aes{}-ctr", 8 * case.key.len()),
+            Case {
+                inputs: vec![
+                    ("key", case.key),
+                    ("nonce", case.counter.to_vec()),
+                    ("message", case.plaintext),
+                ],
+                outputs: vec![("output", case.ciphertext)],
+                ..Case::default()
+            },
+        );
+    }
+    let fits = |case: &vectors::GcmCase| {
+        case.key.len() != 24 && case.ciphertext.len() <= ROOM && case.aad.len() <= AAD_ROOM
+    };
+    for case in vectors::aes_gcm().into_iter().filter(fits).step_by(STRIDE / 2) {
+        let bits = 8 * case.key.len();
+        let open = Case {
+            inputs: vec![
+                ("key", case.key.clone()),
+                ("nonce", case.nonce.to_vec()),
+                ("aad", case.aad.clone()),
+                ("message", case.ciphertext.clone()),
+                ("tag", case.tag.to_vec()),
+            ],
+            ..Case::default()
+        };
+        let open = match &case.plaintext {
+            Some(plaintext) => Case { outputs: vec![("output", plaintext.clone())], result: Some(0), ..open },
+            None => Case { untouched: vec![("output", case.ciphertext.len())], result: Some(-1), ..open },
+        };
+        add(format!("aes{bits}-gcm-open"), open);
+        if let Some(plaintext) = case.plaintext {
+            let seal = Case {
+                inputs: vec![
+                    ("key", case.key),
+                    ("nonce", case.nonce.to_vec()),
+                    ("aad", case.aad),
+                    ("message", plaintext),
+                ],
+                outputs: vec![("output", case.ciphertext), ("tag", case.tag.to_vec())],
+                result: Some(0),
+                ..Case::default()
+            };
+            add(format!("aes{bits}-gcm-seal"), seal);
+        }
+    }
+    for (operation, hashes) in [("sha1", vectors::sha1()), ("sha256", vectors::sha256())] {
+        for case in hashes.into_iter().filter(|case| case.message.len() <= ROOM).step_by(STRIDE / 6) {
+            let case = Case {
+                inputs: vec![("message", case.message)],
+                outputs: vec![("output", case.digest)],
+                ..Case::default()
+            };
+            add(operation.into(), case);
+        }
+    }
+    let fits = |case: &vectors::MacCase| case.valid && case.message.len() <= ROOM && case.key.len() <= 240;
+    for case in vectors::hmac_sha256().into_iter().filter(fits).step_by(STRIDE / 6) {
+        let case = Case {
+            inputs: vec![("key", case.key), ("message", case.message)],
+            outputs: vec![("output", case.mac)],
+            ..Case::default()
+        };
+        add("hmac-sha256".into(), case);
+    }
+    all
+}
+
+fn check(target: &str) {
+    let house = House::find().expect("the tests run inside the project");
+    let target = house.target(target).expect("a target");
+    let point = target.operating_point(None, None).expect("its own defaults");
+    let operations = catalogue(&house).expect("the catalogue");
+    let cases = cases();
+    let with_vectors: Vec<&Operation> =
+        operations.iter().filter(|operation| cases.contains_key(&operation.name)).collect();
+    assert_eq!(with_vectors.len(), operations.len(), "every operation has published vectors");
+    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+    for variant in VARIANTS {
+        let build = firmware::build(&house, &target, &point, variant, &names).expect("the firmware builds");
+        for operation in &with_vectors {
+            let elf = Firmware::read(&build.elf(&operation.name), target.part.core).expect("an ELF file");
+            let mut bench =
+                Bench::start(&target, &elf, operation, point.clock_hz, 100_000_000).expect("start-up ends");
+            for (index, case) in cases[&operation.name].iter().enumerate() {
+                let measurement = bench.measure(case).expect("the operation returns");
+                assert!(measurement.verified, "{} {} {variant}, case {index}", target.name(), operation.name);
+            }
+        }
+    }
+}
+
+macro_rules! targets {
+    ($($name:ident)*) => { $(
+        #[test]
+        fn $name() {
+            check(stringify!($name));
+        }
+    )* };
+}
+
+targets! { atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }
