@@ -65,6 +65,8 @@ pub struct Profiler<'a> {
     watched: Vec<bool>,
     calls: Vec<Call>,
     last: Option<Step>,
+    /// The stack pointer's last move may be the first half of one.
+    half_moved: bool,
 }
 
 impl<'a> Profiler<'a> {
@@ -85,6 +87,7 @@ impl<'a> Profiler<'a> {
             watched: marks,
             calls: Vec::new(),
             last: None,
+            half_moved: false,
         }
     }
 
@@ -170,8 +173,27 @@ impl<'a> Profiler<'a> {
             }
             _ => {}
         }
-        if let Some(top) = self.frames.last_mut() {
-            top.lowest_sp = top.lowest_sp.min(step.sp);
+        self.deepen(last.sp, step.sp);
+    }
+
+    /// Notes how deep the stack pointer went, which was `last` one step before `sp`.
+    ///
+    /// An AVR moves it in two halves, high byte first as avr-gcc does it, with interrupts off in between. The value
+    /// between has the old low byte and the new high byte and was never a place on the stack, so a move of the high
+    /// byte alone counts only when the next move is not one of the low byte alone. Elsewhere this changes nothing: a
+    /// frame of whole 256 bytes is left as it was made, or goes deeper.
+    fn deepen(&mut self, last: u32, sp: u32) {
+        const HALF: u32 = 0xff;
+        let Some(top) = self.frames.last_mut() else { return };
+        let moved = last ^ sp;
+        if moved != 0 {
+            if self.half_moved && moved > HALF {
+                top.lowest_sp = top.lowest_sp.min(last);
+            }
+            self.half_moved = moved & HALF == 0;
+        }
+        if !self.half_moved {
+            top.lowest_sp = top.lowest_sp.min(sp);
         }
     }
 
@@ -192,6 +214,7 @@ impl<'a> Profiler<'a> {
     }
 
     fn push(&mut self, pc: u32, return_to: u32, from: &Step, step: &Step, tail: bool) {
+        self.half_moved = false;
         let function = self.firmware.function_at(pc);
         let parent = self.frames.last().map(|top| top.node);
         let node = self.node(parent, function);
