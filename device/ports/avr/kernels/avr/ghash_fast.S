@@ -1,8 +1,8 @@
 /*
  * GHASH for AVR (NIST SP 800-38D section 6.4), the fast variant.
  *
- * Cycles from the call instruction to the return inclusive: 167 and 5260 a block.
- * Stack with the return address: 54 bytes. Flash: 2662 bytes, no tables.
+ * Cycles from the call instruction to the return inclusive: 167 and 5244 a block.
+ * Stack with the return address: 54 bytes. Flash: 2630 bytes, no tables.
  *
  * Constant flow: the instructions and addresses depend on the number of blocks
  * alone. There are no tables. The frame on the stack, which holds products of
@@ -234,6 +234,30 @@ ws_ghash_multiply:
 .endm
 
 /*
+ * Byte 16+n, P0, is P0 x^(8n) (1 + x + x^2 + x^7): into byte n what is shifted right
+ * by 0, 1, 2 and 7, into byte n+1 what falls out there. Downwards, because byte
+ * 15+1, then in P5, is one of those still to be reduced. byte becomes byte n; next
+ * is byte n+1, and done with. P3 is 0x80, P4 0x40, T0 2. 17 cycles.
+ */
+.macro REDUCE_BYTE n, byte, next
+	ldd P0, Y+16+\n+1
+.if \n == 0
+	eor P0, P5
+.endif
+	ldd \byte, Y+\n+1
+	eor \byte, P0
+	mul P0, P3
+	eor \byte, r1
+	eor \next, r0
+	mul P0, P4
+	eor \byte, r1
+	eor \next, r0
+	mul P0, T0
+	eor \byte, r1
+	eor \next, r0
+.endm
+
+/*
  * void ws_ghash_blocks(uint8_t y[16], const uint8_t h[16], const uint8_t *data,
  *                      size_t blocks)
  *
@@ -309,11 +333,6 @@ ws_ghash_blocks:
 	FRAME_ADD 3, P0, P1, P2, P3
 	FRAME_ADD 4, P4, P5, P6, P7
 
-/*
- * Byte 16+n is P0 x^(8n) (1 + x + x^2 + x^7): into byte n what is shifted right
- * by 0, 1, 2 and 7, into byte n+1 what falls out there. Downwards, because byte
- * 15+1 is one of those still to be reduced. P1 is byte n, P2 byte n+1.
- */
 	ldi T0, 0x80		; times T0 is one bit to the right, in r1:r0
 	mov P3, T0
 	ldi T0, 0x40
@@ -321,28 +340,15 @@ ws_ghash_blocks:
 	ldi T0, 2
 	clr P2
 	movw r30, Y_POINTER
-	.irp n, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
-	ldd P0, Y+16+\n+1
-.if \n == 0
-	eor P0, P5
-.endif
-	ldd P1, Y+\n+1
-	eor P1, P0
-	mul P0, P3
-	eor P1, r1
-	eor P2, r0
-	mul P0, P4
-	eor P1, r1
-	eor P2, r0
-	mul P0, T0
-	eor P1, r1
-	eor P2, r0
-.if \n == 15
+	REDUCE_BYTE 15, P1, P2
 	mov P5, P2
-.else
+	REDUCE_BYTE 14, P2, P1
+	std Z+15, P1
+	.irp n, 13, 11, 9, 7, 5, 3, 1
+	REDUCE_BYTE \n, P1, P2
 	std Z+\n+1, P2
-.endif
-	mov P2, P1
+	REDUCE_BYTE \n-1, P2, P1
+	std Z+\n, P1
 	.endr
 	st Z, P2
 	rjmp 1b
