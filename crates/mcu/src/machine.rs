@@ -99,6 +99,13 @@ pub trait Machine: Send {
     /// Writes memory as a debugger would, also non-volatile memory. False where there is no memory.
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
 
+    /// Bytes begin to arrive at a UART, one after the other at its own rate; false where there is none of that name
+    /// that is modelled.
+    fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
+        let _ = (port, bytes);
+        false
+    }
+
     /// The whole machine as it is now, to be run on from here independently: a snapshot.
     fn snapshot(&self) -> Box<dyn Machine>;
 }

@@ -11,6 +11,8 @@ pub struct Context<'a, 'o> {
     pub pc: u32,
     /// Requested interrupts, a bit per vector or IRQ number.
     pub requests: &'a mut u128,
+    /// Cycles for which the access holds the core up after the instruction; to be added to.
+    pub stall: &'a mut u64,
     /// Looks on, where someone does.
     pub observer: Option<&'a mut (dyn Observer + 'o)>,
 }
@@ -86,6 +88,12 @@ pub trait Peripheral: Send {
         let _ = clock_hz;
     }
 
+    /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
+    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
+        let _ = (bytes, now);
+        false
+    }
+
     /// The non-volatile memory that it keeps, at its ELF address: for images, debuggers and snapshots.
     fn memory(&self) -> Option<(u32, &[u8])> {
         None
@@ -128,6 +136,8 @@ pub struct PeripheralBus {
     /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
     /// count at instruction boundaries.
     pub due: u64,
+    /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
+    pub stall: u64,
 }
 
 impl Clone for PeripheralBus {
@@ -137,6 +147,7 @@ impl Clone for PeripheralBus {
             map: self.map.clone(),
             requests: self.requests,
             due: self.due,
+            stall: self.stall,
         }
     }
 }
@@ -154,7 +165,7 @@ impl PeripheralBus {
         for pair in map.windows(2) {
             assert!(pair[0].0.end <= pair[1].0.start, "peripherals overlap: {pair:?}");
         }
-        let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX };
+        let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX, stall: 0 };
         bus.reschedule();
         bus
     }
@@ -188,7 +199,7 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, observer };
+        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
         let value = self.devices[index].read(address, size, &mut context)?;
         self.reschedule();
         Ok(value)
@@ -208,7 +219,7 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "write" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, observer };
+        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
         self.devices[index].write(address, size, value, &mut context)?;
         self.reschedule();
         Ok(())
@@ -228,10 +239,18 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size: 1, kind: "write" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, observer };
+        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
         self.devices[index].write_bit(address, bit, on, &mut context)?;
         self.reschedule();
         Ok(())
+    }
+
+    /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
+    pub fn uart_receive(&mut self, name: &str, bytes: &[u8], now: u64) -> bool {
+        let device = self.devices.iter_mut().find(|device| device.name() == name);
+        let received = device.is_some_and(|device| device.uart_receive(bytes, now));
+        self.reschedule();
+        received
     }
 
     /// The devices' non-volatile memory from `address` on, if a device keeps `size` bytes there.
@@ -257,7 +276,13 @@ impl PeripheralBus {
         for device in &mut self.devices {
             if device.due().is_some_and(|due| due <= now) {
                 let observer = observer.as_deref_mut();
-                device.tick(&mut Context { now, pc, requests: &mut self.requests, observer });
+                device.tick(&mut Context {
+                    now,
+                    pc,
+                    requests: &mut self.requests,
+                    stall: &mut self.stall,
+                    observer,
+                });
             }
         }
         self.reschedule();
@@ -269,6 +294,7 @@ impl PeripheralBus {
         for device in &mut self.devices {
             device.taken(irq);
         }
+        self.reschedule();
     }
 
     /// Every device as after power-up.
@@ -277,6 +303,7 @@ impl PeripheralBus {
             device.reset();
         }
         self.requests = 0;
+        self.stall = 0;
         self.reschedule();
     }
 }

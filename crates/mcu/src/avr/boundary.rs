@@ -56,6 +56,7 @@ impl Avr {
             self.delay = false;
             self.blocked_until = self.instructions + 1;
         }
+        self.cycles += std::mem::take(&mut self.bus.stall);
         loop {
             let pc = u32::from(self.pc) * 2;
             if self.bus.due <= self.cycles {

@@ -347,6 +347,10 @@ impl Machine for Avr {
         self.write_memory(address, bytes)
     }
 
+    fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
+        self.bus.uart_receive(port, bytes, self.cycles)
+    }
+
     fn snapshot(&self) -> Box<dyn Machine> {
         Box::new(self.clone())
     }

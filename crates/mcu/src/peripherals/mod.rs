@@ -1,8 +1,10 @@
 //! Models of peripherals, one file each. `targets/*.toml` names them by file name, with dashes.
 
+pub mod avr_eeprom;
 pub mod avr_gpio;
-
 pub mod avr_system;
+pub mod avr_timer;
+pub mod avr_usart;
 pub mod avr_watchdog;
 pub mod mpy32;
 pub mod msp430_clocks;
@@ -21,8 +23,12 @@ use crate::{Part, Peripheral, PeripheralSpec};
 /// A sentence that names the unknown model.
 pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peripheral>, String> {
     match spec.model.as_str() {
+        "avr-eeprom" => return Ok(Box::new(avr_eeprom::Eeprom::new(part, spec)?)),
         "avr-gpio" => return Ok(Box::new(avr_gpio::Gpio::new(spec))),
         "avr-system" => return Ok(Box::new(avr_system::System::new(spec))),
+        "avr-timer8" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Eight))),
+        "avr-timer16" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Sixteen))),
+        "avr-usart" => return Ok(Box::new(avr_usart::Usart::new(spec)?)),
         "avr-watchdog" => return Ok(Box::new(avr_watchdog::Watchdog::new(spec))),
         "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
         "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(spec))),

@@ -1,0 +1,210 @@
+//! The EEPROM of an ATmega behind EECR, EEDR, EEARL and EEARH.
+//!
+//! ATmega328P data sheet DS40002061, 8.4 and 8.6; ATmega128 data sheet 2467, "EEPROM Data Memory". From the start of
+//! a write until its end the byte reads as erased (0xFF) to a debugger, and so it stays when the power fails
+//! meanwhile: what the cell really holds then is not specified.
+
+use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// EECR bits.
+const MODE: u8 = 0x30;
+const READY_INTERRUPT: u8 = 0x08;
+const MASTER_ENABLE: u8 = 0x04;
+const WRITE_ENABLE: u8 = 0x02;
+const READ_ENABLE: u8 = 0x01;
+
+/// Cycles for which EEMPE allows EEPE (DS40002061, 8.6.3).
+const WINDOW: u64 = 4;
+/// "When the EEPROM is read, the CPU is halted for four cycles before the next instruction is executed."
+const HALT_AFTER_READ: u64 = 4;
+/// "When EEPE has been set, the CPU is halted for two cycles before the next instruction is executed."
+const HALT_AFTER_WRITE: u64 = 2;
+
+/// The EEPROM.
+#[derive(Clone)]
+pub struct Eeprom {
+    name: String,
+    base: u32,
+    irq: Option<u8>,
+    memory_start: u32,
+    cells: Vec<u8>,
+    clock_hz: u64,
+    write_us: u64,
+    control: u8,
+    data: u8,
+    address: u16,
+    window_end: u64,
+    /// The write under way: cell, value, when it ends.
+    writing: Option<(usize, u8, u64)>,
+    /// The ready interrupt was taken and must be requested anew if it is still so.
+    recheck: bool,
+}
+
+impl Eeprom {
+    /// EECR at `spec.base`, EEDR, EEARL and EEARH after it. Setting `write_us`: the time of a write (erase and
+    /// program) in microseconds. The size is that of the part's EEPROM memory.
+    ///
+    /// # Errors
+    /// The part has no EEPROM memory, or `write_us` is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Eeprom, String> {
+        let memory = part.memories.iter().find(|memory| memory.kind == MemoryKind::Eeprom);
+        let memory = memory.ok_or_else(|| format!("{}: no memory of kind eeprom", part.name))?;
+        let write_us = spec.settings.get("write_us");
+        let write_us = write_us.ok_or_else(|| format!("{}: {} needs write_us", part.name, spec.name))?;
+        Ok(Eeprom {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq: spec.irq,
+            memory_start: memory.start,
+            cells: vec![0xFF; memory.size as usize],
+            clock_hz: 1,
+            write_us: *write_us as u64,
+            control: 0,
+            data: 0,
+            address: 0,
+            window_end: 0,
+            writing: None,
+            recheck: false,
+        })
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    fn finish(&mut self, now: u64) {
+        if let Some((cell, value, end)) = self.writing
+            && now >= end
+        {
+            self.cells[cell] = value;
+            self.writing = None;
+        }
+    }
+
+    fn request(&mut self, context: &mut Context<'_, '_>) {
+        let Some(irq) = self.irq else { return };
+        if self.control & READY_INTERRUPT != 0 && self.writing.is_none() {
+            context.request(irq);
+        } else {
+            context.withdraw(irq);
+        }
+    }
+
+    fn command(&mut self, address: u32, value: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        if value & MODE != 0 {
+            return Err(self.fault(address, context, "erasing or writing alone (EEPM) is not modelled"));
+        }
+        let cell = usize::from(self.address);
+        if value & (WRITE_ENABLE | READ_ENABLE) != 0 && cell >= self.cells.len() {
+            return Err(self.fault(address, context, "EEAR is beyond the end of the EEPROM"));
+        }
+        self.control = value & READY_INTERRUPT;
+        if value & WRITE_ENABLE != 0 && self.writing.is_none() && context.now <= self.window_end {
+            let end = context.now + (self.write_us * self.clock_hz).div_ceil(1_000_000);
+            self.writing = Some((cell, self.data, end));
+            self.cells[cell] = 0xFF;
+            *context.stall += HALT_AFTER_WRITE;
+        } else if value & MASTER_ENABLE != 0 {
+            self.window_end = context.now + WINDOW;
+        }
+        if value & READ_ENABLE != 0 {
+            if self.writing.is_some() {
+                return Err(self.fault(address, context, "a read while a write is under way"));
+            }
+            self.data = self.cells[cell];
+            *context.stall += HALT_AFTER_READ;
+        }
+        self.request(context);
+        Ok(())
+    }
+}
+
+impl Peripheral for Eeprom {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![self.base..self.base + 4]
+    }
+
+    fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.finish(context.now);
+        let value = match address - self.base {
+            0 => {
+                let enabled = if context.now <= self.window_end { MASTER_ENABLE } else { 0 };
+                let busy = if self.writing.is_some() { WRITE_ENABLE } else { 0 };
+                self.control | enabled | busy
+            }
+            1 => self.data,
+            2 => self.address as u8,
+            _ => (self.address >> 8) as u8,
+        };
+        Ok(value.into())
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        _size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.finish(context.now);
+        let value = value as u8;
+        let offset = address - self.base;
+        if offset != 0 && self.writing.is_some() {
+            return Err(self.fault(address, context, "EEAR and EEDR must not change during a write"));
+        }
+        match offset {
+            0 => self.command(address, value, context)?,
+            1 => self.data = value,
+            2 => self.address = self.address & 0xFF00 | u16::from(value),
+            _ => self.address = self.address & 0x00FF | u16::from(value) << 8,
+        }
+        Ok(())
+    }
+
+    fn set_clock(&mut self, clock_hz: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn memory(&self) -> Option<(u32, &[u8])> {
+        Some((self.memory_start, &self.cells))
+    }
+
+    fn memory_mut(&mut self) -> Option<(u32, &mut [u8])> {
+        Some((self.memory_start, &mut self.cells))
+    }
+
+    fn due(&self) -> Option<u64> {
+        if self.recheck {
+            return Some(0);
+        }
+        self.writing.map(|(_, _, end)| end)
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.recheck = false;
+        self.finish(context.now);
+        self.request(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        self.recheck |= self.irq == Some(irq);
+    }
+
+    fn reset(&mut self) {
+        self.control = 0;
+        self.data = 0;
+        self.address = 0;
+        self.window_end = 0;
+        self.writing = None;
+        self.recheck = false;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

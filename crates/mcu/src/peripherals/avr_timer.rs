@@ -1,0 +1,339 @@
+//! An 8-bit or 16-bit timer of an ATmega328P: normal and clear-on-compare (CTC) modes.
+//!
+//! ATmega328P data sheet DS40002061, chapters 15 (timer 0), 16 (timer 1), 17 (prescaler), 18 (timer 2). The prescaler
+//! runs from reset on. A write takes effect in the cycle after the instruction began, a read sees the count as it
+//! was then. Not modelled, and faults: PWM modes, pins (compare outputs, external clock, input capture), the
+//! asynchronous clock of timer 2.
+
+use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// Which of the two kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// Timers 0 and 2: TCCRA, TCCRB, TCNT, OCRA, OCRB in a row.
+    Eight,
+    /// Timer 1: TCCRA, TCCRB, TCCRC, -, TCNTL, TCNTH, ICRL, ICRH, OCRAL, OCRAH, OCRBL, OCRBH in a row.
+    Sixteen,
+}
+
+/// TIMSK and TIFR bits.
+const OVERFLOW: u8 = 1;
+const COMPARE_A: u8 = 2;
+const COMPARE_B: u8 = 4;
+
+/// Registers, however wide.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Register {
+    ControlA,
+    ControlB,
+    Count,
+    CompareA,
+    CompareB,
+    Mask,
+    Flags,
+    Other,
+}
+
+/// One timer.
+#[derive(Clone)]
+pub struct Timer {
+    name: String,
+    base: u32,
+    width: Width,
+    mask_address: u32,
+    flags_address: u32,
+    /// Overflow, compare A, compare B.
+    irqs: [u8; 3],
+    /// Divisors by clock select; 0 stops, 1 to 5 or 7.
+    divisors: &'static [u64],
+    control_a: u8,
+    control_b: u8,
+    compare: [u16; 2],
+    mask: u8,
+    flags: u8,
+    /// High byte in transit (16-bit registers).
+    temporary: u8,
+    /// The count after all ticks up to cycle `at`.
+    count: u16,
+    at: u64,
+}
+
+/// Clock select of timers 0 and 1: tables 15-9 and 16-5.
+const PRESCALER: [u64; 6] = [0, 1, 8, 64, 256, 1024];
+/// Clock select of timer 2: table 18-9.
+const PRESCALER_2: [u64; 8] = [0, 1, 8, 32, 64, 128, 256, 1024];
+
+impl Timer {
+    /// TCCRA at `spec.base`; `spec.irq` is the vector of compare A, followed by compare B and overflow. Settings
+    /// `timsk`, `tifr`: addresses; `timer2` = 1: the clock select of timer 2.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec, width: Width) -> Timer {
+        let setting = |name: &str| spec.settings.get(name).copied().unwrap_or(0);
+        let irq = spec.irq.unwrap_or(0);
+        Timer {
+            name: spec.name.clone(),
+            base: spec.base,
+            width,
+            mask_address: setting("timsk") as u32,
+            flags_address: setting("tifr") as u32,
+            irqs: [irq + 2, irq, irq + 1],
+            divisors: if setting("timer2") == 1 { &PRESCALER_2 } else { &PRESCALER },
+            control_a: 0,
+            control_b: 0,
+            compare: [0; 2],
+            mask: 0,
+            flags: 0,
+            temporary: 0,
+            count: 0,
+            at: 0,
+        }
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// The register at an address, and which byte of it.
+    fn register(&self, address: u32) -> (Register, usize) {
+        if address == self.mask_address {
+            return (Register::Mask, 0);
+        }
+        if address == self.flags_address {
+            return (Register::Flags, 0);
+        }
+        let offset = (address - self.base) as usize;
+        match (self.width, offset) {
+            (_, 0) => (Register::ControlA, 0),
+            (_, 1) => (Register::ControlB, 0),
+            (Width::Eight, 2) => (Register::Count, 0),
+            (Width::Eight, 3) => (Register::CompareA, 0),
+            (Width::Eight, 4) => (Register::CompareB, 0),
+            (Width::Sixteen, 4 | 5) => (Register::Count, offset - 4),
+            (Width::Sixteen, 8 | 9) => (Register::CompareA, offset - 8),
+            (Width::Sixteen, 10 | 11) => (Register::CompareB, offset - 10),
+            _ => (Register::Other, 0),
+        }
+    }
+
+    fn max(&self) -> u16 {
+        match self.width {
+            Width::Eight => 0xFF,
+            Width::Sixteen => 0xFFFF,
+        }
+    }
+
+    fn clears_on_compare(&self) -> bool {
+        match self.width {
+            Width::Eight => self.control_a & 3 == 2,
+            Width::Sixteen => self.control_b & 0x18 == 0x08,
+        }
+    }
+
+    /// The last count before zero comes, from `count` on: past the compare value the counter runs to its maximum.
+    fn last(&self, count: u16) -> u16 {
+        if self.clears_on_compare() && count <= self.compare[0] { self.compare[0] } else { self.max() }
+    }
+
+    fn divisor(&self) -> u64 {
+        self.divisors[usize::from(self.control_b & 7).min(self.divisors.len() - 1)]
+    }
+
+    /// The flag bits and the counts after which each is set.
+    fn events(&self) -> [(u8, u16); 3] {
+        [(OVERFLOW, self.max()), (COMPARE_A, self.compare[0]), (COMPARE_B, self.compare[1])]
+    }
+
+    /// Counts up to `now` and sets the flags of what happened on the way. A flag is set by the tick that leaves its
+    /// count (figures 15-8 to 15-11).
+    fn advance(&mut self, now: u64) {
+        let now = now.max(self.at);
+        let divisor = self.divisor();
+        let mut ticks = if divisor == 0 { 0 } else { now / divisor - self.at / divisor };
+        self.at = now;
+        while ticks > 0 {
+            let last = self.last(self.count);
+            let to_zero = u64::from(last - self.count) + 1;
+            let steps = ticks.min(to_zero);
+            for (flag, count) in self.events() {
+                if count >= self.count && u64::from(count - self.count) < steps && count <= last {
+                    self.flags |= flag;
+                }
+            }
+            ticks -= steps;
+            self.count = if steps == to_zero { 0 } else { self.count + steps as u16 };
+            if steps == to_zero && ticks > 0 {
+                // From zero every period is like the next: the first one sets what there is to set.
+                let period = u64::from(self.last(0)) + 1;
+                ticks = ticks.min(ticks % period + period);
+            }
+        }
+    }
+
+    fn request(&self, context: &mut Context<'_, '_>) {
+        for (flag, irq) in [OVERFLOW, COMPARE_A, COMPARE_B].into_iter().zip(self.irqs) {
+            if self.flags & self.mask & flag != 0 {
+                context.request(irq);
+            } else {
+                context.withdraw(irq);
+            }
+        }
+    }
+
+    /// Ticks until the one that leaves `count`, if it is ever reached.
+    fn ticks_until(&self, count: u16) -> Option<u64> {
+        let last = self.last(self.count);
+        if (self.count..=last).contains(&count) {
+            return Some(u64::from(count - self.count) + 1);
+        }
+        (count <= self.last(0)).then(|| u64::from(last - self.count) + 1 + u64::from(count) + 1)
+    }
+
+    fn set_byte(&mut self, which: Register, byte: usize, value: u8) {
+        let value = match (self.width, byte) {
+            (Width::Eight, _) => value.into(),
+            (Width::Sixteen, 0) => u16::from(self.temporary) << 8 | u16::from(value),
+            (Width::Sixteen, _) => {
+                self.temporary = value;
+                return;
+            }
+        };
+        match which {
+            Register::CompareA => self.compare[0] = value,
+            Register::CompareB => self.compare[1] = value,
+            _ => self.count = value,
+        }
+    }
+}
+
+impl Peripheral for Timer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        let length = match self.width {
+            Width::Eight => 5,
+            Width::Sixteen => 12,
+        };
+        let (mask, flags) = (self.mask_address, self.flags_address);
+        vec![self.base..self.base + length, mask..mask + 1, flags..flags + 1]
+    }
+
+    fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context.now);
+        let (register, byte) = self.register(address);
+        let value = match register {
+            Register::ControlA => self.control_a,
+            Register::ControlB => self.control_b,
+            Register::Mask => self.mask,
+            Register::Flags => self.flags,
+            Register::Count if byte == 0 => {
+                self.temporary = (self.count >> 8) as u8;
+                self.count as u8
+            }
+            Register::Count => self.temporary,
+            Register::CompareA => (self.compare[0] >> (8 * byte)) as u8,
+            Register::CompareB => (self.compare[1] >> (8 * byte)) as u8,
+            Register::Other => return Err(self.fault(address, context, "no such register is modelled")),
+        };
+        self.request(context);
+        Ok(value.into())
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        _size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.advance(context.now + 1);
+        let value = value as u8;
+        let (register, byte) = self.register(address);
+        let eight = self.width == Width::Eight;
+        match register {
+            Register::ControlA if value & 0xF0 != 0 => {
+                return Err(self.fault(address, context, "compare outputs (COM) are not modelled"));
+            }
+            Register::ControlA if value & 1 != 0 || !eight && value & 3 != 0 => {
+                return Err(self.fault(address, context, "PWM modes (WGM) are not modelled"));
+            }
+            Register::ControlA => self.control_a = value,
+            Register::ControlB if value & if eight { 0xC8 } else { 0xD0 } != 0 => {
+                let what = "forced compare, input capture and PWM modes (WGM) are not modelled";
+                return Err(self.fault(address, context, what));
+            }
+            Register::ControlB if usize::from(value & 7) >= self.divisors.len() => {
+                return Err(self.fault(address, context, "an external clock is not modelled"));
+            }
+            Register::ControlB => self.control_b = value,
+            Register::Mask if value & !7 != 0 => {
+                return Err(self.fault(address, context, "input capture is not modelled"));
+            }
+            Register::Mask => self.mask = value,
+            Register::Flags => self.flags &= !value,
+            Register::Count | Register::CompareA | Register::CompareB => self.set_byte(register, byte, value),
+            Register::Other => return Err(self.fault(address, context, "no such register is modelled")),
+        }
+        self.request(context);
+        Ok(())
+    }
+
+    fn write_bit(
+        &mut self,
+        address: u32,
+        bit: u8,
+        on: bool,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        // SBI clears that flag alone (DS40002061, "About Code Examples"); CBI writes a zero, which does nothing.
+        if address == self.flags_address {
+            return self.write(address, 1, u32::from(on) << bit, context);
+        }
+        let value = self.read(address, 1, context)? & !(1 << bit) | u32::from(on) << bit;
+        self.write(address, 1, value, context)
+    }
+
+    fn due(&self) -> Option<u64> {
+        let divisor = self.divisor();
+        let wanted = self.mask & !self.flags;
+        if divisor == 0 || wanted == 0 {
+            return None;
+        }
+        self.events()
+            .into_iter()
+            .filter(|(flag, _)| wanted & flag != 0)
+            .filter_map(|(_, count)| self.ticks_until(count))
+            .min()
+            .map(|ticks| (self.at / divisor + ticks) * divisor)
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context.now);
+        self.request(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        for (flag, own) in [OVERFLOW, COMPARE_A, COMPARE_B].into_iter().zip(self.irqs) {
+            if own == irq {
+                self.flags &= !flag;
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.control_a = 0;
+        self.control_b = 0;
+        self.compare = [0; 2];
+        self.mask = 0;
+        self.flags = 0;
+        self.temporary = 0;
+        self.count = 0;
+        self.at = 0;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,285 @@
+//! A USART of an ATmega as a UART: asynchronous, 5 to 8 data bits.
+//!
+//! ATmega328P data sheet DS40002061, chapter 20; ATmega128 data sheet 2467, "USART". A frame begins with the write
+//! that starts it; the real one waits for the next tick of the baud rate generator, up to one sixteenth of a bit.
+//! Not modelled, and faults: synchronous and SPI modes, nine data bits, multi-processor mode.
+
+use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// UCSRnA.
+const RECEIVED: u8 = 0x80;
+const SENT: u8 = 0x40;
+const EMPTY: u8 = 0x20;
+const OVERRUN: u8 = 0x08;
+const DOUBLE_SPEED: u8 = 0x02;
+const MULTI_PROCESSOR: u8 = 0x01;
+/// UCSRnB.
+const RECEIVED_INTERRUPT: u8 = 0x80;
+const SENT_INTERRUPT: u8 = 0x40;
+const EMPTY_INTERRUPT: u8 = 0x20;
+const RECEIVER: u8 = 0x10;
+const TRANSMITTER: u8 = 0x08;
+const NINE_BITS: u8 = 0x04;
+/// UCSRnC: 8 data bits, no parity, 1 stop bit.
+const AFTER_RESET_C: u8 = 0x06;
+/// UMSELn1..0 (ATmega128: bit 7 reserved, UMSEL is bit 6) and UCPOLn.
+const SYNCHRONOUS: u8 = 0xC1;
+
+/// Bytes that the receiver keeps.
+const FIFO: usize = 2;
+
+/// One USART.
+#[derive(Clone)]
+pub struct Usart {
+    name: String,
+    /// UDR, UCSRA, UCSRB, UCSRC, UBRRL, UBRRH.
+    addresses: [u32; 6],
+    /// The receive interrupt; data register empty and transmit complete are the next two.
+    irq: u8,
+    flags: u8,
+    control: u8,
+    format: u8,
+    rate: u16,
+    /// The byte in the shift register and when it has left.
+    sending: Option<(u8, u64)>,
+    waiting: Option<u8>,
+    /// Bytes on their way in, and when the first of them has arrived.
+    incoming: VecDeque<u8>,
+    arrival: Option<u64>,
+    received: VecDeque<u8>,
+    recheck: bool,
+}
+
+impl Usart {
+    /// UDR at `spec.base`; settings `a`, `b`, `c`, `ubrrl`, `ubrrh`: the addresses of the other registers. `spec.irq`
+    /// is the receive vector.
+    ///
+    /// # Errors
+    /// The setting that is missing.
+    pub fn new(spec: &PeripheralSpec) -> Result<Usart, String> {
+        let mut addresses = [spec.base; 6];
+        for (slot, name) in addresses[1..].iter_mut().zip(["a", "b", "c", "ubrrl", "ubrrh"]) {
+            let address = spec.settings.get(name);
+            *slot = *address.ok_or_else(|| format!("{}: setting {name} is missing", spec.name))? as u32;
+        }
+        let irq = spec.irq.ok_or_else(|| format!("{}: irq is missing", spec.name))?;
+        Ok(Usart {
+            name: spec.name.clone(),
+            addresses,
+            irq,
+            flags: 0,
+            control: 0,
+            format: AFTER_RESET_C,
+            rate: 0,
+            sending: None,
+            waiting: None,
+            incoming: VecDeque::new(),
+            arrival: None,
+            received: VecDeque::new(),
+            recheck: false,
+        })
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// Cycles of one frame: DS40002061, 20.3.1 (a bit is 16 or 8 times UBRR + 1) and 20.4 (start, data, parity and
+    /// stop bits).
+    fn frame(&self) -> u64 {
+        let bit = (u64::from(self.rate) + 1) * if self.flags & DOUBLE_SPEED == 0 { 16 } else { 8 };
+        let data = 5 + u64::from(self.format >> 1 & 3);
+        let parity = u64::from(self.format & 0x20 != 0);
+        let stop = 1 + u64::from(self.format >> 3 & 1);
+        bit * (1 + data + parity + stop)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_none()
+    }
+
+    /// What has happened up to `now`.
+    fn advance(&mut self, context: &mut Context<'_, '_>) {
+        while let Some((byte, end)) = self.sending
+            && context.now >= end
+        {
+            if let Some(observer) = &mut context.observer {
+                observer.uart(&self.name, byte, end);
+            }
+            self.sending = self.waiting.take().map(|next| (next, end + self.frame()));
+            if self.sending.is_none() {
+                self.flags |= SENT;
+            }
+        }
+        while let Some(end) = self.arrival
+            && context.now >= end
+        {
+            let byte = self.incoming.pop_front().unwrap_or_default();
+            if self.control & RECEIVER != 0 {
+                if self.received.len() < FIFO {
+                    self.received.push_back(byte);
+                } else {
+                    self.flags |= OVERRUN;
+                }
+            }
+            self.arrival = (!self.incoming.is_empty()).then(|| end + self.frame());
+        }
+        let levels = [
+            (0, self.control & RECEIVED_INTERRUPT != 0 && !self.received.is_empty()),
+            (1, self.control & EMPTY_INTERRUPT != 0 && self.is_empty()),
+            (2, self.control & SENT_INTERRUPT != 0 && self.flags & SENT != 0),
+        ];
+        for (offset, on) in levels {
+            if on {
+                context.request(self.irq + offset);
+            } else {
+                context.withdraw(self.irq + offset);
+            }
+        }
+    }
+
+    fn write_register(
+        &mut self,
+        register: usize,
+        value: u8,
+        address: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        match register {
+            0 => {
+                if self.control & TRANSMITTER == 0 {
+                    return Err(self.fault(address, context, "a byte written with the transmitter off"));
+                }
+                if self.sending.is_none() {
+                    self.sending = Some((value, context.now + self.frame()));
+                } else if self.waiting.is_none() {
+                    self.waiting = Some(value);
+                } else {
+                    return Err(self.fault(address, context, "a byte written before UDRE: it would be lost"));
+                }
+            }
+            1 if value & MULTI_PROCESSOR != 0 => {
+                return Err(self.fault(address, context, "multi-processor mode is not modelled"));
+            }
+            1 => {
+                if value & SENT != 0 {
+                    self.flags &= !SENT;
+                }
+                self.flags = self.flags & !DOUBLE_SPEED | value & DOUBLE_SPEED;
+            }
+            2 if value & NINE_BITS != 0 => {
+                return Err(self.fault(address, context, "nine data bits are not modelled"));
+            }
+            2 => {
+                self.control = value;
+                if value & RECEIVER == 0 {
+                    self.received.clear();
+                }
+            }
+            3 if value & SYNCHRONOUS != 0 => {
+                return Err(self.fault(address, context, "synchronous modes are not modelled"));
+            }
+            3 => self.format = value,
+            4 => self.rate = self.rate & 0x0F00 | u16::from(value),
+            _ if value > 0x0F => {
+                return Err(self.fault(address, context, "UBRR has twelve bits"));
+            }
+            _ => self.rate = self.rate & 0x00FF | u16::from(value) << 8,
+        }
+        Ok(())
+    }
+}
+
+impl Peripheral for Usart {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.addresses.map(|address| address..address + 1).to_vec()
+    }
+
+    fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context);
+        let register = self.addresses.iter().position(|&at| at == address).unwrap_or(0);
+        let value = match register {
+            0 => {
+                let byte = self.received.pop_front().unwrap_or_default();
+                self.flags &= !OVERRUN;
+                self.advance(context);
+                byte
+            }
+            1 => {
+                self.flags
+                    | if self.received.is_empty() { 0 } else { RECEIVED }
+                    | if self.is_empty() { EMPTY } else { 0 }
+            }
+            2 => self.control,
+            3 => self.format,
+            4 => self.rate as u8,
+            _ => (self.rate >> 8) as u8,
+        };
+        Ok(value.into())
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        _size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.advance(context);
+        let register = self.addresses.iter().position(|&at| at == address).unwrap_or(0);
+        self.write_register(register, value as u8, address, context)?;
+        self.advance(context);
+        Ok(())
+    }
+
+    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
+        self.incoming.extend(bytes);
+        if self.arrival.is_none() && !self.incoming.is_empty() {
+            self.arrival = Some(now + self.frame());
+        }
+        true
+    }
+
+    fn due(&self) -> Option<u64> {
+        if self.recheck {
+            return Some(0);
+        }
+        let sent = self.sending.map(|(_, end)| end);
+        [sent, self.arrival].into_iter().flatten().min()
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.recheck = false;
+        self.advance(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        if irq == self.irq + 2 {
+            self.flags &= !SENT;
+        }
+        self.recheck |= (self.irq..self.irq + 3).contains(&irq);
+    }
+
+    fn reset(&mut self) {
+        self.flags = 0;
+        self.control = 0;
+        self.format = AFTER_RESET_C;
+        self.rate = 0;
+        self.sending = None;
+        self.waiting = None;
+        self.incoming.clear();
+        self.arrival = None;
+        self.received.clear();
+        self.recheck = false;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
