@@ -3,4 +3,5 @@
 //!
 //! Only tests and benchmarks depend on this crate; it links the simulators' Debian packages.
 
+pub mod mspdebug;
 pub mod simavr;
