@@ -2,6 +2,7 @@
 
 use mcu::{Image, Machine, Part, Segment, Stop, Until, new_machine};
 use object::{Object, ObjectSymbol, read::elf::ElfFile32};
+use oracle::simavr::Simavr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -110,6 +111,60 @@ fn compiled_programs_compute_what_they_should() {
             assert_eq!(u32::from_le_bytes(checksum), mix(), "{mcu} {level}");
             // Past `done`, crt0's exit loops with interrupts off.
             assert_eq!(machine.run(&until), Ok(Stop::Halted), "{mcu} {level}");
+        }
+    }
+}
+
+/// Runs both from reset to `symbol`, `times` over, and compares the cycle counts at each arrival.
+fn same_cycles_as_simavr(part: &str, simavr: &str, elf: &[u8], name: &str, times: u32) {
+    let mut machine = machine(part, elf);
+    let mut other =
+        Simavr::new(simavr, machine.part().default_clock_hz as u32).expect("simavr knows the part");
+    for segment in image(elf).segments {
+        other.flash()[segment.address as usize..][..segment.bytes.len()].copy_from_slice(&segment.bytes);
+    }
+    let stop = symbol(elf, name);
+    let until = Until { cycles: Some(100_000_000), addresses: vec![stop] };
+    for time in 0..times {
+        assert_eq!(machine.run(&until), Ok(Stop::Address(stop)), "{simavr}");
+        while other.step() && other.pc() != stop {}
+        assert_eq!(machine.cycles(), other.cycles(), "{simavr}: {name}, arrival {time}");
+        assert!(machine.cycles() > 500, "nothing has run");
+    }
+}
+
+#[test]
+fn whole_programs_take_the_cycles_that_they_take_on_simavr() {
+    for (part, mcu) in [(ATMEGA328P, "atmega328p"), (ATMEGA128L, "atmega128")] {
+        for level in ["-O0", "-Os", "-O3"] {
+            let elf = compile(&format!("cycles{level}"), mcu, MIX, &[level]);
+            same_cycles_as_simavr(part, mcu, &elf, "done", 1);
+        }
+    }
+}
+
+/// The firmware that is measured: each operation once, from one `ws_bench_ready` to the next.
+#[test]
+fn the_measured_firmware_takes_the_cycles_that_it_takes_on_simavr() {
+    let device = concat!(env!("CARGO_MANIFEST_DIR"), "/../../device");
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("firmware");
+    for (part, target, mcu) in
+        [(ATMEGA328P, "atmega328p", "atmega328p"), (ATMEGA128L, "atmega128l", "atmega128")]
+    {
+        for (variant, operation) in
+            [("portable", "aes128-encrypt"), ("fast", "aes128-encrypt"), ("fast", "sha256"), ("O0", "sha1")]
+        {
+            let status = Command::new("make")
+                .args(["-s", "-C", device, "APP=bench"])
+                .arg(format!("TARGET={target}"))
+                .arg(format!("OP={operation}"))
+                .arg(format!("VARIANT={variant}"))
+                .arg(format!("OUT={}", out.display()))
+                .status()
+                .expect("make runs");
+            assert!(status.success(), "{target} {variant} {operation}");
+            let elf = std::fs::read(out.join(target).join(variant).join(format!("{operation}.elf"))).unwrap();
+            same_cycles_as_simavr(part, mcu, &elf, "ws_bench_ready", 2);
         }
     }
 }
