@@ -112,6 +112,32 @@ fn the_same_seed_gives_the_same_rows() {
     assert_eq!(rows(&arguments), rows(&arguments));
 }
 
+/// avr-gcc moves the stack pointer a byte at a time; a depth read in between would be up to 255 bytes too much.
+#[test]
+fn sealing_needs_at_most_400_bytes_of_ram_and_stack_on_the_smallest_avr() {
+    for row in rows(&[
+        "bench",
+        "--target",
+        "atmega328p",
+        "--op",
+        "aes128-gcm-seal",
+        "--variant",
+        "portable",
+        "--variant",
+        "small",
+        "--variant",
+        "fast",
+        "--runs",
+        "1",
+        "--format",
+        "json",
+    ]) {
+        let bytes = |field: &str| row[field].as_u64().expect("a number");
+        // The round keys alone are 176.
+        assert!((176..=400).contains(&(bytes("ram_bytes") + bytes("stack_bytes"))), "{row}");
+    }
+}
+
 #[test]
 fn csv_has_a_header_and_a_line_a_row() {
     let output =
