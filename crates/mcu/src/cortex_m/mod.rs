@@ -2,15 +2,19 @@
 
 mod arithmetic;
 mod bus;
+mod cache;
 mod code;
 mod cpu;
 pub mod decode;
 mod exceptions;
 mod execute;
+mod fetch;
+mod flash;
 mod memory;
 mod nvic;
 pub mod op;
 mod operands;
+mod rcc;
 pub mod state;
 mod system;
 mod systick;
@@ -18,12 +22,16 @@ pub mod timing;
 
 pub use cpu::Cpu;
 
-use crate::{Machine, Part};
+use crate::{Core, Machine, Part};
 
 /// Builds a machine of this family.
 ///
 /// # Errors
 /// The peripheral that no model exists for.
 pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
-    Ok(Box::new(Cpu::<timing::Simple>::new(part, clock_hz)?))
+    Ok(match part.core {
+        Core::CortexM3 => Box::new(Cpu::<timing::m3::M3>::new(part, clock_hz)?),
+        Core::CortexM4 => Box::new(Cpu::<timing::m3::M4>::new(part, clock_hz)?),
+        _ => Box::new(Cpu::<timing::Simple>::new(part, clock_hz)?),
+    })
 }

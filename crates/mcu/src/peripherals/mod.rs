@@ -14,6 +14,12 @@ pub mod msp430_timer_a;
 pub mod msp430_ucs;
 pub mod msp430_usci_uart;
 pub mod msp430_watchdog;
+pub(crate) mod register;
+pub mod stm32_gpio;
+pub mod stm32_iwdg;
+pub mod stm32_pwr;
+pub mod stm32_timer;
+pub mod stm32_usart;
 
 use crate::{Part, Peripheral, PeripheralSpec};
 
@@ -37,6 +43,11 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),
         "msp430-usci-uart" => return Ok(Box::new(msp430_usci_uart::Uart::new(part, spec))),
         "msp430-watchdog" => return Ok(Box::new(msp430_watchdog::Watchdog::new(part, spec))),
+        "stm32-gpio" => return Ok(Box::new(stm32_gpio::Gpio::new(spec))),
+        "stm32-iwdg" => return Ok(Box::new(stm32_iwdg::Iwdg::new(spec))),
+        "stm32-pwr" => return Ok(Box::new(stm32_pwr::Pwr::new(spec))),
+        "stm32-timer" => return Ok(Box::new(stm32_timer::Timer::new(spec))),
+        "stm32-usart" => return Ok(Box::new(stm32_usart::Usart::new(spec))),
         _ => {}
     }
     Err(format!("{}: no model {} for peripheral {}", part.name, spec.model, spec.name))

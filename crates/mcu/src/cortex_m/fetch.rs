@@ -1,0 +1,322 @@
+//! The fetch unit of the Cortex-M0, M3 and M4 before a flash interface: how many cycles instructions come too late.
+//!
+//! The processor reads a word a cycle ahead of decoding, into a buffer of three words ("3-word prefetch buffer": ARM
+//! knowledge article 103488664; DDI 0337, section 1.2.2). At no wait states and with nobody else reading the flash
+//! the buffer never runs dry, and only its level is kept. Two things make it run dry: wait states, and data read
+//! from the flash, which goes before instructions (RM0090 section 3.5.2: "accesses through the D-code bus have
+//! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
+//!
+//! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
+//! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without
+//! wait states that serves data in that cycle has lost the opportunity, one with wait states takes it later.
+
+use super::cache::Cache;
+use super::flash::{Changed, Settings};
+
+const NONE: u32 = u32::MAX;
+
+/// First address of the system bus: instructions from there come over the bus that the data uses, and a cycle later,
+/// because their addresses are registered (DDI 0337, "System bus").
+const SYSTEM_BUS: u32 = 0x2000_0000;
+
+/// End of the flash on ICode and DCode; above is RAM without wait states (CCM).
+const FLASH_END: u32 = 0x1000_0000;
+
+/// What the data side does in a cycle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Data {
+    /// Nothing that concerns instruction fetches.
+    Idle,
+    /// Reads the flash array.
+    Flash,
+    /// Uses the bus that instructions come over.
+    Bus,
+}
+
+/// The fetch unit with its view of the flash.
+#[derive(Clone)]
+pub(super) struct FetchUnit {
+    /// Halfwords in the buffer when full.
+    capacity: u32,
+    line_shift: u32,
+    /// One bus for instructions and data (Cortex-M0).
+    one_bus: bool,
+    settings: Settings,
+    instruction_lines: Cache,
+    data_lines: Cache,
+
+    /// Something must be followed cycle by cycle, or the next instruction is a branch target.
+    pub attention: bool,
+    /// Halfwords fetched and not yet decoded.
+    level: u32,
+    /// Each cycle is followed.
+    followed: bool,
+    /// The next instruction is the first after a branch.
+    branched: bool,
+    /// Address of the next word to fetch, while followed.
+    next: u32,
+    /// The line in use and the line read ahead: line numbers.
+    line: u32,
+    ahead: u32,
+    /// A line has just come into use: the next one is to be read ahead.
+    armed: bool,
+    /// A read of the flash under way for instructions: its line and the cycles left.
+    reading: u32,
+    reading_left: u32,
+    /// Whether that read is for the line that is waited for, not ahead.
+    reading_wanted: bool,
+}
+
+impl FetchUnit {
+    pub fn new(capacity: u32, line_bits: u16, one_bus: bool, settings: Settings) -> FetchUnit {
+        let line_bytes = u32::from(line_bits) / 8;
+        FetchUnit {
+            capacity,
+            line_shift: line_bytes.trailing_zeros(),
+            one_bus,
+            settings,
+            // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
+            instruction_lines: Cache::new(1, 64, line_bytes),
+            data_lines: Cache::new(1, 8, line_bytes),
+            attention: true,
+            level: 0,
+            followed: false,
+            branched: true,
+            next: 0,
+            line: NONE,
+            ahead: NONE,
+            armed: false,
+            reading: NONE,
+            reading_left: 0,
+            reading_wanted: false,
+        }
+    }
+
+    /// As after reset.
+    pub fn reset(&mut self, settings: Settings) {
+        self.instruction_lines.clear();
+        self.data_lines.clear();
+        self.settings = settings;
+        self.attention = true;
+        self.level = 0;
+        self.followed = false;
+        self.branched = true;
+        self.line = NONE;
+        self.ahead = NONE;
+        self.armed = false;
+        self.reading = NONE;
+    }
+
+    /// Takes over what the program has set.
+    pub fn apply(&mut self, changed: Changed, settings: Settings) {
+        if changed.instruction_reset {
+            self.instruction_lines.clear();
+        }
+        if changed.data_reset {
+            self.data_lines.clear();
+        }
+        if changed.settings {
+            self.settings = settings;
+            self.attention = true;
+        }
+    }
+
+    /// The next instruction is a branch's target.
+    #[inline(always)]
+    pub fn branch(&mut self) {
+        self.branched = true;
+        self.attention = true;
+    }
+
+    /// An instruction of `length` bytes that takes `cycles`, does not read the flash, and follows in sequence: the
+    /// level after it. Only while there is no `attention`.
+    #[inline(always)]
+    pub fn pass(&mut self, length: u32, cycles: u32) {
+        debug_assert!(!self.attention);
+        self.level = self.level.wrapping_sub(length >> 1);
+        self.level += 2 * cycles.min((self.capacity - self.level) >> 1);
+    }
+
+    /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles that it comes too
+    /// late, and too late after it for its data. `data` is the first address that it reads and the number of words,
+    /// if it reads memory; `count` is 0 otherwise.
+    #[inline(never)]
+    pub fn follow(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
+        let system = address >= SYSTEM_BUS;
+        let waits = self.settings.wait_states != 0 && !system;
+        let reads_flash = count != 0 && data < FLASH_END;
+        let halves = length >> 1;
+        let mut late = 0;
+
+        if !self.followed && (waits || system || reads_flash) {
+            self.followed = true;
+            self.next = address.wrapping_add(2 * self.level) & !1;
+            self.line = self.next.wrapping_sub(2) >> self.line_shift;
+            self.ahead = if self.settings.prefetch { self.line + 1 } else { NONE };
+            self.armed = false;
+        }
+        if self.branched {
+            self.branched = false;
+            self.level = 0;
+            self.next = address;
+            if !self.followed {
+                // The first fetch is part of the branch's refill; half a word of it may be before the target.
+                let first = if address & 2 == 0 { 2 } else { 1 };
+                late += u32::from(first < halves);
+                self.level = first + 2 * u32::from(first < halves) - halves + 2;
+                self.level += 2 * cycles.min((self.capacity - self.level) >> 1);
+                self.attention = false;
+                return late;
+            }
+            if system {
+                late += 1;
+            }
+            self.clock(Data::Idle);
+            while self.level < halves {
+                self.clock(Data::Idle);
+                late += 1;
+            }
+            self.level -= halves;
+            self.clock(Data::Idle);
+        } else {
+            while self.level < halves {
+                self.clock(Data::Idle);
+                late += 1;
+            }
+            self.level -= halves;
+        }
+
+        let mut remaining = cycles;
+        let mut served = 0;
+        while served < count {
+            let at = data.wrapping_add(4 * served);
+            if at < FLASH_END {
+                late += self.read_data(at);
+            } else if self.one_bus || (system && at >= SYSTEM_BUS) {
+                self.clock(Data::Bus);
+            } else {
+                self.clock(Data::Idle);
+            }
+            served += 1;
+            remaining = remaining.saturating_sub(1);
+        }
+        for _ in 0..remaining {
+            self.clock(Data::Idle);
+        }
+
+        if !waits && !system && !reads_flash && self.level + 2 > self.capacity {
+            self.followed = false;
+        }
+        self.attention = self.followed || self.branched;
+        late
+    }
+
+    /// A word of data from the flash: cycles beyond one.
+    fn read_data(&mut self, address: u32) -> u32 {
+        if self.settings.data_lines && self.data_lines.hit(address) {
+            self.clock(Data::Idle);
+            return 0;
+        }
+        let mut late = 0;
+        // A read that has begun is finished first.
+        while self.reading != NONE {
+            self.clock(Data::Idle);
+            late += 1;
+        }
+        for _ in 0..self.settings.wait_states {
+            self.clock(Data::Flash);
+            late += 1;
+        }
+        self.clock(Data::Flash);
+        if self.settings.data_lines {
+            self.data_lines.fill(address);
+        }
+        late
+    }
+
+    /// One cycle of the fetch unit.
+    fn clock(&mut self, data: Data) {
+        let mut flash_busy = data == Data::Flash;
+        let half = self.next & 2 != 0;
+        let step = if half { 1 } else { 2 };
+        let wants = self.level + step <= self.capacity && data != Data::Bus;
+        if self.next >= SYSTEM_BUS {
+            if wants {
+                self.take(step);
+            }
+            return;
+        }
+        if self.reading != NONE {
+            flash_busy = true;
+            self.reading_left -= 1;
+            if self.reading_left == 0 {
+                if self.reading_wanted {
+                    self.line = self.reading;
+                    self.armed = true;
+                    if self.settings.instruction_lines {
+                        self.instruction_lines.fill(self.line << self.line_shift);
+                    }
+                } else {
+                    self.ahead = self.reading;
+                }
+                self.reading = NONE;
+            }
+        }
+        let mut fresh = false;
+        if wants {
+            let wanted = self.next >> self.line_shift;
+            if wanted != self.line && self.reading == NONE {
+                if wanted == self.ahead {
+                    self.line = wanted;
+                    self.ahead = NONE;
+                    fresh = true;
+                } else if self.settings.instruction_lines
+                    && self.instruction_lines.hit(self.next & !((1 << self.line_shift) - 1))
+                {
+                    self.line = wanted;
+                    fresh = true;
+                } else if !flash_busy {
+                    flash_busy = true;
+                    if self.settings.wait_states == 0 {
+                        self.line = wanted;
+                        fresh = true;
+                        if self.settings.instruction_lines {
+                            self.instruction_lines.fill(self.next);
+                        }
+                    } else {
+                        self.reading = wanted;
+                        self.reading_left = u32::from(self.settings.wait_states);
+                        self.reading_wanted = true;
+                    }
+                }
+            }
+            if wanted == self.line {
+                self.take(step);
+            }
+        }
+        if fresh {
+            self.armed = true;
+        } else if self.armed && self.settings.prefetch {
+            let next_line = self.line + 1;
+            if !flash_busy && self.reading == NONE {
+                self.armed = false;
+                if next_line != self.ahead {
+                    if self.settings.wait_states == 0 {
+                        self.ahead = next_line;
+                    } else {
+                        self.reading = next_line;
+                        self.reading_left = u32::from(self.settings.wait_states);
+                        self.reading_wanted = false;
+                    }
+                }
+            } else if self.settings.wait_states == 0 {
+                self.armed = false;
+            }
+        }
+    }
+
+    fn take(&mut self, step: u32) {
+        self.level += step;
+        self.next = self.next.wrapping_add(2 * step);
+    }
+}

@@ -1,0 +1,243 @@
+//! What a program sets about the flash: wait states, prefetch, accelerator; and the clock they must suffice for.
+//!
+//! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3 (STM32F1), RM0090
+//! section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7). The clock control registers lie here, too, because the
+//! wait states that are needed depend on the clock that runs: the internal oscillator after reset, the machine's
+//! clock once the program has switched to a crystal or the PLL.
+
+use super::rcc::Rcc;
+use crate::peripherals::register::{merged_word, part_of_word};
+use crate::{Fault, Part};
+use std::ops::Range;
+
+/// The supply for which the wait states are checked, in volts: the upper range of all four families, 2.7 to 3.6 V.
+const SUPPLY_V: f64 = 3.3;
+
+/// The flash interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interface {
+    /// STM32F0: prefetch buffer.
+    F0,
+    /// STM32F1: prefetch buffer.
+    F1,
+    /// STM32F4: prefetch, instruction and data lines (ART).
+    F4,
+    /// STM32F7: prefetch and ART on the ITCM view.
+    F7,
+}
+
+/// FLASH_ACR, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    /// Extra cycles of a read of the flash.
+    pub wait_states: u8,
+    /// Whether the line after the current one is read ahead.
+    pub prefetch: bool,
+    /// STM32F4: instruction lines; STM32F7: the accelerator of the ITCM view.
+    pub instruction_lines: bool,
+    /// STM32F4: data lines.
+    pub data_lines: bool,
+}
+
+/// What a write changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// FLASH_ACR.
+    pub settings: bool,
+    /// The instruction lines were emptied.
+    pub instruction_reset: bool,
+    /// The data lines were emptied.
+    pub data_reset: bool,
+}
+
+/// The registers of flash interface and clock.
+#[derive(Clone)]
+pub(super) struct FlashRegisters {
+    pub interface: Interface,
+    part: Part,
+    clock_hz: u64,
+    rcc: Rcc,
+    acr: u32,
+}
+
+const F0_PRFTBE: u32 = 1 << 4;
+const F0_PRFTBS: u32 = 1 << 5;
+const F1_HLFCYA: u32 = 1 << 3;
+const F4_PRFTEN: u32 = 1 << 8;
+const F4_ICEN: u32 = 1 << 9;
+const F4_DCEN: u32 = 1 << 10;
+const F4_ICRST: u32 = 1 << 11;
+const F4_DCRST: u32 = 1 << 12;
+
+impl FlashRegisters {
+    /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal oscillator.
+    pub fn new(part: &Part, clock_hz: u64) -> Result<FlashRegisters, String> {
+        let flash = part.flash.as_ref().ok_or_else(|| format!("{}: no [flash] table", part.name))?;
+        let interface = match flash.interface.as_str() {
+            "stm32f0" => Interface::F0,
+            "stm32f1" => Interface::F1,
+            "stm32f4" => Interface::F4,
+            "stm32f7" => Interface::F7,
+            other => return Err(format!("{}: no model of flash interface {other}", part.name)),
+        };
+        if part.wait_states(clock_hz, SUPPLY_V).is_none() {
+            let limit = flash.wait_states.iter().map(|row| row.max_hz).max().unwrap_or(0);
+            return Err(format!(
+                "{}: {clock_hz} Hz is above its limit of {limit} Hz ({})",
+                part.name, flash.source
+            ));
+        }
+        let rcc = Rcc::new(interface);
+        let mut registers = FlashRegisters { interface, part: part.clone(), clock_hz, rcc, acr: 0 };
+        registers.reset();
+        Ok(registers)
+    }
+
+    pub fn reset(&mut self) {
+        self.rcc.reset();
+        self.acr = match self.interface {
+            // RM0008 section 3.3.3: the prefetch buffer is on after reset.
+            Interface::F1 => F0_PRFTBE | F0_PRFTBS,
+            Interface::F0 | Interface::F4 | Interface::F7 => 0,
+        };
+    }
+
+    /// Where the registers are.
+    pub fn range(&self) -> Range<u32> {
+        self.clock_base()..self.base() + 0x20
+    }
+
+    fn base(&self) -> u32 {
+        match self.interface {
+            Interface::F0 | Interface::F1 => 0x4002_2000,
+            Interface::F4 | Interface::F7 => 0x4002_3c00,
+        }
+    }
+
+    fn clock_base(&self) -> u32 {
+        match self.interface {
+            Interface::F0 | Interface::F1 => 0x4002_1000,
+            Interface::F4 | Interface::F7 => 0x4002_3800,
+        }
+    }
+
+    pub fn settings(&self) -> Settings {
+        match self.interface {
+            Interface::F0 | Interface::F1 => Settings {
+                wait_states: (self.acr & 7) as u8,
+                prefetch: self.acr & F0_PRFTBE != 0,
+                instruction_lines: false,
+                data_lines: false,
+            },
+            Interface::F4 => Settings {
+                wait_states: (self.acr & 7) as u8,
+                // Section 3.5.2: reading ahead is of use from one wait state up.
+                prefetch: self.acr & F4_PRFTEN != 0 && self.acr & 7 != 0,
+                instruction_lines: self.acr & F4_ICEN != 0,
+                data_lines: self.acr & F4_DCEN != 0,
+            },
+            Interface::F7 => Settings {
+                wait_states: (self.acr & 15) as u8,
+                prefetch: self.acr & F4_PRFTEN != 0,
+                instruction_lines: self.acr & F4_ICEN != 0,
+                data_lines: false,
+            },
+        }
+    }
+
+    fn fault(&self, device: &str, address: u32, pc: u32, what: String) -> Fault {
+        Fault::Peripheral { pc, address, device: device.into(), what }
+    }
+
+    pub fn read(&self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
+        let word = if address >= self.base() {
+            match (address - self.base()) & !3 {
+                0x00 => self.acr,
+                // The status register: nothing is busy, nothing has failed.
+                0x0c => 0,
+                // The control register is locked: LOCK is bit 7 (F0, F1) or 31 (F4, F7).
+                0x10 if matches!(self.interface, Interface::F0 | Interface::F1) => 0x80,
+                0x10 => 0x8000_0000,
+                _ => return Err(self.fault("FLASH", address, pc, "register not modelled".into())),
+            }
+        } else if address - self.clock_base() < self.rcc.size() {
+            self.rcc.read((address - self.clock_base()) & !3)
+        } else {
+            return Err(Fault::Unmapped { pc, address, size, kind: "read" });
+        };
+        Ok(part_of_word(word, address, size))
+    }
+
+    pub fn write(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<Changed, Fault> {
+        let merge = |old: u32| merged_word(old, address, size, value);
+        if address >= self.base() {
+            if (address - self.base()) & !3 != 0 {
+                let what = "programming and erasing the flash are not modelled".into();
+                return Err(self.fault("FLASH", address, pc, what));
+            }
+            return self.write_acr(merge(self.acr), address, pc);
+        }
+        if address - self.clock_base() >= self.rcc.size() {
+            return Err(Fault::Unmapped { pc, address, size, kind: "write" });
+        }
+        let offset = (address - self.clock_base()) & !3;
+        let before = self.rcc.on_internal_oscillator();
+        self.rcc.write(offset, merge(self.rcc.read(offset)));
+        if before && !self.rcc.on_internal_oscillator() {
+            self.check("RCC", address, pc)?;
+        }
+        Ok(Changed::default())
+    }
+
+    fn write_acr(&mut self, value: u32, address: u32, pc: u32) -> Result<Changed, Fault> {
+        let known = match self.interface {
+            Interface::F0 => 7 | F0_PRFTBE | F0_PRFTBS,
+            Interface::F1 => 7 | F1_HLFCYA | F0_PRFTBE | F0_PRFTBS,
+            Interface::F4 => 7 | F4_PRFTEN | F4_ICEN | F4_DCEN | F4_ICRST | F4_DCRST,
+            Interface::F7 => 15 | F4_PRFTEN | F4_ICEN | F4_ICRST,
+        };
+        if value & !known != 0 {
+            return Err(self.fault("FLASH", address, pc, format!("reserved bits set: {value:#010x}")));
+        }
+        let mut changed = Changed { settings: true, ..Changed::default() };
+        match self.interface {
+            Interface::F0 | Interface::F1 => {
+                let status = if value & F0_PRFTBE == 0 { 0 } else { F0_PRFTBS };
+                self.acr = value & !F0_PRFTBS | status;
+                if value & F1_HLFCYA != 0 && self.interface == Interface::F1 && self.clock_hz > 8_000_000 {
+                    let what = "half-cycle access above 8 MHz (RM0041, section 2.3.3)".into();
+                    return Err(self.fault("FLASH", address, pc, what));
+                }
+            }
+            Interface::F4 | Interface::F7 => {
+                self.acr = value;
+                changed.instruction_reset = value & F4_ICRST != 0;
+                changed.data_reset = value & F4_DCRST != 0;
+            }
+        }
+        self.check("FLASH", address, pc)?;
+        Ok(changed)
+    }
+
+    /// Whether the wait states suffice for the clock that runs; the real part would misread.
+    fn check(&self, device: &str, address: u32, pc: u32) -> Result<(), Fault> {
+        let clock_hz = if self.rcc.on_internal_oscillator() {
+            self.clock_hz.min(self.rcc.internal_oscillator_hz())
+        } else {
+            self.clock_hz
+        };
+        let set = self.settings().wait_states;
+        match self.part.wait_states(clock_hz, SUPPLY_V) {
+            Some(needed) if set >= needed => Ok(()),
+            needed => {
+                let needed = needed.map_or_else(|| "more than it has".into(), |needed| needed.to_string());
+                let what = format!(
+                    "{set} wait states are too few: the flash needs {needed} at {} MHz; set them first, or run the \
+                     machine at the clock that the program sets",
+                    clock_hz as f64 / 1e6
+                );
+                Err(self.fault(device, address, pc, what))
+            }
+        }
+    }
+}

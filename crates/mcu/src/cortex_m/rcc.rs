@@ -1,0 +1,120 @@
+//! Reset and clock control (RCC) of the STM32: oscillators that are ready as soon as they are on, and the switch of
+//! the system clock.
+//!
+//! RM0091 (STM32F0) section 6.4, RM0041 (STM32F1) section 6.3, RM0090 (STM32F4) section 7.3, RM0410 (STM32F7)
+//! section 5.3. All other registers are enables and prescalers: they keep what is written.
+
+use super::flash::Interface;
+
+/// Words of the register block that are modelled: the longest of the four, up to RCC_DCKCFGR2 (0x90) of the STM32F7.
+const WORDS: usize = 0x94 / 4;
+
+/// The registers.
+#[derive(Clone)]
+pub(super) struct Rcc {
+    interface: Interface,
+    words: [u32; WORDS],
+    /// SWS: the source that is the system clock.
+    status: u32,
+}
+
+/// An enable bit and the ready bit that follows it.
+const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
+/// STM32F4 and F7: PLLI2S; F7: PLLSAI.
+const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
+
+impl Rcc {
+    pub fn new(interface: Interface) -> Rcc {
+        let mut rcc = Rcc { interface, words: [0; WORDS], status: 0 };
+        rcc.reset();
+        rcc
+    }
+
+    pub fn reset(&mut self) {
+        self.words = [0; WORDS];
+        self.status = 0;
+        // HSI on and ready, trimmed to the middle: "Clock control register", reset value.
+        self.words[0] = 0x83;
+        match self.interface {
+            Interface::F0 | Interface::F1 => {
+                self.words[0x14 / 4] = 0x14; // RCC_AHBENR: SRAM and FLITF
+                self.words[0x24 / 4] = 0x0c00_0000; // RCC_CSR: power-on and pin reset
+            }
+            Interface::F4 | Interface::F7 => {
+                self.words[0x04 / 4] = 0x2400_3010; // RCC_PLLCFGR
+                self.words[0x30 / 4] = 0x0010_0000; // RCC_AHB1ENR: CCM or DTCM
+                self.words[0x74 / 4] = 0x0e00_0000; // RCC_CSR
+            }
+        }
+    }
+
+    /// Bytes from the base at which there are registers.
+    pub fn size(&self) -> u32 {
+        match self.interface {
+            Interface::F0 => 0x38,
+            Interface::F1 => 0x30,
+            Interface::F4 => 0x8c,
+            Interface::F7 => 0x94,
+        }
+    }
+
+    fn cfgr(&self) -> usize {
+        match self.interface {
+            Interface::F0 | Interface::F1 => 0x04 / 4,
+            Interface::F4 | Interface::F7 => 0x08 / 4,
+        }
+    }
+
+    /// The register at `offset` (a multiple of 4).
+    pub fn read(&self, offset: u32) -> u32 {
+        self.words[offset as usize / 4]
+    }
+
+    /// Writes the register at `offset` (a multiple of 4), ready and status bits following.
+    pub fn write(&mut self, offset: u32, value: u32) {
+        let index = offset as usize / 4;
+        self.words[index] = value;
+        self.follow(0, &CR_READY);
+        match self.interface {
+            Interface::F0 | Interface::F1 => {
+                self.follow(0x20 / 4, &[(0, 1)]); // RCC_BDCR: LSE
+                self.follow(0x24 / 4, &[(0, 1)]); // RCC_CSR: LSI
+                if self.interface == Interface::F0 {
+                    self.follow(0x34 / 4, &[(0, 1), (16, 17)]); // RCC_CR2: HSI14, HSI48
+                }
+            }
+            Interface::F4 | Interface::F7 => {
+                self.follow(0, &CR_READY_MORE);
+                self.follow(0x70 / 4, &[(0, 1)]);
+                self.follow(0x74 / 4, &[(0, 1)]);
+            }
+        }
+        // SWS follows SW as soon as that source is ready.
+        let cfgr = self.cfgr();
+        let source = self.words[cfgr] & 3;
+        let ready = self.words[0] >> [1, 17, 25, 31][source as usize] & 1 == 1;
+        let status = if ready { source } else { self.status };
+        self.words[cfgr] = self.words[cfgr] & !0xc | status << 2;
+        self.status = status;
+    }
+
+    fn follow(&mut self, index: usize, bits: &[(u32, u32)]) {
+        for &(enable, ready) in bits {
+            let on = self.words[index] >> enable & 1;
+            self.words[index] = self.words[index] & !(1 << ready) | on << ready;
+        }
+    }
+
+    /// Whether the core runs from the internal oscillator, as after reset.
+    pub fn on_internal_oscillator(&self) -> bool {
+        self.status == 0
+    }
+
+    /// The internal oscillator's frequency in Hz: RM0091, RM0041: 8 MHz; RM0090, RM0410: 16 MHz.
+    pub fn internal_oscillator_hz(&self) -> u64 {
+        match self.interface {
+            Interface::F0 | Interface::F1 => 8_000_000,
+            Interface::F4 | Interface::F7 => 16_000_000,
+        }
+    }
+}

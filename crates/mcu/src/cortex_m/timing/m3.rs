@@ -1,0 +1,293 @@
+//! Cycles of the Cortex-M3 (r1p1 and later) and Cortex-M4.
+//!
+//! Tables: DDI 0337I table 3-1 (M3), DDI 0439 table 3-1 (M4). Rules between neighbours: DDI 0337I section 3.3.3,
+//! "Load/store timings", repeated in TI's SWCU185, section 2.7.3. What the manuals leave open is decided thus:
+//!
+//! - Pipeline refill P ("1 to 3 depending on the alignment and width of the target instruction, and whether the
+//!   processor manages to speculate the address early"): 1 for branches whose target is known in decode (B, BL, CBZ),
+//!   2 for targets out of a register, 3 after a load; one more where a 32-bit target straddles two words.
+//! - IT is folded into a preceding 16-bit instruction and then costs nothing; otherwise one cycle.
+//! - Long multiplies of the M3 (3 to 5, 4 to 7 cycles, "terminate early for inputs below 64K in magnitude"): one
+//!   cycle for each operand that is not; the signed accumulating ones one more.
+//! - Divides (2 to 12, by the leading zeros of the operands): three quotient bits a cycle.
+
+use super::super::fetch::FetchUnit;
+use super::super::flash::FlashRegisters;
+use super::super::op::{Kind, Op};
+use super::{Exception, Outcome, Timing};
+use crate::{Fault, Part};
+use std::ops::Range;
+
+/// What the instruction before did, beside the registers it wrote (bits 0 to 15).
+mod after {
+    /// Data processing: a result that an address must wait a cycle for.
+    pub const DATA: u32 = 1 << 16;
+    /// A single load, whose data phase the next load or store can overlap.
+    pub const LOAD: u32 = 2 << 16;
+    /// A single store with an immediate offset, likewise.
+    pub const STORE: u32 = 3 << 16;
+    /// Anything that nothing overlaps.
+    pub const OTHER: u32 = 0;
+    pub const KIND: u32 = 3 << 16;
+    pub const REGISTERS: u32 = 0xffff;
+    /// A 16-bit encoding: a following IT is folded into it.
+    pub const NARROW: u32 = 1 << 18;
+}
+
+/// [`Op::class`] of loads and stores.
+mod class {
+    pub const PLAIN: u8 = 0;
+    /// The base register is written back: not pipelined.
+    pub const WRITEBACK: u8 = 1;
+    /// A store with register offset: two cycles unless a load precedes.
+    pub const REGISTER_OFFSET: u8 = 2;
+    /// LDRD, STRD, LDM, STM: never pipelined.
+    pub const MULTIPLE: u8 = 3;
+}
+
+/// The halfwords of the prefetch buffer: three words.
+const BUFFER: u32 = 6;
+
+/// The timing of a Cortex-M3, or with `IS_M4` of a Cortex-M4, behind an STM32 flash interface.
+#[derive(Clone)]
+pub struct M3M4<const IS_M4: bool> {
+    /// What the instruction before did: [`after`].
+    after: u32,
+    fetch: FetchUnit,
+    registers: FlashRegisters,
+}
+
+/// The Cortex-M3.
+pub type M3 = M3M4<false>;
+/// The Cortex-M4.
+pub type M4 = M3M4<true>;
+
+/// Extra accesses of a load or store that is not aligned: it is split into aligned bytes and halfwords (DDI 0337I
+/// section 3.4.2, "Unaligned data accesses").
+#[inline(always)]
+fn split(address: u32, size: u8) -> u32 {
+    if address & (u32::from(size) - 1) == 0 {
+        0
+    } else if size == 4 && address & 1 != 0 {
+        2
+    } else {
+        1
+    }
+}
+
+impl<const IS_M4: bool> M3M4<IS_M4> {
+    /// Ends an instruction without data: its cycles and what the fetch unit adds.
+    #[inline(always)]
+    fn end(&mut self, op: &Op, address: u32, cycles: u32) -> u32 {
+        let length = u32::from(op.length);
+        if self.fetch.attention {
+            cycles + self.fetch.follow(address, length, cycles, 0, 0)
+        } else {
+            self.fetch.pass(length, cycles);
+            cycles
+        }
+    }
+
+    /// Ends a load of `count` words from `data`.
+    #[inline(always)]
+    fn end_load(&mut self, op: &Op, address: u32, cycles: u32, data: u32, count: u32) -> u32 {
+        let length = u32::from(op.length);
+        // Below 0x10000000 is the flash, which serves instructions, too.
+        if self.fetch.attention || data < 0x1000_0000 {
+            cycles + self.fetch.follow(address, length, cycles, data, count)
+        } else {
+            self.fetch.pass(length, cycles);
+            cycles
+        }
+    }
+
+    #[inline(always)]
+    fn single_load(&self, op: &Op) -> u32 {
+        let addresses = u32::from(op.extra);
+        match self.after & after::KIND {
+            after::LOAD | after::STORE
+                if op.class == class::PLAIN && self.after & addresses & after::REGISTERS == 0 =>
+            {
+                1
+            }
+            after::DATA if self.after & addresses & after::REGISTERS != 0 => 3,
+            _ => 2,
+        }
+    }
+
+    #[inline(always)]
+    fn single_store(&self, op: &Op) -> u32 {
+        let addresses = u32::from(op.extra);
+        let waits = self.after & after::KIND == after::DATA && self.after & addresses & after::REGISTERS != 0;
+        let own = if op.class == class::REGISTER_OFFSET && self.after & after::KIND != after::LOAD { 2 } else { 1 };
+        own + u32::from(waits)
+    }
+
+    fn multiply(op: &Op, n: u32, m: u32) -> u32 {
+        if IS_M4 {
+            return 1;
+        }
+        let large = |value: u32| u32::from(value >= 1 << 16);
+        let large_signed = |value: u32| u32::from((value as i32).unsigned_abs() >= 1 << 16);
+        match op.inner {
+            Kind::Mla | Kind::Mls => 2,
+            Kind::Umull => 3 + large(n) + large(m),
+            Kind::Smull => 3 + large_signed(n) + large_signed(m),
+            Kind::Umlal => 4 + large(n) + large(m),
+            Kind::Smlal => 5 + large_signed(n) + large_signed(m),
+            _ => 1,
+        }
+    }
+
+    fn divide(op: &Op, n: u32, m: u32) -> u32 {
+        let (n, m) = if op.inner == Kind::Sdiv {
+            ((n as i32).unsigned_abs(), (m as i32).unsigned_abs())
+        } else {
+            (n, m)
+        };
+        if m == 0 || n < m {
+            return 2;
+        }
+        let quotient_bits = m.leading_zeros() - n.leading_zeros() + 1;
+        1 + quotient_bits.div_ceil(3)
+    }
+}
+
+impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
+    type Note = u32;
+
+    const FETCHES: bool = false;
+
+    fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
+        let registers = FlashRegisters::new(part, clock_hz)?;
+        let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
+        let fetch = FetchUnit::new(BUFFER, line_bits, false, registers.settings());
+        Ok(M3M4 { after: after::OTHER, fetch, registers })
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.after = after::OTHER;
+        self.fetch.reset(self.registers.settings());
+    }
+
+    fn classify(&self, op: &mut Op, _address: u32) -> u32 {
+        use Kind::*;
+        let operands = op.operands();
+        op.extra = operands.addresses;
+        let (class, kind) = match op.inner {
+            LdrImm | LdrReg | LdrLit | LdrbImm | LdrbReg | LdrbLit | LdrhImm | LdrhReg | LdrhLit | LdrsbImm
+            | LdrsbReg | LdrsbLit | LdrshImm | LdrshReg | LdrshLit | Ldrex | Ldrexb | Ldrexh | Strex | Strexb
+            | Strexh => (class::PLAIN, after::LOAD),
+            LdrPre | LdrPost | LdrbPre | LdrbPost | LdrhPre | LdrhPost | LdrsbPre | LdrsbPost | LdrshPre
+            | LdrshPost => (class::WRITEBACK, after::OTHER),
+            StrImm | StrbImm | StrhImm => (class::PLAIN, after::STORE),
+            StrPre | StrPost | StrbPre | StrbPost | StrhPre | StrhPost => (class::WRITEBACK, after::OTHER),
+            StrReg | StrbReg | StrhReg => (class::REGISTER_OFFSET, after::OTHER),
+            Ldrd | Strd | Ldm | Ldmdb | Stm | Stmdb | LdmPc => (class::MULTIPLE, after::OTHER),
+            _ => (class::PLAIN, after::DATA),
+        };
+        op.class = class;
+        let narrow = if op.length == 2 { after::NARROW } else { 0 };
+        kind | narrow | u32::from(operands.writes)
+    }
+
+    #[inline(always)]
+    fn retire(&mut self, op: &Op, note: &u32, address: u32, outcome: Outcome) -> u32 {
+        match outcome {
+            Outcome::Plain => {
+                self.after = *note;
+                self.end(op, address, 1)
+            }
+            Outcome::Skipped | Outcome::NotTaken => {
+                self.after = after::OTHER | *note & after::NARROW;
+                self.end(op, address, 1)
+            }
+            Outcome::Branch { .. } => {
+                self.after = after::OTHER;
+                let refill = match op.inner {
+                    Kind::Bx | Kind::Blx | Kind::MovPc | Kind::AddPc => 2,
+                    _ => 1,
+                };
+                let cycles = self.end(op, address, 1 + refill);
+                self.fetch.branch();
+                cycles
+            }
+            Outcome::Multiply { n, m } => {
+                self.after = *note;
+                let cycles = Self::multiply(op, n, m);
+                self.end(op, address, cycles)
+            }
+            Outcome::Divide { n, m } => {
+                self.after = *note;
+                let cycles = Self::divide(op, n, m);
+                self.end(op, address, cycles)
+            }
+            Outcome::Load { address: data, size, count } => {
+                let cycles = if op.class == class::MULTIPLE {
+                    1 + u32::from(count)
+                } else {
+                    self.single_load(op) + split(data, size)
+                };
+                self.after = *note;
+                self.end_load(op, address, cycles, data, u32::from(count))
+            }
+            Outcome::Store { address: data, size, count } => {
+                let cycles = match op.inner {
+                    Kind::Strex | Kind::Strexb | Kind::Strexh => self.single_load(op),
+                    _ if op.class == class::MULTIPLE => 1 + u32::from(count),
+                    _ => self.single_store(op) + split(data, size),
+                };
+                self.after = *note;
+                self.end(op, address, cycles)
+            }
+            Outcome::LoadBranch { address: data, count, .. } => {
+                self.after = after::OTHER;
+                let loads = match op.inner {
+                    // Load, add to the program counter, reload.
+                    Kind::Tbb | Kind::Tbh => 3,
+                    _ => 1 + u32::from(count),
+                };
+                let cycles = self.end_load(op, address, loads + 3, data, u32::from(count));
+                self.fetch.branch();
+                cycles
+            }
+            Outcome::System => {
+                let cycles = match op.inner {
+                    Kind::It => u32::from(self.after & after::NARROW == 0),
+                    // The flags of MRS and MSR are at hand; other special registers take a second cycle.
+                    Kind::Mrs | Kind::Msr => 1 + u32::from(op.imm & 0xff > 3),
+                    Kind::Isb => 4,
+                    _ => 1,
+                };
+                self.after = if op.inner == Kind::It { after::OTHER } else { *note & !after::KIND };
+                self.end(op, address, cycles)
+            }
+        }
+    }
+
+    /// DDI 0337I and DDI 0439, "Exception handling": 12 cycles to the first instruction of the handler, 6 from one
+    /// handler into the next, 12 back (stacking and fetching run side by side over two buses).
+    fn exception(&mut self, step: Exception, _sp: u32, _target: u32) -> u32 {
+        self.after = after::OTHER;
+        self.fetch.branch();
+        match step {
+            Exception::Entry | Exception::Return => 12,
+            Exception::TailChain => 6,
+        }
+    }
+
+    fn registers(&self) -> Range<u32> {
+        self.registers.range()
+    }
+
+    fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
+        self.registers.read(address, size, pc)
+    }
+
+    fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
+        let changed = self.registers.write(address, size, value, pc)?;
+        self.fetch.apply(changed, self.registers.settings());
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! A general-purpose port of the STM32: outputs with pin events, inputs that read what is driven or pulled.
+//!
+//! RM0091 section 8.4, RM0090 section 8.4, RM0410 section 6.4 (MODER layout); RM0041 section 7.2 (CRL/CRH layout,
+//! `settings.layout = 1`). Alternate functions and analogue modes keep their settings and drive nothing.
+
+use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// One port of 16 pins.
+#[derive(Clone)]
+pub struct Gpio {
+    name: String,
+    base: u32,
+    /// The STM32F1's registers.
+    old: bool,
+    /// MODER, OTYPER, OSPEEDR, PUPDR; old: CRL, CRH.
+    setup: [u32; 4],
+    alternate: [u32; 2],
+    lock: u32,
+    output: u32,
+}
+
+impl Gpio {
+    /// The port at `spec.base`; `settings.layout` 1 for the STM32F1's registers.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> Gpio {
+        let mut gpio = Gpio {
+            name: spec.name.clone(),
+            base: spec.base,
+            old: spec.settings.get("layout") == Some(&1),
+            setup: [0; 4],
+            alternate: [0; 2],
+            lock: 0,
+            output: 0,
+        };
+        gpio.reset();
+        gpio
+    }
+
+    /// The pins that are general-purpose outputs.
+    fn outputs(&self) -> u32 {
+        (0..16).filter(|&pin| self.is_output(pin)).fold(0, |mask, pin| mask | 1 << pin)
+    }
+
+    fn is_output(&self, pin: usize) -> bool {
+        if self.old {
+            // CNF1:CNF0:MODE1:MODE0; an output mode that is not alternate.
+            let field = self.setup[pin / 8] >> (pin % 8 * 4) & 15;
+            field & 3 != 0 && field & 8 == 0
+        } else {
+            self.setup[0] >> (pin * 2) & 3 == 1
+        }
+    }
+
+    fn is_pulled_up(&self, pin: usize) -> bool {
+        if self.old {
+            self.setup[pin / 8] >> (pin % 8 * 4) & 15 == 8 && self.output >> pin & 1 == 1
+        } else {
+            self.setup[3] >> (pin * 2) & 3 == 1
+        }
+    }
+
+    /// What the output pins show.
+    fn levels(&self) -> u32 {
+        self.output & self.outputs()
+    }
+
+    /// IDR: outputs read back, inputs read their pull-up; nothing else drives a pin.
+    fn input(&self) -> u32 {
+        let pulled = (0..16)
+            .filter(|&pin| !self.is_output(pin) && self.is_pulled_up(pin))
+            .fold(0, |mask, pin| mask | 1 << pin);
+        self.levels() | pulled
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// The register's name by its offset.
+    fn register(&self, offset: u32) -> Option<Register> {
+        use Register::*;
+        Some(match (self.old, offset) {
+            (false, 0x00..=0x0c) => Setup(offset as usize / 4),
+            (false, 0x10) | (true, 0x08) => Input,
+            (false, 0x14) | (true, 0x0c) => Output,
+            (false, 0x18) | (true, 0x10) => SetReset,
+            (false, 0x1c) | (true, 0x18) => Lock,
+            (false, 0x20 | 0x24) => Alternate((offset as usize - 0x20) / 4),
+            (false, 0x28) | (true, 0x14) => Reset,
+            (true, 0x00 | 0x04) => Setup(offset as usize / 4),
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Register {
+    Setup(usize),
+    Input,
+    Output,
+    SetReset,
+    Reset,
+    Lock,
+    Alternate(usize),
+}
+
+impl Peripheral for Gpio {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![self.base..self.base + 0x400]
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let offset = address - self.base;
+        let word = match self.register(offset & !3) {
+            Some(Register::Setup(index)) => self.setup[index],
+            Some(Register::Input) => self.input(),
+            Some(Register::Output) => self.output,
+            // Write-only: they read as zero.
+            Some(Register::SetReset | Register::Reset) => 0,
+            Some(Register::Lock) => self.lock,
+            Some(Register::Alternate(index)) => self.alternate[index],
+            None => return Err(self.fault(address, context, "register not modelled")),
+        };
+        Ok(super::register::part_of_word(word, offset, size))
+    }
+
+    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        let offset = address - self.base;
+        let before = self.levels();
+        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
+        match self.register(offset & !3) {
+            Some(Register::Setup(index)) => self.setup[index] = merge(self.setup[index]),
+            Some(Register::Output) => self.output = merge(self.output) & 0xffff,
+            Some(Register::SetReset) => {
+                let word = merge(0);
+                // Set goes before reset (RM0090 section 8.4.7, BSRR).
+                self.output = self.output & !(word >> 16) | word & 0xffff;
+            }
+            Some(Register::Reset) => self.output &= !(merge(0) & 0xffff),
+            Some(Register::Alternate(index)) => self.alternate[index] = merge(self.alternate[index]),
+            Some(Register::Lock) => return Err(self.fault(address, context, "locking is not modelled")),
+            Some(Register::Input) => return Err(self.fault(address, context, "the input register is read-only")),
+            None => return Err(self.fault(address, context, "register not modelled")),
+        }
+        let after = self.levels();
+        if before != after {
+            context.pins(&self.name, before, after);
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.alternate = [0; 2];
+        self.lock = 0;
+        self.output = 0;
+        self.setup = if self.old {
+            // All pins floating inputs.
+            [0x4444_4444, 0x4444_4444, 0, 0]
+        } else {
+            // The debug pins of ports A and B (RM0090 section 8.4.1, 8.4.3, 8.4.4).
+            match self.name.as_str() {
+                "GPIOA" if self.base < 0x4800_0000 => [0xa800_0000, 0, 0x0c00_0000, 0x6400_0000],
+                "GPIOA" => [0x2800_0000, 0, 0, 0x2400_0000],
+                "GPIOB" if self.base < 0x4800_0000 => [0x0000_0280, 0, 0x0000_00c0, 0x0000_0100],
+                _ => [0; 4],
+            }
+        };
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,92 @@
+//! Power control (PWR) of the STM32: regulator and over-drive are ready as soon as they are asked for.
+//!
+//! RM0090 section 5.4 (`settings.layout = 4`), RM0410 section 4.4 (`settings.layout = 7`), RM0091 section 5.4 and
+//! RM0041 section 4.4 (0). Stop and Standby are not modelled: their bits are kept.
+
+use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// STM32F4: CSR.VOSRDY and STM32F7: CSR1.VOSRDY.
+const VOSRDY: u32 = 1 << 14;
+/// STM32F7: CR1.ODEN and CSR1.ODRDY, CR1.ODSWEN and CSR1.ODSWRDY lie at the same places.
+const OVER_DRIVE: u32 = 3 << 16;
+/// CSR.BRR follows CSR.BRE.
+const BRE: u32 = 1 << 9;
+const BRR: u32 = 1 << 3;
+
+/// The registers.
+#[derive(Clone)]
+pub struct Pwr {
+    name: String,
+    base: u32,
+    layout: i64,
+    control: u32,
+    status: u32,
+}
+
+impl Pwr {
+    /// PWR at `spec.base`; `settings.layout` as in the module's text.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> Pwr {
+        let layout = spec.settings.get("layout").copied().unwrap_or(0);
+        let mut pwr = Pwr { name: spec.name.clone(), base: spec.base, layout, control: 0, status: 0 };
+        pwr.reset();
+        pwr
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
+        let what = "register not modelled".into();
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
+    }
+}
+
+impl Peripheral for Pwr {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![self.base..self.base + 0x400]
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let offset = address - self.base;
+        let word = match offset & !3 {
+            0 => self.control,
+            4 => {
+                let ready = match self.layout {
+                    4 => VOSRDY,
+                    7 => VOSRDY | self.control & OVER_DRIVE,
+                    _ => 0,
+                };
+                self.status | ready | if self.status & BRE != 0 { BRR } else { 0 }
+            }
+            _ => return Err(self.fault(address, context)),
+        };
+        Ok(super::register::part_of_word(word, offset, size))
+    }
+
+    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        let offset = address - self.base;
+        match offset & !3 {
+            // CWUF and CSBF (bits 2 and 3) clear flags that never rise, and read as zero.
+            0 => self.control = super::register::merged_word(self.control, offset, size, value) & !0xc,
+            4 => self.status = super::register::merged_word(self.status, offset, size, value) & !(VOSRDY | OVER_DRIVE | BRR),
+            _ => return Err(self.fault(address, context)),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.control = match self.layout {
+            4 => 0x4000,
+            7 => 0xc000,
+            _ => 0,
+        };
+        self.status = 0;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
