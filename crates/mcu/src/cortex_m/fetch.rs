@@ -142,7 +142,7 @@ impl FetchUnit {
     /// if it reads memory; `count` is 0 otherwise.
     #[inline(never)]
     pub fn follow(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
-        let system = address >= SYSTEM_BUS;
+        let system = !self.one_bus && address >= SYSTEM_BUS;
         let waits = self.settings.wait_states != 0 && !system;
         let reads_flash = count != 0 && data < FLASH_END;
         let halves = length >> 1;
@@ -204,7 +204,9 @@ impl FetchUnit {
             self.clock(Data::Idle);
         }
 
-        if !waits && !system && !reads_flash && self.level + 2 > self.capacity {
+        // Once the buffer is full and the next line read ahead, nothing is left of what data has delayed.
+        let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
+        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
             self.followed = false;
         }
         self.attention = self.followed || self.branched;

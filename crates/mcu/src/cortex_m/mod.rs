@@ -18,6 +18,7 @@ mod rcc;
 pub mod state;
 mod system;
 mod systick;
+mod tightly;
 pub mod timing;
 
 pub use cpu::Cpu;
@@ -32,6 +33,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
     Ok(match part.core {
         Core::CortexM3 => Box::new(Cpu::<timing::m3::M3>::new(part, clock_hz)?),
         Core::CortexM4 => Box::new(Cpu::<timing::m3::M4>::new(part, clock_hz)?),
-        _ => Box::new(Cpu::<timing::Simple>::new(part, clock_hz)?),
+        Core::CortexM7 => Box::new(Cpu::<timing::m7::M7>::new(part, clock_hz)?),
+        _ => Box::new(Cpu::<timing::m0::M0>::new(part, clock_hz)?),
     })
 }

@@ -3,7 +3,9 @@
 //! The core executes; a [`Timing`] counts. It is a type parameter of the core, so that each processor's rules are
 //! compiled into its dispatch loop, and a rule that a processor does not have costs nothing.
 
+pub mod m0;
 pub mod m3;
+pub mod m7;
 
 use super::op::Op;
 use crate::{Fault, Part};

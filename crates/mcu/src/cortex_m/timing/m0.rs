@@ -1,0 +1,121 @@
+//! Cycles of the Cortex-M0: DDI 0432C table 3-1, with the single-cycle multiplier that the STM32F0 has (PM0215).
+//!
+//! One bus carries instructions and data, and the table counts it in; it holds at no wait states. With wait states
+//! the fetch unit is followed: words of 32 bits out of the flash, one read ahead where the program turns the prefetch
+//! buffer on (RM0091 section 3.2.2), data first.
+
+use super::super::fetch::FetchUnit;
+use super::super::flash::FlashRegisters;
+use super::super::op::{Kind, Op};
+use super::{Exception, Outcome, Timing};
+use crate::{Fault, Part};
+use std::ops::Range;
+
+/// Halfwords that the fetch unit holds.
+const BUFFER: u32 = 4;
+
+/// The timing of a Cortex-M0 behind the flash interface of an STM32F0.
+#[derive(Clone)]
+pub struct M0 {
+    fetch: FetchUnit,
+    registers: FlashRegisters,
+    /// The flash has wait states: instructions can come late.
+    waits: bool,
+}
+
+impl M0 {
+    /// Ends an instruction of `cycles` that accesses `count` words from `data` up.
+    #[inline(always)]
+    fn end(&mut self, op: &Op, address: u32, cycles: u32, data: u32, count: u32) -> u32 {
+        if self.waits && address < 0x2000_0000 {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data, count)
+        } else {
+            cycles
+        }
+    }
+}
+
+impl Timing for M0 {
+    type Note = ();
+
+    const FETCHES: bool = false;
+
+    fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
+        let registers = FlashRegisters::new(part, clock_hz)?;
+        let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
+        let fetch = FetchUnit::new(BUFFER, line_bits, true, registers.settings());
+        Ok(M0 { fetch, registers, waits: false })
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.fetch.reset(self.registers.settings());
+        self.waits = false;
+    }
+
+    fn classify(&self, op: &mut Op, _address: u32) -> Self::Note {
+        op.cycles = match op.inner {
+            Kind::Bl => 4,
+            Kind::Mrs | Kind::Msr | Kind::Dmb | Kind::Dsb | Kind::Isb => 4,
+            Kind::Wfi | Kind::Wfe => 2,
+            _ => 1,
+        };
+    }
+
+    #[inline(always)]
+    fn retire(&mut self, op: &Op, _note: &(), address: u32, outcome: Outcome) -> u32 {
+        match outcome {
+            Outcome::Plain
+            | Outcome::Skipped
+            | Outcome::NotTaken
+            | Outcome::Multiply { .. }
+            | Outcome::Divide { .. } => self.end(op, address, 1, 0, 0),
+            Outcome::System => self.end(op, address, u32::from(op.cycles), 0, 0),
+            Outcome::Branch { .. } => {
+                let cycles = if op.inner == Kind::Bl { 4 } else { 3 };
+                let cycles = self.end(op, address, cycles, 0, 0);
+                self.fetch.branch();
+                cycles
+            }
+            Outcome::Load { address: data, count, .. } | Outcome::Store { address: data, count, .. } => {
+                self.end(op, address, 1 + u32::from(count), data, u32::from(count))
+            }
+            Outcome::LoadBranch { address: data, count, .. } => {
+                let cycles = self.end(op, address, 4 + u32::from(count), data, u32::from(count));
+                self.fetch.branch();
+                cycles
+            }
+        }
+    }
+
+    /// DDI 0432C section 3.6: 16 cycles from the interrupt to the handler's first instruction. The manual gives no
+    /// figure for the way back; it loads the same eight words and is taken to last as long, tail-chaining to save
+    /// both transfers of the frame.
+    fn exception(&mut self, step: Exception, _sp: u32, _target: u32) -> u32 {
+        self.fetch.branch();
+        match step {
+            Exception::Entry | Exception::Return => 16,
+            Exception::TailChain => 6,
+        }
+    }
+
+    fn registers(&self) -> Range<u32> {
+        self.registers.range()
+    }
+
+    fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
+        self.registers.read(address, size, pc)
+    }
+
+    fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
+        let changed = self.registers.write(address, size, value, pc)?;
+        let settings = self.registers.settings();
+        self.fetch.apply(changed, settings);
+        if changed.settings && !self.waits {
+            // What was fetched until now was not followed.
+            self.fetch.branch();
+        }
+        self.waits = settings.wait_states != 0;
+        Ok(())
+    }
+}
