@@ -133,7 +133,8 @@ impl FetchUnit {
     #[inline(always)]
     pub fn pass(&mut self, length: u32, cycles: u32) {
         debug_assert!(!self.attention);
-        self.level = self.level.wrapping_sub(length >> 1);
+        // Only a folded IT, which takes no cycle, can leave less than the next instruction: it is not made to wait.
+        self.level = self.level.saturating_sub(length >> 1);
         self.level += 2 * cycles.min((self.capacity - self.level) >> 1);
     }
 

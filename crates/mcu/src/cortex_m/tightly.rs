@@ -239,7 +239,8 @@ impl Caches {
                 if dirty && clean { AXI } else { 0 }
             }
             CacheControl::DataSetWay { value, clean, invalidate } => {
-                let dirty = self.data.maintain_set_way(value >> 5 & 127, (value >> 30) as usize, clean, invalidate);
+                let dirty =
+                    self.data.maintain_set_way(value >> 5 & 127, (value >> 30) as usize, clean, invalidate);
                 if dirty && clean { AXI } else { 0 }
             }
             CacheControl::InvalidateBranches => 0,

@@ -129,7 +129,13 @@ impl Peripheral for Gpio {
         Ok(super::register::part_of_word(word, offset, size))
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
         let offset = address - self.base;
         let before = self.levels();
         let merge = |old: u32| super::register::merged_word(old, offset, size, value);
@@ -144,7 +150,9 @@ impl Peripheral for Gpio {
             Some(Register::Reset) => self.output &= !(merge(0) & 0xffff),
             Some(Register::Alternate(index)) => self.alternate[index] = merge(self.alternate[index]),
             Some(Register::Lock) => return Err(self.fault(address, context, "locking is not modelled")),
-            Some(Register::Input) => return Err(self.fault(address, context, "the input register is read-only")),
+            Some(Register::Input) => {
+                return Err(self.fault(address, context, "the input register is read-only"));
+            }
             None => return Err(self.fault(address, context, "register not modelled")),
         }
         let after = self.levels();

@@ -55,14 +55,26 @@ impl Peripheral for Iwdg {
         Ok(super::register::part_of_word(word, offset, size))
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
         let offset = address - self.base;
         let value = super::register::merged_word(0, offset, size, value);
         match offset & !3 {
             0x0 => match value & 0xffff {
                 UNLOCK => self.unlocked = true,
                 RELOAD => self.unlocked = false,
-                START => return Err(self.fault(address, context, "a watchdog that resets the part is not modelled")),
+                START => {
+                    return Err(self.fault(
+                        address,
+                        context,
+                        "a watchdog that resets the part is not modelled",
+                    ));
+                }
                 _ => self.unlocked = false,
             },
             0x4 if self.unlocked => self.prescaler = value & 7,

@@ -66,12 +66,21 @@ impl Peripheral for Pwr {
         Ok(super::register::part_of_word(word, offset, size))
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
         let offset = address - self.base;
         match offset & !3 {
             // CWUF and CSBF (bits 2 and 3) clear flags that never rise, and read as zero.
             0 => self.control = super::register::merged_word(self.control, offset, size, value) & !0xc,
-            4 => self.status = super::register::merged_word(self.status, offset, size, value) & !(VOSRDY | OVER_DRIVE | BRR),
+            4 => {
+                self.status = super::register::merged_word(self.status, offset, size, value)
+                    & !(VOSRDY | OVER_DRIVE | BRR)
+            }
             _ => return Err(self.fault(address, context)),
         }
         Ok(())

@@ -151,7 +151,13 @@ impl Peripheral for Timer {
         Ok(super::register::part_of_word(word, offset, size))
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
         self.settle(context.now);
         let offset = address - self.base;
         let merge = |old: u32| super::register::merged_word(old, offset, size, value);

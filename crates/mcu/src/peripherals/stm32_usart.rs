@@ -77,7 +77,12 @@ impl Usart {
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
         if !self.on() || self.baud == 0 {
             let what = "sending while the transmitter is off or without a baud rate".into();
-            return Err(Fault::Peripheral { pc: context.pc, address: self.base, device: self.name.clone(), what });
+            return Err(Fault::Peripheral {
+                pc: context.pc,
+                address: self.base,
+                device: self.name.clone(),
+                what,
+            });
         }
         self.flags &= !TC;
         if self.shifting.is_none() {
@@ -153,7 +158,13 @@ impl Peripheral for Usart {
         Ok(super::register::part_of_word(word, offset, size))
     }
 
-    fn write(&mut self, address: u32, size: u8, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
         let offset = address - self.base;
         let merge = |old: u32| super::register::merged_word(old, offset, size, value);
         match self.register(offset & !3) {

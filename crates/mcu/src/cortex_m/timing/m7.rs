@@ -170,7 +170,8 @@ impl M7 {
         let conditional = !matches!(op.inner, Kind::B | Kind::Bl);
         let foreseen = if hit {
             (known.counter >= 2).then_some(known.target)
-        } else if matches!(op.inner, Kind::Bx | Kind::Blx | Kind::LdmPc | Kind::LdrPc | Kind::Tbb | Kind::Tbh) {
+        } else if matches!(op.inner, Kind::Bx | Kind::Blx | Kind::LdmPc | Kind::LdrPc | Kind::Tbb | Kind::Tbh)
+        {
             None
         } else {
             // Unknown: backward is taken, forward is not.
@@ -295,8 +296,8 @@ impl Timing for M7 {
                 note.units = unit::MULTIPLY;
                 note.latency = 2;
             }
-            Mla | Mls | Umlal | Smlal | Umaal | Smlaxy | Smlalxy | Smlawy | Smlad | Smlsd | Smlald | Smlsld
-            | Smmla | Smmls => {
+            Mla | Mls | Umlal | Smlal | Umaal | Smlaxy | Smlalxy | Smlawy | Smlad | Smlsd | Smlald
+            | Smlsld | Smmla | Smmls => {
                 note.units = unit::MULTIPLY;
                 note.latency = 2;
                 // The accumulator is added a stage later.
@@ -339,8 +340,8 @@ impl Timing for M7 {
                     note.base = base;
                 }
             }
-            B | Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | Bl | Bx
-            | Blx | Cbz | Cbnz | LdrPc | MovPc | AddPc => note.units = unit::BRANCH,
+            B | Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble | Bl
+            | Bx | Blx | Cbz | Cbnz | LdrPc | MovPc | AddPc => note.units = unit::BRANCH,
             Mrs | Msr | Cps | Dmb | Dsb | Isb | Svc | Bkpt | Wfi | Wfe | Sev | Clrex => {
                 note.units = unit::ALONE;
             }
