@@ -153,8 +153,11 @@ impl FetchUnit {
             self.followed = true;
             self.next = address.wrapping_add(2 * self.level) & !1;
             self.line = self.next.wrapping_sub(2) >> self.line_shift;
-            self.ahead = if self.settings.prefetch { self.line + 1 } else { NONE };
-            self.armed = false;
+            // A full buffer whose last word was the first of its line: the line has just come into use, and reading
+            // ahead is for the cycle that now begins. Otherwise it has been done.
+            let first_word = self.next & ((1 << self.line_shift) - 1) == 4;
+            self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
+            self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
         }
         if self.branched {
             self.branched = false;
