@@ -223,7 +223,7 @@ impl State {
     /// Sets the pair whose low register is `low`, an even number.
     #[inline(always)]
     pub fn set_pair(&mut self, low: usize, value: u16) {
-        self.registers.as_chunks_mut().0[low / 2 & 15] = value.to_le_bytes();
+        self.registers.as_chunks_mut().0[(low / 2) & 15] = value.to_le_bytes();
     }
 
     #[inline(always)]

@@ -1,7 +1,8 @@
 //! A digital port of an ATmega: PINx, DDRx, PORTx.
 //!
 //! ATmega328P data sheet DS40002061, chapter 14; ATmega128 data sheet 2467, "I/O Ports". Inputs read low unless
-//! their pull-up is on: nothing is connected. Setting `toggle` = 1 says that writing ones to PINx toggles PORTx
+//! their pull-up is on: nothing is connected. PINx shows a write to PORTx at once; the part's synchroniser lets up to
+//! one and a half cycles go by first (14.2.4), so that only a program without the data sheet's `NOP` can tell. Setting `toggle` = 1 says that writing ones to PINx toggles PORTx
 //! (14.2.2); without it PINx is read-only. `stray_ddr` and `stray_port` give the addresses of DDRx and PORTx where
 //! they do not follow PINx (ATmega128, port F).
 
