@@ -151,7 +151,7 @@ mix_columns:
 @ In: r0 round keys, r1 rounds, r2 in, r3 out. Out: none. Clobbers r0-r3, flags.
 @ Stack: 80 bytes; the states in there are overwritten before the return.
 @ Cycles without wait states, call included: 5,504,
-@ 6,584 and 7,664 for 10, 12 and 14 rounds on Cortex-M0, 4,925, 5,895 and 6,865 on M3 and M4.
+@ 6,584 and 7,664 for 10, 12 and 14 rounds on Cortex-M0, 4,934, 5,906 and 6,878 on M3 and M4.
 	.section .text.ws_aes_encrypt, "ax", %progbits
 	.balign	4
 	.global	ws_aes_encrypt
