@@ -9,6 +9,11 @@ use super::flash::Interface;
 /// Words of the register block that are modelled: the longest of the four, up to RCC_DCKCFGR2 (0x90) of the STM32F7.
 const WORDS: usize = 0x94 / 4;
 
+/// The index of the register at an offset in bytes.
+const fn word(offset: u32) -> usize {
+    offset as usize / 4
+}
+
 /// The registers.
 #[derive(Clone)]
 pub(super) struct Rcc {
@@ -37,13 +42,13 @@ impl Rcc {
         self.words[0] = 0x83;
         match self.interface {
             Interface::F0 | Interface::F1 => {
-                self.words[0x14 / 4] = 0x14; // RCC_AHBENR: SRAM and FLITF
-                self.words[0x24 / 4] = 0x0c00_0000; // RCC_CSR: power-on and pin reset
+                self.words[word(0x14)] = 0x14; // RCC_AHBENR: SRAM and FLITF
+                self.words[word(0x24)] = 0x0c00_0000; // RCC_CSR: power-on and pin reset
             }
             Interface::F4 | Interface::F7 => {
-                self.words[0x04 / 4] = 0x2400_3010; // RCC_PLLCFGR
-                self.words[0x30 / 4] = 0x0010_0000; // RCC_AHB1ENR: CCM or DTCM
-                self.words[0x74 / 4] = 0x0e00_0000; // RCC_CSR
+                self.words[word(0x04)] = 0x2400_3010; // RCC_PLLCFGR
+                self.words[word(0x30)] = 0x0010_0000; // RCC_AHB1ENR: CCM or DTCM
+                self.words[word(0x74)] = 0x0e00_0000; // RCC_CSR
             }
         }
     }
@@ -60,33 +65,33 @@ impl Rcc {
 
     fn cfgr(&self) -> usize {
         match self.interface {
-            Interface::F0 | Interface::F1 => 0x04 / 4,
-            Interface::F4 | Interface::F7 => 0x08 / 4,
+            Interface::F0 | Interface::F1 => word(0x04),
+            Interface::F4 | Interface::F7 => word(0x08),
         }
     }
 
     /// The register at `offset` (a multiple of 4).
     pub fn read(&self, offset: u32) -> u32 {
-        self.words[offset as usize / 4]
+        self.words[word(offset)]
     }
 
     /// Writes the register at `offset` (a multiple of 4), ready and status bits following.
     pub fn write(&mut self, offset: u32, value: u32) {
-        let index = offset as usize / 4;
+        let index = word(offset);
         self.words[index] = value;
         self.follow(0, &CR_READY);
         match self.interface {
             Interface::F0 | Interface::F1 => {
-                self.follow(0x20 / 4, &[(0, 1)]); // RCC_BDCR: LSE
-                self.follow(0x24 / 4, &[(0, 1)]); // RCC_CSR: LSI
+                self.follow(word(0x20), &[(0, 1)]); // RCC_BDCR: LSE
+                self.follow(word(0x24), &[(0, 1)]); // RCC_CSR: LSI
                 if self.interface == Interface::F0 {
-                    self.follow(0x34 / 4, &[(0, 1), (16, 17)]); // RCC_CR2: HSI14, HSI48
+                    self.follow(word(0x34), &[(0, 1), (16, 17)]); // RCC_CR2: HSI14, HSI48
                 }
             }
             Interface::F4 | Interface::F7 => {
                 self.follow(0, &CR_READY_MORE);
-                self.follow(0x70 / 4, &[(0, 1)]);
-                self.follow(0x74 / 4, &[(0, 1)]);
+                self.follow(word(0x70), &[(0, 1)]);
+                self.follow(word(0x74), &[(0, 1)]);
             }
         }
         // SWS follows SW as soon as that source is ready.

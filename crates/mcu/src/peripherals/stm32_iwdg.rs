@@ -39,7 +39,7 @@ impl Peripheral for Iwdg {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 0x400]
+        std::iter::once(self.base..self.base + 0x400).collect()
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
