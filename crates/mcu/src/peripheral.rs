@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
 pub struct Context<'a, 'o> {
-    /// Cycles since reset, at the start of the accessing instruction.
+    /// Cycles since reset, at the start of the accessing instruction (MSP430: at the end of the access's bus cycle).
     pub now: u64,
     /// The accessing instruction.
     pub pc: u32,

@@ -65,12 +65,24 @@ impl Bench {
     }
 
     fn try_write(&mut self, offset: u32, size: u8, value: u32) -> Result<(), Fault> {
-        let mut context = Context { now: self.now, pc: 0x5c00, requests: &mut self.requests, observer: None };
+        let mut context = Context {
+            now: self.now,
+            pc: 0x5c00,
+            requests: &mut self.requests,
+            observer: None,
+            stall: &mut 0,
+        };
         self.device.write(BASE + offset, size, value, &mut context)
     }
 
     fn try_read(&mut self, offset: u32) -> Result<u32, Fault> {
-        let mut context = Context { now: self.now, pc: 0x5c00, requests: &mut self.requests, observer: None };
+        let mut context = Context {
+            now: self.now,
+            pc: 0x5c00,
+            requests: &mut self.requests,
+            observer: None,
+            stall: &mut 0,
+        };
         self.device.read(BASE + offset, 2, &mut context)
     }
 
