@@ -101,7 +101,8 @@ impl<T: Timing> Cpu<T> {
                 _ => self.memory.set_word(offset, value),
             }
             if self.code.covers(offset) {
-                self.code.invalidate(offset, size);
+                self.code.changed(offset, size);
+                self.due = 0;
             }
             return Some(());
         }

@@ -49,6 +49,8 @@ pub(super) struct Code<T: Timing> {
     /// Offsets into the memory's bytes between which RAM has been decoded: [low, high).
     low: usize,
     high: usize,
+    /// Changes of RAM by the instruction under way: offset and size.
+    changes: Vec<(usize, u32)>,
     /// Marked slots with the ops that belong there.
     stops: Vec<(usize, Op)>,
 }
@@ -61,7 +63,15 @@ impl<T: Timing> Code<T> {
             regions.push(Region { view: *view, first });
             first += view.size as usize / 2 + MARGIN;
         }
-        Code { slots: Self::blank(first), regions, architecture, low: usize::MAX, high: 0, stops: Vec::new() }
+        Code {
+            slots: Self::blank(first),
+            regions,
+            architecture,
+            low: usize::MAX,
+            high: 0,
+            changes: Vec::new(),
+            stops: Vec::new(),
+        }
     }
 
     fn blank(length: usize) -> Vec<Slot<T::Note>> {
@@ -79,6 +89,7 @@ impl<T: Timing> Code<T> {
             architecture: self.architecture,
             low: usize::MAX,
             high: 0,
+            changes: Vec::new(),
             stops: Vec::new(),
         }
     }
@@ -87,6 +98,7 @@ impl<T: Timing> Code<T> {
     pub fn clear(&mut self) {
         self.slots = Self::blank(self.slots.len());
         (self.low, self.high) = (usize::MAX, 0);
+        self.changes.clear();
         self.stops.clear();
     }
 
@@ -97,13 +109,18 @@ impl<T: Timing> Code<T> {
 
     /// The slot at an index.
     ///
+    /// A copy would go through the stack, and the dispatcher would wait for it: hence a reference that the borrow
+    /// checker does not tie to the table.
+    ///
     /// # Safety
-    /// `index` comes from [`Region::index`], or is at most two beyond such a one whose slot was filled.
+    /// `index` comes from [`Region::index`], or is at most two beyond such a one whose slot was filled. Nothing that
+    /// changes the table ([`Code::fill`], [`Code::invalidate`], [`Code::mark`], [`Code::unmark`], [`Code::clear`]) may
+    /// be called as long as the reference is used.
     #[inline(always)]
-    pub unsafe fn slot(&self, index: usize) -> Slot<T::Note> {
+    pub unsafe fn slot<'a>(&self, index: usize) -> &'a Slot<T::Note> {
         debug_assert!(index < self.slots.len());
-        // SAFETY: an index in a region, or up to MARGIN beyond, is in the table.
-        unsafe { *self.slots.get_unchecked(index) }
+        // SAFETY: an index in a region, or up to MARGIN beyond, is in the table; the caller sees to the lifetime.
+        unsafe { &*self.slots.as_ptr().add(index) }
     }
 
     /// The instruction at an index, whatever marks lie over it.
@@ -174,6 +191,19 @@ impl<T: Timing> Code<T> {
     /// Whether any of `size` bytes from `offset` may belong to decoded code in RAM.
     pub fn overlaps(&self, offset: usize, size: usize) -> bool {
         offset < self.high && offset + size > self.low
+    }
+
+    /// `size` bytes at `offset` have been changed by an instruction; [`Code::settle`] acts on it when the instruction
+    /// is done with.
+    pub fn changed(&mut self, offset: usize, size: u32) {
+        self.changes.push((offset, size));
+    }
+
+    /// Decodes anew what instructions have changed.
+    pub fn settle(&mut self) {
+        while let Some((offset, size)) = self.changes.pop() {
+            self.invalidate(offset, size);
+        }
     }
 
     /// `size` bytes at `offset` of the memory have changed: what was decoded from them is decoded anew.

@@ -21,6 +21,7 @@ pub(super) enum Next {
 impl<T: Timing> Cpu<T> {
     /// Called between instructions when `due` has come, with the state published.
     pub(super) fn service<L: Look>(&mut self, look: &mut L) -> Result<Next, Fault> {
+        self.code.settle();
         loop {
             if self.state.cycles >= self.limit {
                 return Ok(Next::Stop(Stop::Cycles));

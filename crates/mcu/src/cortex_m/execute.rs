@@ -8,7 +8,7 @@ use super::code::Region;
 use super::cpu::{Cpu, Look};
 use super::exceptions::Next;
 use super::nvic;
-use super::op::Kind;
+use super::op::{Kind, Op};
 use super::state::{Sleep, State};
 use super::timing::{Outcome, Timing};
 use crate::{Access, AccessKind, Fault, Flow, Step, Stop, Until};
@@ -43,6 +43,8 @@ impl<T: Timing> Cpu<T> {
         let (mut region, mut index) = self.enter()?;
         let first = index;
 
+        // The instruction at a marked slot.
+        let mut marked: Op;
         'run: loop {
             if cycles >= self.due {
                 self.state.cycles = cycles;
@@ -50,7 +52,13 @@ impl<T: Timing> Cpu<T> {
                 self.state.pc = region.address(index);
                 self.state.it = self.code.op(index).it;
                 match self.service(look)? {
-                    Next::Same => cycles = self.state.cycles,
+                    Next::Same => {
+                        cycles = self.state.cycles;
+                        // What an IT block holds may just have been rewritten, and must be decoded as its part.
+                        if self.state.it != 0 {
+                            (region, index) = self.enter()?;
+                        }
+                    }
                     Next::Stop(stop) => return Ok(stop),
                     Next::Exception { return_to } => {
                         cycles = self.state.cycles;
@@ -62,9 +70,10 @@ impl<T: Timing> Cpu<T> {
                 }
             }
 
-            // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled one.
-            let slot = unsafe { self.code.slot(index) };
-            let mut op = slot.op;
+            // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled one. Until the loop
+            // turns, only `fill` changes the table, and `op` and `slot` are not used after it.
+            let mut slot = unsafe { self.code.slot(index) };
+            let mut op = &slot.op;
             let mut kind = op.kind;
 
             macro_rules! address {
@@ -95,7 +104,7 @@ impl<T: Timing> Cpu<T> {
             // The instruction is done; the next in memory follows.
             macro_rules! next {
                 ($outcome:expr) => {{
-                    cycles += u64::from(self.timing.retire(&op, &slot.note, address!(), $outcome));
+                    cycles += u64::from(self.timing.retire(op, &slot.note, address!(), $outcome));
                     index += usize::from(op.length >> 1);
                     instructions += 1;
                     continue 'run;
@@ -120,7 +129,7 @@ impl<T: Timing> Cpu<T> {
                             }
                         },
                     }
-                    cycles += u64::from(self.timing.retire(&op, &slot.note, at, $outcome));
+                    cycles += u64::from(self.timing.retire(op, &slot.note, at, $outcome));
                     instructions += 1;
                     if L::ACTIVE {
                         flow = $flow;
@@ -393,13 +402,17 @@ impl<T: Timing> Cpu<T> {
                             publish!();
                             return Ok(Stop::Address(address!()));
                         }
-                        op = self.code.op(index);
-                        if op.kind == Undecoded {
+                        let mut found = self.code.op(index);
+                        if found.kind == Undecoded {
                             self.code.fill(&self.memory, &self.timing, region, index, 0);
-                            op = self.code.op(index);
-                            if op.kind == Undecoded {
-                                fail!();
-                            }
+                            found = self.code.op(index);
+                            // SAFETY: as above.
+                            slot = unsafe { self.code.slot(index) };
+                        }
+                        marked = found;
+                        op = &marked;
+                        if op.kind == Undecoded {
+                            fail!();
                         }
                         begin!();
                         kind = op.kind;
@@ -611,7 +624,7 @@ impl<T: Timing> Cpu<T> {
                     Pkhbt => set!(r!(op.n) & 0xffff | (r!(op.m) << (op.imm & 31)) & 0xffff_0000),
                     Pkhtb => set!(r!(op.n) & 0xffff_0000 | shift(r!(op.m), 2, op.imm, false) & 0xffff),
                     Sel | Sxtb16 | Sxtab16 | Uxtab16 | Ssat | Usat | Ssat16 | Usat16 | Qadd | Qsub
-                    | Qdadd | Qdsub | Usad8 | Usada8 | Parallel => self.state.dsp(kind, &op),
+                    | Qdadd | Qdsub | Usad8 | Usada8 | Parallel => self.state.dsp(kind, op),
 
                     Mul => {
                         let (n, m) = (r!(op.n), r!(op.m));
@@ -658,7 +671,7 @@ impl<T: Timing> Cpu<T> {
                     Smulxy | Smlaxy | Smlalxy | Smulwy | Smlawy | Smuad | Smusd | Smlad | Smlsd | Smlald
                     | Smlsld | Smmul | Smmla | Smmls => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        self.state.dsp_multiply(kind, &op);
+                        self.state.dsp_multiply(kind, op);
                         multiplied!(n, m);
                     }
                     Sdiv => {
@@ -738,7 +751,7 @@ impl<T: Timing> Cpu<T> {
                         let outcome = Outcome::LoadBranch { address, size: 4, count: 1, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
-                            cycles += u64::from(self.timing.retire(&op, &slot.note, address!(), outcome));
+                            cycles += u64::from(self.timing.retire(op, &slot.note, address!(), outcome));
                             match self.special_branch(value, look, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
@@ -813,7 +826,7 @@ impl<T: Timing> Cpu<T> {
                             Outcome::LoadBranch { address, size: 4, count: count as u8, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
-                            cycles += u64::from(self.timing.retire(&op, &slot.note, address!(), outcome));
+                            cycles += u64::from(self.timing.retire(op, &slot.note, address!(), outcome));
                             match self.special_branch(value, look, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
@@ -930,7 +943,7 @@ impl<T: Timing> Cpu<T> {
                         let outcome = Outcome::Branch { target: value & !1 };
                         if value & 1 == 0 || (kind == Bx && value >> 28 == 15) {
                             publish!();
-                            cycles += u64::from(self.timing.retire(&op, &slot.note, address!(), outcome));
+                            cycles += u64::from(self.timing.retire(op, &slot.note, address!(), outcome));
                             match self.special_branch(value, look, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
@@ -1048,7 +1061,7 @@ impl<T: Timing> Cpu<T> {
 
 impl State {
     /// The DSP instructions without a multiplication.
-    fn dsp(&mut self, kind: Kind, op: &super::op::Op) {
+    fn dsp(&mut self, kind: Kind, op: &Op) {
         let (n, m) = (self.r[usize::from(op.n & 15)], self.r[usize::from(op.m & 15)]);
         let rotated = m.rotate_right(op.imm);
         // The bytes 0 and 2, extended into halfwords.
@@ -1121,7 +1134,7 @@ impl State {
     }
 
     /// The DSP multiplications (DDI 0403E, A7.7: SMLABB and its kin).
-    fn dsp_multiply(&mut self, kind: Kind, op: &super::op::Op) {
+    fn dsp_multiply(&mut self, kind: Kind, op: &Op) {
         let (n, m) = (self.r[usize::from(op.n & 15)], self.r[usize::from(op.m & 15)]);
         let accumulator = self.r[usize::from(op.a & 15)];
         let before = (u64::from(accumulator) << 32 | u64::from(self.r[usize::from(op.d & 15)])) as i64;
