@@ -1,43 +1,12 @@
 //! Compiled C on every core: the results equal those of the same source on the host.
 
-use mcu::{Image, Machine, Part, Segment, Stop, Until, new_machine};
-use std::path::{Path, PathBuf};
+#[path = "cortex_m/firmware.rs"]
+mod firmware;
+
+use firmware::{build, folder, part, run};
+use mcu::{Image, Machine, Segment, Stop, Until, new_machine};
+use std::path::Path;
 use std::process::Command;
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cortex_m")
-}
-
-/// The bytes of `mix.c` for a core, linked at the flash of the STM32 parts; the result is at 0x20000000.
-fn build(cpu: &str, optimise: &str, count: u32) -> Vec<u8> {
-    let name = format!("mix-{cpu}{optimise}-{count}");
-    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
-    let binary = elf.with_extension("bin");
-    run(Command::new("arm-none-eabi-gcc")
-        .args([
-            "-mthumb",
-            "-mfloat-abi=soft",
-            "-ffreestanding",
-            "-nostdlib",
-            "-fno-tree-loop-distribute-patterns",
-        ])
-        .arg(format!("-mcpu={cpu}"))
-        .arg(optimise)
-        .arg(format!("-DCOUNT={count}"))
-        .arg("-T")
-        .arg(folder().join("mix.ld"))
-        .arg(folder().join("mix.c"))
-        .arg("-o")
-        .arg(&elf)
-        .arg("-lgcc"));
-    run(Command::new("arm-none-eabi-objcopy").args(["-O", "binary"]).arg(&elf).arg(&binary));
-    std::fs::read(binary).expect("objcopy wrote it")
-}
 
 /// What the host computes.
 fn expected(count: u32) -> u32 {
@@ -54,11 +23,6 @@ fn expected(count: u32) -> u32 {
     run(Command::new("cc").arg("-O2").arg(folder().join("mix.c")).arg(&main).arg("-o").arg(&program));
     let output = Command::new(&program).output().expect("it was just built");
     String::from_utf8_lossy(&output.stdout).parse().expect("a number")
-}
-
-fn part(name: &str) -> Part {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{name}.toml"));
-    Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("a valid target file")
 }
 
 #[test]

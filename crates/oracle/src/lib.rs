@@ -5,3 +5,4 @@
 
 pub mod mspdebug;
 pub mod simavr;
+pub mod unicorn;

@@ -1,0 +1,52 @@
+//! Emulated instructions per second of the Cortex-M models on compiled code, with nobody looking on.
+
+#[path = "../tests/cortex_m/firmware.rs"]
+mod firmware;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mcu::{Image, Machine, Segment, Stop, Until, new_machine};
+
+/// Emulated cycles of one measured run.
+const CYCLES: u64 = 2_000_000;
+
+/// A machine well into the firmware.
+fn machine(target: &str, cpu: &str) -> Box<dyn Machine> {
+    let mut machine = new_machine(&firmware::part(target), 8_000_000).expect("a machine");
+    let bytes = firmware::build(cpu, "-O2", u32::MAX);
+    machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
+    machine.reset();
+    forward(machine.as_mut());
+    machine
+}
+
+fn forward(machine: &mut dyn Machine) {
+    let until = Until { cycles: Some(machine.cycles() + CYCLES), ..Until::default() };
+    assert_eq!(machine.run(&until), Ok(Stop::Cycles));
+}
+
+fn speed(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("instructions");
+    for (target, cpu) in [
+        ("stm32f407", "cortex-m4"),
+        ("stm32f100", "cortex-m3"),
+        ("stm32f051", "cortex-m0"),
+        ("stm32f767", "cortex-m7"),
+    ] {
+        let mut machine = machine(target, cpu);
+        // The firmware repeats itself, so a run of so many cycles has much the same instructions each time.
+        let before = machine.instructions();
+        for _ in 0..16 {
+            forward(machine.as_mut());
+        }
+        group.throughput(Throughput::Elements((machine.instructions() - before) / 16));
+        group.bench_function(cpu, |bencher| bencher.iter(|| forward(machine.as_mut())));
+    }
+    group.finish();
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(20);
+    targets = speed
+}
+criterion_main!(benches);
