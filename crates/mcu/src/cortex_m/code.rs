@@ -4,6 +4,7 @@ use super::decode::{self, Architecture};
 use super::memory::{Memory, View};
 use super::op::{Kind, Op};
 use super::timing::Timing;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
 /// A decoded instruction and what the timing model notes of it.
 #[derive(Clone, Copy)]
@@ -75,10 +76,18 @@ impl<T: Timing> Code<T> {
     }
 
     fn blank(length: usize) -> Vec<Slot<T::Note>> {
-        let slots = Box::<[Slot<T::Note>]>::new_zeroed_slice(length);
-        // SAFETY: zero is `Kind::Undecoded` and valid in the other fields of `Op`, and `Note` promises the rest. Memory
-        // that the system hands out zeroed is not touched before it is used, which matters at 16 bytes a halfword.
-        unsafe { slots.assume_init() }.into_vec()
+        let layout =
+            Layout::array::<Slot<T::Note>>(length).unwrap_or_else(|_| unreachable!("a few megabytes"));
+        // SAFETY: the layout is that of `length` slots and not empty, for every part has memory. Zero is
+        // `Kind::Undecoded` and valid in the other fields of `Op`, and `Note` promises the rest. Memory that the system
+        // hands out zeroed is not touched before it is used, which matters at 16 bytes and more a halfword.
+        unsafe {
+            let slots = alloc_zeroed(layout);
+            if slots.is_null() {
+                handle_alloc_error(layout);
+            }
+            Vec::from_raw_parts(slots.cast(), length, length)
+        }
     }
 
     /// A table for the same memories with nothing decoded yet.

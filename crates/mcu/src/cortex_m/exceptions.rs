@@ -234,7 +234,7 @@ impl<T: Timing> Cpu<T> {
             *word = self.frame_word(frame.wrapping_add(4 * index))?;
         }
         let xpsr = words[7];
-        let pad = u32::from(xpsr >> 9 & 1) << 2;
+        let pad = (xpsr >> 9 & 1) << 2;
         self.state.r[..4].copy_from_slice(&words[..4]);
         self.state.r[12] = words[4];
         self.state.r[14] = words[5];

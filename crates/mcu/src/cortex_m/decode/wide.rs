@@ -502,7 +502,7 @@ fn load(h1: u16, h2: u16, address: u32) -> Option<Op> {
         }
         (1, u32::from(bits(h2, 5, 4)))
     };
-    if t == 15 && byte && mode < 2 || t == 15 && byte && mode == 4 {
+    if t == 15 && byte && (mode < 2 || mode == 4) {
         // PLD and PLI: hints.
         return Some(Op { inner: Nop, ..Op::default() });
     }
