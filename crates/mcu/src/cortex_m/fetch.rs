@@ -2,7 +2,7 @@
 //!
 //! The processor reads a word a cycle ahead of decoding, into a buffer of three words ("3-word prefetch buffer": ARM
 //! knowledge article 103488664; DDI 0337, section 1.2.2). At no wait states and with nobody else reading the flash
-//! the buffer never runs dry, and only its level is kept. Two things make it run dry: wait states, and data read
+//! the buffer never runs dry, and nothing is kept. Two things make it run dry: wait states, and data read
 //! from the flash, which goes before instructions (RM0090 section 3.5.2: "accesses through the D-code bus have
 //! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
 //!
@@ -53,6 +53,8 @@ pub(super) struct FetchUnit {
     followed: bool,
     /// The next instruction is the first after a branch.
     branched: bool,
+    /// Where the last branch went.
+    target: u32,
     /// Address of the next word to fetch, while followed.
     next: u32,
     /// The line in use and the line read ahead: line numbers.
@@ -82,6 +84,7 @@ impl FetchUnit {
             level: 0,
             followed: false,
             branched: true,
+            target: 0,
             next: 0,
             line: NONE,
             ahead: NONE,
@@ -121,21 +124,12 @@ impl FetchUnit {
         }
     }
 
-    /// The next instruction is a branch's target.
+    /// The next instruction is the branch target at `target`.
     #[inline(always)]
-    pub fn branch(&mut self) {
+    pub fn branch(&mut self, target: u32) {
+        self.target = target;
         self.branched = true;
         self.attention = true;
-    }
-
-    /// An instruction of `length` bytes that takes `cycles`, does not read the flash, and follows in sequence: the
-    /// level after it. Only while there is no `attention`.
-    #[inline(always)]
-    pub fn pass(&mut self, length: u32, cycles: u32) {
-        debug_assert!(!self.attention);
-        // Only a folded IT, which takes no cycle, can leave less than the next instruction: it is not made to wait.
-        self.level = self.level.saturating_sub(length >> 1);
-        self.level += 2 * cycles.min((self.capacity - self.level) >> 1);
     }
 
     /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles that it comes too
@@ -143,6 +137,9 @@ impl FetchUnit {
     /// if it reads memory; `count` is 0 otherwise.
     #[inline(never)]
     pub fn follow(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
+        if self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
+            return 0;
+        }
         let system = !self.one_bus && address >= SYSTEM_BUS;
         let waits = self.settings.wait_states != 0 && !system;
         let reads_flash = count != 0 && data < FLASH_END;
@@ -151,6 +148,9 @@ impl FetchUnit {
 
         if !self.followed && (waits || system || reads_flash) {
             self.followed = true;
+            // A branch leaves a word or two in the buffer; it fills up wherever an instruction is short or slow. It is
+            // not watched while nothing can make it run dry, but taken to have gained a halfword with each word.
+            self.level = (2 + (address.wrapping_sub(self.target) >> 2)).min(self.capacity);
             self.next = address.wrapping_add(2 * self.level) & !1;
             self.line = self.next.wrapping_sub(2) >> self.line_shift;
             // A full buffer whose last word was the first of its line: the line has just come into use, and reading
@@ -165,12 +165,8 @@ impl FetchUnit {
             self.next = address;
             if !self.followed {
                 // The first fetch is part of the branch's refill; half a word of it may be before the target.
-                let first = if address & 2 == 0 { 2 } else { 1 };
-                late += u32::from(first < halves);
-                self.level = first + 2 * u32::from(first < halves) - halves + 2;
-                self.level += 2 * cycles.min((self.capacity - self.level) >> 1);
                 self.attention = false;
-                return late;
+                return u32::from(address & 2 != 0 && halves == 2);
             }
             if system {
                 late += 1;
@@ -215,6 +211,29 @@ impl FetchUnit {
         }
         self.attention = self.followed || self.branched;
         late
+    }
+
+    /// The ordinary case while wait states are followed: all that is fetched during the instruction comes out of the
+    /// line in use, and no read of the flash is under way. Takes the instruction if so.
+    #[inline(always)]
+    fn stays_in_line(&mut self, halves: u32, cycles: u32) -> bool {
+        if self.settings.wait_states == 0
+            || self.level < halves
+            || self.armed
+            || self.reading != NONE
+            || self.next & 2 != 0
+        {
+            return false;
+        }
+        let left = self.level - halves;
+        let words = cycles.min((self.capacity - left) >> 1);
+        let next = self.next.wrapping_add(4 * words);
+        if next.wrapping_sub(1) >> self.line_shift != self.line {
+            return false;
+        }
+        self.level = left + 2 * words;
+        self.next = next;
+        true
     }
 
     /// A word of data from the flash: cycles beyond one.

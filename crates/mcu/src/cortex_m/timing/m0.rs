@@ -71,18 +71,18 @@ impl Timing for M0 {
             | Outcome::Multiply { .. }
             | Outcome::Divide { .. } => self.end(op, address, 1, 0, 0),
             Outcome::System => self.end(op, address, u32::from(op.cycles), 0, 0),
-            Outcome::Branch { .. } => {
+            Outcome::Branch { target } => {
                 let cycles = if op.inner == Kind::Bl { 4 } else { 3 };
                 let cycles = self.end(op, address, cycles, 0, 0);
-                self.fetch.branch();
+                self.fetch.branch(target);
                 cycles
             }
             Outcome::Load { address: data, count, .. } | Outcome::Store { address: data, count, .. } => {
                 self.end(op, address, 1 + u32::from(count), data, u32::from(count))
             }
-            Outcome::LoadBranch { address: data, count, .. } => {
+            Outcome::LoadBranch { address: data, count, target, .. } => {
                 let cycles = self.end(op, address, 4 + u32::from(count), data, u32::from(count));
-                self.fetch.branch();
+                self.fetch.branch(target);
                 cycles
             }
         }
@@ -91,8 +91,8 @@ impl Timing for M0 {
     /// DDI 0432C section 3.6: 16 cycles from the interrupt to the handler's first instruction. The manual gives no
     /// figure for the way back; it loads the same eight words and is taken to last as long, tail-chaining to save
     /// both transfers of the frame.
-    fn exception(&mut self, step: Exception, _sp: u32, _target: u32) -> u32 {
-        self.fetch.branch();
+    fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
+        self.fetch.branch(target);
         match step {
             Exception::Entry | Exception::Return => 16,
             Exception::TailChain => 6,
@@ -113,7 +113,7 @@ impl Timing for M0 {
         self.fetch.apply(changed, settings);
         if changed.settings && !self.waits {
             // What was fetched until now was not followed.
-            self.fetch.branch();
+            self.fetch.branch(pc);
         }
         self.waits = settings.wait_states != 0;
         Ok(())

@@ -85,9 +85,9 @@ fn split(address: u32, size: u8) -> u32 {
 
 impl<const IS_M4: bool> M3M4<IS_M4> {
     #[inline(always)]
-    fn branch(&mut self) {
+    fn branch(&mut self, target: u32) {
         self.across = 0;
-        self.fetch.branch();
+        self.fetch.branch(target);
     }
 
     /// The cycle that the third instruction across two words takes more.
@@ -102,12 +102,7 @@ impl<const IS_M4: bool> M3M4<IS_M4> {
     fn end(&mut self, op: &Op, note: u32, address: u32, cycles: u32) -> u32 {
         let length = u32::from(op.length);
         let cycles = cycles + self.third_across(note);
-        if self.fetch.attention {
-            cycles + self.fetch.follow(address, length, cycles, 0, 0)
-        } else {
-            self.fetch.pass(length, cycles);
-            cycles
-        }
+        if self.fetch.attention { cycles + self.fetch.follow(address, length, cycles, 0, 0) } else { cycles }
     }
 
     /// Ends a load of `count` words from `data`.
@@ -119,7 +114,6 @@ impl<const IS_M4: bool> M3M4<IS_M4> {
         if self.fetch.attention || data < 0x1000_0000 {
             cycles + self.fetch.follow(address, length, cycles, data, count)
         } else {
-            self.fetch.pass(length, cycles);
             cycles
         }
     }
@@ -229,7 +223,7 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
                 self.after = after::OTHER | *note & after::NARROW;
                 self.end(op, *note, address, 1)
             }
-            Outcome::Branch { .. } => {
+            Outcome::Branch { target } => {
                 self.after = after::OTHER;
                 let refill = match op.inner {
                     Kind::Bx if op.m == 14 => 1,
@@ -237,7 +231,7 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
                     _ => 1,
                 };
                 let cycles = self.end(op, *note, address, 1 + refill);
-                self.branch();
+                self.branch(target);
                 cycles
             }
             Outcome::Multiply { n, m } => {
@@ -268,7 +262,7 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
                 self.after = *note;
                 self.end(op, *note, address, cycles)
             }
-            Outcome::LoadBranch { address: data, count, .. } => {
+            Outcome::LoadBranch { address: data, count, target, .. } => {
                 self.after = after::OTHER;
                 let loads = match op.inner {
                     // Load, add to the program counter, reload.
@@ -276,7 +270,7 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
                     _ => 1 + u32::from(count),
                 };
                 let cycles = self.end_load(op, *note, address, loads + 3, data, u32::from(count));
-                self.branch();
+                self.branch(target);
                 cycles
             }
             Outcome::System => {
@@ -299,9 +293,9 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
 
     /// DDI 0337I and DDI 0439, "Exception handling": 12 cycles to the first instruction of the handler, 6 from one
     /// handler into the next, 12 back (stacking and fetching run side by side over two buses).
-    fn exception(&mut self, step: Exception, _sp: u32, _target: u32) -> u32 {
+    fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
         self.after = after::OTHER;
-        self.branch();
+        self.branch(target);
         match step {
             Exception::Entry | Exception::Return => 12,
             Exception::TailChain => 6,
