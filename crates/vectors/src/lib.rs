@@ -252,10 +252,10 @@ pub fn sha256_monte() -> MonteCase {
     monte(file!("SHA256Monte.rsp"))
 }
 
-/// The HMAC-SHA-256 cases of NIST (6), RFC 4231 (6) and Wycheproof (174).
+/// The HMAC-SHA-256 cases of NIST (231), RFC 4231 (6) and Wycheproof (174).
 #[must_use]
 pub fn hmac_sha256() -> Vec<MacCase> {
-    let files = [(file!("HMAC-CAVS.rsp"), 6), (file!("rfc-4231-sha256.txt"), 6)];
+    let files = [(file!("HMAC.rsp"), 225), (file!("HMAC-CAVS.rsp"), 6), (file!("rfc-4231-sha256.txt"), 6)];
     let mut all = read(&files, |source, record| {
         let mac = if record.has("Mac") { "Mac" } else { "MD" };
         Some(MacCase {
@@ -299,6 +299,6 @@ mod tests {
         assert_eq!(super::sha256().len(), 129);
         assert_eq!(super::sha1_monte().seed.len(), 20);
         assert_eq!(super::sha256_monte().seed.len(), 32);
-        assert_eq!(super::hmac_sha256().len(), 186);
+        assert_eq!(super::hmac_sha256().len(), 411);
     }
 }
