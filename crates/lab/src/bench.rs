@@ -295,6 +295,9 @@ struct Job {
     variant: &'static str,
 }
 
+/// What a worker leaves behind; `None` where no worker has come to the job.
+type JobResult = Option<Result<Vec<Row>, LabError>>;
+
 /// Builds and measures all that is asked for, on all processors of the host.
 ///
 /// # Errors
@@ -325,8 +328,7 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
 
     let total = jobs.len() * operations.len();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results: Mutex<Vec<Option<Result<Vec<Row>, LabError>>>> =
-        Mutex::new(jobs.iter().map(|_| None).collect());
+    let results: Mutex<Vec<JobResult>> = Mutex::new(jobs.iter().map(|_| None).collect());
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);

@@ -2,8 +2,8 @@
 //!
 //! Source: Texas Instruments, *MSP430x5xx and MSP430x6xx Family User's Guide* (SLAU208), chapter CPUX. The F5xx
 //! core is the CPUXV2; the same tables stand, with the same section titles, in the CPUX chapters of SLAU367 and
-//! SLAU445 for the later families with that core. The table numbers below are those of SLAU445I, chapter 4, against
-//! which the figures were checked. The 2xx and 4xx families (SLAU144, SLAU056) have an older CPUX with other figures.
+//! SLAU445 for the later families with that core. The table numbers below are those of SLAU445I, chapter 4, a
+//! transcription of which the figures were checked against; SLAU208's own text could not be had. The 2xx and 4xx families (SLAU144, SLAU056) have an older CPUX with other figures.
 //!
 //! Operands from a constant generator (R2, R3) count as register mode: they need no extension word.
 

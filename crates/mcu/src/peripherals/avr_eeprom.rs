@@ -126,7 +126,7 @@ impl Peripheral for Eeprom {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 4]
+        std::iter::once(self.base..self.base + 4).collect()
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {

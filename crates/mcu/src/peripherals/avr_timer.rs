@@ -149,7 +149,7 @@ impl Timer {
     fn advance(&mut self, now: u64) {
         let now = now.max(self.at);
         let divisor = self.divisor();
-        let mut ticks = if divisor == 0 { 0 } else { now / divisor - self.at / divisor };
+        let mut ticks = now.checked_div(divisor).map_or(0, |count| count - self.at / divisor);
         self.at = now;
         while ticks > 0 {
             let last = self.last(self.count);

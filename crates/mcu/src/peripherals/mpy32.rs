@@ -1,7 +1,8 @@
 //! The 32-bit hardware multiplier MPY32.
 //!
-//! Source: SLAU208, chapter "32-Bit Hardware Multiplier (MPY32)"; the same chapter stands in SLAU367P, against which
-//! the availability tables were checked (its tables 5-1, 5-5 and 5-6).
+//! Source: SLAU208, chapter "32-Bit Hardware Multiplier (MPY32)"; the same chapter stands in SLAU367P, whose table
+//! numbers are used here. Of its availability tables the fractional one (5-5) was read; the plain one (5-1) is taken
+//! as equal to it, and the saturated one (5-6) could not be had and is not checked.
 //!
 //! The multiplier works beside the core: a result register that is read before its time holds an intermediate value
 //! that the manual does not define. That is a mistake in the firmware, and the model stops there with a fault. Time

@@ -5,10 +5,10 @@
 //! group): addresses and shifted operands are read in EX1, the arithmetic units work in EX2, where words loaded
 //! arrive, too; bytes, halfwords and products arrive in EX3; stores read their data in EX3. There are two arithmetic
 //! units, two load ports, one store port, one early shifter, one multiplier, one SIMD unit and one branch unit. Mark
-//! Owen's measurements ("Cortex-M7 instruction cycle counts, timings, and dual-issue combinations") agree with it on
-//! pairs of arithmetic instructions, loads and multiplies. Nobody has published the length of LDM and STM, of a
-//! divide, or of the branch predictor's mistakes; what stands here is: two registers a cycle and one more, LLVM's 7,
-//! and LLVM's penalties.
+//! Owen's measurements ("Cortex-M7 instruction cycle counts, timings, and dual-issue combinations") are the better
+//! source; only their beginning could be had, so the model has not been held against his table. The length of LDM
+//! and STM, of a divide, and of the branch predictor's mistakes is taken as two registers a cycle and one more, LLVM's
+//! 7, and LLVM's penalties.
 
 use super::super::flash::FlashRegisters;
 use super::super::op::{Kind, Op};
