@@ -4,6 +4,7 @@ use crate::LabError;
 use crate::target::{House, OperatingPoint, Target};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -77,6 +78,18 @@ pub fn build(
         return Err(LabError::Build { what, output });
     }
     Ok(build)
+}
+
+/// Waits until no other process builds in `folder`; others wait until what is returned is dropped.
+fn lock(folder: &Path) -> Result<File, LabError> {
+    let path = folder.with_extension("lock");
+    let failed = |error| LabError::File { path: path.clone(), error };
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let file = File::create(&path).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(file)
 }
 
 /// Debian packages that bring a tool.

@@ -133,7 +133,8 @@ pub fn run(house: &House, request: &Request) -> Result<Outcome, LabError> {
         .map_err(|failure| failure.into_error(request, &target, &firmware))?;
     for (&function, name) in watched.iter().zip(&request.functions) {
         if watcher.profiler.totals()[function].calls == 0 {
-            return Err(never_returned(&watcher.profiler, function, name, machine.cycles()));
+            let cycles = machine.cycles().min(request.max_cycles);
+            return Err(never_returned(&watcher.profiler, function, name, cycles));
         }
     }
     let rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls, &point);

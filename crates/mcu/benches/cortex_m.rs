@@ -3,7 +3,7 @@
 #[path = "../tests/cortex_m/firmware.rs"]
 mod firmware;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput};
 use mcu::{Image, Machine, Segment, Stop, Until, new_machine};
 
 /// Emulated cycles of one measured run.
@@ -44,9 +44,8 @@ fn speed(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(20);
-    targets = speed
+fn main() {
+    let mut criterion = Criterion::default().sample_size(20).configure_from_args();
+    speed(&mut criterion);
+    criterion.final_summary();
 }
-criterion_main!(benches);
