@@ -43,6 +43,8 @@ pub fn build(
     let out = house.firmware_cache().join(&key);
     let folder = out.join(target.name()).join(variant);
     let build = Build { folder };
+    // Two runs at once must not write the same objects; whoever comes second finds everything built.
+    let _building = lock(&build.folder)?;
     let wanted: Vec<&str> =
         operations.iter().copied().chain([EMPTY]).filter(|op| !build.elf(op).is_file()).collect();
     if wanted.is_empty() {
