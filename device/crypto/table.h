@@ -6,11 +6,21 @@
  * WS_CONSTANT(name)  a table that is indexed by public values only: flash everywhere.
  *
  * Both define an array of const elements; read them with ws_table_u8 and ws_table_u32, because AVR's flash is not in
- * the data address space. Each table is a section of its own, so that the linker drops it with its last user. */
+ * the data address space. Each table is a section of its own, so that the linker drops it with its last user.
+ *
+ * WS_TABLE_STRIDE    the second dimension of a table of bytes that is indexed by secrets: how many bytes apart its
+ *                    entries lie, the first of which is the entry. 1, unless the target's flags define it. It is 8 on
+ *                    Cortex-M7: its DTCM is two memories, even and odd words (DDI 0489, D0TCM and D1TCM), and two
+ *                    loads that it issues together take one cycle longer if both go to the same one. At 8 bytes all
+ *                    entries lie in the same one, and time does not depend on the index. */
 #ifndef WS_TABLE_H
 #define WS_TABLE_H
 
 #include <stdint.h>
+
+#ifndef WS_TABLE_STRIDE
+#define WS_TABLE_STRIDE 1
+#endif
 
 #if defined(__AVR__)
 

@@ -270,7 +270,12 @@ fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>)
         if !zeroed {
             footprint.flash += bytes;
         }
-        if has_flag(&section, elf::SHF_WRITE) {
+        // Tables that start-up copies to RAM are not writable when nothing else lies beside them.
+        let copied = file.elf_program_headers().iter().any(|program| {
+            let (runs, loads) = (program.p_vaddr(LittleEndian), program.p_paddr(LittleEndian));
+            runs != loads && start.wrapping_sub(runs) < program.p_memsz(LittleEndian)
+        });
+        if copied || has_flag(&section, elf::SHF_WRITE) {
             footprint.ram += bytes;
         }
     }

@@ -8,7 +8,8 @@
 @ Table addresses do. The tables are therefore in .data, which start-up copies to
 @ RAM that no cache and no flash accelerator stands in front of: SRAM on
 @ Cortex-M3 and M4, DTCM on Cortex-M7. A linker script that puts .data elsewhere
-@ breaks this promise.
+@ breaks this promise, and so does a build for Cortex-M7 without WS_TABLE_STRIDE=8
+@ (table.h), which selects aes_m7.S.
 @
 @ The loads are grouped, because on Cortex-M3 and M4 a load right behind another
 @ takes one cycle instead of two unless it writes its base back (ARM DDI 0439, 3.3.3), and
@@ -23,6 +24,9 @@
 .macro	te_words s:vararg
 	.irp	v, \s
 	.word	(((\v << 1) ^ ((\v >> 7) * 0x11b)) * 0x01000001) ^ (\v * 0x01010100)
+#if WS_TABLE_STRIDE == 8
+	.word	(((\v << 1) ^ ((\v >> 7) * 0x11b)) * 0x01000001) ^ (\v * 0x01010100)
+#endif
 	.endr
 .endm
 
@@ -53,6 +57,9 @@ aes_te:
 .macro	td_words s:vararg
 	.irp	v, \s
 	td_word	(\v << 3), (\v << 2), (\v << 1), \v
+#if WS_TABLE_STRIDE == 8
+	.word	\v
+#endif
 	.endr
 .endm
 .macro	td_word x8, x4, x2, x1
@@ -88,6 +95,10 @@ aes_td:
 	td_words 0x17, 0x2b, 0x04, 0x7e, 0xba, 0x77, 0xd6, 0x26, 0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d
 	.size	aes_td, . - aes_td
 
+#if WS_TABLE_STRIDE == 8
+#include "aes_m7.S"
+#else
+
 	.section .data.ws_aes_inverse_sbox, "aw", %progbits
 	.balign	4
 	.type	aes_inverse_sbox, %object
@@ -118,8 +129,7 @@ aes_inverse_sbox:
 @ `full` selects whole rounds (table words) against the last one (bytes).
 @ `keys` is the macro that loads the round key. The bytes of s0 are in x0, x1, x2, s0 on
 @ entry (`bytes_of`); a whole round leaves those of t0 in x0, x1, x2, t0.
-@ 16 extractions, 20 loads in three groups, 16 exclusive ors: 55 cycles on Cortex-M3 and
-@ M4. Cortex-M7 issues an extraction and an exclusive or together; hence their order.
+@ 16 extractions, 20 loads in three groups, 16 exclusive ors: 55 cycles.
 @ `step`: an instruction that moves r0. `wipe`: none, or where at r0 the round key lies that is to be overwritten after use (its
 @ second word is left to the next round's `keys`). Before a group of loads a store takes no
 @ time of its own: it spares the first load's second cycle. What it writes is the table's
@@ -594,3 +604,5 @@ ws_aes_expand:
 	lsl.w	r1, r1, #1
 	b.w	5b
 	.size	ws_aes_expand, . - ws_aes_expand
+
+#endif
