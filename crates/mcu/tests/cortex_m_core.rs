@@ -418,6 +418,53 @@ fn alignment_is_what_the_architecture_says() {
     faults(m4("unaligned-trap", &program.replace("str r1, [r0]", trap)), 0x2000_0401);
 }
 
+/// DDI 0403E, A3.4.1 and A3.4.5. The monitors of these cores hold no address, "any access" matches the one marked
+/// (DDI 0337I, 3.6; DDI 0439D, 3.6; DDI 0489F, 2.5), so neither sizes nor plain stores between make a difference.
+#[test]
+fn exclusive_stores_succeed_once_after_an_exclusive_load() {
+    // What stands between a mark of 0x2000_0400 and the end, and the status and the word there it must leave.
+    let cases = [
+        ("pair", "ldrex r3, [r0]\n strex r2, r1, [r0]", 0, 0x1122_3344),
+        ("pair-byte", "ldrexb r3, [r0]\n strexb r2, r1, [r0]", 0, 0x5555_5544),
+        ("pair-half", "ldrexh r3, [r0]\n strexh r2, r1, [r0]", 0, 0x5555_3344),
+        ("open", "strex r2, r1, [r0]", 1, 0x5555_5555),
+        ("open-byte", "strexb r2, r1, [r0]", 1, 0x5555_5555),
+        ("open-half", "strexh r2, r1, [r0]", 1, 0x5555_5555),
+        ("clrex", "ldrex r3, [r0]\n clrex\n strex r2, r1, [r0]", 1, 0x5555_5555),
+        ("twice", "ldrex r3, [r0]\n strex r2, r5, [r0]\n strex r2, r1, [r0]", 1, 0x5555_5555),
+        ("exception", "ldrex r3, [r0]\n svc 0\n strex r2, r1, [r0]", 1, 0x5555_5555),
+        ("store-between", "ldrex r3, [r0]\n str r2, [r0]\n strex r2, r1, [r0]", 0, 0x1122_3344),
+        ("store-elsewhere", "ldrex r3, [r0]\n str r2, [r0, #4]\n strex r2, r1, [r0]", 0, 0x1122_3344),
+        ("byte-then-half", "ldrexb r3, [r0]\n strexh r2, r1, [r0]", 0, 0x5555_3344),
+        ("word-then-byte", "ldrex r3, [r0]\n strexb r2, r1, [r0]", 0, 0x5555_5544),
+    ];
+    for (name, between, status, stored) in cases {
+        let program = format!(
+            "start: ldr r0, =0x20000400
+                    ldr r1, =0x11223344
+                    mov r2, #99
+                    mov r5, #0x55555555
+                    str r5, [r0]
+                    {between}
+                    ldr r4, [r0]
+                    bkpt 0
+            svc:    bx lr
+                    .ltorg"
+        );
+        let parts = [("stm32f100", "cortex-m3"), ("stm32f407", "cortex-m4"), ("stm32f767", "cortex-m7")];
+        for (target, cpu) in parts {
+            let mut machine = machine_on(target, cpu, &format!("exclusive-{name}-{cpu}"), &program);
+            finish(machine.as_mut());
+            assert_eq!(register(machine.as_ref(), "r2"), status, "{name} on {target}");
+            assert_eq!(register(machine.as_ref(), "r4"), stored, "{name} on {target}");
+        }
+    }
+    // To another address it is UNPREDICTABLE (A3.4.5): the model stops.
+    let elsewhere = "start: ldr r0, =0x20000400\n ldrex r3, [r0]\n strex r2, r1, [r0, #4]\n .ltorg";
+    let result = m4("exclusive-elsewhere", elsewhere).run(&limit());
+    assert!(matches!(result, Err(Fault::Architecture { address: 0x2000_0404, .. })), "{result:?}");
+}
+
 #[test]
 fn flash_cannot_be_written_and_gaps_cannot_be_read() {
     let mut machine = m4("flash-write", "start: ldr r0, =0x08000100\n str r0, [r0]\n .ltorg");

@@ -179,7 +179,8 @@ fn compare(random: &mut Random, count: usize) {
     let image: Vec<u8> = MEMORY.map(|_| random.next() as u8).collect();
     assert!(machine.poke(MEMORY.start, &image));
     let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join(format!("msp430_oracle_{}_{}.bin", std::process::id(), random.next()));
+    let name = format!("msp430_oracle_{}_{}", std::process::id(), random.next());
+    let file = folder.join(&name).with_extension("bin");
     std::fs::write(&file, &image).expect("image");
     script.load(&file, MEMORY.start as u16);
 
@@ -255,7 +256,8 @@ fn compare(random: &mut Random, count: usize) {
         }
     }
 
-    let mut answers = script.run().expect("mspdebug").into_iter();
+    let mut answers =
+        script.run(&folder.join(&name).with_extension("commands")).expect("mspdebug").into_iter();
     for outcome in &outcomes {
         let Some(Answer::Registers(theirs)) = answers.next() else {
             panic!("no registers for {}", outcome.what)

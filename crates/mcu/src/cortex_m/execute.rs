@@ -890,7 +890,7 @@ impl<T: Timing> Cpu<T> {
                             next!(Outcome::Store { address, size: size as u8, count: 1 });
                         };
                         if marked != address {
-                            // DDI 0403E, A3.4.3: UNPREDICTABLE.
+                            // DDI 0403E, A3.4.5: UNPREDICTABLE.
                             let what = "STREX to another address than LDREX marked";
                             self.fault = Some(self.architecture(address!(), address, what));
                             fail!();
