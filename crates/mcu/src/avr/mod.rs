@@ -16,7 +16,7 @@ use crate::peripherals::new_peripheral;
 use crate::{
     Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, Segment, Stop, Until,
 };
-use decode::{Kind, Op, decode};
+use decode::{Kind, Op, TOGETHER, decode, link};
 use execute::{Blind, Eye, Watching};
 use state::{Flags, State};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ struct Avr {
     extended: bool,
     sleep_register: Option<SleepRegister>,
     reset_sp: u16,
-    flash: Arc<Vec<u8>>,
+    flash: Arc<[u8]>,
     program: Arc<[Op; 0x1_0000]>,
     /// What the image put into RAM, for each reset.
     ram_image: Vec<Segment>,
@@ -102,15 +102,14 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         extended: part.core == Core::Avr51,
         sleep_register,
         reset_sp: setting("reset_sp").unwrap_or(0) as u16,
-        flash: Arc::new(vec![0xFF; flash.size as usize]),
+        flash: vec![0xFF; flash.size as usize].into(),
         program: Arc::new([Op::OUTSIDE; 0x1_0000]),
         ram_image: Vec::new(),
         state: State {
-            registers: [0; 32],
             flags: Flags::from_byte(0),
             sp: 0,
             rampz: 0,
-            data: Box::new([0; 0x1_0000]),
+            data: [0; 0x1_0000],
             ram_start: ram_start as u16,
             ram_size: ram.size as u16,
         },
@@ -147,6 +146,7 @@ impl Avr {
         for (index, op) in program.iter_mut().enumerate().take(end.div_ceil(2)).skip(first) {
             *op = decode(word(index), word(index + 1), index as u16, words, self.extended);
         }
+        link(program, end.div_ceil(2));
     }
 
     /// Writes `bytes` wherever the part has memory for them.
@@ -220,14 +220,21 @@ impl Avr {
             return self.run_loop(limit, budget, flow, eye);
         }
         let program = Arc::make_mut(&mut self.program);
-        let aside: Vec<Op> = stops.iter().map(|&stop| program[usize::from(stop)]).collect();
+        // What lies before a stop must not run into it.
+        let mut aside = Vec::new();
+        for &stop in &stops {
+            for index in (0..=TOGETHER).map(|before| usize::from(stop.wrapping_sub(before))) {
+                aside.push((index, program[index]));
+                program[index].kind = program[index].kind.alone();
+            }
+        }
         for &stop in &stops {
             program[usize::from(stop)].kind = Kind::Stop;
         }
         let result = self.run_loop(limit, budget, flow, eye);
         let program = Arc::make_mut(&mut self.program);
-        for (&stop, op) in stops.iter().zip(aside) {
-            program[usize::from(stop)] = op;
+        for (index, op) in aside.into_iter().rev() {
+            program[index] = op;
         }
         result
     }
@@ -256,7 +263,6 @@ impl Machine for Avr {
     }
 
     fn reset(&mut self) {
-        self.state.registers = [0; 32];
         self.state.flags = Flags::from_byte(0);
         self.state.sp = self.reset_sp;
         self.state.rampz = 0;
@@ -305,7 +311,7 @@ impl Machine for Avr {
 
     fn registers(&self) -> Vec<(String, u32)> {
         let mut registers: Vec<(String, u32)> =
-            (0..32).map(|n| (format!("r{n}"), u32::from(self.state.registers[n]))).collect();
+            (0..32).map(|n| (format!("r{n}"), u32::from(self.state.data[n]))).collect();
         registers.push(("sreg".into(), self.state.flags.to_byte().into()));
         registers.push(("sp".into(), self.state.sp.into()));
         registers.push(("pc".into(), self.pc()));
@@ -319,7 +325,7 @@ impl Machine for Avr {
             "pc" => self.set_pc(value),
             _ => {
                 let number = name.strip_prefix('r').and_then(|number| number.parse::<usize>().ok());
-                let Some(register) = number.and_then(|number| self.state.registers.get_mut(number)) else {
+                let Some(register) = number.and_then(|number| self.state.data[..32].get_mut(number)) else {
                     return false;
                 };
                 *register = value as u8;

@@ -202,28 +202,31 @@ impl Flags {
 /// Registers and memory that instructions work on without the bus.
 #[derive(Clone)]
 pub(super) struct State {
-    pub registers: [u8; 32],
     pub flags: Flags,
     pub sp: u16,
     pub rampz: u8,
-    /// The data space; only `ram_start..ram_start + ram_size` of it is used.
-    pub data: Box<[u8; 0x1_0000]>,
+    /// The data space; only the working registers, its first 32 bytes, and `ram_start..ram_start + ram_size` are
+    /// used. Any register number is within it, which spares every operand a check, and it lies in here so that one
+    /// base address reaches all.
+    pub data: [u8; 0x1_0000],
     pub ram_start: u16,
     pub ram_size: u16,
 }
 
 impl State {
-    /// The pair whose low register is `low`. Two loads of a byte: one of two bytes would wait for the stores of its
-    /// halves to leave the host's store buffer.
+    /// The pair whose low register is `low`, an even number. Two loads of a byte, which `|` instead of `+` keeps the
+    /// compiler from joining: one of two bytes would wait for the stores of its halves to leave the host's store
+    /// buffer.
     #[inline(always)]
-    pub fn pair(&self, low: usize) -> u16 {
-        u16::from_le_bytes([self.registers[low & 31], self.registers[(low + 1) & 31]])
+    pub fn pair(&self, low: u8) -> u16 {
+        u16::from_le_bytes([self.data[usize::from(low)], self.data[usize::from(low | 1)]])
     }
 
     /// Sets the pair whose low register is `low`, an even number.
     #[inline(always)]
-    pub fn set_pair(&mut self, low: usize, value: u16) {
-        self.registers.as_chunks_mut().0[(low / 2) & 15] = value.to_le_bytes();
+    pub fn set_pair(&mut self, low: u8, value: u16) {
+        let low = usize::from(low);
+        self.data[low..low + 2].copy_from_slice(&value.to_le_bytes());
     }
 
     #[inline(always)]
