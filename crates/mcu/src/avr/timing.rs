@@ -47,6 +47,7 @@ pub(super) const fn cycles(kind: Kind) -> u64 {
         _ => SIMPLE,
     }
 }
+
 /// Entering an interrupt: ATmega328P data sheet DS40002061, 7.7.1; ATmega128 data sheet 2467, "Interrupt Response
 /// Time".
 pub(super) const INTERRUPT: u64 = 4;
