@@ -11,7 +11,13 @@ use std::process::ExitCode;
 ///
 /// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
 #[derive(Parser)]
-#[command(name = "wattseal", version, max_term_width = 110)]
+#[command(
+    name = "wattseal",
+    version,
+    max_term_width = 110,
+    after_help = "In a clone of the project, ./wattseal test runs all its tests.\n\n\
+                  Example: wattseal bench --target atmega328p --op 'aes128-*'"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
