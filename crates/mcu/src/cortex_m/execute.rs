@@ -385,6 +385,13 @@ impl<T: Timing> Cpu<T> {
             if (L::ACTIVE || T::FETCHES) && !matches!(kind, Undecoded | Marked) {
                 begin!();
             }
+            // Two arms come back here with another kind. The state must look changed to the compiler there, lest it
+            // computes the conditions of all branches before each dispatch.
+            macro_rules! look_again {
+                () => {
+                    std::hint::black_box(&mut self.state)
+                };
+            }
             'dispatch: loop {
                 match kind {
                     Undecoded => {
@@ -416,11 +423,13 @@ impl<T: Timing> Cpu<T> {
                         }
                         begin!();
                         kind = op.kind;
+                        look_again!();
                         continue 'dispatch;
                     }
                     Conditional => {
                         if self.state.holds(op.it >> 4) {
                             kind = op.inner;
+                            look_again!();
                             continue 'dispatch;
                         }
                         next!(Outcome::Skipped);

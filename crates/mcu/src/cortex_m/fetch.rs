@@ -45,15 +45,16 @@ pub(super) struct FetchUnit {
     instruction_lines: Cache,
     data_lines: Cache,
 
-    /// Something must be followed cycle by cycle, or the next instruction is a branch target.
+    /// [`FetchUnit::follow`] must be called for the next instruction; otherwise only if it lies across two words or
+    /// reads the flash.
     pub attention: bool,
     /// Halfwords fetched and not yet decoded.
     level: u32,
     /// Each cycle is followed.
     followed: bool,
-    /// The next instruction is the first after a branch.
-    branched: bool,
-    /// Where the last branch went.
+    /// The next instruction is the first after a branch, or some instruction after one that came in time.
+    pub branched: bool,
+    /// Where the last branch went; `NONE` after reset, which goes to where the vector says.
     target: u32,
     /// Address of the next word to fetch, while followed.
     next: u32,
@@ -84,7 +85,7 @@ impl FetchUnit {
             level: 0,
             followed: false,
             branched: true,
-            target: 0,
+            target: NONE,
             next: 0,
             line: NONE,
             ahead: NONE,
@@ -104,6 +105,7 @@ impl FetchUnit {
         self.level = 0;
         self.followed = false;
         self.branched = true;
+        self.target = NONE;
         self.line = NONE;
         self.ahead = NONE;
         self.armed = false;
@@ -129,7 +131,28 @@ impl FetchUnit {
     pub fn branch(&mut self, target: u32) {
         self.target = target;
         self.branched = true;
-        self.attention = true;
+        // While nothing is followed, only a target that lies across two words comes late; `follow` is called for those
+        // in any case.
+        let system = !self.one_bus && target >= SYSTEM_BUS;
+        self.attention |= self.settings.wait_states != 0 || system;
+    }
+
+    /// As [`FetchUnit::follow`] without data, for an instruction that has [`FetchUnit::attention`], or lies across two
+    /// words where [`FetchUnit::branched`] is set.
+    #[inline(never)]
+    pub fn ask(&mut self, address: u32, length: u32, cycles: u32) -> u32 {
+        self.ask_load(address, length, cycles, 0, 0)
+    }
+
+    /// As [`FetchUnit::ask`] for one that reads memory elsewhere than in the flash.
+    #[inline(always)]
+    pub fn ask_load(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
+        if self.attention || address == self.target {
+            self.follow(address, length, cycles, data, count)
+        } else {
+            self.branched = false;
+            0
+        }
     }
 
     /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles that it comes too
@@ -140,6 +163,8 @@ impl FetchUnit {
         if self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
             return 0;
         }
+        // A target that needed no attention was passed over.
+        self.branched &= address == self.target || self.target == NONE;
         let system = !self.one_bus && address >= SYSTEM_BUS;
         let waits = self.settings.wait_states != 0 && !system;
         let reads_flash = count != 0 && data < FLASH_END;

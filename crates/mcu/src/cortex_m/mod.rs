@@ -31,8 +31,7 @@ use crate::{Core, Machine, Part};
 /// The peripheral that no model exists for.
 pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
     Ok(match part.core {
-        Core::CortexM3 => Box::new(Cpu::<timing::m3::M3>::new(part, clock_hz)?),
-        Core::CortexM4 => Box::new(Cpu::<timing::m3::M4>::new(part, clock_hz)?),
+        Core::CortexM3 | Core::CortexM4 => Box::new(Cpu::<timing::m3::M3>::new(part, clock_hz)?),
         Core::CortexM7 => Box::new(Cpu::<timing::m7::M7>::new(part, clock_hz)?),
         _ => Box::new(Cpu::<timing::m0::M0>::new(part, clock_hz)?),
     })

@@ -207,39 +207,3 @@ pub trait Timing: Clone + Send + 'static {
         Err(Fault::Unmapped { pc, address, size, kind: "write" })
     }
 }
-
-/// One cycle an instruction and one an access, three a branch: the shape of ARMv7-M timing at zero wait states.
-#[derive(Clone)]
-pub struct Simple;
-
-impl Timing for Simple {
-    type Note = ();
-    const FETCHES: bool = false;
-
-    fn new(_part: &Part, _clock_hz: u64) -> Result<Self, String> {
-        Ok(Simple)
-    }
-
-    fn reset(&mut self) {}
-
-    fn classify(&self, _op: &mut Op, _address: u32) -> Self::Note {}
-
-    #[inline(always)]
-    fn retire(&mut self, _op: &Op, _note: &Self::Note, _address: u32, outcome: Outcome) -> u32 {
-        match outcome {
-            Outcome::Plain | Outcome::Skipped | Outcome::NotTaken | Outcome::System => 1,
-            Outcome::Multiply { .. } => 1,
-            Outcome::Branch { .. } => 3,
-            Outcome::Divide { .. } => 12,
-            Outcome::Load { count, .. } | Outcome::Store { count, .. } => 1 + u32::from(count),
-            Outcome::LoadBranch { count, .. } => 3 + u32::from(count),
-        }
-    }
-
-    fn exception(&mut self, step: Exception, _sp: u32, _target: u32) -> u32 {
-        match step {
-            Exception::Entry | Exception::Return => 12,
-            Exception::TailChain => 6,
-        }
-    }
-}

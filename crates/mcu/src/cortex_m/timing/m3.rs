@@ -19,7 +19,7 @@ use super::super::fetch::FetchUnit;
 use super::super::flash::FlashRegisters;
 use super::super::op::{Kind, Op};
 use super::{Exception, Outcome, Timing};
-use crate::{Fault, Part};
+use crate::{Core, Fault, Part};
 use std::ops::Range;
 
 /// What the instruction before did, beside the registers it wrote (bits 0 to 15).
@@ -36,8 +36,11 @@ mod after {
     pub const REGISTERS: u32 = 0xffff;
     /// A 16-bit encoding: a following IT is folded into it.
     pub const NARROW: u32 = 1 << 18;
-    /// A 32-bit encoding across two words, as the lowest bit of what is above this shift.
-    pub const ACROSS: u32 = 19;
+    /// A 32-bit encoding across two words; of the instruction before: how many in a row, in units of this.
+    pub const ACROSS: u32 = 1 << 19;
+    /// Where counting ends.
+    pub const ACROSS_MOST: u32 = 4 * ACROSS;
+    pub const ACROSS_COUNT: u32 = 7 * ACROSS;
 }
 
 /// [`Op::class`] of loads and stores.
@@ -54,21 +57,16 @@ mod class {
 /// The halfwords of the prefetch buffer: three words.
 const BUFFER: u32 = 6;
 
-/// The timing of a Cortex-M3, or with `IS_M4` of a Cortex-M4, behind an STM32 flash interface.
+/// The timing of a Cortex-M3 or Cortex-M4 behind an STM32 flash interface.
 #[derive(Clone)]
-pub struct M3M4<const IS_M4: bool> {
+pub struct M3 {
+    /// Any multiplication takes a cycle: a Cortex-M4.
+    fast_multiplier: bool,
     /// What the instruction before did: [`after`].
     after: u32,
-    /// A bit for each of the last instructions in sequence, the lowest the last: whether it lay across two words.
-    across: u32,
     fetch: FetchUnit,
     registers: FlashRegisters,
 }
-
-/// The Cortex-M3.
-pub type M3 = M3M4<false>;
-/// The Cortex-M4.
-pub type M4 = M3M4<true>;
 
 /// Extra accesses of a load or store that is not aligned: it is split into aligned bytes and halfwords (DDI 0337I
 /// section 3.4.2, "Unaligned data accesses").
@@ -83,36 +81,51 @@ fn split(address: u32, size: u8) -> u32 {
     }
 }
 
-impl<const IS_M4: bool> M3M4<IS_M4> {
+impl M3 {
     #[inline(always)]
     fn branch(&mut self, target: u32) {
-        self.across = 0;
+        self.after = after::OTHER;
         self.fetch.branch(target);
     }
 
-    /// The cycle that the third instruction across two words takes more.
+    /// Notes what an instruction leaves in `after`, and adds to `cycles` the one that the third instruction across two
+    /// words takes more. The flag says whether the fetch unit must be asked.
     #[inline(always)]
-    fn third_across(&mut self, note: u32) -> u32 {
-        self.across = self.across << 1 | note >> after::ACROSS & 1;
-        u32::from(self.across & 15 == 7)
+    fn leave(&mut self, note: u32, after: u32, cycles: u32) -> (u32, bool) {
+        if note & after::ACROSS == 0 {
+            self.after = after;
+            return (cycles, self.fetch.attention);
+        }
+        let row = ((self.after & after::ACROSS_COUNT) + after::ACROSS).min(after::ACROSS_MOST);
+        self.after = after & !after::ACROSS_COUNT | row;
+        (cycles + u32::from(row == 3 * after::ACROSS), self.fetch.attention | self.fetch.branched)
     }
 
-    /// Ends an instruction without data: its cycles and what the fetch unit adds.
+    /// Ends an instruction without data: its cycles and what the fetch unit adds. `after` is what it leaves.
     #[inline(always)]
-    fn end(&mut self, op: &Op, note: u32, address: u32, cycles: u32) -> u32 {
-        let length = u32::from(op.length);
-        let cycles = cycles + self.third_across(note);
-        if self.fetch.attention { cycles + self.fetch.follow(address, length, cycles, 0, 0) } else { cycles }
+    fn end(&mut self, op: &Op, note: u32, after: u32, address: u32, cycles: u32) -> u32 {
+        let (cycles, asks) = self.leave(note, after, cycles);
+        if asks { cycles + self.fetch.ask(address, u32::from(op.length), cycles) } else { cycles }
     }
 
     /// Ends a load of `count` words from `data`.
     #[inline(always)]
-    fn end_load(&mut self, op: &Op, note: u32, address: u32, cycles: u32, data: u32, count: u32) -> u32 {
-        let length = u32::from(op.length);
-        let cycles = cycles + self.third_across(note);
+    fn end_load(
+        &mut self,
+        op: &Op,
+        note: u32,
+        after: u32,
+        address: u32,
+        cycles: u32,
+        data: (u32, u8),
+    ) -> u32 {
+        let (cycles, asks) = self.leave(note, after, cycles);
+        let (data, count) = (data.0, u32::from(data.1));
         // Below 0x10000000 is the flash, which serves instructions, too.
-        if self.fetch.attention || data < 0x1000_0000 {
-            cycles + self.fetch.follow(address, length, cycles, data, count)
+        if data < 0x1000_0000 {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data, count)
+        } else if asks {
+            cycles + self.fetch.ask_load(address, u32::from(op.length), cycles, data, count)
         } else {
             cycles
         }
@@ -141,10 +154,8 @@ impl<const IS_M4: bool> M3M4<IS_M4> {
         own + u32::from(waits)
     }
 
+    /// A multiplication of the Cortex-M3.
     fn multiply(op: &Op, n: u32, m: u32) -> u32 {
-        if IS_M4 {
-            return 1;
-        }
         let large = |value: u32| u32::from(value >= 1 << 16);
         let large_signed = |value: u32| u32::from((value as i32).unsigned_abs() >= 1 << 16);
         match op.inner {
@@ -171,7 +182,7 @@ impl<const IS_M4: bool> M3M4<IS_M4> {
     }
 }
 
-impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
+impl Timing for M3 {
     type Note = u32;
 
     const FETCHES: bool = false;
@@ -180,13 +191,12 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
         let registers = FlashRegisters::new(part, clock_hz)?;
         let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
         let fetch = FetchUnit::new(BUFFER, line_bits, false, registers.settings());
-        Ok(M3M4 { after: after::OTHER, across: 0, fetch, registers })
+        Ok(M3 { fast_multiplier: part.core == Core::CortexM4, after: after::OTHER, fetch, registers })
     }
 
     fn reset(&mut self) {
         self.registers.reset();
         self.after = after::OTHER;
-        self.across = 0;
         self.fetch.reset(self.registers.settings());
     }
 
@@ -208,41 +218,35 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
         };
         op.class = class;
         let narrow = if op.length == 2 { after::NARROW } else { 0 };
-        let across = u32::from(op.length == 4 && address & 2 != 0) << after::ACROSS;
+        let across = if op.length == 4 && address & 2 != 0 { after::ACROSS } else { 0 };
         kind | narrow | across | u32::from(operands.writes)
     }
 
     #[inline(always)]
     fn retire(&mut self, op: &Op, note: &u32, address: u32, outcome: Outcome) -> u32 {
+        let note = *note;
         match outcome {
-            Outcome::Plain => {
-                self.after = *note;
-                self.end(op, *note, address, 1)
-            }
+            Outcome::Plain => self.end(op, note, note, address, 1),
             Outcome::Skipped | Outcome::NotTaken => {
-                self.after = after::OTHER | *note & after::NARROW;
-                self.end(op, *note, address, 1)
+                self.end(op, note, after::OTHER | note & after::NARROW, address, 1)
             }
             Outcome::Branch { target } => {
-                self.after = after::OTHER;
                 let refill = match op.inner {
                     Kind::Bx if op.m == 14 => 1,
                     Kind::Bx | Kind::Blx | Kind::MovPc | Kind::AddPc => 2,
                     _ => 1,
                 };
-                let cycles = self.end(op, *note, address, 1 + refill);
+                let cycles = self.end(op, note, after::OTHER, address, 1 + refill);
                 self.branch(target);
                 cycles
             }
             Outcome::Multiply { n, m } => {
-                self.after = *note;
-                let cycles = Self::multiply(op, n, m);
-                self.end(op, *note, address, cycles)
+                let cycles = if self.fast_multiplier { 1 } else { Self::multiply(op, n, m) };
+                self.end(op, note, note, address, cycles)
             }
             Outcome::Divide { n, m } => {
-                self.after = *note;
                 let cycles = Self::divide(op, n, m);
-                self.end(op, *note, address, cycles)
+                self.end(op, note, note, address, cycles)
             }
             Outcome::Load { address: data, size, count } => {
                 let cycles = if op.class == class::MULTIPLE {
@@ -250,26 +254,26 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
                 } else {
                     self.single_load(op) + split(data, size)
                 };
-                self.after = *note;
-                self.end_load(op, *note, address, cycles, data, u32::from(count))
+                self.end_load(op, note, note, address, cycles, (data, count))
             }
             Outcome::Store { address: data, size, count } => {
-                let cycles = match op.inner {
-                    Kind::Strex | Kind::Strexb | Kind::Strexh => self.single_load(op),
-                    _ if op.class == class::MULTIPLE => 1 + u32::from(count),
-                    _ => self.single_store(op) + split(data, size),
+                let cycles = if op.class == class::MULTIPLE {
+                    1 + u32::from(count)
+                } else if note & after::KIND == after::LOAD {
+                    // STREX, which is pipelined as loads are.
+                    self.single_load(op)
+                } else {
+                    self.single_store(op) + split(data, size)
                 };
-                self.after = *note;
-                self.end(op, *note, address, cycles)
+                self.end(op, note, note, address, cycles)
             }
             Outcome::LoadBranch { address: data, count, target, .. } => {
-                self.after = after::OTHER;
                 let loads = match op.inner {
                     // Load, add to the program counter, reload.
                     Kind::Tbb | Kind::Tbh => 3,
                     _ => 1 + u32::from(count),
                 };
-                let cycles = self.end_load(op, *note, address, loads + 3, data, u32::from(count));
+                let cycles = self.end_load(op, note, after::OTHER, address, loads + 3, (data, count));
                 self.branch(target);
                 cycles
             }
@@ -281,12 +285,12 @@ impl<const IS_M4: bool> Timing for M3M4<IS_M4> {
                     Kind::Isb => 4,
                     _ => 1,
                 };
-                self.after = if op.inner == Kind::It {
+                let after = if op.inner == Kind::It {
                     after::OTHER
                 } else {
-                    *note & (after::REGISTERS | after::NARROW)
+                    note & (after::REGISTERS | after::NARROW)
                 };
-                self.end(op, *note, address, cycles)
+                self.end(op, note, after, address, cycles)
             }
         }
     }
