@@ -6,6 +6,7 @@ mod cache;
 mod code;
 mod cpu;
 pub mod decode;
+mod dsp;
 mod exceptions;
 mod execute;
 mod fetch;

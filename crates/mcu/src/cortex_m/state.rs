@@ -137,6 +137,12 @@ impl State {
         };
         holds == (condition & 1 == 0)
     }
+
+    /// Whether privileged instructions take effect.
+    #[must_use]
+    pub fn privileged(&self) -> bool {
+        self.ipsr != 0 || self.control & 1 == 0
+    }
 }
 
 impl Default for State {
