@@ -20,7 +20,7 @@ pub enum LabError {
     #[error("{0}")]
     Usage(String),
     /// A file that cannot be read or written.
-    #[error("{path}: {error}")]
+    #[error("{path}: {error}; check the path and its permissions")]
     File {
         /// Which file.
         path: PathBuf,

@@ -187,7 +187,7 @@ fn go(
         let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
         let place = firmware.place(machine.pc());
         match stop {
-            _ if enough => return Ok(format!("{} calls returned", watcher.profiler.calls().len())),
+            _ if enough => return Ok("the calls asked for have returned".into()),
             Stop::Address(_) => return Ok(format!("reached{place}")),
             Stop::Halted => return Ok(format!("the program ended{place}")),
             Stop::Breakpoint => return Ok(format!("breakpoint{place}")),
