@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    header: String,
+    #[serde(default, rename = "header")]
+    _header: String,
     measure: String,
     call: String,
     bytes: u16,
@@ -38,8 +39,9 @@ pub fn catalogue(house: &House) -> Result<Vec<Operation>, LabError> {
     let path = house.root().join("device/ops.toml");
     let text =
         std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
-    let lines: BTreeMap<String, Line> =
+    let mut sets: BTreeMap<String, BTreeMap<String, Line>> =
         toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
+    let lines = sets.remove("c").unwrap_or_default();
     // The table's own order says how the operations belong together; a map has lost it.
     let position = |name: &str| {
         text.lines()
