@@ -2,7 +2,7 @@
 
 use crate::elf::{Firmware, Symbol};
 use crate::firmware::{self, Build};
-use crate::operations::{Operation, VARIANTS, catalogue};
+use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::profile::Profiler;
 use crate::reference::{Case, random_case};
 use crate::target::{House, OperatingPoint, Target};
@@ -293,6 +293,7 @@ pub fn place_fault(target: &Target, firmware: &Firmware, fault: mcu::Fault) -> L
 struct Job {
     target: usize,
     variant: &'static str,
+    operations: Vec<Operation>,
 }
 
 /// What a worker leaves behind; `None` where no worker has come to the job.
@@ -309,24 +310,32 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
     }
     let known = house.target_names()?;
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let operations = catalogue(house)?;
-    let operation_names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    let chosen = names::select("operation", &request.operations, &operation_names)?;
+    let catalogue = Catalogue::read(house)?;
+    let chosen = names::select("operation", &request.operations, &catalogue.names())?;
     let variants = names::select("variant", &request.variants, &VARIANTS)?;
-    let operations: Vec<&Operation> =
-        operations.iter().filter(|operation| chosen.contains(&operation.name.as_str())).collect();
     let mut targets = Vec::new();
+    let mut jobs = Vec::new();
     for name in names::select("target", &request.targets, &known)? {
         let target = house.target(name)?;
+        let mut operations = catalogue.of(&target)?;
+        operations.retain(|operation| chosen.contains(&operation.name.as_str()));
+        let of_target = |variant: &&&str| target.toolchain.variants.iter().any(|known| known == *variant);
+        let of_target: Vec<&'static str> = variants.iter().filter(of_target).copied().collect();
+        if operations.is_empty() || of_target.is_empty() {
+            continue;
+        }
+        let job = |variant| Job { target: targets.len(), variant, operations: operations.clone() };
+        jobs.extend(of_target.into_iter().map(job));
         let point = target.operating_point(request.clock_hz, request.supply_v)?;
         targets.push((target, point));
     }
-    let jobs: Vec<Job> = (0..targets.len())
-        .flat_map(|target| variants.iter().map(move |&variant| (target, variant)))
-        .map(|(target, variant)| Job { target, variant })
-        .collect();
-
-    let total = jobs.len() * operations.len();
+    let total = jobs.iter().map(|job| job.operations.len()).sum();
+    if total == 0 {
+        return Err(LabError::Usage(
+            "no target has such an operation in such a variant; without --op or --variant, bench shows what it has"
+                .into(),
+        ));
+    }
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results: Mutex<Vec<JobResult>> = Mutex::new(jobs.iter().map(|_| None).collect());
     let work = || {
@@ -334,7 +343,7 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(index) else { return };
             let (target, point) = &targets[job.target];
-            let rows = run_job(house, request, target, point, job.variant, &operations, &|what| {
+            let rows = run_job(house, request, target, point, job, &|what| {
                 progress.report(done.load(Ordering::Relaxed), total, what);
                 done.fetch_add(1, Ordering::Relaxed);
             });
@@ -356,12 +365,12 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
     for result in results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
         rows.extend(result?);
     }
-    Ok(in_reading_order(rows, &operations))
+    Ok(in_reading_order(rows, &catalogue.names()))
 }
 
 /// By target, then by operation, then by variant.
-fn in_reading_order(mut rows: Vec<Row>, operations: &[&Operation]) -> Vec<Row> {
-    let operation = |row: &Row| operations.iter().position(|operation| operation.name == row.op);
+fn in_reading_order(mut rows: Vec<Row>, operations: &[&str]) -> Vec<Row> {
+    let operation = |row: &Row| operations.iter().position(|name| *name == row.op);
     let variant = |row: &Row| VARIANTS.iter().position(|name| *name == row.variant);
     rows.sort_by(|a, b| {
         a.target.cmp(&b.target).then(operation(a).cmp(&operation(b))).then(variant(a).cmp(&variant(b)))
@@ -374,14 +383,14 @@ fn run_job(
     request: &Request,
     target: &Target,
     point: &OperatingPoint,
-    variant: &str,
-    operations: &[&Operation],
+    job: &Job,
     progress: &dyn Fn(&str),
 ) -> Result<Vec<Row>, LabError> {
-    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+    let variant = job.variant;
+    let names: Vec<&str> = job.operations.iter().map(|operation| operation.name.as_str()).collect();
     let build = firmware::build(house, target, point, variant, &names)?;
     let empty = Firmware::read(&build.elf(firmware::EMPTY), target.part.core)?.footprint();
-    operations
+    job.operations
         .iter()
         .map(|operation| {
             progress(&format!("{} {} {variant}", target.name(), operation.name));
@@ -414,13 +423,13 @@ fn run_row(
     let (mut stack_bytes, mut verified) = (0, true);
     let started = bench.machine.snapshot();
     if !request.cold {
-        bench.measure(&random_case(&operation.name, usize::from(bytes), &mut rng)?)?;
+        bench.measure(&random_case(operation, usize::from(bytes), &mut rng)?)?;
     }
     for _ in 0..request.runs {
         if request.cold {
             bench.machine = started.snapshot();
         }
-        let measurement = bench.measure(&random_case(&operation.name, usize::from(bytes), &mut rng)?)?;
+        let measurement = bench.measure(&random_case(operation, usize::from(bytes), &mut rng)?)?;
         cycles.push(measurement.cycles);
         stack_bytes = stack_bytes.max(measurement.stack);
         verified &= measurement.verified;

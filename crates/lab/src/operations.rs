@@ -1,6 +1,9 @@
-//! What can be measured: `device/ops.toml`.
+//! What can be measured: `device/ops.toml`, and the targets' own lists of what exists on them.
 
-use crate::{LabError, target::House};
+use crate::{
+    LabError,
+    target::{House, Target},
+};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -13,6 +16,19 @@ struct Line {
     measure: String,
     call: String,
     bytes: u16,
+    #[serde(default)]
+    key: Key,
+}
+
+/// What an operation finds in its key buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Key {
+    /// The key itself.
+    #[default]
+    Raw,
+    /// The round keys made of it.
+    Expanded,
 }
 
 /// An operation of the bench firmware.
@@ -26,36 +42,97 @@ pub struct Operation {
     pub bytes: u16,
     /// Whether the message length can be chosen (the call takes `len`).
     pub any_length: bool,
+    /// What it takes for a key.
+    pub key: Key,
 }
 
-/// How an operation is built.
-pub const VARIANTS: [&str; 4] = ["O0", "portable", "small", "fast"];
+/// How operations are built, in the order of a reader; each target has some of these.
+pub const VARIANTS: [&str; 6] = ["O0", "portable", "small", "memory", "register", "fast"];
 
-/// All operations, in the order of a reader: AES by key size, then modes, then hashes.
-///
-/// # Errors
-/// [`LabError::File`] or [`LabError::BadFile`] where `device/ops.toml` cannot be read.
-pub fn catalogue(house: &House) -> Result<Vec<Operation>, LabError> {
-    let path = house.root().join("device/ops.toml");
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
-    let mut sets: BTreeMap<String, BTreeMap<String, Line>> =
-        toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
-    let lines = sets.remove("c").unwrap_or_default();
-    // The table's own order says how the operations belong together; a map has lost it.
-    let position = |name: &str| {
-        text.lines()
-            .position(|line| line.split('=').next().is_some_and(|left| left.trim().trim_matches('"') == name))
-    };
-    let mut operations: Vec<Operation> = lines
-        .into_iter()
-        .map(|(name, line)| Operation {
-            name,
-            measure: line.measure,
-            bytes: line.bytes,
-            any_length: line.call.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "len"),
-        })
-        .collect();
-    operations.sort_by_key(|operation| position(&operation.name));
-    Ok(operations)
+/// The operations of all targets.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    sets: BTreeMap<String, BTreeMap<String, Operation>>,
+    /// All names once, in the order of a reader: AES by key size, then modes, then hashes.
+    names: Vec<String>,
+}
+
+impl Catalogue {
+    /// Reads `device/ops.toml`.
+    ///
+    /// # Errors
+    /// [`LabError::File`] or [`LabError::BadFile`] where it cannot be read.
+    pub fn read(house: &House) -> Result<Catalogue, LabError> {
+        let path = house.root().join("device/ops.toml");
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let lines: BTreeMap<String, BTreeMap<String, Line>> =
+            toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
+        let operation = |(name, line): (String, Line)| {
+            let mut words = line.call.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let any_length = words.any(|word| word == "len");
+            let operation = Operation {
+                name: name.clone(),
+                measure: line.measure,
+                bytes: line.bytes,
+                any_length,
+                key: line.key,
+            };
+            (name, operation)
+        };
+        let sets =
+            lines.into_iter().map(|(set, lines)| (set, lines.into_iter().map(operation).collect())).collect();
+        Ok(Catalogue { sets, names: reading_order(&text) })
+    }
+
+    /// The names of all operations, in the order of a reader.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.names.iter().map(String::as_str).collect()
+    }
+
+    /// The operations that exist on a target, in the order of a reader.
+    ///
+    /// # Errors
+    /// [`LabError::BadFile`] where the target names a set that there is not.
+    pub fn of(&self, target: &Target) -> Result<Vec<Operation>, LabError> {
+        let mut found: BTreeMap<&str, &Operation> = BTreeMap::new();
+        for set in &target.toolchain.operations {
+            let operations = self.sets.get(set).ok_or_else(|| LabError::BadFile {
+                path: format!("targets/{}.toml", target.name()).into(),
+                problem: format!("device/ops.toml has no set of operations '{set}'"),
+            })?;
+            found.extend(operations.iter().map(|(name, operation)| (name.as_str(), operation)));
+        }
+        Ok(self.names.iter().filter_map(|name| found.get(name.as_str()).map(|&op| op.clone())).collect())
+    }
+}
+
+/// The names in the order in which the file has them; a name of a later set follows the one that it begins with.
+fn reading_order(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with(['#', '['])) {
+        let Some((name, _)) = line.split_once('=') else { continue };
+        let name = name.trim().trim_matches('"').to_owned();
+        if names.contains(&name) {
+            continue;
+        }
+        let kin = names
+            .iter()
+            .rposition(|known| name.strip_prefix(known).is_some_and(|rest| rest.starts_with('-')));
+        names.insert(kin.map_or(names.len(), |kin| kin + 1), name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reading_order;
+
+    #[test]
+    fn a_set_s_own_operations_stand_beside_their_kin() {
+        let text =
+            "# a\n[c]\nsha1 = 1\nsha1-block = 2\nsha256 = 3\n[keyed]\nsha1 = 4\nsha1-keyed = 5\nmd5 = 6\n";
+        assert_eq!(reading_order(text), ["sha1", "sha1-keyed", "sha1-block", "sha256", "md5"]);
+    }
 }

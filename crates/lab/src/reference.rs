@@ -1,6 +1,7 @@
 //! What each operation must give: random inputs and the outputs of an independent implementation (RustCrypto).
 
 use crate::LabError;
+use crate::operations::{Key, Operation};
 use aes::cipher::{BlockDecrypt, BlockEncrypt, KeyInit, KeyIvInit, StreamCipher};
 use aes::{Aes128, Aes192, Aes256, Block, hazmat};
 use aes_gcm::aead::{Aead, Payload};
@@ -27,13 +28,12 @@ pub struct Case {
 ///
 /// # Errors
 /// [`LabError::Usage`] for an operation that has no reference here.
-pub fn random_case(operation: &str, bytes: usize, rng: &mut StdRng) -> Result<Case, LabError> {
+pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Result<Case, LabError> {
+    let name = operation.name.as_str();
     let no_reference = || {
-        LabError::Usage(format!(
-            "the operation '{operation}' has no independent reference to check it against"
-        ))
+        LabError::Usage(format!("the operation '{name}' has no independent reference to check it against"))
     };
-    if let Some((size, action)) = operation.strip_prefix("aes").and_then(|rest| rest.split_once('-')) {
+    if let Some((size, action)) = name.strip_prefix("aes").and_then(|rest| rest.split_once('-')) {
         let key_bytes = match size {
             "128" => 16,
             "192" => 24,
@@ -43,15 +43,15 @@ pub fn random_case(operation: &str, bytes: usize, rng: &mut StdRng) -> Result<Ca
         let key = random(key_bytes, rng);
         return match action {
             "expand" => Ok(expand_case(&key)),
-            "encrypt" => Ok(block_case(&key, random(16, rng), true)),
-            "decrypt" => Ok(block_case(&key, random(16, rng), false)),
+            "encrypt" | "encrypt-expanded" => Ok(block_case(&key, operation.key, random(16, rng), true)),
+            "decrypt" => Ok(block_case(&key, operation.key, random(16, rng), false)),
             "ctr" => Ok(ctr_case(&key, &random(16, rng), random(bytes, rng))),
             "gcm-seal" => seal_case(&key, random(12, rng), Vec::new(), random(bytes, rng)),
             "gcm-open" => open_case(&key, random(12, rng), Vec::new(), random(bytes, rng)),
             _ => Err(no_reference()),
         };
     }
-    match operation {
+    match name {
         "sha1" => Ok(hash_case::<sha1::Sha1>(random(bytes, rng))),
         "sha256" => Ok(hash_case::<sha2::Sha256>(random(bytes, rng))),
         "hmac-sha256" => hmac_case(random(32, rng), random(bytes, rng)),
@@ -110,9 +110,9 @@ pub fn expand_case(key: &[u8]) -> Case {
     Case { inputs: vec![("key", key.to_vec())], outputs: vec![("output", expand(key))], ..Case::default() }
 }
 
-/// One block, encrypted or decrypted under `key`; the firmware is given the round keys.
+/// One block, encrypted or decrypted under `key`; `takes` says what of it the firmware is given.
 #[must_use]
-pub fn block_case(key: &[u8], message: Vec<u8>, encrypt: bool) -> Case {
+pub fn block_case(key: &[u8], takes: Key, message: Vec<u8>, encrypt: bool) -> Case {
     let mut block = *Block::from_slice(&message);
     macro_rules! crypt {
         ($cipher:ty) => {{
@@ -125,8 +125,12 @@ pub fn block_case(key: &[u8], message: Vec<u8>, encrypt: bool) -> Case {
         24 => crypt!(Aes192),
         _ => crypt!(Aes256),
     }
+    let given = match takes {
+        Key::Raw => key.to_vec(),
+        Key::Expanded => expand(key),
+    };
     Case {
-        inputs: vec![("key", expand(key)), ("message", message)],
+        inputs: vec![("key", given), ("message", message)],
         outputs: vec![("output", block.to_vec())],
         ..Case::default()
     }
@@ -255,8 +259,8 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(1);
         for bytes in [16, 24, 32] {
             let key = random(bytes, &mut rng);
-            let there = block_case(&key, random(16, &mut rng), true);
-            let back = block_case(&key, there.outputs[0].1.clone(), false);
+            let there = block_case(&key, Key::Raw, random(16, &mut rng), true);
+            let back = block_case(&key, Key::Raw, there.outputs[0].1.clone(), false);
             assert_eq!(back.outputs[0].1, there.inputs[1].1);
         }
     }
@@ -265,7 +269,14 @@ mod tests {
     fn an_operation_without_reference_is_refused() {
         let mut rng = StdRng::seed_from_u64(1);
         for name in ["aes129-encrypt", "aes192-gcm-seal", "rot13"] {
-            assert!(random_case(name, 16, &mut rng).is_err(), "{name}");
+            let operation = Operation {
+                name: name.into(),
+                measure: String::new(),
+                bytes: 16,
+                any_length: false,
+                key: Key::Raw,
+            };
+            assert!(random_case(&operation, 16, &mut rng).is_err(), "{name}");
         }
     }
 }

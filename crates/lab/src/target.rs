@@ -21,6 +21,20 @@ pub struct Toolchain {
     pub compiler: String,
     /// Its flags for this target.
     pub flags: String,
+    /// Which sets of `device/ops.toml` exist on it; of two operations of one name the later set's counts.
+    #[serde(default = "every_compiler_s_operations")]
+    pub operations: Vec<String>,
+    /// How its operations can be built.
+    #[serde(default = "every_compiler_s_variants")]
+    pub variants: Vec<String>,
+}
+
+fn every_compiler_s_operations() -> Vec<String> {
+    vec!["c".into()]
+}
+
+fn every_compiler_s_variants() -> Vec<String> {
+    ["O0", "portable", "small", "fast"].map(str::to_owned).into()
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@
 use lab::bench::Bench;
 use lab::elf::Firmware;
 use lab::firmware;
-use lab::operations::{Operation, VARIANTS, catalogue};
+use lab::operations::{Catalogue, Operation};
 use lab::reference::random_case;
 use lab::target::House;
 use rand::SeedableRng;
@@ -27,22 +27,23 @@ fn check(target: &str) {
     let house = House::find().expect("the tests run inside the project");
     let target = house.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");
-    let operations: Vec<Operation> = catalogue(&house)
+    let operations: Vec<Operation> = Catalogue::read(&house)
+        .and_then(|catalogue| catalogue.of(&target))
         .expect("the catalogue")
         .into_iter()
         .filter(|operation| !operation.name.ends_with("-ctr"))
         .collect();
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
     let mut uneven = Vec::new();
-    for variant in VARIANTS {
+    for variant in &target.toolchain.variants {
         let build = firmware::build(&house, &target, &point, variant, &names).expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.elf(&operation.name), target.part.core).expect("an ELF file");
             let mut bench =
                 Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("start-up ends");
             let mut measure = || {
-                let case = random_case(&operation.name, usize::from(operation.bytes), &mut rng)
-                    .expect("a reference");
+                let case =
+                    random_case(operation, usize::from(operation.bytes), &mut rng).expect("a reference");
                 let measurement = bench.measure(&case).expect("the operation returns");
                 assert!(measurement.verified, "{} {} {variant}: wrong", target.name(), operation.name);
                 measurement.cycles
