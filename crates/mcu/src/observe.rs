@@ -103,3 +103,31 @@ pub trait Observer {
 pub struct NoObserver;
 
 impl Observer for NoObserver {}
+
+/// Someone who looks on, or no one; compiled apart.
+pub(crate) trait Watch {
+    /// Whether there is someone.
+    const ON: bool;
+    /// Who it is.
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
+}
+
+/// No one looks on.
+pub(crate) struct Unwatched;
+
+impl Watch for Unwatched {
+    const ON: bool = false;
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
+        None
+    }
+}
+
+/// An observer looks on.
+pub(crate) struct Watched<'a>(pub &'a mut dyn Observer);
+
+impl Watch for Watched<'_> {
+    const ON: bool = true;
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
+        Some(&mut *self.0)
+    }
+}

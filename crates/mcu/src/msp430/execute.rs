@@ -4,7 +4,8 @@
 //! `DADD`, V of `RLAM`) stay as they are.
 
 use super::decode::{Kind, Op, Operand, Width, indexed16};
-use super::state::{ADDRESS_MASK, C, N, PC, SP, SR, State, V, Watch, Z};
+use super::state::{ADDRESS_MASK, C, N, PC, SP, SR, State, V, Z};
+use crate::observe::Watch;
 use crate::{Fault, Flow};
 
 impl State {

@@ -3,8 +3,9 @@
 use super::decode::{Kind, Op};
 use super::memory::Memory;
 use super::program::{Next, Program};
-use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State, Unwatched, Watch, Watched};
+use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State};
 use super::timing;
+use crate::observe::{Unwatched, Watch, Watched};
 use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals};
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.

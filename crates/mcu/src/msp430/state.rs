@@ -3,7 +3,8 @@
 use super::decode::Width;
 use super::memory::{Memory, Page};
 use super::program::Program;
-use crate::{Access, AccessKind, Fault, Flow, Observer, PeripheralBus};
+use crate::observe::Watch;
+use crate::{Access, AccessKind, Fault, Flow, PeripheralBus};
 
 /// Index of the program counter.
 pub const PC: usize = 0;
@@ -31,34 +32,6 @@ pub const SR_BITS: u32 = 0x1ff;
 
 /// All ones of an address.
 pub const ADDRESS_MASK: u32 = 0xf_ffff;
-
-/// Someone who looks on, or no one; compiled apart.
-pub trait Watch {
-    /// Whether there is someone.
-    const ON: bool;
-    /// Who it is.
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
-}
-
-/// No one looks on.
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    const ON: bool = false;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        None
-    }
-}
-
-/// An observer looks on.
-pub struct Watched<'a>(pub &'a mut dyn Observer);
-
-impl Watch for Watched<'_> {
-    const ON: bool = true;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        Some(&mut *self.0)
-    }
-}
 
 /// Core, memories, peripherals.
 pub struct State {
