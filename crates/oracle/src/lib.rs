@@ -5,4 +5,5 @@
 
 pub mod mspdebug;
 pub mod simavr;
+pub mod ucsim;
 pub mod unicorn;
