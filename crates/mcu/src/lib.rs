@@ -1,6 +1,6 @@
 //! Cycle-accurate processor models.
 //!
-//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`cortex_m`]), its
+//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`mcs51`], [`cortex_m`]), its
 //! memories with their timing, and its peripherals. What kind of microcontroller it is stands in a [`Part`], read
 //! from `targets/*.toml`. [`new_machine`] puts the two together.
 //!
@@ -11,6 +11,7 @@ pub mod avr;
 pub mod cortex_m;
 mod fault;
 mod machine;
+pub mod mcs51;
 pub mod msp430;
 mod observe;
 mod part;

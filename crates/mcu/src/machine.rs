@@ -1,11 +1,12 @@
 //! One microcontroller as a whole.
 
-use crate::{Core, Fault, Observer, Part, avr, cortex_m, msp430};
+use crate::{Core, Fault, Observer, Part, avr, cortex_m, mcs51, msp430};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000).
+    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000; 8051: program memory from 0,
+    /// external data from 0x10000, internal data from 0x20000, special function registers at 0x30080).
     pub address: u32,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -71,7 +72,7 @@ pub trait Machine: Send {
     /// As [`Machine::run`].
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault>;
 
-    /// Cycles of the core clock since reset.
+    /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
     fn cycles(&self) -> u64;
 
     /// Instructions executed since reset.
@@ -83,11 +84,12 @@ pub trait Machine: Send {
     /// Moves execution to an address (Thumb: bit 0 is ignored).
     fn set_pc(&mut self, pc: u32);
 
-    /// The stack pointer (AVR: without the ELF's 0x800000).
+    /// The stack pointer (AVR: without the ELF's 0x800000; 8051: with 0x20000 for the internal data).
     fn sp(&self) -> u32;
 
     /// The registers by name, in the order in which a person would print them: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
-    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`.
+    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`;
+    /// 8051 `a`, `b`, `dptr`, `psw`, `sp`, `r0`..`r7` of the current bank, `pc`.
     fn registers(&self) -> Vec<(String, u32)>;
 
     /// Sets a register by its name; false where there is none of that name.
@@ -120,6 +122,7 @@ pub trait Machine: Send {
 pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
     match part.core {
         Core::Avr5 | Core::Avr51 => avr::new_machine(part, clock_hz),
+        Core::Mcs51 => mcs51::new_machine(part, clock_hz),
         Core::Msp430x => msp430::new_machine(part, clock_hz),
         Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => {
             cortex_m::new_machine(part, clock_hz)

@@ -13,6 +13,8 @@ pub enum Core {
     Avr5,
     /// AVR with RAMPZ and `ELPM`, 128 kB of flash, 16-bit program counter (avr51).
     Avr51,
+    /// MCS-51 with twelve clocks to a machine cycle, the processor of the 8051 and 80C51.
+    Mcs51,
     /// MSP430X, the CPUX of the MSP430F5xx (20-bit addresses).
     Msp430x,
     /// ARM Cortex-M0 (ARMv6-M).
@@ -112,6 +114,9 @@ pub struct Part {
     pub core: Core,
     /// Clock where none is asked for, in Hz.
     pub default_clock_hz: u64,
+    /// Clocks of one cycle as [`crate::Machine::cycles`] counts them: 12 on an 8051, which counts machine cycles.
+    #[serde(default = "one")]
+    pub clocks_per_cycle: u8,
     /// Its memories.
     #[serde(rename = "memory")]
     pub memories: Vec<Memory>,
@@ -121,6 +126,10 @@ pub struct Part {
     /// Its peripherals.
     #[serde(rename = "peripheral", default)]
     pub peripherals: Vec<PeripheralSpec>,
+}
+
+fn one() -> u8 {
+    1
 }
 
 /// A target file that does not say what it must.

@@ -55,6 +55,15 @@ pub trait Peripheral: Send {
     /// A register or a size that is not modelled.
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault>;
 
+    /// As [`Peripheral::read`], by an instruction that will write back what it reads, on a core where such an
+    /// instruction reads a port's latch and not its pins (8051).
+    ///
+    /// # Errors
+    /// As [`Peripheral::read`].
+    fn read_latch(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.read(address, size, context)
+    }
+
     /// A write of `size` bytes (1, 2, 4) at `address`.
     ///
     /// # Errors
@@ -201,6 +210,26 @@ impl PeripheralBus {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
         let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
         let value = self.devices[index].read(address, size, &mut context)?;
+        self.reschedule();
+        Ok(value)
+    }
+
+    /// As [`PeripheralBus::read`], by an instruction that will write back what it reads: see
+    /// [`Peripheral::read_latch`].
+    ///
+    /// # Errors
+    /// As [`PeripheralBus::read`].
+    pub fn read_latch(
+        &mut self,
+        address: u32,
+        size: u8,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<u32, Fault> {
+        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
+        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
+        let value = self.devices[index].read_latch(address, size, &mut context)?;
         self.reschedule();
         Ok(value)
     }

@@ -83,7 +83,7 @@ impl<T: Timing> Cpu<T> {
             Core::CortexM0 => Architecture::V6M,
             Core::CortexM3 => Architecture::V7M,
             Core::CortexM4 | Core::CortexM7 => Architecture::V7EM,
-            Core::Avr5 | Core::Avr51 | Core::Msp430x => return Err(format!("{}: not a Cortex-M", part.name)),
+            _ => return Err(format!("{}: not a Cortex-M", part.name)),
         };
         let memory = Memory::new(part)?;
         let devices: Result<Vec<_>, _> =
