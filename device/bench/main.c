@@ -3,6 +3,8 @@
  * The host stops at ws_bench_ready, writes the inputs into the ws_bench_* variables, and resumes: ws_bench_run executes
  * the operation once, and the program is back at ws_bench_ready. WS_BENCH_HEADER and WS_BENCH_CALL come from ops.toml;
  * without them this is the empty program that sizes are compared with. */
+#include "compiler.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,31 +18,26 @@
 #define QUARTER (WS_RAM_SIZE / 4)
 #define WS_BENCH_CAPACITY (QUARTER < 4096 ? QUARTER : 4096)
 
-#define ALIGNED __attribute__((aligned(4)))
-
-uint8_t ws_bench_key[240] ALIGNED;
+uint8_t ws_bench_key[240] WS_ALIGNED;
 uint16_t ws_bench_key_len;
-uint8_t ws_bench_nonce[16] ALIGNED;
-uint8_t ws_bench_aad[64] ALIGNED;
+uint8_t ws_bench_nonce[16] WS_ALIGNED;
+uint8_t ws_bench_aad[64] WS_ALIGNED;
 uint16_t ws_bench_aad_len;
-uint8_t ws_bench_message[WS_BENCH_CAPACITY] ALIGNED;
+uint8_t ws_bench_message[WS_BENCH_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_message_len;
-uint8_t ws_bench_output[WS_BENCH_CAPACITY] ALIGNED;
-uint8_t ws_bench_tag[32] ALIGNED;
+uint8_t ws_bench_output[WS_BENCH_CAPACITY] WS_ALIGNED;
+uint8_t ws_bench_tag[32] WS_ALIGNED;
 int16_t ws_bench_result;
-
-/* The assembly that does nothing tells the compiler that any variable may be different afterwards. */
-#define BARRIER() __asm__ volatile("" ::: "memory")
 
 void ws_bench_ready(void);
 void ws_bench_run(void);
 
-__attribute__((noinline)) void ws_bench_ready(void)
+WS_NOINLINE void ws_bench_ready(void)
 {
-    BARRIER();
+    WS_BARRIER();
 }
 
-__attribute__((noinline)) void ws_bench_run(void)
+WS_NOINLINE void ws_bench_run(void)
 {
     uint8_t *const key = ws_bench_key;
     const size_t key_len = ws_bench_key_len;
@@ -57,7 +54,7 @@ __attribute__((noinline)) void ws_bench_run(void)
     WS_BENCH_CALL;
     ws_bench_result = (int16_t)result;
     /* What follows the call keeps it from becoming a jump. */
-    BARRIER();
+    WS_BARRIER();
 }
 
 int main(void)

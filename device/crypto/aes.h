@@ -8,6 +8,8 @@
 #ifndef WS_AES_H
 #define WS_AES_H
 
+#include "compiler.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,47 +34,47 @@ void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in
 /* Decrypts one block; everything else as for ws_aes_encrypt, with the same round keys. */
 void ws_aes_decrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16]);
 
-static inline void ws_aes128_expand(uint8_t round_keys[WS_AES128_ROUND_KEYS], const uint8_t key[16])
+WS_INLINE void ws_aes128_expand(uint8_t round_keys[WS_AES128_ROUND_KEYS], const uint8_t key[16])
 {
     ws_aes_expand(round_keys, key, 4);
 }
 
-static inline void ws_aes192_expand(uint8_t round_keys[WS_AES192_ROUND_KEYS], const uint8_t key[24])
+WS_INLINE void ws_aes192_expand(uint8_t round_keys[WS_AES192_ROUND_KEYS], const uint8_t key[24])
 {
     ws_aes_expand(round_keys, key, 6);
 }
 
-static inline void ws_aes256_expand(uint8_t round_keys[WS_AES256_ROUND_KEYS], const uint8_t key[32])
+WS_INLINE void ws_aes256_expand(uint8_t round_keys[WS_AES256_ROUND_KEYS], const uint8_t key[32])
 {
     ws_aes_expand(round_keys, key, 8);
 }
 
-static inline void ws_aes128_encrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes128_encrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
 {
     ws_aes_encrypt(round_keys, 10, in, out);
 }
 
-static inline void ws_aes192_encrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes192_encrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
 {
     ws_aes_encrypt(round_keys, 12, in, out);
 }
 
-static inline void ws_aes256_encrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes256_encrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
 {
     ws_aes_encrypt(round_keys, 14, in, out);
 }
 
-static inline void ws_aes128_decrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes128_decrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
 {
     ws_aes_decrypt(round_keys, 10, in, out);
 }
 
-static inline void ws_aes192_decrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes192_decrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
 {
     ws_aes_decrypt(round_keys, 12, in, out);
 }
 
-static inline void ws_aes256_decrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes256_decrypt(const uint8_t *round_keys, const uint8_t in[16], uint8_t out[16])
 {
     ws_aes_decrypt(round_keys, 14, in, out);
 }

@@ -1,12 +1,9 @@
 #include "gcm.h"
 
 #include "aes_ctr.h"
+#include "compiler.h"
 #include "ghash.h"
 #include "secret.h"
-
-/* The stack is the scarce thing: a schedule as long as the key needs, its own frame for each key size, and behind it
- * the same code for all. */
-#define OWN_FRAME __attribute__((noinline))
 
 typedef struct {
     const uint8_t *key;
@@ -116,8 +113,8 @@ static int crypt(const message *m, uint8_t *round_keys, unsigned rounds)
     return refused;
 }
 
-#define DEFINE_CRYPT(name, size, words)                                                                            \
-    OWN_FRAME static int name(const message *m)                                                                    \
+/* Round keys for a key of `words` words in `size` bytes, and what is done with them. */
+#define CRYPT_WITH(size, words)                                                                                    \
     {                                                                                                              \
         union {                                                                                                    \
             uint8_t bytes[size];                                                                                   \
@@ -131,9 +128,26 @@ static int crypt(const message *m, uint8_t *round_keys, unsigned rounds)
         return refused;                                                                                            \
     }
 
-DEFINE_CRYPT(crypt_128, WS_AES128_ROUND_KEYS, 4)
-DEFINE_CRYPT(crypt_192, WS_AES192_ROUND_KEYS, 6)
-DEFINE_CRYPT(crypt_256, WS_AES256_ROUND_KEYS, 8)
+#if WS_FIXED_FRAMES
+
+/* One frame that is there all the time; three would be there all the time. */
+static int crypt_any(const message *m, unsigned key_words)
+CRYPT_WITH(WS_AES256_ROUND_KEYS, key_words)
+
+#else
+
+/* The stack is the scarce thing: a schedule as long as the key needs, its own frame for each key size, and behind it
+ * the same code for all. */
+WS_NOINLINE static int crypt_128(const message *m)
+CRYPT_WITH(WS_AES128_ROUND_KEYS, 4)
+
+WS_NOINLINE static int crypt_192(const message *m)
+CRYPT_WITH(WS_AES192_ROUND_KEYS, 6)
+
+WS_NOINLINE static int crypt_256(const message *m)
+CRYPT_WITH(WS_AES256_ROUND_KEYS, 8)
+
+#endif
 
 static int dispatch(const message *m, unsigned key_words)
 {
@@ -143,12 +157,19 @@ static int dispatch(const message *m, unsigned key_words)
     }
 #endif
     switch (key_words) {
+#if WS_FIXED_FRAMES
+    case 4:
+    case 6:
+    case 8:
+        return crypt_any(m, key_words);
+#else
     case 4:
         return crypt_128(m);
     case 6:
         return crypt_192(m);
     case 8:
         return crypt_256(m);
+#endif
     default:
         return -1;
     }

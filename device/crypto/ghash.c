@@ -3,7 +3,7 @@
 #include "secret.h"
 
 /* The processor's own word, in which a 128-bit value is shifted most cheaply. */
-#if defined(__AVR__)
+#if defined(__AVR__) || defined(__SDCC)
 typedef uint8_t word;
 #elif UINTPTR_MAX == 0xffff
 typedef uint16_t word;

@@ -4,6 +4,8 @@
 #ifndef WS_SECRET_H
 #define WS_SECRET_H
 
+#include "compiler.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,12 +23,15 @@ void ws_wipe(void *p, size_t n);
 int ws_equal(const void *a, const void *b, size_t n);
 
 /* Returns bit, which is 0 or 1 and a secret, and hides from the compiler that it can be nothing else. A mask 0 - bit
- * stays arithmetic then; without this, clang for the MSP430 makes a branch of it.
+ * stays arithmetic then; without this, clang for the MSP430 makes a branch of it. sdcc follows no ranges of values and
+ * needs no hiding; nor has it a way to hide.
  *
  * Constant time. */
-static inline uint8_t ws_secret_bit(uint8_t bit)
+WS_INLINE uint8_t ws_secret_bit(uint8_t bit)
 {
+#if !defined(__SDCC)
     __asm__("" : "+r"(bit));
+#endif
     return bit;
 }
 

@@ -2,7 +2,7 @@
 
 #include "secret.h"
 
-static inline uint32_t rotate_left(uint32_t x, unsigned n)
+WS_INLINE uint32_t rotate_left(uint32_t x, unsigned n)
 {
     return (x << n) | (x >> (32 - n));
 }

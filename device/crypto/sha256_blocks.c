@@ -16,38 +16,38 @@ static const uint32_t k[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
 
-static inline uint32_t rotate_right(uint32_t x, unsigned n)
+WS_INLINE uint32_t rotate_right(uint32_t x, unsigned n)
 {
     return (x >> n) | (x << (32 - n));
 }
 
 /* The functions of section 4.1.2. */
-static inline uint32_t choose(uint32_t x, uint32_t y, uint32_t z)
+WS_INLINE uint32_t choose(uint32_t x, uint32_t y, uint32_t z)
 {
     return z ^ (x & (y ^ z));
 }
 
-static inline uint32_t majority(uint32_t x, uint32_t y, uint32_t z)
+WS_INLINE uint32_t majority(uint32_t x, uint32_t y, uint32_t z)
 {
     return (x & y) | (z & (x | y));
 }
 
-static inline uint32_t sum0(uint32_t x)
+WS_INLINE uint32_t sum0(uint32_t x)
 {
     return rotate_right(x, 2) ^ rotate_right(x, 13) ^ rotate_right(x, 22);
 }
 
-static inline uint32_t sum1(uint32_t x)
+WS_INLINE uint32_t sum1(uint32_t x)
 {
     return rotate_right(x, 6) ^ rotate_right(x, 11) ^ rotate_right(x, 25);
 }
 
-static inline uint32_t sigma0(uint32_t x)
+WS_INLINE uint32_t sigma0(uint32_t x)
 {
     return rotate_right(x, 7) ^ rotate_right(x, 18) ^ (x >> 3);
 }
 
-static inline uint32_t sigma1(uint32_t x)
+WS_INLINE uint32_t sigma1(uint32_t x)
 {
     return rotate_right(x, 17) ^ rotate_right(x, 19) ^ (x >> 10);
 }

@@ -1,12 +1,14 @@
 /* Where tables live, and how they are read.
  *
  * WS_TABLE(name)     a table that is indexed by secrets. The port keeps it where an access takes the same time at every
- *                    address: flash on AVR and MSP430 (no cache, no accelerator), RAM on Cortex-M (STM32 flash has a
- *                    prefetch buffer or a cache; .data of the STM32F7 port is in DTCM, which is never cached).
+ *                    address: flash on AVR, MSP430, 8051 and 68HC08 (no cache, no accelerator), RAM on Cortex-M
+ *                    (STM32 flash has a prefetch buffer or a cache; .data of the STM32F7 port is in DTCM, which is
+ *                    never cached).
  * WS_CONSTANT(name)  a table that is indexed by public values only: flash everywhere.
  *
- * Both define an array of const elements; read them with ws_table_u8 and ws_table_u32, because AVR's flash is not in
- * the data address space. Each table is a section of its own, so that the linker drops it with its last user.
+ * Both define an array of const elements; read them with ws_table_u8 and ws_table_u32, because AVR's flash and
+ * the 8051's code memory are not in the data address space. Each table is a section of its own, so that the linker
+ * drops it with its last user; sdcc has no sections, and its linker drops whole files.
  *
  * WS_TABLE_STRIDE    the second dimension of a table of bytes that is indexed by secrets: how many bytes apart its
  *                    entries lie, the first of which is the entry. 1, unless the target's flags define it. It is 8 on
@@ -15,6 +17,8 @@
  *                    entries lie in the same one, and time does not depend on the index. */
 #ifndef WS_TABLE_H
 #define WS_TABLE_H
+
+#include "compiler.h"
 
 #include <stdint.h>
 
@@ -28,7 +32,7 @@
 #define WS_CONSTANT(name) __attribute__((section(".progmem.data." name)))
 
 /* LPM reaches the first 64 kB of flash; the linker script puts .progmem right after the vectors. */
-static inline uint8_t ws_table_u8(const uint8_t *entry)
+WS_INLINE uint8_t ws_table_u8(const uint8_t *entry)
 {
     uint8_t value;
 
@@ -36,12 +40,28 @@ static inline uint8_t ws_table_u8(const uint8_t *entry)
     return value;
 }
 
-static inline uint32_t ws_table_u32(const uint32_t *entry)
+WS_INLINE uint32_t ws_table_u32(const uint32_t *entry)
 {
     uint32_t value;
 
     __asm__("lpm %A0, Z+\n\tlpm %B0, Z+\n\tlpm %C0, Z+\n\tlpm %D0, Z" : "=&r"(value), "+z"(entry));
     return value;
+}
+
+#elif defined(__SDCC_mcs51)
+
+#define WS_TABLE(name) __code
+#define WS_CONSTANT(name) __code
+
+/* With the address space in the pointer's type, a read is one MOVC and no call that looks for the space. */
+WS_INLINE uint8_t ws_table_u8(const __code uint8_t *entry)
+{
+    return *entry;
+}
+
+WS_INLINE uint32_t ws_table_u32(const __code uint32_t *entry)
+{
+    return *entry;
 }
 
 #else
@@ -53,12 +73,12 @@ static inline uint32_t ws_table_u32(const uint32_t *entry)
 #endif
 #define WS_CONSTANT(name)
 
-static inline uint8_t ws_table_u8(const uint8_t *entry)
+WS_INLINE uint8_t ws_table_u8(const uint8_t *entry)
 {
     return *entry;
 }
 
-static inline uint32_t ws_table_u32(const uint32_t *entry)
+WS_INLINE uint32_t ws_table_u32(const uint32_t *entry)
 {
     return *entry;
 }

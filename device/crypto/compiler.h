@@ -1,0 +1,36 @@
+/* What the C standard has no word for, for the compilers that build this: gcc, clang, and sdcc.
+ *
+ * WS_ALIGNED     on a variable: at an address divisible by 4. sdcc's processors have no alignment.
+ * WS_INLINE      on a function: `static inline`. sdcc puts the body of such a function into every file that sees it,
+ *                called or not; one that is `inline` alone it only inlines (C99 section 6.7.4).
+ * WS_NOINLINE    on a function: it stays a function of its own, with its own frame. sdcc does not inline but what is
+ *                declared inline.
+ * WS_BARRIER()   an instruction that does nothing and may have changed any variable, as far as the compiler knows.
+ * WS_NEAR        on a variable: in the memory with the shortest instructions, internal RAM of the 8051 and page zero of
+ *                the 68HC08.
+ * WS_FIXED_FRAMES
+ *                1 where the compiler keeps local variables at fixed addresses, each function its own. */
+#ifndef WS_COMPILER_H
+#define WS_COMPILER_H
+
+#if defined(__SDCC)
+
+#define WS_ALIGNED
+#define WS_INLINE inline
+#define WS_NOINLINE
+#define WS_BARRIER() __asm__("")
+#define WS_NEAR __data
+#define WS_FIXED_FRAMES 1
+
+#else
+
+#define WS_ALIGNED __attribute__((aligned(4)))
+#define WS_INLINE static inline
+#define WS_NOINLINE __attribute__((noinline))
+#define WS_BARRIER() __asm__ volatile("" ::: "memory")
+#define WS_NEAR
+#define WS_FIXED_FRAMES 0
+
+#endif
+
+#endif

@@ -1,0 +1,12 @@
+ASSEMBLER := sdas8051
+
+# sdcc's own start-up does what is needed: it sets the stack behind the variables in internal RAM, clears internal and
+# external RAM, and fills what has initial values. Target files count external data from 0x10000 up.
+LINK_FLAGS := --code-loc $(call memory,CODE_START) --code-size $(call memory,CODE_SIZE) \
+              --xram-loc 0 --xram-size $(call memory,XDATA_SIZE) --iram-size $(call memory,IDATA_SIZE)
+
+# sdcc 4.2 makes the same code with --opt-code-size and --opt-code-speed for this processor. Without the two
+# optimisations of loops it is of the same size, and its temporaries fit into 128 bytes of internal RAM.
+OPTIMISE_portable := --noinvariant --noinduction
+OPTIMISE_small := $(OPTIMISE_portable)
+OPTIMISE_fast := $(OPTIMISE_portable)

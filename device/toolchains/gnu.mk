@@ -1,0 +1,69 @@
+# gcc, and clang with lld: one section for each function and variable, and a linker that drops what is not used.
+
+OPTIMISE_portable := -O2
+OPTIMISE_O0 := -O0
+OPTIMISE_small := -Os
+OPTIMISE_fast := -O3
+
+# Relative paths only, and no command line recorded: the same sources give the same bytes wherever the clone lies.
+# For the MSP430 clang 14 writes location lists that lld cannot relocate, so there it is functions and lines alone.
+ifeq ($(CC),clang)
+DEBUG := -gdwarf-4 -gline-tables-only
+else
+DEBUG := -gdwarf-4 -gno-record-gcc-switches
+endif
+FLAGS := $(TOOLCHAIN_flags) $(DEBUG) -fdebug-prefix-map=$(CURDIR)=device
+CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto
+# Start-up and compiler runtime are the same in every variant.
+PORT_CFLAGS := $(CFLAGS) -O2
+
+# What start-up leaves unused is dropped; the bench's variables stay, whether the operation needs them or not.
+LINK_FLAGS := --gc-sections --fatal-warnings -T $(B)/obj/device.ld $(KEEP:%=-u %)
+comma := ,
+empty :=
+space := $(empty) $(empty)
+ifeq ($(CC),clang)
+LINK = ld.lld $(LINK_FLAGS) -o $@ $(filter %.o,$^)
+PORT_CFLAGS += -fno-builtin
+else
+LINK = $(CC) $(TOOLCHAIN_flags) -nostdlib -Wl,$(subst $(space),$(comma),$(strip $(LINK_FLAGS))) -o $@ $(filter %.o,$^) -lgcc
+PORT_CFLAGS += -fno-tree-loop-distribute-patterns
+endif
+
+LIBRARY := $(C_FILES:%=$(B)/obj/crypto/%.o) $(KERNEL_NAMES:%=$(B)/obj/kernels/%.o)
+
+# Port files named <something>_<family> are for that family alone, the others for all.
+FAMILY := $(TOOLCHAIN_family)
+PORT_FILES := $(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S)
+PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
+RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
+
+PROGRAMS := $(WANTED:%=$(B)/%.elf)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
+
+$(B)/obj/crypto/%.o: crypto/%.c $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) -MMD -MP -c $< -o $@
+
+$(B)/obj/kernels/%.o: $(KERNELS)/%.S $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) -Icrypto -MMD -MP -c $< -o $@
+
+$(B)/obj/ports/%.c.o: ports/%.c $(B)/obj/settings $(B)/obj/clock
+	@mkdir -p $(@D)
+	$(CC) $(PORT_CFLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+
+# The app's frame around the operation is the same in every variant, too.
+$(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
+	@mkdir -p $(@D)
+	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
+	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $< -o $@
+
+$(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(LIBRARY) $(RUNTIME) $(B)/obj/device.ld
+	$(LINK)

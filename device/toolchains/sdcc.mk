@@ -1,0 +1,43 @@
+# sdcc, for processors that no gcc or clang knows. Its linker takes whole files or leaves them; the library that it
+# picks them from is made of all that is in crypto/. What it makes is Intel hex with the linker's map beside it.
+
+# What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; and OPTIMISE_<variant>: sdcc has no
+# levels of optimisation but switches, and optimises unless told not to.
+include $(PORT)/sdcc.mk
+OPTIMISE_O0 := --nogcse --nolabelopt --noinvariant --noinduction --noloopreverse --nolospre --no-peep
+
+CFLAGS := $(TOOLCHAIN_flags) --std-c99 --Werror -Icrypto
+
+OBJECTS := $(C_FILES:%=$(B)/obj/crypto/%.rel) $(KERNEL_NAMES:%=$(B)/obj/kernels/%.rel)
+LIBRARY := $(B)/obj/crypto.lib
+RUNTIME := $(patsubst ports/%.asm,$(B)/obj/ports/%.rel,$(wildcard $(PORT)/*.asm))
+
+PROGRAMS := $(WANTED:%=$(B)/%.ihx)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(LINK_FLAGS) | $(OBJECTS) $(RUNTIME)
+
+$(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h) $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) -c $< -o $@
+
+$(B)/obj/kernels/%.rel: $(KERNELS)/%.asm $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(ASSEMBLER) -plosgff $@ $<
+
+$(B)/obj/ports/%.rel: ports/%.asm $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(ASSEMBLER) -plosgff $@ $<
+
+# The app's frame around the operation is the same in every variant.
+$(B)/obj/$(APP)/%.rel: $(APP)/main.c $(wildcard crypto/*.h) $(B)/obj/settings $(B)/obj/ops.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LINK_FLAGS) $(BENCH_FLAGS) -c $< -o $@
+
+$(LIBRARY): $(OBJECTS)
+	rm -f $@
+	sdar rcs $@ $^
+
+# Linked beside the objects and then moved, because sdcc leaves files of its own beside what it links.
+$(PROGRAMS): $(B)/%.ihx: $(B)/obj/$(APP)/%.rel $(RUNTIME) $(LIBRARY)
+	$(CC) $(TOOLCHAIN_flags) $(LINK_FLAGS) --out-fmt-ihx $^ -o $(B)/obj/$(APP)/$*.ihx
+	mv $(B)/obj/$(APP)/$*.map $(B)/
+	mv $(B)/obj/$(APP)/$*.ihx $@
