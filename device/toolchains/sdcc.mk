@@ -19,7 +19,7 @@ $(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h) $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) -c $< -o $@
 
-$(B)/obj/kernels/%.rel: $(KERNELS)/%.asm $(B)/obj/settings
+$(B)/obj/kernels/%.rel: $(KERNELS)/%.asm $(wildcard $(KERNELS)/*.inc) $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(ASSEMBLER) -plosgff $@ $<
 
