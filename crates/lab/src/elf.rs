@@ -199,6 +199,7 @@ fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Seg
 fn elf_machine(core: Core) -> u16 {
     match core {
         Core::Avr5 | Core::Avr51 => elf::EM_AVR,
+        Core::Hc08 => elf::EM_68HC08,
         Core::Mcs51 => elf::EM_8051,
         Core::Msp430x => elf::EM_MSP430,
         Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => elf::EM_ARM,

@@ -1,8 +1,8 @@
 //! Cycle-accurate processor models.
 //!
-//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`mcs51`], [`cortex_m`]), its
-//! memories with their timing, and its peripherals. What kind of microcontroller it is stands in a [`Part`], read
-//! from `targets/*.toml`. [`new_machine`] puts the two together.
+//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`mcs51`], [`hc08`],
+//! [`cortex_m`]), its memories with their timing, and its peripherals. What kind of microcontroller it is stands in a
+//! [`Part`], read from `targets/*.toml`. [`new_machine`] puts the two together.
 //!
 //! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at addresses, runs
 //! it, and counts. Whoever wants to look on hands in an [`Observer`].
@@ -10,6 +10,7 @@
 pub mod avr;
 pub mod cortex_m;
 mod fault;
+pub mod hc08;
 mod machine;
 pub mod mcs51;
 pub mod msp430;

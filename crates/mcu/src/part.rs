@@ -13,6 +13,8 @@ pub enum Core {
     Avr5,
     /// AVR with RAMPZ and `ELPM`, 128 kB of flash, 16-bit program counter (avr51).
     Avr51,
+    /// Motorola (Freescale) CPU08, the processor of the MC68HC08 and MC68HC908.
+    Hc08,
     /// MCS-51 with twelve clocks to a machine cycle, the processor of the 8051 and 80C51.
     Mcs51,
     /// MSP430X, the CPUX of the MSP430F5xx (20-bit addresses).

@@ -6,6 +6,8 @@ pub mod avr_system;
 pub mod avr_timer;
 pub mod avr_usart;
 pub mod avr_watchdog;
+pub mod hc08_config;
+pub mod hc08_port;
 pub mod mcs51_port;
 pub mod mcs51_system;
 pub mod mpy32;
@@ -38,6 +40,8 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "avr-timer16" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Sixteen))),
         "avr-usart" => return Ok(Box::new(avr_usart::Usart::new(spec)?)),
         "avr-watchdog" => return Ok(Box::new(avr_watchdog::Watchdog::new(spec))),
+        "hc08-config" => return Ok(Box::new(hc08_config::Config::new(spec))),
+        "hc08-port" => return Ok(Box::new(hc08_port::Port::new(spec)?)),
         "mcs51-port" => return Ok(Box::new(mcs51_port::Port::new(spec))),
         "mcs51-system" => return Ok(Box::new(mcs51_system::System::new(spec))),
         "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
