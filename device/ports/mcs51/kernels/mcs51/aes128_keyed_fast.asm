@@ -21,6 +21,7 @@
 
 	.module	aes128_keyed_fast
 	.globl	_ws_aes_sbox
+	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
 k	=	0x0c			; ws_aes_key

@@ -15,6 +15,7 @@
 
 	.module	aes192_keyed_fast
 	.globl	_ws_aes_sbox, ws_aes_keyed_round
+	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
 k	=	0x0c			; ws_aes_key

@@ -12,6 +12,7 @@
 
 	.module	aes256_keyed_fast
 	.globl	_ws_aes_sbox, ws_aes_keyed_round
+	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
 k	=	0x0c			; ws_aes_key
