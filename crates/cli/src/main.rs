@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::target::House;
-use lab::{LabError, bench, measure, progress, report};
+use lab::{LabError, bench, measure, progress, report, reproduce};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +33,9 @@ enum Command {
         after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10"
     )]
     Measure(MeasureArgs),
+    /// A paper's tables: each published figure beside the one measured here, and what does not add up
+    #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -148,6 +151,16 @@ struct MeasureArgs {
     format: Format,
 }
 
+#[derive(Args)]
+struct ReproduceArgs {
+    /// The paper, by first author and year, or all
+    #[arg(value_name = "PAPER|all")]
+    paper: String,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
 /// What a command has to say: data, a remark for a person, and whether all is well.
 struct Answer {
     data: String,
@@ -160,6 +173,7 @@ fn main() -> ExitCode {
     let answer = House::find().and_then(|house| match cli.command {
         Command::Bench(args) => run_bench(&house, args),
         Command::Measure(args) => run_measure(&house, args),
+        Command::Reproduce(args) => run_reproduce(&house, &args),
     });
     match answer {
         Ok(answer) => {
@@ -219,4 +233,15 @@ fn run_measure(house: &House, args: MeasureArgs) -> Result<Answer, LabError> {
         outcome.ending, outcome.cycles, outcome.instructions
     );
     Ok(Answer { data: report::measure(&outcome.rows, args.format.into())?, remark, success: true })
+}
+
+fn run_reproduce(house: &House, args: &ReproduceArgs) -> Result<Answer, LabError> {
+    let outcomes = reproduce::run_named(house, &args.paper, &progress::Bar::new())?;
+    let wrong: Vec<&str> =
+        outcomes.iter().flat_map(|outcome| &outcome.wrong).map(|wrong| wrong.as_str()).collect();
+    Ok(Answer {
+        data: report::reproduce(&outcomes, args.format.into())?,
+        remark: wrong.join("\n"),
+        success: wrong.is_empty(),
+    })
 }

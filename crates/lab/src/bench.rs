@@ -127,6 +127,8 @@ const UNTOUCHED: u8 = 0xa5;
 /// What one run gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measurement {
+    /// Cycles since reset when the call instruction began.
+    pub start: u64,
     /// From the call to the return.
     pub cycles: u64,
     /// Deepest stack use, in bytes.
@@ -235,6 +237,19 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// A fault of the model, an endless operation, inputs that do not fit.
     pub fn measure(&mut self, case: &Case) -> Result<Measurement, LabError> {
+        self.measure_observed(case, &mut NoObserver)
+    }
+
+    /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are written to where the
+    /// next ones are waited for.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub fn measure_observed(
+        &mut self,
+        case: &Case,
+        observer: &mut dyn Observer,
+    ) -> Result<Measurement, LabError> {
         for (name, bytes) in &case.inputs {
             if bytes.is_empty() {
                 continue;
@@ -254,7 +269,7 @@ impl<'a> Bench<'a> {
         for (name, length) in &case.untouched {
             self.poke(name, &vec![UNTOUCHED; *length])?;
         }
-        let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]));
+        let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]), observer);
         self.run(&mut watcher)?;
         let &[call] = watcher.0.calls() else {
             let problem = format!("called the measured function {} times, not once", watcher.0.calls().len());
@@ -270,15 +285,16 @@ impl<'a> Bench<'a> {
         if let Some(result) = case.result {
             verified &= self.peek("result", 2)? == result.to_le_bytes();
         }
-        Ok(Measurement { cycles: call.inclusive, stack: call.stack, verified })
+        Ok(Measurement { start: call.start, cycles: call.inclusive, stack: call.stack, verified })
     }
 }
 
-struct CallWatcher<'a>(Profiler<'a>);
+struct CallWatcher<'a, 'o>(Profiler<'a>, &'o mut dyn Observer);
 
-impl Observer for CallWatcher<'_> {
+impl Observer for CallWatcher<'_, '_> {
     fn step(&mut self, step: &Step) {
         self.0.step(step);
+        self.1.step(step);
     }
 }
 
@@ -389,7 +405,7 @@ fn run_job(
     let variant = job.variant;
     let names: Vec<&str> = job.operations.iter().map(|operation| operation.name.as_str()).collect();
     let build = firmware::build(house, target, point, variant, &names)?;
-    let empty = Firmware::read(&build.elf(firmware::EMPTY), target.part.core)?.footprint();
+    let empty = Firmware::read(&build.image(firmware::EMPTY), target.part.core)?.footprint();
     job.operations
         .iter()
         .map(|operation| {
@@ -408,7 +424,7 @@ fn run_row(
     build: &Build,
     empty: crate::elf::Footprint,
 ) -> Result<Row, LabError> {
-    let firmware = Firmware::read(&build.elf(&operation.name), target.part.core)?;
+    let firmware = Firmware::read(&build.image(&operation.name), target.part.core)?;
     let mut bench = Bench::start(target, &firmware, operation, point.clock_hz, request.max_cycles)?;
     let bytes = request.bytes.filter(|_| operation.any_length).unwrap_or(operation.bytes);
     if operation.any_length && u32::from(bytes) > bench.capacity()? {
@@ -435,7 +451,7 @@ fn run_row(
         verified &= measurement.verified;
     }
     let cycles = Cycles::of(&cycles);
-    let time_s = cycles.mean / point.clock_hz as f64;
+    let time_s = cycles.mean * target.seconds_per_cycle(point);
     let footprint = firmware.footprint();
     Ok(Row {
         target: target.name().into(),

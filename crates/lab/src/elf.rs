@@ -1,6 +1,6 @@
-//! ELF files for microcontrollers: what is loaded where, and what the addresses are called.
+//! Linked firmware: what is loaded where, and what the addresses are called. ELF files; sdcc's hex files with their map.
 
-use crate::{LabError, names};
+use crate::{LabError, names, sdld};
 use mcu::{Core, Image, Segment};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
@@ -27,6 +27,27 @@ pub struct Symbol {
     pub size: u32,
 }
 
+/// A label `<kernel>.<module>.<number>` in code: the module's instructions stand from here to the next mark or to the
+/// end of the function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// First instruction.
+    pub address: u32,
+    /// The module's name.
+    pub module: String,
+}
+
+impl Mark {
+    fn of(name: &str, address: u32) -> Option<Mark> {
+        let mut parts = name.rsplit('.');
+        let number = parts.next()?;
+        let module = parts.next()?;
+        parts.next().filter(|kernel| !kernel.is_empty())?;
+        number.parse::<u32>().ok()?;
+        Some(Mark { address, module: module.into() })
+    }
+}
+
 /// What a program takes up, the bench's own `ws_bench_*` symbols left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
@@ -40,20 +61,28 @@ pub struct Footprint {
 pub struct Firmware {
     path: PathBuf,
     image: Image,
+    core: Core,
     symbols: BTreeMap<String, Symbol>,
     /// Sorted by address, one for each.
     functions: Vec<Function>,
+    /// Sorted by address.
+    marks: Vec<Mark>,
     footprint: Footprint,
     lines: Option<addr2line::Loader>,
 }
 
 impl Firmware {
-    /// Reads an ELF file and checks that it is for `core`.
+    /// Reads an ELF file and checks that it is for `core`; or an Intel hex file (`.ihx`, `.hex`) with the map of
+    /// sdcc's linker beside it, for the processors that sdcc builds for.
     ///
     /// # Errors
-    /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is not an executable ELF file for
-    /// that processor.
+    /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is not executable firmware for that
+    /// processor.
     pub fn read(path: &Path, core: Core) -> Result<Firmware, LabError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if let (Some(spaces), Some("ihx" | "hex")) = (sdld_spaces(core), extension) {
+            return Firmware::read_hex(path, core, spaces);
+        }
         let bytes = std::fs::read(path).map_err(|error| LabError::File { path: path.into(), error })?;
         let bad = |problem: String| LabError::BadFile { path: path.into(), problem };
         let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice()).map_err(|error| {
@@ -82,7 +111,64 @@ impl Firmware {
         let (symbols, functions) = names_of(&file, thumb);
         let footprint = footprint(&file, &symbols);
         let lines = addr2line::Loader::new(path).ok();
-        Ok(Firmware { path: path.into(), image: Image { segments }, symbols, functions, footprint, lines })
+        let (functions, marks) = functions;
+        Ok(Firmware {
+            path: path.into(),
+            image: Image { segments },
+            core,
+            symbols,
+            functions,
+            marks,
+            footprint,
+            lines,
+        })
+    }
+
+    fn read_hex(path: &Path, core: Core, spaces: sdld::Spaces) -> Result<Firmware, LabError> {
+        let text = |path: &Path| {
+            std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
+        };
+        let hex = text(path)?;
+        let map = text(&path.with_extension("map"))?;
+        let program = sdld::read(&hex, &map, spaces)
+            .map_err(|problem| LabError::BadFile { path: path.into(), problem })?;
+        Ok(Firmware {
+            path: path.into(),
+            image: program.image,
+            core,
+            symbols: program.symbols,
+            functions: program.functions,
+            marks: Vec::new(),
+            footprint: program.footprint,
+            lines: None,
+        })
+    }
+
+    /// The processor that it is for.
+    #[must_use]
+    pub fn core(&self) -> Core {
+        self.core
+    }
+
+    /// The marks that kernels set between their modules, by address.
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// The functions that the compiler inlined into each other at an address, innermost first; none where the file
+    /// does not tell.
+    #[must_use]
+    pub fn inlined(&self, address: u32) -> Vec<String> {
+        let mut names = Vec::new();
+        if let Some(lines) = &self.lines
+            && let Ok(mut frames) = lines.find_frames(u64::from(address))
+        {
+            while let Ok(Some(frame)) = frames.next() {
+                names.extend(frame.function.and_then(|name| Some(name.raw_name().ok()?.into_owned())));
+            }
+        }
+        names
     }
 
     /// Where it was read from.
@@ -107,6 +193,12 @@ impl Firmware {
     #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.functions
+    }
+
+    /// All symbols by name.
+    #[must_use]
+    pub fn symbols(&self) -> &BTreeMap<String, Symbol> {
+        &self.symbols
     }
 
     /// A symbol by its exact name.
@@ -196,6 +288,14 @@ fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Seg
     Some(segments)
 }
 
+/// Where sdcc's areas lie, for the processors that it builds for.
+fn sdld_spaces(core: Core) -> Option<sdld::Spaces> {
+    match core {
+        Core::Mcs51 => Some(sdld::Spaces::MCS51),
+        _ => None,
+    }
+}
+
 fn elf_machine(core: Core) -> u16 {
     match core {
         Core::Avr5 | Core::Avr51 => elf::EM_AVR,
@@ -218,10 +318,14 @@ fn machine_name(machine: u16) -> String {
     }
 }
 
-fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Symbol>, Vec<Function>) {
+/// Functions by address, and marks by address.
+type CodeLabels = (Vec<Function>, Vec<Mark>);
+
+fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Symbol>, CodeLabels) {
     let mut symbols = BTreeMap::new();
     // Sorted so that of several names at one address a global function comes first.
     let mut labels: Vec<(u32, u8, Function)> = Vec::new();
+    let mut marks: Vec<Mark> = Vec::new();
     for symbol in file.symbols() {
         let Ok(name) = symbol.name() else { continue };
         if name.is_empty() || name.starts_with('$') || name.starts_with(".L") {
@@ -239,7 +343,9 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
         let mask = if thumb && is_function { !1 } else { !0 };
         let entry = Symbol { address: symbol.address() as u32 & mask, size: symbol.size() as u32 };
         symbols.entry(name.to_owned()).or_insert(entry);
-        if executable && (is_function || is_label) {
+        if is_label && let Some(mark) = Mark::of(name, entry.address) {
+            marks.push(mark);
+        } else if executable && (is_function || is_label) {
             let rank = 2 * u8::from(!is_function) + u8::from(!symbol.is_global());
             let function = Function { name: name.to_owned(), address: entry.address, size: entry.size };
             labels.push((entry.address, rank, function));
@@ -247,7 +353,8 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
     }
     labels.sort_by(|a, b| (a.0, a.1, &a.2.name).cmp(&(b.0, b.1, &b.2.name)));
     labels.dedup_by_key(|label| label.0);
-    (symbols, labels.into_iter().map(|label| label.2).collect())
+    marks.sort_by_key(|mark| mark.address);
+    (symbols, (labels.into_iter().map(|label| label.2).collect(), marks))
 }
 
 fn has_flag<'a>(section: &impl ObjectSection<'a>, flag: u32) -> bool {

@@ -11,17 +11,21 @@ use std::process::{Command, Stdio};
 /// The operation that links the bench without any operation.
 pub const EMPTY: &str = "empty";
 
+/// In a port's folder: makes sure that its tools are there, and writes their folder to standard output.
+const TOOLS_SCRIPT: &str = "build-binutils";
+
 /// Bench firmware of one target, variant and operating point, in a folder of its own.
 #[derive(Clone, Debug)]
 pub struct Build {
     folder: PathBuf,
+    extension: &'static str,
 }
 
 impl Build {
-    /// The ELF file of an operation.
+    /// The linked program of an operation, as [`crate::elf::Firmware::read`] takes it.
     #[must_use]
-    pub fn elf(&self, operation: &str) -> PathBuf {
-        self.folder.join(format!("{operation}.elf"))
+    pub fn image(&self, operation: &str) -> PathBuf {
+        self.folder.join(format!("{operation}.{}", self.extension))
     }
 }
 
@@ -36,17 +40,17 @@ pub fn build(
     variant: &str,
     operations: &[&str],
 ) -> Result<Build, LabError> {
-    let compiler = &target.toolchain.compiler;
-    require(compiler)?;
+    let compiler = compiler(house, target)?;
     require("make")?;
-    let key = content_key(house, target, point)?;
+    let key = content_key(house, target, point, &compiler)?;
     let out = house.firmware_cache().join(&key);
     let folder = out.join(target.name()).join(variant);
-    let build = Build { folder };
+    let extension = if target.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
+    let build = Build { folder, extension };
     // Two runs at once must not write the same objects; whoever comes second finds everything built.
     let _building = lock(&build.folder)?;
     let wanted: Vec<&str> =
-        operations.iter().copied().chain([EMPTY]).filter(|op| !build.elf(op).is_file()).collect();
+        operations.iter().copied().chain([EMPTY]).filter(|op| !build.image(op).is_file()).collect();
     if wanted.is_empty() {
         return Ok(build);
     }
@@ -75,8 +79,8 @@ pub fn build(
         }
         return Err(LabError::Build { what, output: text });
     }
-    if let Some(missing) = wanted.iter().find(|op| !build.elf(op).is_file()) {
-        let output = format!("make succeeded, but {} is not there", build.elf(missing).display());
+    if let Some(missing) = wanted.iter().find(|op| !build.image(op).is_file()) {
+        let output = format!("make succeeded, but {} is not there", build.image(missing).display());
         return Err(LabError::Build { what, output });
     }
     Ok(build)
@@ -100,32 +104,58 @@ fn packages(tool: &str) -> &'static str {
         "avr-gcc" => "gcc-avr avr-libc",
         "arm-none-eabi-gcc" => "gcc-arm-none-eabi libnewlib-arm-none-eabi",
         "clang" => "clang lld llvm",
+        "sdcc" => "sdcc",
         _ => "make",
     }
 }
 
 fn require(tool: &str) -> Result<(), LabError> {
-    let status = Command::new(tool)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        _ => Err(LabError::MissingTool { tool: tool.into(), packages: packages(tool) }),
+    match version(Path::new(tool)) {
+        Some(_) => Ok(()),
+        None => Err(LabError::MissingTool { tool: tool.into(), packages: packages(tool) }),
     }
 }
 
-/// A name for everything that decides what the compiler puts out: sources, target file, compiler, clock.
-fn content_key(house: &House, target: &Target, point: &OperatingPoint) -> Result<String, LabError> {
-    let mut digest = Sha256::new();
-    let compiler = Command::new(&target.toolchain.compiler)
-        .arg("--version")
+/// What a tool says of itself; `None` where it is not there.
+fn version(tool: &Path) -> Option<Vec<u8>> {
+    let output =
+        Command::new(tool).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then_some(output.stdout)
+}
+
+/// The target's compiler or assembler: from the search path, or from where the port's own script puts it, which
+/// builds it the first time.
+fn compiler(house: &House, target: &Target) -> Result<PathBuf, LabError> {
+    let name = &target.toolchain.compiler;
+    if version(Path::new(name)).is_some() {
+        return Ok(name.into());
+    }
+    let script = house.root().join("device/ports").join(&target.toolchain.port).join(TOOLS_SCRIPT);
+    if !script.is_file() {
+        return Err(LabError::MissingTool { tool: name.clone(), packages: packages(name) });
+    }
+    // What it has to say while it builds goes to standard error as it comes.
+    let output = Command::new(&script)
         .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
         .output()
-        .map_err(|error| LabError::File { path: (&target.toolchain.compiler).into(), error })?;
-    digest.update(&compiler.stdout);
+        .map_err(|error| LabError::File { path: script.clone(), error })?;
+    if !output.status.success() {
+        let output = format!("{} failed; what it said is above", script.display());
+        return Err(LabError::Build { what: name.clone(), output });
+    }
+    Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).join(name))
+}
+
+/// A name for everything that decides what the compiler puts out: sources, target file, compiler, clock.
+fn content_key(
+    house: &House,
+    target: &Target,
+    point: &OperatingPoint,
+    compiler: &Path,
+) -> Result<String, LabError> {
+    let mut digest = Sha256::new();
+    digest.update(version(compiler).unwrap_or_default());
     digest.update(format!("{} {}", point.clock_hz, point.wait_states));
     let mut files = vec![house.root().join("targets").join(format!("{}.toml", target.name()))];
     let device = house.root().join("device");

@@ -1,11 +1,12 @@
 //! The lab: builds firmware, runs it on the processor models of `mcu`, measures it, and says what it costs.
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
-//! - [`elf`]: any ELF file for a known target: bytes, symbols, source lines
+//! - [`elf`], [`sdld`]: linked firmware for a known target: bytes, symbols, source lines
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
 //! - [`firmware`]: the bench firmware, built by `device/Makefile`, kept by content
-//! - [`bench`], [`measure`]: the two commands
+//! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
+//! - [`bench`], [`measure`], [`reproduce`]: the commands
 //! - [`report`], [`progress`]: rows as a table, JSON or CSV; how far the work is
 
 pub mod bench;
@@ -13,13 +14,17 @@ pub mod elf;
 mod error;
 pub mod firmware;
 pub mod measure;
+pub mod modules;
 pub mod names;
 pub mod operations;
+pub mod paper;
 pub mod profile;
 pub mod progress;
 pub mod reference;
 pub mod region;
 pub mod report;
+pub mod reproduce;
+pub mod sdld;
 pub mod target;
 
 pub use error::LabError;

@@ -4,7 +4,7 @@ use crate::bench::place_fault;
 use crate::elf::Firmware;
 use crate::profile::{Call, Profiler};
 use crate::region::{Region, RegionTimer};
-use crate::target::{House, OperatingPoint, Target};
+use crate::target::{House, Target};
 use crate::{LabError, names};
 use mcu::{Access, Machine, Observer, PinEdge, Step, Stop, Until, new_machine};
 use serde::Serialize;
@@ -137,7 +137,15 @@ pub fn run(house: &House, request: &Request) -> Result<Outcome, LabError> {
             return Err(never_returned(&watcher.profiler, function, name, cycles));
         }
     }
-    let rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls, &point);
+    let rows = rows(
+        &firmware,
+        &watcher,
+        &watched,
+        region.as_ref(),
+        request.calls,
+        target.seconds_per_cycle(&point),
+        point.power_w,
+    );
     let outcome = Outcome {
         rows,
         cycles: machine.cycles(),
@@ -261,10 +269,11 @@ fn rows(
     watched: &[usize],
     region: Option<&Region>,
     wanted: Option<u64>,
-    point: &OperatingPoint,
+    seconds_per_cycle: f64,
+    power_w: f64,
 ) -> Vec<Row> {
     let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64| {
-        let time_s = inclusive_cycles as f64 / point.clock_hz as f64;
+        let time_s = inclusive_cycles as f64 * seconds_per_cycle;
         Row {
             kind,
             name: name.into(),
@@ -274,7 +283,7 @@ fn rows(
             exclusive_cycles: None,
             stack_bytes: None,
             time_s,
-            energy_j: time_s * point.power_w,
+            energy_j: time_s * power_w,
         }
     };
     let name = |function: usize| firmware.functions()[function].name.as_str();

@@ -143,6 +143,9 @@ impl<'a> Profiler<'a> {
 
     /// An instruction is about to execute.
     pub fn step(&mut self, step: &Step) {
+        // A stack that grows up is looked at upside down.
+        let sp = if self.firmware.core().stack_grows_up() { u32::MAX - step.sp } else { step.sp };
+        let step = &Step { sp, ..*step };
         let Some(last) = self.last.replace(*step) else {
             self.push(step.pc, u32::MAX, step, step, false);
             return;

@@ -1,6 +1,6 @@
 //! Rows as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use crate::{LabError, bench, measure};
+use crate::{LabError, bench, measure, reproduce};
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
 use serde::Serialize;
@@ -216,6 +216,67 @@ pub fn measure(rows: &[measure::Row], format: Format) -> Result<String, LabError
             Ok(format!("{table}\n"))
         }
     }
+}
+
+/// The cells of papers' tables.
+///
+/// # Errors
+/// None in practice: rows can always be written.
+pub fn reproduce(outcomes: &[reproduce::Outcome], format: Format) -> Result<String, LabError> {
+    let rows: Vec<&reproduce::Row> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
+    match format {
+        Format::Json => json(&rows),
+        Format::Csv => csv(&rows),
+        Format::Table => Ok(outcomes.iter().map(reproduce_table).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// A figure with as many digits as its unit is worth; a dash where there is none.
+fn figure(value: Option<f64>, unit: &str) -> String {
+    match value {
+        None => "–".into(),
+        Some(value) if matches!(unit, "cycles" | "B" | "bit") && value.fract().abs() < 0.05 => {
+            grouped(value.round() as i64)
+        }
+        Some(value) if value.abs() >= 100.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.2}"),
+    }
+}
+
+fn reproduce_table(outcome: &reproduce::Outcome) -> String {
+    let mut text = format!("{}\n", outcome.title);
+    let mut notes: Vec<&str> = Vec::new();
+    for (name, title) in &outcome.tables {
+        text += &format!("\n{name}: {title}\n");
+        let header = ["row", "column", "unit", "published", "measured", "ratio", "note"];
+        let mut table = table(&header, 3);
+        let mut last = "";
+        for row in outcome.rows.iter().filter(|row| row.table == *name) {
+            let repeated = std::mem::replace(&mut last, &row.row) == row.row;
+            let mut numbers = Vec::new();
+            for note in &row.notes {
+                let index = notes.iter().position(|known| known == note).unwrap_or_else(|| {
+                    notes.push(note);
+                    notes.len() - 1
+                });
+                numbers.push((index + 1).to_string());
+            }
+            table.add_row([
+                if repeated { "" } else { row.row.as_str() }.to_owned(),
+                row.column.clone(),
+                row.unit.clone(),
+                figure(row.published, &row.unit),
+                figure(row.measured, &row.unit),
+                row.ratio.map_or("–".into(), |ratio| format!("{ratio:.2}")),
+                numbers.join(" "),
+            ]);
+        }
+        text += &format!("{table}\n");
+    }
+    for (index, note) in notes.iter().enumerate() {
+        text += &format!("\n[{}] {note}", index + 1);
+    }
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -82,6 +82,12 @@ impl Target {
         })?;
         Ok(OperatingPoint { clock_hz, supply_v, wait_states, power_w })
     }
+
+    /// How long one of the cycles lasts that its model counts, in seconds.
+    #[must_use]
+    pub fn seconds_per_cycle(&self, point: &OperatingPoint) -> f64 {
+        f64::from(self.part.clocks_per_cycle) / point.clock_hz as f64
+    }
 }
 
 /// A clock and a supply that go together, with what follows from them.
@@ -148,7 +154,15 @@ impl House {
     /// # Errors
     /// [`LabError::File`] where the folder cannot be read.
     pub fn target_names(&self) -> Result<Vec<String>, LabError> {
-        let folder = self.root.join("targets");
+        self.names_in("targets")
+    }
+
+    /// The names of the TOML files in a folder of the project, sorted.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where the folder cannot be read.
+    pub fn names_in(&self, folder: &str) -> Result<Vec<String>, LabError> {
+        let folder = self.root.join(folder);
         let entries =
             std::fs::read_dir(&folder).map_err(|error| LabError::File { path: folder.clone(), error })?;
         let mut names: Vec<String> = entries

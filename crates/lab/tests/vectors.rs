@@ -141,7 +141,7 @@ fn check(target: &str) {
     for variant in &target.toolchain.variants {
         let build = firmware::build(&house, &target, &point, variant, &names).expect("the firmware builds");
         for operation in &operations {
-            let elf = Firmware::read(&build.elf(&operation.name), target.part.core).expect("an ELF file");
+            let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let mut bench =
                 Bench::start(&target, &elf, operation, point.clock_hz, 100_000_000).expect("start-up ends");
             for (index, case) in of(operation).into_iter().flatten().enumerate() {

@@ -29,6 +29,14 @@ pub enum Core {
     CortexM7,
 }
 
+impl Core {
+    /// Whether a push moves the stack pointer up, as on the 8051 alone.
+    #[must_use]
+    pub fn stack_grows_up(self) -> bool {
+        self == Core::Mcs51
+    }
+}
+
 /// What a memory is, which decides who may write it and how it is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

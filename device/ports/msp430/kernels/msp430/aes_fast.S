@@ -222,6 +222,8 @@ unaligned_block:
     ret
     .size unaligned_block, . - unaligned_block
 
+/* Labels <direction>.<module>.<number> tell the lab which instructions belong to which part. */
+
 /* ---- Encryption ------------------------------------------------------ */
 
 /*
@@ -333,13 +335,14 @@ ws_aes_encrypt:
     xor @ROUND_KEYS+, r15
     mov @r14, r14
     xor @ROUND_KEYS+, r14
-    jmp .Lencrypt_middle
-.Lencrypt_loop:
+    jmp encrypt.iteration.2
+encrypt.iteration.1:
     encrypt_round r4, r5, r6, r7, r8, r9, r10, r11, r13, r15, r14
-.Lencrypt_middle:
+encrypt.iteration.2:
     encrypt_round r4, r5, r6, r8, r7, r13, r15, r14, r9, r10, r11
     cmp @r1, ROUND_KEYS
-    jne .Lencrypt_loop
+    jne encrypt.iteration.1
+encrypt.last_iteration.1:
     incd r1
     pop r15
     encrypt_last r4, r6, 0, r15, r14, r13
@@ -356,6 +359,7 @@ ws_aes_encrypt:
     encrypt_last r10, r4, 12, r15, r14, r13
     swpb r7
     encrypt_last r7, r9, 14, r15, r14, r13
+encrypt.other.1:
     restore_registers
     ret
     .size ws_aes_encrypt, . - ws_aes_encrypt
@@ -480,13 +484,14 @@ ws_aes_decrypt:
     mov @r14, r14
     xor @ROUND_KEYS+, r14
     sub #32, ROUND_KEYS
-    jmp .Ldecrypt_middle
-.Ldecrypt_loop:
+    jmp decrypt.iteration.2
+decrypt.iteration.1:
     decrypt_round r4, r5, r6, r7, r8, r9, r10, r14, r11, r13, r15
-.Ldecrypt_middle:
+decrypt.iteration.2:
     decrypt_round r13, r15, r9, r11, r8, r6, r10, r14, r7, r4, r5
     cmp @r1, ROUND_KEYS
-    jne .Ldecrypt_loop
+    jne decrypt.iteration.1
+decrypt.last_iteration.1:
     incd r1
     pop r15
     decrypt_last r4, r10, 0, r15, r13, r11
@@ -499,6 +504,7 @@ ws_aes_decrypt:
     decrypt_last r10, r8, 12, r15, r13, r11
     swpb r7
     decrypt_last r7, r5, 14, r15, r13, r11
+decrypt.other.1:
     restore_registers
     ret
     .size ws_aes_decrypt, . - ws_aes_decrypt

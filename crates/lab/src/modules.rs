@@ -1,0 +1,153 @@
+//! Which part of an operation an instruction belongs to, and what each part costs.
+//!
+//! Assembly kernels set marks between their modules ([`crate::elf::Mark`]). In compiled code a module is a list of C
+//! functions, and an instruction belongs to the innermost of the functions inlined there that is in such a list.
+
+use crate::elf::Firmware;
+use crate::paper::Module;
+use mcu::{Observer, Step};
+use std::collections::{BTreeMap, HashMap};
+
+/// Marks with these names begin a round, also where its steps cannot be told apart.
+const ROUNDS: [&str; 2] = ["iteration", "last_iteration"];
+/// A round begins where one of the first follows one of the second.
+const FIRST_STEPS: [&str; 2] = ["byte_sub", "shift_row"];
+const LAST_STEPS: [&str; 2] = ["mix_column", "add_round_key"];
+
+/// What a module took in one run, all its executions together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Cycles.
+    pub cycles: u64,
+    /// Bytes in the program; 0 in compiled code, where a module's instructions are not in one place.
+    pub bytes: u32,
+    /// In how many places it stands; 0 in compiled code.
+    pub copies: u32,
+}
+
+/// Charges cycles to modules, and notes where rounds begin.
+pub struct ModuleWatcher<'a> {
+    firmware: &'a Firmware,
+    modules: &'a BTreeMap<String, Module>,
+    known: HashMap<u32, Option<&'a str>>,
+    cycles: BTreeMap<&'a str, u64>,
+    last: Option<(u32, u64)>,
+    /// The last step was one of a round's last.
+    late: bool,
+    rounds: Vec<u64>,
+    busy_until: u64,
+}
+
+impl<'a> ModuleWatcher<'a> {
+    /// A watcher that has seen nothing yet.
+    #[must_use]
+    pub fn new(firmware: &'a Firmware, modules: &'a BTreeMap<String, Module>) -> Self {
+        ModuleWatcher {
+            firmware,
+            modules,
+            known: HashMap::new(),
+            cycles: BTreeMap::new(),
+            last: None,
+            late: false,
+            rounds: Vec::new(),
+            busy_until: 0,
+        }
+    }
+
+    /// Cycles since reset at which each round began.
+    #[must_use]
+    pub fn rounds(&self) -> &[u64] {
+        &self.rounds
+    }
+
+    /// Cycles since reset at which the last instruction of a module ended.
+    #[must_use]
+    pub fn busy_until(&self) -> u64 {
+        self.busy_until
+    }
+
+    /// The cost of each module that was executed.
+    #[must_use]
+    pub fn costs(&self) -> BTreeMap<String, Cost> {
+        let mut costs: BTreeMap<String, Cost> = self
+            .cycles
+            .iter()
+            .map(|(&module, &cycles)| (module.to_owned(), Cost { cycles, ..Cost::default() }))
+            .collect();
+        let marks = self.firmware.marks();
+        for (index, mark) in marks.iter().enumerate() {
+            let end = self.end_of_mark(index);
+            // What the linker kept but this operation never comes to is another operation's.
+            if !self.known.keys().any(|address| (mark.address..end).contains(address)) {
+                continue;
+            }
+            if let Some(cost) = costs.get_mut(&mark.module) {
+                cost.bytes += end - mark.address;
+                cost.copies += 1;
+            }
+        }
+        costs
+    }
+
+    fn end_of_mark(&self, index: usize) -> u32 {
+        let marks = self.firmware.marks();
+        let start = marks[index].address;
+        let next = marks.get(index + 1).map_or(u32::MAX, |mark| mark.address);
+        let functions = self.firmware.functions();
+        let end = self.firmware.function_at(start).map_or(u32::MAX, |function| {
+            match (functions[function].size, functions.get(function + 1)) {
+                (0, Some(following)) => following.address,
+                (0, None) => u32::MAX,
+                (size, _) => functions[function].address + size,
+            }
+        });
+        next.min(end)
+    }
+
+    fn module_at(&mut self, address: u32) -> Option<&'a str> {
+        if let Some(&known) = self.known.get(&address) {
+            return known;
+        }
+        let module = self.marked(address).or_else(|| self.compiled(address));
+        self.known.insert(address, module);
+        module
+    }
+
+    fn marked(&self, address: u32) -> Option<&'a str> {
+        let marks = self.firmware.marks();
+        let index = marks.partition_point(|mark| mark.address <= address).checked_sub(1)?;
+        if address >= self.end_of_mark(index) {
+            return None;
+        }
+        self.modules.get_key_value(&marks[index].module).map(|(name, _)| name.as_str())
+    }
+
+    fn compiled(&self, address: u32) -> Option<&'a str> {
+        let functions = self.firmware.functions();
+        let function = self.firmware.function_at(address).map(|index| functions[index].name.clone());
+        self.firmware.inlined(address).into_iter().chain(function).find_map(|function| {
+            let (name, _) = self.modules.iter().find(|(_, module)| module.functions.contains(&function))?;
+            Some(name.as_str())
+        })
+    }
+}
+
+impl Observer for ModuleWatcher<'_> {
+    fn step(&mut self, step: &Step) {
+        if let Some((pc, since)) = self.last.replace((step.pc, step.cycles))
+            && let Some(module) = self.module_at(pc)
+        {
+            *self.cycles.entry(module).or_default() += step.cycles - since;
+            self.busy_until = step.cycles;
+        }
+        let Some(module) = self.module_at(step.pc) else { return };
+        let marks = self.firmware.marks();
+        let begins =
+            ROUNDS.contains(&module) && marks.binary_search_by_key(&step.pc, |mark| mark.address).is_ok();
+        if begins || self.late && FIRST_STEPS.contains(&module) {
+            self.rounds.push(step.cycles);
+            self.late = false;
+        }
+        self.late |= LAST_STEPS.contains(&module);
+    }
+}
