@@ -1,11 +1,12 @@
 //! Which part of an operation an instruction belongs to, and what each part costs.
 //!
 //! Assembly kernels set marks between their modules ([`crate::elf::Mark`]). In compiled code a module is a list of C
-//! functions, and an instruction belongs to the innermost of the functions inlined there that is in such a list.
+//! functions, and an instruction belongs to the innermost of the functions inlined there that is in such a list. What
+//! is in none, such as a routine of the compiler's runtime, belongs to where it was called from.
 
 use crate::elf::Firmware;
 use crate::paper::Module;
-use mcu::{Observer, Step};
+use mcu::{Flow, Observer, Step};
 use std::collections::{BTreeMap, HashMap};
 
 /// Marks with these names begin a round, also where its steps cannot be told apart.
@@ -31,7 +32,10 @@ pub struct ModuleWatcher<'a> {
     modules: &'a BTreeMap<String, Module>,
     known: HashMap<u32, Option<&'a str>>,
     cycles: BTreeMap<&'a str, u64>,
-    last: Option<(u32, u64)>,
+    /// The module of the last instruction, and when that began.
+    last: Option<(Option<&'a str>, u64)>,
+    /// The modules that the calls under way were made from.
+    callers: Vec<Option<&'a str>>,
     /// The last step was one of a round's last.
     late: bool,
     rounds: Vec<u64>,
@@ -48,6 +52,7 @@ impl<'a> ModuleWatcher<'a> {
             known: HashMap::new(),
             cycles: BTreeMap::new(),
             last: None,
+            callers: Vec::new(),
             late: false,
             rounds: Vec::new(),
             busy_until: 0,
@@ -134,13 +139,21 @@ impl<'a> ModuleWatcher<'a> {
 
 impl Observer for ModuleWatcher<'_> {
     fn step(&mut self, step: &Step) {
-        if let Some((pc, since)) = self.last.replace((step.pc, step.cycles))
-            && let Some(module) = self.module_at(pc)
-        {
+        let last = self.last.take();
+        if let Some((Some(module), since)) = last {
             *self.cycles.entry(module).or_default() += step.cycles - since;
             self.busy_until = step.cycles;
         }
-        let Some(module) = self.module_at(step.pc) else { return };
+        match step.flow {
+            Flow::Call { .. } => self.callers.push(last.and_then(|(module, _)| module)),
+            Flow::Return => {
+                self.callers.pop();
+            }
+            _ => {}
+        }
+        let module = self.module_at(step.pc).or_else(|| self.callers.last().copied().flatten());
+        self.last = Some((module, step.cycles));
+        let Some(module) = module else { return };
         let marks = self.firmware.marks();
         let begins =
             ROUNDS.contains(&module) && marks.binary_search_by_key(&step.pc, |mark| mark.address).is_ok();
