@@ -71,8 +71,8 @@ T	=	0x1c			; R4, where XRL T,A is one instruction
 	xrl	ss,a
 .endm
 
-; A through the S-box to x; swap goes on with what was there, sub begins with it.
-.macro	swap	x
+; A through the S-box to x; turn goes on with what was there, sub begins with it.
+.macro	turn	x
 	movc	a,@a+dptr
 	xch	a,x
 .endm
@@ -221,9 +221,9 @@ round:
 	xrl	a,r1
 	mov	r1,a
 	xrl	a,s+13
-	swap	s+9
-	swap	s+5
-	swap	s+1
+	turn	s+9
+	turn	s+5
+	turn	s+1
 	put	s+13
 
 	mov	a,r3
@@ -234,10 +234,10 @@ round:
 	xrl	a,r2
 	mov	r2,a
 	xrl	a,s+14
-	swap	s+6
+	turn	s+6
 	put	s+14
 	mov	a,s+2
-	swap	s+10
+	turn	s+10
 	put	s+2
 
 	mov	a,k+3
@@ -247,8 +247,8 @@ round:
 	xrl	a,r3
 	mov	r3,a
 	xrl	a,s+15
-	swap	s+3
-	swap	s+7
-	swap	s+11
+	turn	s+3
+	turn	s+7
+	turn	s+11
 	put	s+15
 	ret

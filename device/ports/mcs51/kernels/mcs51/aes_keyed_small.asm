@@ -29,12 +29,12 @@ _ws_aes_block::
 s	=	0x30			; ws_aes_block
 T	=	0x05			; R5, where XRL T,A is one instruction
 
-; A through the S-box to x; swap goes on with what was there, sub begins with it.
+; A through the S-box to x; turn goes on with what was there, sub begins with it.
 .macro	put	x
 	movc	a,@a+dptr
 	mov	x,a
 .endm
-.macro	swap	x
+.macro	turn	x
 	movc	a,@a+dptr
 	xch	a,x
 .endm
@@ -58,24 +58,24 @@ T	=	0x05			; R5, where XRL T,A is one instruction
 .endm
 
 ws_aes_keyed_round::
-	swap	s+3
-	swap	s+7
-	swap	s+11
+	turn	s+3
+	turn	s+7
+	turn	s+11
 	put	s+15
 	mov	a,s+2
-	swap	s+10
+	turn	s+10
 	put	s+2
 	mov	a,s+6
-	swap	s+14
+	turn	s+14
 	put	s+6
 	sub	s+0
 	sub	s+4
 	sub	s+8
 	sub	s+12
 	mov	a,s+13
-	swap	s+9
-	swap	s+5
-	swap	s+1
+	turn	s+9
+	turn	s+5
+	turn	s+1
 	put	s+13
 	djnz	r6,mix
 	clr	a
