@@ -5,7 +5,8 @@
 ;	in:	A = byte 15 of the state, the other 15 in ws_aes_block; DPTR = ws_aes_sbox with the table of
 ;		doubles behind it, aes_sbox_fast.asm; R6 = rounds left, this one included, not 0; register bank 0
 ;	out:	ws_aes_block; R6 = rounds left
-;	R2 to R4 are 0 behind the last round, A, PSW clobbered; 158 machine cycles with LCALL and RET, 65 in the last round; 200 bytes of code
+;		R2 to R4 are 0 behind the last round; A, PSW clobbered
+;	158 machine cycles with LCALL and RET, 65 in the last round; 200 bytes of code
 ; Constant flow: the counter R6 alone decides a branch; MOVC takes the same time everywhere.
 ;
 ; Rows are substituted and shifted in one go, each byte exchanged for the next. MixColumns is made of three doublings

@@ -1,21 +1,11 @@
-; A round of AES but for its key, for the three key sizes of crypto/aes_keyed.h, the small variant; and block and key.
+; Block and key of AES with the round keys made on the way, crypto/aes_keyed.h, at fixed addresses of internal RAM:
 ;
-; ws_aes_keyed_round: SubBytes, ShiftRows, MixColumns of ws_aes_block, FIPS 197 sections 5.1.1 to 5.1.3; the last round
-; has no MixColumns.
-;	in:	A = byte 15 of the state, the other 15 in ws_aes_block; DPTR = ws_aes_sbox; R6 = rounds left, this
-;		one included, not 0; register bank 0
-;	out:	ws_aes_block; R6 = rounds left
-;	R2 to R5 are 0 behind the last round; R0, R1, A, PSW clobbered; 275 machine cycles with LCALL and RET, 66 in the last round; 139 bytes of code
-; Constant flow: the counter R6 alone decides a branch.
+;	ws_aes_key	0x0c to 0x2b
+;	ws_aes_block	0x30 to 0x3f
 ;
-; The S-box is the one table, and of C: crypto/aes_sbox.c. Rows are substituted and shifted in one go, each byte
-; exchanged for the next. MixColumns is made of three doublings to a column: with d = a0 + a2, e = a1 + a3,
-; T = d + e and v0 = T + 2 (a0 + a1), the new column is
-;	a0 + v0,  a1 + v1,  a2 + v2,  a3 + v3  where  v1 = v0 + 2d,  v2 = v1 + 2e,  v3 = v2 + 2d.
+; The kernels write these addresses as k and s. Between the two are four bytes that C may have for its bits.
 
 	.module	aes_keyed_small
-	.globl	_ws_aes_sbox
-
 	.area	AES_KEYED (ABS,DATA)
 	.org	0x0c
 _ws_aes_key::
@@ -23,101 +13,3 @@ _ws_aes_key::
 	.org	0x30
 _ws_aes_block::
 	.ds	16
-
-	.area	CSEG	(CODE)
-
-s	=	0x30			; ws_aes_block
-T	=	0x05			; R5, where XRL T,A is one instruction
-
-; A through the S-box to x; turn goes on with what was there, sub begins with it.
-.macro	put	x
-	movc	a,@a+dptr
-	mov	x,a
-.endm
-.macro	turn	x
-	movc	a,@a+dptr
-	xch	a,x
-.endm
-.macro	sub	x
-	mov	a,x
-	put	x
-.endm
-; A times 2 in GF(2^8): SUBB makes 0xff of a carry.
-.macro	double
-	add	a,acc
-	mov	r4,a
-	subb	a,acc
-	anl	a,#0x1b
-	xrl	a,r4
-.endm
-; @r ^= A; A stays.
-.macro	into	rr
-	xch	a,rr
-	xrl	a,rr
-	xch	a,rr
-.endm
-
-ws_aes_keyed_round::
-	turn	s+3
-	turn	s+7
-	turn	s+11
-	put	s+15
-	mov	a,s+2
-	turn	s+10
-	put	s+2
-	mov	a,s+6
-	turn	s+14
-	put	s+6
-	sub	s+0
-	sub	s+4
-	sub	s+8
-	sub	s+12
-	mov	a,s+13
-	turn	s+9
-	turn	s+5
-	turn	s+1
-	put	s+13
-	djnz	r6,mix
-	clr	a
-	mov	r2,a
-	mov	r3,a
-	mov	r4,a
-	mov	r5,a
-	ret
-mix:
-	mov	r0,#s+0
-	mov	r1,#s+2
-1$:
-	mov	a,@r0
-	xrl	a,@r1
-	mov	r5,a
-	double
-	mov	r2,a
-	inc	r0
-	inc	r1
-	mov	a,@r0
-	xrl	a,@r1
-	xrl	T,a
-	double
-	mov	r3,a
-	mov	a,@r0
-	dec	r0
-	xrl	a,@r0
-	double
-	xrl	a,r5
-	into	@r0
-	inc	r0
-	xrl	a,r2
-	into	@r0
-	inc	r0
-	xrl	a,r3
-	into	@r0
-	xrl	a,r2
-	into	@r1
-	inc	r0
-	inc	r0
-	inc	r1
-	inc	r1
-	inc	r1
-	cjne	r0,#s+16,1$
-	ret

@@ -1,0 +1,204 @@
+; AES decryption, FIPS 197, the small variant: ws_aes_decrypt of crypto/aes.h.
+;
+; in:	DPTR and B = round_keys; in external RAM _ws_aes_decrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
+;	model passes them; register bank 0 selected
+; out:	the block at out, and in ws_aes_block. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return
+;	address. No secret stays.
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 7,811 (128), 9,275 (192), 10,739 (256); 256
+; bytes of code, beside the inverse S-box and __gptrget.
+; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time everywhere.
+;
+; Rows are substituted and shifted in one go, each byte exchanged for the next. InvMixColumns is MixColumns of a column
+; to which 4 (a0 + a2) is added in rows 0 and 2, and 4 (a1 + a3) in rows 1 and 3; neither sum changes by that, so that the
+; doubles on the way to 4 serve both. What the chain of MixColumns is, aes_keyed_round_small.asm says.
+
+	.module	aes_decrypt_small
+	.globl	_ws_aes_inverse_sbox
+	.globl	__gptrget, __gptrput
+	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
+
+s	=	0x30			; ws_aes_block
+T	=	0x05			; R5, where XRL T,A is one instruction
+left	=	0x0c			; rounds, in ws_aes_key
+
+	.area	XSEG	(XDATA)
+_ws_aes_decrypt_PARM_2::
+	.ds	2
+_ws_aes_decrypt_PARM_3::
+	.ds	3
+_ws_aes_decrypt_PARM_4::
+	.ds	3
+
+	.area	CSEG	(CODE)
+
+; A through the S-box to x; turn goes on with what was there, sub begins with it.
+.macro	put	x
+	movc	a,@a+dptr
+	mov	x,a
+.endm
+.macro	turn	x
+	movc	a,@a+dptr
+	xch	a,x
+.endm
+.macro	sub	x
+	mov	a,x
+	put	x
+.endm
+
+; @r ^= A; A stays.
+.macro	into	rr
+	xch	a,rr
+	xrl	a,rr
+	xch	a,rr
+.endm
+
+_ws_aes_decrypt::
+	mov	r6,dpl
+	mov	r7,dph
+	mov	r5,b
+	mov	dptr,#_ws_aes_decrypt_PARM_2
+	movx	a,@dptr
+	mov	left,a
+	swap	a			; the last round key, 16 rounds further on
+	add	a,r6
+	mov	r6,a
+	clr	a
+	addc	a,r7
+	mov	r7,a
+	mov	dptr,#_ws_aes_decrypt_PARM_3
+	lcall	pointer
+load:
+	lcall	__gptrget
+	mov	@r0,a
+	inc	dptr
+	inc	r0
+	cjne	r0,#s+16,load
+	mov	b,r5
+	lcall	add_round_key
+round:
+	mov	dptr,#_ws_aes_inverse_sbox
+	sub	s+0
+	sub	s+4
+	sub	s+8
+	sub	s+12
+	mov	a,s+1
+	turn	s+5
+	turn	s+9
+	turn	s+13
+	put	s+1
+	mov	a,s+2
+	turn	s+10
+	put	s+2
+	mov	a,s+6
+	turn	s+14
+	put	s+6
+	mov	a,s+3
+	turn	s+15
+	turn	s+11
+	turn	s+7
+	put	s+3
+	lcall	add_round_key
+	djnz	left,mix
+
+	mov	r2,a
+	mov	r3,a
+	mov	r4,a
+	mov	r5,a
+	mov	dptr,#_ws_aes_decrypt_PARM_4
+	lcall	pointer
+store:
+	mov	a,@r0
+	lcall	__gptrput
+	inc	dptr
+	inc	r0
+	cjne	r0,#s+16,store
+	ret
+
+mix:
+	mov	r0,#s+0
+	mov	r1,#s+2
+1$:
+	mov	a,@r0
+	xrl	a,@r1
+	mov	r5,a
+	lcall	double
+	mov	r2,a
+	lcall	double
+	into	@r0
+	into	@r1
+	inc	r0
+	inc	r1
+	mov	a,@r0
+	xrl	a,@r1
+	xrl	T,a
+	lcall	double
+	mov	r3,a
+	lcall	double
+	into	@r0
+	into	@r1
+	mov	a,@r0
+	dec	r0
+	xrl	a,@r0
+	lcall	double
+	xrl	a,r5
+	into	@r0
+	inc	r0
+	xrl	a,r2
+	into	@r0
+	inc	r0
+	xrl	a,r3
+	into	@r0
+	xrl	a,r2
+	into	@r1
+	inc	r0
+	inc	r0
+	inc	r1
+	inc	r1
+	inc	r1
+	cjne	r0,#s+16,1$
+	ljmp	round
+
+; A times 2 in GF(2^8): SUBB makes 0xff of a carry.
+double:
+	add	a,acc
+	mov	r4,a
+	subb	a,acc
+	anl	a,#0x1b
+	xrl	a,r4
+	ret
+
+; Adds the round key at B, R7, R6, which goes back to the one before; A = 0 then.
+add_round_key:
+	mov	dpl,r6
+	mov	dph,r7
+	mov	r0,#s
+1$:
+	lcall	__gptrget
+	xrl	a,@r0
+	mov	@r0,a
+	inc	dptr
+	inc	r0
+	cjne	r0,#s+16,1$
+	mov	a,r6
+	add	a,#-16
+	mov	r6,a
+	mov	a,r7
+	addc	a,#-1
+	mov	r7,a
+	clr	a
+	ret
+
+; DPTR, B = the pointer in external RAM at DPTR; R0 = s.
+pointer:
+	movx	a,@dptr
+	mov	r1,a
+	inc	dptr
+	movx	a,@dptr
+	mov	r2,a
+	inc	dptr
+	movx	a,@dptr
+	mov	b,a
+	mov	dpl,r1
+	mov	dph,r2
+	mov	r0,#s
+	ret
