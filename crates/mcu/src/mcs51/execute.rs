@@ -169,8 +169,12 @@ impl State {
             0xc0 => self.push_direct(watch, pc, first)?,
             0xd0 => {
                 // The pointer counts before the value arrives, so that POP SP leaves the value popped ("POP").
+                let sp = self.sp;
                 let value = self.pop(watch, pc)?;
-                self.write_direct(watch, pc, first, value)?;
+                if let Err(fault) = self.write_direct(watch, pc, first, value) {
+                    self.sp = sp;
+                    return Err(fault);
+                }
             }
             // XCH, XCHD
             0xc5 => {
@@ -412,12 +416,10 @@ impl State {
     fn call<W: Watch>(&mut self, watch: &mut W, pc: u16, target: u16) -> Result<(), Fault> {
         let return_to = self.pc;
         let [low, high] = return_to.to_le_bytes();
-        let sp = self.sp;
+        // Both or none: the instruction can be looked at as it was.
+        self.require_internal(pc, self.sp.wrapping_add(2))?;
         self.push(watch, pc, low)?;
-        if let Err(fault) = self.push(watch, pc, high) {
-            self.sp = sp;
-            return Err(fault);
-        }
+        self.push(watch, pc, high)?;
         self.jump::<W>(target, Flow::Call { return_to: return_to.into() });
         Ok(())
     }

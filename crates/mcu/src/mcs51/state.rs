@@ -326,6 +326,12 @@ impl State {
         Ok(value)
     }
 
+    /// A fault where the internal RAM does not reach up to an address to be written.
+    #[inline(always)]
+    pub fn require_internal(&self, pc: u16, address: u8) -> Result<(), Fault> {
+        if self.memory.has_internal(address) { Ok(()) } else { Err(beyond(pc, address, "write")) }
+    }
+
     /// Pushes a byte: the stack grows upward, its pointer counts first.
     #[inline(always)]
     pub fn push<W: Watch>(&mut self, watch: &mut W, pc: u16, value: u8) -> Result<(), Fault> {

@@ -2,7 +2,8 @@
 //!
 //! Intel, *MCS 51 Microcontroller Family User's Manual* (272383-002), chapter "Hardware Description", and table "Reset
 //! Values of the SFRs". None of these is modelled as working: their registers keep what is written, and a write that
-//! would set one going is a fault. So are ones in bits that the manual reserves; these read as zero.
+//! would set one going is a fault. So are ones in bits that the manual reserves (these read as zero), and reading SBUF and
+//! TCON, whose values come from pins.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -22,6 +23,7 @@ const fn register(offset: u8, name: &'static str, reserved: u8, refused: u8, wha
     Register { offset, name, reserved, refused, what }
 }
 
+const TCON: u8 = 0x08;
 const SBUF: u8 = 0x19;
 const IE: u8 = 0x28;
 /// All interrupts are enabled by their own bits.
@@ -31,7 +33,7 @@ const REGISTERS: [Register; 11] = [
     // PD, IDL
     register(0x07, "PCON", 0x70, 0x03, "idle and power-down are not modelled: no interrupt would end them"),
     // TR1, TR0; IE1, IE0
-    register(0x08, "TCON", 0x00, 0x5a, "timers and external interrupts are not modelled"),
+    register(TCON, "TCON", 0x00, 0x5a, "timers and external interrupts are not modelled"),
     register(0x09, "TMOD", 0x00, 0x00, ""),
     register(0x0a, "TL0", 0x00, 0x00, ""),
     register(0x0b, "TL1", 0x00, 0x00, ""),
@@ -88,6 +90,14 @@ impl Peripheral for System {
         let register = &REGISTERS[index];
         if register.offset == SBUF {
             return Err(fault(register, address, context, register.what));
+        }
+        if register.offset == TCON {
+            return Err(fault(
+                register,
+                address,
+                context,
+                "its IE1 and IE0 show pins, which is not modelled",
+            ));
         }
         Ok(self.values[index].into())
     }
