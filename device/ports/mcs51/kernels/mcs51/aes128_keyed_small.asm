@@ -4,7 +4,7 @@
 ; in:	ws_aes_block = plaintext, ws_aes_key = key; register bank 0 selected
 ; out:	ws_aes_block = ciphertext; ws_aes_key undefined, as secret as the key; no other secret stays
 ; R0 to R7, DPTR, PSW clobbered. Stack: 4 bytes with the return address.
-; 3,345 machine cycles from LCALL to RET inclusive; 146 bytes of code, 541 with aes_keyed_round_small.asm and the S-box.
+; 3,165 machine cycles from LCALL to RET inclusive; 146 bytes of code, 541 with aes_keyed_round_small.asm and the S-box.
 ; Constant flow: counters and the round constant alone decide branches.
 ;
 ; Each row of the round key is a chain in A: the byte that was made last is what the next one needs. The S-box of the

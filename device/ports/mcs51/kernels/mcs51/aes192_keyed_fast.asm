@@ -4,7 +4,8 @@
 ; in:	ws_aes_block = plaintext, ws_aes_key = key; register bank 0 selected
 ; out:	ws_aes_block = ciphertext; ws_aes_key undefined, as secret as the key; no other secret stays
 ; R0 to R7, DPTR, PSW clobbered. Stack: 4 bytes with the return address.
-; 2,680 machine cycles from LCALL to RET inclusive; 377 bytes of code, 1,089 with aes_keyed_round_fast.asm and the tables.
+; 2,680 machine cycles from LCALL to RET inclusive; 377 bytes of code, 1,089 with aes_keyed_round_fast.asm and
+; the tables.
 ; Constant flow: counters alone decide branches.
 ;
 ; Three rounds have two blocks of six words of the key schedule between them: the first adds the last two of a block

@@ -4,7 +4,7 @@
 ; in:	ws_aes_block = plaintext, ws_aes_key = key; register bank 0 selected
 ; out:	ws_aes_block = ciphertext; ws_aes_key undefined, as secret as the key; no other secret stays
 ; R0 to R7, DPTR, PSW clobbered. Stack: 4 bytes with the return address.
-; 4,720 machine cycles from LCALL to RET inclusive; 267 bytes of code, 662 with aes_keyed_round_small.asm and the S-box.
+; 4,460 machine cycles from LCALL to RET inclusive; 267 bytes of code, 662 with aes_keyed_round_small.asm and the S-box.
 ; Constant flow: counters alone decide branches.
 ;
 ; Even rounds make and add the first half of the key, odd ones the second. Each row of the key is a chain in A.

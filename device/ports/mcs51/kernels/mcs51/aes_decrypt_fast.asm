@@ -3,15 +3,16 @@
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_decrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
 ; out:	the block at out, and in ws_aes_block. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return
-;	address. No secret stays.
+;	address. No other secret stays.
 ; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 3,140 (128), 3,714 (192), 4,288 (256); 447
 ; bytes of code, beside the tables and __gptrget.
-; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time everywhere.
+; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time
+; everywhere.
 ;
 ; Rows are substituted and shifted in one go, each byte exchanged for the next. InvMixColumns is MixColumns of a column
-; to which 4 (a0 + a2) is added in rows 0 and 2, and 4 (a1 + a3) in rows 1 and 3; neither sum changes by that, so that the
-; doubles on the way to 4 serve both, and the table of doubles is read five times a column. What the chain of MixColumns
-; is, aes_keyed_round_fast.asm says.
+; to which 4 (a0 + a2) is added in rows 0 and 2, and 4 (a1 + a3) in rows 1 and 3; neither sum changes by that, so that
+; the doubles on the way to 4 serve both, and the table of doubles is read five times a column. How MixColumns is done,
+; aes_keyed_round_fast.asm says.
 
 	.module	aes_decrypt_fast
 	.globl	_ws_aes_sbox, _ws_aes_inverse_sbox

@@ -3,14 +3,15 @@
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_decrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
 ; out:	the block at out, and in ws_aes_block. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return
-;	address. No secret stays.
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 7,811 (128), 9,275 (192), 10,739 (256); 256
+;	address. No other secret stays.
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 7,703 (128), 9,143 (192), 10,583 (256); 256
 ; bytes of code, beside the inverse S-box and __gptrget.
-; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time everywhere.
+; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time
+; everywhere.
 ;
 ; Rows are substituted and shifted in one go, each byte exchanged for the next. InvMixColumns is MixColumns of a column
-; to which 4 (a0 + a2) is added in rows 0 and 2, and 4 (a1 + a3) in rows 1 and 3; neither sum changes by that, so that the
-; doubles on the way to 4 serve both. What the chain of MixColumns is, aes_keyed_round_small.asm says.
+; to which 4 (a0 + a2) is added in rows 0 and 2, and 4 (a1 + a3) in rows 1 and 3; neither sum changes by that, so that
+; the doubles on the way to 4 serve both. aes_keyed_round_small.asm says how MixColumns is done.
 
 	.module	aes_decrypt_small
 	.globl	_ws_aes_inverse_sbox
@@ -18,7 +19,9 @@
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 
 s	=	0x30			; ws_aes_block
-T	=	0x05			; R5, where XRL T,A is one instruction
+P	=	0x02			; R2, R3, R5, where XRL P,A is one instruction
+Q	=	0x03
+T	=	0x05
 left	=	0x0c			; rounds, in ws_aes_key
 
 	.area	XSEG	(XDATA)
@@ -121,6 +124,7 @@ mix:
 	mov	a,@r0
 	xrl	a,@r1
 	mov	r5,a
+	mov	r3,a
 	lcall	double
 	mov	r2,a
 	lcall	double
@@ -132,24 +136,28 @@ mix:
 	xrl	a,@r1
 	xrl	T,a
 	lcall	double
-	mov	r3,a
+	xrl	Q,a
 	lcall	double
 	into	@r0
 	into	@r1
 	mov	a,@r0
 	dec	r0
 	xrl	a,@r0
+	xrl	P,a
+	xrl	Q,a
 	lcall	double
 	xrl	a,r5
-	into	@r0
+	xrl	a,@r0
+	mov	@r0,a
 	inc	r0
 	xrl	a,r2
-	into	@r0
+	mov	@r0,a
 	inc	r0
 	xrl	a,r3
-	into	@r0
+	mov	@r0,a
 	xrl	a,r2
-	into	@r1
+	xrl	a,r5
+	mov	@r1,a
 	inc	r0
 	inc	r0
 	inc	r1

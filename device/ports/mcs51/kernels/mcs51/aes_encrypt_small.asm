@@ -3,7 +3,7 @@
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_encrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
 ; out:	the block at out. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return address
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 4,392 (128), 5,157 (192), 6,053 (256); 105
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 4,212 (128), 4,937 (192), 5,793 (256); 105
 ; bytes of code, beside the kernels' and __gptrget.
 ; Constant flow: the number of rounds and the kinds of memory alone decide branches. The key is wiped behind it.
 ;

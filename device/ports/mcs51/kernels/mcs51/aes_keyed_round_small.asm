@@ -6,13 +6,13 @@
 ;		one included, not 0; register bank 0
 ;	out:	ws_aes_block; R6 = rounds left
 ;		R2 to R5 are 0 behind the last round; R0, R1, A, PSW clobbered
-;	275 machine cycles with LCALL and RET, 66 in the last round; 139 bytes of code
+;	255 machine cycles with LCALL and RET, 66 in the last round; 139 bytes of code
 ; Constant flow: the counter R6 alone decides a branch.
 ;
 ; The S-box is the one table, and of C: crypto/aes_sbox.c. Rows are substituted and shifted in one go, each byte
 ; exchanged for the next. MixColumns is made of three doublings to a column: with d = a0 + a2, e = a1 + a3,
-; T = d + e and v0 = T + 2 (a0 + a1), the new column is
-;	a0 + v0,  a1 + v1,  a2 + v2,  a3 + v3  where  v1 = v0 + 2d,  v2 = v1 + 2e,  v3 = v2 + 2d.
+; u = a0 + a1, T = d + e, P = u + 2d and Q = u + d + 2e, the new column is
+;	b0 = a0 + T + 2u,  b1 = b0 + P,  b2 = b1 + Q,  b3 = b2 + P + T.
 
 	.module	aes_keyed_round_small
 	.globl	_ws_aes_sbox
@@ -20,7 +20,9 @@
 	.area	CSEG	(CODE)
 
 s	=	0x30			; ws_aes_block
-T	=	0x05			; R5, where XRL T,A is one instruction
+P	=	0x02			; R2, R3, R5, where XRL P,A is one instruction
+Q	=	0x03
+T	=	0x05
 
 ; A through the S-box to x; turn goes on with what was there, sub begins with it.
 .macro	put	x
@@ -35,19 +37,10 @@ T	=	0x05			; R5, where XRL T,A is one instruction
 	mov	a,x
 	put	x
 .endm
-; A times 2 in GF(2^8): SUBB makes 0xff of a carry.
-.macro	double
-	add	a,acc
-	mov	r4,a
+; A = what the carry of a doubling in GF(2^8) adds; SUBB makes 0xff of it.
+.macro	carry
 	subb	a,acc
 	anl	a,#0x1b
-	xrl	a,r4
-.endm
-; @r ^= A; A stays.
-.macro	into	rr
-	xch	a,rr
-	xrl	a,rr
-	xch	a,rr
 .endm
 
 ws_aes_keyed_round::
@@ -82,31 +75,43 @@ mix:
 	mov	r1,#s+2
 1$:
 	mov	a,@r0
-	xrl	a,@r1
+	xrl	a,@r1			; d
 	mov	r5,a
-	double
+	mov	r3,a
+	add	a,acc
 	mov	r2,a
+	carry
+	xrl	P,a			; P = 2d
 	inc	r0
 	inc	r1
 	mov	a,@r0
-	xrl	a,@r1
+	xrl	a,@r1			; e
 	xrl	T,a
-	double
-	mov	r3,a
+	add	a,acc
+	xrl	Q,a
+	carry
+	xrl	Q,a			; Q = d + 2e
 	mov	a,@r0
 	dec	r0
-	xrl	a,@r0
-	double
+	xrl	a,@r0			; u
+	xrl	P,a
+	xrl	Q,a
+	add	a,acc
+	mov	r4,a
+	carry
+	xrl	a,r4
 	xrl	a,r5
-	into	@r0
+	xrl	a,@r0
+	mov	@r0,a
 	inc	r0
 	xrl	a,r2
-	into	@r0
+	mov	@r0,a
 	inc	r0
 	xrl	a,r3
-	into	@r0
+	mov	@r0,a
 	xrl	a,r2
-	into	@r1
+	xrl	a,r5
+	mov	@r1,a
 	inc	r0
 	inc	r0
 	inc	r1
