@@ -3,7 +3,7 @@
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_encrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
 ; out:	the block at out. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return address
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 2,567 (128), 3,238 (192), 3,763 (256); 160
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 2,567 (128), 3,214 (192), 3,706 (256); 160
 ; bytes of code, beside the kernels' and __gptrget.
 ; Constant flow: the number of rounds and the kinds of memory alone decide branches. The key is wiped behind it.
 ;
