@@ -300,9 +300,12 @@ fn the_stack() {
     assert_eq!(["a", "x", "h", "sp", "ccr"].map(|name| bench.get(name)), [0x80, 5, 6, 0x303, ONES]);
 }
 
+/// A branch's opcode, and with which flags it is taken.
+type Branch = (u8, fn(u32) -> bool);
+
 #[test]
 fn branches_look_at_their_flags() {
-    let when: [(u8, fn(u32) -> bool); 18] = [
+    let branches: [Branch; 20] = [
         (0x21, |_| false),
         (0x22, |f| f & (C | Z) == 0),
         (0x23, |f| f & (C | Z) != 0),
@@ -321,9 +324,10 @@ fn branches_look_at_their_flags() {
         (0x91, |f| (f & N != 0) != (f & V != 0)),
         (0x92, |f| f & Z == 0 && (f & N != 0) == (f & V != 0)),
         (0x93, |f| f & Z != 0 || (f & N != 0) != (f & V != 0)),
+        (0x20, |_| true),
+        (0x2f, |_| true),
     ];
-    let always: [(u8, fn(u32) -> bool); 2] = [(0x20, |_| true), (0x2f, |_| true)];
-    for (opcode, taken) in when.into_iter().chain(always) {
+    for (opcode, taken) in branches {
         for flags in (0..0x100).filter(|flags| flags & ONES == 0) {
             let mut bench = Bench::new(&[opcode, 0x80], &[("ccr", flags)]);
             let to = if taken(flags) { PC + 2 - 0x80 } else { PC + 2 };
@@ -594,9 +598,11 @@ fn snapshots_and_changed_code() {
     assert_eq!(bench.after(["a"]), [0x49]);
 }
 
-/// The rows of the summary: mnemonic, and of each of its forms the opcode, the bytes and the cycles.
+/// A row of the summary: mnemonic, and of each of its forms the opcode, the bytes and the cycles.
+type Row = (&'static str, &'static [(u16, u8, u8)]);
+
 #[rustfmt::skip]
-const SUMMARY: &[(&str, &[(u16, u8, u8)])] = &[
+const SUMMARY: &[Row] = &[
     ("ADC", &[(0xa9, 2, 2), (0xb9, 2, 3), (0xc9, 3, 4), (0xd9, 3, 4), (0xe9, 2, 3), (0xf9, 1, 2), (0x9ee9, 3, 4), (0x9ed9, 4, 5)]),
     ("ADD", &[(0xab, 2, 2), (0xbb, 2, 3), (0xcb, 3, 4), (0xdb, 3, 4), (0xeb, 2, 3), (0xfb, 1, 2), (0x9eeb, 3, 4), (0x9edb, 4, 5)]),
     ("AIS", &[(0xa7, 2, 2)]),

@@ -3,10 +3,23 @@
 //!
 //! The short run is seeded by the clock and prints its seed; `WATTSEAL_SEED` repeats it. `WATTSEAL_ORACLE=long` runs
 //! a million instructions, or as many as `WATTSEAL_ORACLE_INSTRUCTIONS` says.
+//!
+//! What uCsim 0.6.4 does otherwise than CPU08RM, and is left out or expected here; `hc08_instructions.rs` covers it by
+//! the manual:
+//! - It counts the cycles of the later HCS08 where those differ ([`HCS08_CYCLES`]), also with `-t HC08`; what it counts
+//!   there is expected to the cycle. All other instructions must take the same.
+//! - `DBNZ` sets V, N and Z; the manual's leaves all flags ("DBNZ").
+//! - `DAA` leaves sums with a low digit above 9 uncorrected; A, N, Z and C are not compared.
+//! - `SWI` leaves I clear; the manual's sets it.
+//! - `RSP` clears the stack pointer's high byte; the manual's leaves it ("RSP").
+//! - Addresses beyond 64 kB do not wrap around: indexed ones that would are not drawn.
+//! - `WAIT` and `STOP` do nothing.
+//! - The stack must stay above 0x7000.
+//!
+//! `DIV` and `DAA` where the manual leaves the result open are not drawn: the model stops there.
 
 use mcu::{Access, AccessKind, Machine, Observer, Part, Stop, Until, new_machine};
 use oracle::ucsim::{Answer, Script, Simulator};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -55,6 +68,59 @@ impl Observer for Writes {
     }
 }
 
+const V: u32 = 0x80;
+const I: u32 = 0x08;
+const N: u32 = 0x04;
+const Z: u32 = 0x02;
+const C: u32 = 0x01;
+
+/// Cycles of the simulator where they are not the CPU08's, and the opcodes (9E in the high byte where prefixed).
+#[rustfmt::skip]
+const HCS08_CYCLES: [(u32, &[u16]); 9] = [
+    (1, &[0x62, 0x72, 0x84, 0x94, 0x95, 0x9a, 0x9b, 0xa7]),
+    (3, &[
+        0x7d, 0x7f, 0x86, 0x88, 0x8a, 0xbc, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb, 0xfe,
+        0xff,
+    ]),
+    (4, &[0x3d, 0x3f, 0x6d, 0x6f, 0x74, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7c, 0xcc]),
+    (5, &[
+        0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x34, 0x36, 0x37,
+        0x38, 0x39, 0x3a, 0x3c, 0x5e, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x6c, 0x71, 0x75, 0x7e, 0xbd, 0xfd, 0x9e6d,
+        0x9e6f,
+    ]),
+    (6, &[0x52, 0x7b, 0x81, 0xcd, 0x9e64, 0x9e66, 0x9e67, 0x9e68, 0x9e69, 0x9e6a, 0x9e6c]),
+    (7, &[0x3b, 0x6b]),
+    (8, &[0x9e6b]),
+    (9, &[0x80]),
+    (11, &[0x83]),
+];
+
+/// What is not compared after an instruction: bits of A, of SP, of the condition codes.
+fn ignored(opcode: u16) -> [(&'static str, u32); 3] {
+    let (a, sp, ccr) = match opcode {
+        0x72 => (0xff, 0, N | Z | C),
+        0x83 => (0, 0, I),
+        0x9c => (0, 0xff00, 0),
+        0x3b | 0x4b | 0x5b | 0x6b | 0x7b | 0x9e6b => (0, 0, V | N | Z),
+        _ => (0, 0, 0),
+    };
+    [("a", a), ("sp", sp), ("ccr", ccr)]
+}
+
+/// Whether an indexed address lies beyond 64 kB.
+fn wraps(bytes: [u8; 4], machine: &dyn Machine) -> bool {
+    let hx = get(machine, "h") << 8 | get(machine, "x");
+    let word = |at: usize| u32::from(bytes[at]) << 8 | u32::from(bytes[at + 1]);
+    let address = match (bytes[0], bytes[0] >> 4) {
+        (0x9e, _) if bytes[1] >> 4 == 0xd => machine.sp() + word(2),
+        (0x9e, _) => machine.sp() + u32::from(bytes[2]),
+        (_, 0xd) => hx + word(1),
+        (_, 0xe | 0x6) => hx + u32::from(bytes[1]),
+        _ => 0,
+    };
+    address > 0xffff
+}
+
 /// The registers that both print.
 const NAMES: [&str; 5] = ["a", "h", "x", "sp", "ccr"];
 
@@ -98,12 +164,8 @@ fn synchronise(machine: &dyn Machine, script: &mut Script) {
     script.jump(machine.pc());
 }
 
-/// Runs `count` instructions on both; differences by opcode are added.
-fn compare(
-    random: &mut Random,
-    count: usize,
-    differences: &mut BTreeMap<u16, BTreeMap<String, (usize, String)>>,
-) {
+/// Runs `count` instructions on both.
+fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 8_000_000).expect("machine");
     let mut script = Script::new(Simulator::Shc08);
@@ -131,7 +193,7 @@ fn compare(
         synchronise(&*machine, &mut script);
         'sequence: for _ in 0..SEQUENCE {
             let pc = machine.pc();
-            if !(0x100..0xfff0).contains(&pc) || !(0x7080..0xffff).contains(&machine.sp()) {
+            if !(0x100..0xff00).contains(&pc) || !(0x7080..0xfff0).contains(&machine.sp()) {
                 break;
             }
             let mut kept = [0; 4];
@@ -142,7 +204,7 @@ fn compare(
                     bytes[0] = 0x9e;
                     bytes[1] = [0x60, 0xd0, 0xe0][random.below(3) as usize] | bytes[1] & 15;
                 }
-                if matches!(bytes[0], 0x8e | 0x8f) {
+                if matches!(bytes[0], 0x8e | 0x8f) || wraps(bytes, &*machine) {
                     continue;
                 }
                 assert!(machine.poke(pc, &bytes));
@@ -172,55 +234,53 @@ fn compare(
                 for (address, _) in &writes {
                     script.read("rom", *address, 1);
                 }
+                let opcode = if bytes[0] == 0x9e { 0x9e00 | u16::from(bytes[1]) } else { bytes[0].into() };
                 outcomes.push(Outcome {
-                    opcode: if bytes[0] == 0x9e { 0x9e00 | u16::from(bytes[1]) } else { bytes[0].into() },
+                    opcode,
                     what: format!("{bytes:02x?} at {pc:#06x}, before {before:02x?}"),
                     pc: machine.pc(),
                     registers: NAMES.map(|name| get(&*machine, name)),
                     cycles: machine.cycles() - cycles,
                     writes,
                 });
-                synchronise(&*machine, &mut script);
+                // Go on from the same state on both sides, where they differ as described above.
+                if ignored(opcode).iter().any(|(_, mask)| *mask != 0) {
+                    synchronise(&*machine, &mut script);
+                }
                 continue 'sequence;
             }
             break;
         }
     }
 
+    script.read("rom", 0, 0x1_0000);
+
     let answers = script.run(&folder.join(&name).with_extension("commands")).expect("shc08");
+    let _ = std::fs::remove_file(&file);
     let mut answers = answers.into_iter();
     for outcome in &outcomes {
-        let Some(Answer::Step { ticks, registers }) = answers.next() else {
-            panic!("no step {}", outcome.what)
-        };
-        let mut differ = |what: String, detail: String| {
-            let entry = differences.entry(outcome.opcode).or_default().entry(what);
-            entry.or_insert((0, format!("{detail}: {}", outcome.what))).0 += 1;
-        };
+        let what = &outcome.what;
+        let Some(Answer::Step { ticks, registers }) = answers.next() else { panic!("no step for {what}") };
         for (name, ours) in NAMES.iter().zip(outcome.registers) {
+            let masks = ignored(outcome.opcode);
+            let mask = masks.iter().find(|(ignored, _)| ignored == name).map_or(0, |(_, mask)| *mask);
             let theirs = registers.get(name).expect("register");
-            if ours != theirs {
-                let what =
-                    if *name == "ccr" { format!("ccr {:02x}", ours ^ theirs) } else { name.to_string() };
-                differ(what, format!("{ours:#x}, not {theirs:#x}"));
-            }
+            assert_eq!(ours & !mask, theirs & !mask, "{name} after {what}, seen {ours:#x} and {theirs:#x}");
         }
-        if outcome.pc != registers.pc {
-            differ("pc".into(), format!("{:#x}, not {:#x}", outcome.pc, registers.pc));
-        }
-        if outcome.cycles != u64::from(ticks) {
-            differ("cycles".into(), format!("{}, not {ticks}", outcome.cycles));
-        }
+        assert_eq!(outcome.pc, registers.pc, "pc after {what}");
+        let other = HCS08_CYCLES.iter().find(|(_, opcodes)| opcodes.contains(&outcome.opcode));
+        let expected = other.map_or(outcome.cycles, |(cycles, _)| u64::from(*cycles));
+        assert_eq!(expected, u64::from(ticks), "cycles of {what}");
         for (address, ours) in &outcome.writes {
-            let Some(Answer::Bytes(theirs)) = answers.next() else {
-                panic!("no memory for {}", outcome.what)
-            };
-            if theirs[0] != *ours {
-                differ("memory".into(), format!("{ours:#x}, not {:#x} at {address:#x}", theirs[0]));
-            }
+            let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory for {what}") };
+            assert_eq!(theirs, [*ours], "at {address:#06x} after {what}");
         }
     }
-    let _ = std::fs::remove_file(&file);
+    let mut memory = vec![0; 0x1_0000];
+    assert!(machine.peek(0, &mut memory));
+    let Some(Answer::Bytes(theirs)) = answers.next() else { panic!("no memory at the end") };
+    let different = memory.iter().zip(&theirs).position(|(ours, theirs)| ours != theirs);
+    assert_eq!(different, None, "the first address of memory that differs at the end");
 }
 
 #[test]
@@ -232,18 +292,11 @@ fn random_instructions_end_as_on_shc08() {
     let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now | 1);
     println!("WATTSEAL_SEED={seed}");
     let mut random = Random(seed);
-    let mut differences = BTreeMap::new();
     let mut done = 0;
     while done < count {
         let batch = BATCH.min(count - done);
-        compare(&mut random, batch, &mut differences);
+        compare(&mut random, batch);
         done += batch;
     }
-    for (opcode, kinds) in &differences {
-        for (kind, (count, example)) in kinds {
-            println!("{opcode:04x} {kind}: {count} times, {example}");
-        }
-    }
-    assert!(differences.is_empty());
     println!("{done} instructions agree");
 }

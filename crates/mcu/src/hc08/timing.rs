@@ -4,7 +4,7 @@
 //! "Opcode Map". A branch takes the same time whether it is taken or not.
 //!
 //! Of the map in the data sheets all but the lower end of the last column could be read; that part is taken from three
-//! transcriptions made by others, which agree. For `JMP ,X` they have 3 cycles, a fourth has 2.
+//! transcriptions made by others, which agree but for `JMP ,X`: 3 cycles in two of them, 2 in one.
 
 /// The columns of the map: the opcode's high digit, after the prefix 0x9E where there is one.
 ///
