@@ -136,23 +136,23 @@ _ws_aes128_encrypt_block::
 	mov	s+15,a
 
 	mov	r7,#0x01
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x02
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x04
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x08
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x10
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x20
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x40
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x80
-	lcall	round
+	lcall	ws_aes128_keyed_round
 	mov	r7,#0x1b
-	lcall	round
+	lcall	ws_aes128_keyed_round
 
 	mov	a,r1
 	movc	a,@a+dptr
@@ -184,7 +184,7 @@ _ws_aes128_encrypt_block::
 	mov	psw,#0
 	ret
 
-round:
+ws_aes128_keyed_round::
 	inc	dph
 	column	s+12, s+13, s+14, s+15
 	mov	a,s+3

@@ -49,10 +49,10 @@ _ws_aes256_encrypt_block::
 	mov	r6,#14
 	mov	r7,#0x80
 	mov	r0,#k
-	lcall	add
+	lcall	ws_aes256_keyed_add
 	lcall	ws_aes_keyed_round
 	mov	r0,#k+16
-	lcall	add
+	lcall	ws_aes256_keyed_add
 two:
 	lcall	ws_aes_keyed_round
 	mov	a,r7
@@ -75,7 +75,7 @@ more:
 	ljmp	two
 
 ; Adds the 16 key bytes at R0, which moves on; A is the state's last byte then.
-add:
+ws_aes256_keyed_add::
 	mov	r1,#s
 1$:
 	mov	a,@r0

@@ -98,7 +98,7 @@ _ws_aes_decrypt::
 	addc	a,r7
 	mov	r7,a
 	mov	dptr,#_ws_aes_decrypt_PARM_3
-	lcall	pointer
+	lcall	ws_aes_decrypt_pointer
 	mov	r0,#s
 	mov	a,b
 	jnz	load
@@ -121,7 +121,7 @@ load:
 	cjne	r0,#s+16,load
 loaded:
 	mov	b,r5
-	lcall	add_round_key
+	lcall	ws_aes_decrypt_add
 round:
 	mov	dptr,#_ws_aes_inverse_sbox
 	sub	s+0
@@ -144,7 +144,7 @@ round:
 	turn	s+11
 	turn	s+7
 	put	s+3
-	lcall	add_round_key
+	lcall	ws_aes_decrypt_add
 	djnz	r4,mix
 
 	clr	a
@@ -152,7 +152,7 @@ round:
 	mov	r2,a
 	mov	r3,a
 	mov	dptr,#_ws_aes_decrypt_PARM_4
-	lcall	pointer
+	lcall	ws_aes_decrypt_pointer
 	mov	r0,#s
 	mov	a,b
 	jnz	store
@@ -184,7 +184,7 @@ mix:
 	ljmp	round
 
 ; Adds the round key at B, R7, R6, which goes back to the one before.
-add_round_key:
+ws_aes_decrypt_add::
 	mov	dpl,r6
 	mov	dph,r7
 	mov	a,r6
@@ -225,7 +225,7 @@ slow:
 	ret
 
 ; DPTR, B = the pointer in external RAM at DPTR.
-pointer:
+ws_aes_decrypt_pointer::
 	movx	a,@dptr
 	mov	r1,a
 	inc	dptr

@@ -69,7 +69,7 @@ _ws_aes_decrypt::
 	addc	a,r7
 	mov	r7,a
 	mov	dptr,#_ws_aes_decrypt_PARM_3
-	lcall	pointer
+	lcall	ws_aes_decrypt_pointer
 load:
 	lcall	__gptrget
 	mov	@r0,a
@@ -77,7 +77,7 @@ load:
 	inc	r0
 	cjne	r0,#s+16,load
 	mov	b,r5
-	lcall	add_round_key
+	lcall	ws_aes_decrypt_add
 round:
 	mov	dptr,#_ws_aes_inverse_sbox
 	sub	s+0
@@ -100,7 +100,7 @@ round:
 	turn	s+11
 	turn	s+7
 	put	s+3
-	lcall	add_round_key
+	lcall	ws_aes_decrypt_add
 	djnz	left,mix
 
 	mov	r2,a
@@ -108,7 +108,7 @@ round:
 	mov	r4,a
 	mov	r5,a
 	mov	dptr,#_ws_aes_decrypt_PARM_4
-	lcall	pointer
+	lcall	ws_aes_decrypt_pointer
 store:
 	mov	a,@r0
 	lcall	__gptrput
@@ -125,9 +125,9 @@ mix:
 	xrl	a,@r1
 	mov	r5,a
 	mov	r3,a
-	lcall	double
+	lcall	ws_aes_decrypt_double
 	mov	r2,a
-	lcall	double
+	lcall	ws_aes_decrypt_double
 	into	@r0
 	into	@r1
 	inc	r0
@@ -135,9 +135,9 @@ mix:
 	mov	a,@r0
 	xrl	a,@r1
 	xrl	T,a
-	lcall	double
+	lcall	ws_aes_decrypt_double
 	xrl	Q,a
-	lcall	double
+	lcall	ws_aes_decrypt_double
 	into	@r0
 	into	@r1
 	mov	a,@r0
@@ -145,7 +145,7 @@ mix:
 	xrl	a,@r0
 	xrl	P,a
 	xrl	Q,a
-	lcall	double
+	lcall	ws_aes_decrypt_double
 	xrl	a,r5
 	xrl	a,@r0
 	mov	@r0,a
@@ -167,7 +167,7 @@ mix:
 	ljmp	round
 
 ; A times 2 in GF(2^8): SUBB makes 0xff of a carry.
-double:
+ws_aes_decrypt_double::
 	add	a,acc
 	mov	r4,a
 	subb	a,acc
@@ -176,7 +176,7 @@ double:
 	ret
 
 ; Adds the round key at B, R7, R6, which goes back to the one before; A = 0 then.
-add_round_key:
+ws_aes_decrypt_add::
 	mov	dpl,r6
 	mov	dph,r7
 	mov	r0,#s
@@ -197,7 +197,7 @@ add_round_key:
 	ret
 
 ; DPTR, B = the pointer in external RAM at DPTR; R0 = s.
-pointer:
+ws_aes_decrypt_pointer::
 	movx	a,@dptr
 	mov	r1,a
 	inc	dptr

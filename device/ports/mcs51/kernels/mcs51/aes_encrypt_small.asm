@@ -40,12 +40,12 @@ _ws_aes_encrypt::
 	mov	dpl,r6
 	mov	dph,r7
 	mov	r0,#k
-	lcall	load
+	lcall	ws_aes_encrypt_load
 	mov	dptr,#_ws_aes_encrypt_PARM_3
-	lcall	pointer
+	lcall	ws_aes_encrypt_pointer
 	mov	r0,#s
 	mov	r4,#s+16
-	lcall	load
+	lcall	ws_aes_encrypt_load
 	cjne	r5,#12,not12
 	lcall	_ws_aes192_encrypt_block
 	sjmp	store
@@ -63,7 +63,7 @@ wipe:
 	inc	r0
 	cjne	r0,#k+32,wipe
 	mov	dptr,#_ws_aes_encrypt_PARM_4
-	lcall	pointer
+	lcall	ws_aes_encrypt_pointer
 	mov	r0,#s
 byte:
 	mov	a,@r0
@@ -74,18 +74,18 @@ byte:
 	ret
 
 ; From the pointer DPTR, B to internal RAM from R0 up to, but without, R4.
-load:
+ws_aes_encrypt_load::
 	lcall	__gptrget
 	mov	@r0,a
 	inc	dptr
 	inc	r0
 	mov	a,r0
 	xrl	a,r4
-	jnz	load
+	jnz	ws_aes_encrypt_load
 	ret
 
 ; DPTR, B = the pointer in external RAM at DPTR.
-pointer:
+ws_aes_encrypt_pointer::
 	movx	a,@dptr
 	mov	r6,a
 	inc	dptr

@@ -2,7 +2,7 @@
 ;
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_expand_PARM_2, _3 = key, key_words, as sdcc's large model
 ;	passes them; register bank 0 selected
-; out:	the round keys. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return address. No secret stays
+; out:	the round keys. R0 to R7, A, B, DPTR, PSW clobbered; stack: 4 bytes with the return address. No secret stays
 ;	in internal RAM.
 ; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 2,748 (128), 3,176 (192), 3,622 (256); 239
 ; bytes of code, beside the tables and __gptrget.
