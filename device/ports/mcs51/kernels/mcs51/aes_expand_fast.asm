@@ -6,7 +6,8 @@
 ;	in internal RAM.
 ; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 2,748 (128), 3,176 (192), 3,622 (256); 239
 ; bytes of code, beside the tables and __gptrget.
-; Constant flow: the size of the key and the kinds of memory alone decide branches; MOVC takes the same time everywhere.
+; Constant flow: the size of the key, the round constant and the kinds of memory alone decide branches; MOVC takes the
+; same time everywhere.
 ;
 ; The words that one use of the round constant makes are a block, as many as the key has. It is made in internal RAM at
 ; the end of ws_aes_key, so that its last word has the same address for all sizes, and copied from there.
