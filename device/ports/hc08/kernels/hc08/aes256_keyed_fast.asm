@@ -2,9 +2,9 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, on the stack neither
-; A, H, X and flags clobbered. Stack: 18 bytes with the return address.
-; 8,686 bus cycles with JSR (extended, 5) and RTS; 549 bytes of code, 1,061 with the tables of aes_keyed_fast.asm.
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; stack. A, H, X and flags clobbered. Stack: 18 bytes with the return address.
+; 8,686 bus cycles with JSR (extended, 5) and RTS; 549 bytes of code, 1,061 with aes_keyed_fast.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
 ; How a round goes is in aes_keyed_fast.inc. The halves of the key schedule take turns; what each gives goes to round_key
