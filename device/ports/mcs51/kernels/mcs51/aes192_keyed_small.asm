@@ -52,7 +52,7 @@ s	=	0x30			; ws_aes_block
 	next	k+20+r, s+12+r
 .endm
 ; A key byte that is made already.
-.macro	add	kk, ss
+.macro	known	kk, ss
 	mov	a,kk
 	xrl	ss,a
 .endm
@@ -77,20 +77,20 @@ three:
 	rl	a
 	mov	r7,a
 	xrl	k+0,a
-	add	k+16, s+0
-	add	k+17, s+1
-	add	k+18, s+2
-	add	k+19, s+3
-	add	k+21, s+5
+	known	k+16, s+0
+	known	k+17, s+1
+	known	k+18, s+2
+	known	k+19, s+3
+	known	k+21, s+5
 	movc	a,@a+dptr
 	two	0
-	add	k+22, s+6
+	known	k+22, s+6
 	movc	a,@a+dptr
 	two	1
-	add	k+23, s+7
+	known	k+23, s+7
 	movc	a,@a+dptr
 	two	2
-	add	k+20, s+4
+	known	k+20, s+4
 	movc	a,@a+dptr
 	next	k+3, s+11
 	xrl	a,k+7

@@ -45,7 +45,7 @@ s	=	0x30			; ws_aes_block
 .endm
 
 ; A key byte that is there already.
-.macro	add	kk, ss
+.macro	known	kk, ss
 	mov	a,kk
 	xrl	ss,a
 .endm
@@ -69,21 +69,21 @@ _ws_aes256_encrypt_block::
 	inc	r1
 	cjne	r1,#s+16,1$
 	lcall	ws_aes_keyed_round
-	add	k+16, s+0
-	add	k+17, s+1
-	add	k+18, s+2
-	add	k+19, s+3
-	add	k+20, s+4
-	add	k+21, s+5
-	add	k+22, s+6
-	add	k+23, s+7
-	add	k+24, s+8
-	add	k+25, s+9
-	add	k+26, s+10
-	add	k+27, s+11
-	add	k+28, s+12
-	add	k+29, s+13
-	add	k+30, s+14
+	known	k+16, s+0
+	known	k+17, s+1
+	known	k+18, s+2
+	known	k+19, s+3
+	known	k+20, s+4
+	known	k+21, s+5
+	known	k+22, s+6
+	known	k+23, s+7
+	known	k+24, s+8
+	known	k+25, s+9
+	known	k+26, s+10
+	known	k+27, s+11
+	known	k+28, s+12
+	known	k+29, s+13
+	known	k+30, s+14
 	mov	a,k+31
 	xrl	a,s+15
 two:
