@@ -4,7 +4,8 @@
 ; in:	ws_aes_block = plaintext, ws_aes_key = key; register bank 0 selected
 ; out:	ws_aes_block = ciphertext; ws_aes_key undefined, as secret as the key; no other secret stays
 ; R0 to R7, DPTR, PSW clobbered. Stack: 4 bytes with the return address.
-; 3,092 machine cycles from LCALL to RET inclusive; 327 bytes of code, 1,039 with aes_keyed_round_fast.asm and the tables.
+; 3,092 machine cycles from LCALL to RET inclusive; 327 bytes of code, 1,039 with aes_keyed_round_fast.asm and the
+; tables.
 ; Constant flow: counters alone decide branches.
 ;
 ; Even rounds make and add the first half of the key, odd ones the second. Each row of the key is a chain in A.
