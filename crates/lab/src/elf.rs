@@ -302,6 +302,7 @@ fn elf_machine(core: Core) -> u16 {
         Core::Hc08 => elf::EM_68HC08,
         Core::Mcs51 => elf::EM_8051,
         Core::Msp430x => elf::EM_MSP430,
+        Core::R8c => elf::EM_M32C,
         Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => elf::EM_ARM,
     }
 }

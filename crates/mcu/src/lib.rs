@@ -1,8 +1,8 @@
 //! Cycle-accurate processor models.
 //!
-//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`mcs51`], [`hc08`],
-//! [`cortex_m`]), its memories with their timing, and its peripherals. What kind of microcontroller it is stands in a
-//! [`Part`], read from `targets/*.toml`. [`new_machine`] puts the two together.
+//! A [`Machine`] is one microcontroller: a core of one of the families ([`avr`], [`msp430`], [`r8c`], [`mcs51`],
+//! [`hc08`], [`cortex_m`]), its memories with their timing, and its peripherals. What kind of microcontroller it is
+//! stands in a [`Part`], read from `targets/*.toml`. [`new_machine`] puts the two together.
 //!
 //! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at addresses, runs
 //! it, and counts. Whoever wants to look on hands in an [`Observer`].
@@ -18,6 +18,7 @@ mod observe;
 mod part;
 mod peripheral;
 pub mod peripherals;
+pub mod r8c;
 
 pub use fault::Fault;
 pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};

@@ -1,6 +1,6 @@
 //! One microcontroller as a whole.
 
-use crate::{Core, Fault, Observer, Part, avr, cortex_m, hc08, mcs51, msp430};
+use crate::{Core, Fault, Observer, Part, avr, cortex_m, hc08, mcs51, msp430, r8c};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,7 +90,9 @@ pub trait Machine: Send {
     /// The registers by name, in the order in which a person would print them: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
     /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`;
     /// 8051 `a`, `b`, `dptr`, `psw`, `sp`, `r0`..`r7` of the current bank, `pc`;
-    /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`.
+    /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`;
+    /// R8C `r0`..`r3`, `a0`, `a1`, `fb` of the current bank, `sb`, `usp`, `isp`, `flg`, `intb`, `pc`, and the other bank's
+    /// as `bank0.r0` or `bank1.r0`.
     fn registers(&self) -> Vec<(String, u32)>;
 
     /// Sets a register by its name; false where there is none of that name.
@@ -126,6 +128,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         Core::Hc08 => hc08::new_machine(part, clock_hz),
         Core::Mcs51 => mcs51::new_machine(part, clock_hz),
         Core::Msp430x => msp430::new_machine(part, clock_hz),
+        Core::R8c => r8c::new_machine(part, clock_hz),
         Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => {
             cortex_m::new_machine(part, clock_hz)
         }

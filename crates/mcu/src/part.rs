@@ -19,6 +19,8 @@ pub enum Core {
     Mcs51,
     /// MSP430X, the CPUX of the MSP430F5xx (20-bit addresses).
     Msp430x,
+    /// R8C/Tiny, 16-bit CPU with the instruction set of the M16C/60.
+    R8c,
     /// ARM Cortex-M0 (ARMv6-M).
     CortexM0,
     /// ARM Cortex-M3 (ARMv7-M).

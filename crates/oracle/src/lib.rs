@@ -3,6 +3,7 @@
 //!
 //! Only tests and benchmarks depend on this crate; it links the simulators' Debian packages.
 
+pub mod m32c_sim;
 pub mod mspdebug;
 pub mod simavr;
 pub mod ucsim;

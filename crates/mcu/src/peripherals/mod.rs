@@ -18,6 +18,8 @@ pub mod msp430_timer_a;
 pub mod msp430_ucs;
 pub mod msp430_usci_uart;
 pub mod msp430_watchdog;
+pub mod r8c_ports;
+pub mod r8c_system;
 pub(crate) mod register;
 pub mod stm32_gpio;
 pub mod stm32_iwdg;
@@ -44,6 +46,8 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "hc08-port" => return Ok(Box::new(hc08_port::Port::new(spec)?)),
         "mcs51-port" => return Ok(Box::new(mcs51_port::Port::new(spec))),
         "mcs51-system" => return Ok(Box::new(mcs51_system::System::new(spec))),
+        "r8c-ports" => return Ok(Box::new(r8c_ports::Ports::new(spec))),
+        "r8c-system" => return Ok(Box::new(r8c_system::System::new(spec))),
         "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
         "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(spec))),
         "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),

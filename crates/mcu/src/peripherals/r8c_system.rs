@@ -1,0 +1,139 @@
+//! Processor mode, clocks, protection and watchdog of an R8C/24 or R8C/25.
+//!
+//! Source: REJ09B0244, "R8C/24 Group, R8C/25 Group Hardware Manual", chapters "Processor Mode", "Clock Generation
+//! Circuit", "Protection" and "Watchdog Timer"; addresses and values after reset from memory. Time is counted in cycles of
+//! the CPU clock, whatever clock that is: these registers decide only whether the part would run at all. A selection that
+//! would stop it, and whatever sets something going that is not modelled, is a fault; so is a write to a register that
+//! PRCR protects, which the part would ignore.
+
+use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+const PM0: usize = 0x04;
+const PM1: usize = 0x05;
+const CM0: usize = 0x06;
+const CM1: usize = 0x07;
+const PRCR: usize = 0x0a;
+const OCD: usize = 0x0c;
+const WDTR: usize = 0x0d;
+const WDTS: usize = 0x0e;
+const WDC: usize = 0x0f;
+const SIZE: usize = 0x10;
+
+/// PRCR: CM0, CM1 and OCD can be written.
+const PRC0: u8 = 0x01;
+/// PRCR: PM0 and PM1 can be written.
+const PRC1: u8 = 0x02;
+/// CM0: the XIN clock is stopped.
+const CM05: u8 = 0x20;
+/// CM0: the XCIN clock is the system clock.
+const CM07: u8 = 0x80;
+/// CM1: all clocks are stopped.
+const CM10: u8 = 0x01;
+/// CM1: the pins are the crystal's.
+const CM13: u8 = 0x08;
+/// OCD: detection of a stopped oscillator.
+const OCD_DETECTION: u8 = 0x03;
+/// OCD: an on-chip oscillator is the system clock, else XIN.
+const OCD2: u8 = 0x04;
+/// PM0: software reset.
+const PM03: u8 = 0x08;
+
+const NAMES: [(usize, &str); 9] = [
+    (PM0, "PM0"),
+    (PM1, "PM1"),
+    (CM0, "CM0"),
+    (CM1, "CM1"),
+    (PRCR, "PRCR"),
+    (OCD, "OCD"),
+    (WDTR, "WDTR"),
+    (WDTS, "WDTS"),
+    (WDC, "WDC"),
+];
+
+/// The registers.
+#[derive(Clone)]
+pub struct System {
+    name: String,
+    base: u32,
+    values: [u8; SIZE],
+}
+
+fn after_reset() -> [u8; SIZE] {
+    let mut values = [0; SIZE];
+    (values[CM0], values[CM1], values[OCD], values[WDC]) = (0x68, 0x20, 0x04, 0x1f);
+    values
+}
+
+impl System {
+    /// The registers, address 0 of the special function registers being at `spec.base`.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> System {
+        System { name: spec.name.clone(), base: spec.base, values: after_reset() }
+    }
+
+    /// Why a write is refused; empty where it is not.
+    fn refusal(&self, offset: usize, value: u8) -> &'static str {
+        let mut after = self.values;
+        after[offset] = value;
+        match offset {
+            CM0 | CM1 | OCD if self.values[PRCR] & PRC0 == 0 => "PRC0 of PRCR protects this register",
+            PM0 | PM1 if self.values[PRCR] & PRC1 == 0 => "PRC1 of PRCR protects this register",
+            CM0 if value & CM07 != 0 => "no sub-clock is modelled",
+            CM1 if value & CM10 != 0 => "stop mode is not modelled: no interrupt would end it",
+            OCD if value & OCD_DETECTION != 0 => "the detection of a stopped oscillator is not modelled",
+            CM0 | CM1 | OCD
+                if after[OCD] & OCD2 == 0 && (after[CM0] & CM05 != 0 || after[CM1] & CM13 == 0) =>
+            {
+                "the crystal would be the system clock, but is off (CM05, CM13)"
+            }
+            PM0 if value & PM03 != 0 => "software reset is not modelled",
+            WDTS => "the watchdog is not modelled: this starts it",
+            _ => "",
+        }
+    }
+}
+
+impl Peripheral for System {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        NAMES
+            .iter()
+            .map(|(offset, _)| self.base + *offset as u32)
+            .map(|address| address..address + 1)
+            .collect()
+    }
+
+    fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        Ok(self.values[(address - self.base) as usize].into())
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        _size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let (offset, value) = ((address - self.base) as usize, value as u8);
+        let refusal = self.refusal(offset, value);
+        if !refusal.is_empty() {
+            let register = NAMES.iter().find(|(known, _)| *known == offset).map_or("", |(_, name)| name);
+            let what = format!("{register}: {refusal}");
+            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+        }
+        self.values[offset] = value;
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.values = after_reset();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

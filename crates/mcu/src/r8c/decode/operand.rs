@@ -1,0 +1,170 @@
+//! The fields that say where an operand is.
+
+use super::super::operation::{A0, FB, Mode, Operand, SB, Width};
+use super::{Code, address_register};
+
+/// An operand and what the manual's tables call it.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub operand: Operand,
+    pub name: &'static str,
+}
+
+impl Place {
+    pub fn immediate(operand: Operand) -> Place {
+        Place { operand, name: "#IMM" }
+    }
+
+    /// `R0L` or `R0H` of the short formats.
+    pub fn short_register(bit: u32) -> Place {
+        Place { operand: Operand::byte(bit as u8 & 1), name: "Rn" }
+    }
+
+    /// `A0` or `A1` of the short formats.
+    pub fn short_address(bit: u32) -> Place {
+        Place { operand: Operand::word(address_register(bit)), name: "An" }
+    }
+
+    pub fn new(operand: Operand, name: &'static str) -> Place {
+        Place { operand, name }
+    }
+
+    /// Whether it is `A0` or `A1` as a byte.
+    fn is_byte_address(&self) -> bool {
+        self.operand.mode == Mode::LowByte && self.operand.register >= A0
+    }
+
+    /// A byte operation into `A0` or `A1` extends its source by zeros and works on 16 bits.
+    pub fn widen_address(&mut self) {
+        if self.is_byte_address() {
+            self.operand = Operand::word(self.operand.register);
+        }
+    }
+
+    /// Refuses `A0` and `A1` as bytes.
+    pub fn not_byte_address(self) -> Option<Place> {
+        (!self.is_byte_address()).then_some(self)
+    }
+
+    /// Refuses what cannot take a product of twice the width: all but `R0L`, `R1L`, `R0`, `R1`, `A0` and memory.
+    pub fn is_factor(&self) -> Option<()> {
+        let Operand { mode, register, .. } = self.operand;
+        let allowed = match mode {
+            Mode::LowByte | Mode::Register => [0, 1, A0].contains(&register),
+            _ => self.operand.in_memory(),
+        };
+        allowed.then_some(())
+    }
+}
+
+fn memory(mode: Mode, register: u8, width: Width, value: u32) -> Operand {
+    Operand { mode, register, width, value }
+}
+
+impl<F: Fn(u32) -> Option<u8>> Code<F> {
+    /// By the four bits `SRC` or `DEST` of most instructions.
+    pub fn place(&mut self, field: u32, width: Width) -> Option<Place> {
+        Some(match (field, width) {
+            (0..=3, Width::Byte) => Place::new(Operand::byte(field as u8), "Rn"),
+            (0..=3, _) => Place::new(Operand::word(field as u8), "Rn"),
+            (4 | 5, Width::Byte) => {
+                let register = address_register(field);
+                Place::new(Operand { mode: Mode::LowByte, register, width, value: 0 }, "An")
+            }
+            (4 | 5, _) => Place::new(Operand::word(address_register(field)), "An"),
+            _ => self.memory(field, width)?,
+        })
+    }
+
+    /// As [`Code::place`], for memory alone.
+    pub fn memory(&mut self, field: u32, width: Width) -> Option<Place> {
+        let address = address_register(field);
+        Some(match field {
+            6 | 7 => Place::new(memory(Mode::Based, address, width, 0), "[An]"),
+            8 | 9 => Place::new(memory(Mode::Based, address, width, self.byte()?), "dsp:8[An]"),
+            10 => Place::new(memory(Mode::Based, SB, width, self.byte()?), "dsp:8[SB/FB]"),
+            11 => {
+                let displacement = self.byte()? as i8 as u32;
+                Place::new(memory(Mode::Based, FB, width, displacement), "dsp:8[SB/FB]")
+            }
+            12 | 13 => Place::new(memory(Mode::Based, address, width, self.word()?), "dsp:16[An]"),
+            14 => Place::new(memory(Mode::Based, SB, width, self.word()?), "dsp:16[SB]"),
+            15 => Place::new(memory(Mode::Absolute, 0, width, self.word()?), "abs16"),
+            _ => return None,
+        })
+    }
+
+    /// `dsp:8[SB]`, `dsp:8[FB]` or `abs16` by two bits of a short format.
+    pub fn short_memory(&mut self, field: u32) -> Option<Place> {
+        self.memory([0, 10, 11, 15][(field & 3) as usize], Width::Byte)
+    }
+
+    /// The source of a short format whose destination is `R0L`, `R0H`, `A0` or `A1` by `bit`: 0 is the other of `R0L`
+    /// and `R0H`, for `A0` `R0H` and for `A1` `R0L`.
+    pub fn short_source(&mut self, field: u32, bit: u32) -> Option<Place> {
+        if field == 0 { Some(Place::short_register(bit ^ 1)) } else { self.short_memory(field) }
+    }
+
+    /// The destination of a short format by three bits: `R0H`, `R0L`, `dsp:8[SB]`, `dsp:8[FB]`, `abs16`.
+    pub fn short_destination(&mut self, field: u32) -> Option<Place> {
+        match field {
+            3 => Some(Place::short_register(1)),
+            4 => Some(Place::short_register(0)),
+            5..=7 => self.short_memory(field - 4),
+            _ => None,
+        }
+    }
+
+    /// The bit of a generic bit instruction.
+    pub fn bit(&mut self, field: u32) -> Option<Place> {
+        let byte = Width::Byte;
+        let address = address_register(field);
+        Some(match field {
+            0..=5 => {
+                let (register, name) = if field < 4 { (field as u8, "bit,Rn") } else { (address, "bit,An") };
+                let bit = self.byte()?;
+                if bit > 15 {
+                    return None;
+                }
+                Place::new(memory(Mode::RegisterBit, register, Width::Word, bit), name)
+            }
+            6 | 7 => Place::new(memory(Mode::IndirectBit, address, byte, 0), "[An]"),
+            8 | 9 => Place::new(memory(Mode::IndirectBit, address, byte, self.byte()?), "base:8[An]"),
+            10 => Place::new(memory(Mode::BasedBit, SB, byte, self.byte()?), "bit,base:8[SB/FB]"),
+            11 => {
+                let bits = self.byte()? as i8 as u32;
+                Place::new(memory(Mode::BasedBit, FB, byte, bits), "bit,base:8[SB/FB]")
+            }
+            12 | 13 => Place::new(memory(Mode::IndirectBit, address, byte, self.word()?), "base:16[An]"),
+            14 => Place::new(memory(Mode::BasedBit, SB, byte, self.word()?), "bit,base:16[SB]"),
+            _ => Place::new(memory(Mode::AbsoluteBit, 0, byte, self.word()?), "bit,base:16"),
+        })
+    }
+
+    /// The bit of a short bit instruction: `bit,base:11[SB]`, its byte in the code.
+    pub fn bit_sb(&mut self, bit: u32) -> Option<Place> {
+        let bits = self.byte()? << 3 | bit;
+        Some(Place::new(memory(Mode::BasedBit, SB, Width::Byte, bits), "bit,base:11[SB]"))
+    }
+
+    /// Where an indirect jump finds its target: as many bytes as `width` (a word, or three bytes of a long).
+    pub fn jump_source(&mut self, field: u32, width: Width) -> Option<Place> {
+        let address = address_register(field);
+        Some(match (field, width) {
+            (0..=5, Width::Word) => self.place(field, width)?,
+            (0, _) => Place::new(Operand::pair(0), "Rn"),
+            (1, _) => Place::new(Operand::pair(1), "Rn"),
+            (4, _) => Place::new(Operand::pair(A0), "An"),
+            (2 | 3 | 5, _) => return None,
+            (12 | 13, _) => Place::new(memory(Mode::FarBased, address, width, self.address()?), "dsp:20[An]"),
+            _ => self.memory(field, width)?,
+        })
+    }
+
+    /// A control register by its three bits.
+    pub fn control(&self, field: u32) -> Option<Place> {
+        let operand =
+            Operand { mode: Mode::Control, register: field as u8 & 7, width: Width::Word, value: 0 };
+        (field & 7 != 0).then_some(Place::new(operand, "creg"))
+    }
+}

@@ -1,0 +1,394 @@
+//! What each instruction does.
+//!
+//! Source: REJ09B0001, chapter 3, "Functions". Flags that the manual leaves undefined (C of `ABS`) stay as they are.
+
+mod arithmetic;
+mod bits;
+mod flow;
+mod shifts;
+mod strings;
+
+use super::operation::{A0, Kind, Mode, Op, Operand, Width};
+use super::state::{ADDRESS_MASK, C, O, S, State, Z};
+use crate::observe::Watch;
+use crate::{Fault, Flow};
+
+impl State {
+    /// Executes `op`, which stands at `pc`; the program counter already points behind it.
+    #[inline(always)]
+    pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+        match op.kind {
+            Kind::Mov => {
+                let value = self.load(watch, pc, &op.source)?;
+                self.set_sz(op.destination.width, value);
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Add => self.alu(watch, pc, op, |state, w, s, d| state.add(w, s, d, 0))?,
+            Kind::Adc => {
+                let carry = self.carry();
+                self.alu(watch, pc, op, |state, w, s, d| state.add(w, s, d, carry))?;
+            }
+            Kind::Sub => self.alu(watch, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, 1))?,
+            Kind::Sbb => {
+                let carry = self.carry();
+                self.alu(watch, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, carry))?;
+            }
+            Kind::Cmp => {
+                let (s, d) = self.both(watch, pc, op)?;
+                let width = op.destination.width;
+                self.add(width, !s & width.mask(), d, 1);
+            }
+            Kind::And => self.alu(watch, pc, op, |state, w, s, d| state.logic(w, s & d))?,
+            Kind::Or => self.alu(watch, pc, op, |state, w, s, d| state.logic(w, s | d))?,
+            Kind::Xor => self.alu(watch, pc, op, |state, w, s, d| state.logic(w, s ^ d))?,
+            Kind::Tst => {
+                let (s, d) = self.both(watch, pc, op)?;
+                self.set_sz(op.destination.width, s & d);
+            }
+            Kind::Inc => self.in_place(watch, pc, op, |state, w, d| state.logic(w, (d + 1) & w.mask()))?,
+            Kind::Dec => {
+                self.in_place(watch, pc, op, |state, w, d| state.logic(w, d.wrapping_sub(1) & w.mask()))?;
+            }
+            Kind::Not => self.in_place(watch, pc, op, |state, w, d| state.logic(w, !d & w.mask()))?,
+            Kind::Adcf => {
+                let carry = self.carry();
+                self.in_place(watch, pc, op, |state, w, d| state.add(w, 0, d, carry))?;
+            }
+            // C is set where the result is 0: no borrow.
+            Kind::Neg => self.in_place(watch, pc, op, |state, w, d| state.add(w, !d & w.mask(), 0, 1))?,
+            Kind::Abs => self.in_place(watch, pc, op, State::absolute)?,
+            Kind::Rolc => self.in_place(watch, pc, op, State::rotate_left_carry)?,
+            Kind::Rorc => self.in_place(watch, pc, op, State::rotate_right_carry)?,
+            Kind::Rot | Kind::Shl | Kind::Sha => self.shift(watch, pc, op)?,
+            Kind::Adjnz => {
+                let d = self.load(watch, pc, &op.destination)?;
+                let value = (d + op.source.value) & op.width.mask();
+                self.store(watch, pc, &op.destination, value)?;
+                if value != 0 {
+                    self.branch::<W>(op, op.extra);
+                }
+            }
+            Kind::Jcnd => {
+                if self.holds(op.extra) {
+                    self.branch::<W>(op, op.source.value);
+                }
+            }
+            Kind::Jmp => self.go::<W>(op.source.value, Flow::Jump),
+            Kind::Jsr => self.call(watch, pc, op.source.value)?,
+            Kind::Rts => {
+                let target = self.pop_return(watch, pc)?;
+                self.go::<W>(target, Flow::Return);
+            }
+            Kind::Nop => {}
+            Kind::Push => {
+                let value = self.load(watch, pc, &op.source)?;
+                self.push(watch, pc, op.width, value)?;
+            }
+            Kind::Pop => {
+                let value = self.pop(watch, pc, op.width)?;
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Pushm => {
+                for bit in 0..8 {
+                    if op.extra >> bit & 1 != 0 {
+                        let value = self.registers[[6, 7, 5, 4, 3, 2, 1, 0][bit]];
+                        self.push(watch, pc, Width::Word, value.into())?;
+                    }
+                }
+                self.count_registers(op);
+            }
+            Kind::Popm => {
+                for bit in 0..8 {
+                    if op.extra >> bit & 1 != 0 {
+                        let value = self.pop(watch, pc, Width::Word)?;
+                        self.registers[[0, 1, 2, 3, 4, 5, 7, 6][bit]] = value as u16;
+                    }
+                }
+                self.count_registers(op);
+            }
+            Kind::Mova => {
+                let address = self.address(&op.source);
+                self.store(watch, pc, &op.destination, address)?;
+            }
+            Kind::Pusha => {
+                let address = self.address(&op.source);
+                self.push(watch, pc, Width::Word, address)?;
+            }
+            Kind::Xchg => {
+                let s = self.load(watch, pc, &op.source)?;
+                let d = self.load(watch, pc, &op.destination)?;
+                // A byte into A0 or A1 is extended by zeros.
+                let mut destination = op.destination;
+                if destination.mode == Mode::LowByte && destination.register >= A0 {
+                    destination = Operand::word(destination.register);
+                }
+                self.store(watch, pc, &destination, s)?;
+                self.store(watch, pc, &op.source, d)?;
+            }
+            Kind::MovDir => self.move_nibble(watch, pc, op)?,
+            Kind::Lde => {
+                let value = self.load(watch, pc, &op.source)?;
+                self.set_sz(op.destination.width, value);
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Ste => {
+                let value = self.load(watch, pc, &op.source)?;
+                // Of A0 and A1 the flags tell all 16 bits, even where a byte is stored.
+                if op.source.mode == Mode::LowByte && op.source.register >= A0 {
+                    self.set_sz(Width::Word, self.registers[usize::from(op.source.register & 7)].into());
+                } else {
+                    self.set_sz(op.width, value);
+                }
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Stz | Kind::Stnz => {
+                if (self.flg & Z != 0) == (op.kind == Kind::Stz) {
+                    self.store(watch, pc, &op.destination, op.source.value)?;
+                }
+            }
+            Kind::Stzx => {
+                let value = if self.flg & Z != 0 { op.source.value } else { op.extra };
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Ldc => {
+                let value = self.load(watch, pc, &op.source)?;
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Stc => {
+                let value = self.load(watch, pc, &op.source)?;
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Pushc => {
+                let value = self.load(watch, pc, &op.source)?;
+                self.push(watch, pc, Width::Word, value)?;
+            }
+            Kind::Popc => {
+                let value = self.pop(watch, pc, Width::Word)?;
+                self.store(watch, pc, &op.destination, value)?;
+            }
+            Kind::Fset => self.set_flg(self.flg | op.extra as u16),
+            Kind::Fclr => self.set_flg(self.flg & !(op.extra as u16)),
+            Kind::AddSp => {
+                let sp = self.add(Width::Word, op.source.value, self.sp().into(), 0);
+                self.set_sp(sp as u16);
+            }
+            Kind::Bset
+            | Kind::Bclr
+            | Kind::Bnot
+            | Kind::Btst
+            | Kind::Bntst
+            | Kind::Btstc
+            | Kind::Btsts
+            | Kind::Bm
+            | Kind::Band
+            | Kind::Bnand
+            | Kind::Bor
+            | Kind::Bnor
+            | Kind::Bxor
+            | Kind::Bnxor => self.bit(watch, pc, op)?,
+            Kind::BmCarry => {
+                let holds = self.holds(op.extra);
+                self.set_flag(C, holds);
+            }
+            Kind::Mul | Kind::Mulu => self.multiply(watch, pc, op)?,
+            _ => self.rare(watch, pc, op)?,
+        }
+        Ok(())
+    }
+
+    /// Whether C is set, as a number.
+    #[inline(always)]
+    fn carry(&self) -> u32 {
+        u32::from(self.flg & C)
+    }
+
+    /// Where an operand in memory is.
+    #[inline(always)]
+    fn address(&self, operand: &Operand) -> u32 {
+        let register = u32::from(self.registers[usize::from(operand.register & 7)]);
+        match operand.mode {
+            Mode::Based => register.wrapping_add(operand.value) & 0xffff,
+            Mode::FarBased => register.wrapping_add(operand.value) & ADDRESS_MASK,
+            Mode::FarIndirect => self.pair(A0) & ADDRESS_MASK,
+            Mode::Stack => u32::from(self.sp()).wrapping_add(operand.value) & 0xffff,
+            _ => operand.value,
+        }
+    }
+
+    /// The 32 bits of a pair by its lower register.
+    #[inline(always)]
+    fn pair(&self, register: u8) -> u32 {
+        let (low, high) = pair_registers(register);
+        u32::from(self.registers[low]) | u32::from(self.registers[high]) << 16
+    }
+
+    fn set_pair(&mut self, register: u8, value: u32) {
+        let (low, high) = pair_registers(register);
+        self.registers[low] = value as u16;
+        self.registers[high] = (value >> 16) as u16;
+    }
+
+    /// The value of an operand.
+    #[inline(always)]
+    fn load<W: Watch>(&mut self, watch: &mut W, pc: u32, operand: &Operand) -> Result<u32, Fault> {
+        let register = u32::from(self.registers[usize::from(operand.register & 7)]);
+        Ok(match operand.mode {
+            Mode::Immediate => operand.value,
+            Mode::Register => register,
+            Mode::LowByte => register & 0xff,
+            Mode::HighByte => register >> 8,
+            Mode::Pair => self.pair(operand.register),
+            Mode::Control => self.control(operand.register),
+            _ => {
+                let address = self.address(operand);
+                self.read(watch, pc, address, operand.width)?
+            }
+        })
+    }
+
+    /// Sets an operand.
+    #[inline(always)]
+    fn store<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        operand: &Operand,
+        value: u32,
+    ) -> Result<(), Fault> {
+        let register = &mut self.registers[usize::from(operand.register & 7)];
+        match operand.mode {
+            Mode::Register => *register = value as u16,
+            Mode::LowByte => *register = *register & 0xff00 | value as u16 & 0xff,
+            Mode::HighByte => *register = *register & 0xff | (value << 8) as u16,
+            Mode::Pair => self.set_pair(operand.register, value),
+            Mode::Control => self.set_control(operand.register, value),
+            _ => {
+                let address = self.address(operand);
+                self.write(watch, pc, address, operand.width, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A control register by its number in instructions.
+    fn control(&self, number: u8) -> u32 {
+        match number {
+            1 => self.intb & 0xffff,
+            2 => self.intb >> 16,
+            3 => self.flg.into(),
+            4 => self.isp.into(),
+            5 => self.sp().into(),
+            6 => self.registers[7].into(),
+            _ => self.registers[6].into(),
+        }
+    }
+
+    fn set_control(&mut self, number: u8, value: u32) {
+        let word = value as u16;
+        match number {
+            1 => self.intb = self.intb & 0xf_0000 | value & 0xffff,
+            2 => self.intb = self.intb & 0xffff | (value & 15) << 16,
+            3 => self.set_flg(word),
+            4 => self.isp = word,
+            5 => self.set_sp(word),
+            6 => self.registers[7] = word,
+            _ => self.registers[6] = word,
+        }
+    }
+
+    /// Source and destination of an instruction that writes neither.
+    #[inline(always)]
+    fn both<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
+        let source = self.load(watch, pc, &op.source)?;
+        let destination = self.load(watch, pc, &op.destination)?;
+        Ok((source, destination))
+    }
+
+    /// An instruction that changes its destination by its source.
+    #[inline(always)]
+    fn alu<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        op: &Op,
+        compute: impl FnOnce(&mut Self, Width, u32, u32) -> u32,
+    ) -> Result<(), Fault> {
+        let (source, destination) = self.both(watch, pc, op)?;
+        let value = compute(self, op.destination.width, source, destination);
+        self.store(watch, pc, &op.destination, value)
+    }
+
+    /// An instruction that changes its destination.
+    #[inline(always)]
+    fn in_place<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        pc: u32,
+        op: &Op,
+        compute: impl FnOnce(&mut Self, Width, u32) -> u32,
+    ) -> Result<(), Fault> {
+        let before = self.load(watch, pc, &op.destination)?;
+        let value = compute(self, op.destination.width, before);
+        self.store(watch, pc, &op.destination, value)
+    }
+
+    /// Adds with all four flags; subtraction hands in the complement.
+    #[inline(always)]
+    fn add(&mut self, width: Width, source: u32, destination: u32, carry: u32) -> u32 {
+        let sum = source + destination + carry;
+        let value = sum & width.mask();
+        let overflow = (source ^ value) & (destination ^ value) & width.sign() != 0;
+        let mut flags = if sum > width.mask() { C } else { 0 };
+        flags |= if overflow { O } else { 0 };
+        flags |= if value == 0 { Z } else { 0 };
+        flags |= if value & width.sign() != 0 { S } else { 0 };
+        self.flg = self.flg & !(C | O | Z | S) | flags;
+        value
+    }
+
+    /// S and Z of a result, and the result.
+    #[inline(always)]
+    fn logic(&mut self, width: Width, value: u32) -> u32 {
+        self.set_sz(width, value);
+        value
+    }
+
+    /// The further cycles of a list of registers.
+    #[inline(always)]
+    fn count_registers(&mut self, op: &Op) {
+        let further = u64::from(op.further) * u64::from(op.extra.count_ones());
+        self.cycles += further.max(u64::from(op.least.saturating_sub(op.cycles)));
+    }
+
+    fn move_nibble<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+        let (source, destination) = self.both(watch, pc, op)?;
+        let nibble = if op.extra & 1 == 0 { source & 15 } else { source >> 4 };
+        let value =
+            if op.extra & 2 == 0 { destination & 0xf0 | nibble } else { destination & 15 | nibble << 4 };
+        self.store(watch, pc, &op.destination, value)
+    }
+
+    /// What no inner loop of a program consists of.
+    #[inline(never)]
+    fn rare<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+        match op.kind {
+            Kind::Div | Kind::Divu | Kind::Divx => self.divide(watch, pc, op),
+            Kind::Dadd | Kind::Dadc | Kind::Dsub | Kind::Dsbb => self.decimal(watch, pc, op),
+            Kind::Exts => self.sign_extend(watch, pc, op),
+            Kind::Rmpa => self.sum_of_products(watch, pc, op),
+            Kind::Smovf | Kind::Smovb => self.copy(watch, pc, op),
+            Kind::Sstr => self.fill(watch, pc, op),
+            _ => self.control_flow(watch, pc, op),
+        }
+    }
+}
+
+/// The low and the high register of a pair: `R2R0`, `R3R1`, `A1A0`.
+#[inline(always)]
+fn pair_registers(register: u8) -> (usize, usize) {
+    match register {
+        0 => (0, 2),
+        1 => (1, 3),
+        _ => (4, 5),
+    }
+}
