@@ -8,7 +8,8 @@
  * Stack: 2 bytes (SB). The states lie in out and in aes_state, which is wiped.
  *
  * Cycles from entry to return, RTS included: encryption 2,244 (128), 2,688 (192),
- * 3,124 (256). A round takes 217. Bytes: 2,306 of code, 1,280 of tables.
+ * 3,124 (256), 217 a round; decryption 3,045, 3,660, 4,275; expansion 2,095, 2,309, 2,637.
+ * Bytes: encryption 2,306 of code and 1,280 of tables: 3,586; decryption 949 and 2,304: 3,253.
  *
  * Idea. For a column (a, b, c, d) of S-box outputs let
  *     R0 = (3c + 2d, 2a + 3d)    R1 = (3a + 2b, 2c + 3b).
@@ -36,8 +37,6 @@
 
 #include "aes_sbox.inc"
 #include "aes_expand.inc"
-#include "aes_columns.inc"
-#include "aes_decrypt.inc"
 
 /* ---- Tables ---------------------------------------------------------- */
 
@@ -72,6 +71,33 @@ aes_3:
 aes_2_3:
     each_sbox entry_2_3
     .size aes_2_3, . - aes_2_3
+
+/* InvMixColumns works on bytes that have left the inverse S-box: multiples of 0..255. Each
+   product is a sum of s, 2s, 4s, 8s, the last three kept in symbols, as an expression
+   with all doublings written out would be long. */
+.macro each_multiple name, low, high
+    .section .rodata.\name, "a"
+    .type \name, @object
+\name:
+    times_1 = 0
+    .rept 256
+    times_2 = TIMES2(times_1)
+    times_4 = TIMES2(times_2)
+    times_8 = TIMES2(times_4)
+    times_9 = times_8 ^ times_1
+    times_11 = times_8 ^ times_2 ^ times_1
+    times_13 = times_8 ^ times_4 ^ times_1
+    times_14 = times_8 ^ times_4 ^ times_2
+    .byte times_\low, times_\high
+    times_1 = times_1 + 1
+    .endr
+    .size \name, . - \name
+.endm
+
+    each_multiple aes_14_9, 14, 9
+    each_multiple aes_13_11, 13, 11
+    each_multiple aes_11_14, 11, 14
+    each_multiple aes_9_13, 9, 13
 
 /* ---- State ------------------------------------------------------------ */
 
@@ -315,3 +341,171 @@ ws_aes_encrypt:
     popc sb
     rts
     .size ws_aes_encrypt, . - ws_aes_encrypt
+
+/* ---- Decryption ------------------------------------------------------- */
+
+/* InvSubBytes and AddRoundKey of the byte whose value is in \index; then twice that, an
+   index of words. */
+.macro invert row, column, key, index
+    mov.b aes_inverse_sbox[\index], \index
+    xor.b (\key + 4 * \column + \row)[fb], \index
+    rolc.w \index
+.endm
+
+/* Contribution of the byte of each row to the column in \low and \high. */
+.macro unmix_0 operation, low, high, index=a0
+    \operation aes_14_9[\index], \low
+    \operation aes_13_11[\index], \high
+.endm
+.macro unmix_1 operation, low, high, index=a0
+    \operation aes_11_14[\index], \low
+    \operation aes_9_13[\index], \high
+.endm
+.macro unmix_2 operation, low, high, index=a0
+    \operation aes_13_11[\index], \low
+    \operation aes_14_9[\index], \high
+.endm
+.macro unmix_3 operation, low, high, index=a0
+    \operation aes_9_13[\index], \low
+    \operation aes_11_14[\index], \high
+.endm
+
+/* The byte of row \row, from memory, to column \column. */
+.macro unmix_from where, row, column, key, operation, low, high
+    index_from \where, \row, \column + 4 - \row, a0
+    invert \row, \column, \key, a0
+    unmix_\row \operation, \low, \high
+.endm
+
+/* The same, from a register. */
+.macro unmix_register register, row, column, key, operation, low, high
+    mov.b \register, a0
+    invert \row, \column, \key, a0
+    unmix_\row \operation, \low, \high
+.endm
+
+.macro store_word word, where, offset
+    .ifc \where, out
+    mov.w \word, (\offset)[sb]
+    .else
+    mov.w \word, aes_state + \offset
+    .endif
+.endm
+
+/*
+ * InvShiftRows, InvSubBytes, AddRoundKey, InvMixColumns: 299 cycles. In and out: column 0
+ * in R1:R0; bytes 2 and 3 of column 2 in \kept, on return in \next (R2, R3 or the other way
+ * round); the other words in memory.
+ */
+.macro inverse_round from, to, key, kept, next
+    unmix_register r1h, 3, 3, \key, mov.w, \next, a1
+    unmix_from \from, 0, 3, \key, xor.w, \next, a1
+    unmix_from \from, 1, 3, \key, xor.w, \next, a1
+    unmix_from \from, 2, 3, \key, xor.w, \next, a1
+    store_word \next, \to, 12
+    store_word a1, \to, 14
+
+    unmix_register r1l, 2, 2, \key, mov.w, a1, \next
+    unmix_from \from, 0, 2, \key, xor.w, a1, \next
+    unmix_from \from, 1, 2, \key, xor.w, a1, \next
+    unmix_from \from, 3, 2, \key, xor.w, a1, \next
+    store_word a1, \to, 8
+
+    mov.w \kept, r1
+    unmix_register r0h, 1, 1, \key, mov.w, \kept, a1
+    unmix_register r1h, 3, 1, \key, xor.w, \kept, a1
+    unmix_from \from, 0, 1, \key, xor.w, \kept, a1
+    unmix_from \from, 2, 1, \key, xor.w, \kept, a1
+    store_word \kept, \to, 4
+    store_word a1, \to, 6
+
+    mov.b r1l, a1
+    unmix_register r0l, 0, 0, \key, mov.w, r0, r1
+    invert 2, 0, \key, a1
+    unmix_2 xor.w, r0, r1, a1
+    unmix_from \from, 1, 0, \key, xor.w, r0, r1
+    unmix_from \from, 3, 0, \key, xor.w, r0, r1
+.endm
+
+/* The last InvShiftRows and InvSubBytes of a byte: \place is that in the old state. */
+.macro substitute_inverse_from place
+    mov.b aes_state + \place, a0
+    mov.b aes_inverse_sbox[a0], ((\place + 4 * (\place & 3)) & 15)[sb]
+.endm
+.macro substitute_inverse_register register, place
+    mov.b \register, a0
+    mov.b aes_inverse_sbox[a0], ((\place + 4 * (\place & 3)) & 15)[sb]
+.endm
+
+    .section .bss.aes_rounds_left, "aw", @nobits
+    .type aes_rounds_left, @object
+aes_rounds_left:
+    .zero 1
+    .size aes_rounds_left, . - aes_rounds_left
+
+/*
+ * void ws_aes_decrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16])
+ * Registers, stack and memory as ws_aes_encrypt; aes_rounds_left is no secret.
+ *
+ * The round keys are those of encryption, so a byte goes through the inverse S-box, has its
+ * key added and is then looked up in the multiples of InvMixColumns, all in an index
+ * register: 3 + 3, 1 for ROLC, 2 x 4 by words. Here the sums of a column are words that no
+ * byte instruction touches, so R2, R3 and A1 hold them, and R0, R1 keep a column.
+ */
+    .section .text.ws_aes_decrypt, "ax"
+    .globl ws_aes_decrypt
+    .type ws_aes_decrypt, @function
+ws_aes_decrypt:
+    pushc sb
+    ldc a1, sb
+    shl.w #-1, r1
+    mov.b r1l, aes_rounds_left
+    shl.w #5, r1
+    add.w r1, r2
+    mov.w r2, a1
+    add.w #-16, r2
+    ldc r2, fb
+    first_key 1
+    store out, 1
+    first_key 3
+    store out, 3
+    first_key 2
+    store_low out, 2
+    mov.w r1, r2
+    first_key 0
+    fclr c
+.Linverse_round:
+    inverse_round out, aes_state, 0, r2, r3
+    dec.b aes_rounds_left
+    jne .Lnext_inverse_round
+    jmp.w .Llast_inverse_round
+.Lnext_inverse_round:
+    inverse_round aes_state, out, -16, r3, r2
+    stc fb, a0
+    add.w #-32, a0
+    fclr c
+    ldc a0, fb
+    jmp.w .Linverse_round
+.Llast_inverse_round:
+    substitute_inverse_register r0l, 0
+    substitute_inverse_register r0h, 1
+    substitute_inverse_register r1l, 2
+    substitute_inverse_register r1h, 3
+    mov.w r3, r0
+    substitute_inverse_register r0l, 10
+    substitute_inverse_register r0h, 11
+    .irp place, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15
+    substitute_inverse_from \place
+    .endr
+    xor.w -16[fb], 0[sb]
+    .irp i, 2, 4, 6, 8, 10, 12, 14
+    xor.w (\i - 16)[fb], \i[sb]
+    .endr
+    mov.w #0, aes_state + 4
+    mov.w #0, aes_state + 6
+    mov.w #0, aes_state + 8
+    mov.w #0, aes_state + 12
+    mov.w #0, aes_state + 14
+    popc sb
+    rts
+    .size ws_aes_decrypt, . - ws_aes_decrypt
