@@ -2,9 +2,9 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 18 bytes with the return address.
-; 5,814 bus cycles with JSR (extended, 5) and RTS; 395 bytes of code, 907 with aes_keyed_fast.asm.
+; 5,814 bus cycles with JSR (extended, 5) and RTS; 395 bytes of code, 907 with aes_sbox_fast.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
 ; How a round goes is in aes_keyed_fast.inc. A row of the next round key is a chain in A: each byte that is made is what
@@ -12,7 +12,7 @@
 
         .module aes128_keyed_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_block, _ws_aes_key, ws_aes_sbox, ws_aes_double
+        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox, ws_aes_double
         .globl  ws_aes128_rcon, ws_aes128_rounds, ws_aes128_pair, ws_aes128_triple
         .globl  _ws_aes128_encrypt_block
 
@@ -33,11 +33,11 @@ _ws_aes128_encrypt_block::
         psha
         dbnzx   1$
 
-round:  ldhx    #ws_aes_sbox
-        substitute_column 0, 13, 10, 7
-        substitute_column 4, 1, 14, 11
-        substitute_column 8, 5, 2, 15
-        substitute_column 12, 9, 6, 3
+round:  ldhx    #_ws_aes_sbox
+        substitute_column _ws_aes_block, 0, 13, 10, 7
+        substitute_column _ws_aes_block, 4, 1, 14, 11
+        substitute_column _ws_aes_block, 8, 5, 2, 15
+        substitute_column _ws_aes_block, 12, 9, 6, 3
 
         ldx     *_ws_aes_key + 13
         lda     ,x
@@ -69,10 +69,10 @@ round:  ldhx    #ws_aes_sbox
         rts
 
 mix:    ldhx    #ws_aes_double
-        mix_column 12, _ws_aes_key+12, ws_aes128_pair, ws_aes128_triple
-        mix_column 8, _ws_aes_key+8, ws_aes128_pair, ws_aes128_triple
-        mix_column 4, _ws_aes_key+4, ws_aes128_pair, ws_aes128_triple
-        mix_column 0, _ws_aes_key, ws_aes128_pair, ws_aes128_triple
+        mix_column _ws_aes_block+12, _ws_aes_key+12, ws_aes128_pair, ws_aes128_triple
+        mix_column _ws_aes_block+8, _ws_aes_key+8, ws_aes128_pair, ws_aes128_triple
+        mix_column _ws_aes_block+4, _ws_aes_key+4, ws_aes128_pair, ws_aes128_triple
+        mix_column _ws_aes_block, _ws_aes_key, ws_aes128_pair, ws_aes128_triple
         ldx     *ws_aes128_rcon
         lda     ,x
         sta     *ws_aes128_rcon

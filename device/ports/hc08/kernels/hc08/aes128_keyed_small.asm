@@ -2,9 +2,9 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 19 bytes with the return address.
-; 8,366 bus cycles with JSR (extended, 5) and RTS; 228 bytes of code, 484 with aes_keyed_small.asm.
+; 8,366 bus cycles with JSR (extended, 5) and RTS; 228 bytes of code, 484 with aes_sbox_small.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
 ; How a round goes is in aes_keyed_small.inc. The one loop that adds a round key byte by byte serves before the first
@@ -13,7 +13,7 @@
 
         .module aes128_keyed_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_block, _ws_aes_key, ws_aes_sbox
+        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox
         .globl  ws_aes128_rcon, ws_aes128_reduction, ws_aes128_sum
         .globl  _ws_aes128_encrypt_block
 
@@ -32,11 +32,11 @@ add:    ldhx    #16
         dbnzx   1$
         bcc     done
 
-round:  ldhx    #ws_aes_sbox
-        substitute_column 0, 13, 10, 7
-        substitute_column 4, 1, 14, 11
-        substitute_column 8, 5, 2, 15
-        substitute_column 12, 9, 6, 3
+round:  ldhx    #_ws_aes_sbox
+        substitute_column _ws_aes_block, 0, 13, 10, 7
+        substitute_column _ws_aes_block, 4, 1, 14, 11
+        substitute_column _ws_aes_block, 8, 5, 2, 15
+        substitute_column _ws_aes_block, 12, 9, 6, 3
 
         ldx     *_ws_aes_key + 13
         lda     ,x

@@ -2,9 +2,9 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 18 bytes with the return address.
-; 8,149 bus cycles with JSR (extended, 5) and RTS; 572 bytes of code, 1,084 with aes_keyed_fast.asm.
+; 8,149 bus cycles with JSR (extended, 5) and RTS; 572 bytes of code, 1,084 with aes_sbox_fast.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
 ; How a round goes is in aes_keyed_fast.inc. The six words of the key schedule are made two at a time, which is half a
@@ -13,7 +13,7 @@
 
         .module aes192_keyed_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_block, _ws_aes_key, ws_aes_sbox, ws_aes_double
+        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox, ws_aes_double
         .globl  ws_aes192_half
         .globl  _ws_aes192_encrypt_block
 
@@ -66,11 +66,11 @@ _ws_aes192_encrypt_block::
         sta     *_ws_aes_key + 15,x
         dbnzx   2$
 
-round:  ldhx    #ws_aes_sbox
-        substitute_column 12, 9, 6, 3
-        substitute_column 8, 5, 2, 15
-        substitute_column 4, 1, 14, 11
-        substitute_column 0, 13, 10, 7
+round:  ldhx    #_ws_aes_sbox
+        substitute_column _ws_aes_block, 12, 9, 6, 3
+        substitute_column _ws_aes_block, 8, 5, 2, 15
+        substitute_column _ws_aes_block, 4, 1, 14, 11
+        substitute_column _ws_aes_block, 0, 13, 10, 7
         dbnz    *rounds, mix
 
         next_half
@@ -94,16 +94,16 @@ round:  ldhx    #ws_aes_sbox
 
 mix:    next_half
         ldhx    #ws_aes_double
-        mix_column 0, ws_aes192_half, pair, triple
-        mix_column 4, ws_aes192_half+4, pair, triple
+        mix_column _ws_aes_block, ws_aes192_half, pair, triple
+        mix_column _ws_aes_block+4, ws_aes192_half+4, pair, triple
         next_half
         ldhx    #ws_aes_double
-        mix_column 8, ws_aes192_half, pair, triple
-        mix_column 12, ws_aes192_half+4, pair, triple
+        mix_column _ws_aes_block+8, ws_aes192_half, pair, triple
+        mix_column _ws_aes_block+12, ws_aes192_half+4, pair, triple
         jmp     round
 
 words_0_1:
-        ldhx    #ws_aes_sbox
+        ldhx    #_ws_aes_sbox
         ldx     *_ws_aes_key + 21
         lda     ,x
         eor     *rcon

@@ -2,9 +2,9 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 18 bytes with the return address.
-; 9,539 bus cycles with JSR (extended, 5) and RTS; 541 bytes of code, 797 with aes_keyed_small.asm.
+; 9,539 bus cycles with JSR (extended, 5) and RTS; 541 bytes of code, 797 with aes_sbox_small.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
 ; How a round goes is in aes_keyed_small.inc. The six words of the key schedule are made two at a time, which is half a
@@ -13,7 +13,7 @@
 
         .module aes192_keyed_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_block, _ws_aes_key, ws_aes_sbox
+        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox
         .globl  ws_aes192_half
         .globl  _ws_aes192_encrypt_block
 
@@ -105,11 +105,11 @@ _ws_aes192_encrypt_block::
         sta     *_ws_aes_key + 15,x
         dbnzx   2$
 
-round:  ldhx    #ws_aes_sbox
-        substitute_column 12, 9, 6, 3
-        substitute_column 8, 5, 2, 15
-        substitute_column 4, 1, 14, 11
-        substitute_column 0, 13, 10, 7
+round:  ldhx    #_ws_aes_sbox
+        substitute_column _ws_aes_block, 12, 9, 6, 3
+        substitute_column _ws_aes_block, 8, 5, 2, 15
+        substitute_column _ws_aes_block, 4, 1, 14, 11
+        substitute_column _ws_aes_block, 0, 13, 10, 7
         dbnz    *rounds, mix
 
         next_half
@@ -139,7 +139,7 @@ mix:    next_half
         jmp     round
 
 words_0_1:
-        ldhx    #ws_aes_sbox
+        ldhx    #_ws_aes_sbox
         ldx     *_ws_aes_key + 21
         lda     ,x
         eor     *rcon

@@ -2,17 +2,17 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 18 bytes with the return address.
-; 8,686 bus cycles with JSR (extended, 5) and RTS; 549 bytes of code, 1,061 with aes_keyed_fast.asm.
+; 8,686 bus cycles with JSR (extended, 5) and RTS; 549 bytes of code, 1,061 with aes_sbox_fast.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
-; How a round goes is in aes_keyed_fast.inc. The halves of the key schedule take turns; what each gives goes to round_key
-; as well, where the one code for MixColumns finds it.
+; How a round goes is in aes_keyed_fast.inc. The halves of the key schedule take turns; what each gives goes to
+; round_key as well, where the one code for MixColumns finds it.
 
         .module aes256_keyed_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_block, _ws_aes_key, ws_aes_sbox, ws_aes_double
+        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox, ws_aes_double
         .globl  _ws_aes256_encrypt_block
 
         .area   DSEG    (PAG)
@@ -46,12 +46,12 @@ _ws_aes256_encrypt_block::
         lda     *_ws_aes_key + 15,x     ; the second half of the key is the first round key
         sta     *round_key - 1,x
         dbnzx   1$
-        ldhx    #ws_aes_sbox
+        ldhx    #_ws_aes_sbox
 
-round:  substitute_column 0, 13, 10, 7
-        substitute_column 4, 1, 14, 11
-        substitute_column 8, 5, 2, 15
-        substitute_column 12, 9, 6, 3
+round:  substitute_column _ws_aes_block, 0, 13, 10, 7
+        substitute_column _ws_aes_block, 4, 1, 14, 11
+        substitute_column _ws_aes_block, 8, 5, 2, 15
+        substitute_column _ws_aes_block, 12, 9, 6, 3
         dbnz    *rounds, mix
 
         ldhx    #16
@@ -67,12 +67,12 @@ round:  substitute_column 0, 13, 10, 7
         rts
 
 mix:    ldhx    #ws_aes_double
-        mix_column 12, round_key+12, pair, triple
-        mix_column 8, round_key+8, pair, triple
-        mix_column 4, round_key+4, pair, triple
-        mix_column 0, round_key, pair, triple
+        mix_column _ws_aes_block+12, round_key+12, pair, triple
+        mix_column _ws_aes_block+8, round_key+8, pair, triple
+        mix_column _ws_aes_block+4, round_key+4, pair, triple
+        mix_column _ws_aes_block, round_key, pair, triple
 
-        ldhx    #ws_aes_sbox
+        ldhx    #_ws_aes_sbox
         brset   #0, *rounds, even
         ldx     *_ws_aes_key + 12
         lda     ,x

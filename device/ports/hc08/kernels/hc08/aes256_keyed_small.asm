@@ -2,17 +2,17 @@
 ; crypto/aes_keyed.h.
 ;
 ; in:  _ws_aes_block = plaintext, _ws_aes_key = key
-; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, neither on the
+; out: _ws_aes_block = ciphertext; _ws_aes_key undefined, as secret as the key; no other secret stays, nor on the
 ; stack. A, H, X and flags clobbered. Stack: 22 bytes with the return address.
-; 12,259 bus cycles with JSR (extended, 5) and RTS; 306 bytes of code, 562 with aes_keyed_small.asm.
+; 12,259 bus cycles with JSR (extended, 5) and RTS; 306 bytes of code, 562 with aes_sbox_small.asm.
 ; Constant time: no branch depends on key or data, and a look-up takes the same time at every address.
 ;
-; How a round goes is in aes_keyed_small.inc. The halves of the key schedule take turns; what each gives goes to round_key
-; as well, where the one loop for MixColumns finds it.
+; How a round goes is in aes_keyed_small.inc. The halves of the key schedule take turns; what each gives goes to
+; round_key as well, where the one loop for MixColumns finds it.
 
         .module aes256_keyed_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_block, _ws_aes_key, ws_aes_sbox
+        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox
         .globl  _ws_aes256_encrypt_block
 
         .area   DSEG    (PAG)
@@ -50,11 +50,11 @@ _ws_aes256_encrypt_block::
         ldx     #0x1b
         sthx    *reduction              ; 0 and 0x1b
 
-round:  ldhx    #ws_aes_sbox
-        substitute_column 0, 13, 10, 7
-        substitute_column 4, 1, 14, 11
-        substitute_column 8, 5, 2, 15
-        substitute_column 12, 9, 6, 3
+round:  ldhx    #_ws_aes_sbox
+        substitute_column _ws_aes_block, 0, 13, 10, 7
+        substitute_column _ws_aes_block, 4, 1, 14, 11
+        substitute_column _ws_aes_block, 8, 5, 2, 15
+        substitute_column _ws_aes_block, 12, 9, 6, 3
         dbnz    *rounds, mix
 
         ldhx    #16
@@ -111,7 +111,7 @@ mix:    ldhx    #12
         tstx
         bpl     3$
 
-        ldhx    #ws_aes_sbox
+        ldhx    #_ws_aes_sbox
         brset   #0, *rounds, even
         push_substituted _ws_aes_key+12
         push_substituted _ws_aes_key+13
