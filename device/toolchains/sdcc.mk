@@ -1,8 +1,9 @@
 # sdcc, for processors that no gcc or clang knows. Its linker takes whole files or leaves them; the library that it
 # picks them from is made of all that is in crypto/. What it makes is Intel hex with the linker's map beside it.
 
-# What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; and OPTIMISE_<variant>: sdcc has no
-# levels of optimisation but switches, and optimises unless told not to.
+# What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; CHECK, what the linker does not; and
+# OPTIMISE_<variant>: sdcc has no levels of optimisation but switches, and optimises unless told not to.
+CHECK := :
 include $(PORT)/sdcc.mk
 OPTIMISE_O0 := --nogcse --nolabelopt --noinvariant --noinduction --noloopreverse --nolospre --no-peep
 
@@ -39,5 +40,6 @@ $(LIBRARY): $(OBJECTS)
 # Linked beside the objects and then moved, because sdcc leaves files of its own beside what it links.
 $(PROGRAMS): $(B)/%.ihx: $(B)/obj/$(APP)/%.rel $(RUNTIME) $(LIBRARY)
 	$(CC) $(TOOLCHAIN_flags) $(LINK_FLAGS) --out-fmt-ihx $^ -o $(B)/obj/$(APP)/$*.ihx
+	@$(CHECK)
 	mv $(B)/obj/$(APP)/$*.map $(B)/
 	mv $(B)/obj/$(APP)/$*.ihx $@
