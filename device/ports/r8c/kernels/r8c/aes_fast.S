@@ -1,5 +1,5 @@
 /*
- * AES for R8C/Tiny, fast: SubBytes and MixColumns by tables, eight rounds unrolled.
+ * AES for R8C/Tiny, fast: SubBytes and MixColumns by tables, nine rounds unrolled.
  * Defines ws_aes_expand, ws_aes_encrypt and ws_aes_decrypt.
  *
  * void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16])
@@ -7,9 +7,9 @@
  * Clobbers R0-R3, A0, A1, FB of register bank 0; bank 1 is not used; SB is preserved.
  * Stack: 2 bytes (SB). The states lie in out and in aes_state, which is wiped.
  *
- * Cycles from entry to return, RTS included: encryption 2,244 (128), 2,688 (192),
+ * Cycles from entry to return, RTS included: encryption 2,230 (128), 2,695 (192),
  * 3,124 (256), 217 a round; decryption 3,045, 3,660, 4,275; expansion 2,095, 2,309, 2,637.
- * Bytes: encryption 2,306 of code and 1,280 of tables: 3,586; decryption 949 and 2,304: 3,253.
+ * Bytes: encryption 2,455 of code and 1,280 of tables: 3,735; decryption 949 and 2,304: 3,253.
  *
  * Idea. For a column (a, b, c, d) of S-box outputs let
  *     R0 = (3c + 2d, 2a + 3d)    R1 = (3a + 2b, 2c + 3b).
@@ -26,9 +26,9 @@
  * and 3 wait in R2, and of column x - 1 bytes 2 and 3 wait in R3. Each pair is used by two
  * columns that follow each other: the index of the second waits in A0 or A1.
  *
- * The loop of eight rounds is entered in its middle, at a round of even number, as 9, 11
- * and 13 leave 1, 3 and 5 by eight. It is left when it ends for the second time: the O
- * flag, which nothing in a round changes, remembers the first.
+ * Nine rounds are unrolled. Of longer keys the first two or four take the places of the
+ * third and fourth or of the first four; then the O flag, which nothing in a round changes,
+ * says that all nine are to follow.
  *
  * Constant time: no branch depends on a secret, and no instruction's time depends on
  * data; a look-up takes the same time everywhere, as R8C has neither cache nor wait
@@ -108,7 +108,7 @@ aes_state:
     .zero 16
     .size aes_state, . - aes_state
 
-/* The byte of a row in the column that is \column places on. */
+/* The byte of a row of the column that is \column places on, to an index register. */
 .macro index_from where, row, column, index
     .ifc \where, out
     mov.b (4 * ((\column) & 3) + \row)[sb], \index
@@ -117,27 +117,27 @@ aes_state:
     .endif
 .endm
 
+/* The word at \offset. */
+.macro store_word word, where, offset
+    .ifc \where, out
+    mov.w \word, (\offset)[sb]
+    .else
+    mov.w \word, aes_state + \offset
+    .endif
+.endm
+
+/* R1:R0, and R0 alone, to the column that is \column places on. */
+.macro store where, column
+    store_word r0, \where, 4 * ((\column) & 3)
+    store_word r1, \where, 4 * ((\column) & 3) + 2
+.endm
+.macro store_low where, column
+    store_word r0, \where, 4 * ((\column) & 3)
+.endm
+
 /* ---- Encryption ------------------------------------------------------- */
 
-.macro store where, column
-    .ifc \where, out
-    mov.w r0, (4 * ((\column) & 3))[sb]
-    mov.w r1, (4 * ((\column) & 3) + 2)[sb]
-    .else
-    mov.w r0, aes_state + 4 * ((\column) & 3)
-    mov.w r1, aes_state + 4 * ((\column) & 3) + 2
-    .endif
-.endm
-
-.macro store_low where, column
-    .ifc \where, out
-    mov.w r0, (4 * ((\column) & 3))[sb]
-    .else
-    mov.w r0, aes_state + 4 * ((\column) & 3)
-    .endif
-.endm
-
-/* MixColumns of what was looked up, AddRoundKey; the column is then in R1:R0. */
+/* MixColumns of what was looked up, AddRoundKey: 16 cycles. The column is then in R1:R0. */
 .macro mix key, column
     xor.w r0, r1
     xor.b r1h, r0l
@@ -147,7 +147,13 @@ aes_state:
     xor.w (\key + 4 * ((\column) & 3) + 2)[fb], r1
 .endm
 
-/* One round. */
+/*
+ * SubBytes, ShiftRows, MixColumns, AddRoundKey: 217 cycles. The columns come in the order
+ * x - 1, x, x + 1, x + 2 (modulo 4), and the last is the x of the next round. On entry and,
+ * with the next x, on return, byte 1 of column x is in A0 and byte 0 in A1, bytes 2 and 3
+ * are in R2, bytes 2 and 3 of column x - 1 in R3, and all other words in memory.
+ * \key: offset of the round key at [FB]. C = 0 in and out; O is left alone.
+ */
 .macro full_round from, to, x, key
     /* Column x - 1 */
     rolc.w a0
@@ -212,14 +218,14 @@ aes_state:
     keep
 .endm
 
-/* The last column computed is the first needed. */
+/* Column x, in R1:R0, to where full_round expects it. */
 .macro keep
     mov.b r0h, a0
     mov.b r0l, a1
     mov.w r1, r2
 .endm
 
-/* Initial. */
+/* AddRoundKey of a column of in, at [A0], with the key at [A1]. */
 .macro first_key column
     mov.w (4 * ((\column) & 3))[a0], r0
     xor.w (4 * ((\column) & 3))[a1], r0
@@ -227,7 +233,7 @@ aes_state:
     xor.w (4 * ((\column) & 3) + 2)[a1], r1
 .endm
 
-/* Leaves out = state 0 with x = 0: columns 1, 2 in memory, low 3 in memory, high 3 (x - 1) in R3, column 0 kept. */
+/* The first AddRoundKey, for a round with x = 0 from out. */
 .macro first_round_key
     first_key 1
     store out, 1
@@ -240,12 +246,14 @@ aes_state:
     keep
 .endm
 
+/* The last AddRoundKey of a column. */
 .macro add_last key, column
     xor.w (\key + 4 * ((\column) & 3))[fb], r0
     xor.w (\key + 4 * ((\column) & 3) + 2)[fb], r1
     store out, \column
 .endm
 
+/* SubBytes, ShiftRows, AddRoundKey, registers as full_round has them. */
 .macro last_round x, key
     mov.b aes_sbox[a0], r0h
     index_from aes_state, 0, \x - 1, a0
@@ -292,46 +300,45 @@ ws_aes_encrypt:
     pushc sb
     ldc a1, sb
     mov.w r2, a1
-    add.w #16, r2
+    add.w #144, r2
     add.w #-12, r1
-    jpz .Llonger_key
-    ldc r2, fb
-    first_round_key
-    jmp.w .Leighth_round
-.Llonger_key:
-    jne .Llongest_key
-    add.w #32, r2
-    ldc r2, fb
-    first_round_key
+    jn .Lten_rounds
+    jne .Lfourteen_rounds
+    add.w #-32, r2
+    fset c
+    jmp.s .Lmore_rounds
+.Lfourteen_rounds:
     fclr c
-    fclr o
-    jmp.w .Lsixth_round
-.Llongest_key:
-    add.w #64, r2
+.Lmore_rounds:
     ldc r2, fb
     first_round_key
+    fset o
+    jnc .Lfirst_round_again
     fclr c
-    fclr o
-    jmp.w .Lfourth_round
+    jmp.w .Lthird_round
+.Lfirst_round_again:
+    jmp.w .Lfirst_round
+.Lten_rounds:
+    ldc r2, fb
+    first_round_key
 .Lfirst_round:
+    full_round out, aes_state, 0, -128
     full_round aes_state, out, 2, -112
+.Lthird_round:
     full_round out, aes_state, 0, -96
     full_round aes_state, out, 2, -80
-.Lfourth_round:
+    jno .Lfifth_round
+    stc fb, r0
+    add.w #64, r0
+    ldc r0, fb
+    fclr o
+    jmp.w .Lfirst_round
+.Lfifth_round:
     full_round out, aes_state, 0, -64
     full_round aes_state, out, 2, -48
-.Lsixth_round:
     full_round out, aes_state, 0, -32
     full_round aes_state, out, 2, -16
-.Leighth_round:
     full_round out, aes_state, 0, 0
-    jo .Llast_round
-    stc fb, r0
-    add.w #128, r0
-    ldc r0, fb
-    fset o
-    jmp.w .Lfirst_round
-.Llast_round:
     last_round 2, 16
     mov.w #0, aes_state
     mov.w #0, aes_state + 2
@@ -382,14 +389,6 @@ ws_aes_encrypt:
     mov.b \register, a0
     invert \row, \column, \key, a0
     unmix_\row \operation, \low, \high
-.endm
-
-.macro store_word word, where, offset
-    .ifc \where, out
-    mov.w \word, (\offset)[sb]
-    .else
-    mov.w \word, aes_state + \offset
-    .endif
 .endm
 
 /*

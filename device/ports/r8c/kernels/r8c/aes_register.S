@@ -36,9 +36,10 @@
  *                  each bank needs two words of the other, a word read from memory takes 4, and
  *                  FSET B and FCLR B take 2 each: 4 x 4 + 4 = 20.
  *   mix_column     128 (196): 64 a bank, of which three doublings 30, fifteen XORs, two moves.
- *   add_round_key  48, in the last round 56 (45). Least in this layout: 16 bytes, each from
- *                  memory to register 3, which is 48 > 45. (Words of FIPS 197's order would take 8 x 4, but
- *                  then MixColumns takes 4 x 44 = 176 and not 128.)
+ *   add_round_key  48, in the last round 56 (45). The least in this layout: 16 bytes, each from
+ *                  memory to a register, 3, which is 48 > 45. With columns in the registers
+ *                  eight words of the key would take 32 and FSET B, FCLR B 4, but MixColumns
+ *                  would lose more, its bytes to be combined one by one.
  *   branch         13 (36): 4 to advance the key, 9 to count and to jump.
  */
 
