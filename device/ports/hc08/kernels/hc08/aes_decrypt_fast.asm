@@ -9,9 +9,9 @@
 ; every address.
 ;
 ; How a round goes is in aes_keyed_fast.inc, but that the round key is added where a byte comes off the stack, and that
-; InvMixColumns is MixColumns after adding 4 (s0 + s2) to s0 and s2 and 4 (s1 + s3) to s1 and s3 (Daemen and Rijmen, "The
-; Design of Rijndael", section 4.1.3). The round key, which may be anywhere, is moved to page zero, four cycles a byte,
-; because H:X is busy with the tables where it is added.
+; InvMixColumns is MixColumns after adding 4 (s0 + s2) to s0 and s2 and 4 (s1 + s3) to s1 and s3 (Daemen and Rijmen,
+; "The Design of Rijndael", section 4.1.3). The round key, which may be anywhere, is moved to page zero, four cycles a
+; byte, because H:X is busy with the tables where it is added.
 
         .module aes_decrypt_fast
         .include "aes_keyed_fast.inc"
