@@ -69,13 +69,13 @@ round:  ldhx    #_ws_aes_sbox
         psha
         lda     *_ws_aes_block + 2,x
         eor     *_ws_aes_block + 3,x
-        bsr     double_and_add
+        bsr     ws_aes128_double_and_add
         eor     *_ws_aes_block + 1,x
         eor     *_ws_aes_key + 2,x
         psha
         lda     *_ws_aes_block + 1,x
         eor     *_ws_aes_block + 2,x
-        bsr     double_and_add
+        bsr     ws_aes128_double_and_add
         eor     *_ws_aes_block + 2,x
         eor     *_ws_aes_key + 1,x
         psha
@@ -95,7 +95,7 @@ round:  ldhx    #_ws_aes_sbox
         mov     #0x1b, *ws_aes128_rcon
 4$:     jmp     round
 
-double_and_add:
+ws_aes128_double_and_add::
         double_keeping_x ws_aes128_reduction
         eor     *ws_aes128_sum
         rts

@@ -42,7 +42,7 @@ triple: .ds     1
 _ws_aes192_encrypt_block::
         ldhx    #0x010c                 ; the first round constant, twelve rounds
         sthx    *rcon
-        ldhx    #words_4_5
+        ldhx    #ws_aes192_words_4_5
         sthx    *next
         ldhx    #0
 1$:     lda     *_ws_aes_block + 3,x
@@ -102,7 +102,7 @@ mix:    next_half
         mix_column _ws_aes_block+12, ws_aes192_half+4, pair, triple
         jmp     round
 
-words_0_1:
+ws_aes192_words_0_1::
         ldhx    #_ws_aes_sbox
         ldx     *_ws_aes_key + 21
         lda     ,x
@@ -118,11 +118,11 @@ words_0_1:
         ldx     *_ws_aes_key + 20
         lda     ,x
         two_words _ws_aes_key, 3
-        ldhx    #words_2_3
+        ldhx    #ws_aes192_words_2_3
         sthx    *next
         rts
 
-words_2_3:
+ws_aes192_words_2_3::
         lda     *_ws_aes_key + 4
         two_words _ws_aes_key+8, 0
         lda     *_ws_aes_key + 5
@@ -131,11 +131,11 @@ words_2_3:
         two_words _ws_aes_key+8, 2
         lda     *_ws_aes_key + 7
         two_words _ws_aes_key+8, 3
-        ldhx    #words_4_5
+        ldhx    #ws_aes192_words_4_5
         sthx    *next
         rts
 
-words_4_5:
+ws_aes192_words_4_5::
         lda     *_ws_aes_key + 12
         two_words _ws_aes_key+16, 0
         lda     *_ws_aes_key + 13
@@ -144,6 +144,6 @@ words_4_5:
         two_words _ws_aes_key+16, 2
         lda     *_ws_aes_key + 15
         two_words _ws_aes_key+16, 3
-        ldhx    #words_0_1
+        ldhx    #ws_aes192_words_0_1
         sthx    *next
         rts

@@ -79,7 +79,7 @@ sum:    .ds     1
 _ws_aes192_encrypt_block::
         ldhx    #0x010c                 ; the first round constant, twelve rounds
         sthx    *rcon
-        ldhx    #words_4_5
+        ldhx    #ws_aes192_words_4_5
         sthx    *next
         ldhx    #0x001b
         sthx    *reduction              ; 0 and 0x1b
@@ -138,7 +138,7 @@ mix:    next_half
         mix_column 12, ws_aes192_half+4
         jmp     round
 
-words_0_1:
+ws_aes192_words_0_1::
         ldhx    #_ws_aes_sbox
         ldx     *_ws_aes_key + 21
         lda     ,x
@@ -148,7 +148,7 @@ words_0_1:
         push_substituted _ws_aes_key+23
         push_substituted _ws_aes_key+20
         lsl     *rcon                   ; the last of eight is 0x80
-        ldhx    #words_2_3
+        ldhx    #ws_aes192_words_2_3
         sthx    *next
         ldhx    #4
 5$:     pula
@@ -156,8 +156,8 @@ words_0_1:
         dbnzx   5$
         rts
 
-words_2_3:
-        ldhx    #words_4_5
+ws_aes192_words_2_3::
+        ldhx    #ws_aes192_words_4_5
         sthx    *next
         ldhx    #4
 6$:     lda     *_ws_aes_key + 3,x
@@ -165,8 +165,8 @@ words_2_3:
         dbnzx   6$
         rts
 
-words_4_5:
-        ldhx    #words_0_1
+ws_aes192_words_4_5::
+        ldhx    #ws_aes192_words_0_1
         sthx    *next
         ldhx    #4
 7$:     lda     *_ws_aes_key + 11,x

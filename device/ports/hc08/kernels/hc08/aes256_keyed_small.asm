@@ -72,7 +72,7 @@ round:  ldhx    #_ws_aes_sbox
         clr     *sum
         rts
 
-double_and_add:
+ws_aes256_double_and_add::
         double_keeping_x reduction
         eor     *sum
         rts
@@ -89,13 +89,13 @@ mix:    ldhx    #12
         psha
         lda     *_ws_aes_block + 2,x
         eor     *_ws_aes_block + 3,x
-        bsr     double_and_add
+        bsr     ws_aes256_double_and_add
         eor     *_ws_aes_block + 1,x
         eor     *round_key + 2,x
         psha
         lda     *_ws_aes_block + 1,x
         eor     *_ws_aes_block + 2,x
-        bsr     double_and_add
+        bsr     ws_aes256_double_and_add
         eor     *_ws_aes_block + 2,x
         eor     *round_key + 1,x
         psha

@@ -8,8 +8,8 @@
 ; Constant time for a given number of rounds: no branch depends on key or data, and a look-up takes the same time at
 ; every address.
 ;
-; How a round goes is in aes_keyed_small.inc. The round key, which may be anywhere, is moved to page zero, because H:X is
-; busy with the columns where it is added; the routine that moves it brings the block, too.
+; How a round goes is in aes_keyed_small.inc. The round key, which may be anywhere, is moved to page zero, because H:X
+; is busy with the columns where it is added; the routine that moves it brings the block, too.
 
         .module aes_encrypt_small
         .include "aes_keyed_small.inc"
@@ -35,7 +35,7 @@ sum:    .ds     1
 _ws_aes_encrypt:
         psha
         pshx
-        bsr     next
+        bsr     ws_aes_encrypt_next
         ldhx    #16
 1$:     lda     *round_key - 1,x
         sta     *state - 1,x
@@ -46,7 +46,7 @@ _ws_aes_encrypt:
         stx     *_ws_aes_encrypt_PARM_3 + 1
         ldx     #0x1b
         sthx    *reduction              ; 0 and 0x1b
-        bsr     next
+        bsr     ws_aes_encrypt_next
 add:    ldhx    #16
 2$:     lda     *state - 1,x
         eor     *round_key - 1,x
@@ -60,12 +60,13 @@ round:  ldhx    #_ws_aes_sbox
         substitute_column state, 4, 1, 14, 11
         substitute_column state, 8, 5, 2, 15
         substitute_column state, 12, 9, 6, 3
-        bsr     next
+        bsr     ws_aes_encrypt_next
         dbnz    *_ws_aes_encrypt_PARM_2+1, mix
         bra     add
 
 ; 16 bytes to round_key, from where the next round key is.
-next:   ldhx    *_ws_aes_encrypt_PARM_3
+ws_aes_encrypt_next::
+        ldhx    *_ws_aes_encrypt_PARM_3
         mov     ,x+,*round_key + 0
         mov     ,x+,*round_key + 1
         mov     ,x+,*round_key + 2

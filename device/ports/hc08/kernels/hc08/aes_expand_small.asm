@@ -56,7 +56,7 @@ word:   ldx     *position
         lda     *_ws_aes_expand_PARM_3 + 1
         cmp     #8
         bne     add
-        bsr     substitute
+        bsr     ws_aes_expand_substitute
         bra     add
 first:  bsr     substitute
         lda     *last
@@ -85,7 +85,7 @@ add:    ldhx    *_ws_aes_expand_PARM_2
         sta     *last + 3
         aix     #4
         sthx    *_ws_aes_expand_PARM_2
-        bsr     store
+        bsr     ws_aes_expand_store
         inc     *position
         lda     *position
         cmp     *_ws_aes_expand_PARM_3 + 1
@@ -98,14 +98,16 @@ add:    ldhx    *_ws_aes_expand_PARM_2
         rts
 
 ; The next word of the key to last, and on to where the next word of the round keys is.
-copy:   ldhx    *_ws_aes_expand_PARM_2
+ws_aes_expand_copy::
+        ldhx    *_ws_aes_expand_PARM_2
         mov     ,x+,*last
         mov     ,x+,*last + 1
         mov     ,x+,*last + 2
         mov     ,x+,*last + 3
         sthx    *_ws_aes_expand_PARM_2
 ; The last word to where the next word of the round keys is.
-store:  ldhx    *to
+ws_aes_expand_store::
+        ldhx    *to
         mov     *last, x+
         mov     *last + 1, x+
         mov     *last + 2, x+
@@ -114,7 +116,7 @@ store:  ldhx    *to
         rts
 
 ; SubWord of the last word.
-substitute:
+ws_aes_expand_substitute::
         ldhx    #_ws_aes_sbox
         .irp    r, 0, 1, 2, 3
         ldx     *last + r
