@@ -131,7 +131,7 @@ ws_aes_decrypt_add_quadruple::
         rts
 
 unmix:  ldhx    #12
-7$:     bsr     add_quadruple
+7$:     bsr     ws_aes_decrypt_add_quadruple
         incx
         bsr     ws_aes_decrypt_add_quadruple
         decx

@@ -34,7 +34,7 @@ _ws_aes_expand:
         pshx
         lda     *_ws_aes_expand_PARM_3 + 1
         sta     *position
-1$:     bsr     copy
+1$:     bsr     ws_aes_expand_copy
         dbnz    *position, 1$
         pulx
         stx     *_ws_aes_expand_PARM_2
@@ -58,7 +58,7 @@ word:   ldx     *position
         bne     add
         bsr     ws_aes_expand_substitute
         bra     add
-first:  bsr     substitute
+first:  bsr     ws_aes_expand_substitute
         lda     *last
         mov     *last + 1, *last
         mov     *last + 2, *last + 1
