@@ -1,8 +1,8 @@
 //! The simulators of uCsim 0.6.4 (Debian package `sdcc-ucsim`): `s51` for the 8051, `shc08` for the 68HC08.
 //!
 //! A [`Script`] collects commands: load an Intel hex file, write and read memory, set the program counter, execute one
-//! instruction. [`Script::run`] has a fresh simulator execute all of them and gives one [`Answer`] for each
-//! [`Script::step`], [`Script::registers`] and [`Script::read`], in order. After a step the registers, the program
+//! instruction or all up to an address. [`Script::run`] has a fresh simulator execute all of them and gives one
+//! [`Answer`] for each [`Script::step`], [`Script::run_to`], [`Script::registers`] and [`Script::read`], in order. After a step the registers, the program
 //! counter and the clocks that the instruction took are known without asking further. About 20,000 steps a second;
 //! a script of some ten thousand steps keeps the output in memory small.
 //!
@@ -78,11 +78,11 @@ impl Registers {
 /// What a command of a script answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Of [`Script::step`].
+    /// Of [`Script::step`] and [`Script::run_to`].
     Step {
-        /// What the instruction took: clocks of the crystal (`s51`), bus cycles (`shc08`).
+        /// What the instruction, or all of them, took: clocks of the crystal (`s51`), bus cycles (`shc08`).
         ticks: u32,
-        /// After the instruction.
+        /// After that.
         registers: Registers,
     },
     /// Of [`Script::registers`].
@@ -94,6 +94,7 @@ pub enum Answer {
 enum Expected {
     Nothing,
     Step,
+    Run,
     Registers,
     Bytes(usize),
 }
@@ -160,6 +161,12 @@ impl Script {
         self.push("step", Expected::Step);
     }
 
+    /// Executes from an address until the instruction at another one comes next, which must not be the first; answers.
+    /// Some million instructions a second.
+    pub fn run_to(&mut self, start: u32, stop: u32) {
+        self.push(&format!("run {start:#x} {stop:#x}"), Expected::Run);
+    }
+
     /// Reads the registers; answers.
     pub fn registers(&mut self) {
         self.push("info registers", Expected::Registers);
@@ -211,6 +218,10 @@ impl Script {
                 Expected::Step => {
                     Answer::Step { ticks: ticks(&section)?, registers: registers(self.simulator, &section)? }
                 }
+                Expected::Run => {
+                    let ticks = simulated(&section)?;
+                    Answer::Step { ticks, registers: registers(self.simulator, &section)? }
+                }
                 Expected::Registers => Answer::Registers(registers(self.simulator, &section)?),
                 Expected::Bytes(size) => Answer::Bytes(bytes(&section, size)?),
             });
@@ -228,6 +239,15 @@ fn ticks(section: &[&str]) -> io::Result<u32> {
     section
         .iter()
         .find_map(|line| line.strip_prefix("Stop at ")?.split_once(" stepped ")?.1.strip_suffix(" ticks"))
+        .and_then(|ticks| ticks.parse().ok())
+        .ok_or_else(|| unexpected(&section.join("\n")))
+}
+
+/// The line `Simulated 98892 ticks (8.942e-03 sec)`.
+fn simulated(section: &[&str]) -> io::Result<u32> {
+    section
+        .iter()
+        .find_map(|line| Some(line.strip_prefix("Simulated ")?.split_once(" ticks")?.0))
         .and_then(|ticks| ticks.parse().ok())
         .ok_or_else(|| unexpected(&section.join("\n")))
 }
