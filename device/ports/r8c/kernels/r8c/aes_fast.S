@@ -8,7 +8,7 @@
  * Stack: 2 bytes (SB). The states lie in out and in aes_state, which is wiped.
  *
  * Cycles from entry to return, RTS included: encryption 2,230 (128), 2,695 (192),
- * 3,124 (256), 217 a round; decryption 3,045, 3,660, 4,275; expansion 2,095, 2,309, 2,637.
+ * 3,124 (256), 217 a round; decryption 3,045, 3,660, 4,275; expansion 1,031, 1,011, 1,199.
  * Bytes: encryption 2,455 of code and 1,280 of tables: 3,735; decryption 949 and 2,304: 3,253.
  *
  * Idea. For a column (a, b, c, d) of S-box outputs let
@@ -17,9 +17,10 @@
  * R1:R0: 8 cycles. b and d have their two multiples in one word each (a look-up of 16
  * bits takes 4 cycles, and ROLC, which doubles the index in one cycle as C is 0
  * throughout), a and c in two bytes (3 cycles each): 30 cycles a column, where the four
- * tables of Daemen and Rijmen (section 4.2) read by words would take 36 and 2 kB. No
- * sequence of XORs of bytes and words of R0, R1 and a third register, with look-ups at
- * any place between, takes fewer (all were tried).
+ * tables of Daemen and Rijmen ("The Design of Rijndael", section 4.2) read by words would
+ * take 36 and 2 kB. 30 is the least for look-ups into R0, R1 and a third word and XORs or moves
+ * among them: all sequences of up to four, with look-ups anywhere between, were tried, and
+ * with five the XORs take 10 and the look-ups, 5 a byte at least, 20.
  *
  * The words of the state that a following column needs first stay in registers: of the
  * last column of a round, x, bytes 0 and 1 go straight into the index registers, bytes 2

@@ -10,7 +10,7 @@
  * rounds lie in out, at [FB]; nothing secret is left in memory but the ciphertext.
  *
  * Cycles from entry to return, RTS included: encryption 2,960 (128), 3,554 (192),
- * 4,148 (256); decryption 5,347, 6,465, 7,583; expansion 2,095, 2,309, 2,637.
+ * 4,148 (256); decryption 5,347, 6,465, 7,583; expansion 1,031, 1,011, 1,199.
  * Bytes: encryption 635 of code, 256 of S-box, 8 of carries: 899.
  *
  * Layout. A word holds two bytes of a row: bank 0 the columns 0 and 2, bank 1 the columns
