@@ -30,6 +30,9 @@ const O: u32 = 0x20;
 const I: u32 = 0x40;
 const U: u32 = 0x80;
 
+/// Registers by name.
+type Registers<'a> = &'a [(&'a str, u32)];
+
 fn machine() -> Box<dyn Machine> {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
@@ -42,7 +45,7 @@ fn get(machine: &dyn Machine, name: &str) -> u32 {
     all.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-fn set(machine: &mut dyn Machine, values: &[(&str, u32)]) {
+fn set(machine: &mut dyn Machine, values: Registers<'_>) {
     for (name, value) in values {
         assert!(machine.set_register(name, *value), "{name}");
     }
@@ -62,7 +65,7 @@ fn step(machine: &mut dyn Machine, code: &[u8]) -> Result<Stop, Fault> {
 }
 
 /// As [`step`] on a machine of its own with these registers.
-fn after(code: &[u8], values: &[(&str, u32)]) -> Box<dyn Machine> {
+fn after(code: &[u8], values: Registers<'_>) -> Box<dyn Machine> {
     let mut machine = machine();
     set(&mut *machine, values);
     assert_eq!(step(&mut *machine, code), Ok(Stop::Cycles), "{code:02x?}");
@@ -70,7 +73,7 @@ fn after(code: &[u8], values: &[(&str, u32)]) -> Box<dyn Machine> {
 }
 
 #[track_caller]
-fn assert_registers(machine: &dyn Machine, expected: &[(&str, u32)]) {
+fn assert_registers(machine: &dyn Machine, expected: Registers<'_>) {
     for (name, value) in expected {
         assert_eq!(get(machine, name), *value, "{name}");
     }
@@ -104,7 +107,7 @@ fn bytes_into_address_registers() {
 #[test]
 fn addresses_of_bits() {
     // The instruction, registers, and the byte whose bit is set.
-    let cases: [(&[u8], &[(&str, u32)], u32, u8); 6] = [
+    let cases: [(&[u8], Registers<'_>, u32, u8); 6] = [
         // BSET [A0]: bits from address 0
         (&[0x7e, 0x96], &[("a0", 0x2805)], 0x500, 0x20),
         // BSET 0x12[A0], BSET 0x1234[A0]: bytes of base, bits of A0

@@ -17,7 +17,8 @@
 //!   loses the upper three bits of SB or FB.
 //! - `JMPI` and `JSRI` cut `dsp:20[An]` to 16 bits and take R2R0 for R3R1.
 //! - Interrupts and `REIT` put the upper bits of FLG and PC in other places of the fourth byte on the stack, and save to
-//!   the wrong stack where U is set: only what makes no difference there is drawn.
+//!   the wrong stack where U is set, and beyond 64 kB where the stack pointer wraps around: only what makes no difference
+//!   there is drawn.
 //! - `PUSHC` of the selected stack pointer saves it after counting down, `POPC` counts it up after loading it;
 //!   `POPC FLG` and `REIT` count the stack pointer that is selected afterwards.
 //! - `JMP` to itself, `WAIT` and flag D end the run of the model.
@@ -255,6 +256,7 @@ fn masks(bytes: &[u8; 8], before: &Registers, after: &Registers) -> Option<Regis
     masks[FLG] = FLG_BITS;
     (masks[FLG + 1], masks[PC]) = (0xf_ffff, 0xf_ffff);
     let overflow = after[FLG] & O != 0;
+    let stack = before[if before[FLG] & U != 0 { USP } else { ISP }];
     match first {
         // MOV.B into A0 or A1.
         0x30..=0x37 | 0xe2 | 0xea => masks[FLG] &= !S,
@@ -264,6 +266,9 @@ fn masks(bytes: &[u8; 8], before: &Registers, after: &Registers) -> Option<Regis
         // PUSHC and POPC
         0xeb if matches!(second, 0x52 | 0x53) => return None,
         0xeb if matches!(second, 0x42 | 0x43) && before[FLG] & U == 0 => return None,
+        // Interrupts
+        0xf6 | 0xff if stack < 4 => return None,
+        0xeb if second >= 0xc0 && stack < 4 => return None,
         0xfb if (before[FLG] ^ after[FLG]) & U != 0 => return None,
         0xeb if second == 0x33 && (before[FLG] ^ after[FLG]) & U != 0 => return None,
         0xf0 | 0xf1 => masks[FLG] &= !O,

@@ -1,6 +1,6 @@
 //! Ports, clocks and protection of the R8C.
 
-use mcu::{Fault, Machine, Observer, Part, PinEdge, Stop, Until, new_machine};
+use mcu::{Fault, Image, Machine, Observer, Part, PinEdge, Segment, Stop, Until, new_machine};
 
 const PART: &str = include_str!("../../../targets/r8c.toml");
 
@@ -54,6 +54,18 @@ fn protected_registers_and_what_is_not_modelled() {
     }
     // The UART is not there at all.
     assert!(matches!(stop(&[(0xa0, 0)]), Err(Fault::Unmapped { address: 0xa0, .. })));
+}
+
+#[test]
+fn a_watchdog_that_runs_after_reset_is_refused() {
+    let part = Part::from_toml(PART).expect("part");
+    let mut machine = new_machine(&part, 20_000_000).expect("machine");
+    let mut image = |option| {
+        let bytes = vec![0x00, 0x80, 0x00, option];
+        machine.load(&Image { segments: vec![Segment { address: 0xfffc, bytes }] })
+    };
+    assert_eq!(image(0xff), Ok(()));
+    assert!(matches!(image(0xfe), Err(Fault::Peripheral { address: 0xffff, .. })));
 }
 
 #[derive(Default)]

@@ -280,8 +280,15 @@ fn first<F: Fn(u32) -> Option<u8>>(code: &mut Code<F>) -> Option<Found> {
         0xe3..=0xe7 => short_immediate(code, byte, Kind::Cmp, "CMP")?,
         0xe8 | 0xe9 => shift(code, width, Kind::Shl, "SHL")?,
         0xeb => code.group_eb()?,
-        0xec => Found::new(Kind::Pushm, Width::Word, "PUSHM", "").extra(code.byte()?),
-        0xed => Found::new(Kind::Popm, Width::Word, "POPM", "").extra(code.byte()?),
+        0xec | 0xed => {
+            let list = code.byte()?;
+            // At least one register is named.
+            if list == 0 {
+                return None;
+            }
+            let (kind, mnemonic) = if byte == 0xec { (Kind::Pushm, "PUSHM") } else { (Kind::Popm, "POPM") };
+            Found::new(kind, Width::Word, mnemonic, "").extra(list)
+        }
         0xee | 0xef => {
             let number = code.byte()?;
             if number < 18 {

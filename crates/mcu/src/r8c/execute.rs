@@ -18,7 +18,7 @@ impl State {
     #[inline(always)]
     pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
-            Kind::Mov => {
+            Kind::Mov | Kind::Lde => {
                 let value = self.load(watch, pc, &op.source)?;
                 self.set_sz(op.destination.width, value);
                 self.store(watch, pc, &op.destination, value)?;
@@ -126,11 +126,6 @@ impl State {
                 self.store(watch, pc, &op.source, d)?;
             }
             Kind::MovDir => self.move_nibble(watch, pc, op)?,
-            Kind::Lde => {
-                let value = self.load(watch, pc, &op.source)?;
-                self.set_sz(op.destination.width, value);
-                self.store(watch, pc, &op.destination, value)?;
-            }
             Kind::Ste => {
                 let value = self.load(watch, pc, &op.source)?;
                 // Of A0 and A1 the flags tell all 16 bits, even where a byte is stored.
@@ -150,11 +145,7 @@ impl State {
                 let value = if self.flg & Z != 0 { op.source.value } else { op.extra };
                 self.store(watch, pc, &op.destination, value)?;
             }
-            Kind::Ldc => {
-                let value = self.load(watch, pc, &op.source)?;
-                self.store(watch, pc, &op.destination, value)?;
-            }
-            Kind::Stc => {
+            Kind::Ldc | Kind::Stc => {
                 let value = self.load(watch, pc, &op.source)?;
                 self.store(watch, pc, &op.destination, value)?;
             }

@@ -1,6 +1,6 @@
 //! The machine around the core: running and stopping.
 
-use super::memory::Memory;
+use super::memory::{Memory, Page};
 use super::operation::Kind;
 use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, B, D, State};
@@ -8,6 +8,10 @@ use crate::observe::{Unwatched, Watch, Watched};
 use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals};
 
 const RESET_VECTOR: u32 = 0xfffc;
+/// The option function select register, in flash.
+const OPTION_BYTE: u32 = 0xffff;
+/// Its bit that keeps the watchdog stopped after reset.
+const WDTON: u32 = 0x01;
 
 /// Builds a machine of this family.
 ///
@@ -122,8 +126,14 @@ impl Machine for R8c {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), Fault> {
+        let memory = &mut self.state.memory;
         self.state.program.clear();
-        self.state.memory.load(&self.part, image)
+        memory.load(&self.part, image)?;
+        if memory.page(OPTION_BYTE) == Page::Flash && memory.byte(OPTION_BYTE) & WDTON == 0 {
+            let what = "WDTON is 0: the watchdog runs after reset, which is not modelled".into();
+            return Err(Fault::Peripheral { pc: 0, address: OPTION_BYTE, device: "OFS".into(), what });
+        }
+        Ok(())
     }
 
     fn reset(&mut self) {

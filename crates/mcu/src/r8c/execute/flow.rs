@@ -119,11 +119,9 @@ impl State {
                 self.call(watch, pc, target)?;
             }
             Kind::Int => self.interrupt(watch, pc, self.intb + 4 * op.extra, op.extra > 31)?,
-            Kind::Into => {
-                if self.flg & O != 0 {
-                    self.cycles += u64::from(op.further);
-                    self.interrupt(watch, pc, OVERFLOW_VECTOR, false)?;
-                }
+            Kind::Into if self.flg & O != 0 => {
+                self.cycles += u64::from(op.further);
+                self.interrupt(watch, pc, OVERFLOW_VECTOR, false)?;
             }
             Kind::Und => self.interrupt(watch, pc, UNDEFINED_VECTOR, false)?,
             Kind::Brk => {
@@ -161,7 +159,7 @@ impl State {
                 }
             }
             Kind::Ldctx | Kind::Stctx => self.context(watch, pc, op)?,
-            // WAIT ends the run before it executes.
+            // INTO without O; WAIT, which ends the run before it executes.
             _ => {}
         }
         Ok(())
