@@ -7,8 +7,8 @@
  * Clobbers R0-R3, A0, A1, FB of register bank 0; bank 1 is not used; SB is preserved.
  * Stack: 2 bytes (SB). The states lie in out and in aes_state, which is wiped.
  *
- * Cycles from entry to return, RTS included: encryption 2,230 (128), 2,695 (192),
- * 3,124 (256), 217 a round; decryption 3,045, 3,660, 4,275; expansion 1,031, 1,011, 1,199.
+ * Cycles from call to return, JSR.A and RTS included: encryption 2,241 (128), 2,706 (192),
+ * 3,135 (256), 217 a round; decryption 3,056, 3,671, 4,286; expansion 1,042, 1,022, 1,210.
  * Bytes: encryption 2,455 of code and 1,280 of tables: 3,735; decryption 949 and 2,304: 3,253.
  *
  * Idea. For a column (a, b, c, d) of S-box outputs let

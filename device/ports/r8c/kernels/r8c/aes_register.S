@@ -9,8 +9,8 @@
  * on return. Stack: 4 bytes, no secrets. What crosses between the banks and the count of
  * rounds lie in out, at [FB]; nothing secret is left in memory but the ciphertext.
  *
- * Cycles from entry to return, RTS included: encryption 2,960 (128), 3,554 (192),
- * 4,148 (256); decryption 5,347, 6,465, 7,583; expansion 1,031, 1,011, 1,199.
+ * Cycles from call to return, JSR.A and RTS included: encryption 2,971 (128), 3,565 (192),
+ * 4,159 (256); decryption 5,358, 6,476, 7,594; expansion 1,042, 1,022, 1,210.
  * Bytes: encryption 635 of code, 256 of S-box, 8 of carries: 899.
  *
  * Layout. A word holds two bytes of a row: bank 0 the columns 0 and 2, bank 1 the columns
