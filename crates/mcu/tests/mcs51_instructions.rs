@@ -252,6 +252,8 @@ fn examples_of_the_stack_and_of_exchange() {
     let cpu = cpu.run(2);
     assert_eq!((cpu.get("sp"), cpu.get("dptr")), (0x30, 0x0123));
     assert_eq!(cpu.run(1).get("sp"), 0x20);
+    // "PUSH": SP counts first, then the source is read.
+    assert_eq!(Cpu::new(&[0xc0, 0x81]).set("sp", 0x30).run(1).byte(INTERNAL + 0x31), 0x31);
     // "XCH A,@R0" and "XCHD A,@R0" with 20H: 75H and A = 3FH, 36H.
     let cpu = Cpu::new(&[0xc6]).set("r0", 0x20).set("a", 0x3f).put(INTERNAL + 0x20, &[0x75]).run(1);
     assert_eq!((cpu.get("a"), cpu.byte(INTERNAL + 0x20)), (0x75, 0x3f));
