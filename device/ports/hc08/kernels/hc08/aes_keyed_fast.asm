@@ -8,15 +8,13 @@ _ws_aes_block::
 _ws_aes_key::
         .ds     16
 ; What a 128-bit key leaves free of it is scratch.
-ws_aes128_rcon::
-        .ds     1
 ws_aes128_rounds::
         .ds     1
 ws_aes128_pair::
         .ds     1
 ws_aes128_triple::
         .ds     1
-        .ds     4
+        .ds     5
 ; What a 192-bit key leaves free, too.
 ws_aes192_half::
         .ds     8
