@@ -2,7 +2,8 @@
 # picks them from is made of all that is in crypto/. What it makes is Intel hex with the linker's map beside it.
 
 # What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; CHECK, what the linker does not; and
-# OPTIMISE_<variant>: sdcc has no levels of optimisation but switches, and optimises unless told not to.
+# OPTIMISE_<variant>, and OPTIMISE_<file> beside it: sdcc has no levels of optimisation but switches, and optimises unless
+# told not to.
 CHECK := :
 include $(PORT)/sdcc.mk
 OPTIMISE_O0 := --nogcse --nolabelopt --noinvariant --noinduction --noloopreverse --nolospre --no-peep
@@ -14,11 +15,11 @@ LIBRARY := $(B)/obj/crypto.lib
 RUNTIME := $(patsubst ports/%.asm,$(B)/obj/ports/%.rel,$(wildcard $(PORT)/*.asm))
 
 PROGRAMS := $(WANTED:%=$(B)/%.ihx)
-SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(LINK_FLAGS) | $(OBJECTS) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file))) | $(LINK_FLAGS) | $(OBJECTS) $(RUNTIME)
 
 $(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h) $(B)/obj/settings
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) -c $< -o $@
+	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) $(OPTIMISE_$*) -c $< -o $@
 
 $(B)/obj/kernels/%.rel: $(KERNELS)/%.asm $(wildcard $(KERNELS)/*.inc) $(B)/obj/settings
 	@mkdir -p $(@D)

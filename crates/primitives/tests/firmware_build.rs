@@ -1,6 +1,7 @@
 //! What `device/Makefile` promises: errors that name what there is, and a build that does not depend on what was built
 //! before it.
 
+use object::{Object, ObjectSymbol};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,11 +36,19 @@ fn what_is_not_known_is_refused_with_what_there_is() {
         (["VARIANT=quick"], "portable"),
         (["APP=nothing"], "bench"),
     ] {
-        let (_, output) = make("refused", &arguments);
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && text.contains("is not known"), "{arguments:?}: {text}");
-        assert!(text.contains(says), "{arguments:?}: {text}");
+        refused(&arguments, says);
     }
+    // The 8051's operation is not the AVR's, and the other way round for a variant.
+    refused(&["TARGET=atmega328p", "OP=aes128-encrypt-expanded"], "aes128-encrypt");
+    build_r8c_tools();
+    refused(&["TARGET=r8c", "VARIANT=portable"], "register");
+}
+
+fn refused(arguments: &[&str], says: &str) {
+    let (_, output) = make("refused", arguments);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && text.contains("is not known"), "{arguments:?}: {text}");
+    assert!(text.contains(says), "{arguments:?}: {text}");
 }
 
 #[test]
@@ -59,4 +68,71 @@ fn the_result_depends_on_the_settings_alone() {
     assert_ne!(elf("settings", &["CLOCK=16000000", "WAIT_STATES=5"]), slow);
     assert_eq!(elf("settings", &["CLOCK=168000000"]), default);
     assert_eq!(elf("elsewhere", &[]), default);
+}
+
+/// Builds the R8C's assembler and linker where they are not there yet. Returns the folder that they are in.
+fn build_r8c_tools() -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device/ports/r8c/build-binutils");
+    let output = Command::new(script).output().expect("the script runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+}
+
+/// Global symbols in the map of sdcc's linker, without the underscore that C names get.
+fn map_symbols(map: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(map).expect("make has built it");
+    let symbol = |line: &str| {
+        let mut words = line.split_whitespace().skip_while(|word| word.ends_with(':'));
+        let address = words.next()?;
+        let name = words.next()?.strip_prefix('_')?;
+        (address.len() == 8 && u32::from_str_radix(address, 16).is_ok()).then(|| name.to_owned())
+    };
+    text.lines().filter_map(symbol).collect()
+}
+
+#[test]
+fn sdcc_gives_hex_and_a_map_and_links_only_what_is_used() {
+    for target in ["i8051", "mc68hc08"] {
+        let operations = "OPS=aes128-encrypt-expanded sha256 empty";
+        let (out, output) = make("sdcc", &[&format!("TARGET={target}"), operations]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let folder = out.join(target).join("portable");
+        for (operation, has, has_not) in [
+            (
+                "aes128-encrypt-expanded",
+                &["ws_aes_encrypt"][..],
+                &["ws_aes_expand", "ws_aes_decrypt", "ws_sha256"][..],
+            ),
+            ("sha256", &["ws_sha256", "ws_sha256_blocks"], &["ws_aes_encrypt"]),
+            ("empty", &[], &["ws_aes_encrypt", "ws_sha256", "ws_wipe"]),
+        ] {
+            let hex =
+                std::fs::read_to_string(folder.join(operation).with_extension("ihx")).expect("is built");
+            assert!(hex.starts_with(':') && hex.trim_end().ends_with(":00000001FF"), "{target} {operation}");
+            let symbols = map_symbols(&folder.join(operation).with_extension("map"));
+            for name in ["ws_bench_ready", "ws_bench_message", "ws_bench_result"].iter().chain(has) {
+                assert!(symbols.iter().any(|symbol| symbol == name), "{target} {operation} has no {name}");
+            }
+            for name in has_not {
+                assert!(!symbols.iter().any(|symbol| symbol == name), "{target} {operation} has {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_r8c_links_only_what_is_used() {
+    build_r8c_tools();
+    let (out, output) = make("r8c", &["TARGET=r8c", "VARIANT=memory", "OPS=aes128-encrypt empty"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (operation, has) in [("aes128-encrypt", true), ("empty", false)] {
+        let bytes =
+            std::fs::read(out.join("r8c/memory").join(operation).with_extension("elf")).expect("is built");
+        let elf = object::File::parse(&*bytes).expect("an ELF file");
+        let symbol = |name: &str| elf.symbols().find(|symbol| symbol.name() == Ok(name));
+        assert_eq!(symbol("ws_bench_key").expect("is kept").size(), 240);
+        assert_eq!(symbol("ws_aes_encrypt").is_some_and(|symbol| symbol.size() != 0), has, "{operation}");
+        assert!(symbol("ws_aes_decrypt").is_none(), "{operation}");
+        assert_eq!(Some(elf.entry()), symbol("ws_reset").map(|symbol| symbol.address()));
+    }
 }

@@ -5,8 +5,10 @@ ASSEMBLER := sdas8051
 LINK_FLAGS := --code-loc $(call memory,CODE_START) --code-size $(call memory,CODE_SIZE) \
               --xram-loc 0 --xram-size $(call memory,XDATA_SIZE) --iram-size $(call memory,IDATA_SIZE)
 
-# sdcc 4.2 makes the same code with --opt-code-size and --opt-code-speed for this processor. Without the two
-# optimisations of loops it is of the same size, and its temporaries fit into 128 bytes of internal RAM.
-OPTIMISE_portable := --noinvariant --noinduction
+# sdcc 4.2 makes the same code with --opt-code-size and --opt-code-speed for this processor.
+OPTIMISE_portable :=
 OPTIMISE_small := $(OPTIMISE_portable)
 OPTIMISE_fast := $(OPTIMISE_portable)
+
+# Without the two optimisations of loops the temporaries of gcm.c fit into internal RAM beside those of the AES kernels.
+OPTIMISE_gcm := --noinvariant --noinduction
