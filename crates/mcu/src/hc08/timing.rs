@@ -3,8 +3,9 @@
 //! Source: CPU08RM, "Opcode Map"; M68HC08RG, table 3; the data sheets' chapter "Central Processor Unit", table
 //! "Opcode Map". A branch takes the same time whether it is taken or not.
 //!
-//! Of the map in the data sheets all but the lower end of the last column could be read; that part is taken from three
-//! transcriptions made by others, which agree but for `JMP ,X`: 3 cycles in two of them, 2 in one.
+//! The reference manual itself could not be had. Most of the map and of the instruction set summary was read in pages of
+//! data sheets and in the reference guide; the rest was compared with three transcriptions made by others, which agree
+//! with each other and with the pages everywhere but at `JMP ,X`: 3 cycles in two of them, 2 in one.
 
 /// The columns of the map: the opcode's high digit, after the prefix 0x9E where there is one.
 ///
