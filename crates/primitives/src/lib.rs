@@ -2,6 +2,7 @@
 //! microcontrollers in their portable variant. For tests; nothing that guards secrets on the host should use them.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::{Mutex, PoisonError};
 
 /// Round keys as `ws_aes_expand` writes them; the longest schedule, aligned as its contract asks.
 #[derive(Clone)]
@@ -19,6 +20,11 @@ mod c {
         pub fn ws_aes_expand(round_keys: *mut u8, key: *const u8, key_words: c_uint);
         pub fn ws_aes_encrypt(round_keys: *const u8, rounds: c_uint, input: *const u8, output: *mut u8);
         pub fn ws_aes_decrypt(round_keys: *const u8, rounds: c_uint, input: *const u8, output: *mut u8);
+        pub static mut ws_aes_block: [u8; 16];
+        pub static mut ws_aes_key: [u8; 32];
+        pub fn ws_aes128_encrypt_block();
+        pub fn ws_aes192_encrypt_block();
+        pub fn ws_aes256_encrypt_block();
         pub fn ws_aes_ctr(round_keys: *const u8, rounds: c_uint, counter: *mut u8, input: *const u8, output: *mut u8, len: usize);
         pub fn ws_aes128_ctr(key: *const u8, iv: *const u8, input: *const u8, output: *mut u8, len: usize);
         pub fn ws_aes192_ctr(key: *const u8, iv: *const u8, input: *const u8, output: *mut u8, len: usize);
@@ -96,6 +102,25 @@ pub fn aes_encrypt(round_keys: &RoundKeys, input: &[u8; 16]) -> [u8; 16] {
         c::ws_aes_encrypt(round_keys.bytes.as_ptr(), round_keys.rounds, input.as_ptr(), output.as_mut_ptr());
     }
     output
+}
+
+/// `ws_aes128_encrypt_block` and its like, which make the round keys on the way.
+#[must_use]
+pub fn aes_encrypt_keyed(key: &[u8], input: &[u8; 16]) -> [u8; 16] {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let function = match key_words(key) {
+        4 => c::ws_aes128_encrypt_block,
+        6 => c::ws_aes192_encrypt_block,
+        _ => c::ws_aes256_encrypt_block,
+    };
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: nobody else touches the two variables while the guard lives, and a key has at most 32 bytes.
+    unsafe {
+        (&raw mut c::ws_aes_block).write(*input);
+        (&raw mut c::ws_aes_key).cast::<u8>().copy_from_nonoverlapping(key.as_ptr(), key.len());
+        function();
+        (&raw const c::ws_aes_block).read()
+    }
 }
 
 /// `ws_aes_encrypt` with in and out the same.

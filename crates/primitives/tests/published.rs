@@ -1,6 +1,8 @@
 //! Every published vector on the host build of the firmware's primitives.
 
-use primitives::{aes_ctr, aes_decrypt, aes_encrypt, aes_expand, aes_gcm_open, aes_gcm_seal};
+use primitives::{
+    aes_ctr, aes_decrypt, aes_encrypt, aes_encrypt_keyed, aes_expand, aes_gcm_open, aes_gcm_seal,
+};
 
 fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8; 16]> {
     bytes.chunks_exact(16).map(|block| block.try_into().expect("16 bytes"))
@@ -15,6 +17,7 @@ fn aes_blocks() {
         assert!(!plain.is_empty() && plain.len() == cipher.len(), "{case:?}");
         for (plain, cipher) in plain.into_iter().zip(cipher) {
             assert_eq!(aes_encrypt(&round_keys, plain), *cipher, "{case:?}");
+            assert_eq!(aes_encrypt_keyed(&case.key, plain), *cipher, "{case:?}");
             assert_eq!(aes_decrypt(&round_keys, cipher), *plain, "{case:?}");
         }
     }

@@ -86,6 +86,7 @@ fn aes_blocks() {
 
         let encrypted = reference_block(&key, &block, true);
         assert_eq!(primitives::aes_encrypt(&round_keys, &block), encrypted);
+        assert_eq!(primitives::aes_encrypt_keyed(&key, &block), encrypted);
         let mut in_place = block;
         primitives::aes_encrypt_in_place(&round_keys, &mut in_place);
         assert_eq!(in_place, encrypted);
