@@ -209,7 +209,12 @@ fn arrange(
         values[FLG] &= FLG_BITS & !0x70f0;
     }
     if first == 0xfb {
-        let sp = values[if values[FLG] & U != 0 { USP } else { ISP }];
+        let pointer = if values[FLG] & U != 0 { USP } else { ISP };
+        // Not on the instruction itself, which would be written over.
+        if values[pointer].abs_diff(values[PC]) < 16 {
+            values[pointer] ^= 0x100;
+        }
+        let sp = values[pointer];
         if machine.poke(sp + 3, &[0]) {
             script.write(sp + 3, &[0]);
         }
