@@ -351,8 +351,10 @@ fn what_ends_a_run() {
         assert_eq!(matches!(fault, Fault::Architecture { .. }), flash, "{fault}");
         assert_eq!((fault.pc(), machine.pc()), (Some(START), START));
     }
-    // 0xf7 is no instruction.
-    assert!(matches!(step(&mut *self::machine(), &[0xf7]), Err(Fault::Opcode { .. })));
+    // 0xf7; PUSHM and POPM of no register
+    for code in [[0xf7, 0x00], [0xec, 0x00], [0xed, 0x00]] {
+        assert!(matches!(step(&mut *self::machine(), &code), Err(Fault::Opcode { .. })), "{code:02x?}");
+    }
 }
 
 /// Writes down what an observer is told.
