@@ -182,6 +182,10 @@ impl<'a> Bench<'a> {
         }
     }
 
+    fn big_endian(&self) -> bool {
+        self.target.part.core.is_big_endian()
+    }
+
     fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
         self.firmware.symbol(&format!("ws_bench_{name}"))
     }
@@ -219,7 +223,8 @@ impl<'a> Bench<'a> {
         let length = u16::try_from(length).map_err(|_| {
             LabError::Usage(format!("{}: {length} bytes are too many; at most 65535", self.what))
         })?;
-        self.poke(name, &length.to_le_bytes())
+        let bytes = if self.big_endian() { length.to_be_bytes() } else { length.to_le_bytes() };
+        self.poke(name, &bytes)
     }
 
     fn peek(&self, name: &str, length: usize) -> Result<Vec<u8>, LabError> {
@@ -283,7 +288,8 @@ impl<'a> Bench<'a> {
             verified &= self.peek(name, *length)?.iter().all(|&byte| byte == UNTOUCHED);
         }
         if let Some(result) = case.result {
-            verified &= self.peek("result", 2)? == result.to_le_bytes();
+            let bytes = if self.big_endian() { result.to_be_bytes() } else { result.to_le_bytes() };
+            verified &= self.peek("result", 2)? == bytes;
         }
         Ok(Measurement { start: call.start, cycles: call.inclusive, stack: call.stack, verified })
     }

@@ -292,6 +292,7 @@ fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Seg
 fn sdld_spaces(core: Core) -> Option<sdld::Spaces> {
     match core {
         Core::Mcs51 => Some(sdld::Spaces::MCS51),
+        Core::Hc08 => Some(sdld::Spaces::LINEAR),
         _ => None,
     }
 }

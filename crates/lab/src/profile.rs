@@ -46,6 +46,8 @@ struct Frame {
     lowest_sp: u32,
     /// Entered by a jump: returns together with the frame below.
     tail: bool,
+    /// Entered at the function's first instruction; otherwise a subroutine within it, which the file does not name.
+    whole: bool,
 }
 
 /// A place in the call tree: a function under one chain of callers.
@@ -219,6 +221,7 @@ impl<'a> Profiler<'a> {
     fn push(&mut self, pc: u32, return_to: u32, from: &Step, step: &Step, tail: bool) {
         self.half_moved = false;
         let function = self.firmware.function_at(pc);
+        let whole = function.is_some_and(|index| self.firmware.functions()[index].address == pc);
         let parent = self.frames.last().map(|top| top.node);
         let node = self.node(parent, function);
         self.frames.push(Frame {
@@ -230,6 +233,7 @@ impl<'a> Profiler<'a> {
             sp: from.sp,
             lowest_sp: from.sp.min(step.sp),
             tail,
+            whole,
         });
     }
 
@@ -275,7 +279,7 @@ impl<'a> Profiler<'a> {
             if let Some(below) = self.frames.last_mut() {
                 below.lowest_sp = below.lowest_sp.min(frame.lowest_sp);
             }
-            let Some(function) = frame.function else { continue };
+            let Some(function) = frame.function.filter(|_| frame.whole) else { continue };
             let call = Call {
                 function,
                 start: frame.start,

@@ -17,6 +17,12 @@ pub struct Spaces {
     pub data: u32,
 }
 
+/// The bench's own names begin so.
+const BENCH: &str = "ws_bench_";
+
+/// Areas with names that begin so hold the vectors of the 68HC08; sdcc does not mark them as code.
+const VECTORS: &str = "CODEIVT";
+
 /// Where the lab has the 8051's external and internal data memory.
 const EXTERNAL_8051: u32 = 0x10000;
 const DATA_8051: u32 = 0x20000;
@@ -37,7 +43,8 @@ pub struct Program {
     pub symbols: BTreeMap<String, Symbol>,
     /// Those in code, by address, one for each.
     pub functions: Vec<Function>,
-    /// All areas together, the bench's own variables included.
+    /// All areas together but the bench's own functions. Its variables are part of it: they are the same in every
+    /// program, and static variables behind the last of them, which the map does not name, would be taken for it.
     pub footprint: Footprint,
 }
 
@@ -61,6 +68,9 @@ pub fn read(hex: &str, map: &str, spaces: Spaces) -> Result<Program, String> {
             let size = end.unwrap_or(area.start.saturating_add(area.size)).saturating_sub(*address);
             symbols.insert(name.clone(), Symbol { address: *address, size });
             if area.kind == Kind::Code {
+                if name.starts_with(BENCH) {
+                    footprint.flash -= i64::from(size);
+                }
                 functions.entry(*address).or_insert(Function { name: name.clone(), address: *address, size });
             }
         }
@@ -152,12 +162,12 @@ fn areas(map: &str, spaces: Spaces) -> Result<Vec<Area>, String> {
     for line in map.lines() {
         if let Some((name, address, size, attributes)) = heading(line) {
             let has = |wanted| attributes.split(',').any(|attribute| attribute == wanted);
-            // Constants of the linker, and the bits of the 8051, which are counted with the bytes that they lie in.
-            if has("ABS") || has("BIT") {
+            // The linker's own constants, and the bits of the 8051, which are counted with the bytes that they lie in.
+            if has("ABS") && size == 0 || has("BIT") {
                 open = None;
                 continue;
             }
-            let (kind, base) = match (has("CODE"), has("XDATA")) {
+            let (kind, base) = match (has("CODE") || name.starts_with(VECTORS), has("XDATA")) {
                 (true, _) => (Kind::Code, 0),
                 (_, true) => (Kind::Data, spaces.external),
                 _ => (Kind::Data, spaces.data),
@@ -222,7 +232,7 @@ C:   0000006A  _ws_bench_ready                    main
         assert_eq!(symbol("ws_bench_ready"), (0x6a, 8));
         let functions: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();
         assert_eq!(functions, ["main", "ws_bench_ready"]);
-        assert_eq!(program.footprint, Footprint { flash: 16, ram: 0x40 + 249 });
+        assert_eq!(program.footprint, Footprint { flash: 8, ram: 0x40 + 249 });
         let segments = &program.image.segments;
         assert_eq!((segments.len(), segments[0].address), (1, 0x62));
         assert_eq!(segments[0].bytes, [2, 0x12, 0x34, 1, 2, 3, 4]);

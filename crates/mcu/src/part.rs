@@ -37,6 +37,12 @@ impl Core {
     pub fn stack_grows_up(self) -> bool {
         self == Core::Mcs51
     }
+
+    /// Whether the more significant byte of a number comes first in memory, as on the 68HC08 alone.
+    #[must_use]
+    pub fn is_big_endian(self) -> bool {
+        self == Core::Hc08
+    }
 }
 
 /// What a memory is, which decides who may write it and how it is timed.
