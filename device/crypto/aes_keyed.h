@@ -20,7 +20,7 @@ void ws_aes128_encrypt_block(void);
 void ws_aes192_encrypt_block(void);
 void ws_aes256_encrypt_block(void);
 
-WS_INLINE void ws_aes_keyed_load(const uint8_t *key, uint8_t key_bytes, const uint8_t *in)
+WS_INLINE void ws_aes_keyed_load(const WS_FAR uint8_t *key, uint8_t key_bytes, const WS_FAR uint8_t *in)
 {
     uint8_t i;
 
@@ -32,7 +32,7 @@ WS_INLINE void ws_aes_keyed_load(const uint8_t *key, uint8_t key_bytes, const ui
     }
 }
 
-WS_INLINE void ws_aes_keyed_store(uint8_t *out)
+WS_INLINE void ws_aes_keyed_store(WS_FAR uint8_t *out)
 {
     uint8_t i;
 
@@ -41,25 +41,25 @@ WS_INLINE void ws_aes_keyed_store(uint8_t *out)
     }
 }
 
-/* The same with block and key anywhere.
+/* The same with block and key in other memory (8051: external RAM).
  *
  * in:  key: 16, 24 or 32 bytes; in: any alignment. out: out: any alignment; may be the same as in.
  * Constant time. */
-WS_INLINE void ws_aes128_encrypt_keyed(const uint8_t key[16], const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes128_encrypt_keyed(const WS_FAR uint8_t key[16], const WS_FAR uint8_t in[16], WS_FAR uint8_t out[16])
 {
     ws_aes_keyed_load(key, 16, in);
     ws_aes128_encrypt_block();
     ws_aes_keyed_store(out);
 }
 
-WS_INLINE void ws_aes192_encrypt_keyed(const uint8_t key[24], const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes192_encrypt_keyed(const WS_FAR uint8_t key[24], const WS_FAR uint8_t in[16], WS_FAR uint8_t out[16])
 {
     ws_aes_keyed_load(key, 24, in);
     ws_aes192_encrypt_block();
     ws_aes_keyed_store(out);
 }
 
-WS_INLINE void ws_aes256_encrypt_keyed(const uint8_t key[32], const uint8_t in[16], uint8_t out[16])
+WS_INLINE void ws_aes256_encrypt_keyed(const WS_FAR uint8_t key[32], const WS_FAR uint8_t in[16], WS_FAR uint8_t out[16])
 {
     ws_aes_keyed_load(key, 32, in);
     ws_aes256_encrypt_block();

@@ -8,6 +8,8 @@
  * WS_BARRIER()   an instruction that does nothing and may have changed any variable, as far as the compiler knows.
  * WS_NEAR        on a variable: in the memory with the shortest instructions, internal RAM of the 8051 and page zero of
  *                the 68HC08.
+ * WS_FAR         on what a pointer points to: in the 8051's external RAM, so that the pointer need not say which of its
+ *                memories it means.
  * WS_FIXED_FRAMES
  *                1 where the compiler keeps local variables at fixed addresses, each function its own. */
 #ifndef WS_COMPILER_H
@@ -20,6 +22,11 @@
 #define WS_NOINLINE
 #define WS_BARRIER() __asm__("")
 #define WS_NEAR __data
+#if defined(__SDCC_mcs51)
+#define WS_FAR __xdata
+#else
+#define WS_FAR
+#endif
 #define WS_FIXED_FRAMES 1
 
 #else
@@ -29,6 +36,7 @@
 #define WS_NOINLINE __attribute__((noinline))
 #define WS_BARRIER() __asm__ volatile("" ::: "memory")
 #define WS_NEAR
+#define WS_FAR
 #define WS_FIXED_FRAMES 0
 
 #endif

@@ -24,6 +24,8 @@ pub struct Cost {
     pub bytes: u32,
     /// In how many places it stands; 0 in compiled code.
     pub copies: u32,
+    /// How often one of these places was entered; 0 in compiled code.
+    pub entries: u32,
 }
 
 /// Charges cycles to modules, and notes where rounds begin.
@@ -32,6 +34,8 @@ pub struct ModuleWatcher<'a> {
     modules: &'a BTreeMap<String, Module>,
     known: HashMap<u32, Option<&'a str>>,
     cycles: BTreeMap<&'a str, u64>,
+    /// How often the instruction behind a mark was executed.
+    entries: HashMap<u32, u32>,
     /// The module of the last instruction, and when that began.
     last: Option<(Option<&'a str>, u64)>,
     /// The modules that the calls under way were made from.
@@ -51,6 +55,7 @@ impl<'a> ModuleWatcher<'a> {
             modules,
             known: HashMap::new(),
             cycles: BTreeMap::new(),
+            entries: HashMap::new(),
             last: None,
             callers: Vec::new(),
             late: false,
@@ -89,6 +94,7 @@ impl<'a> ModuleWatcher<'a> {
             if let Some(cost) = costs.get_mut(&mark.module) {
                 cost.bytes += end - mark.address;
                 cost.copies += 1;
+                cost.entries += self.entries.get(&mark.address).copied().unwrap_or(0);
             }
         }
         costs

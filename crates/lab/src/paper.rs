@@ -166,9 +166,9 @@ pub enum What {
     Time,
     /// Joules.
     Energy,
-    /// How often it is executed.
+    /// How often a module is entered; compiled code does not tell.
     Executions,
-    /// How often it stands in the program.
+    /// In how many places a module stands; compiled code does not tell.
     Copies,
 }
 

@@ -370,16 +370,11 @@ fn figure(
             _ => None,
         },
         What::Executions => match &line.of {
-            Part::Module(name) => {
-                first.modules.get(name)?;
-                paper.module.get(name).map(|module| f64::from(module.executions))
-            }
-            Part::Operation => Some(1.0),
+            Part::Module(name) => first.modules.get(name).map(|cost| f64::from(cost.entries)),
             _ => None,
         },
         What::Copies => match &line.of {
             Part::Module(name) => first.modules.get(name).map(|cost| f64::from(cost.copies)),
-            Part::Operation => Some(1.0),
             _ => None,
         },
     }

@@ -69,4 +69,6 @@ macro_rules! targets {
     )* };
 }
 
-targets! { atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }
+targets! {
+    atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08
+}
