@@ -298,3 +298,26 @@ fn help_shows_an_example() {
         );
     }
 }
+
+#[test]
+fn reproduce_rows_have_the_contract_s_fields() {
+    let rows = rows(&["reproduce", "fujdiak2015", "--format", "json"]);
+    for row in &rows {
+        let fields: Vec<&str> = row.as_object().expect("an object").keys().map(String::as_str).collect();
+        let mut expected =
+            vec!["paper", "table", "row", "column", "unit", "published", "measured", "ratio", "note"];
+        expected.sort_unstable();
+        let mut fields = fields;
+        fields.sort_unstable();
+        assert_eq!(fields, expected);
+        assert_eq!(row["paper"], "fujdiak2015");
+    }
+    let clock = rows.iter().find(|row| row["table"] == "Table 2, time").expect("times");
+    assert!(clock["note"].as_str().expect("a note").contains("100 ns"), "{clock}");
+}
+
+#[test]
+fn a_misspelt_paper_is_wrong_usage_and_the_nearest_is_named() {
+    let text = refused(&["reproduce", "fujdiak2014"], 2);
+    assert!(text.contains("there is no paper 'fujdiak2014'; did you mean fujdiak2015"), "{text}");
+}

@@ -22,10 +22,19 @@ pub struct Cost {
     pub cycles: u64,
     /// Bytes in the program; 0 in compiled code, where a module's instructions are not in one place.
     pub bytes: u32,
-    /// In how many places it stands; 0 in compiled code.
-    pub copies: u32,
-    /// How often one of these places was entered; 0 in compiled code.
+    /// How many marks it has; 0 in compiled code.
+    pub marks: u32,
+    /// How often execution came to one of them; 0 in compiled code.
     pub entries: u32,
+}
+
+impl Cost {
+    /// In how many places the whole module stands: kernels that interleave modules have several marks in each. `None`
+    /// in compiled code.
+    #[must_use]
+    pub fn copies(&self, executions: u32) -> Option<f64> {
+        (self.entries > 0).then(|| f64::from(self.marks) * f64::from(executions) / f64::from(self.entries))
+    }
 }
 
 /// Charges cycles to modules, and notes where rounds begin.
@@ -93,7 +102,7 @@ impl<'a> ModuleWatcher<'a> {
             }
             if let Some(cost) = costs.get_mut(&mark.module) {
                 cost.bytes += end - mark.address;
-                cost.copies += 1;
+                cost.marks += 1;
                 cost.entries += self.entries.get(&mark.address).copied().unwrap_or(0);
             }
         }
@@ -160,10 +169,11 @@ impl Observer for ModuleWatcher<'_> {
         let module = self.module_at(step.pc).or_else(|| self.callers.last().copied().flatten());
         self.last = Some((module, step.cycles));
         let Some(module) = module else { return };
-        let marks = self.firmware.marks();
-        let begins =
-            ROUNDS.contains(&module) && marks.binary_search_by_key(&step.pc, |mark| mark.address).is_ok();
-        if begins || self.late && FIRST_STEPS.contains(&module) {
+        let entered = self.firmware.marks().binary_search_by_key(&step.pc, |mark| mark.address).is_ok();
+        if entered {
+            *self.entries.entry(step.pc).or_default() += 1;
+        }
+        if entered && ROUNDS.contains(&module) || self.late && FIRST_STEPS.contains(&module) {
             self.rounds.push(step.cycles);
             self.late = false;
         }

@@ -350,6 +350,7 @@ fn figure(
             sample.modules.get(name).map(|cost| cost.cycles as f64 / f64::from(executions))
         }
     };
+    let copies = |name: &str, cost: &Cost| cost.copies(paper.module.get(name)?.executions);
     let of_all = |figure: &dyn Fn(&Sample) -> Option<f64>| samples.iter().map(|sample| figure(sample)).sum();
     match column.what? {
         What::Cycles => of_all(&cycles),
@@ -362,11 +363,9 @@ fn figure(
                 let bytes: u32 = first.modules.values().map(|cost| cost.bytes).sum();
                 (bytes > 0).then_some(f64::from(bytes))
             }
-            Part::Module(name) => first
-                .modules
-                .get(name)
-                .filter(|cost| cost.copies > 0)
-                .map(|cost| f64::from(cost.bytes) / f64::from(cost.copies)),
+            Part::Module(name) => {
+                first.modules.get(name).and_then(|cost| Some(f64::from(cost.bytes) / copies(name, cost)?))
+            }
             _ => None,
         },
         What::Executions => match &line.of {
@@ -374,7 +373,7 @@ fn figure(
             _ => None,
         },
         What::Copies => match &line.of {
-            Part::Module(name) => first.modules.get(name).map(|cost| f64::from(cost.copies)),
+            Part::Module(name) => first.modules.get(name).and_then(|cost| copies(name, cost)),
             _ => None,
         },
     }

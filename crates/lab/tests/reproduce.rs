@@ -1,0 +1,117 @@
+//! The papers reproduced: all outputs right, the parts add up, and the published figures are beaten where they can be.
+//! Cycles of the models are exact, so these are no timed tests.
+
+use lab::bench::Progress;
+use lab::reproduce::{Outcome, Row, run};
+use lab::target::House;
+
+struct Silence;
+
+impl Progress for Silence {
+    fn report(&self, _done: usize, _total: usize, _what: &str) {}
+}
+
+fn reproduce(paper: &str) -> Outcome {
+    let house = House::find().expect("the tests run inside the project");
+    let outcome = run(&house, paper, &Silence).expect("the paper is reproduced");
+    assert_eq!(outcome.wrong, Vec::<String>::new());
+    for row in &outcome.rows {
+        let ratio = row.measured.zip(row.published).map(|(measured, published)| measured / published);
+        assert_eq!(row.ratio, ratio, "{} {} {}", row.table, row.row, row.column);
+    }
+    outcome
+}
+
+fn cell<'a>(outcome: &'a Outcome, table: &str, row: &str, column: &str) -> &'a Row {
+    outcome
+        .rows
+        .iter()
+        .find(|cell| cell.table == table && cell.row == row && cell.column == column)
+        .unwrap_or_else(|| panic!("no cell {table}, {row}, {column}"))
+}
+
+fn measured(outcome: &Outcome, table: &str, row: &str, column: &str) -> f64 {
+    let cell = cell(outcome, table, row, column);
+    cell.measured.unwrap_or_else(|| panic!("{table}, {row}, {column}: nothing measured"))
+}
+
+#[test]
+fn fujdiak2015() {
+    let outcome = reproduce("fujdiak2015");
+    // The paper's Tables 1 to 3 have 15, 6 and 28 figures.
+    let published = |table: &str, of_ours: &str| {
+        outcome
+            .rows
+            .iter()
+            .filter(|row| row.table == table && row.published.is_some() && !row.column.contains(of_ours))
+            .filter(|row| !row.row.contains("key schedule"))
+            .count()
+    };
+    assert_eq!(published("Table 1", "assembly"), 15);
+    assert_eq!(published("Table 2", "assembly"), 6);
+    assert_eq!(published("Table 3", "assembly"), 28);
+
+    for (direction, operation) in [("encryption", "Encryption"), ("decryption", "Decryption")] {
+        for build in ["not optimised", "optimised"] {
+            let column = format!("{direction}, {build}");
+            let part = |row| measured(&outcome, "Table 3", row, &column);
+            let sum = 10.0 * (part("Byte Substitution") + part("Shift Rows"))
+                + 9.0 * part("Mix Columns")
+                + 11.0 * part("Add Round Key")
+                + part("Others");
+            let whole = measured(&outcome, "Table 2", operation, build);
+            assert!((sum - whole).abs() < 1e-6, "{column}: {sum} of {whole}");
+        }
+        // The rounds are timed apart from the modules; what is in neither is before the first or after the last.
+        for build in ["not optimised", "optimised", "our assembly"] {
+            let part = |row| measured(&outcome, "Table 3", row, &format!("{direction}, {build}"));
+            let rounds = 9.0 * part("Whole iteration (1-9)") + part("Last iteration");
+            let whole = measured(&outcome, "Table 2", operation, build);
+            assert!(rounds < whole && rounds > 0.85 * whole, "{direction}, {build}: {rounds} of {whole}");
+        }
+    }
+    for (row, column, limit) in [
+        ("Encryption", "optimised", 8_000.0),
+        ("Decryption", "optimised", 11_250.0),
+        ("Encryption", "our assembly", 2_600.0),
+        ("Decryption", "our assembly", 3_400.0),
+    ] {
+        let cycles = measured(&outcome, "Table 2", row, column);
+        assert!(cycles <= limit, "{row}, {column}: {cycles} cycles, {limit} wanted");
+    }
+}
+
+#[test]
+fn elumalai2011() {
+    let outcome = reproduce("elumalai2011");
+    for (table, row, column, limit) in [
+        ("Table 2", "round 0-10", "cycles", 5_917.0),
+        ("Table 2", "round 0-10", "code", 784.0),
+        // The least that the cycle table permits, where the published figure is impossible.
+        ("Table 3", "ByteSub", "cycles", 88.0),
+        ("Table 3", "ShiftRow", "cycles", 20.0),
+        ("Table 3", "MixColumn", "cycles", 196.0),
+        ("Table 3, our own design", "round 0-10", "cycles", 2_615.0),
+        ("Table 3, our own design", "round 0-10", "code", 4_096.0),
+        ("Table 6", "(128,128) a", "cycles", 4_065.0),
+        ("Table 6", "(128,128) a", "code", 768.0),
+        ("Table 6", "(128,128) c", "cycles", 3_168.0),
+        ("Table 6", "(128,128) c", "code", 1_016.0),
+        ("Table 7", "(128,128) a", "cycles", 8_390.0),
+        ("Table 7", "(128,128) a", "code", 919.0),
+    ] {
+        let figure = measured(&outcome, table, row, column);
+        assert!(figure <= limit, "{table}, {row}, {column}: {figure}, {limit} wanted");
+    }
+    // How often each module is executed follows from FIPS 197, figure 5.
+    for (row, executions) in
+        [("ByteSub", 10.0), ("ShiftRow", 10.0), ("MixColumn", 9.0), ("AddRoundKey", 11.0)]
+    {
+        assert_eq!(measured(&outcome, "Table 2, weights", row, "in cycles"), executions, "{row}");
+    }
+    let register = |row| measured(&outcome, "Table 3", row, "cycles");
+    let modules = 10.0 * (register("ByteSub") + register("ShiftRow") + register("branch"))
+        + 9.0 * register("MixColumn")
+        + 11.0 * register("AddRoundKey");
+    assert!((modules - register("round 0-10, modules with weights")).abs() < 1e-6);
+}
