@@ -4,6 +4,8 @@
 use mcu::{Fault, Machine, Part, Stop, Until, new_machine};
 use std::collections::HashMap;
 
+/// The zero flag.
+const Z: u32 = 4;
 const TABLE: &str = include_str!("../src/r8c/timing.toml");
 const FORMS: &str = include_str!("r8c/forms.txt");
 
@@ -109,6 +111,8 @@ fn prepare(machine: &mut dyn Machine, code: &[u8], flags: u32) {
     assert!(machine.poke(START, code));
     // LDCTX, STCTX: the task's number is 0, it has three registers.
     assert!(machine.poke(0x500, &[0]) && machine.poke(0x600, &[0x07, 0x06]));
+    // BRK's vector.
+    assert!(machine.poke(0xffe4, &[0; 4]));
     for (name, value) in [
         ("r0", 0x1234),
         ("r1", 0x0302),
@@ -173,7 +177,15 @@ fn every_cell_of_the_table_takes_its_cycles() {
                 continue;
             }
             assert_eq!((stop, machine.instructions()), (Stop::Cycles, instructions + 1), "{line}");
-            branched[run] = machine.pc() != START + code.len() as u32;
+            branched[run] = match name.split(' ').next() {
+                Some("STZ") => flags & Z != 0,
+                Some("STNZ") => flags & Z == 0,
+                // The form is BMGT.
+                Some("BMCnd,C") => flags == 0,
+                // By its fixed vector.
+                Some("BRK") => false,
+                _ => machine.pc() != START + code.len() as u32,
+            };
             let taken = if branched[run] { cell.taken } else { 0 };
             assert_eq!(
                 machine.cycles() - cycles,
@@ -182,7 +194,7 @@ fn every_cell_of_the_table_takes_its_cycles() {
             );
             compared += 1;
         }
-        let loops = name.starts_with("ADJNZ") || name.starts_with("SBJNZ");
+        let loops = name.starts_with("ADJNZ") || name.starts_with("SBJNZ") || name == "BRK";
         assert!(
             cell.taken == 0 || loops || branched[0] != branched[1],
             "{line} does not branch by the flags"
@@ -205,4 +217,19 @@ fn a_loop_pays_for_its_branch_only_where_it_takes_it() {
         assert_eq!(machine.cycles(), cycles);
     }
     assert_eq!(machine.pc(), START + 3);
+}
+
+/// REJ09B0137-0400, page 159: 27 cycles, two more where the vector is that of INTB.
+#[test]
+fn brk_pays_for_the_relocatable_vector() {
+    let part = Part::from_toml(PART).expect("part");
+    let mut machine = new_machine(&part, 20_000_000).expect("machine");
+    for (erased, expected) in [(0x00, 27), (0xff, 29)] {
+        prepare(&mut *machine, &[0x00], 0);
+        assert!(machine.poke(0xffe7, &[erased]));
+        let cycles = machine.cycles();
+        let until = Until { cycles: Some(cycles + 1), addresses: Vec::new() };
+        assert_eq!(machine.run(&until), Ok(Stop::Cycles));
+        assert_eq!(machine.cycles() - cycles, expected);
+    }
 }

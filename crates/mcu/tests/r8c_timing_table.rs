@@ -221,38 +221,42 @@ fn every_line_says_whence_it_is() {
         let sizes = if row.size == "bw" { 2 } else { 1 };
         *count.entry(row.from.as_str()).or_insert(0) += row.ops().len() * cells(&table, row).len() * sizes;
     }
-    assert_eq!(count, BTreeMap::from([("hardware", 2), ("inferred", 2581), ("manual", 32)]));
+    assert_eq!(count, BTreeMap::from([("m16c60", 2615)]));
 }
 
-/// Page 226, which was read: `SBJNZ.size #IMM,dest,label`.
+/// Cells of the M16C/60 manual, REJ09B0137-0400, as its pages have them: bytes and cycles of `.B`.
 #[test]
-fn the_page_that_was_read() {
+fn pages_that_were_read() {
     let table = table();
-    let row = table.row.iter().find(|row| row.ops().contains(&"SBJNZ".to_owned())).unwrap();
-    assert_eq!((row.page.as_deref(), row.taken, row.size.as_str()), (Some("226"), Some(4), "bw"));
-    let pairs: Vec<_> = row.bytes.spread(8).into_iter().zip(row.cycles.spread(8)).collect();
-    assert_eq!(pairs, [(3, 3), (3, 3), (3, 5), (4, 5), (4, 5), (5, 5), (5, 5), (5, 5)]);
-}
-
-/// Page 97 of the R8C/20 hardware manual, REJ09B0250-0200, "Interrupt Response Time", which was read: "The DIVX instruction
-/// requires the longest time; 30 cycles (no wait and when the register is set as the divisor)".
-#[test]
-fn division_by_a_register_is_the_longest_instruction() {
-    let table = table();
-    let mut longest = BTreeMap::new();
-    for row in table.row.iter().filter(|row| row.each.is_none()) {
-        let cells = cells(&table, row);
-        for ((src, dest), cycles) in cells.iter().zip(row.cycles.spread(cells.len())) {
-            if !is_memory(src) && !is_memory(dest) {
-                for op in row.ops() {
-                    let longest = longest.entry(op).or_insert(0);
-                    *longest = cycles.max(*longest);
-                }
+    let cell = |op: &str, format: &str, src: &str, dest: &str| {
+        let mut found = Vec::new();
+        for row in table.row.iter().filter(|row| row.ops().iter().any(|name| name == op)) {
+            let cells = cells(&table, row);
+            let index = cells.iter().position(|cell| (cell.0.as_str(), cell.1.as_str()) == (src, dest));
+            if let (Some(index), true) = (index, row.format == format && row.size != "w") {
+                found.push((row.bytes.spread(cells.len())[index], row.cycles.spread(cells.len())[index]));
             }
         }
-    }
-    assert_eq!(longest["DIVX"], 30);
-    for (op, cycles) in longest {
-        assert!(op == "DIVX" || cycles < 30, "{op} {cycles}");
+        assert_eq!(found.len(), 1, "{op}:{format} {src},{dest}");
+        found[0]
+    };
+    // Page 163, 164, 165, 241: a comparison with a constant costs memory what an addition does.
+    assert_eq!(cell("CMP", "G", "#IMM", "abs16"), (5, 4));
+    assert_eq!(cell("CMP", "Q", "#IMM", "dsp:8[SB/FB]"), (3, 3));
+    assert_eq!(cell("CMP", "S", "#IMM", "abs16"), (4, 3));
+    assert_eq!(cell("TST", "", "#IMM", "[An]"), (3, 4));
+    // Page 190, 199, 206, 226, 246.
+    assert_eq!(cell("JSRI", "A", "abs16", ""), (4, 15));
+    assert_eq!(cell("MOV", "G", "dsp:16[An]", "Rn"), (4, 3));
+    assert_eq!(cell("MUL", "", "[An]", "An"), (2, 6));
+    assert_eq!(cell("SBJNZ", "", "#IMM", "dsp:16[SB]"), (5, 5));
+    assert_eq!(cell("XOR", "", "dsp:16[An]", "Rn"), (4, 3));
+    // Page 155, 159, 184, 226, 237: what the notes add.
+    for (op, dest, added) in
+        [("BMCnd", "C", 1), ("BRK", "", 2), ("INTO", "", 19), ("SBJNZ", "general", 4), ("STZ", "short", 1)]
+    {
+        let row =
+            table.row.iter().find(|row| row.ops().iter().any(|name| name == op) && row.dest == dest).unwrap();
+        assert_eq!(row.taken, Some(added), "{op}");
     }
 }

@@ -138,6 +138,7 @@ impl State {
             }
             Kind::Stz | Kind::Stnz => {
                 if (self.flg & Z != 0) == (op.kind == Kind::Stz) {
+                    self.cycles += u64::from(op.further);
                     self.store(watch, pc, &op.destination, op.source.value)?;
                 }
             }
@@ -179,6 +180,7 @@ impl State {
             | Kind::Bnxor => self.bit(watch, pc, op)?,
             Kind::BmCarry => {
                 let holds = self.holds(op.extra);
+                self.cycles += u64::from(if holds { op.further } else { 0 });
                 self.set_flag(C, holds);
             }
             Kind::Mul | Kind::Mulu => self.multiply(watch, pc, op)?,

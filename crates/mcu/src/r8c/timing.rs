@@ -54,7 +54,7 @@ pub struct Time {
     pub bytes: u8,
     /// Cycles that it always takes.
     pub cycles: u8,
-    /// Further cycles of a branch that is taken, or of each repetition.
+    /// Further cycles of a branch that is taken or a condition that holds, or of each repetition.
     pub further: u8,
     /// The least that it takes with its repetitions.
     pub least: u8,

@@ -128,6 +128,7 @@ impl State {
                 // An erased fixed vector hands over to number 0 of the relocatable table.
                 let fixed = self.memory.byte(BREAK_VECTOR + 3) != 0xff;
                 let vector = if fixed { BREAK_VECTOR } else { self.intb };
+                self.cycles += u64::from(if fixed { 0 } else { op.further });
                 self.interrupt(watch, pc, vector, false)?;
             }
             Kind::Reit => {
