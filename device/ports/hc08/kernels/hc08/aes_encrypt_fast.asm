@@ -61,14 +61,15 @@ triple: .ds     1
         psha
         .endm
 
-; Byte i of the state and of the last round key to out, at H:X, and over what is left of both. 17 cycles.
+; Byte i of the state and of the last round key to out, at H:X; a byte of no secret over what is left on the stack.
+; 17 cycles.
         .macro  finish i
         lda     *state + i
         eor     *round_key + i
         sta     i,x
         clr     *state + i
         clr     *round_key + i
-        psha
+        pshx
         .endm
 
         .area   CSEG    (CODE)

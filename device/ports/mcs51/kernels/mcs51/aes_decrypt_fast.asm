@@ -2,9 +2,9 @@
 ;
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_decrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
-; out:	the block at out, and in ws_aes_block. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return
-;	address. No other secret stays.
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 3,140 (128), 3,714 (192), 4,288 (256); 447
+; out:	the block at out; no secret stays elsewhere, ws_aes_block is wiped. R0 to R7, A, B, DPTR, PSW clobbered;
+;	stack: 6 bytes with the return address
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 3,156 (128), 3,730 (192), 4,304 (256); 450
 ; bytes of code, beside the tables and __gptrget.
 ; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time
 ; everywhere.
@@ -157,18 +157,21 @@ round:
 	mov	a,b
 	jnz	store
 two:
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	movx	@dptr,a
 	inc	dptr
 	inc	r0
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	movx	@dptr,a
 	inc	dptr
 	inc	r0
 	cjne	r0,#s+16,two
 	ret
 store:
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	lcall	__gptrput
 	inc	dptr
 	inc	r0

@@ -2,9 +2,9 @@
 ;
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_decrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
-; out:	the block at out, and in ws_aes_block. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return
-;	address. No other secret stays.
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 7,703 (128), 9,143 (192), 10,583 (256); 256
+; out:	the block at out; no secret stays elsewhere, ws_aes_block is wiped. R0 to R7, A, B, DPTR, PSW clobbered;
+;	stack: 6 bytes with the return address
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 7,719 (128), 9,159 (192), 10,599 (256); 257
 ; bytes of code, beside the inverse S-box and __gptrget.
 ; Constant flow: the number of rounds and the kinds of memory alone decide branches; MOVC takes the same time
 ; everywhere.
@@ -110,7 +110,8 @@ round:
 	mov	dptr,#_ws_aes_decrypt_PARM_4
 	lcall	ws_aes_decrypt_pointer
 store:
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	lcall	__gptrput
 	inc	dptr
 	inc	r0

@@ -2,10 +2,12 @@
 ;
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_encrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
-; out:	the block at out. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return address
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 2,567 (128), 3,214 (192), 3,706 (256); 160
+; out:	the block at out; no secret stays elsewhere: ws_aes_key and ws_aes_block are wiped, the one for the key, the
+;	other because a block may be key stream. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the
+;	return address
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 2,583 (128), 3,230 (192), 3,722 (256); 165
 ; bytes of code, beside the kernels' and __gptrget.
-; Constant flow: the number of rounds and the kinds of memory alone decide branches. The key is wiped behind it.
+; Constant flow: the number of rounds and the kinds of memory alone decide branches.
 ;
 ; The first round keys are the key, and to make the others in internal RAM takes 3 machine cycles a byte, where to fetch
 ; them from external RAM takes 5: so this is a caller of the kernels that make them on the way. External RAM, where
@@ -75,26 +77,31 @@ wipe:
 	mov	a,b
 	jnz	byte
 four:
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	movx	@dptr,a
 	inc	dptr
 	inc	r0
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	movx	@dptr,a
 	inc	dptr
 	inc	r0
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	movx	@dptr,a
 	inc	dptr
 	inc	r0
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	movx	@dptr,a
 	inc	dptr
 	inc	r0
 	cjne	r0,#s+16,four
 	ret
 byte:
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	lcall	__gptrput
 	inc	dptr
 	inc	r0

@@ -2,10 +2,12 @@
 ;
 ; in:	DPTR and B = round_keys; in external RAM _ws_aes_encrypt_PARM_2, _3, _4 = rounds, in, out, as sdcc's large
 ;	model passes them; register bank 0 selected
-; out:	the block at out. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the return address
-; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 4,212 (128), 4,937 (192), 5,793 (256); 105
+; out:	the block at out; no secret stays elsewhere: ws_aes_key and ws_aes_block are wiped, the one for the key, the
+;	other because a block may be key stream. R0 to R7, A, B, DPTR, PSW clobbered; stack: 6 bytes with the
+;	return address
+; Machine cycles from LCALL to RET inclusive, all pointers to external RAM: 4,228 (128), 4,953 (192), 5,809 (256); 106
 ; bytes of code, beside the kernels' and __gptrget.
-; Constant flow: the number of rounds and the kinds of memory alone decide branches. The key is wiped behind it.
+; Constant flow: the number of rounds and the kinds of memory alone decide branches.
 ;
 ; The first round keys are the key, and to make the others in internal RAM takes 3 machine cycles a byte, where to fetch
 ; them from external RAM takes 5: so this is a caller of the kernels that make them on the way.
@@ -66,7 +68,8 @@ wipe:
 	lcall	ws_aes_encrypt_pointer
 	mov	r0,#s
 byte:
-	mov	a,@r0
+	clr	a
+	xch	a,@r0
 	lcall	__gptrput
 	inc	dptr
 	inc	r0
