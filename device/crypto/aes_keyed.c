@@ -67,7 +67,7 @@ static void sub_shift(void)
 
 static void encrypt(uint8_t key_bytes)
 {
-    uint8_t left = key_bytes / 4 + 7;
+    uint8_t left = (uint8_t)(key_bytes / 4u + 7u);
     /* Bytes of the key itself that no round has had yet. */
     uint8_t fresh = key_bytes;
     uint8_t position = 0;

@@ -22,6 +22,11 @@ int ws_equal(const void *a, const void *b, size_t n)
         n--;
         difference |= (uint8_t)(*left++ ^ *right++);
     }
+#if defined(__SDCC)
+    /* Bit 7 of x or of -x is set, unless x is 0. sdcc for the 8051 branches on the borrow of a 16-bit decrement. */
+    return (uint8_t)~(difference | (uint8_t)(0 - difference)) >> 7;
+#else
     /* 0 - 1 borrows into bit 8; 1..255 - 1 does not. */
     return (int)((((uint16_t)difference - 1u) >> 8) & 1u);
+#endif
 }
