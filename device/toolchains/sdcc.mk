@@ -1,10 +1,10 @@
 # sdcc, for processors that no gcc or clang knows. Its linker takes whole files or leaves them; the library that it
 # picks them from is made of all that is in crypto/. What it makes is Intel hex with the linker's map beside it.
 
-# What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; CHECK, what the linker does not; and
-# OPTIMISE_<variant>, and OPTIMISE_<file> beside it: sdcc has no levels of optimisation but switches, and optimises unless
-# told not to.
-CHECK := :
+# What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; CODE_MEMORIES, those of the target that
+# code may lie in, and AREA_ENDS, which the linker does not look at (sdld-check.awk); and OPTIMISE_<variant>, and
+# OPTIMISE_<file> beside it: sdcc has no levels of optimisation but switches, and optimises unless told not to.
+AREA_ENDS :=
 include $(PORT)/sdcc.mk
 OPTIMISE_O0 := --nogcse --nolabelopt --noinvariant --noinduction --noloopreverse --nolospre --no-peep
 
@@ -15,7 +15,8 @@ LIBRARY := $(B)/obj/crypto.lib
 RUNTIME := $(patsubst ports/%.asm,$(B)/obj/ports/%.rel,$(wildcard $(PORT)/*.asm))
 
 PROGRAMS := $(WANTED:%=$(B)/%.ihx)
-SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file))) | $(LINK_FLAGS) | $(OBJECTS) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file))) | $(LINK_FLAGS) | \
+	$(AREA_ENDS) | $(OBJECTS) $(RUNTIME)
 
 $(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h) $(B)/obj/settings
 	@mkdir -p $(@D)
@@ -38,9 +39,15 @@ $(LIBRARY): $(OBJECTS)
 	rm -f $@
 	sdar rcs $@ $^
 
-# Linked beside the objects and then moved, because sdcc leaves files of its own beside what it links.
-$(PROGRAMS): $(B)/%.ihx: $(B)/obj/$(APP)/%.rel $(RUNTIME) $(LIBRARY)
-	$(CC) $(TOOLCHAIN_flags) $(LINK_FLAGS) --out-fmt-ihx $^ -o $(B)/obj/$(APP)/$*.ihx
-	@$(CHECK)
-	mv $(B)/obj/$(APP)/$*.map $(B)/
-	mv $(B)/obj/$(APP)/$*.ihx $@
+# Linked beside the objects and then moved, because sdcc leaves files of its own beside what it links. Whatever the
+# linker says is an error: of areas that overlap, as those with .org may, it speaks, but exits with 0.
+LINKED = $(B)/obj/$(APP)/$*
+$(PROGRAMS): $(B)/%.ihx: $(B)/obj/$(APP)/%.rel $(RUNTIME) $(LIBRARY) toolchains/sdld-check.awk
+	$(CC) $(TOOLCHAIN_flags) $(LINK_FLAGS) --out-fmt-ihx $(filter-out %.awk,$^) -o $(LINKED).ihx 2>$(LINKED).err || \
+		{ cat $(LINKED).err >&2; false; }
+	@[ ! -s $(LINKED).err ] || { cat $(LINKED).err >&2; echo '$*: what the linker says above is an error here' >&2; false; }
+	@awk -f toolchains/sdld-check.awk -v name=$* -v ends='$(AREA_ENDS)' \
+		-v code='$(foreach name,$(CODE_MEMORIES),$(call memory,$(name)_START) $(call memory,$(name)_SIZE))' \
+		$(LINKED).map $(LINKED).ihx
+	mv $(LINKED).map $(B)/
+	mv $(LINKED).ihx $@

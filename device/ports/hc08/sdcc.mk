@@ -6,11 +6,11 @@ RAM_END := $(shell echo $$(($(call memory,SRAM_START) + $(call memory,SRAM_SIZE)
 LINK_FLAGS := --code-loc $(call memory,FLASH_START) --data-loc $(call memory,SRAM_START) \
               --stack-loc $(shell echo $$(($(RAM_END) - 1)))
 
-# The linker knows no end of RAM for this processor: the variables, XISEG the last of them, must leave STACK bytes.
+CODE_MEMORIES := FLASH VECTORS
+
+# Variables in page zero must end there, and the last of the others, XISEG, must leave STACK bytes to the stack.
 STACK := 48
-CHECK = awk '$$3 == "s_XISEG" || $$3 == "l_XISEG" { print "0x" $$2 }' $(B)/obj/$(APP)/$*.map | { \
-	read -r start; read -r length; [ $$((start + length + $(STACK))) -le $(RAM_END) ] || \
-	{ echo "$*: variables end at $$((start + length)), the stack's $(STACK) bytes begin at $$(($(RAM_END) - $(STACK)))" >&2; exit 1; }; }
+AREA_ENDS := DSEG 0x100 OSEG 0x100 XISEG $(shell echo $$(($(RAM_END) - $(STACK))))
 
 OPTIMISE_portable :=
 OPTIMISE_small := --opt-code-size

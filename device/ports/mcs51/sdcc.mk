@@ -1,9 +1,14 @@
 ASSEMBLER := sdas8051
 
+# What variables in internal RAM must leave to the stack: the deepest operation, AES-GCM, takes 23 bytes from main on.
+STACK := 24
+
 # sdcc's own start-up does what is needed: it sets the stack behind the variables in internal RAM, clears internal and
 # external RAM, and fills what has initial values. Target files count external data from 0x10000 up.
 LINK_FLAGS := --code-loc $(call memory,CODE_START) --code-size $(call memory,CODE_SIZE) \
-              --xram-loc 0 --xram-size $(call memory,XDATA_SIZE) --iram-size $(call memory,IDATA_SIZE)
+              --xram-loc 0 --xram-size $(call memory,XDATA_SIZE) --iram-size $(call memory,IDATA_SIZE) \
+              --stack-size $(STACK)
+CODE_MEMORIES := CODE
 
 # sdcc 4.2 makes the same code with --opt-code-size and --opt-code-speed for this processor.
 OPTIMISE_portable :=
