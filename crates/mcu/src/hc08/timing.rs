@@ -5,7 +5,8 @@
 //!
 //! The reference manual itself could not be had. Most of the map and of the instruction set summary was read in pages of
 //! data sheets and in the reference guide; the rest was compared with three transcriptions made by others, which agree
-//! with each other and with the pages everywhere but at `JMP ,X`: 3 cycles in two of them, 2 in one.
+//! with each other and with the pages everywhere but at `JMP ,X`: two of them have the later HCS08's 3 cycles, one has
+//! the 2 of the instruction set summary (MC68HC08AZ32A technical data, Rev. 1.0, page 89, which was read).
 
 /// The columns of the map: the opcode's high digit, after the prefix 0x9E where there is one.
 ///
@@ -32,7 +33,7 @@ const MAP: [[u8; 19]; 16] = [
     [5, 4, 3,  4, 1, 1, 4, 5, 3,  2, 1,  2, 3, 4, 4, 5, 3, 4, 2], // 9: ROL; PSHX, SEC; ADC
     [5, 4, 3,  4, 1, 1, 4, 5, 3,  2, 2,  2, 3, 4, 4, 5, 3, 4, 2], // A: DEC; PULH, CLI; ORA
     [5, 4, 3,  5, 3, 3, 5, 6, 4,  2, 2,  2, 3, 4, 4, 5, 3, 4, 2], // B: DBNZ; PSHH, SEI; ADD
-    [5, 4, 3,  4, 1, 1, 4, 5, 3,  1, 1,  0, 2, 3, 4, 0, 3, 0, 3], // C: INC; CLRH, RSP; JMP
+    [5, 4, 3,  4, 1, 1, 4, 5, 3,  1, 1,  0, 2, 3, 4, 0, 3, 0, 2], // C: INC; CLRH, RSP; JMP
     [5, 4, 3,  3, 1, 1, 3, 4, 2,  0, 1,  4, 4, 5, 6, 0, 5, 0, 4], // D: TST; NOP; BSR, JSR
     [5, 4, 3,  0, 5, 4, 4, 0, 4,  1, 0,  2, 3, 4, 4, 5, 3, 4, 2], // E: MOV; STOP; LDX
     [5, 4, 3,  3, 1, 1, 3, 4, 2,  1, 1,  2, 3, 4, 4, 5, 3, 4, 2], // F: CLR; WAIT, TXA; AIX, STX
