@@ -2,9 +2,9 @@
 //!
 //! A [`Script`] collects commands: load an Intel hex file, write and read memory, set the program counter, execute one
 //! instruction or all up to an address. [`Script::run`] has a fresh simulator execute all of them and gives one
-//! [`Answer`] for each [`Script::step`], [`Script::run_to`], [`Script::registers`] and [`Script::read`], in order. After a step the registers, the program
-//! counter and the clocks that the instruction took are known without asking further. About 20,000 steps a second;
-//! a script of some ten thousand steps keeps the output in memory small.
+//! [`Answer`] for each [`Script::step`], [`Script::run_to`], [`Script::registers`] and [`Script::read`], in order. After a
+//! step the registers, the program counter and the clocks that the instruction took are known without asking further.
+//! About 20,000 steps a second; a script of some ten thousand steps keeps the output in memory small.
 //!
 //! Memory and registers start with what the simulator likes: write all that matters. Registers are written as memory:
 //!
@@ -191,8 +191,11 @@ impl Script {
             .args(["-q", "-b", "-P", "-e", &format!("exec \"{}\"", path.display()), "-e", "quit"])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
-            .output()?;
+            .output();
         std::fs::remove_file(path)?;
+        let output = output.map_err(|error| {
+            io::Error::new(error.kind(), format!("{:?}, of the package sdcc-ucsim: {error}", self.simulator))
+        })?;
         let output = String::from_utf8_lossy(&output.stdout);
         let mut lines = output.lines();
         // A command is never like a line of an answer.
