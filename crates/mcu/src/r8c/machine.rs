@@ -13,17 +13,15 @@ const OPTION_BYTE: u32 = 0xffff;
 /// Its bit that keeps the watchdog stopped after reset.
 const WDTON: u32 = 0x01;
 
-/// Builds a machine of this family.
+/// Builds a machine of this family. Nothing depends on the clock: neither memories nor peripherals know of time.
 ///
 /// # Errors
 /// The memory or the peripheral that no model exists for.
-pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
-    // Peripherals count other clocks in cycles of this one.
-    let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
+pub fn new_machine(part: &Part, _clock_hz: u64) -> Result<Box<dyn Machine>, String> {
     let devices = part
         .peripherals
         .iter()
-        .map(|spec| peripherals::new_peripheral(&clocked, spec))
+        .map(|spec| peripherals::new_peripheral(part, spec))
         .collect::<Result<Vec<_>, _>>()?;
     let mut machine = R8c {
         part: part.clone(),
@@ -41,7 +39,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             flow: Flow::Start,
             memory: Memory::new(part)?,
             program: Program::new(),
-            bus: PeripheralBus::new(devices),
+            bus: PeripheralBus::new(devices)?,
         },
     };
     machine.reset();
