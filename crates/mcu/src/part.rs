@@ -161,7 +161,11 @@ impl Part {
     /// # Errors
     /// What is missing or wrong in it, with the line.
     pub fn from_toml(text: &str) -> Result<Part, PartError> {
-        toml::from_str(text).map_err(|error| PartError(error.to_string()))
+        let part: Part = toml::from_str(text).map_err(|error| PartError(error.to_string()))?;
+        if part.clocks_per_cycle == 0 {
+            return Err(PartError("clocks_per_cycle must be at least 1".into()));
+        }
+        Ok(part)
     }
 
     /// The wait states that the flash needs at this clock and supply; `None` where the part allows no such pair.

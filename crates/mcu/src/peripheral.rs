@@ -162,9 +162,11 @@ impl Clone for PeripheralBus {
 }
 
 impl PeripheralBus {
-    /// A bus with these devices. Panics when two claim one address: that is a mistake in the models.
-    #[must_use]
-    pub fn new(devices: Vec<Box<dyn Peripheral>>) -> Self {
+    /// A bus with these devices.
+    ///
+    /// # Errors
+    /// A sentence about two that claim one address.
+    pub fn new(devices: Vec<Box<dyn Peripheral>>) -> Result<Self, String> {
         let mut map: Vec<(Range<u32>, usize)> = devices
             .iter()
             .enumerate()
@@ -172,11 +174,15 @@ impl PeripheralBus {
             .collect();
         map.sort_by_key(|(range, _)| range.start);
         for pair in map.windows(2) {
-            assert!(pair[0].0.end <= pair[1].0.start, "peripherals overlap: {pair:?}");
+            let [(before, first), (after, second)] = pair else { continue };
+            if before.end > after.start {
+                let [first, second] = [first, second].map(|index| devices[*index].name());
+                return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
+            }
         }
         let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX, stall: 0 };
         bus.reschedule();
-        bus
+        Ok(bus)
     }
 
     fn find(&self, address: u32) -> Option<usize> {

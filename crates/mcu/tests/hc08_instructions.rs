@@ -566,6 +566,27 @@ fn what_is_not_there_is_a_fault() {
 }
 
 #[test]
+fn target_files_that_cannot_be_are_refused() {
+    let changed = |from: &str, to: &str| {
+        assert!(TARGET.contains(from), "{from}");
+        let part = Part::from_toml(&TARGET.replace(from, to)).map_err(|error| error.to_string())?;
+        new_machine(&part, 8_000_000).map(|_| ())
+    };
+    assert_eq!(changed("0x0004", "0x0004"), Ok(()));
+    for (from, to) in [
+        // Two peripherals at one address; no address at all; none of the family.
+        ("base = 0x0001", "base = 0x0000"),
+        ("base = 0x0001", "base = 0xffffffff"),
+        ("direction = 0x0005", "direction = -1"),
+        ("direction = 0x0005", "direction = 0x10005"),
+        ("start = 0xffd0", "start = 0xffd1"),
+        ("default_clock_hz", "clocks_per_cycle = 0\ndefault_clock_hz"),
+    ] {
+        assert!(changed(from, to).is_err(), "{to}");
+    }
+}
+
+#[test]
 fn ports_are_latches() {
     // MOV #0x0f,DDRA; MOV #0x55,PTA; LDA PTA: outputs read the latch, inputs are low.
     let mut bench = Bench::new(&[0x6e, 0x0f, 0x04, 0x6e, 0x55, 0x00, 0xb6, 0x00], &[]);

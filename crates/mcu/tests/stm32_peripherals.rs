@@ -32,7 +32,7 @@ impl Bench {
         let part = Part::from_toml(&text).expect("a valid target file");
         let devices =
             part.peripherals.iter().map(|spec| new_peripheral(&part, spec).expect("a model")).collect();
-        Bench { bus: PeripheralBus::new(devices), seen: Seen::default(), now: 0 }
+        Bench { bus: PeripheralBus::new(devices).expect("bus"), seen: Seen::default(), now: 0 }
     }
 
     fn try_write(&mut self, address: u32, value: u32) -> Result<(), Fault> {

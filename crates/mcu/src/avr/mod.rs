@@ -113,7 +113,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             ram_start: ram_start as u16,
             ram_size: ram.size as u16,
         },
-        bus: PeripheralBus::new(devices),
+        bus: PeripheralBus::new(devices)?,
         pc: 0,
         cycles: 0,
         instructions: 0,

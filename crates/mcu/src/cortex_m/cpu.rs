@@ -97,7 +97,7 @@ impl<T: Timing> Cpu<T> {
             timing: T::new(part, clock_hz)?,
             system: System::new(part.core, memory.boot_address()),
             memory,
-            bus: PeripheralBus::new(devices?),
+            bus: PeripheralBus::new(devices?)?,
             strict: 0,
             due: 0,
             limit: u64::MAX,

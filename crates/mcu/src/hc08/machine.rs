@@ -40,7 +40,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             config: config.map(|spec| spec.base as u16),
             memory: Memory::new(part)?,
             program: Program::new(),
-            bus: PeripheralBus::new(devices),
+            bus: PeripheralBus::new(devices)?,
         },
     };
     machine.reset();

@@ -37,7 +37,7 @@ pub fn new_machine(part: &Part, _clock_hz: u64) -> Result<Box<dyn Machine>, Stri
             instructions: 0,
             flow: Flow::Start,
             memory: Memory::new(part)?,
-            bus: PeripheralBus::new(devices),
+            bus: PeripheralBus::new(devices)?,
         },
     };
     machine.reset();

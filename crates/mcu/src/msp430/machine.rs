@@ -37,7 +37,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             flow: Flow::Start,
             memory: Memory::new(part)?,
             program: Program::new(),
-            bus: PeripheralBus::new(devices),
+            bus: PeripheralBus::new(devices)?,
         },
     };
     machine.reset();

@@ -1,7 +1,7 @@
 //! A digital port of an MC68HC908: data register PTx, data direction register DDRx.
 //!
-//! MC68HC908AP Family data sheet, Rev. 4, chapter "Input/Output (I/O) Ports": PTx reads the latch where a pin is an output, the pin where
-//! it is an input. Inputs read low: nothing is connected.
+//! MC68HC908AP Family data sheet, Rev. 4, chapter "Input/Output (I/O) Ports": PTx reads the latch where a pin is an
+//! output, the pin where it is an input. Inputs read low: nothing is connected.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -20,15 +20,15 @@ impl Port {
     /// The port whose data register is at `spec.base`, its direction register at the setting `direction`.
     ///
     /// # Errors
-    /// Where that setting is missing.
+    /// Where that setting is missing, or no address of the family.
     pub fn new(spec: &PeripheralSpec) -> Result<Port, String> {
-        let direction = spec.settings.get("direction");
-        let direction =
-            direction.ok_or_else(|| format!("{}: the setting direction is missing", spec.name))?;
+        let direction = spec.settings.get("direction").and_then(|address| u16::try_from(*address).ok());
+        let direction = direction
+            .ok_or_else(|| format!("{}: the setting direction must be an address of 16 bits", spec.name))?;
         Ok(Port {
             name: spec.name.clone(),
             data_address: spec.base,
-            direction_address: *direction as u32,
+            direction_address: direction.into(),
             latch: 0,
             direction: 0,
         })

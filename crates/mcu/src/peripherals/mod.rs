@@ -29,11 +29,17 @@ pub mod stm32_usart;
 
 use crate::{Part, Peripheral, PeripheralSpec};
 
+/// The highest base: whatever registers a model has behind it, their addresses stay within 32 bits.
+const HIGHEST_BASE: u32 = 0xffff_0000;
+
 /// Builds the peripheral that `spec` asks for.
 ///
 /// # Errors
-/// A sentence that names the unknown model.
+/// A sentence that names the unknown model, or the setting that it cannot have.
 pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peripheral>, String> {
+    if spec.base > HIGHEST_BASE {
+        return Err(format!("{}: {}: no registers can be at {:#x}", part.name, spec.name, spec.base));
+    }
     match spec.model.as_str() {
         "avr-eeprom" => return Ok(Box::new(avr_eeprom::Eeprom::new(part, spec)?)),
         "avr-gpio" => return Ok(Box::new(avr_gpio::Gpio::new(spec))),
