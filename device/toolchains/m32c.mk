@@ -1,6 +1,10 @@
 # m32c-elf-as and m32c-elf-ld, for processors without a compiler: the port's own <app>.S stands for <app>/main.c, and
 # kernels for crypto/. One section for each function and variable; the linker drops what is not used.
 
+ifeq ($(wildcard $(PORT)/$(APP).S),)
+$(error APP=$(APP) is not known for $(TARGET); there are: $(filter-out startup,$(patsubst $(PORT)/%.S,%,$(wildcard $(PORT)/*.S))))
+endif
+
 # The host's preprocessor, for #include and definitions; nothing of the host's is defined.
 PREPROCESS := cc -E -undef -x assembler-with-cpp
 LD := m32c-elf-ld

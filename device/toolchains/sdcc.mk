@@ -22,6 +22,7 @@ $(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h) $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) $(OPTIMISE_$*) -c $< -o $@
 
+# As sdcc itself calls its assembler: a listing, symbols, undefined names taken for global.
 $(B)/obj/kernels/%.rel: $(KERNELS)/%.asm $(wildcard $(KERNELS)/*.inc) $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(ASSEMBLER) -plosgff $@ $<
@@ -30,7 +31,8 @@ $(B)/obj/ports/%.rel: ports/%.asm $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(ASSEMBLER) -plosgff $@ $<
 
-# The app's frame around the operation is the same in every variant.
+# The app's frame around the operation is the same in every variant. sdcc writes start-up into the file that has main, and
+# there it uses what LINK_FLAGS say of the memories.
 $(B)/obj/$(APP)/%.rel: $(APP)/main.c $(wildcard crypto/*.h) $(B)/obj/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LINK_FLAGS) $(BENCH_FLAGS) -c $< -o $@
