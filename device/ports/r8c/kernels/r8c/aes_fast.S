@@ -5,7 +5,7 @@
  * void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16])
  * In: A0 in, A1 out, R2 round_keys, R1 rounds (10, 12, 14); in and out may be the same.
  * Clobbers R0-R3, A0, A1, FB of register bank 0; bank 1 is not used; SB is preserved.
- * Stack: 2 bytes (SB). The states lie in out and in aes_state, which is wiped.
+ * Stack: 5 bytes, the return address and SB. The states lie in out and in aes_state, which is wiped.
  *
  * Cycles from call to return, JSR.A and RTS included: encryption 2,241 (128), 2,706 (192),
  * 3,135 (256), 217 a round; decryption 3,056, 3,671, 4,286; expansion 1,042, 1,022, 1,210.

@@ -5,8 +5,9 @@
  *
  * void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16])
  * In: A0 in, A1 out, R2 round_keys, R1 rounds (10, 12, 14); in and out may be the same.
- * Clobbers R0-R3, A0, A1, FB of register bank 0; bank 1 is not used. No stack. The state
- * lies in out, at [FB]; nothing secret is left in memory but the ciphertext.
+ * Clobbers R0-R3, A0, A1, FB of register bank 0; bank 1 is not used. Stack: 3
+ * bytes, the return address. The state lies in out, at [FB]; nothing secret is left in
+ * memory but the ciphertext.
  *
  * Cycles from call to return, JSR.A and RTS included: encryption 3,911 (128), 4,709 (192),
  * 5,507 (256); decryption 5,358, 6,476, 7,594; expansion 1,042, 1,022, 1,210.

@@ -6,8 +6,10 @@
  * void ws_aes_encrypt(const uint8_t *round_keys, unsigned rounds, const uint8_t in[16], uint8_t out[16])
  * In: A0 in, A1 out, R2 round_keys, R1 rounds (10, 12, 14); in and out may be the same.
  * Clobbers R0-R3, A0, A1, FB of both register banks; SB is preserved; bank 0 is selected
- * on return. Stack: 4 bytes, no secrets. What crosses between the banks and the count of
- * rounds lie in out, at [FB]; nothing secret is left in memory but the ciphertext.
+ * on return. Stack: 7 bytes with the return address, no secrets. What crosses between the
+ * banks and the count of rounds lie in out, at [FB]; nothing secret is left in memory but
+ * the ciphertext. The registers of bank 1, where little else goes, keep the state of the
+ * last round, which is as secret as the key.
  *
  * Cycles from call to return, JSR.A and RTS included: encryption 2,971 (128), 3,565 (192),
  * 4,159 (256); decryption 5,358, 6,476, 7,594; expansion 1,042, 1,022, 1,210.
