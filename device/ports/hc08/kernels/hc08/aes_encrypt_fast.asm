@@ -35,22 +35,9 @@ triple: .ds     1
 ; The next round key to page zero. H:X and round_keys go on by 16. 72 cycles.
         .macro  next_round_key
         ldhx    *round_keys
-        mov     ,x+,*round_key + 0
-        mov     ,x+,*round_key + 1
-        mov     ,x+,*round_key + 2
-        mov     ,x+,*round_key + 3
-        mov     ,x+,*round_key + 4
-        mov     ,x+,*round_key + 5
-        mov     ,x+,*round_key + 6
-        mov     ,x+,*round_key + 7
-        mov     ,x+,*round_key + 8
-        mov     ,x+,*round_key + 9
-        mov     ,x+,*round_key + 10
-        mov     ,x+,*round_key + 11
-        mov     ,x+,*round_key + 12
-        mov     ,x+,*round_key + 13
-        mov     ,x+,*round_key + 14
-        mov     ,x+,*round_key + 15
+        .irp    i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        mov     ,x+,*round_key + i
+        .endm
         sthx    *round_keys
         .endm
 
@@ -78,22 +65,9 @@ _ws_aes_encrypt:
         stx     *round_keys
         next_round_key
         ldhx    *_ws_aes_encrypt_PARM_3
-        whiten  15
-        whiten  14
-        whiten  13
-        whiten  12
-        whiten  11
-        whiten  10
-        whiten  9
-        whiten  8
-        whiten  7
-        whiten  6
-        whiten  5
-        whiten  4
-        whiten  3
-        whiten  2
-        whiten  1
-        whiten  0
+        .irp    i, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
+        whiten  i
+        .endm
 
 round:  ldhx    #_ws_aes_sbox
         substitute_column state, 0, 13, 10, 7
@@ -112,22 +86,9 @@ mix:    ldhx    #ws_aes_double
         jmp     round
 
 last:   ldhx    *_ws_aes_encrypt_PARM_4
-        finish  0
-        finish  1
-        finish  2
-        finish  3
-        finish  4
-        finish  5
-        finish  6
-        finish  7
-        finish  8
-        finish  9
-        finish  10
-        finish  11
-        finish  12
-        finish  13
-        finish  14
-        finish  15
+        .irp    i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        finish  i
+        .endm
         ais     #16
         clr     *pair
         clr     *triple

@@ -67,22 +67,9 @@ round:  ldhx    #_ws_aes_sbox
 ; 16 bytes to round_key, from where the next round key is.
 ws_aes_encrypt_next::
         ldhx    *_ws_aes_encrypt_PARM_3
-        mov     ,x+,*round_key + 0
-        mov     ,x+,*round_key + 1
-        mov     ,x+,*round_key + 2
-        mov     ,x+,*round_key + 3
-        mov     ,x+,*round_key + 4
-        mov     ,x+,*round_key + 5
-        mov     ,x+,*round_key + 6
-        mov     ,x+,*round_key + 7
-        mov     ,x+,*round_key + 8
-        mov     ,x+,*round_key + 9
-        mov     ,x+,*round_key + 10
-        mov     ,x+,*round_key + 11
-        mov     ,x+,*round_key + 12
-        mov     ,x+,*round_key + 13
-        mov     ,x+,*round_key + 14
-        mov     ,x+,*round_key + 15
+        .irp    i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        mov     ,x+,*round_key + i
+        .endm
         sthx    *_ws_aes_encrypt_PARM_3
         rts
 

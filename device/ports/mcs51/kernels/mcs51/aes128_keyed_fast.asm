@@ -20,12 +20,11 @@
 ; T (R4), 2d (R5), 2e (R6) and the round constant (R7), where a longer key would be.
 
 	.module	aes128_keyed_fast
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
-k	=	0x0c			; ws_aes_key
-s	=	0x30			; ws_aes_block
 T	=	0x1c			; R4, where XRL T,A is one instruction
 
 ; A = S-box of x ^ y.
@@ -59,33 +58,10 @@ T	=	0x1c			; R4, where XRL T,A is one instruction
 	xrl	m3,a
 .endm
 
-; The next byte of the round key behind that in A takes its place kk and is added to ss; last leaves the key alone.
-.macro	next	kk, ss
-	xrl	a,kk
-	mov	kk,a
-	xrl	ss,a
-.endm
-
+; next, but the key stays.
 .macro	last	kk, ss
 	xrl	a,kk
 	xrl	ss,a
-.endm
-
-; A through the S-box to x; turn goes on with what was there, sub begins with it.
-.macro	turn	x
-	movc	a,@a+dptr
-	xch	a,x
-.endm
-
-.macro	put	x
-	movc	a,@a+dptr
-	mov	x,a
-.endm
-
-.macro	sub	x
-	mov	a,x
-	movc	a,@a+dptr
-	mov	x,a
 .endm
 
 _ws_aes128_encrypt_block::

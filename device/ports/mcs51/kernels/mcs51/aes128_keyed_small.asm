@@ -12,19 +12,11 @@
 ; in A.
 
 	.module	aes128_keyed_small
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox, ws_aes_keyed_round
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
-k	=	0x0c			; ws_aes_key
-s	=	0x30			; ws_aes_block
-
-; The next byte of the round key behind that in A takes its place kk and is added to ss.
-.macro	next	kk, ss
-	xrl	a,kk
-	mov	kk,a
-	xrl	ss,a
-.endm
 .macro	row	r
 	movc	a,@a+dptr
 	next	k+0+r, s+0+r

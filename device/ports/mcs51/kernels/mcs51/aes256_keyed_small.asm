@@ -7,42 +7,13 @@
 ; 4,460 machine cycles from LCALL to RET inclusive; 267 bytes of code, 662 with aes_keyed_round_small.asm and the S-box.
 ; Constant flow: counters alone decide branches.
 ;
-; Even rounds make and add the first half of the key, odd ones the second. Each row of the key is a chain in A.
-; Between the routines byte 15 of the state is in A.
+; The rounds are in aes256_keyed.inc.
 
 	.module	aes256_keyed_small
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox, ws_aes_keyed_round
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
-
-k	=	0x0c			; ws_aes_key
-s	=	0x30			; ws_aes_block
-
-; The next byte of a row of the key behind that in A takes its place kk and is added to ss.
-.macro	next	kk, ss
-	xrl	a,kk
-	mov	kk,a
-	xrl	ss,a
-.endm
-; A row of the round key from the byte t of the word before; last leaves the state's last byte in A.
-.macro	row	t, kk, ss
-	mov	a,t
-	movc	a,@a+dptr
-	next	kk+0, ss+0
-	next	kk+4, ss+4
-	next	kk+8, ss+8
-	next	kk+12, ss+12
-.endm
-.macro	last	t, kk, ss
-	mov	a,t
-	movc	a,@a+dptr
-	next	kk+0, ss+0
-	next	kk+4, ss+4
-	next	kk+8, ss+8
-	xrl	a,kk+12
-	mov	kk+12,a
-	xrl	a,ss+12
-.endm
 
 _ws_aes256_encrypt_block::
 	mov	dptr,#_ws_aes_sbox
@@ -53,26 +24,7 @@ _ws_aes256_encrypt_block::
 	lcall	ws_aes_keyed_round
 	mov	r0,#k+16
 	lcall	ws_aes256_keyed_add
-two:
-	lcall	ws_aes_keyed_round
-	mov	a,r7
-	rl	a
-	mov	r7,a
-	xrl	k+0,a
-	row	k+29, k+0, s+0
-	row	k+30, k+1, s+1
-	row	k+31, k+2, s+2
-	last	k+28, k+3, s+3
-	cjne	r6,#0,more
-	mov	s+15,a
-	ret
-more:
-	lcall	ws_aes_keyed_round
-	row	k+12, k+16, s+0
-	row	k+13, k+17, s+1
-	row	k+14, k+18, s+2
-	last	k+15, k+19, s+3
-	ljmp	two
+	.include "aes256_keyed.inc"
 
 ; Adds the 16 key bytes at R0, which moves on; A is the state's last byte then.
 ws_aes256_keyed_add::

@@ -15,11 +15,11 @@
 ; aes_keyed_round_fast.asm says.
 
 	.module	aes_decrypt_fast
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox, _ws_aes_inverse_sbox
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_block		; so that it is linked
 
-s	=	0x30			; ws_aes_block
 T	=	0x03			; R3, where XRL T,A is one instruction
 
 	.area	XSEG	(XDATA)
@@ -31,20 +31,6 @@ _ws_aes_decrypt_PARM_4::
 	.ds	3
 
 	.area	CSEG	(CODE)
-
-; A through the S-box to x; turn goes on with what was there, sub begins with it.
-.macro	put	x
-	movc	a,@a+dptr
-	mov	x,a
-.endm
-.macro	turn	x
-	movc	a,@a+dptr
-	xch	a,x
-.endm
-.macro	sub	x
-	mov	a,x
-	put	x
-.endm
 
 ; A column of InvMixColumns.
 .macro	column	m0, m1, m2, m3

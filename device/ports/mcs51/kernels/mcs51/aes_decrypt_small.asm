@@ -14,11 +14,11 @@
 ; the doubles on the way to 4 serve both. aes_keyed_round_small.asm says how MixColumns is done.
 
 	.module	aes_decrypt_small
+	.include "aes_steps.inc"
 	.globl	_ws_aes_inverse_sbox
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 
-s	=	0x30			; ws_aes_block
 P	=	0x02			; R2, R3, R5, where XRL P,A is one instruction
 Q	=	0x03
 T	=	0x05
@@ -33,20 +33,6 @@ _ws_aes_decrypt_PARM_4::
 	.ds	3
 
 	.area	CSEG	(CODE)
-
-; A through the S-box to x; turn goes on with what was there, sub begins with it.
-.macro	put	x
-	movc	a,@a+dptr
-	mov	x,a
-.endm
-.macro	turn	x
-	movc	a,@a+dptr
-	xch	a,x
-.endm
-.macro	sub	x
-	mov	a,x
-	put	x
-.endm
 
 ; @r ^= A; A stays.
 .macro	into	rr

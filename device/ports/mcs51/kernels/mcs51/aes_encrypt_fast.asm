@@ -14,12 +14,10 @@
 ; pointers have B = 0, is reached without sdcc's __gptrget.
 
 	.module	aes_encrypt_fast
+	.include "aes_steps.inc"
 	.globl	_ws_aes128_encrypt_block, _ws_aes192_encrypt_block, _ws_aes256_encrypt_block
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
-
-k	=	0x0c			; ws_aes_key
-s	=	0x30			; ws_aes_block
 
 	.area	XSEG	(XDATA)
 _ws_aes_encrypt_PARM_2::

@@ -13,12 +13,10 @@
 ; them from external RAM takes 5: so this is a caller of the kernels that make them on the way.
 
 	.module	aes_encrypt_small
+	.include "aes_steps.inc"
 	.globl	_ws_aes128_encrypt_block, _ws_aes192_encrypt_block, _ws_aes256_encrypt_block
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
-
-k	=	0x0c			; ws_aes_key
-s	=	0x30			; ws_aes_block
 
 	.area	XSEG	(XDATA)
 _ws_aes_encrypt_PARM_2::

@@ -13,11 +13,11 @@
 ; the end of ws_aes_key, so that its last word has the same address for all sizes, and copied from there.
 
 	.module	aes_expand_small
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_key		; so that it is linked
 
-k	=	0x0c			; ws_aes_key
 end	=	k+32
 
 	.area	XSEG	(XDATA)

@@ -14,25 +14,11 @@
 ;	a0 + v0,  a1 + v1,  a2 + v2,  a3 + v3  where  v1 = v0 + 2d,  v2 = v1 + 2e,  v3 = v2 + 2d.
 
 	.module	aes_keyed_round_fast
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox
 	.area	CSEG	(CODE)
 
-s	=	0x30			; ws_aes_block
 T	=	0x04			; R4, where XRL T,A is one instruction
-
-; A through the S-box to x; turn goes on with what was there, sub begins with it.
-.macro	put	x
-	movc	a,@a+dptr
-	mov	x,a
-.endm
-.macro	turn	x
-	movc	a,@a+dptr
-	xch	a,x
-.endm
-.macro	sub	x
-	mov	a,x
-	put	x
-.endm
 
 ; A column of MixColumns; A = m1 ^ m3.
 .macro	column	m0, m1, m2, m3

@@ -15,28 +15,15 @@
 ;	b0 = a0 + T + 2u,  b1 = b0 + P,  b2 = b1 + Q,  b3 = b2 + P + T.
 
 	.module	aes_keyed_round_small
+	.include "aes_steps.inc"
 	.globl	_ws_aes_sbox
 
 	.area	CSEG	(CODE)
 
-s	=	0x30			; ws_aes_block
 P	=	0x02			; R2, R3, R5, where XRL P,A is one instruction
 Q	=	0x03
 T	=	0x05
 
-; A through the S-box to x; turn goes on with what was there, sub begins with it.
-.macro	put	x
-	movc	a,@a+dptr
-	mov	x,a
-.endm
-.macro	turn	x
-	movc	a,@a+dptr
-	xch	a,x
-.endm
-.macro	sub	x
-	mov	a,x
-	put	x
-.endm
 ; A = what the carry of a doubling in GF(2^8) adds; SUBB makes 0xff of it.
 .macro	carry
 	subb	a,acc
