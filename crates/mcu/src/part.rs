@@ -106,6 +106,7 @@ pub struct FlashTiming {
 
 /// A peripheral: which model, where, and its settings.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PeripheralSpec {
     /// Its name in the data sheet: `PORTB`, `USART1`.
     pub name: String,

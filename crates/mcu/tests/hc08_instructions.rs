@@ -580,6 +580,7 @@ fn target_files_that_cannot_be_are_refused() {
         ("direction = 0x0005", "direction = -1"),
         ("direction = 0x0005", "direction = 0x10005"),
         ("start = 0xffd0", "start = 0xffd1"),
+        ("base = 0x0001", "base = 0x0001\nbases = 1"),
         ("default_clock_hz", "clocks_per_cycle = 0\ndefault_clock_hz"),
     ] {
         assert!(changed(from, to).is_err(), "{to}");
