@@ -8,11 +8,11 @@
 //!
 //! No hardware interrupt is modelled: no peripheral here requests one.
 
-pub mod decode;
+mod decode;
 mod execute;
 mod machine;
 mod memory;
-pub mod operation;
+mod operation;
 mod program;
 mod state;
 pub mod timing;
