@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes n zero bytes to p; the compiler cannot leave it out although p is dead afterwards. What the compiler itself keeps
- * of a secret, in registers, on the stack, with sdcc in variables at fixed addresses, C cannot reach.
+/* Writes n zero bytes to p; the compiler cannot leave it out although p is dead afterwards. What the compiler
+ * itself keeps of a secret, in registers, on the stack, with sdcc in variables at fixed addresses, C cannot reach.
  *
  * out: p, n bytes, any alignment; p may be anything when n is 0.
  * Constant time for a given n. */

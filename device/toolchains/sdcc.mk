@@ -1,6 +1,10 @@
 # sdcc, for processors that no gcc or clang knows. Its linker takes whole files or leaves them; the library that it
 # picks them from is made of all that is in crypto/. What it makes is Intel hex with the linker's map beside it.
 
+ifneq ($(APP),bench)
+$(error APP=$(APP) is for gcc and clang alone; for $(TARGET) there is: bench)
+endif
+
 # What differs by port: ASSEMBLER; LINK_FLAGS, where its memories begin and end; CODE_MEMORIES, those of the target that
 # code may lie in, and AREA_ENDS, which the linker does not look at (sdld-check.awk); and OPTIMISE_<variant>, and
 # OPTIMISE_<file> beside it: sdcc has no levels of optimisation but switches, and optimises unless told not to.

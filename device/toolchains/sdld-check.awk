@@ -68,8 +68,8 @@ END {
     for (i = 1; i in end; i += 2) {
         behind = area["s_" end[i]] + area["l_" end[i]]
         if (behind > number(end[i + 1])) {
-            fail(sprintf("area %s ends at 0x%04x and must end at 0x%04x or before: it has too many variables", end[i], behind, \
-                         number(end[i + 1])))
+            fail(sprintf("area %s ends at 0x%04x and must end at 0x%04x or before: it has too many variables", \
+                         end[i], behind, number(end[i + 1])))
         }
     }
 }
