@@ -321,3 +321,13 @@ fn a_misspelt_paper_is_wrong_usage_and_the_nearest_is_named() {
     let text = refused(&["reproduce", "fujdiak2014"], 2);
     assert!(text.contains("there is no paper 'fujdiak2014'; did you mean fujdiak2015"), "{text}");
 }
+
+#[test]
+fn a_hex_file_without_its_map_is_refused_with_what_to_do() {
+    let folder = home().join("target/contract-test");
+    std::fs::create_dir_all(&folder).expect("target/ can be written");
+    let hex = folder.join("alone.ihx");
+    std::fs::write(&hex, ":00000001FF\n").expect("target/ can be written");
+    let text = refused(&["measure", &hex.display().to_string(), "--target", "i8051"], 1);
+    assert!(text.contains("alone.map is not beside it; link with sdcc"), "{text}");
+}

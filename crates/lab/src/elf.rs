@@ -129,7 +129,15 @@ impl Firmware {
             std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
         };
         let hex = text(path)?;
-        let map = text(&path.with_extension("map"))?;
+        let map_path = path.with_extension("map");
+        if !map_path.is_file() {
+            let problem = format!(
+                "{} is not beside it; link with sdcc (or sdld -m), which writes the map, and keep both files together",
+                map_path.display()
+            );
+            return Err(LabError::BadFile { path: path.into(), problem });
+        }
+        let map = text(&map_path)?;
         let program = sdld::read(&hex, &map, spaces)
             .map_err(|problem| LabError::BadFile { path: path.into(), problem })?;
         Ok(Firmware {
