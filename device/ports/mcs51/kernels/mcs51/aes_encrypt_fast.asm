@@ -15,50 +15,9 @@
 
 	.module	aes_encrypt_fast
 	.include "aes_steps.inc"
-	.globl	_ws_aes128_encrypt_block, _ws_aes192_encrypt_block, _ws_aes256_encrypt_block
-	.globl	__gptrget, __gptrput
-	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
+	.include "aes_encrypt.inc"
 
-	.area	XSEG	(XDATA)
-_ws_aes_encrypt_PARM_2::
-	.ds	2
-_ws_aes_encrypt_PARM_3::
-	.ds	3
-_ws_aes_encrypt_PARM_4::
-	.ds	3
-
-	.area	CSEG	(CODE)
-_ws_aes_encrypt::
-	mov	r6,dpl
-	mov	r7,dph
-	mov	dptr,#_ws_aes_encrypt_PARM_2
-	movx	a,@dptr
-	mov	r5,a
-	rl	a			; 4 (rounds - 6) bytes of key
-	rl	a
-	add	a,#k-24
-	mov	r4,a
-	mov	dpl,r6
-	mov	dph,r7
-	mov	r0,#k
-	lcall	ws_aes_encrypt_load
-	mov	dptr,#_ws_aes_encrypt_PARM_3
-	lcall	ws_aes_encrypt_pointer
-	mov	r0,#s
-	mov	r4,#s+16
-	lcall	ws_aes_encrypt_load
-	cjne	r5,#12,not12
-	lcall	_ws_aes192_encrypt_block
-	sjmp	store
-not12:
-	jnc	is14
-	lcall	_ws_aes128_encrypt_block
-	sjmp	store
-is14:
-	lcall	_ws_aes256_encrypt_block
-store:
-	mov	r0,#k
-	clr	a
+	encrypt
 wipe:
 	mov	@r0,a
 	inc	r0
@@ -141,16 +100,4 @@ slow:
 	jnz	slow
 	ret
 
-; DPTR, B = the pointer in external RAM at DPTR.
-ws_aes_encrypt_pointer::
-	movx	a,@dptr
-	mov	r6,a
-	inc	dptr
-	movx	a,@dptr
-	mov	r7,a
-	inc	dptr
-	movx	a,@dptr
-	mov	b,a
-	mov	dpl,r6
-	mov	dph,r7
-	ret
+	fetch_pointer
