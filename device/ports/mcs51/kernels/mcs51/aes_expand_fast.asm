@@ -14,28 +14,7 @@
 
 	.module	aes_expand_fast
 	.include "aes_steps.inc"
-	.globl	_ws_aes_sbox
-	.globl	__gptrget, __gptrput
-	.globl	_ws_aes_key		; so that it is linked
-
-end	=	k+32
-
-	.area	XSEG	(XDATA)
-_ws_aes_expand_PARM_2::
-	.ds	3
-_ws_aes_expand_PARM_3::
-	.ds	2
-
-	.area	CSEG	(CODE)
-
-; The byte at R0 ^= S-box of t.
-.macro	substitute	t
-	mov	a,t
-	movc	a,@a+dptr
-	xrl	a,@r0
-	mov	@r0,a
-	inc	r0
-.endm
+	.include "aes_expand.inc"
 
 ; The byte at R0 ^= the one at R1, a word before.
 .macro	chain
@@ -54,31 +33,7 @@ _ws_aes_expand_PARM_3::
 .endm
 
 ; R4 = first byte of the block, R3 = words left to make, R5 = round constant, B, R7, R6 = where they go.
-_ws_aes_expand::
-	mov	r6,dpl
-	mov	r7,dph
-	mov	r5,b
-	mov	dptr,#_ws_aes_expand_PARM_3
-	movx	a,@dptr
-	mov	r3,a
-	rl	a
-	rl	a
-	cpl	a
-	add	a,#end+1
-	mov	r4,a
-	mov	r0,a
-
-	mov	dptr,#_ws_aes_expand_PARM_2
-	movx	a,@dptr
-	mov	r1,a
-	inc	dptr
-	movx	a,@dptr
-	mov	r2,a
-	inc	dptr
-	movx	a,@dptr
-	mov	b,a
-	mov	dpl,r1
-	mov	dph,r2
+	begin
 	jnz	load
 quick:
 	movx	a,@dptr
@@ -137,25 +92,7 @@ slow:
 	cjne	r0,#end,slow
 
 block:
-	mov	r6,dpl
-	mov	r7,dph
-	mov	dptr,#_ws_aes_sbox
-	mov	a,r4
-	mov	r0,a
-	mov	r1,a
-	mov	a,r5
-	xrl	a,@r0
-	mov	@r0,a
-	mov	a,r5
-	add	a,acc
-	jnc	3$
-	xrl	a,#0x1b
-3$:
-	mov	r5,a
-	substitute	end-3
-	substitute	end-2
-	substitute	end-1
-	substitute	end-4
+	first_word
 4$:
 	chain
 	chain
