@@ -14,14 +14,39 @@
 #define WS_BENCH_CALL ((void)0)
 #endif
 
-/* A quarter of the RAM, so that message and output leave half of it to the stack and the rest. */
-#define QUARTER (WS_RAM_SIZE / 4)
-#define WS_BENCH_CAPACITY (QUARTER < 4096 ? QUARTER : 4096)
+#ifdef WS_BENCH_RANDOM
+/* For operations that draw random bytes; the call seeds it from its inputs. */
+static ws_drbg random;
+#endif
 
-uint8_t ws_bench_key[240] WS_ALIGNED;
+/* A quarter of the RAM, so that message and output leave half of it to the stack and the rest. Public-key operations have
+ * short messages and need most of 2 kB for themselves: there, room for a sealed packet of 16 bytes, and as much for the
+ * keys, which are no longer. */
+#if (defined(WS_BENCH_PUBLIC_KEY) || defined(WS_BENCH_RANDOM)) && WS_RAM_SIZE < 4096
+#define WS_BENCH_CAPACITY 144
+#define WS_BENCH_KEY_CAPACITY 144
+/* One-time signatures have the key pair's name and the randomizer there. */
+#ifdef WS_ONE_TIME_BENCH_H
+#define WS_BENCH_AAD_CAPACITY 52
+#else
+#define WS_BENCH_AAD_CAPACITY 16
+#endif
+#else
+/* HKDF's variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */
+#if defined(WS_HKDF_H)
+#define SHARE (WS_RAM_SIZE / 8)
+#else
+#define SHARE (WS_RAM_SIZE / 4)
+#endif
+#define WS_BENCH_CAPACITY (SHARE < 4096 ? SHARE : 4096)
+#define WS_BENCH_KEY_CAPACITY 240
+#define WS_BENCH_AAD_CAPACITY 64
+#endif
+
+uint8_t ws_bench_key[WS_BENCH_KEY_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_key_len;
 uint8_t ws_bench_nonce[16] WS_ALIGNED;
-uint8_t ws_bench_aad[64] WS_ALIGNED;
+uint8_t ws_bench_aad[WS_BENCH_AAD_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_aad_len;
 uint8_t ws_bench_message[WS_BENCH_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_message_len;

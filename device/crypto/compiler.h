@@ -1,6 +1,7 @@
 /* What the C standard has no word for, for the compilers that build this: gcc, clang, and sdcc.
  *
- * WS_ALIGNED     on a variable: at an address divisible by 4. sdcc's processors have no alignment.
+ * WS_ALIGNED     on a variable: at an address divisible by 4. sdcc's processors have no alignment. The MSP430 has one of 2,
+ *                and its stack no other; clang takes it for 4 where that is asked for, and adds an offset of 2 by an OR.
  * WS_INLINE      on a function: `static inline`. sdcc puts the body of such a function into every file that sees it,
  *                called or not; one that is `inline` alone it only inlines (C99 section 6.7.4).
  * WS_NOINLINE    on a function: it stays a function of its own, with its own frame. sdcc does not inline but what is
@@ -10,10 +11,14 @@
  *                the 68HC08.
  * WS_FAR         on what a pointer points to: in the 8051's external RAM, so that the pointer need not say which of its
  *                memories it means.
+ * WS_JOIN(a, b)  one name of two, which are expanded first: what templates (*.inc) make names with.
  * WS_FIXED_FRAMES
  *                1 where the compiler keeps local variables at fixed addresses, each function its own. */
 #ifndef WS_COMPILER_H
 #define WS_COMPILER_H
+
+#define WS_JOIN_EXPANDED(a, b) a##b
+#define WS_JOIN(a, b) WS_JOIN_EXPANDED(a, b)
 
 #if defined(__SDCC)
 
@@ -31,7 +36,11 @@
 
 #else
 
+#if defined(__MSP430__)
+#define WS_ALIGNED __attribute__((aligned(2)))
+#else
 #define WS_ALIGNED __attribute__((aligned(4)))
+#endif
 #define WS_INLINE static inline
 #define WS_NOINLINE __attribute__((noinline))
 #define WS_BARRIER() __asm__ volatile("" ::: "memory")

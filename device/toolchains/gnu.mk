@@ -4,6 +4,14 @@ OPTIMISE_portable := -O2
 OPTIMISE_O0 := -O0
 OPTIMISE_small := -Os
 OPTIMISE_fast := -O3
+OPTIMISE_nompy := -O3
+OPTIMISE_mpy16 := -O3
+OPTIMISE_mpy32 := -O3
+
+# Code that takes little time itself, because it calls what does, is small in fast variants too.
+CALLERS := aes_sliced drbg ecdsa_p256 ecdsa_secp160r1 ecies ecies_ecdsa ecies_steps hkdf hmac hmac_drbg_sha1 hmac_drbg_sha256 hmac_sha1 \
+	number p256 p256_points secp160r1 secp160r1_points x963_kdf
+OPTIMISE = $(if $(filter $1,$(CALLERS)),$(OPTIMISE_$(VARIANT):-O3=-Os),$(OPTIMISE_$(VARIANT)))
 
 # Relative paths only, and no command line recorded: the same sources give the same bytes wherever the clone lies.
 # For the MSP430 clang 14 writes location lists that lld cannot relocate, so there it is functions and lines alone.
@@ -13,6 +21,12 @@ else
 DEBUG := -gdwarf-4 -gno-record-gcc-switches
 endif
 FLAGS := $(TOOLCHAIN_flags) $(DEBUG) -fdebug-prefix-map=$(CURDIR)=device
+# What multiplies in C where the MSP430 has no instruction for it: clang calls routines of the runtime by other names.
+ifeq ($(TOOLCHAIN_port),msp430)
+HARDWARE_MULTIPLIER_nompy := none
+HARDWARE_MULTIPLIER_mpy16 := 16bit
+FLAGS += -mhwmult=$(or $(HARDWARE_MULTIPLIER_$(VARIANT)),f5series)
+endif
 CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto
 # Start-up and compiler runtime are the same in every variant.
 PORT_CFLAGS := $(CFLAGS) -O2
@@ -39,11 +53,11 @@ PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))
 RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
-SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
+SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
 
 $(B)/obj/crypto/%.o: crypto/%.c $(B)/obj/settings
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) -MMD -MP -c $< -o $@
+	$(CC) $(CFLAGS) $(call OPTIMISE,$*) -MMD -MP -c $< -o $@
 
 $(B)/obj/kernels/%.o: $(KERNELS)/%.S $(B)/obj/settings
 	@mkdir -p $(@D)

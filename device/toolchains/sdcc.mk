@@ -22,7 +22,7 @@ PROGRAMS := $(WANTED:%=$(B)/%.ihx)
 SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) $(foreach file,$(C_FILES),$(OPTIMISE_$(file))) | $(LINK_FLAGS) | \
 	$(AREA_ENDS) | $(OBJECTS) $(RUNTIME)
 
-$(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h) $(B)/obj/settings
+$(B)/obj/crypto/%.rel: crypto/%.c $(wildcard crypto/*.h crypto/*.inc) $(B)/obj/settings
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(OPTIMISE_$(VARIANT)) $(OPTIMISE_$*) -c $< -o $@
 
@@ -37,7 +37,7 @@ $(B)/obj/ports/%.rel: ports/%.asm $(B)/obj/settings
 
 # The app's frame around the operation is the same in every variant. sdcc writes start-up into the file that has main, and
 # there it uses what LINK_FLAGS say of the memories.
-$(B)/obj/$(APP)/%.rel: $(APP)/main.c $(wildcard crypto/*.h) $(B)/obj/settings $(B)/obj/ops.mk
+$(B)/obj/$(APP)/%.rel: $(APP)/main.c $(wildcard crypto/*.h crypto/*.inc) $(B)/obj/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LINK_FLAGS) $(BENCH_FLAGS) -c $< -o $@
 

@@ -3,8 +3,8 @@
 ; R13; a 32-bit first operand in R13:R12 (R12 the low word), a second in R15:R14; a shift count in R13 or R14; the result
 ; in R12 or R13:R12. R11 to R15 may be changed, all others are kept.
 ;
-; Time depends on the operands. Secret data must not reach these; the constant-time check of the built firmware sees it
-; when it does.
+; Multiplications take the same time for all operands. The time of shifts depends on the count, that of divisions on the
+; operands: secret data must not reach these; the constant-time check of the built firmware sees it when it does.
 
 .macro function name
     .section .text.\name, "ax", @progbits
@@ -82,44 +82,115 @@ function __mspabi_sral
 2:  ret
 endfunction __mspabi_sral
 
-; R12 := R12 R13, by shift and add from the lowest bit; ends with the last bit set in R13
+; high:b := a b, all of 16 bits; t scratch. Bits of b leave it at the bottom, those of the product enter it at the top. A
+; bit becomes a mask of ones if it is 0 in the carry, hence the complement. 83 cycles.
+.macro product_16 a, b, high, t
+    inv \b
+    rrc \b
+    clr \high
+    .rept 16
+    subc \t, \t
+    and \a, \t
+    add \t, \high
+    rrc \high
+    rrc \b
+    .endr
+.endm
+
+; R12 := R12 R13. 93 cycles, CALL and RET included.
 function __mspabi_mpyi
-    clr r14
-    jmp 3f
-1:  clrc
-    rrc r13
-    jnc 2f
-    add r12, r14
-2:  add r12, r12
-3:  tst r13
-    jne 1b
+    mov r13, r14
+    product_16 r12, r14, r13, r15
     mov r14, r12
     ret
 endfunction __mspabi_mpyi
 
-; R13:R12 := R13:R12 R15:R14, the same way; the sum is in R10:R11
+; R13:R12 := R13:R12 R15:R14: the product of the low words, to whose high word the low ones of the two mixed products are
+; added. 306 cycles, CALL and RET included.
 function __mspabi_mpyl
     push r10
-    clr r10
+    push r9
+    push r8
+    mov r14, r10
+    inv r10
+    inv r15
     clr r11
-    jmp 3f
-1:  clrc
-    rrc r15
-    rrc r14
-    jnc 2f
-    add r12, r11
-    addc r13, r10
-2:  add r12, r12
-    addc r13, r13
-3:  tst r14
+    mov #16, r8
+1:  rla r11
+    rla r10
+    subc r9, r9
+    and r13, r9
+    add r9, r11
+    rla r15
+    subc r9, r9
+    and r12, r9
+    add r9, r11
+    sub #1, r8
     jne 1b
-    tst r15
-    jne 1b
-    mov r11, r12
-    mov r10, r13
+    product_16 r12, r14, r13, r9
+    add r11, r13
+    mov r14, r12
+    pop r8
+    pop r9
     pop r10
     ret
 endfunction __mspabi_mpyl
+
+; The same with the hardware multiplier: _hw for its registers of 16 bits, _f5hw for those of 32. Results are read when they
+; are there (SLAU208, chapter "32-Bit Hardware Multiplier", table of result availability). An interrupt service routine
+; must not multiply in between, or must save and restore the multiplier.
+#define MPY    0x04c0
+#define MAC    0x04c4
+#define OP2    0x04c8
+#define RESLO  0x04ca
+#define RESHI  0x04cc
+#define MPY32L 0x04d0
+#define MPY32H 0x04d2
+#define OP2L   0x04e0
+#define OP2H   0x04e2
+#define RES0   0x04e4
+#define RES1   0x04e6
+
+; 17 cycles each, CALL and RET included
+function __mspabi_mpyi_hw
+    mov r12, &MPY
+    mov r13, &OP2
+    mov &RESLO, r12
+    ret
+endfunction __mspabi_mpyi_hw
+
+function __mspabi_mpyi_f5hw
+    mov r12, &MPY
+    mov r13, &OP2
+    mov &RESLO, r12
+    ret
+endfunction __mspabi_mpyi_f5hw
+
+; 36 cycles
+function __mspabi_mpyl_hw
+    mov r12, &MPY
+    mov r15, &OP2
+    mov r13, &MAC
+    mov r14, &OP2
+    mov &RESLO, r15
+    mov r12, &MPY
+    mov r14, &OP2
+    mov &RESLO, r12
+    mov &RESHI, r13
+    add r15, r13
+    ret
+endfunction __mspabi_mpyl_hw
+
+; 26 cycles
+function __mspabi_mpyl_f5hw
+    mov r12, &MPY32L
+    mov r13, &MPY32H
+    mov r14, &OP2L
+    mov r15, &OP2H
+    mov &RES0, r12
+    mov &RES1, r13
+    ret
+endfunction __mspabi_mpyl_f5hw
 
 ; Unsigned: R12 := R12 / R13, remainder in R14. Restoring division: dividend bits leave R12 at the top into R14, quotient
 ; bits enter it at the bottom. A carry out of R14 counts as its 17th bit, so that divisors over 0x8000 are right, too.

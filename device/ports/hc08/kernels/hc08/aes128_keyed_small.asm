@@ -56,7 +56,7 @@ round:  ldhx    #_ws_aes_sbox
         cbeqx   #0x36, add              ; the tenth; carry is clear from the shift that made it
 
         ldx     #0x1b
-        sthx    *ws_aes128_reduction    ; 0 and 0x1b
+        sthx    *ws_aes128_reduction ; 0 and 0x1b
         ldx     #12
 3$:     lda     *_ws_aes_block + 3,x
         eor     *_ws_aes_block,x

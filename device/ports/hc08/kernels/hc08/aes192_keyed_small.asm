@@ -21,7 +21,7 @@
 next:   .ds     2
 rcon:   .ds     1
 rounds: .ds     1
-reduction:
+ws_aes192_reduction::
         .ds     2
 sum:    .ds     1
 
@@ -45,7 +45,7 @@ sum:    .ds     1
         lda     *_ws_aes_block + s + 3
         eor     *_ws_aes_block + s
         sta     *sum
-        double  reduction
+        double  ws_aes192_reduction
         eor     *_ws_aes_block + s
         eor     *_ws_aes_block + s + 1
         eor     *_ws_aes_block + s + 2
@@ -53,21 +53,21 @@ sum:    .ds     1
         psha
         lda     *_ws_aes_block + s + 2
         eor     *_ws_aes_block + s + 3
-        double  reduction
+        double  ws_aes192_reduction
         eor     *sum
         eor     *_ws_aes_block + s + 1
         eor     *k + 2
         psha
         lda     *_ws_aes_block + s + 1
         eor     *_ws_aes_block + s + 2
-        double  reduction
+        double  ws_aes192_reduction
         eor     *sum
         eor     *_ws_aes_block + s + 2
         eor     *k + 1
         psha
         lda     *_ws_aes_block + s
         eor     *_ws_aes_block + s + 1
-        double  reduction
+        double  ws_aes192_reduction
         eor     *_ws_aes_block + s + 1
         eor     *_ws_aes_block + s + 2
         eor     *_ws_aes_block + s + 3
@@ -82,7 +82,7 @@ _ws_aes192_encrypt_block::
         ldhx    #ws_aes192_words_4_5
         sthx    *next
         ldhx    #0x001b
-        sthx    *reduction              ; 0 and 0x1b
+        sthx    *ws_aes192_reduction ; 0 and 0x1b
         clrx
 1$:     lda     *_ws_aes_block + 3,x
         eor     *_ws_aes_key + 3,x

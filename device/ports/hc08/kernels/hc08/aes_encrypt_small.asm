@@ -24,7 +24,7 @@ _ws_aes_encrypt_PARM_3:
         .ds     2
 _ws_aes_encrypt_PARM_4:
         .ds     2
-reduction:
+ws_aes_encrypt_reduction::
         .ds     2
 state:  .ds     16
 round_key:
@@ -45,7 +45,7 @@ _ws_aes_encrypt:
         pulx
         stx     *_ws_aes_encrypt_PARM_3 + 1
         ldx     #0x1b
-        sthx    *reduction              ; 0 and 0x1b
+        sthx    *ws_aes_encrypt_reduction ; 0 and 0x1b
         bsr     ws_aes_encrypt_next
 add:    ldhx    #16
 2$:     lda     *state - 1,x
@@ -91,7 +91,7 @@ mix:    ldhx    #12
 5$:     lda     *state + 3,x
         eor     *state,x
         sta     *sum
-        double_keeping_x reduction
+        double_keeping_x ws_aes_encrypt_reduction
         eor     *state,x
         eor     *state + 1,x
         eor     *state + 2,x
@@ -99,21 +99,21 @@ mix:    ldhx    #12
         psha
         lda     *state + 2,x
         eor     *state + 3,x
-        double_keeping_x reduction
+        double_keeping_x ws_aes_encrypt_reduction
         eor     *sum
         eor     *state + 1,x
         eor     *round_key + 2,x
         psha
         lda     *state + 1,x
         eor     *state + 2,x
-        double_keeping_x reduction
+        double_keeping_x ws_aes_encrypt_reduction
         eor     *sum
         eor     *state + 2,x
         eor     *round_key + 1,x
         psha
         lda     *state,x
         eor     *state + 1,x
-        double_keeping_x reduction
+        double_keeping_x ws_aes_encrypt_reduction
         eor     *state + 1,x
         eor     *state + 2,x
         eor     *state + 3,x
