@@ -1,6 +1,17 @@
 //! The firmware's primitives on the host: safe calls into `device/crypto`, the very C files that run on the
 //! microcontrollers in their portable variant. For tests; nothing that guards secrets on the host should use them.
 
+mod curves;
+mod derivation;
+mod drbg;
+pub mod ecies;
+pub mod entropy;
+pub mod one_time;
+
+pub use curves::{p256, secp160r1};
+pub use derivation::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, x963_kdf};
+pub use drbg::{Drbg, HmacDrbgSha1, HmacDrbgSha256};
+
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
@@ -27,6 +38,7 @@ mod c {
         pub fn ws_aes256_encrypt_block();
         pub fn ws_aes_ctr(round_keys: *const u8, rounds: c_uint, counter: *mut u8, input: *const u8, output: *mut u8, len: usize);
         pub fn ws_aes128_ctr(key: *const u8, iv: *const u8, input: *const u8, output: *mut u8, len: usize);
+        pub fn ws_aes128_ctr_sliced(key: *const u8, iv: *const u8, input: *const u8, output: *mut u8, len: usize);
         pub fn ws_aes192_ctr(key: *const u8, iv: *const u8, input: *const u8, output: *mut u8, len: usize);
         pub fn ws_aes256_ctr(key: *const u8, iv: *const u8, input: *const u8, output: *mut u8, len: usize);
         pub fn ws_aes_gcm_seal(key: *const u8, key_words: c_uint, nonce: *const u8, aad: *const u8, aad_len: usize,
@@ -48,6 +60,7 @@ mod c {
 }
 
 /// `ws_sha256_ctx`.
+#[derive(Clone)]
 #[repr(C)]
 struct Sha256Context {
     state: [u32; 8],
@@ -56,6 +69,7 @@ struct Sha256Context {
 }
 
 /// `ws_sha1_ctx`.
+#[derive(Clone)]
 #[repr(C)]
 struct Sha1Context {
     state: [u32; 5],
@@ -170,6 +184,15 @@ pub fn aes_ctr(key: &[u8], iv: &[u8; 16], input: &[u8]) -> Vec<u8> {
     };
     let mut output = vec![0; input.len()];
     unsafe { function(key.as_ptr(), iv.as_ptr(), input.as_ptr(), output.as_mut_ptr(), input.len()) };
+    output
+}
+
+/// `ws_aes128_ctr_sliced`.
+#[must_use]
+pub fn aes128_ctr_sliced(key: &[u8; 16], iv: &[u8; 16], input: &[u8]) -> Vec<u8> {
+    let mut output = vec![0; input.len()];
+    let to = output.as_mut_ptr();
+    unsafe { c::ws_aes128_ctr_sliced(key.as_ptr(), iv.as_ptr(), input.as_ptr(), to, input.len()) };
     output
 }
 

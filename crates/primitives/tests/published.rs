@@ -2,6 +2,7 @@
 
 use primitives::{
     aes_ctr, aes_decrypt, aes_encrypt, aes_encrypt_keyed, aes_expand, aes_gcm_open, aes_gcm_seal,
+    aes128_ctr_sliced,
 };
 
 fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8; 16]> {
@@ -28,6 +29,9 @@ fn aes_counter_mode() {
     for case in vectors::aes_ctr() {
         assert_eq!(aes_ctr(&case.key, &case.counter, &case.plaintext), case.ciphertext, "{case:?}");
         assert_eq!(aes_ctr(&case.key, &case.counter, &case.ciphertext), case.plaintext, "{case:?}");
+        if let Ok(key) = case.key.as_slice().try_into() {
+            assert_eq!(aes128_ctr_sliced(key, &case.counter, &case.plaintext), case.ciphertext, "{case:?}");
+        }
     }
 }
 
