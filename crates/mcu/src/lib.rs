@@ -19,9 +19,11 @@ mod part;
 mod peripheral;
 pub mod peripherals;
 pub mod r8c;
+mod trace;
 
 pub use fault::Fault;
 pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
 pub use part::{Core, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
 pub use peripheral::{Context, Peripheral, PeripheralBus};
+pub use trace::{Fingerprint, Tables, Trace};

@@ -1,6 +1,6 @@
 //! One microcontroller as a whole.
 
-use crate::{Core, Fault, Observer, Part, avr, cortex_m, hc08, mcs51, msp430, r8c};
+use crate::{Core, Fault, Observer, Part, Trace, avr, cortex_m, hc08, mcs51, msp430, r8c};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,6 +71,14 @@ pub trait Machine: Send {
     /// # Errors
     /// As [`Machine::run`].
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault>;
+
+    /// As [`Machine::run_observed`] with a [`Trace`], which the families that run long programs are compiled for.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
+        self.run_observed(until, trace)
+    }
 
     /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
     fn cycles(&self) -> u64;

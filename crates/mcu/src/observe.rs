@@ -110,6 +110,18 @@ pub(crate) trait Watch {
     const ON: bool;
     /// Who it is.
     fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
+    /// Tells of an instruction.
+    fn step(&mut self, step: &Step) {
+        if let Some(observer) = self.observer() {
+            observer.step(step);
+        }
+    }
+    /// Tells of an access.
+    fn access(&mut self, access: &Access) {
+        if let Some(observer) = self.observer() {
+            observer.access(access);
+        }
+    }
 }
 
 /// No one looks on.

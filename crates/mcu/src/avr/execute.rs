@@ -4,7 +4,8 @@ use super::boundary::Boundary;
 use super::decode::{Kind, Op, Rest};
 use super::memory::Leave;
 use super::{Avr, timing};
-use crate::{Fault, Flow, Observer, Step, Stop};
+use crate::trace::Traced;
+use crate::{Access, Fault, Flow, Observer, Step, Stop};
 use std::sync::Arc;
 
 /// Someone who looks on, or no one: the instructions are compiled apart for each.
@@ -15,6 +16,18 @@ pub(super) trait Eye {
     const FAST: bool = false;
     /// Who is told.
     fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
+    /// Tells of an instruction.
+    fn step(&mut self, step: &Step) {
+        if let Some(observer) = self.observer() {
+            observer.step(step);
+        }
+    }
+    /// Tells of an access.
+    fn access(&mut self, access: &Access) {
+        if let Some(observer) = self.observer() {
+            observer.access(access);
+        }
+    }
 }
 
 /// Nobody looks on.
@@ -45,6 +58,21 @@ impl Eye for Watching<'_> {
     const OPEN: bool = true;
     fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
         Some(self.0)
+    }
+}
+
+impl Eye for Traced<'_> {
+    const OPEN: bool = true;
+    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
+        Some(self.0)
+    }
+    #[inline(always)]
+    fn step(&mut self, step: &Step) {
+        self.0.step(step);
+    }
+    #[inline(always)]
+    fn access(&mut self, access: &Access) {
+        self.0.access(access);
     }
 }
 
@@ -176,10 +204,8 @@ impl Avr {
             let kind = if E::FAST { kind } else { kind.alone() };
             let at = Place { pc, cycles };
             if E::OPEN && !self.stops_at(op, pc) {
-                if let Some(observer) = eye.observer() {
-                    let sp = self.state.sp.into();
-                    observer.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
-                }
+                let sp = self.state.sp.into();
+                eye.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
                 flow = Flow::Next;
             }
             let mut next = pc.wrapping_add(1);

@@ -37,10 +37,8 @@ impl Avr {
     }
 
     fn report<E: Eye>(&self, eye: &mut E, at: Place, address: u32, value: u64, kind: AccessKind, size: u8) {
-        if let Some(observer) = eye.observer() {
-            let pc = u32::from(at.pc) * 2;
-            observer.access(&Access { pc, address, size, kind, value, cycles: at.cycles });
-        }
+        let pc = u32::from(at.pc) * 2;
+        eye.access(&Access { pc, address, size, kind, value, cycles: at.cycles });
     }
 
     /// Keeps a fault for the end of the run.

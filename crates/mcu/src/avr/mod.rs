@@ -13,8 +13,9 @@ mod state;
 mod timing;
 
 use crate::peripherals::new_peripheral;
+use crate::trace::Traced;
 use crate::{
-    Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, Segment, Stop, Until,
+    Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, Segment, Stop, Trace, Until,
 };
 use decode::{Kind, Op, TOGETHER, decode, link};
 use execute::{Blind, Eye, Watching};
@@ -286,6 +287,10 @@ impl Machine for Avr {
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
         self.run_until(until, &mut Watching(observer))
+    }
+
+    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
+        self.run_until(until, &mut Traced(trace))
     }
 
     fn cycles(&self) -> u64 {

@@ -1,8 +1,9 @@
 //! Data accesses that go elsewhere than to the first RAM and the first flash.
 
-use super::cpu::{Cpu, Look};
+use super::cpu::Cpu;
 use super::timing::Timing;
 use crate::Fault;
+use crate::observe::Watch;
 
 /// The private peripheral bus with the system control space.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
@@ -33,12 +34,12 @@ impl<T: Timing> Cpu<T> {
     /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
     #[cold]
     #[inline(never)]
-    pub(super) fn read_slow<L: Look>(
+    pub(super) fn read_slow<W: Watch>(
         &mut self,
         address: u32,
         size: u32,
         strict: u32,
-        look: &mut L,
+        watch: &mut W,
     ) -> Option<u32> {
         if let Some(fault) = self.misaligned(address, size, strict) {
             return self.refuse(fault);
@@ -52,7 +53,7 @@ impl<T: Timing> Cpu<T> {
             });
         }
         if let Some((byte, bit)) = self.bit_band(address) {
-            let word = self.read_slow(byte & !3, 4, !0, look)?;
+            let word = self.read_slow(byte & !3, 4, !0, watch)?;
             return Some(word >> ((byte & 3) * 8 + bit) & 1);
         }
         if address & (size - 1) != 0 {
@@ -65,7 +66,7 @@ impl<T: Timing> Cpu<T> {
         } else if self.timing.registers().contains(&address) {
             self.timing.read_register(address, size, pc)
         } else {
-            let result = self.bus.read(address, size, self.state.cycles, pc, look.observer());
+            let result = self.bus.read(address, size, self.state.cycles, pc, watch.observer());
             self.due = 0;
             result
         };
@@ -78,13 +79,13 @@ impl<T: Timing> Cpu<T> {
     /// A write of `size` bytes, as [`Cpu::read_slow`].
     #[cold]
     #[inline(never)]
-    pub(super) fn write_slow<L: Look>(
+    pub(super) fn write_slow<W: Watch>(
         &mut self,
         address: u32,
         size: u32,
         value: u32,
         strict: u32,
-        look: &mut L,
+        watch: &mut W,
     ) -> Option<()> {
         if let Some(fault) = self.misaligned(address, size, strict) {
             return self.refuse(fault);
@@ -107,10 +108,10 @@ impl<T: Timing> Cpu<T> {
             return Some(());
         }
         if let Some((byte, bit)) = self.bit_band(address) {
-            let word = self.read_slow(byte & !3, 4, !0, look)?;
+            let word = self.read_slow(byte & !3, 4, !0, watch)?;
             let mask = 1 << ((byte & 3) * 8 + bit);
             let word = if value & 1 != 0 { word | mask } else { word & !mask };
-            return self.write_slow(byte & !3, 4, word, !0, look);
+            return self.write_slow(byte & !3, 4, word, !0, watch);
         }
         if address & (size - 1) != 0 {
             let fault = self.architecture(pc, address, "misaligned access outside memory");
@@ -124,7 +125,7 @@ impl<T: Timing> Cpu<T> {
         } else if self.timing.registers().contains(&address) {
             self.timing.write_register(address, size, value, pc)
         } else {
-            self.bus.write(address, size, value, self.state.cycles, pc, look.observer())
+            self.bus.write(address, size, value, self.state.cycles, pc, watch.observer())
         };
         // Cache maintenance takes its time within the store.
         self.state.cycles += u64::from(std::mem::take(&mut self.extra));

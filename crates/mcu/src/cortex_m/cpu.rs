@@ -6,42 +6,11 @@ use super::memory::Memory;
 use super::state::{Sleep, State};
 use super::system::System;
 use super::timing::Timing;
+use crate::observe::{Unwatched, Watched};
+use crate::trace::Traced;
 use crate::{
-    Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals,
+    Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Stop, Trace, Until, peripherals,
 };
-
-/// Someone who looks on, or nobody; known when the loop is compiled.
-pub(super) trait Look {
-    const ACTIVE: bool;
-
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
-
-    fn step(&mut self, step: &Step) {
-        if let Some(observer) = self.observer() {
-            observer.step(step);
-        }
-    }
-}
-
-struct Blind;
-
-impl Look for Blind {
-    const ACTIVE: bool = false;
-
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        None
-    }
-}
-
-struct Seeing<'a>(&'a mut dyn Observer);
-
-impl Look for Seeing<'_> {
-    const ACTIVE: bool = true;
-
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        Some(self.0)
-    }
-}
 
 /// A microcontroller with a Cortex-M core, its cycles counted by `T`.
 pub struct Cpu<T: Timing> {
@@ -175,11 +144,15 @@ impl<T: Timing> Machine for Cpu<T> {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_loop(until, &mut Blind)
+        self.run_loop(until, &mut Unwatched)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_loop(until, &mut Seeing(observer))
+        self.run_loop(until, &mut Watched(observer))
+    }
+
+    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
+        self.run_loop(until, &mut Traced(trace))
     }
 
     fn cycles(&self) -> u64 {

@@ -1,11 +1,12 @@
 //! Taking exceptions, returning from them, sleeping, stopping: what happens between instructions.
 
 use super::code::Region;
-use super::cpu::{Cpu, Look};
+use super::cpu::Cpu;
 use super::decode::Architecture;
 use super::nvic::SYSTICK;
 use super::state::Sleep;
 use super::timing::{Exception, Timing};
+use crate::observe::Watch;
 use crate::{Fault, Flow, Stop};
 
 /// How the loop goes on.
@@ -20,13 +21,13 @@ pub(super) enum Next {
 
 impl<T: Timing> Cpu<T> {
     /// Called between instructions when `due` has come, with the state published.
-    pub(super) fn service<L: Look>(&mut self, look: &mut L) -> Result<Next, Fault> {
+    pub(super) fn service<W: Watch>(&mut self, watch: &mut W) -> Result<Next, Fault> {
         self.code.settle();
         loop {
             if self.state.cycles >= self.limit {
                 return Ok(Next::Stop(Stop::Cycles));
             }
-            self.refresh(look);
+            self.refresh(watch);
             if self.state.sleep != Sleep::Awake && !self.wakes() {
                 let next = self.next_event();
                 if next == u64::MAX && self.limit == u64::MAX {
@@ -54,10 +55,10 @@ impl<T: Timing> Cpu<T> {
     }
 
     /// Brings peripherals, SysTick and interrupt lines up to now.
-    fn refresh<L: Look>(&mut self, look: &mut L) {
+    fn refresh<W: Watch>(&mut self, watch: &mut W) {
         let now = self.state.cycles;
         if self.bus.due <= now {
-            self.bus.tick(now, self.state.pc, look.observer());
+            self.bus.tick(now, self.state.pc, watch.observer());
         }
         if self.system.systick.advance(now) {
             self.system.nvic.system_pending |= 1 << SYSTICK;
@@ -171,10 +172,10 @@ impl<T: Timing> Cpu<T> {
 
     /// A branch to an address that is no Thumb code address: exception return, or a fault left in `fault`. The state
     /// is published; the branch itself is in `cycles`, but not in `instructions`.
-    pub(super) fn special_branch<L: Look>(
+    pub(super) fn special_branch<W: Watch>(
         &mut self,
         value: u32,
-        look: &mut L,
+        watch: &mut W,
         cycles: &mut u64,
         instructions: &mut u64,
     ) -> Result<Option<(Region, usize)>, Fault> {
@@ -190,14 +191,14 @@ impl<T: Timing> Cpu<T> {
         self.state.cycles = *cycles;
         *instructions += 1;
         self.state.instructions = *instructions;
-        self.exception_return(value, look)?;
+        self.exception_return(value, watch)?;
         *cycles = self.state.cycles;
         self.due = 0;
         self.enter().map(Some)
     }
 
     /// Exception return (DDI 0403E, B1.5.8), or the next handler without unstacking.
-    fn exception_return<L: Look>(&mut self, link: u32, look: &mut L) -> Result<(), Fault> {
+    fn exception_return<W: Watch>(&mut self, link: u32, watch: &mut W) -> Result<(), Fault> {
         let pc = self.state.pc;
         let nested = self.system.nvic.active.len() > 1;
         let fits = match link {
@@ -217,7 +218,7 @@ impl<T: Timing> Cpu<T> {
             self.state.faultmask = false;
         }
         // The handler's own writes are seen: a line that was let go does not come back.
-        self.refresh(look);
+        self.refresh(watch);
         let process = link == 0xffff_fffd;
         // Tail-chaining: what would be taken right after unstacking is taken instead of it.
         if let Some(next) = self.system.nvic.preempts(&self.state, true) {

@@ -6,7 +6,10 @@ use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State};
 use super::timing;
 use crate::observe::{Unwatched, Watch, Watched};
-use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals};
+use crate::trace::Traced;
+use crate::{
+    Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Trace, Until, peripherals,
+};
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
 const VECTORS: u32 = 0xff80;
@@ -83,9 +86,7 @@ impl State {
             }
             if W::ON {
                 let step = Step { pc, sp: self.registers[SP], cycles: self.cycles, flow: self.flow };
-                if let Some(observer) = watch.observer() {
-                    observer.step(&step);
-                }
+                watch.step(&step);
                 self.flow = Flow::Next;
             }
             self.step(watch, pc, op)?;
@@ -193,6 +194,10 @@ impl Machine for Msp430 {
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
         self.run_with(until, &mut Watched(observer))
+    }
+
+    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
+        self.run_with(until, &mut Traced(trace))
     }
 
     fn cycles(&self) -> u64 {

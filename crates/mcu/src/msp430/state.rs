@@ -146,16 +146,9 @@ impl State {
         kind: AccessKind,
         value: u32,
     ) {
-        if let Some(observer) = watch.observer() {
+        if W::ON {
             let size = 1 << width as u8;
-            observer.access(&Access {
-                pc,
-                address,
-                size,
-                kind,
-                value: u64::from(value),
-                cycles: self.cycles,
-            });
+            watch.access(&Access { pc, address, size, kind, value: u64::from(value), cycles: self.cycles });
         }
     }
 
