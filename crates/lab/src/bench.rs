@@ -3,16 +3,15 @@
 use crate::elf::{Firmware, Symbol};
 use crate::firmware::{self, Build};
 use crate::operations::{Catalogue, Operation, VARIANTS};
-use crate::profile::Profiler;
+use crate::profile::{Call, Place, Profiler};
 use crate::reference::{Case, random_case};
 use crate::target::{House, OperatingPoint, Target};
-use crate::{LabError, names};
-use mcu::{Machine, NoObserver, Observer, Step, Stop, Until, new_machine};
+use crate::{LabError, names, work};
+use mcu::{Machine, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// What is asked of the bench.
 #[derive(Clone, Debug)]
@@ -98,7 +97,8 @@ pub struct Row {
     pub flash_bytes: i64,
     /// What linking it adds to the static RAM, in bytes.
     pub ram_bytes: i64,
-    /// Deepest stack use, in bytes.
+    /// Deepest stack use of the runs that were observed, in bytes: those of the first four million cycles, and at least
+    /// one.
     pub stack_bytes: u32,
     /// Every output equalled the reference's.
     pub verified: bool,
@@ -119,7 +119,23 @@ pub struct Bench<'a> {
     ready: u32,
     max_cycles: u64,
     machine: Box<dyn Machine>,
+    observed: Observed,
 }
+
+/// What the runs that were observed showed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Observed {
+    /// The last one's call of the measured function; none before the first run.
+    call: Option<Call>,
+    /// Cycles of all of them.
+    cycles: u64,
+    /// Deepest stack use of any, in bytes.
+    stack: u32,
+}
+
+/// Runs are looked at step by step until they have taken so many cycles; then they only stop where the call begins and
+/// where it returns, which is two to nine times as fast. One run of a long operation, all of a short one.
+const OBSERVED_CYCLES: u64 = 4_000_000;
 
 /// Stands in buffers that an operation must leave alone.
 const UNTOUCHED: u8 = 0xa5;
@@ -131,8 +147,11 @@ pub struct Measurement {
     pub start: u64,
     /// From the call to the return.
     pub cycles: u64,
-    /// Deepest stack use, in bytes.
+    /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not observed adds
+    /// nothing.
     pub stack: u32,
+    /// Where it returned to.
+    pub return_to: u32,
     /// All outputs and the result were as expected.
     pub verified: bool,
 }
@@ -159,16 +178,56 @@ impl<'a> Bench<'a> {
         machine.reset();
         let ready = firmware.functions()[firmware.function("ws_bench_ready")?].address;
         let measure = firmware.function(&operation.measure)?;
-        let mut bench = Bench { target, firmware, what, measure, ready, max_cycles, machine };
-        bench.run(&mut NoObserver)?;
+        let mut bench = Bench {
+            target,
+            firmware,
+            what,
+            measure,
+            ready,
+            max_cycles,
+            machine,
+            observed: Observed::default(),
+        };
+        bench.run_to(bench.ready, |machine, until| machine.run(until))?;
         Ok(bench)
     }
 
-    fn run(&mut self, observer: &mut dyn Observer) -> Result<(), LabError> {
-        let limit = self.machine.cycles().saturating_add(self.max_cycles);
-        let until = Until { cycles: Some(limit), addresses: vec![self.ready] };
-        match self.machine.run_observed(&until, observer) {
-            Ok(Stop::Address(_)) => Ok(()),
+    /// Another one in the same state, to be run on from here independently.
+    #[must_use]
+    pub fn fork(&self) -> Bench<'a> {
+        let machine = self.machine.snapshot();
+        Bench { what: self.what.clone(), machine, ..*self }
+    }
+
+    /// The cycle at which a run that begins now counts as endless.
+    fn limit(&self) -> u64 {
+        self.machine.cycles().saturating_add(self.max_cycles)
+    }
+
+    /// Runs to one of `addresses` or to where inputs are waited for, and says where it is.
+    fn run(&mut self, limit: u64, addresses: &[u32]) -> Result<u32, LabError> {
+        let addresses = addresses.iter().copied().chain([self.ready]).collect();
+        let until = Until { cycles: Some(limit), addresses };
+        self.advance(&until, |machine, until| machine.run(until))
+    }
+
+    /// Runs to an address in the way that `run` says.
+    fn run_to(
+        &mut self,
+        address: u32,
+        run: impl FnOnce(&mut dyn Machine, &Until) -> Result<Stop, mcu::Fault>,
+    ) -> Result<(), LabError> {
+        let until = Until { cycles: Some(self.limit()), addresses: vec![address] };
+        self.advance(&until, run).map(|_| ())
+    }
+
+    fn advance(
+        &mut self,
+        until: &Until,
+        run: impl FnOnce(&mut dyn Machine, &Until) -> Result<Stop, mcu::Fault>,
+    ) -> Result<u32, LabError> {
+        match run(&mut *self.machine, until) {
+            Ok(Stop::Address(address)) => Ok(address),
             Ok(Stop::Cycles) => Err(LabError::Endless {
                 what: self.what.clone(),
                 cycles: self.max_cycles,
@@ -180,6 +239,11 @@ impl<'a> Bench<'a> {
             }),
             Err(fault) => Err(place_fault(self.target, self.firmware, fault)),
         }
+    }
+
+    /// The machine that it runs on, to look into its memories or to tamper with them between runs.
+    pub fn machine(&mut self) -> &mut dyn Machine {
+        &mut *self.machine
     }
 
     fn big_endian(&self) -> bool {
@@ -242,7 +306,10 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// A fault of the model, an endless operation, inputs that do not fit.
     pub fn measure(&mut self, case: &Case) -> Result<Measurement, LabError> {
-        self.measure_observed(case, &mut NoObserver)
+        if self.observed.cycles < OBSERVED_CYCLES {
+            return self.measure_observed(case, &mut NoObserver);
+        }
+        self.measure_unobserved(case)
     }
 
     /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are written to where the
@@ -255,6 +322,109 @@ impl<'a> Bench<'a> {
         case: &Case,
         observer: &mut dyn Observer,
     ) -> Result<Measurement, LabError> {
+        self.write(case)?;
+        let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]), observer);
+        self.run_to(self.ready, |machine, until| machine.run_observed(until, &mut watcher))?;
+        let &[call] = watcher.0.calls() else {
+            return Err(self.not_once(&watcher.0.calls().len().to_string()));
+        };
+        self.observed.call = Some(call);
+        self.observed.cycles += call.inclusive;
+        self.observed.stack = self.observed.stack.max(call.stack);
+        let verified = self.verify(case)?;
+        Ok(Measurement {
+            start: call.start,
+            cycles: call.inclusive,
+            stack: self.observed.stack,
+            return_to: call.to.pc,
+            verified,
+        })
+    }
+
+    /// As [`Bench::measure`], stopping only where the call began and returned in the last observed run, and at the
+    /// function's first instruction, so that it is known to be entered. Without an observed run before, this is one.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`], and where the function is not called once and by the same instruction.
+    pub fn measure_unobserved(&mut self, case: &Case) -> Result<Measurement, LabError> {
+        let Some(seen) = self.observed.call else { return self.measure_observed(case, &mut NoObserver) };
+        self.write(case)?;
+        let limit = self.limit();
+        let entry = self.firmware.functions()[self.measure].address;
+        if !self.reach(limit, seen.from)? {
+            return Err(self.not_once("0"));
+        }
+        let start = self.machine.cycles();
+        if seen.from.pc != entry && self.run(limit, &[entry, seen.to.pc])? != entry {
+            return Err(self.not_once("0"));
+        }
+        if !self.reach(limit, seen.to)? {
+            return Err(self.not_once("0"));
+        }
+        let cycles = self.machine.cycles() - start;
+        if self.machine.pc() != self.ready && self.run(limit, &[entry])? == entry {
+            return Err(self.not_once("several"));
+        }
+        let verified = self.verify(case)?;
+        Ok(Measurement { start, cycles, stack: self.observed.stack, return_to: seen.to.pc, verified })
+    }
+
+    /// Runs to a place; false where it comes to where inputs are waited for instead.
+    fn reach(&mut self, limit: u64, place: Place) -> Result<bool, LabError> {
+        loop {
+            let address = self.run(limit, &[place.pc])?;
+            if address == place.pc && self.machine.sp() == place.sp {
+                return Ok(true);
+            }
+            if address == self.ready {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn not_once(&self, times: &str) -> LabError {
+        let problem = format!("called the measured function {times} times, not once");
+        LabError::Protocol { what: self.what.clone(), problem }
+    }
+
+    /// Runs the operation on the inputs of `case` up to where the measured function has returned to `return_to`, and
+    /// takes the trace of it from its first instruction to there, `tables` being what may be read anywhere. The next
+    /// run must begin at a fork of a bench that waits for inputs.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub fn trace(&mut self, case: &Case, return_to: u32, tables: &Tables) -> Result<Trace, LabError> {
+        let mut trace = Trace::new(tables.clone());
+        self.enter(case)?;
+        self.run_to(return_to, |machine, until| machine.run_traced(until, &mut trace))?;
+        trace.end(self.machine.cycles());
+        Ok(trace)
+    }
+
+    /// As [`Bench::trace`], while `observer` looks on. Returns the cycles since reset at the end.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub fn observe_call(
+        &mut self,
+        case: &Case,
+        return_to: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<u64, LabError> {
+        self.enter(case)?;
+        self.run_to(return_to, |machine, until| machine.run_observed(until, observer))?;
+        Ok(self.machine.cycles())
+    }
+
+    /// Writes the inputs and runs up to the first instruction of the measured function.
+    fn enter(&mut self, case: &Case) -> Result<(), LabError> {
+        self.write(case)?;
+        let entry = self.firmware.functions()[self.measure].address;
+        self.run_to(entry, |machine, until| machine.run(until))
+    }
+
+    /// Writes the inputs of a case, and into the outputs what they must not be.
+    fn write(&mut self, case: &Case) -> Result<(), LabError> {
         for (name, bytes) in &case.inputs {
             if bytes.is_empty() {
                 continue;
@@ -274,12 +444,11 @@ impl<'a> Bench<'a> {
         for (name, length) in &case.untouched {
             self.poke(name, &vec![UNTOUCHED; *length])?;
         }
-        let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]), observer);
-        self.run(&mut watcher)?;
-        let &[call] = watcher.0.calls() else {
-            let problem = format!("called the measured function {} times, not once", watcher.0.calls().len());
-            return Err(LabError::Protocol { what: self.what.clone(), problem });
-        };
+        Ok(())
+    }
+
+    /// Whether all outputs are those of `case`.
+    fn verify(&self, case: &Case) -> Result<bool, LabError> {
         let mut verified = true;
         for (name, expected) in &case.outputs {
             verified &= self.peek(name, expected.len())? == *expected;
@@ -291,7 +460,7 @@ impl<'a> Bench<'a> {
             let bytes = if self.big_endian() { result.to_be_bytes() } else { result.to_le_bytes() };
             verified &= self.peek("result", 2)? == bytes;
         }
-        Ok(Measurement { start: call.start, cycles: call.inclusive, stack: call.stack, verified })
+        Ok(verified)
     }
 }
 
@@ -318,9 +487,6 @@ struct Job {
     operations: Vec<Operation>,
 }
 
-/// What a worker leaves behind; `None` where no worker has come to the job.
-type JobResult = Option<Result<Vec<Row>, LabError>>;
-
 /// Builds and measures all that is asked for, on all processors of the host.
 ///
 /// # Errors
@@ -339,15 +505,18 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
     let mut jobs = Vec::new();
     for name in names::select("target", &request.targets, &known)? {
         let target = house.target(name)?;
-        let mut operations = catalogue.of(&target)?;
-        operations.retain(|operation| chosen.contains(&operation.name.as_str()));
-        let of_target = |variant: &&&str| target.toolchain.variants.iter().any(|known| known == *variant);
-        let of_target: Vec<&'static str> = variants.iter().filter(of_target).copied().collect();
-        if operations.is_empty() || of_target.is_empty() {
+        let mut any = false;
+        for &variant in &variants {
+            let mut operations = catalogue.built_as(&target, variant)?;
+            operations.retain(|operation| chosen.contains(&operation.name.as_str()));
+            if !operations.is_empty() {
+                jobs.push(Job { target: targets.len(), variant, operations });
+                any = true;
+            }
+        }
+        if !any {
             continue;
         }
-        let job = |variant| Job { target: targets.len(), variant, operations: operations.clone() };
-        jobs.extend(of_target.into_iter().map(job));
         let point = target.operating_point(request.clock_hz, request.supply_v)?;
         targets.push((target, point));
     }
@@ -358,36 +527,15 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
                 .into(),
         ));
     }
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results: Mutex<Vec<JobResult>> = Mutex::new(jobs.iter().map(|_| None).collect());
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(job) = jobs.get(index) else { return };
-            let (target, point) = &targets[job.target];
-            let rows = run_job(house, request, target, point, job, &|what| {
-                progress.report(done.load(Ordering::Relaxed), total, what);
-                done.fetch_add(1, Ordering::Relaxed);
-            });
-            if rows.is_err() {
-                // The others may finish their row, but no new job begins.
-                next.store(jobs.len(), Ordering::Relaxed);
-            }
-            results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(rows);
-        }
-    };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(work);
-        }
-    });
+    let done = AtomicUsize::new(0);
+    let rows = work::each(&jobs, |job| {
+        let (target, point) = &targets[job.target];
+        run_job(house, request, target, point, job, &|what| {
+            progress.report(done.fetch_add(1, Ordering::Relaxed), total, what);
+        })
+    })?;
     progress.report(total, total, "");
-    let mut rows = Vec::new();
-    for result in results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten() {
-        rows.extend(result?);
-    }
-    Ok(in_reading_order(rows, &catalogue.names()))
+    Ok(in_reading_order(rows.into_iter().flatten().collect(), &catalogue.names()))
 }
 
 /// By target, then by operation, then by variant.

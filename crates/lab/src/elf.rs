@@ -6,6 +6,7 @@ use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A function or another code label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +69,9 @@ pub struct Firmware {
     /// Sorted by address.
     marks: Vec<Mark>,
     footprint: Footprint,
-    lines: Option<addr2line::Loader>,
+    pieces: Vec<(String, u32)>,
+    /// One look-up at a time: the reader fills its caches as it goes.
+    lines: Option<Mutex<addr2line::Loader>>,
 }
 
 impl Firmware {
@@ -110,7 +113,8 @@ impl Firmware {
         let thumb = machine == elf::EM_ARM;
         let (symbols, functions) = names_of(&file, thumb);
         let footprint = footprint(&file, &symbols);
-        let lines = addr2line::Loader::new(path).ok();
+        let pieces = pieces(&file);
+        let lines = addr2line::Loader::new(path).ok().map(Mutex::new);
         let (functions, marks) = functions;
         Ok(Firmware {
             path: path.into(),
@@ -120,6 +124,7 @@ impl Firmware {
             functions,
             marks,
             footprint,
+            pieces,
             lines,
         })
     }
@@ -140,8 +145,16 @@ impl Firmware {
         let map = text(&map_path)?;
         let program = sdld::read(&hex, &map, spaces)
             .map_err(|problem| LabError::BadFile { path: path.into(), problem })?;
+        let in_image = |address: u32| {
+            program.image.segments.iter().any(|segment| {
+                address.checked_sub(segment.address).is_some_and(|at| (at as usize) < segment.bytes.len())
+            })
+        };
+        let named = program.symbols.iter().filter(|(_, symbol)| in_image(symbol.address));
+        let pieces = named.map(|(name, symbol)| (name.clone(), symbol.size)).collect();
         Ok(Firmware {
             path: path.into(),
+            pieces,
             image: program.image,
             core,
             symbols: program.symbols,
@@ -169,7 +182,7 @@ impl Firmware {
     #[must_use]
     pub fn inlined(&self, address: u32) -> Vec<String> {
         let mut names = Vec::new();
-        if let Some(lines) = &self.lines
+        if let Some(lines) = self.lines()
             && let Ok(mut frames) = lines.find_frames(u64::from(address))
         {
             while let Ok(Some(frame)) = frames.next() {
@@ -255,13 +268,32 @@ impl Firmware {
             let function = &self.functions[index];
             place += &format!(" in {}+{:#x}", function.name, address - function.address);
         }
-        if let Some(Ok(Some(location))) =
-            self.lines.as_ref().map(|lines| lines.find_location(u64::from(address)))
+        if let Some(lines) = self.lines()
+            && let Ok(Some(location)) = lines.find_location(u64::from(address))
             && let (Some(file), Some(line)) = (location.file, location.line)
         {
             place += &format!(" at {file}:{line}");
         }
         place
+    }
+
+    /// The functions and tables in program memory with their sizes, and the tables that start-up copies from there. Two
+    /// of a file's own may have the same name.
+    #[must_use]
+    pub fn pieces(&self) -> &[(String, u32)] {
+        &self.pieces
+    }
+
+    fn lines(&self) -> Option<MutexGuard<'_, addr2line::Loader>> {
+        self.lines.as_ref().map(|lines| lines.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The variable or table that an address lies in, with the offset: `ws_sbox+0x1f`.
+    #[must_use]
+    pub fn object_at(&self, address: u32) -> Option<String> {
+        let within = |symbol: &Symbol| address.wrapping_sub(symbol.address) < symbol.size;
+        let (name, symbol) = self.symbols.iter().find(|(_, symbol)| within(symbol))?;
+        Some(format!("{name}+{:#x}", address - symbol.address))
     }
 }
 
@@ -369,6 +401,22 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
 
 fn has_flag<'a>(section: &impl ObjectSection<'a>, flag: u32) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(flag) != 0)
+}
+
+/// What stands in program memory and has a size, one name for each address.
+fn pieces(file: &ElfFile32<LittleEndian>) -> Vec<(String, u32)> {
+    let mut pieces = BTreeMap::new();
+    for symbol in file.symbols() {
+        let Ok(name) = symbol.name() else { continue };
+        let Some(section) = symbol.section_index().and_then(|index| file.section_by_index(index).ok()) else {
+            continue;
+        };
+        let zeroed = section.kind() == object::SectionKind::UninitializedData;
+        if symbol.size() > 0 && has_flag(&section, elf::SHF_ALLOC) && !zeroed {
+            pieces.entry(symbol.address()).or_insert((name.to_owned(), symbol.size() as u32));
+        }
+    }
+    pieces.into_values().collect()
 }
 
 fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>) -> Footprint {

@@ -59,6 +59,14 @@ pub enum LabError {
         /// What make and the compiler said.
         output: String,
     },
+    /// An independent implementation, or what it was given, is not what it should be.
+    #[error("the reference for {what} failed: {problem}")]
+    Reference {
+        /// What it was to compute.
+        what: &'static str,
+        /// What it said.
+        problem: String,
+    },
     /// The model stopped.
     #[error("{target}: {fault}{place}")]
     Fault {

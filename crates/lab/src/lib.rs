@@ -6,10 +6,12 @@
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
 //! - [`firmware`]: the bench firmware, built by `device/Makefile`, kept by content
 //! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
-//! - [`bench`], [`measure`], [`reproduce`]: the commands
+//! - [`bench`], [`ct`], [`measure`], [`reproduce`]: the commands
+//! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`progress`]: rows as a table, JSON or CSV; how far the work is
 
 pub mod bench;
+pub mod ct;
 pub mod elf;
 mod error;
 pub mod firmware;
@@ -26,5 +28,6 @@ pub mod report;
 pub mod reproduce;
 pub mod sdld;
 pub mod target;
+pub mod work;
 
 pub use error::LabError;

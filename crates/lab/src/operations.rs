@@ -18,6 +18,10 @@ struct Line {
     bytes: u16,
     #[serde(default)]
     key: Key,
+    #[serde(default)]
+    fixed: Vec<String>,
+    #[serde(default)]
+    public: bool,
 }
 
 /// What an operation finds in its key buffer.
@@ -36,6 +40,8 @@ pub enum Key {
 pub struct Operation {
     /// Its name on the command line.
     pub name: String,
+    /// The set of `device/ops.toml` that it is of.
+    pub set: String,
     /// The function whose call is measured.
     pub measure: String,
     /// Message length where none is asked for, in bytes.
@@ -44,10 +50,15 @@ pub struct Operation {
     pub any_length: bool,
     /// What it takes for a key.
     pub key: Key,
+    /// Inputs that are public and may decide what it does: the same in all runs of a check for constant time.
+    pub fixed: Vec<String>,
+    /// Whether all its inputs are public, so that it may take its time from them.
+    pub public: bool,
 }
 
 /// How operations are built, in the order of a reader; each target has some of these.
-pub const VARIANTS: [&str; 6] = ["O0", "portable", "small", "memory", "register", "fast"];
+pub const VARIANTS: [&str; 9] =
+    ["O0", "portable", "small", "memory", "register", "nompy", "mpy16", "mpy32", "fast"];
 
 /// The operations of all targets.
 #[derive(Clone, Debug)]
@@ -68,20 +79,28 @@ impl Catalogue {
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let lines: BTreeMap<String, BTreeMap<String, Line>> =
             toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
-        let operation = |(name, line): (String, Line)| {
+        let operation = |set: &str, (name, line): (String, Line)| {
             let mut words = line.call.split(|c: char| !c.is_alphanumeric() && c != '_');
             let any_length = words.any(|word| word == "len");
             let operation = Operation {
                 name: name.clone(),
+                set: set.into(),
                 measure: line.measure,
                 bytes: line.bytes,
                 any_length,
                 key: line.key,
+                fixed: line.fixed,
+                public: line.public,
             };
             (name, operation)
         };
-        let sets =
-            lines.into_iter().map(|(set, lines)| (set, lines.into_iter().map(operation).collect())).collect();
+        let sets = lines
+            .into_iter()
+            .map(|(set, lines)| {
+                let operations = lines.into_iter().map(|line| operation(&set, line)).collect();
+                (set, operations)
+            })
+            .collect();
         Ok(Catalogue { sets, names: reading_order(&text) })
     }
 
@@ -105,6 +124,18 @@ impl Catalogue {
             found.extend(operations.iter().map(|(name, operation)| (name.as_str(), operation)));
         }
         Ok(self.names.iter().filter_map(|name| found.get(name.as_str()).map(|&op| op.clone())).collect())
+    }
+
+    /// The operations that a target has in a variant, in the order of a reader.
+    ///
+    /// # Errors
+    /// As [`Catalogue::of`].
+    pub fn built_as(&self, target: &Target, variant: &str) -> Result<Vec<Operation>, LabError> {
+        let mut operations = self.of(target)?;
+        operations.retain(|operation| {
+            target.toolchain.variants_of(&operation.set).iter().any(|known| known == variant)
+        });
+        Ok(operations)
     }
 }
 

@@ -23,11 +23,18 @@ pub struct Paper {
     /// Its supply, in volts; each target's default where absent.
     #[serde(default)]
     pub supply_v: Option<f64>,
+    /// Random inputs for each of its figures, at least 1.
+    #[serde(default = "usual_runs")]
+    pub runs: u32,
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
     /// Its tables, in its order.
     pub table: Vec<Table>,
+}
+
+fn usual_runs() -> u32 {
+    20
 }
 
 /// A part of an operation.
@@ -64,7 +71,7 @@ pub struct Table {
 pub struct Column {
     /// Its heading.
     pub name: String,
-    /// Unit of its figures: `cycles`, `B`, `kB`, `ms`, `µJ`, `bit`, `1`.
+    /// Unit of its figures: `cycles`, `B`, `kB`, `KiB`, `ms`, `mW`, `µJ`, `bit`, `1`.
     pub unit: String,
     /// The column whose published figures are also this one's; its own where empty.
     #[serde(default)]
@@ -81,6 +88,9 @@ pub struct Column {
     /// The operations, one after the other: their cycles add up, and so does their code, what they share counted once.
     #[serde(default)]
     pub ops: Vec<String>,
+    /// Message bytes; each operation's own default where absent.
+    #[serde(default)]
+    pub bytes: Option<u16>,
     /// What a reader must know about its figures.
     #[serde(default)]
     pub note: String,
@@ -103,6 +113,9 @@ pub struct Line {
     /// The variant, where it is not the column's.
     #[serde(default)]
     pub variant: Option<String>,
+    /// The clock, in Hz, where it is not the paper's.
+    #[serde(default)]
+    pub clock_hz: Option<u64>,
     /// The operations, where they are not the column's.
     #[serde(default)]
     pub ops: Vec<String>,
@@ -164,8 +177,16 @@ pub enum What {
     Ram,
     /// Seconds.
     Time,
+    /// Standard deviation of the time over the runs as a population (1/N, not 1/(N − 1)), in seconds.
+    Deviation,
+    /// Standard error of the mean time: that deviation over the root of the number of runs, in seconds.
+    Error,
+    /// Watts.
+    Power,
     /// Joules.
     Energy,
+    /// Bytes that the operation puts out.
+    Output,
     /// How often a module is entered; compiled code does not tell.
     Executions,
     /// In how many places a module stands; compiled code does not tell.
@@ -202,6 +223,9 @@ impl Paper {
 
     /// Every row has its figures, every name refers to something.
     fn check(&self) -> Result<(), String> {
+        if self.runs == 0 {
+            return Err("runs must be at least 1".into());
+        }
         for table in &self.table {
             let own = table.columns.iter().filter(|column| column.published_as.is_empty()).count();
             for column in &table.columns {

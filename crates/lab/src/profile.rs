@@ -20,6 +20,19 @@ pub struct Call {
     pub exclusive: u64,
     /// Deepest stack use below the stack pointer at the call instruction, in bytes.
     pub stack: u32,
+    /// The call instruction, about to execute; of a tail call the function's first.
+    pub from: Place,
+    /// The instruction returned to, about to execute.
+    pub to: Place,
+}
+
+/// Where execution is, by which it is known again in another run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Address of the next instruction.
+    pub pc: u32,
+    /// The stack pointer, as the machine has it.
+    pub sp: u32,
 }
 
 /// Sums over all calls of one function.
@@ -42,12 +55,24 @@ struct Frame {
     start: u64,
     exclusive: u64,
     return_to: u32,
+    /// Address of the call instruction, or of the function's first where no call led there.
+    from: u32,
     sp: u32,
     lowest_sp: u32,
     /// Entered by a jump: returns together with the frame below.
     tail: bool,
     /// Entered at the function's first instruction; otherwise a subroutine within it, which the file does not name.
     whole: bool,
+}
+
+/// What is kept of a [`Step`]: small, and each of its fields for itself, because a processor that has just stored them
+/// one by one waits for them when they are copied together.
+#[derive(Clone, Copy)]
+struct Moment {
+    pc: u32,
+    /// The stack pointer, of a stack that grows up upside down.
+    sp: u32,
+    cycles: u64,
 }
 
 /// A place in the call tree: a function under one chain of callers.
@@ -66,7 +91,7 @@ pub struct Profiler<'a> {
     totals: Vec<Total>,
     watched: Vec<bool>,
     calls: Vec<Call>,
-    last: Option<Step>,
+    last: Option<Moment>,
     /// The stack pointer's last move may be the first half of one.
     half_moved: bool,
 }
@@ -145,18 +170,19 @@ impl<'a> Profiler<'a> {
 
     /// An instruction is about to execute.
     pub fn step(&mut self, step: &Step) {
-        // A stack that grows up is looked at upside down.
-        let sp = if self.firmware.core().stack_grows_up() { u32::MAX - step.sp } else { step.sp };
-        let step = &Step { sp, ..*step };
-        let Some(last) = self.last.replace(*step) else {
+        let flow = step.flow;
+        let step = Moment { pc: step.pc, sp: self.upright(step.sp), cycles: step.cycles };
+        let Some(last) = self.last else {
+            self.last = Some(step);
             self.push(step.pc, u32::MAX, step, step, false);
             return;
         };
+        self.last = Some(step);
         let elapsed = step.cycles - last.cycles;
-        match step.flow {
+        match flow {
             // `rcall .+0` and the like make room on the stack; nothing is called.
             Flow::Call { return_to } if return_to != step.pc => {
-                self.push(step.pc, return_to, &last, step, false);
+                self.push(step.pc, return_to, last, step, false);
                 self.charge(elapsed);
                 return;
             }
@@ -167,7 +193,7 @@ impl<'a> Profiler<'a> {
             }
             _ => self.charge(elapsed),
         }
-        match step.flow {
+        match flow {
             Flow::Return | Flow::InterruptReturn => self.unwind(step),
             Flow::Jump => {
                 if self.frames.last().is_some_and(|top| top.return_to == step.pc && step.sp >= top.sp) {
@@ -179,6 +205,11 @@ impl<'a> Profiler<'a> {
             _ => {}
         }
         self.deepen(last.sp, step.sp);
+    }
+
+    /// A stack that grows up is looked at upside down; what this turns over, it turns back.
+    fn upright(&self, sp: u32) -> u32 {
+        if self.firmware.core().stack_grows_up() { u32::MAX - sp } else { sp }
     }
 
     /// Notes how deep the stack pointer went, which was `last` one step before `sp`.
@@ -218,7 +249,7 @@ impl<'a> Profiler<'a> {
         }
     }
 
-    fn push(&mut self, pc: u32, return_to: u32, from: &Step, step: &Step, tail: bool) {
+    fn push(&mut self, pc: u32, return_to: u32, from: Moment, step: Moment, tail: bool) {
         self.half_moved = false;
         let function = self.firmware.function_at(pc);
         let whole = function.is_some_and(|index| self.firmware.functions()[index].address == pc);
@@ -230,6 +261,7 @@ impl<'a> Profiler<'a> {
             start: from.cycles,
             exclusive: 0,
             return_to,
+            from: from.pc,
             sp: from.sp,
             lowest_sp: from.sp.min(step.sp),
             tail,
@@ -257,7 +289,7 @@ impl<'a> Profiler<'a> {
         })
     }
 
-    fn tail_call(&mut self, step: &Step) {
+    fn tail_call(&mut self, step: Moment) {
         let Some(function) = self.firmware.function_at(step.pc) else { return };
         let Some(top) = self.frames.last() else { return };
         // Without a size it is a label inside something, as local loop labels of assembly are.
@@ -269,7 +301,7 @@ impl<'a> Profiler<'a> {
     }
 
     /// Ends the calls that a return to `step.pc` ends: down to the nearest one that was to return there.
-    fn unwind(&mut self, step: &Step) {
+    fn unwind(&mut self, step: Moment) {
         let Some(depth) = self.frames.iter().rposition(|frame| !frame.tail && frame.return_to == step.pc)
         else {
             return;
@@ -286,6 +318,8 @@ impl<'a> Profiler<'a> {
                 inclusive: step.cycles - frame.start,
                 exclusive: frame.exclusive,
                 stack: frame.sp - frame.lowest_sp,
+                from: Place { pc: frame.from, sp: self.upright(frame.sp) },
+                to: Place { pc: step.pc, sp: self.upright(step.sp) },
             };
             let outermost = !self.frames.iter().any(|other| other.function == Some(function));
             let total = &mut self.totals[function];

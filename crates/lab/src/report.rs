@@ -1,6 +1,6 @@
 //! Rows as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use crate::{LabError, bench, measure, reproduce};
+use crate::{LabError, bench, ct, measure, reproduce};
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
 use serde::Serialize;
@@ -121,7 +121,7 @@ fn bench_table(rows: &[bench::Row]) -> String {
                 Cell::new(&row.variant),
                 Cell::new(row.bytes),
                 Cell::new(grouped(row.cycles.mean.round() as i64)),
-                Cell::new(if row.cycles.sd == 0.0 { "0".into() } else { format!("{:.1}", row.cycles.sd) }),
+                Cell::new(figure(Some(row.cycles.sd), "cycles")),
                 Cell::new(scaled(row.time_s, "s")),
                 Cell::new(scaled(row.energy_j, "J")),
                 Cell::new(grouped(row.flash_bytes)),
@@ -218,6 +218,59 @@ pub fn measure(rows: &[measure::Row], format: Format) -> Result<String, LabError
     }
 }
 
+/// The rows of a check for constant time.
+///
+/// # Errors
+/// None in practice: rows can always be written.
+pub fn ct(rows: &[ct::Row], format: Format) -> Result<String, LabError> {
+    match format {
+        Format::Json => json(rows),
+        Format::Csv => csv(rows),
+        Format::Table => Ok(ct_table(rows)),
+    }
+}
+
+fn ct_table(rows: &[ct::Row]) -> String {
+    let mut text = String::new();
+    for rows in rows.chunk_by(|a, b| a.target == b.target) {
+        let first = &rows[0];
+        text += &format!("{}  {} runs, seed {}\n", first.target, first.runs, first.seed);
+        let mut table =
+            table(&["operation", "variant", "cycles", "instructions", "data accesses", "found"], 2);
+        if let Some(found) = table.column_mut(5) {
+            found.set_cell_alignment(CellAlignment::Left);
+        }
+        let count = |number: u64| match number {
+            0 => String::new(),
+            _ => grouped(i64::try_from(number).unwrap_or(i64::MAX)),
+        };
+        for row in rows {
+            let found = match row.verdict {
+                ct::Verdict::Constant if row.tables.is_empty() => Cell::new("constant"),
+                ct::Verdict::Constant => Cell::new(format!("constant, whichever entry of {}", row.tables)),
+                ct::Verdict::Public => Cell::new("public data, not checked"),
+                ct::Verdict::Wrong => Cell::new("WRONG output").fg(Color::Red),
+                ct::Verdict::Variable => {
+                    let lines = [row.place.as_deref(), row.what.as_deref()].into_iter().flatten();
+                    let lines: Vec<&str> = lines.collect();
+                    Cell::new(format!("VARIABLE: {}", lines.join("\n"))).fg(Color::Red)
+                }
+            };
+            table.add_row(vec![
+                Cell::new(&row.op),
+                Cell::new(&row.variant),
+                Cell::new(count(row.cycles)),
+                Cell::new(count(row.instructions)),
+                Cell::new(count(row.accesses)),
+                found,
+            ]);
+        }
+        text += &format!("{table}\n\n");
+    }
+    text.pop();
+    text
+}
+
 /// The cells of papers' tables.
 ///
 /// # Errors
@@ -238,9 +291,23 @@ fn figure(value: Option<f64>, unit: &str) -> String {
         Some(value) if matches!(unit, "cycles" | "B" | "bit") && value.fract().abs() < 0.05 => {
             grouped(value.round() as i64)
         }
-        Some(value) if value.abs() >= 100.0 => format!("{value:.1}"),
-        Some(value) => format!("{value:.2}"),
+        Some(value) if value.abs() >= 10_000.0 => grouped(value.round() as i64),
+        Some(value) if value.abs() >= 100.0 => {
+            let tenths = (value * 10.0).round() as i64;
+            format!("{}.{}", grouped(tenths / 10), tenths.unsigned_abs() % 10)
+        }
+        Some(value) => significant(value, 4),
     }
+}
+
+/// A number below 100 to so many significant digits, without zeros at its end.
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn reproduce_table(outcome: &reproduce::Outcome) -> String {
@@ -267,7 +334,10 @@ fn reproduce_table(outcome: &reproduce::Outcome) -> String {
                 row.unit.clone(),
                 figure(row.published, &row.unit),
                 figure(row.measured, &row.unit),
-                row.ratio.map_or("–".into(), |ratio| format!("{ratio:.2}")),
+                row.ratio.map_or("–".into(), |ratio| match ratio {
+                    0.1.. => format!("{ratio:.2}"),
+                    _ => significant(ratio, 2),
+                }),
                 numbers.join(" "),
             ]);
         }
@@ -290,6 +360,28 @@ mod tests {
         assert_eq!(scaled(2.18e-6, "J"), "2.18 µJ");
         assert_eq!(scaled(0.0, "J"), "0 J");
         assert_eq!(scaled(1.5e-15, "J"), "0.00 pJ");
+    }
+
+    #[test]
+    fn digits_that_say_nothing_are_left_out() {
+        assert_eq!(significant(7.101, 4), "7.101");
+        assert_eq!(significant(0.01437812, 4), "0.01438");
+        assert_eq!(significant(0.44, 4), "0.44");
+        assert_eq!(significant(40.0, 4), "40");
+        assert_eq!(significant(0.0, 4), "0");
+        assert_eq!(significant(0.0057, 2), "0.0057");
+    }
+
+    #[test]
+    fn figures_have_the_digits_that_their_unit_is_worth() {
+        let cell = |value, unit| figure(Some(value), unit);
+        assert_eq!(figure(None, "cycles"), "–");
+        assert_eq!(cell(42_105_985.7, "cycles"), "42,105,986");
+        assert_eq!(cell(1_797.0, "cycles"), "1,797");
+        assert_eq!(cell(1_796.97, "cycles"), "1,797.0");
+        assert_eq!(cell(1_578.5, "µs"), "1,578.5");
+        assert_eq!(cell(486.47, "µs"), "486.5");
+        assert_eq!(cell(0.0, "cycles"), "0");
     }
 
     #[test]

@@ -2,22 +2,20 @@
 
 use crate::bench::{Bench, Progress};
 use crate::elf::{Firmware, Footprint};
+use crate::firmware::Build;
 use crate::modules::{Cost, ModuleWatcher};
 use crate::operations::{Catalogue, Operation};
 use crate::paper::{Column, Line, Paper, Part, Table, What};
 use crate::reference::random_case;
 use crate::target::{House, OperatingPoint, Target};
-use crate::{LabError, firmware};
+use crate::{LabError, firmware, work};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-/// Random inputs for each figure.
-const RUNS: u32 = 20;
-/// Where they begin.
+/// Where the random inputs begin.
 const SEED: u64 = 1;
 /// Cycles after which an operation counts as endless.
 const ENDLESS: u64 = 1_000_000_000;
@@ -39,7 +37,7 @@ pub struct Row {
     pub published: Option<f64>,
     /// Ours, where there is one.
     pub measured: Option<f64>,
-    /// Measured over published.
+    /// Measured over published, unless that is zero.
     pub ratio: Option<f64>,
     /// What does not add up in the paper, or what a reader must know.
     pub note: String,
@@ -61,29 +59,45 @@ pub struct Outcome {
     pub wrong: Vec<String>,
 }
 
-/// One operation on one target in one variant.
+/// How firmware is built: target, variant, clock where it is not the paper's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Run {
+struct Kind {
     target: String,
     variant: String,
+    clock_hz: Option<u64>,
+}
+
+/// One operation of it on so many bytes, where that is not the operation's default.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Run {
+    kind: Kind,
     op: String,
+    bytes: Option<u16>,
 }
 
 /// What all runs of one operation gave.
 struct Sample {
-    /// Mean, from the call to the return.
-    cycles: f64,
+    /// Of each run, from the call to the return.
+    cycles: Vec<u64>,
     seconds_per_cycle: f64,
     power_w: f64,
     flash: i64,
     ram: i64,
-    /// Functions and tables by name, with their sizes: what two operations share is counted once.
-    symbols: BTreeMap<String, u32>,
+    output: usize,
+    /// Functions and tables by name and size, with how many of them there are: what two operations share is counted once.
+    pieces: Pieces,
     /// Of one run; all runs of an operation take the same way.
     modules: BTreeMap<String, Cost>,
     /// Cycles of a full round and of the last one.
     rounds: Option<(f64, f64)>,
     verified: bool,
+}
+
+impl Sample {
+    /// Mean cycles.
+    fn cycles(&self) -> f64 {
+        self.cycles.iter().map(|&cycles| cycles as f64).sum::<f64>() / self.cycles.len() as f64
+    }
 }
 
 /// Reproduces one paper, or every one where `name` is `all`.
@@ -114,7 +128,7 @@ pub fn run(house: &House, name: &str, progress: &dyn Progress) -> Result<Outcome
     let wrong = samples
         .iter()
         .filter(|(_, sample)| !sample.verified)
-        .map(|(run, _)| format!("{} {} {} gave wrong outputs", run.target, run.op, run.variant))
+        .map(|(run, _)| format!("{} {} {} gave wrong outputs", run.kind.target, run.op, run.kind.variant))
         .collect();
     Ok(Outcome {
         title: format!("{}. {}", paper.title, paper.published_in),
@@ -138,115 +152,103 @@ fn runs_of(line: &Line, column: &Column) -> (Vec<Run>, Vec<Run>) {
     }
     let ops = if line.ops.is_empty() { &column.ops } else { &line.ops };
     let runs = |variant: &String| {
-        let run = |op: &String| Run { target: target.clone(), variant: variant.clone(), op: op.clone() };
+        let kind = Kind { target: target.clone(), variant: variant.clone(), clock_hz: line.clock_hz };
+        let run = |op: &String| Run { kind: kind.clone(), op: op.clone(), bytes: column.bytes };
         ops.iter().map(run).collect::<Vec<Run>>()
     };
     (runs(variant), line.over.as_ref().map(runs).unwrap_or_default())
 }
 
+/// Firmware for the operations of one kind.
+struct Set {
+    target: Target,
+    point: OperatingPoint,
+    operations: Vec<Operation>,
+    build: Build,
+}
+
 fn measure(house: &House, paper: &Paper, progress: &dyn Progress) -> Result<BTreeMap<Run, Sample>, LabError> {
-    let mut builds: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut runs = BTreeSet::new();
     for table in &paper.table {
         for (line, column) in
             table.rows.iter().flat_map(|line| table.columns.iter().map(move |column| (line, column)))
         {
-            let (runs, over) = runs_of(line, column);
-            for run in runs.into_iter().chain(over) {
-                builds.entry((run.target, run.variant)).or_default().insert(run.op);
-            }
+            let (of_cell, over) = runs_of(line, column);
+            runs.extend(of_cell.into_iter().chain(over));
         }
+    }
+    let mut kinds: BTreeMap<&Kind, BTreeSet<&str>> = BTreeMap::new();
+    for run in &runs {
+        kinds.entry(&run.kind).or_default().insert(&run.op);
     }
     let catalogue = Catalogue::read(house)?;
-    let builds: Vec<_> = builds.into_iter().collect();
-    let total = builds.iter().map(|(_, ops)| ops.len()).sum();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(((target, variant), ops)) = builds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = samples(house, paper, &catalogue, target, variant, ops, &|what| {
-                progress.report(done.fetch_add(1, Ordering::Relaxed), total, what);
-            });
-            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-        }
-    };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(work);
-        }
-    });
-    progress.report(total, total, "");
-    let mut all = BTreeMap::new();
-    for result in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        all.extend(result?);
-    }
-    Ok(all)
+    let kinds: Vec<_> = kinds.into_iter().collect();
+    let built = AtomicUsize::new(0);
+    let sets = work::each(&kinds, |(kind, ops)| {
+        let done = built.fetch_add(1, Ordering::Relaxed);
+        progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
+        set(house, paper, &catalogue, kind, ops)
+    })?;
+    let sets: BTreeMap<&Kind, Set> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
+    let list: Vec<&Run> = runs.iter().collect();
+    let done = AtomicUsize::new(0);
+    let samples = work::each(&list, |&run| {
+        let what = format!("{} {} {}", run.kind.target, run.op, run.kind.variant);
+        progress.report(done.fetch_add(1, Ordering::Relaxed), list.len(), &what);
+        sample(paper, &sets[&run.kind], run)
+    })?;
+    progress.report(list.len(), list.len(), "");
+    Ok(list.into_iter().cloned().zip(samples).collect())
 }
 
-fn samples(
+fn set(
     house: &House,
     paper: &Paper,
     catalogue: &Catalogue,
-    target: &str,
-    variant: &str,
-    ops: &BTreeSet<String>,
-    progress: &dyn Fn(&str),
-) -> Result<Vec<(Run, Sample)>, LabError> {
-    let target = house.target(target)?;
-    let malformed = |problem: String| LabError::BadFile {
-        path: house.root().join("papers").join(format!("{}.toml", paper.id)),
-        problem,
-    };
-    if !target.toolchain.variants.iter().any(|known| known == variant) {
-        return Err(malformed(format!("{} has no variant '{variant}'", target.name())));
+    kind: &Kind,
+    ops: &BTreeSet<&str>,
+) -> Result<Set, LabError> {
+    let target = house.target(&kind.target)?;
+    let point = target.operating_point(kind.clock_hz.or(paper.clock_hz), paper.supply_v)?;
+    let mut operations = catalogue.built_as(&target, &kind.variant)?;
+    operations.retain(|operation| ops.contains(operation.name.as_str()));
+    if let Some(missing) = ops.iter().find(|op| operations.iter().all(|operation| operation.name != **op)) {
+        return Err(LabError::BadFile {
+            path: house.root().join("papers").join(format!("{}.toml", paper.id)),
+            problem: format!("{} has no operation '{missing}' in variant '{}'", target.name(), kind.variant),
+        });
     }
-    let point = target.operating_point(paper.clock_hz, paper.supply_v)?;
-    let operations = catalogue.of(&target)?;
-    let names: Vec<&str> = ops.iter().map(String::as_str).collect();
-    let mut found = Vec::new();
-    for name in &names {
-        let operation = operations
-            .iter()
-            .find(|operation| operation.name == *name)
-            .ok_or_else(|| malformed(format!("{} has no operation '{name}'", target.name())))?;
-        found.push(operation);
-    }
-    let build = firmware::build(house, &target, &point, variant, &names)?;
-    let empty = Firmware::read(&build.image(firmware::EMPTY), target.part.core)?;
-    found
-        .into_iter()
-        .map(|operation| {
-            progress(&format!("{} {} {variant}", target.name(), operation.name));
-            let firmware = Firmware::read(&build.image(&operation.name), target.part.core)?;
-            let run =
-                Run { target: target.name().into(), variant: variant.into(), op: operation.name.clone() };
-            Ok((run, sample(paper, &target, &point, operation, &firmware, &empty)?))
-        })
-        .collect()
+    let names: Vec<&str> = ops.iter().copied().collect();
+    let build = firmware::build(house, &target, &point, &kind.variant, &names)?;
+    Ok(Set { target, point, operations, build })
 }
 
-fn sample(
-    paper: &Paper,
-    target: &Target,
-    point: &OperatingPoint,
-    operation: &Operation,
-    firmware: &Firmware,
-    empty: &Firmware,
-) -> Result<Sample, LabError> {
+fn sample(paper: &Paper, set: &Set, run: &Run) -> Result<Sample, LabError> {
+    let Set { target, point, operations, build } = set;
+    let read = |name: &str| Firmware::read(&build.image(name), target.part.core);
+    let (firmware, empty) = (&read(&run.op)?, &read(firmware::EMPTY)?);
+    let operation = operations
+        .iter()
+        .find(|operation| operation.name == run.op)
+        .ok_or_else(|| LabError::Usage(format!("{} has no operation '{}'", target.name(), run.op)))?;
     let mut bench = Bench::start(target, firmware, operation, point.clock_hz, ENDLESS)?;
     let mut rng = StdRng::seed_from_u64(SEED);
-    let bytes = usize::from(operation.bytes);
+    let bytes = usize::from(run.bytes.unwrap_or(operation.bytes));
     // Caches and prefetch buffers are warm afterwards, as in the papers' loops.
     bench.measure(&random_case(operation, bytes, &mut rng)?)?;
-    let (mut cycles, mut stack, mut verified) = (0, 0, true);
-    for _ in 0..RUNS {
-        let measurement = bench.measure(&random_case(operation, bytes, &mut rng)?)?;
-        cycles += measurement.cycles;
+    let (mut cycles, mut stack, mut verified, mut output) = (Vec::new(), 0, true, 0);
+    for _ in 0..paper.runs {
+        let case = random_case(operation, bytes, &mut rng)?;
+        let measurement = bench.measure(&case)?;
+        cycles.push(measurement.cycles);
         stack = stack.max(measurement.stack);
         verified &= measurement.verified;
+        output = case.outputs.iter().map(|(_, bytes)| bytes.len()).sum();
     }
     let mut watcher = ModuleWatcher::new(firmware, &paper.module);
-    bench.measure_observed(&random_case(operation, bytes, &mut rng)?, &mut watcher)?;
+    if !paper.module.is_empty() {
+        bench.measure_observed(&random_case(operation, bytes, &mut rng)?, &mut watcher)?;
+    }
     let rounds = match watcher.rounds() {
         [first, .., last] => {
             let full = (watcher.rounds().len() - 1) as f64;
@@ -254,25 +256,16 @@ fn sample(
         }
         _ => None,
     };
-    let in_image = |address: u32| {
-        firmware.image().segments.iter().any(|segment| {
-            address.checked_sub(segment.address).is_some_and(|offset| (offset as usize) < segment.bytes.len())
-        })
-    };
-    let symbols = firmware
-        .symbols()
-        .iter()
-        .filter(|(name, symbol)| in_image(symbol.address) && !empty.symbols().contains_key(*name))
-        .map(|(name, symbol)| (name.clone(), symbol.size))
-        .collect();
+    let pieces = pieces(firmware.pieces(), empty.pieces());
     let (with, without): (Footprint, Footprint) = (firmware.footprint(), empty.footprint());
     Ok(Sample {
-        cycles: cycles as f64 / f64::from(RUNS),
+        cycles,
         seconds_per_cycle: target.seconds_per_cycle(point),
         power_w: point.power_w,
         flash: with.flash - without.flash,
         ram: with.ram - without.ram + i64::from(stack),
-        symbols,
+        output,
+        pieces,
         modules: watcher.costs(),
         rounds,
         verified,
@@ -306,16 +299,23 @@ fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, samples: &BT
         unit: column.unit.clone(),
         published,
         measured,
-        ratio: measured.zip(published).map(|(measured, published)| measured / published),
+        ratio: ratio(measured, published),
         note: notes.join(" "),
         notes,
     }
+}
+
+/// Measured over published, where there are both and the latter is not nothing.
+fn ratio(measured: Option<f64>, published: Option<f64>) -> Option<f64> {
+    let (measured, published) = measured.zip(published).filter(|(_, published)| *published != 0.0)?;
+    Some(measured / published)
 }
 
 /// How many SI units the unit of a column is.
 fn scale(unit: &str) -> f64 {
     match unit {
         "kB" => 1e3,
+        "KiB" => 1024.0,
         "ms" | "mJ" | "mW" => 1e-3,
         "µs" | "µJ" => 1e-6,
         _ => 1.0,
@@ -334,12 +334,12 @@ fn figure(
     let first = samples.first()?;
     let cycles = |sample: &Sample| match &line.of {
         Part::Nothing => None,
-        Part::Operation => Some(sample.cycles),
+        Part::Operation => Some(sample.cycles()),
         Part::Iteration => sample.rounds.map(|rounds| rounds.0),
         Part::LastIteration => sample.rounds.map(|rounds| rounds.1),
         Part::Others => {
             let modules: u64 = sample.modules.values().map(|cost| cost.cycles).sum();
-            (modules > 0).then_some(sample.cycles - modules as f64)
+            (modules > 0).then_some(sample.cycles() - modules as f64)
         }
         Part::Modules => {
             let modules: u64 = sample.modules.values().map(|cost| cost.cycles).sum();
@@ -355,6 +355,10 @@ fn figure(
     match column.what? {
         What::Cycles => of_all(&cycles),
         What::Time => of_all(&|sample| Some(cycles(sample)? * sample.seconds_per_cycle)),
+        What::Deviation => deviation(&samples),
+        What::Error => Some(deviation(&samples)? / f64::from(paper.runs).sqrt()),
+        What::Power => Some(first.power_w),
+        What::Output => Some(samples.iter().map(|sample| sample.output as f64).sum()),
         What::Energy => of_all(&|sample| Some(cycles(sample)? * sample.seconds_per_cycle * sample.power_w)),
         What::Ram => samples.iter().map(|sample| sample.ram).max().map(|bytes| bytes as f64),
         What::Flash => match &line.of {
@@ -379,13 +383,71 @@ fn figure(
     }
 }
 
+/// Standard deviation of the time of operations one after the other, as that of a population, in seconds.
+fn deviation(samples: &[&Sample]) -> Option<f64> {
+    let runs = samples.iter().map(|sample| sample.cycles.len()).min().filter(|&runs| runs > 0)?;
+    // Whole cycles, so that no rounding passes for a deviation.
+    let totals: Vec<u64> =
+        (0..runs).map(|run| samples.iter().map(|sample| sample.cycles[run]).sum()).collect();
+    let mean = totals.iter().sum::<u64>() as f64 / runs as f64;
+    let squares: f64 = totals.iter().map(|&total| (total as f64 - mean).powi(2)).sum();
+    Some((squares / runs as f64).sqrt() * samples.first()?.seconds_per_cycle)
+}
+
+/// Functions and tables by name and size, with how many of them there are: files may each have one of their own.
+type Pieces = BTreeMap<(String, u32), i64>;
+
+/// What an operation's program has and the empty one has not; the bench's own variables and calls do not count.
+fn pieces(with: &[(String, u32)], without: &[(String, u32)]) -> Pieces {
+    let mut pieces = Pieces::new();
+    for piece in with.iter().filter(|(name, _)| !name.starts_with("ws_bench_")) {
+        *pieces.entry(piece.clone()).or_default() += 1;
+    }
+    for piece in without {
+        if let Some(count) = pieces.get_mut(piece) {
+            *count -= 1;
+        }
+    }
+    pieces
+}
+
 /// Program memory of operations linked together, from what each adds alone.
 fn flash(samples: &[&Sample]) -> i64 {
-    let mut shared: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
-    for (name, size) in samples.iter().flat_map(|sample| &sample.symbols) {
-        let entry = shared.entry(name).or_insert((0, i64::from(*size)));
-        entry.0 += 1;
+    let together = samples.iter().map(|sample| sample.flash).sum::<i64>();
+    together - shared(&samples.iter().map(|sample| &sample.pieces).collect::<Vec<_>>())
+}
+
+/// Bytes that are counted more often than once where each operation's are summed up.
+fn shared(operations: &[&Pieces]) -> i64 {
+    let mut counts: BTreeMap<&(String, u32), (i64, i64)> = BTreeMap::new();
+    for (piece, &count) in operations.iter().flat_map(|pieces| pieces.iter()) {
+        let (sum, most) = counts.entry(piece).or_default();
+        *sum += count;
+        *most = count.max(*most);
     }
-    let twice: i64 = shared.values().map(|(times, size)| (times - 1) * size).sum();
-    samples.iter().map(|sample| sample.flash).sum::<i64>() - twice
+    counts.iter().map(|((_, size), (sum, most))| (sum - most) * i64::from(*size)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two hashes each have a table of their own that is called the same, one of them twice as large.
+    #[test]
+    fn what_operations_share_is_counted_once_by_name_and_size() {
+        let of = |names: &[(&str, u32)]| {
+            let with: Vec<(String, u32)> =
+                names.iter().map(|&(name, size)| (name.to_owned(), size)).collect();
+            pieces(&with, &[("start".to_owned(), 60)])
+        };
+        let sign =
+            of(&[("start", 60), ("ws_bench_run", 44), ("constants", 128), ("constants", 256), ("sign", 10)]);
+        let verify = of(&[("start", 60), ("ws_bench_run", 26), ("constants", 128), ("constants", 256)]);
+        let hash = of(&[("start", 60), ("constants", 128), ("n", 32), ("n", 32)]);
+        let other = of(&[("n", 32), ("constants", 64)]);
+        assert_eq!(shared(&[&sign]), 0);
+        assert_eq!(shared(&[&sign, &verify]), 384);
+        assert_eq!(shared(&[&sign, &verify, &hash]), 512);
+        assert_eq!(shared(&[&hash, &other]), 32);
+    }
 }

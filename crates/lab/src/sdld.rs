@@ -43,8 +43,8 @@ pub struct Program {
     pub symbols: BTreeMap<String, Symbol>,
     /// Those in code, by address, one for each.
     pub functions: Vec<Function>,
-    /// All areas together but the bench's own functions. Its variables are part of it: they are the same in every
-    /// program, and static variables behind the last of them, which the map does not name, would be taken for it.
+    /// All areas together but the bench's own functions and variables. The last of its variables is part of it: static
+    /// variables behind that, which the map does not name, would be taken for it.
     pub footprint: Footprint,
 }
 
@@ -65,13 +65,17 @@ pub fn read(hex: &str, map: &str, spaces: Spaces) -> Result<Program, String> {
         }
         for (index, (address, name)) in area.symbols.iter().enumerate() {
             let end = area.symbols[index..].iter().map(|other| other.0).find(|other| other > address);
-            let size = end.unwrap_or(area.start.saturating_add(area.size)).saturating_sub(*address);
+            let size = end.unwrap_or(area.end()).saturating_sub(*address);
             symbols.insert(name.clone(), Symbol { address: *address, size });
             if area.kind == Kind::Code {
                 if name.starts_with(BENCH) {
                     footprint.flash -= i64::from(size);
                 }
                 functions.entry(*address).or_insert(Function { name: name.clone(), address: *address, size });
+            } else if name.starts_with(BENCH)
+                && area.symbols.get(index + 1).is_some_and(|(_, next)| next.starts_with(BENCH))
+            {
+                footprint.ram -= i64::from(size);
             }
         }
     }
@@ -117,11 +121,20 @@ struct Area {
     base: u32,
     start: u32,
     size: u32,
+    absolute: bool,
     /// Sorted by address.
     symbols: Vec<(u32, String)>,
 }
 
 impl Area {
+    /// The address behind it. An absolute area is listed from 0, wherever it has its first byte; its first symbol that
+    /// cannot lie there is taken for that.
+    fn end(&self) -> u32 {
+        let listed = self.start.saturating_add(self.size);
+        let moved = self.symbols.iter().find(|(address, _)| self.absolute && *address >= listed);
+        moved.map_or(listed, |(first, _)| first.saturating_add(self.size))
+    }
+
     /// Bytes of RAM that are used up. On the 8051 sdld fits variables and register banks together and gives their
     /// area the whole memory as its size; what is used lies below the stack, which gets all that is left.
     fn ram(&self) -> u32 {
@@ -143,7 +156,8 @@ fn heading(line: &str) -> Option<(&str, u32, u32, &str)> {
     Some((words.next()?, address, size, attributes))
 }
 
-/// A line that names a symbol: `C:   00000084  _ws_bench_ready                    a`.
+/// A line that names a symbol and the module that has it: `C:   00000084  _ws_bench_ready                    a`. Without
+/// a module it is one of the linker's constants, a length or a start of an area, and no address of this one.
 fn symbol(line: &str) -> Option<(u32, &str)> {
     let mut words = line.split_whitespace();
     let mut address = words.next()?;
@@ -153,6 +167,7 @@ fn symbol(line: &str) -> Option<(u32, &str)> {
     // A number of eight digits, so that no word is taken for one.
     let number = (address.len() == 8).then(|| u32::from_str_radix(address, 16).ok())??;
     let name = words.next()?;
+    words.next()?;
     Some((number, name.strip_prefix('_').unwrap_or(name)))
 }
 
@@ -176,7 +191,9 @@ fn areas(map: &str, spaces: Spaces) -> Result<Vec<Area>, String> {
             // The heading is repeated at the top of each page.
             open = Some(areas.iter().position(|area| area.name == name).unwrap_or(areas.len()));
             if open == Some(areas.len()) {
-                areas.push(Area { name: name.into(), kind, base, start, size, symbols: Vec::new() });
+                let absolute = has("ABS");
+                let name = name.into();
+                areas.push(Area { name, kind, base, start, size, absolute, symbols: Vec::new() });
             }
         } else if let (Some(index), Some((address, name))) = (open, symbol(line)) {
             let area = &mut areas[index];
@@ -215,6 +232,11 @@ D:   000000F1  _ws_bench_key_len                  main
 ASxxxx Linker V03.00 + NoICE + sdld,  page 9.
 XSEG                                00000001    000000F9 =         249. bytes (REL,CON,XDATA)
 D:   000000F4  _big_PARM_2                        a
+TABLES                              00000000    00000200 =         512. bytes (ABS,CON,CODE)
+C:   00000000  l_TABLES                          
+C:   00000210  l_CSEG                            
+C:   0000F900  _ws_doubles                        b
+C:   0000FA00  _ws_sbox                           b
 CSEG                                00000062    00000010 =          16. bytes (REL,CON,CODE)
 C:   00000062  _main                              main
 C:   0000006A  _ws_bench_ready                    main
@@ -230,9 +252,10 @@ C:   0000006A  _ws_bench_ready                    main
         assert_eq!(symbol("big_PARM_2"), (0x100f4, 6));
         assert_eq!(symbol("ws_aes_block"), (0x20020, 96));
         assert_eq!(symbol("ws_bench_ready"), (0x6a, 8));
+        assert_eq!((symbol("ws_doubles"), symbol("ws_sbox")), ((0xf900, 256), (0xfa00, 256)));
         let functions: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();
-        assert_eq!(functions, ["main", "ws_bench_ready"]);
-        assert_eq!(program.footprint, Footprint { flash: 8, ram: 0x40 + 249 });
+        assert_eq!(functions, ["main", "ws_bench_ready", "ws_doubles", "ws_sbox"]);
+        assert_eq!(program.footprint, Footprint { flash: 8 + 512, ram: 0x40 + 249 - 240 });
         let segments = &program.image.segments;
         assert_eq!((segments.len(), segments[0].address), (1, 0x62));
         assert_eq!(segments[0].bytes, [2, 0x12, 0x34, 1, 2, 3, 4]);

@@ -27,7 +27,21 @@ pub struct Toolchain {
     /// How its operations can be built.
     #[serde(default = "every_compiler_s_variants")]
     pub variants: Vec<String>,
+    /// How those of the set `public-key` can be built.
+    #[serde(default = "every_compiler_s_public_key_variants")]
+    public_key_variants: Vec<String>,
 }
+
+impl Toolchain {
+    /// How the operations of a set of `device/ops.toml` can be built.
+    #[must_use]
+    pub fn variants_of(&self, set: &str) -> &[String] {
+        if set == PUBLIC_KEY { &self.public_key_variants } else { &self.variants }
+    }
+}
+
+/// The set of `device/ops.toml` that has variants of its own.
+pub const PUBLIC_KEY: &str = "public-key";
 
 fn every_compiler_s_operations() -> Vec<String> {
     vec!["c".into()]
@@ -35,6 +49,11 @@ fn every_compiler_s_operations() -> Vec<String> {
 
 fn every_compiler_s_variants() -> Vec<String> {
     ["O0", "portable", "small", "fast"].map(str::to_owned).into()
+}
+
+/// A curve without optimisation says nothing to anyone, and takes minutes.
+fn every_compiler_s_public_key_variants() -> Vec<String> {
+    ["portable", "small", "fast"].map(str::to_owned).into()
 }
 
 #[derive(Deserialize)]

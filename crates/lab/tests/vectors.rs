@@ -4,9 +4,10 @@
 use lab::bench::Bench;
 use lab::elf::Firmware;
 use lab::firmware;
-use lab::operations::{Catalogue, Key, Operation};
-use lab::reference::{Case, expand};
-use lab::target::House;
+use lab::operations::{Catalogue, Key, Operation, VARIANTS};
+use lab::reference::Case;
+use lab::reference::symmetric::expand;
+use lab::target::{House, PUBLIC_KEY};
 use std::collections::BTreeMap;
 
 /// Every so-manieth case of each set, so that a target has some hundred.
@@ -122,6 +123,28 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
         };
         add("hmac-sha256".into(), case);
     }
+    let derivations = [("x963-kdf", vectors::x963_kdf_sha256()), ("hkdf-sha256", vectors::hkdf_sha256())];
+    for (operation, cases) in derivations {
+        for case in cases {
+            // The call takes 16 bytes of salt.
+            let fits = case.info.len() <= AAD_ROOM && case.secret.len() <= 160 && case.len <= 160;
+            let Some(key) = case.key.filter(|_| fits && (case.salt.len() == 16 || operation == "x963-kdf"))
+            else {
+                continue;
+            };
+            let case = Case {
+                inputs: vec![
+                    ("nonce", case.salt),
+                    ("key", case.secret),
+                    ("aad", case.info),
+                    ("message", vec![0; case.len]),
+                ],
+                outputs: vec![("output", key)],
+                ..Case::default()
+            };
+            add(operation.into(), case);
+        }
+    }
     all
 }
 
@@ -129,16 +152,22 @@ fn check(target: &str) {
     let house = House::find().expect("the tests run inside the project");
     let target = house.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");
-    let operations =
-        Catalogue::read(&house).and_then(|catalogue| catalogue.of(&target)).expect("the catalogue");
+    let catalogue = Catalogue::read(&house).expect("the catalogue");
     let cases = cases();
     let of = |operation: &Operation| cases.get(operation.name.trim_end_matches("-expanded"));
-    assert!(
-        operations.iter().all(|operation| of(operation).is_some()),
-        "every operation has published vectors"
-    );
-    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    for variant in &target.toolchain.variants {
+    for variant in VARIANTS {
+        let mut operations = catalogue.built_as(&target, variant).expect("the target's sets");
+        operations.retain(|operation| {
+            operation.set != PUBLIC_KEY && cases.contains_key(operation.name.trim_end_matches("-expanded"))
+        });
+        if operations.is_empty() {
+            continue;
+        }
+        assert!(
+            operations.iter().all(|operation| of(operation).is_some()),
+            "every operation has published vectors"
+        );
+        let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
         let build = firmware::build(&house, &target, &point, variant, &names).expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");

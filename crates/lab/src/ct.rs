@@ -1,0 +1,510 @@
+//! `ct`: whether an operation takes the same time and the same way whatever its secrets are.
+//!
+//! Every run begins in one and the same state of the machine: a snapshot taken where the firmware waits for inputs,
+//! after a few runs that have warmed caches, prefetch buffers and branch prediction. Only the inputs differ. From the
+//! first instruction of the measured function to its return all runs must then have the same instruction addresses,
+//! each instruction the same cycles, and the same data addresses, sizes and directions.
+
+use crate::bench::{Bench, Progress};
+use crate::elf::Firmware;
+use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::reference::{Case, random_case};
+use crate::target::{House, OperatingPoint, Target};
+use crate::{LabError, firmware, names, work};
+use mcu::{Access, AccessKind, Observer, Step, Tables, Trace};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use serde::Serialize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// Runs that warm the machine before its snapshot is taken; their outputs are verified. Branch prediction has settled
+/// after the second.
+const WARM_UP: u32 = 2;
+
+/// The tables that AES reads at secret places, by their names in C and in the kernels of all ports. They lie where an
+/// access takes the same time at every address (`device/crypto/table.h` says where that is), so that neither time nor
+/// way depends on the entry.
+const TABLES: [&str; 7] = [
+    "*sbox",
+    "aes_t[ed]",
+    "ws_aes_{times[24],double}",
+    "{enc,dec}_[0-9]*",
+    "aes_[0-9]*",
+    "aes_*carries",
+    "ws_aes*_reduction",
+];
+
+/// What is asked of the check.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Patterns of targets; all where empty.
+    pub targets: Vec<String>,
+    /// Patterns of operations; all where empty.
+    pub operations: Vec<String>,
+    /// Patterns of variants; all where empty.
+    pub variants: Vec<String>,
+    /// Runs with random secrets for each row; at least 2.
+    pub runs: u32,
+    /// Where the random inputs begin.
+    pub seed: u64,
+    /// Cycles after which one operation counts as endless.
+    pub max_cycles: u64,
+    /// Operations on public data are checked, too.
+    pub public: bool,
+    /// Which entry of a table of AES is read must not depend on a secret either.
+    pub strict: bool,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All runs were the same.
+    Constant,
+    /// Two runs differ.
+    Variable,
+    /// The operation has no secrets, and was not looked at.
+    Public,
+    /// It does not give what it should; nothing else was looked at.
+    Wrong,
+}
+
+/// In what two runs differ first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// Which instruction comes next.
+    Branch,
+    /// Which data is read or written.
+    Address,
+    /// How long the instruction takes.
+    Time,
+}
+
+/// The check of one operation, built in one way for one target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Target name.
+    pub target: String,
+    /// Operation name.
+    pub op: String,
+    /// How it was built.
+    pub variant: String,
+    /// What was found.
+    pub verdict: Verdict,
+    /// Runs that were asked for.
+    pub runs: u32,
+    /// Where their inputs began.
+    pub seed: u64,
+    /// Of the first run: cycles within the function.
+    pub cycles: u64,
+    /// Of the first run: instructions.
+    pub instructions: u64,
+    /// Of the first run: data accesses.
+    pub accesses: u64,
+    /// Tables of AES, separated by blanks: which of their entries was read was not compared.
+    pub tables: String,
+    /// In what a run differs from the first one.
+    pub differs: Option<Difference>,
+    /// Where it does: function and source line.
+    pub place: Option<String>,
+    /// Address of the instruction.
+    pub pc: Option<u32>,
+    /// The run that does; the first one is 0.
+    pub run: Option<u32>,
+    /// What it does, and what the first one did.
+    pub what: Option<String>,
+}
+
+/// One operation's firmware on its target.
+pub struct Subject<'a> {
+    /// The target.
+    pub target: &'a Target,
+    /// Its clock.
+    pub clock_hz: u64,
+    /// The firmware, built for both.
+    pub firmware: &'a Firmware,
+    /// The operation that it calls.
+    pub operation: &'a Operation,
+    /// How it was built.
+    pub variant: &'a str,
+}
+
+/// Builds and checks all that is asked for, on all processors of the host.
+///
+/// # Errors
+/// The first that comes up: an unknown name, a build or a model that failed. What is not constant or gives wrong outputs
+/// is no error but a row that says so.
+pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
+    if request.runs < 2 {
+        return Err(LabError::Usage("--runs must be at least 2: one run differs from no other".into()));
+    }
+    let known = house.target_names()?;
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let catalogue = Catalogue::read(house)?;
+    let chosen = names::select("operation", &request.operations, &catalogue.names())?;
+    let variants = names::select("variant", &request.variants, &VARIANTS)?;
+    let mut sets = Vec::new();
+    for name in names::select("target", &request.targets, &known)? {
+        let target = house.target(name)?;
+        let point = target.operating_point(None, None)?;
+        for &variant in &variants {
+            let mut operations = catalogue.built_as(&target, variant)?;
+            operations.retain(|operation| chosen.contains(&operation.name.as_str()));
+            if !operations.is_empty() {
+                sets.push(Set { target: target.clone(), point, variant, operations });
+            }
+        }
+    }
+    let total: usize = sets.iter().map(|set| set.operations.len()).sum();
+    if total == 0 {
+        return Err(LabError::Usage(
+            "no target has such an operation in such a variant; without --op or --variant, bench shows what there is"
+                .into(),
+        ));
+    }
+    let built = AtomicUsize::new(0);
+    let builds = work::each(&sets, |set| {
+        let done = built.fetch_add(1, Ordering::Relaxed);
+        progress.report(done, sets.len(), &format!("building for {} {}", set.target.name(), set.variant));
+        let names: Vec<&str> = set
+            .operations
+            .iter()
+            .filter(|operation| request.public || !operation.public)
+            .map(|operation| operation.name.as_str())
+            .collect();
+        firmware::build(house, &set.target, &set.point, set.variant, &names)
+    })?;
+    let mut rows = Vec::new();
+    for (set, build) in sets.iter().zip(&builds) {
+        for operation in &set.operations {
+            let what = format!("{} {} {}", set.target.name(), operation.name, set.variant);
+            progress.report(rows.len(), total, &what);
+            if operation.public && !request.public {
+                let row = Row::new(set.target.name(), operation, set.variant, request, Verdict::Public);
+                rows.push(row);
+                continue;
+            }
+            let subject = Subject {
+                target: &set.target,
+                clock_hz: set.point.clock_hz,
+                firmware: &Firmware::read(&build.image(&operation.name), set.target.part.core)?,
+                operation,
+                variant: set.variant,
+            };
+            rows.push(check(&subject, request, &|run| case(operation, request.seed, run))?);
+        }
+    }
+    progress.report(total, total, "");
+    // By target, then by operation, then by variant.
+    let names = catalogue.names();
+    let operation = |row: &Row| names.iter().position(|name| *name == row.op);
+    let variant = |row: &Row| VARIANTS.iter().position(|name| *name == row.variant);
+    rows.sort_by_key(|row| (row.target.clone(), operation(row), variant(row)));
+    Ok(rows)
+}
+
+/// The operations of one target in one variant.
+struct Set {
+    target: Target,
+    point: OperatingPoint,
+    variant: &'static str,
+    operations: Vec<Operation>,
+}
+
+impl Row {
+    fn new(target: &str, operation: &Operation, variant: &str, request: &Request, verdict: Verdict) -> Row {
+        Row {
+            target: target.into(),
+            op: operation.name.clone(),
+            variant: variant.into(),
+            verdict,
+            runs: request.runs,
+            seed: request.seed,
+            cycles: 0,
+            instructions: 0,
+            accesses: 0,
+            tables: String::new(),
+            differs: None,
+            place: None,
+            pc: None,
+            run: None,
+            what: None,
+        }
+    }
+}
+
+/// The inputs of a run: each has its own generator, so that one run can be had again without the others.
+fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
+    let mut state = [0; 32];
+    state[..8].copy_from_slice(&seed.to_le_bytes());
+    state[8..12].copy_from_slice(&run.to_le_bytes());
+    random_case(operation, usize::from(operation.bytes), &mut StdRng::from_seed(state))
+}
+
+/// Checks one operation: `case` gives the inputs of each run.
+///
+/// # Errors
+/// A fault of the model, an endless operation, inputs that do not fit, or that there are none.
+pub fn check(
+    subject: &Subject<'_>,
+    request: &Request,
+    case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
+) -> Result<Row, LabError> {
+    let Subject { target, clock_hz, firmware, operation, variant } = *subject;
+    let mut bench = Bench::start(target, firmware, operation, clock_hz, request.max_cycles)?;
+    let mut return_to = 0;
+    for run in 0..WARM_UP {
+        let measurement = bench.measure(&case(u32::MAX - run)?)?;
+        if !measurement.verified {
+            return Ok(Row::new(target.name(), operation, variant, request, Verdict::Wrong));
+        }
+        return_to = measurement.return_to;
+    }
+    let first = case(0)?;
+    let case = |run| -> Result<Case, LabError> { Ok(held(case(run)?, &first, &operation.fixed)) };
+    let named = if request.strict { Vec::new() } else { tables(firmware)? };
+    let tables = Tables::new(named.iter().map(|(_, range)| range.clone()).collect());
+    let plain = bench.fork().trace(&first, return_to, &tables)?;
+    let read = named.iter().enumerate().filter(|(index, _)| plain.has_read(*index));
+    let read: Vec<&str> = read.map(|(_, (name, _))| *name).collect();
+    let mut row = Row {
+        tables: read.join(" "),
+        cycles: plain.cycles(),
+        instructions: plain.instructions(),
+        accesses: plain.accesses(),
+        ..Row::new(target.name(), operation, variant, request, Verdict::Constant)
+    };
+    let Some((run, other)) = first_other(&bench, return_to, request.runs, &plain, &tables, &case)? else {
+        return Ok(row);
+    };
+    // What the two have in common up to here is not looked at again.
+    let same = plain.checkpoints().iter().zip(other.checkpoints()).take_while(|(a, b)| a == b).count();
+    let from = (same as u64).saturating_sub(1) * Trace::INTERVAL;
+    let record = |case: &Case| -> Result<Record, LabError> {
+        let mut record = Record::new(from, &tables);
+        let end = bench.fork().observe_call(case, return_to, &mut record)?;
+        record.end(end);
+        Ok(record)
+    };
+    let found = finding(firmware, run, &record(&first)?, &record(&case(run)?)?);
+    row.verdict = Verdict::Variable;
+    row.run = Some(run);
+    if let Some(Finding { differs, pc, what }) = found {
+        row.differs = Some(differs);
+        row.pc = Some(pc);
+        row.place = Some(firmware.place(pc).trim_start_matches(" in ").to_owned());
+        row.what = Some(what);
+    }
+    Ok(row)
+}
+
+/// The tables of AES in a firmware, with the addresses of each.
+fn tables(firmware: &Firmware) -> Result<Vec<(&str, Range<u32>)>, LabError> {
+    let known: Vec<&str> = firmware.symbols().keys().map(String::as_str).collect();
+    let mut found = Vec::new();
+    for pattern in TABLES {
+        // A port has some of them; an operation without AES has none.
+        let Ok(names) = names::select("table", &[pattern.to_owned()], &known) else { continue };
+        for name in names {
+            let symbol = firmware.symbol(name)?;
+            found.push((name, symbol.address..symbol.address.saturating_add(symbol.size)));
+        }
+    }
+    Ok(found)
+}
+
+/// `case` with the inputs that are to be the same in all runs, whole or, as `key+32`, from an offset on. Its outputs are
+/// then no longer what is expected.
+fn held(mut case: Case, first: &Case, fixed: &[String]) -> Case {
+    for fixed in fixed {
+        let (name, offset) = fixed.split_once('+').unwrap_or((fixed, "0"));
+        let held = first.inputs.iter().find(|(other, _)| *other == name);
+        let bytes = case.inputs.iter_mut().find(|(other, _)| *other == name);
+        if let (Some((_, held)), Some((_, bytes)), Ok(offset)) = (held, bytes, offset.parse::<usize>()) {
+            bytes.truncate(offset);
+            bytes.extend(held.iter().skip(offset));
+        }
+    }
+    case
+}
+
+/// The first run from 1 on whose trace is not the plain one, on all processors.
+fn first_other(
+    bench: &Bench<'_>,
+    return_to: u32,
+    runs: u32,
+    plain: &Trace,
+    tables: &Tables,
+    case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
+) -> Result<Option<(u32, Trace)>, LabError> {
+    let next = AtomicU32::new(1);
+    let workers: Vec<Bench<'_>> = (0..work::processors()).map(|_| bench.fork()).collect();
+    let worker = |bench: Bench<'_>| {
+        loop {
+            let run = next.fetch_add(1, Ordering::Relaxed);
+            if run >= runs {
+                return Ok(None);
+            }
+            let trace = bench.fork().trace(&case(run)?, return_to, tables)?;
+            if trace.fingerprint() != plain.fingerprint() {
+                // Runs before this one are under way or done; later ones are of no interest.
+                next.fetch_max(runs, Ordering::Relaxed);
+                return Ok(Some((run, trace)));
+            }
+        }
+    };
+    let found: Vec<Result<Option<(u32, Trace)>, LabError>> = std::thread::scope(|scope| {
+        let handles: Vec<_> = workers.into_iter().map(|bench| scope.spawn(|| worker(bench))).collect();
+        let joined = handles.into_iter().map(|handle| handle.join());
+        joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    let found: Vec<Option<(u32, Trace)>> = found.into_iter().collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().min_by_key(|(run, _)| *run))
+}
+
+/// Something that an onlooker can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// An instruction at `pc`; the one before it took `elapsed` cycles.
+    Step { pc: u32, elapsed: u64 },
+    /// An access by the instruction before, to a place or to any in a table.
+    Access { address: u32, size: u8, kind: AccessKind, table: Option<usize> },
+    /// The call is over; the last instruction took `elapsed` cycles.
+    End { elapsed: u64 },
+}
+
+impl Seen {
+    /// Whether an onlooker could not tell this from the other.
+    fn looks_like(&self, other: &Seen) -> bool {
+        match (self, other) {
+            (Seen::Access { size: s, table: Some(a), .. }, Seen::Access { size: t, table: Some(b), .. }) => {
+                (s, a) == (t, b)
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// All that can be told of an interval of [`Trace::INTERVAL`] instructions.
+struct Record<'a> {
+    tables: &'a Tables,
+    /// The instruction with which it begins.
+    from: u64,
+    instructions: u64,
+    /// The instruction under way, and when it began.
+    pc: u32,
+    cycles: u64,
+    /// The instruction before the interval.
+    before: u32,
+    seen: Vec<Seen>,
+}
+
+impl Record<'_> {
+    fn new(from: u64, tables: &Tables) -> Record<'_> {
+        Record { tables, from, instructions: 0, pc: 0, cycles: 0, before: 0, seen: Vec::new() }
+    }
+
+    /// Whether the instruction under way belongs to the interval.
+    fn open(&self) -> bool {
+        // One more than the interval, for the time of its last instruction.
+        let last = self.from + Trace::INTERVAL;
+        self.instructions > self.from && self.instructions <= last + 1
+    }
+
+    fn end(&mut self, cycles: u64) {
+        if self.open() {
+            self.seen.push(Seen::End { elapsed: cycles - self.cycles });
+        }
+    }
+}
+
+impl Observer for Record<'_> {
+    fn step(&mut self, step: &Step) {
+        let elapsed = if self.instructions == 0 { 0 } else { step.cycles - self.cycles };
+        if self.instructions == self.from {
+            self.before = self.pc;
+        }
+        self.instructions += 1;
+        (self.pc, self.cycles) = (step.pc, step.cycles);
+        if self.open() {
+            self.seen.push(Seen::Step { pc: step.pc, elapsed });
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        if self.open() {
+            let Access { address, size, kind, .. } = *access;
+            let table = self.tables.find(address).filter(|_| kind == AccessKind::Read);
+            self.seen.push(Seen::Access { address, size, kind, table });
+        }
+    }
+}
+
+/// The first difference of two runs.
+struct Finding {
+    differs: Difference,
+    pc: u32,
+    what: String,
+}
+
+/// Says in what `other`, which is that of `run`, differs first from `plain`; nothing where the interval shows no difference.
+fn finding(firmware: &Firmware, run: u32, plain: &Record<'_>, other: &Record<'_>) -> Option<Finding> {
+    let same = plain.seen.iter().zip(&other.seen).take_while(|(a, b)| a.looks_like(b)).count();
+    let (a, b) = (*plain.seen.get(same)?, *other.seen.get(same)?);
+    let pc = plain.seen[..same]
+        .iter()
+        .rev()
+        .find_map(|seen| match seen {
+            Seen::Step { pc, .. } => Some(*pc),
+            _ => None,
+        })
+        .unwrap_or(plain.before);
+    let (differs, ours, theirs) = match (a, b) {
+        (Seen::Step { pc: x, elapsed: s }, Seen::Step { pc: y, elapsed: t }) if x == y => {
+            (Difference::Time, took(s), took(t))
+        }
+        (Seen::End { elapsed: s }, Seen::End { elapsed: t }) => (Difference::Time, took(s), took(t)),
+        // Where one of them is no access: an instruction executed under a condition, or as often as a register says.
+        (Seen::Access { .. }, _) | (_, Seen::Access { .. }) => {
+            (Difference::Address, did(firmware, a), did(firmware, b))
+        }
+        _ => (Difference::Branch, did(firmware, a), did(firmware, b)),
+    };
+    Some(Finding { differs, pc, what: format!("run 0 {ours}, run {run} {theirs}") })
+}
+
+fn took(cycles: u64) -> String {
+    format!("took {cycles} cycle{}", if cycles == 1 { "" } else { "s" })
+}
+
+/// What was seen, as what the instruction before did.
+fn did(firmware: &Firmware, seen: Seen) -> String {
+    match seen {
+        Seen::Step { pc, .. } => format!("went on to {pc:#x}{}", firmware.place(pc)),
+        Seen::Access { address, size, kind, .. } => {
+            let verb = if kind == AccessKind::Read { "read" } else { "wrote" };
+            let name = firmware.object_at(address).map_or_else(String::new, |name| format!(" ({name})"));
+            format!("{verb} {size} byte{} at {address:#x}{name}", if size == 1 { "" } else { "s" })
+        }
+        Seen::End { .. } => "returned".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(key: u8, nonce: u8) -> Case {
+        Case { inputs: vec![("key", vec![key; 4]), ("nonce", vec![nonce; 2])], ..Case::default() }
+    }
+
+    #[test]
+    fn what_is_public_stays_as_in_the_first_run() {
+        let held = |fixed: &str| held(of(1, 2), &of(7, 8), &[fixed.to_owned()]).inputs;
+        assert_eq!(held("nonce"), [("key", vec![1; 4]), ("nonce", vec![8; 2])]);
+        assert_eq!(held("key+3"), [("key", vec![1, 1, 1, 7]), ("nonce", vec![2; 2])]);
+        assert_eq!(held("aad"), of(1, 2).inputs);
+    }
+}

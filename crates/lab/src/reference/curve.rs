@@ -1,0 +1,421 @@
+//! Curves and ECDSA: P-256 by RustCrypto, secp160r1 by OpenSSL, what RFC 6979 does not say of secp160r1 as
+//! `device/crypto/ecdsa_secp160r1.h` has it.
+
+use super::drbg::{Drbg, HmacDrbg, SEED_BYTES};
+use super::{Case, bytes_of};
+use crate::LabError;
+use hmac::Hmac;
+use num_bigint::BigUint;
+use openssl::bn::{BigNum, BigNumContext};
+use openssl::ec::{EcGroup, EcKey, EcPoint};
+use openssl::ecdsa::EcdsaSig;
+use openssl::error::ErrorStack;
+use openssl::nid::Nid;
+use p256::ecdsa::signature::{Signer, Verifier};
+use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
+use p256::elliptic_curve::sec1::ToEncodedPoint;
+use p256::{PublicKey, SecretKey};
+use rand::{Rng, rngs::StdRng};
+use sha1::{Digest, Sha1};
+
+/// A curve of the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curve {
+    /// SP 800-186 section 3.2.1.3.
+    P256,
+    /// SEC 2 version 1 section 2.4.2.
+    Secp160r1,
+}
+
+fn failed(what: &'static str) -> impl Fn(String) -> LabError {
+    move |problem| LabError::Reference { what, problem }
+}
+
+fn of_openssl(error: ErrorStack) -> LabError {
+    failed("secp160r1")(error.to_string())
+}
+
+fn of_p256(error: impl std::fmt::Display) -> LabError {
+    failed("P-256")(error.to_string())
+}
+
+/// Of so many bytes, big-endian.
+fn octets(number: &BigUint, bytes: usize) -> Vec<u8> {
+    let digits = number.to_bytes_be();
+    let mut octets = vec![0; bytes.saturating_sub(digits.len())];
+    octets.extend(digits);
+    octets
+}
+
+impl Curve {
+    /// By the name that operations have it under.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Curve> {
+        match name {
+            "p256" => Some(Curve::P256),
+            "secp160r1" => Some(Curve::Secp160r1),
+            _ => None,
+        }
+    }
+
+    /// The order of the base point.
+    #[must_use]
+    pub fn order(self) -> BigUint {
+        let digits: &[u8] = match self {
+            Curve::P256 => b"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551",
+            Curve::Secp160r1 => b"100000000000000000001f4c8f927aed3ca752257",
+        };
+        BigUint::parse_bytes(digits, 16).unwrap_or_default()
+    }
+
+    /// Bytes of a private key.
+    #[must_use]
+    pub fn private_bytes(self) -> usize {
+        match self {
+            Curve::P256 => 32,
+            Curve::Secp160r1 => 21,
+        }
+    }
+
+    /// Bytes of a coordinate, and of a half of a signature.
+    #[must_use]
+    pub fn coordinate_bytes(self) -> usize {
+        match self {
+            Curve::P256 => 32,
+            Curve::Secp160r1 => 20,
+        }
+    }
+
+    /// A private key, as often as not one that begins or ends with many equal bits.
+    #[must_use]
+    pub fn private_key(self, rng: &mut StdRng) -> Vec<u8> {
+        let order = self.order();
+        let power = BigUint::from(1u8) << rng.random_range(0..order.bits() - 1);
+        let number = match rng.random_range(0..12) {
+            0 => BigUint::from(rng.random_range(1..20u8)),
+            1 => &order - rng.random_range(1..20u8),
+            2 => power,
+            3 => power + 1u8,
+            4 => &order - power,
+            5 => power * rng.random_range(1..256u32),
+            _ => BigUint::from_bytes_be(&bytes_of(self.private_bytes() + 8, rng)),
+        };
+        let number = number % &order;
+        octets(&number.max(BigUint::from(1u8)), self.private_bytes())
+    }
+
+    /// The private key that the firmware makes of what its generator gives: FIPS 186-5 appendix A.2.1.
+    #[must_use]
+    pub fn generate(self, random: &mut Drbg) -> Vec<u8> {
+        let c = random.generate(self.private_bytes() + 8);
+        octets(&self.below_order(&c), self.private_bytes())
+    }
+
+    /// (c mod (n - 1)) + 1.
+    fn below_order(self, c: &[u8]) -> BigUint {
+        BigUint::from_bytes_be(c) % (self.order() - 1u8) + 1u8
+    }
+
+    /// The public key, x and y.
+    ///
+    /// # Errors
+    /// [`LabError::Reference`] for a private key that is none.
+    pub fn public(self, private: &[u8]) -> Result<Vec<u8>, LabError> {
+        match self {
+            Curve::P256 => {
+                let key = SecretKey::from_slice(private).map_err(of_p256)?;
+                Ok(key.public_key().to_encoded_point(false).as_bytes()[1..].to_vec())
+            }
+            Curve::Secp160r1 => times_base(private).map_err(of_openssl),
+        }
+    }
+
+    /// The x-coordinate of the private key times the public one.
+    ///
+    /// # Errors
+    /// [`LabError::Reference`] for a key that is none.
+    pub fn shared(self, private: &[u8], public: &[u8]) -> Result<Vec<u8>, LabError> {
+        match self {
+            Curve::P256 => {
+                let key = SecretKey::from_slice(private).map_err(of_p256)?;
+                let point = PublicKey::from_sec1_bytes(&sec1(public)).map_err(of_p256)?;
+                let shared = p256::ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine());
+                Ok(shared.raw_secret_bytes().to_vec())
+            }
+            Curve::Secp160r1 => times_point(private, public).map_err(of_openssl),
+        }
+    }
+
+    /// The nonces with which the firmware signs, the first and whatever would come after it: P-256's are those of RFC
+    /// 6979 section 3.2 with SHA-256.
+    fn nonces(self, private: &[u8], message: &[u8]) -> Box<dyn Iterator<Item = BigUint>> {
+        let order = self.order();
+        match self {
+            Curve::P256 => {
+                let hash = BigUint::from_bytes_be(&sha2::Sha256::digest(message)) % &order;
+                let seed = [private.to_vec(), octets(&hash, 32)].concat();
+                let mut drbg = Drbg::new(&seed);
+                let in_range = move |k: &BigUint| *k > BigUint::ZERO && *k < order;
+                let draw = move || {
+                    let k = BigUint::from_bytes_be(&drbg.draw(32));
+                    drbg.update(&[]);
+                    Some(k)
+                };
+                Box::new(std::iter::from_fn(draw).filter(in_range))
+            }
+            Curve::Secp160r1 => {
+                let hash = BigUint::from_bytes_be(&Sha1::digest(message));
+                let seed = [private.to_vec(), octets(&hash, 21)].concat();
+                let mut drbg = HmacDrbg::<Hmac<Sha1>>::new(&seed);
+                Box::new(std::iter::from_fn(move || {
+                    let c = drbg.draw(29);
+                    drbg.update(&[]);
+                    Some(Curve::Secp160r1.below_order(&c))
+                }))
+            }
+        }
+    }
+
+    /// The nonce with which the firmware signs.
+    #[must_use]
+    pub fn nonce(self, private: &[u8], message: &[u8]) -> Vec<u8> {
+        octets(&self.nonces(private, message).next().unwrap_or_default(), self.private_bytes())
+    }
+
+    /// The inverse of a number modulo the order.
+    #[must_use]
+    pub fn inverse(self, number: &BigUint) -> BigUint {
+        number.modinv(&self.order()).unwrap_or_default()
+    }
+
+    /// ECDSA, r and s: with SHA-256 and RFC 6979 over P-256, with SHA-1 over secp160r1.
+    ///
+    /// # Errors
+    /// [`LabError::Reference`] for a private key that is none, and where OpenSSL does not accept what came out.
+    pub fn sign(self, private: &[u8], message: &[u8]) -> Result<Vec<u8>, LabError> {
+        if self == Curve::P256 {
+            let signature: Signature = SigningKey::from_slice(private).map_err(of_p256)?.sign(message);
+            return Ok(signature.to_bytes().to_vec());
+        }
+        let (order, bytes) = (self.order(), self.coordinate_bytes());
+        let hash = BigUint::from_bytes_be(&Sha1::digest(message));
+        let key = BigUint::from_bytes_be(private);
+        let fits = |half: &BigUint| *half > BigUint::ZERO && half.bits() <= 8 * bytes as u64;
+        for k in self.nonces(private, message).take(8) {
+            let point = times_base(&k.to_bytes_be()).map_err(of_openssl)?;
+            let r = BigUint::from_bytes_be(&point[..bytes]) % &order;
+            let s = self.inverse(&k) * (&hash + &r * &key) % &order;
+            if fits(&r) && fits(&s) {
+                let signature = [octets(&r, bytes), octets(&s, bytes)].concat();
+                if !self.verifies(&self.public(private)?, message, &signature)? {
+                    return Err(failed("secp160r1")("OpenSSL refuses a signature made here".into()));
+                }
+                return Ok(signature);
+            }
+        }
+        Err(failed("secp160r1")("no nonce gave a signature that fits".into()))
+    }
+
+    /// Whether a signature is right.
+    ///
+    /// # Errors
+    /// [`LabError::Reference`] for a public key that is none.
+    pub fn verifies(self, public: &[u8], message: &[u8], signature: &[u8]) -> Result<bool, LabError> {
+        match self {
+            Curve::P256 => {
+                let key = VerifyingKey::from_sec1_bytes(&sec1(public)).map_err(of_p256)?;
+                let signature = Signature::from_slice(signature);
+                Ok(signature.is_ok_and(|signature| key.verify(message, &signature).is_ok()))
+            }
+            Curve::Secp160r1 => {
+                let (r, s) = signature.split_at(signature.len() / 2);
+                let verify = || {
+                    let (r, s) = (BigNum::from_slice(r)?, BigNum::from_slice(s)?);
+                    let key = openssl_public(public)?;
+                    EcdsaSig::from_private_components(r, s)?.verify(&Sha1::digest(message), &key)
+                };
+                // It says that numbers out of range are an error.
+                Ok(verify().unwrap_or(false))
+            }
+        }
+    }
+}
+
+/// SEC 1 section 2.3.3, not compressed.
+fn sec1(public: &[u8]) -> Vec<u8> {
+    [&[4], public].concat()
+}
+
+/// SEC 1 section 2.3.3, compressed.
+pub(super) fn compressed(public: &[u8]) -> Vec<u8> {
+    let (x, y) = public.split_at(public.len() / 2);
+    let odd = y.last().is_some_and(|last| last & 1 == 1);
+    [&[if odd { 3 } else { 2 }], x].concat()
+}
+
+fn secp160r1() -> Result<EcGroup, ErrorStack> {
+    EcGroup::from_curve_name(Nid::SECP160R1)
+}
+
+fn openssl_public(public: &[u8]) -> Result<EcKey<openssl::pkey::Public>, ErrorStack> {
+    let (x, y) = public.split_at(public.len() / 2);
+    let (x, y) = (BigNum::from_slice(x)?, BigNum::from_slice(y)?);
+    EcKey::from_public_key_affine_coordinates(&*secp160r1()?, &x, &y)
+}
+
+fn times_base(number: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+    let (group, mut context) = (secp160r1()?, BigNumContext::new()?);
+    let mut point = EcPoint::new(&group)?;
+    let number = BigNum::from_slice(number)?;
+    point.mul_generator2(&group, &number, &mut context)?;
+    let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
+    point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
+    Ok([x.to_vec_padded(20)?, y.to_vec_padded(20)?].concat())
+}
+
+fn times_point(number: &[u8], public: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+    let (group, mut context) = (secp160r1()?, BigNumContext::new()?);
+    let mut point = EcPoint::new(&group)?;
+    let number = BigNum::from_slice(number)?;
+    point.mul2(&group, openssl_public(public)?.public_key(), &number, &mut context)?;
+    let (mut x, mut y) = (BigNum::new()?, BigNum::new()?);
+    point.affine_coordinates(&group, &mut x, &mut y, &mut context)?;
+    x.to_vec_padded(20)
+}
+
+/// A case of key generation, ECDH or ECDSA with random keys; `None` for another operation. Of the signatures to be
+/// verified one in eight is wrong.
+pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
+    let split = |name: &str| match name.strip_prefix("ecdsa-") {
+        Some(rest) => {
+            rest.split_once('-').map(|(curve, what)| (Curve::named(curve), format!("ecdsa-{what}")))
+        }
+        None => name.split_once('-').map(|(curve, what)| (Curve::named(curve), what.to_owned())),
+    };
+    let Some((Some(curve), what)) = split(name) else { return Ok(None) };
+    match what.as_str() {
+        "keygen" => generation_case(curve, &bytes_of(SEED_BYTES, rng)),
+        "ecdh" => {
+            let (private, peer) = (curve.private_key(rng), curve.private_key(rng));
+            agreement_case(curve, &private, &curve.public(&peer)?)
+        }
+        "ecdsa-sign" => signing_case(curve, &curve.private_key(rng), bytes_of(bytes, rng)),
+        "ecdsa-verify" => {
+            let (private, message) = (curve.private_key(rng), bytes_of(bytes, rng));
+            let mut signature = curve.sign(&private, &message)?;
+            if rng.random_range(0..8) == 0 {
+                let bit = rng.random_range(0..8 * signature.len());
+                signature[bit / 8] ^= 1 << (bit % 8);
+            }
+            verifying_case(curve, &curve.public(&private)?, message, &signature)
+        }
+        _ => return Ok(None),
+    }
+    .map(Some)
+}
+
+/// Key generation from a generator with this seed.
+///
+/// # Errors
+/// [`LabError::Reference`] where the reference fails.
+pub fn generation_case(curve: Curve, seed: &[u8]) -> Result<Case, LabError> {
+    let private = curve.generate(&mut Drbg::new(seed));
+    let public = curve.public(&private)?;
+    Ok(Case {
+        inputs: vec![("key", seed.to_vec())],
+        outputs: vec![("output", [private, public].concat())],
+        result: Some(0),
+        ..Case::default()
+    })
+}
+
+/// ECDH of two keys that are good.
+///
+/// # Errors
+/// [`LabError::Reference`] where they are not.
+pub fn agreement_case(curve: Curve, private: &[u8], peer: &[u8]) -> Result<Case, LabError> {
+    Ok(Case {
+        inputs: vec![("key", [private, peer].concat())],
+        outputs: vec![("output", curve.shared(private, peer)?)],
+        result: Some(0),
+        ..Case::default()
+    })
+}
+
+/// ECDSA by a key that is good.
+///
+/// # Errors
+/// [`LabError::Reference`] where it is not.
+pub fn signing_case(curve: Curve, private: &[u8], message: Vec<u8>) -> Result<Case, LabError> {
+    let signature = curve.sign(private, &message)?;
+    Ok(Case {
+        inputs: vec![("key", private.to_vec()), ("message", message)],
+        outputs: vec![("output", signature)],
+        result: Some(0),
+        ..Case::default()
+    })
+}
+
+/// Verification of a signature, right or wrong, by a key that is good.
+///
+/// # Errors
+/// [`LabError::Reference`] where it is not.
+pub fn verifying_case(
+    curve: Curve,
+    public: &[u8],
+    message: Vec<u8>,
+    signature: &[u8],
+) -> Result<Case, LabError> {
+    let result = if curve.verifies(public, &message, signature)? { 0 } else { -1 };
+    Ok(Case {
+        inputs: vec![("key", [public, signature].concat()), ("message", message)],
+        result: Some(result),
+        ..Case::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hex_literal::hex;
+    use rand::SeedableRng;
+
+    /// RFC 6979 appendix A.2.5, SHA-256, message "sample": k, r and s.
+    #[test]
+    fn the_nonce_and_the_signature_of_rfc_6979() {
+        let private = hex!("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
+        let nonce = hex!("a6e3c57dd01abe90086538398355dd4c3b17aa873382b0f24d6129493d8aad60");
+        let signature = hex!(
+            "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
+            "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8"
+        );
+        assert_eq!(Curve::P256.nonce(&private, b"sample"), nonce);
+        assert_eq!(Curve::P256.sign(&private, b"sample").expect("a good key"), signature);
+    }
+
+    #[test]
+    fn openssl_s_order_of_secp160r1_is_this_one() {
+        let group = secp160r1().expect("OpenSSL has it");
+        let (mut order, mut context) = (BigNum::new().expect("room"), BigNumContext::new().expect("room"));
+        group.order(&mut order, &mut context).expect("it has one");
+        assert_eq!(BigUint::from_bytes_be(&order.to_vec()), Curve::Secp160r1.order());
+    }
+
+    #[test]
+    fn both_sides_agree_and_wrong_signatures_are_wrong() {
+        let mut rng = StdRng::seed_from_u64(1);
+        for curve in [Curve::P256, Curve::Secp160r1] {
+            for _ in 0..20 {
+                let (a, b) = (curve.private_key(&mut rng), curve.private_key(&mut rng));
+                let (of_a, of_b) = (curve.public(&a).expect("a key"), curve.public(&b).expect("a key"));
+                let shared = curve.shared(&a, &of_b).expect("two keys");
+                assert_eq!(shared, curve.shared(&b, &of_a).expect("two keys"));
+                let mut signature = curve.sign(&a, b"message").expect("a key");
+                assert!(curve.verifies(&of_a, b"message", &signature).expect("a key"));
+                assert!(!curve.verifies(&of_a, b"messagf", &signature).expect("a key"));
+                signature[rng.random_range(0..2 * curve.coordinate_bytes())] ^= 1;
+                assert!(!curve.verifies(&of_a, b"message", &signature).expect("a key"));
+            }
+        }
+    }
+}

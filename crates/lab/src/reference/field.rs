@@ -1,0 +1,145 @@
+//! The prime fields of P-256 and secp160r1, by num-bigint.
+
+use super::Case;
+use num_bigint::BigUint;
+use rand::{Rng, RngCore, rngs::StdRng};
+
+/// A prime field, and how the firmware has its elements in memory.
+pub struct Field {
+    /// The prime.
+    pub p: BigUint,
+    /// Bytes of an element.
+    pub bytes: usize,
+    /// Elements stand as a R mod p, R = 2^(8 bytes).
+    pub montgomery: bool,
+}
+
+impl Field {
+    /// Of `p256` (SP 800-186 section 3.2.1.3) or `secp160r1` (SEC 2 version 1 section 2.4.2).
+    #[must_use]
+    pub fn named(name: &str) -> Option<Field> {
+        let power = |exponent: u32| BigUint::from(1u8) << exponent;
+        match name {
+            "p256" => Some(Field {
+                p: power(256) - power(224) + power(192) + power(96) - 1u8,
+                bytes: 32,
+                montgomery: true,
+            }),
+            "secp160r1" => Some(Field { p: power(160) - power(31) - 1u8, bytes: 20, montgomery: false }),
+            _ => None,
+        }
+    }
+
+    /// As it stands in memory: little-endian.
+    #[must_use]
+    pub fn in_memory(&self, element: &BigUint) -> Vec<u8> {
+        let mut bytes = element.to_bytes_le();
+        bytes.resize(self.bytes, 0);
+        bytes
+    }
+
+    /// The form of the product of two elements, of their forms.
+    #[must_use]
+    pub fn product(&self, a: &BigUint, b: &BigUint) -> BigUint {
+        let product = a * b % &self.p;
+        if !self.montgomery {
+            return product;
+        }
+        let r = BigUint::from(1u8) << (8 * self.bytes);
+        // p is prime, so its elements have inverses: Fermat.
+        product * r.modpow(&(&self.p - 2u8), &self.p) % &self.p
+    }
+
+    /// Any element below p, as often as not one where carries, borrows and reductions go far.
+    #[must_use]
+    pub fn operand(&self, rng: &mut StdRng) -> BigUint {
+        let one = BigUint::from(1u8);
+        let power = BigUint::from(1u8) << rng.random_range(0..8 * self.bytes);
+        let value = match rng.random_range(0..16) {
+            0 => BigUint::ZERO,
+            1 => one,
+            2 => &self.p - one,
+            3 => &self.p - rng.random_range(2..1000u32),
+            4 => power,
+            5 => power - one,
+            6 => &self.p - (power % &self.p),
+            // Words of all zeros and all ones, of each width that an implementation may have.
+            7..=9 => {
+                let word = [1, 2, 4][rng.random_range(0..3)];
+                let mut bytes = Vec::new();
+                while bytes.len() < self.bytes {
+                    let fill = match rng.random_range(0..6) {
+                        0..=1 => vec![0x00; word],
+                        2..=3 => vec![0xff; word],
+                        4 => (0..word).map(|_| rng.random()).collect(),
+                        _ => (0..word).map(|index| if index == 0 { 1 } else { 0 }).collect(),
+                    };
+                    bytes.extend(fill);
+                }
+                BigUint::from_bytes_le(&bytes)
+            }
+            // As good as uniform: the eight bytes more make the bias 2^-64.
+            _ => {
+                let mut bytes = vec![0; self.bytes + 8];
+                rng.fill_bytes(&mut bytes);
+                BigUint::from_bytes_le(&bytes)
+            }
+        };
+        value % &self.p
+    }
+
+    /// A case of a field operation on two elements, given and expected in the firmware's form; `None` for one that
+    /// there is not.
+    #[must_use]
+    pub fn case(&self, operation: &str, a: &BigUint, b: &BigUint) -> Option<Case> {
+        let (result, both) = match operation {
+            "multiply" => (self.product(a, b), true),
+            "square" => (self.product(a, a), false),
+            "add" => ((a + b) % &self.p, true),
+            "subtract" => ((a + &self.p - b) % &self.p, true),
+            _ => return None,
+        };
+        let mut key = self.in_memory(a);
+        if both {
+            key.extend(self.in_memory(b));
+        }
+        Some(Case {
+            inputs: vec![("key", key)],
+            outputs: vec![("output", self.in_memory(&result))],
+            ..Case::default()
+        })
+    }
+}
+
+/// A case with random operands; `None` for a field or an operation that there is not.
+pub(super) fn case(field: &str, operation: &str, rng: &mut StdRng) -> Option<Case> {
+    let field = Field::named(field)?;
+    let a = field.operand(rng);
+    // Equal and opposite operands meet by chance hardly ever.
+    let b = match rng.random_range(0..16) {
+        0 => a.clone(),
+        1 => (&field.p - &a) % &field.p,
+        _ => field.operand(rng),
+    };
+    field.case(operation, &a, &b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 6090 has no field vectors; this is the definition of the Montgomery form: (aR)(bR)/R = (ab)R.
+    #[test]
+    fn products_of_forms_are_forms_of_products() {
+        for name in ["p256", "secp160r1"] {
+            let field = Field::named(name).expect("it is known");
+            let r = match field.montgomery {
+                true => (BigUint::from(1u8) << (8 * field.bytes)) % &field.p,
+                false => BigUint::from(1u8),
+            };
+            let (a, b) = (BigUint::from(123_456_789u32), &field.p - 987_654u32);
+            let form = |x: &BigUint| x * &r % &field.p;
+            assert_eq!(field.product(&form(&a), &form(&b)), form(&(&a * &b)));
+        }
+    }
+}
