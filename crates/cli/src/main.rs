@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::target::House;
-use lab::{LabError, bench, measure, progress, report, reproduce};
+use lab::{LabError, bench, ct, measure, progress, report, reproduce};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +33,9 @@ enum Command {
         after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10"
     )]
     Measure(MeasureArgs),
+    /// Whether operations take the same time and the same way whatever their secrets are
+    #[command(after_help = "Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast")]
+    Ct(CtArgs),
     /// A paper's tables: each published figure beside the one measured here, and what does not add up
     #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
     Reproduce(ReproduceArgs),
@@ -90,7 +93,7 @@ struct BenchArgs {
     /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
     #[arg(long, value_name = "GLOB")]
     op: Vec<String>,
-    /// How it is built: O0, portable, small or fast; may be repeated [default: all]
+    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
     /// Message length [default: the operation's]
@@ -152,6 +155,37 @@ struct MeasureArgs {
 }
 
 #[derive(Args)]
+struct CtArgs {
+    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
+    #[arg(long, value_name = "TARGET")]
+    target: Vec<String>,
+    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
+    #[arg(long, value_name = "GLOB")]
+    op: Vec<String>,
+    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
+    #[arg(long, value_name = "VARIANT")]
+    variant: Vec<String>,
+    /// Random secrets for each row
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    runs: u32,
+    /// Where the random secrets begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Check operations on public data, too, which may take their time from it
+    #[arg(long)]
+    public: bool,
+    /// Compare which entries of AES's tables are read, too; they lie where each takes the same time
+    #[arg(long)]
+    strict: bool,
+    /// Cycles after which one operation counts as endless
+    #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
+    max_cycles: u64,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Args)]
 struct ReproduceArgs {
     /// The paper, by first author and year, or all
     #[arg(value_name = "PAPER|all")]
@@ -172,6 +206,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let answer = House::find().and_then(|house| match cli.command {
         Command::Bench(args) => run_bench(&house, args),
+        Command::Ct(args) => run_ct(&house, args),
         Command::Measure(args) => run_measure(&house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
     });
@@ -211,6 +246,34 @@ fn run_bench(house: &House, args: BenchArgs) -> Result<Answer, LabError> {
         _ => format!("wattseal: {wrong} of {} rows gave wrong outputs; their costs mean nothing", rows.len()),
     };
     Ok(Answer { data: report::bench(&rows, args.format.into())?, remark, success: wrong == 0 })
+}
+
+fn run_ct(house: &House, args: CtArgs) -> Result<Answer, LabError> {
+    let request = ct::Request {
+        targets: args.target,
+        operations: args.op,
+        variants: args.variant,
+        runs: args.runs,
+        seed: args.seed,
+        max_cycles: args.max_cycles,
+        public: args.public,
+        strict: args.strict,
+    };
+    let rows = ct::run(house, &request, &progress::Bar::new())?;
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let (variable, wrong) = (count(ct::Verdict::Variable), count(ct::Verdict::Wrong));
+    let mut remarks = Vec::new();
+    if variable > 0 {
+        remarks.push(format!("wattseal: {variable} of {} rows depend on their secrets", rows.len()));
+    }
+    if wrong > 0 {
+        remarks.push(format!(
+            "wattseal: {wrong} of {} rows gave wrong outputs and were not checked",
+            rows.len()
+        ));
+    }
+    let success = remarks.is_empty();
+    Ok(Answer { data: report::ct(&rows, args.format.into())?, remark: remarks.join("\n"), success })
 }
 
 fn run_measure(house: &House, args: MeasureArgs) -> Result<Answer, LabError> {

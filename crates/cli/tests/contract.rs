@@ -290,8 +290,79 @@ fn a_marker_s_writes_bracket_a_region() {
 }
 
 #[test]
+fn ct_rows_say_what_was_found() {
+    let rows = rows(&[
+        "ct",
+        "--target",
+        "atmega328p",
+        "--op",
+        "aes128-encrypt",
+        "--variant",
+        "fast",
+        "--runs",
+        "4",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(rows.len(), 1);
+    let mut fields: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    let expected = [
+        "accesses",
+        "cycles",
+        "differs",
+        "instructions",
+        "op",
+        "pc",
+        "place",
+        "run",
+        "runs",
+        "seed",
+        "tables",
+        "target",
+        "variant",
+        "verdict",
+        "what",
+    ];
+    assert_eq!(fields, expected);
+    assert_eq!((rows[0]["verdict"].as_str(), rows[0]["runs"].as_u64()), (Some("constant"), Some(4)));
+    assert!(rows[0]["tables"].as_str().is_some_and(|tables| tables.contains("ws_aes_sbox")), "{}", rows[0]);
+}
+
+#[test]
+fn what_is_not_constant_is_a_failure_that_names_its_line() {
+    let arguments = [
+        "ct",
+        "--target",
+        "atmega328p",
+        "--op",
+        "aes128-encrypt",
+        "--variant",
+        "fast",
+        "--runs",
+        "4",
+        "--strict",
+    ];
+    let output = wattseal(&arguments);
+    assert_eq!(output.status.code(), Some(1));
+    let (data, remark) = (stdout(&output), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(
+        data.contains("VARIABLE") && data.contains("aes_fast.S:") && data.contains("ws_aes_sbox+0x"),
+        "{data}"
+    );
+    assert!(remark.contains("1 of 1 rows"), "{remark}");
+    let output = wattseal(&[&arguments[..], &["--format", "csv"]].concat());
+    assert!(
+        stdout(&output).starts_with("target,op,variant,verdict,runs,seed,cycles,"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(refused(&["ct", "--runs", "1"], 2).contains("--runs"));
+}
+
+#[test]
 fn help_shows_an_example() {
-    for subcommand in ["bench", "measure"] {
+    for subcommand in ["bench", "ct", "measure", "reproduce"] {
         let output = wattseal(&[subcommand, "--help"]);
         assert!(
             output.status.success() && stdout(&output).contains(&format!("Example: wattseal {subcommand}"))
