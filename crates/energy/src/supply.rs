@@ -1,5 +1,7 @@
 //! The supply of a microcontroller, as its data sheet gives it.
 
+use crate::calibration::Adjustment;
+use crate::states::{BrownOut, Change, Module, SleepMode};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -13,7 +15,7 @@ pub struct Limit {
     pub clock_hz: f64,
 }
 
-/// A current that the data sheet gives: active mode, executing from flash, peripherals off, typical, 25 °C.
+/// A current that the data sheet gives: peripherals off, typical, 25 °C.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
@@ -34,8 +36,20 @@ pub struct Level {
     pub name: String,
     /// Highest clock at this level, in Hz.
     pub max_hz: f64,
-    /// Measured currents.
+    /// Currents while executing from flash.
     pub points: Vec<Point>,
+    /// Currents while executing from RAM, where the data sheet has them.
+    #[serde(default)]
+    pub ram_points: Vec<Point>,
+}
+
+/// Where the core fetches its instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// From flash, as firmware usually does.
+    Flash,
+    /// From RAM.
+    Ram,
 }
 
 /// The `[supply]` table of a target file.
@@ -59,6 +73,21 @@ pub struct Supply {
     /// Core-voltage levels, rising.
     #[serde(rename = "level")]
     pub levels: Vec<Level>,
+    /// Sleep modes, from the lightest down.
+    #[serde(rename = "sleep", default)]
+    pub sleeps: Vec<SleepMode>,
+    /// What parts of the microcontroller draw beside the core.
+    #[serde(rename = "module", default)]
+    pub modules: Vec<Module>,
+    /// How long changes of the core level and the clock, and the start, take.
+    #[serde(default)]
+    pub change: Change,
+    /// Where the part resets itself for want of supply; the first is in force after a reset.
+    #[serde(rename = "brown_out", default)]
+    pub brown_outs: Vec<BrownOut>,
+    /// What a calibration did to the active currents.
+    #[serde(skip)]
+    pub(crate) adjustment: Adjustment,
 }
 
 /// A clock and a supply that do not go together, or a target file that does not say what it must.
@@ -93,6 +122,36 @@ pub enum SupplyError {
         needs_v: Option<f64>,
         /// Where the limit stands.
         source_document: String,
+    },
+    /// The data sheet has no current for code in RAM.
+    #[error("{source_document} gives no current for code in RAM; ask for that of code in flash")]
+    NoRamCurrent {
+        /// Where it would stand.
+        source_document: String,
+    },
+    /// Too few currents to fit a line to.
+    #[error("a fit needs currents at two clocks; at {supply_v} V {level} has {clocks}; take another level or supply",
+        level = if level.is_empty() { "the part" } else { level })]
+    Fit {
+        /// Which core level.
+        level: String,
+        /// Asked for, in volts.
+        supply_v: f64,
+        /// How many there are.
+        clocks: usize,
+    },
+    /// A calibration leaves no current here.
+    #[error(
+        "the calibration makes {current_ma:.3} mA of the current at {clock} MHz, {supply_v} V; \
+         give it a point near there", clock = clock_hz / 1e6, current_ma = current_a * 1e3
+    )]
+    Calibrated {
+        /// Asked for, in Hz.
+        clock_hz: f64,
+        /// Asked for, in volts.
+        supply_v: f64,
+        /// What came of it, in amperes: nothing, or less.
+        current_a: f64,
     },
     /// The `[supply]` table is missing or wrong.
     #[error("target file: {0}")]
@@ -159,19 +218,28 @@ impl Supply {
         Some(before.supply_v + share * (row.supply_v - before.supply_v))
     }
 
+    /// Whether the data sheet allows this supply.
+    ///
+    /// # Errors
+    /// [`SupplyError::Voltage`] with the limits.
+    pub fn check_supply(&self, supply_v: f64) -> Result<(), SupplyError> {
+        if (self.min_v()..=self.max_v).contains(&supply_v) {
+            return Ok(());
+        }
+        Err(SupplyError::Voltage {
+            supply_v,
+            min_v: self.min_v(),
+            max_v: self.max_v,
+            source_document: self.source.clone(),
+        })
+    }
+
     /// Whether the data sheet allows this clock at this supply.
     ///
     /// # Errors
     /// [`SupplyError::Voltage`] or [`SupplyError::Clock`] with the limits.
     pub fn check(&self, clock_hz: f64, supply_v: f64) -> Result<(), SupplyError> {
-        if !(self.min_v()..=self.max_v).contains(&supply_v) {
-            return Err(SupplyError::Voltage {
-                supply_v,
-                min_v: self.min_v(),
-                max_v: self.max_v,
-                source_document: self.source.clone(),
-            });
-        }
+        self.check_supply(supply_v)?;
         let limit_hz = self.max_clock_hz(supply_v);
         // A kilohertz of slack, so that a limit read off a linear rise can be asked for as it is printed.
         if clock_hz.is_nan() || clock_hz <= 0.0 || clock_hz > limit_hz + 1e3 {
@@ -195,34 +263,61 @@ impl Supply {
             .unwrap_or(&self.levels[self.levels.len() - 1])
     }
 
-    /// The active current at a clock and supply, in amperes: linear in the clock along the points of one supply
-    /// (continued beyond the outermost two, or in proportion where there is one), linear in the supply between the
-    /// two nearest, and the same at every supply where the data sheet knows one alone (a part whose core stands
-    /// behind a linear regulator).
+    /// The active current at a clock and supply, in amperes, executing from flash: [`Supply::current_at`].
     ///
     /// # Errors
     /// As [`Supply::check`].
     pub fn current_a(&self, clock_hz: f64, supply_v: f64) -> Result<f64, SupplyError> {
+        self.current_at(clock_hz, supply_v, Fetch::Flash)
+    }
+
+    /// The active current at a clock and supply, in amperes: linear in the clock along the points of one supply
+    /// (continued beyond the outermost two, or in proportion where there is one), linear in the supply between the
+    /// two nearest, and the same at every supply where the data sheet knows one alone (a part whose core stands
+    /// behind a linear regulator). After [`Supply::calibrated`], what the calibration makes of that.
+    ///
+    /// # Errors
+    /// As [`Supply::check`]; [`SupplyError::NoRamCurrent`] where the data sheet has no current for code in RAM;
+    /// [`SupplyError::Calibrated`] where a calibration leaves none.
+    pub fn current_at(&self, clock_hz: f64, supply_v: f64, fetch: Fetch) -> Result<f64, SupplyError> {
         self.check(clock_hz, supply_v)?;
         let level = self.level(clock_hz);
-        let mut supplies: Vec<f64> = level.points.iter().map(|point| point.supply_v).collect();
-        supplies.sort_by(f64::total_cmp);
-        supplies.dedup();
-        let along_clock = |v: f64| {
-            let mut curve: Vec<(f64, f64)> = level
-                .points
-                .iter()
-                .filter(|point| point.supply_v == v)
-                .map(|point| (point.clock_hz, point.current_a))
-                .collect();
-            curve.sort_by(|a, b| a.0.total_cmp(&b.0));
-            if let [(hz, a)] = curve[..] { a * clock_hz / hz } else { interpolate(&curve, clock_hz) }
+        let points = match fetch {
+            Fetch::Flash => &level.points,
+            Fetch::Ram => &level.ram_points,
         };
-        let across: Vec<(f64, f64)> = supplies.iter().map(|&v| (v, along_clock(v))).collect();
-        Ok(match across[..] {
-            [(_, current_a)] => current_a,
-            _ => interpolate(&across, supply_v),
-        })
+        if points.is_empty() {
+            return Err(SupplyError::NoRamCurrent { source_document: self.source.clone() });
+        }
+        let current_a = self.adjustment.apply(at(points, clock_hz, supply_v));
+        if current_a <= 0.0 {
+            return Err(SupplyError::Calibrated { clock_hz, supply_v, current_a });
+        }
+        Ok(current_a)
+    }
+
+    /// A sleep mode by the name that the machine reports.
+    #[must_use]
+    pub fn sleep(&self, name: &str) -> Option<&SleepMode> {
+        self.sleeps.iter().find(|mode| mode.name == name)
+    }
+
+    /// What a sleep mode draws, in amperes, at the clock and supply that its entry names.
+    #[must_use]
+    pub fn sleep_a(&self, name: &str) -> Option<f64> {
+        self.sleep(name).map(|mode| mode.current_a)
+    }
+
+    /// What a part of the microcontroller draws beside the core.
+    #[must_use]
+    pub fn module(&self, name: &str) -> Option<&Module> {
+        self.modules.iter().find(|module| module.name == name)
+    }
+
+    /// The supply at which the part resets itself unless the firmware sets another.
+    #[must_use]
+    pub fn brown_out(&self) -> Option<&BrownOut> {
+        self.brown_outs.first()
     }
 
     /// The active power at a clock and supply, in watts.
@@ -231,6 +326,27 @@ impl Supply {
     /// As [`Supply::check`].
     pub fn power_w(&self, clock_hz: f64, supply_v: f64) -> Result<f64, SupplyError> {
         Ok(self.current_a(clock_hz, supply_v)? * supply_v)
+    }
+}
+
+/// The current at a clock and supply between points, as [`Supply::current_at`] says; at least one point.
+pub(crate) fn at(points: &[Point], clock_hz: f64, supply_v: f64) -> f64 {
+    let mut supplies: Vec<f64> = points.iter().map(|point| point.supply_v).collect();
+    supplies.sort_by(f64::total_cmp);
+    supplies.dedup();
+    let along_clock = |v: f64| {
+        let mut curve: Vec<(f64, f64)> = points
+            .iter()
+            .filter(|point| point.supply_v == v)
+            .map(|point| (point.clock_hz, point.current_a))
+            .collect();
+        curve.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if let [(hz, a)] = curve[..] { a * clock_hz / hz } else { interpolate(&curve, clock_hz) }
+    };
+    let across: Vec<(f64, f64)> = supplies.iter().map(|&v| (v, along_clock(v))).collect();
+    match across[..] {
+        [(_, current_a)] => current_a,
+        _ => interpolate(&across, supply_v),
     }
 }
 
