@@ -3,6 +3,8 @@
 mod calibration;
 mod fit;
 mod line;
+pub mod plan;
+pub mod sizing;
 mod states;
 mod supply;
 
