@@ -20,6 +20,9 @@ pub struct SleepMode {
     /// Currents at other clocks and supplies, where the data sheet has them.
     #[serde(default)]
     pub points: Vec<Point>,
+    /// At each core level, from the lowest, where the data sheet tells them apart.
+    #[serde(default)]
+    pub by_level_a: Vec<f64>,
     /// From the wake-up event to the first instruction, in seconds, typical; none where the data sheet has no time.
     #[serde(default)]
     pub wake_s: Option<f64>,
@@ -35,6 +38,13 @@ impl SleepMode {
     #[must_use]
     pub fn current_at(&self, clock_hz: f64, supply_v: f64) -> f64 {
         if self.points.is_empty() { self.current_a } else { at(&self.points, clock_hz, supply_v) }
+    }
+
+    /// What it draws at a core level, counted from 0, in amperes: its one current where the data sheet does not tell
+    /// levels apart.
+    #[must_use]
+    pub fn current_at_level(&self, level: usize) -> f64 {
+        self.by_level_a.get(level).copied().unwrap_or(self.current_a)
     }
 }
 
