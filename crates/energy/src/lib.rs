@@ -1,13 +1,27 @@
-//! Cycles become joules: the `[supply]` table of a target file, its limits, and the current between its points.
+//! Cycles become joules: what a data sheet says of a microcontroller's supply and of a radio, what a measuring
+//! instrument would read, what the sun gives and what a store keeps of it.
+//!
+//! - [`Supply`]: the `[supply]` table of a target file, its limits, and the current between its points
+//! - [`radio`]: `radios/*.toml`, what a message on the air costs
+//! - [`instrument`]: a sampled-current meter over a current of the models, and its error
+//! - [`sun`]: irradiance from a file or a clear-sky model, and the panel under it
+//! - [`storage`]: capacitor and battery
+//! - [`sizing`], [`plan`]: what all that decides
 
 mod calibration;
 mod fit;
+pub mod instrument;
 mod line;
 pub mod plan;
+pub mod radio;
+mod range;
 pub mod sizing;
 mod states;
+pub mod storage;
+pub mod sun;
 mod supply;
 
 pub use fit::Fit;
+pub use range::OutOfRange;
 pub use states::{BrownOut, Change, Module, SleepMode, Timing};
 pub use supply::{Fetch, Level, Limit, Point, Supply, SupplyError};

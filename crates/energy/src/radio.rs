@@ -1,0 +1,408 @@
+//! Radios: what their states draw, how long they take from one to the next, and what a message on the air costs.
+
+use crate::range::{self, OutOfRange};
+use serde::Deserialize;
+use thiserror::Error;
+
+/// A radio, as `radios/*.toml` describes it.
+///
+/// The states' names are also those by which a chip model reports its time, so that time in a state times
+/// [`Radio::state_a`] is its charge:
+/// `sleep` (registers kept, nothing runs), `xoff` (the digital part alone), `crystal` (the oscillator starts), `idle`
+/// (the oscillator runs), `calibrate` (the synthesizer finds its settings), `settling` (it goes to its frequency),
+/// `fstxon` (it stands there, ready), `rx`, `tx`. A file has those that its chip has. `rx` and `tx` draw what the
+/// radio is set to ([`Radio::at_bit_rate`], [`Radio::at_output`]).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Radio {
+    /// Its name on the command line: the file's.
+    pub name: String,
+    /// Maker and part.
+    pub description: String,
+    /// Data sheet, document number.
+    pub source: String,
+    /// How well the source covers what is asked of it, in a sentence for the reader of an energy figure.
+    pub note: String,
+    /// Lowest supply, in volts.
+    pub min_v: f64,
+    /// Highest supply, in volts.
+    pub max_v: f64,
+    /// Bits a second on the air.
+    pub bit_rate_hz: f64,
+    /// Output power, in dBm.
+    pub output_dbm: f64,
+    /// What a packet has besides its data.
+    pub packet: Packet,
+    /// What the states draw, `rx` and `tx` excepted.
+    #[serde(rename = "state")]
+    pub states: Vec<State>,
+    /// What receiving draws, by bit rate.
+    pub receive: Vec<Receive>,
+    /// What transmitting draws, by output power.
+    pub transmit: Vec<Transmit>,
+    /// How long the radio takes from one state to another, and through which.
+    #[serde(rename = "change")]
+    pub changes: Vec<Change>,
+}
+
+/// What stands on the air around the data of a packet, in bytes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packet {
+    /// Preamble.
+    pub preamble_bytes: u32,
+    /// Synchronisation word.
+    pub sync_bytes: u32,
+    /// Length and other header fields.
+    pub header_bytes: u32,
+    /// Checksum.
+    pub crc_bytes: u32,
+    /// Bytes after the checksum that keep the transmitter on until the last bit is out.
+    #[serde(default)]
+    pub trailer_bytes: u32,
+    /// Most data in a packet.
+    pub largest_bytes: u32,
+    /// Document and section.
+    pub source: String,
+}
+
+impl Packet {
+    /// Everything besides the data, in bytes.
+    #[must_use]
+    pub fn overhead_bytes(&self) -> u32 {
+        self.preamble_bytes + self.sync_bytes + self.header_bytes + self.crc_bytes + self.trailer_bytes
+    }
+}
+
+/// What a state draws.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// Its name, as in the list of [`Radio`].
+    pub name: String,
+    /// Typical current, in amperes.
+    pub current_a: f64,
+    /// Document and table, and what stands there where it is not this state by name.
+    pub source: String,
+}
+
+/// What receiving draws.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receive {
+    /// Bits a second.
+    pub bit_rate_hz: f64,
+    /// Typical current, in amperes.
+    pub current_a: f64,
+    /// Document, table, condition.
+    pub source: String,
+}
+
+/// What transmitting draws.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transmit {
+    /// Output power, in dBm.
+    pub output_dbm: f64,
+    /// Typical current, in amperes.
+    pub current_a: f64,
+    /// Document, table, condition.
+    pub source: String,
+}
+
+/// The way from one state to another.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// State before.
+    pub from: String,
+    /// State after.
+    pub to: String,
+    /// What is passed on the way, in order.
+    pub through: Vec<Passage>,
+    /// Document and table.
+    pub source: String,
+}
+
+impl Change {
+    /// The whole way, in seconds.
+    #[must_use]
+    pub fn time_s(&self) -> f64 {
+        self.through.iter().map(|passage| passage.time_s).sum()
+    }
+}
+
+/// A time in a state.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Passage {
+    /// Which state.
+    pub state: String,
+    /// How long, in seconds.
+    pub time_s: f64,
+}
+
+/// What sending a message takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transmission {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes on the air, overhead included.
+    pub air_bytes: u32,
+    /// Time with the transmitter on, in seconds.
+    pub air_s: f64,
+    /// Energy with the transmitter on, in joules.
+    pub air_j: f64,
+    /// Time from sleep to sleep, in seconds.
+    pub time_s: f64,
+    /// Energy from sleep to sleep, in joules.
+    pub energy_j: f64,
+    /// The states passed, one after the other.
+    pub passages: Vec<Passage>,
+}
+
+/// What listening takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listening {
+    /// Time from sleep to sleep, in seconds.
+    pub time_s: f64,
+    /// Energy from sleep to sleep, in joules.
+    pub energy_j: f64,
+    /// The states passed, one after the other.
+    pub passages: Vec<Passage>,
+}
+
+/// A radio's file that does not say what it must, or something asked of a radio that it cannot do.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum RadioError {
+    /// The file is not well formed.
+    #[error("radio file: {0}")]
+    File(String),
+    /// There is no such state, way, rate or power in its file.
+    #[error("{radio} has no {what} '{asked}'; it has {known}")]
+    Unknown {
+        /// Which radio.
+        radio: String,
+        /// What was asked for.
+        what: &'static str,
+        /// Which.
+        asked: String,
+        /// What there is.
+        known: String,
+    },
+    /// The supply is outside its range.
+    #[error("{supply_v} V is outside the {min_v} V to {max_v} V that {source_document} allows for {radio}")]
+    Voltage {
+        /// Which radio.
+        radio: String,
+        /// Asked for, in volts.
+        supply_v: f64,
+        /// Lowest allowed, in volts.
+        min_v: f64,
+        /// Highest allowed, in volts.
+        max_v: f64,
+        /// Where the limit stands.
+        source_document: String,
+    },
+    /// A figure that cannot be.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+}
+
+impl Radio {
+    /// Reads a radio's file, and checks that it can send and listen.
+    ///
+    /// # Errors
+    /// [`RadioError`] with what is missing or wrong.
+    pub fn from_toml(text: &str) -> Result<Radio, RadioError> {
+        let radio: Radio = toml::from_str(text).map_err(|error| RadioError::File(error.to_string()))?;
+        range::positive("min_v", radio.min_v)?;
+        range::require("max_v", radio.max_v, radio.max_v > radio.min_v, "above min_v")?;
+        range::positive("bit_rate_hz", radio.bit_rate_hz)?;
+        range::positive("largest_bytes", f64::from(radio.packet.largest_bytes))?;
+        for state in &radio.states {
+            range::not_negative("current_a", state.current_a)?;
+        }
+        for passage in radio.changes.iter().flat_map(|change| &change.through) {
+            range::not_negative("time_s", passage.time_s)?;
+            radio.state_a(&passage.state)?;
+        }
+        radio.rx_a()?;
+        radio.tx_a()?;
+        let ways = [
+            ("sleep", "idle"),
+            ("idle", "tx"),
+            ("tx", "idle"),
+            ("idle", "rx"),
+            ("rx", "idle"),
+            ("idle", "sleep"),
+        ];
+        for (from, to) in ways {
+            radio.change(from, to)?;
+        }
+        Ok(radio)
+    }
+
+    /// The same radio at another output power.
+    ///
+    /// # Errors
+    /// [`RadioError::Unknown`] with those that the data sheet gives a current for.
+    pub fn at_output(&self, output_dbm: f64) -> Result<Radio, RadioError> {
+        let radio = Radio { output_dbm, ..self.clone() };
+        radio.tx_a()?;
+        Ok(radio)
+    }
+
+    /// The same radio at another bit rate.
+    ///
+    /// # Errors
+    /// [`RadioError::Unknown`] with those that the data sheet gives a current for.
+    pub fn at_bit_rate(&self, bit_rate_hz: f64) -> Result<Radio, RadioError> {
+        let radio = Radio { bit_rate_hz, ..self.clone() };
+        radio.rx_a()?;
+        Ok(radio)
+    }
+
+    /// What a state draws, in amperes; the same at every supply, as the data sheet knows one alone.
+    ///
+    /// # Errors
+    /// [`RadioError::Unknown`] with the states that there are.
+    pub fn state_a(&self, name: &str) -> Result<f64, RadioError> {
+        match name {
+            "rx" => self.rx_a(),
+            "tx" => self.tx_a(),
+            _ => match self.states.iter().find(|state| state.name == name) {
+                Some(state) => Ok(state.current_a),
+                None => Err(self.unknown(
+                    "state",
+                    name,
+                    self.states.iter().map(|state| state.name.clone()).chain(["rx".into(), "tx".into()]),
+                )),
+            },
+        }
+    }
+
+    /// What receiving draws at the radio's bit rate, in amperes.
+    ///
+    /// # Errors
+    /// [`RadioError::Unknown`] with the rates that there are.
+    pub fn rx_a(&self) -> Result<f64, RadioError> {
+        let row = self.receive.iter().find(|row| row.bit_rate_hz == self.bit_rate_hz);
+        row.map(|row| row.current_a).ok_or_else(|| {
+            let known = self.receive.iter().map(|row| row.bit_rate_hz.to_string());
+            self.unknown("bit rate", &self.bit_rate_hz.to_string(), known)
+        })
+    }
+
+    /// What transmitting draws at the radio's output power, in amperes.
+    ///
+    /// # Errors
+    /// [`RadioError::Unknown`] with the powers that there are.
+    pub fn tx_a(&self) -> Result<f64, RadioError> {
+        let row = self.transmit.iter().find(|row| row.output_dbm == self.output_dbm);
+        row.map(|row| row.current_a).ok_or_else(|| {
+            let known = self.transmit.iter().map(|row| row.output_dbm.to_string());
+            self.unknown("output power", &self.output_dbm.to_string(), known)
+        })
+    }
+
+    /// The way from one state to another.
+    ///
+    /// # Errors
+    /// [`RadioError::Unknown`] with those that the file gives.
+    pub fn change(&self, from: &str, to: &str) -> Result<&Change, RadioError> {
+        self.changes.iter().find(|change| change.from == from && change.to == to).ok_or_else(|| {
+            let known = self.changes.iter().map(|change| format!("{} to {}", change.from, change.to));
+            self.unknown("way from state to state", &format!("{from} to {to}"), known)
+        })
+    }
+
+    /// How long a packet of `bytes` of data is on the air, in seconds.
+    #[must_use]
+    pub fn air_s(&self, bytes: u32) -> f64 {
+        8.0 * f64::from(bytes + self.packet.overhead_bytes()) / self.bit_rate_hz
+    }
+
+    /// What sending `bytes` of data takes, from sleep to sleep, in as few packets as they fit in: the oscillator
+    /// starts, and for each packet the synthesizer is brought to its frequency, the packet goes out, the radio is
+    /// idle again. Without what the microcontroller does meanwhile; nothing is sent for no bytes.
+    ///
+    /// # Errors
+    /// [`RadioError::Voltage`] for a supply outside the radio's range.
+    pub fn send(&self, bytes: u32, supply_v: f64) -> Result<Transmission, RadioError> {
+        self.check_supply(supply_v)?;
+        let packets = bytes.div_ceil(self.packet.largest_bytes);
+        let mut passages = Vec::new();
+        let mut left = bytes;
+        if packets > 0 {
+            passages.extend_from_slice(&self.change("sleep", "idle")?.through);
+        }
+        while left > 0 {
+            let data = left.min(self.packet.largest_bytes);
+            passages.extend_from_slice(&self.change("idle", "tx")?.through);
+            passages.push(Passage { state: "tx".into(), time_s: self.air_s(data) });
+            passages.extend_from_slice(&self.change("tx", "idle")?.through);
+            left -= data;
+        }
+        if packets > 0 {
+            passages.extend_from_slice(&self.change("idle", "sleep")?.through);
+        }
+        let air_bytes = bytes + packets * self.packet.overhead_bytes();
+        let air_s = 8.0 * f64::from(air_bytes) / self.bit_rate_hz;
+        let (time_s, energy_j) = self.sum(&passages, supply_v)?;
+        Ok(Transmission {
+            packets,
+            air_bytes,
+            air_s,
+            air_j: air_s * self.tx_a()? * supply_v,
+            time_s,
+            energy_j,
+            passages,
+        })
+    }
+
+    /// What listening for `seconds` takes, from sleep to sleep.
+    ///
+    /// # Errors
+    /// [`RadioError::Voltage`] for a supply outside the radio's range; [`RadioError::OutOfRange`] for a time below
+    /// zero.
+    pub fn listen(&self, seconds: f64, supply_v: f64) -> Result<Listening, RadioError> {
+        self.check_supply(supply_v)?;
+        range::not_negative("seconds", seconds)?;
+        let mut passages = self.change("sleep", "idle")?.through.clone();
+        passages.extend_from_slice(&self.change("idle", "rx")?.through);
+        passages.push(Passage { state: "rx".into(), time_s: seconds });
+        passages.extend_from_slice(&self.change("rx", "idle")?.through);
+        passages.extend_from_slice(&self.change("idle", "sleep")?.through);
+        let (time_s, energy_j) = self.sum(&passages, supply_v)?;
+        Ok(Listening { time_s, energy_j, passages })
+    }
+
+    /// Time and energy of some passages.
+    fn sum(&self, passages: &[Passage], supply_v: f64) -> Result<(f64, f64), RadioError> {
+        let (mut time_s, mut charge_c) = (0.0, 0.0);
+        for passage in passages {
+            time_s += passage.time_s;
+            charge_c += passage.time_s * self.state_a(&passage.state)?;
+        }
+        Ok((time_s, charge_c * supply_v))
+    }
+
+    fn check_supply(&self, supply_v: f64) -> Result<(), RadioError> {
+        if (self.min_v..=self.max_v).contains(&supply_v) {
+            return Ok(());
+        }
+        Err(RadioError::Voltage {
+            radio: self.name.clone(),
+            supply_v,
+            min_v: self.min_v,
+            max_v: self.max_v,
+            source_document: self.source.clone(),
+        })
+    }
+
+    fn unknown(&self, what: &'static str, asked: &str, known: impl Iterator<Item = String>) -> RadioError {
+        let known = known.collect::<Vec<_>>().join(", ");
+        RadioError::Unknown { radio: self.name.clone(), what, asked: asked.into(), known }
+    }
+}
