@@ -67,6 +67,14 @@ pub enum LabError {
         /// What it said.
         problem: String,
     },
+    /// A chart that cannot be drawn.
+    #[error("the chart '{title}' cannot be drawn: {problem}")]
+    Chart {
+        /// Its title.
+        title: String,
+        /// What is wrong with its data.
+        problem: String,
+    },
     /// The model stopped.
     #[error("{target}: {fault}{place}")]
     Fault {

@@ -8,7 +8,7 @@
 //! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
 //! - [`bench`], [`ct`], [`measure`], [`reproduce`]: the commands
 //! - [`work`]: what they do, on all processors of the host
-//! - [`report`], [`progress`]: rows as a table, JSON or CSV; how far the work is
+//! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
 pub mod bench;
 pub mod ct;
@@ -20,6 +20,7 @@ pub mod modules;
 pub mod names;
 pub mod operations;
 pub mod paper;
+pub mod plot;
 pub mod profile;
 pub mod progress;
 pub mod reference;

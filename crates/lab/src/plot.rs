@@ -1,0 +1,480 @@
+//! Charts as SVG: light background, units on the axes, a legend that covers nothing, lines that differ without colour.
+
+use crate::LabError;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// Width of a chart, in pixels; what is beneath the axes adds to its height.
+const WIDTH: u32 = 960;
+/// Height of the axes with their labels.
+const AXES_HEIGHT: u32 = 470;
+const TITLE_HEIGHT: u32 = 44;
+const LEGEND_ROW: u32 = 24;
+const NOTE_ROW: u32 = 19;
+/// Room left and right of legend and notes.
+const MARGIN: u32 = 24;
+/// A legend's piece of line.
+const SAMPLE: u32 = 44;
+const TITLE_SIZE: u32 = 20;
+const LABEL_SIZE: u32 = 15;
+const NOTE_SIZE: u32 = 13;
+/// Width of a letter over the size of its font, on average and rounded up.
+const LETTER: f64 = 0.52;
+
+/// Colours that differ for colour-blind readers, too, and on paper: Okabe and Ito, "Color Universal Design" (2008).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0x00, 0x00, 0x00),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+];
+
+/// A chart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// The data, at least one point in all.
+    pub series: Vec<Series>,
+    /// Sentences beneath: where the data are from, what they do not say.
+    pub notes: Vec<String>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Axis {
+    /// Its quantity: `clock`.
+    pub label: String,
+    /// Its unit: `MHz`; empty for pure numbers.
+    pub unit: String,
+    /// Logarithmic: only what is above zero can be shown.
+    pub log: bool,
+    /// Whether zero belongs to it however far the data are away; not for logarithmic ones.
+    pub from_zero: bool,
+    /// Names of 0, 1, 2, ... where it counts things instead of measuring. Horizontal only; series then stand side by
+    /// side, and no lines run from one thing to the next.
+    pub names: Vec<String>,
+}
+
+impl Axis {
+    /// A linear axis.
+    #[must_use]
+    pub fn linear(label: &str, unit: &str) -> Axis {
+        Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
+    }
+
+    /// A logarithmic axis.
+    #[must_use]
+    pub fn log(label: &str, unit: &str) -> Axis {
+        Axis { log: true, ..Axis::linear(label, unit) }
+    }
+
+    /// An axis of things.
+    #[must_use]
+    pub fn of(names: Vec<String>) -> Axis {
+        Axis { names, ..Axis::default() }
+    }
+
+    fn caption(&self) -> String {
+        if self.unit.is_empty() { self.label.clone() } else { format!("{} in {}", self.label, self.unit) }
+    }
+}
+
+/// What belongs together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub label: String,
+    /// Its points in the axes' units. One that is not finite breaks the line.
+    pub points: Vec<(f64, f64)>,
+    /// How it is drawn.
+    pub style: Style,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// A line with a mark at each point.
+    #[default]
+    Line,
+    /// A line alone: for many points, and for limits.
+    Trace,
+    /// Marks alone.
+    Marks,
+}
+
+/// Draws a chart; the same chart gives the same text.
+///
+/// # Errors
+/// [`LabError::Chart`] where there is no point, or where a point cannot stand on a logarithmic axis.
+pub fn svg(chart: &Chart) -> Result<String, LabError> {
+    let failed = |problem: String| LabError::Chart { title: chart.title.clone(), problem };
+    let scales = (Scale::of(chart, Side::X).map_err(failed)?, Scale::of(chart, Side::Y).map_err(failed)?);
+    let legend = Legend::of(chart);
+    let notes: Vec<String> = chart.notes.iter().flat_map(|note| wrapped(note)).collect();
+    let height =
+        TITLE_HEIGHT + AXES_HEIGHT + legend.rows() * LEGEND_ROW + notes.len() as u32 * NOTE_ROW + MARGIN;
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
+        draw(chart, &scales, &legend, &notes, &area).map_err(|error| failed(error.to_string()))?;
+    }
+    Ok(text)
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+fn draw(chart: &Chart, scales: &(Scale, Scale), legend: &Legend, notes: &[String], area: &Area) -> Drawn {
+    area.fill(&WHITE)?;
+    let anchor = Pos::new(HPos::Center, VPos::Center);
+    let style = ("sans-serif", TITLE_SIZE).into_font().color(&BLACK).pos(anchor);
+    area.draw(&Text::new(chart.title.clone(), ((WIDTH / 2) as i32, (TITLE_HEIGHT / 2) as i32), style))?;
+    let (_, below) = area.split_vertically(TITLE_HEIGHT);
+    let (axes, below) = below.split_vertically(AXES_HEIGHT);
+    draw_axes(chart, scales, &axes)?;
+    let (entries, below) = below.split_vertically(legend.rows() * LEGEND_ROW);
+    for (index, series) in chart.series.iter().enumerate() {
+        let (x, y) = legend.place(index);
+        let middle = x + SAMPLE as i32 / 2;
+        if series.style != Style::Marks && chart.x.names.is_empty() {
+            draw_line(&entries, index, vec![(x, y), (x + SAMPLE as i32, y)])?;
+        }
+        if series.style != Style::Trace || !chart.x.names.is_empty() {
+            entries.draw(&mark(index, (middle, y)))?;
+        }
+        entries.draw(&Text::new(series.label.clone(), (x + SAMPLE as i32 + 8, y), left(LABEL_SIZE)))?;
+    }
+    for (index, note) in notes.iter().enumerate() {
+        let y = index as u32 * NOTE_ROW + NOTE_ROW / 2 + 4;
+        below.draw(&Text::new(note.clone(), (MARGIN as i32, y as i32), left(NOTE_SIZE)))?;
+    }
+    area.present()?;
+    Ok(())
+}
+
+fn left(size: u32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center))
+}
+
+fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
+    let mut builder = ChartBuilder::on(area);
+    builder
+        .margin_left(10)
+        .margin_right(MARGIN)
+        .x_label_area_size(54)
+        .margin_bottom(10)
+        .y_label_area_size(84);
+    let mut axes = builder.build_cartesian_2d(x.clone(), y.clone())?;
+    axes.configure_mesh()
+        .x_desc(chart.x.caption())
+        .y_desc(chart.y.caption())
+        .x_max_light_lines(0)
+        .y_max_light_lines(0)
+        .bold_line_style(RGBColor(0xdd, 0xdd, 0xdd))
+        .label_style(("sans-serif", LABEL_SIZE).into_font())
+        .axis_desc_style(("sans-serif", LABEL_SIZE + 1).into_font())
+        .draw()?;
+    let plane = axes.plotting_area();
+    for (index, series) in chart.series.iter().enumerate() {
+        let step = 0.7 / chart.series.len() as f64;
+        let aside = match chart.x.names.is_empty() {
+            true => 0.0,
+            false => (index as f64 - (chart.series.len() - 1) as f64 / 2.0) * step,
+        };
+        let pixel = |&(at, value): &(f64, f64)| {
+            let finite = at.is_finite() && value.is_finite();
+            finite.then(|| plane.map_coordinate(&(at + aside, value)))
+        };
+        // In pixels, so that dashes are as long on every axis.
+        let mut pixels: Vec<Option<(i32, i32)>> = series.points.iter().map(pixel).collect();
+        pixels.dedup();
+        let root = area.strip_coord_spec().use_screen_coord();
+        if series.style != Style::Marks && chart.x.names.is_empty() {
+            for line in pixels.split(Option::is_none).filter(|line| line.len() > 1) {
+                draw_line(&root, index, line.iter().copied().flatten().collect())?;
+            }
+        }
+        if series.style != Style::Trace || !chart.x.names.is_empty() {
+            for at in pixels.into_iter().flatten() {
+                root.draw(&mark(index, at))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A line in the colour and the dashes of a series.
+fn draw_line(area: &Area, index: usize, points: Vec<(i32, i32)>) -> Drawn {
+    let style = COLOURS[index % COLOURS.len()].stroke_width(2);
+    // Every colour but the first has its own dashes, solid being the first of four.
+    let (dash, gap) = [(0, 0), (10, 5), (3, 4), (18, 5)][index % 4];
+    if dash == 0 {
+        area.draw(&PathElement::new(points, style))?;
+    } else {
+        area.draw(&DashedPathElement::new(points, dash, gap, style))?;
+    }
+    Ok(())
+}
+
+/// The mark of a series: seven colours and six forms.
+fn mark<'a>(index: usize, at: (i32, i32)) -> DynElement<'a, SVGBackend<'a>, (i32, i32)> {
+    let colour = COLOURS[index % COLOURS.len()];
+    let line = colour.stroke_width(2);
+    let place = EmptyElement::at(at);
+    match index % 6 {
+        0 => (place + Circle::new((0, 0), 5, colour.filled())).into_dyn(),
+        1 => (place + Rectangle::new([(-5, -5), (5, 5)], line)).into_dyn(),
+        2 => (place + Polygon::new(vec![(0, -6), (6, 5), (-6, 5)], colour.filled())).into_dyn(),
+        3 => (place + Cross::new((0, 0), 5, line)).into_dyn(),
+        4 => (place + PathElement::new(vec![(0, -7), (7, 0), (0, 7), (-7, 0), (0, -7)], line)).into_dyn(),
+        _ => (place + Circle::new((0, 0), 5, line)).into_dyn(),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    X,
+    Y,
+}
+
+/// How far an axis reaches and where it is labelled.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Scale {
+    log: bool,
+    low: f64,
+    high: f64,
+    ticks: Vec<f64>,
+    names: Vec<String>,
+}
+
+impl Ranged for Scale {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let along = |value: f64| if self.log { value.log10() } else { value };
+        let share = (along(*value) - along(self.low)) / (along(self.high) - along(self.low));
+        first + (share * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Scale {
+    fn format_ext(&self, value: &f64) -> String {
+        self.names.get(value.round() as usize).cloned().unwrap_or_else(|| self.label(*value))
+    }
+}
+
+impl Scale {
+    fn of(chart: &Chart, side: Side) -> Result<Scale, String> {
+        let axis = if side == Side::X { &chart.x } else { &chart.y };
+        let points = chart.series.iter().flat_map(|series| &series.points);
+        let shown = points.filter(|(x, y)| x.is_finite() && y.is_finite());
+        let values: Vec<f64> = shown.map(|&(x, y)| if side == Side::X { x } else { y }).collect();
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if values.is_empty() {
+            return Err("it has no points".into());
+        }
+        if side == Side::X && !axis.names.is_empty() {
+            let count = axis.names.len();
+            let ticks = (0..count).map(|index| index as f64).collect();
+            let (low, high, names) = (-0.5, count as f64 - 0.5, axis.names.clone());
+            return Ok(Scale { log: false, low, high, ticks, names });
+        }
+        if axis.log && lowest <= 0.0 {
+            return Err(format!("{lowest} cannot stand on the logarithmic axis '{}'", axis.label));
+        }
+        Ok(if axis.log { Scale::logarithmic(lowest, highest) } else { Scale::linear(axis, lowest, highest) })
+    }
+
+    fn linear(axis: &Axis, lowest: f64, highest: f64) -> Scale {
+        let lowest = if axis.from_zero { lowest.min(0.0) } else { lowest };
+        let highest = if axis.from_zero { highest.max(0.0) } else { highest };
+        // One value alone gets room of its own size around it.
+        let (lowest, highest) = match highest - lowest {
+            0.0 if lowest == 0.0 => (-1.0, 1.0),
+            0.0 => (lowest - lowest.abs() / 2.0, highest + highest.abs() / 2.0),
+            _ => (lowest, highest),
+        };
+        let step = nice_step((highest - lowest) / 7.0);
+        let (first, last) = ((lowest / step).floor(), (highest / step).ceil());
+        let ticks = (0..=(last - first) as u32).map(|index| (first + f64::from(index)) * step).collect();
+        Scale { low: first * step, high: last * step, ticks, ..Scale::default() }
+    }
+
+    fn logarithmic(lowest: f64, highest: f64) -> Scale {
+        // Some room on both sides, so that marks do not lie on the frame.
+        let (low, high) = (lowest / 1.15, highest * 1.15);
+        let decades = (high / low).log10();
+        let within: &[f64] = match decades {
+            ..0.7 => &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            0.7..1.5 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0],
+            1.5..3.5 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let every = (decades / 12.0).ceil().max(1.0) as i32;
+        let ticks = (low.log10().floor() as i32..=high.log10().ceil() as i32)
+            .filter(|decade| decade.rem_euclid(every) == 0)
+            .flat_map(|decade| within.iter().map(move |digit| digit * 10f64.powi(decade)))
+            .filter(|tick| (low..=high).contains(tick))
+            .collect();
+        Scale { log: true, low, high, ticks, names: Vec::new() }
+    }
+
+    /// The number at a tick, without the digits that arithmetic in base 2 leaves behind.
+    fn label(&self, tick: f64) -> String {
+        let step = (self.high - self.low) / 20.0;
+        if !self.log && tick.abs() < step {
+            return "0".into();
+        }
+        let size = tick.abs().log10().floor() as i32;
+        if !(-5..7).contains(&size) {
+            return format!("{tick:.1e}").replace(".0e", "e");
+        }
+        let digits = if self.log { 1 - size } else { 1 - step.log10().floor() as i32 };
+        let text = format!("{tick:.*}", digits.clamp(0, 8) as usize);
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    }
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is not below `least`.
+fn nice_step(least: f64) -> f64 {
+    let decade = 10f64.powf(least.log10().floor());
+    [1.0, 2.0, 5.0]
+        .into_iter()
+        .map(|digit| digit * decade)
+        .find(|step| *step >= least)
+        .unwrap_or(10.0 * decade)
+}
+
+/// The entries' places beneath the axes, in columns as wide as the longest.
+struct Legend {
+    entries: usize,
+    columns: usize,
+}
+
+impl Legend {
+    fn of(chart: &Chart) -> Legend {
+        let longest = chart.series.iter().map(|series| series.label.chars().count()).max().unwrap_or(0);
+        let width = f64::from(SAMPLE + 36) + longest as f64 * LETTER * f64::from(LABEL_SIZE);
+        let columns = (f64::from(WIDTH - 2 * MARGIN) / width).floor().max(1.0) as usize;
+        Legend { entries: chart.series.len(), columns: columns.min(chart.series.len()).max(1) }
+    }
+
+    fn rows(&self) -> u32 {
+        self.entries.div_ceil(self.columns) as u32
+    }
+
+    /// Where an entry begins, and the middle of its height.
+    fn place(&self, index: usize) -> (i32, i32) {
+        let column = (WIDTH - 2 * MARGIN) as usize / self.columns * (index % self.columns);
+        let row = (index / self.columns) as u32 * LEGEND_ROW + LEGEND_ROW / 2;
+        (MARGIN as i32 + column as i32, row as i32)
+    }
+}
+
+/// A note in lines that fit beneath the axes.
+fn wrapped(note: &str) -> Vec<String> {
+    let room = (f64::from(WIDTH - 2 * MARGIN) / (LETTER * f64::from(NOTE_SIZE))) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for word in note.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(points: Vec<(f64, f64)>) -> Chart {
+        Chart {
+            title: "Energy of a signature".into(),
+            x: Axis::log("clock", "MHz"),
+            y: Axis::linear("energy", "mJ"),
+            series: vec![Series { label: "2.7 V & <more>".into(), points, style: Style::Line }],
+            notes: vec!["From the data sheet.".into()],
+        }
+    }
+
+    #[test]
+    fn a_chart_says_what_its_axes_are() {
+        let text = svg(&chart(vec![(1.0, 2.5), (25.0, 0.5)])).expect("a chart");
+        for part in [
+            "Energy of a signature",
+            "clock in MHz",
+            "energy in mJ",
+            "2.7 V &amp; &lt;more&gt;",
+            "From the data",
+        ] {
+            assert!(text.contains(part), "{part} is missing");
+        }
+        assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_an_error_with_its_reason() {
+        let refused = |points| svg(&chart(points)).expect_err("no chart").to_string();
+        assert!(refused(vec![]).contains("no points"));
+        assert!(refused(vec![(f64::NAN, 1.0)]).contains("no points"));
+        assert!(refused(vec![(0.0, 1.0)]).contains("'clock'"));
+    }
+
+    #[test]
+    fn labels_are_round_numbers() {
+        let labels = |scale: &Scale| scale.ticks.iter().map(|&tick| scale.label(tick)).collect::<Vec<_>>();
+        let axis = Axis::linear("", "");
+        assert_eq!(
+            labels(&Scale::linear(&axis, 0.03, 0.31)),
+            ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35"]
+        );
+        assert_eq!(labels(&Scale::linear(&axis, -3.0, 2.0)), ["-3", "-2", "-1", "0", "1", "2"]);
+        assert_eq!(
+            labels(&Scale::linear(&axis, 0.0, 86_400.0)),
+            ["0", "20000", "40000", "60000", "80000", "100000"]
+        );
+        assert_eq!(labels(&Scale::logarithmic(1.0, 40.0)), ["1", "2", "5", "10", "20"]);
+        assert_eq!(labels(&Scale::logarithmic(1.0, 2.0)), ["0.9", "1", "1.2", "1.5", "2"]);
+        assert_eq!(labels(&Scale::logarithmic(1e-3, 1e2)), ["0.001", "0.01", "0.1", "1", "10", "100"]);
+    }
+
+    #[test]
+    fn one_value_alone_has_room_around_it() {
+        let scale = Scale::linear(&Axis::linear("", ""), 3.0, 3.0);
+        assert!(scale.low < 3.0 && scale.high > 3.0);
+        assert!(svg(&chart(vec![(5.0, 0.0)])).is_ok());
+    }
+
+    #[test]
+    fn notes_break_between_words() {
+        let note = "word ".repeat(100);
+        let lines = wrapped(&note);
+        assert!(lines.len() > 3 && lines.iter().all(|line| line.len() < 140));
+        assert_eq!(lines.join(" "), note.trim());
+    }
+}
