@@ -1,0 +1,179 @@
+//! Challenges to the node, and its messages, as `device/node/message.h` has them.
+
+use super::Scheme;
+
+/// Bytes of the body in one packet.
+const PIECE: usize = 50;
+/// Bytes of a packet before the piece.
+const HEADER: usize = 11;
+/// Bytes of the body before the signature.
+const BODY_HEADER: usize = 10;
+
+/// A packet that is none of a node's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Too short, or too long, for what it says it is.
+    #[error("a packet of {0} bytes, which no message of a node has")]
+    Length(usize),
+    /// A type that nodes do not send.
+    #[error("a packet of type {0:#04x}; nodes send 0x02 (reading) and 0x03 (answer)")]
+    Type(u8),
+    /// A piece that no body has.
+    #[error("piece {index} of {count}; bodies have one piece or two")]
+    Piece {
+        /// From 0.
+        index: u8,
+        /// How many there are.
+        count: u8,
+    },
+}
+
+/// What the server asks a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// Radio address of the node.
+    pub node_address: u8,
+    /// The node's name.
+    pub node_id: u32,
+    /// Random, never used before.
+    pub challenge: [u8; 16],
+    /// Milliseconds from the end of the packet until the server listens.
+    pub answer_in_ms: u16,
+}
+
+impl Challenge {
+    /// The packet, without the radio's length byte and check sum.
+    #[must_use]
+    pub fn to_packet(&self) -> [u8; 24] {
+        let mut packet = [0; 24];
+        packet[0] = self.node_address;
+        packet[1] = 1;
+        packet[2..6].copy_from_slice(&self.node_id.to_be_bytes());
+        packet[6..22].copy_from_slice(&self.challenge);
+        packet[22..].copy_from_slice(&self.answer_in_ms.to_be_bytes());
+        packet
+    }
+}
+
+/// Why a node sent a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Its interval came.
+    Reading,
+    /// It was challenged; the first four bytes of the challenge.
+    Answer([u8; 4]),
+}
+
+/// A message of a node, whole. Nothing of it is true before the signature is verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Why it was sent.
+    pub kind: Kind,
+    /// By the length of the signature.
+    pub scheme: Scheme,
+    /// The node's name.
+    pub node_id: u32,
+    /// Higher in each message of a node than in all before.
+    pub counter: u32,
+    /// The stored voltage before signing, in millivolts.
+    pub stored_mv: u16,
+    /// Seconds since the node's last start.
+    pub uptime_s: u32,
+    /// r and s.
+    pub signature: Vec<u8>,
+}
+
+impl Message {
+    /// What the signature is of. `challenge`: what the server asked, for an [`Kind::Answer`]; not looked at for a reading.
+    #[must_use]
+    pub fn signed_bytes(&self, challenge: &[u8; 16]) -> Vec<u8> {
+        let mut bytes = b"WSN1".to_vec();
+        bytes.push(match self.kind {
+            Kind::Reading => 2,
+            Kind::Answer(_) => 3,
+        });
+        bytes.push(self.scheme.code());
+        bytes.extend(self.node_id.to_be_bytes());
+        bytes.extend(self.counter.to_be_bytes());
+        bytes.extend(self.stored_mv.to_be_bytes());
+        bytes.extend(self.uptime_s.to_be_bytes());
+        if let Kind::Answer(_) = self.kind {
+            bytes.extend(challenge);
+        }
+        bytes
+    }
+
+    fn from_body(kind: u8, node_id: u32, counter: u32, body: &[u8]) -> Result<Message, Error> {
+        let length = Error::Length(body.len());
+        let (header, signature) = body.split_first_chunk::<BODY_HEADER>().ok_or(length)?;
+        let scheme = [Scheme::Secp160r1, Scheme::P256]
+            .into_iter()
+            .find(|scheme| scheme.signature_bytes() == signature.len())
+            .ok_or(length)?;
+        let [a, b, c, d, e, f, label @ ..] = *header;
+        Ok(Message {
+            kind: if kind == 2 { Kind::Reading } else { Kind::Answer(label) },
+            scheme,
+            node_id,
+            counter,
+            stored_mv: u16::from_be_bytes([a, b]),
+            uptime_s: u32::from_be_bytes([c, d, e, f]),
+            signature: signature.to_vec(),
+        })
+    }
+}
+
+/// The first piece of a message whose second has yet to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Begun {
+    kind: u8,
+    node_id: u32,
+    counter: u32,
+    piece: Vec<u8>,
+}
+
+/// Puts packets together to messages, of one node or of many; a message that is not continued by the node's next packet
+/// is given up.
+#[derive(Clone, Debug, Default)]
+pub struct Reassembly {
+    begun: Vec<Begun>,
+}
+
+impl Reassembly {
+    /// Takes the next packet that was heard, address first, without the radio's length byte and check sum. Returns the
+    /// message that it makes whole.
+    ///
+    /// # Errors
+    /// [`Error`] for what no node sends; nothing that was begun is lost by it.
+    pub fn take(&mut self, packet: &[u8]) -> Result<Option<Message>, Error> {
+        let length = Error::Length(packet.len());
+        let (header, piece) = packet.split_first_chunk::<HEADER>().ok_or(length)?;
+        let [_, kind, pieces, a, b, c, d, e, f, g, h] = *header;
+        if !matches!(kind, 2 | 3) {
+            return Err(Error::Type(kind));
+        }
+        let (index, count) = (pieces >> 4, pieces & 15);
+        if !matches!(count, 1 | 2) || index >= count {
+            return Err(Error::Piece { index, count });
+        }
+        // All pieces but the last are full.
+        if piece.len() > PIECE || piece.len() < PIECE && index + 1 < count {
+            return Err(length);
+        }
+        let (node_id, counter) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+        let begun = self.begun.iter().position(|begun| begun.node_id == node_id);
+        let begun = begun.map(|place| self.begun.swap_remove(place));
+        if index + 1 < count {
+            self.begun.push(Begun { kind, node_id, counter, piece: piece.to_vec() });
+            return Ok(None);
+        }
+        let mut body = match begun {
+            _ if index == 0 => Vec::new(),
+            Some(begun) if begun.kind == kind && begun.counter == counter => begun.piece,
+            // The first piece was not heard.
+            _ => return Ok(None),
+        };
+        body.extend(piece);
+        Message::from_body(kind, node_id, counter, &body).map(Some)
+    }
+}
