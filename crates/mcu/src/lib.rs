@@ -19,6 +19,7 @@ mod part;
 mod peripheral;
 pub mod peripherals;
 pub mod r8c;
+mod residency;
 mod trace;
 
 pub use fault::Fault;
@@ -26,4 +27,5 @@ pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
 pub use part::{Core, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
 pub use peripheral::{Context, Peripheral, PeripheralBus};
+pub use residency::{Asleep, Residency};
 pub use trace::{Fingerprint, Tables, Trace};

@@ -1,6 +1,6 @@
 //! One microcontroller as a whole.
 
-use crate::{Core, Fault, Observer, Part, Trace, avr, cortex_m, hc08, mcs51, msp430, r8c};
+use crate::{Core, Fault, Observer, Part, Residency, Trace, avr, cortex_m, hc08, mcs51, msp430, r8c};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,6 +82,12 @@ pub trait Machine: Send {
 
     /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
     fn cycles(&self) -> u64;
+
+    /// Where those cycles went: running at which core voltage level, asleep in which mode. The parts add up to
+    /// [`Machine::cycles`]. Families whose sleep is not told apart count everything as running.
+    fn residency(&self) -> Residency {
+        Residency::all_active(self.cycles())
+    }
 
     /// Instructions executed since reset.
     fn instructions(&self) -> u64;

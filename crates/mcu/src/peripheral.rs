@@ -13,6 +13,8 @@ pub struct Context<'a, 'o> {
     pub requests: &'a mut u128,
     /// Cycles for which the access holds the core up after the instruction; to be added to.
     pub stall: &'a mut u64,
+    /// The level of the core voltage: set by the power management, read by whoever depends on it.
+    pub core_level: &'a mut u8,
     /// Looks on, where someone does.
     pub observer: Option<&'a mut (dyn Observer + 'o)>,
 }
@@ -147,6 +149,8 @@ pub struct PeripheralBus {
     pub due: u64,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
+    /// The level of the core voltage (MSP430: `PMMCOREV`).
+    pub core_level: u8,
 }
 
 impl Clone for PeripheralBus {
@@ -157,6 +161,7 @@ impl Clone for PeripheralBus {
             requests: self.requests,
             due: self.due,
             stall: self.stall,
+            core_level: self.core_level,
         }
     }
 }
@@ -180,7 +185,7 @@ impl PeripheralBus {
                 return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
             }
         }
-        let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX, stall: 0 };
+        let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX, stall: 0, core_level: 0 };
         bus.reschedule();
         Ok(bus)
     }
@@ -214,7 +219,14 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
+        let mut context = Context {
+            now,
+            pc,
+            requests: &mut self.requests,
+            stall: &mut self.stall,
+            core_level: &mut self.core_level,
+            observer,
+        };
         let value = self.devices[index].read(address, size, &mut context)?;
         self.reschedule();
         Ok(value)
@@ -234,7 +246,14 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
+        let mut context = Context {
+            now,
+            pc,
+            requests: &mut self.requests,
+            stall: &mut self.stall,
+            core_level: &mut self.core_level,
+            observer,
+        };
         let value = self.devices[index].read_latch(address, size, &mut context)?;
         self.reschedule();
         Ok(value)
@@ -254,7 +273,14 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "write" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
+        let mut context = Context {
+            now,
+            pc,
+            requests: &mut self.requests,
+            stall: &mut self.stall,
+            core_level: &mut self.core_level,
+            observer,
+        };
         self.devices[index].write(address, size, value, &mut context)?;
         self.reschedule();
         Ok(())
@@ -274,7 +300,14 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size: 1, kind: "write" })?;
-        let mut context = Context { now, pc, requests: &mut self.requests, stall: &mut self.stall, observer };
+        let mut context = Context {
+            now,
+            pc,
+            requests: &mut self.requests,
+            stall: &mut self.stall,
+            core_level: &mut self.core_level,
+            observer,
+        };
         self.devices[index].write_bit(address, bit, on, &mut context)?;
         self.reschedule();
         Ok(())
@@ -316,6 +349,7 @@ impl PeripheralBus {
                     pc,
                     requests: &mut self.requests,
                     stall: &mut self.stall,
+                    core_level: &mut self.core_level,
                     observer,
                 });
             }
@@ -339,6 +373,7 @@ impl PeripheralBus {
         }
         self.requests = 0;
         self.stall = 0;
+        self.core_level = 0;
         self.reschedule();
     }
 }

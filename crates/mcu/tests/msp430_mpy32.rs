@@ -71,6 +71,7 @@ impl Bench {
             requests: &mut self.requests,
             observer: None,
             stall: &mut 0,
+            core_level: &mut 0,
         };
         self.device.write(BASE + offset, size, value, &mut context)
     }
@@ -82,6 +83,7 @@ impl Bench {
             requests: &mut self.requests,
             observer: None,
             stall: &mut 0,
+            core_level: &mut 0,
         };
         self.device.read(BASE + offset, 2, &mut context)
     }

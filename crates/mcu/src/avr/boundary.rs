@@ -79,7 +79,9 @@ impl Avr {
             if self.no_interrupt_can_come() {
                 return Ok(Boundary::Stop(Stop::Halted));
             }
-            self.cycles = self.bus.due.min(limit).max(self.cycles);
+            let awake = self.bus.due.min(limit).max(self.cycles);
+            self.idle += awake - self.cycles;
+            self.cycles = awake;
         }
     }
 

@@ -15,7 +15,8 @@ mod timing;
 use crate::peripherals::new_peripheral;
 use crate::trace::Traced;
 use crate::{
-    Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, Segment, Stop, Trace, Until,
+    Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, Residency, Segment, Stop,
+    Trace, Until,
 };
 use decode::{Kind, Op, TOGETHER, decode, link};
 use execute::{Blind, Eye, Watching};
@@ -52,6 +53,8 @@ struct Avr {
     /// Word address of the next instruction.
     pc: u16,
     cycles: u64,
+    /// Those of them slept through, idle: the only mode that is modelled.
+    idle: u64,
     instructions: u64,
     /// The cycle count at which the run must look at limits, peripherals and interrupts.
     horizon: u64,
@@ -117,6 +120,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         bus: PeripheralBus::new(devices)?,
         pc: 0,
         cycles: 0,
+        idle: 0,
         instructions: 0,
         horizon: 0,
         sleeping: false,
@@ -275,6 +279,7 @@ impl Machine for Avr {
         self.bus.reset();
         self.pc = 0;
         self.cycles = 0;
+        self.idle = 0;
         self.instructions = 0;
         self.sleeping = false;
         self.delay = false;
@@ -295,6 +300,14 @@ impl Machine for Avr {
 
     fn cycles(&self) -> u64 {
         self.cycles
+    }
+
+    fn residency(&self) -> Residency {
+        let mut residency = Residency::all_active(self.cycles - self.idle);
+        if self.idle != 0 {
+            residency.add_asleep("idle", 0, self.idle);
+        }
+        residency
     }
 
     fn instructions(&self) -> u64 {

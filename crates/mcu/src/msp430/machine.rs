@@ -2,13 +2,15 @@
 
 use super::decode::{Kind, Op};
 use super::memory::Memory;
+use super::power::{self, Usage};
 use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State};
 use super::timing;
 use crate::observe::{Unwatched, Watch, Watched};
 use crate::trace::Traced;
 use crate::{
-    Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Trace, Until, peripherals,
+    Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Residency, Step, Stop, Trace, Until,
+    peripherals,
 };
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
@@ -34,6 +36,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         state: State {
             registers: [0; 16],
             cycles: 0,
+            usage: Usage::default(),
             instructions: 0,
             horizon: 0,
             interrupt_shadow: false,
@@ -110,6 +113,9 @@ impl State {
     #[cold]
     #[inline(never)]
     fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
+        if self.bus.core_level != self.usage.level() {
+            self.usage.ran(self.cycles, self.bus.core_level);
+        }
         loop {
             if self.cycles >= limit {
                 return Ok(Some(Stop::Cycles));
@@ -140,7 +146,17 @@ impl State {
             if self.nothing_can_interrupt() {
                 return Ok(Some(Stop::Halted));
             }
-            self.cycles = self.bus.due.min(limit).max(self.cycles);
+            let Some(mode) = power::mode(self.registers[SR]) else {
+                let what = "OSCOFF without SCG0 and SCG1 is no low-power mode of SLAU208's table".into();
+                return Err(Fault::Architecture {
+                    pc: self.registers[PC],
+                    address: self.registers[SR],
+                    what,
+                });
+            };
+            let awake = self.bus.due.min(limit).max(self.cycles);
+            self.usage.slept(mode, self.cycles, awake);
+            self.cycles = awake;
         }
     }
 
@@ -184,6 +200,7 @@ impl Machine for Msp430 {
         state.registers = [0; 16];
         state.registers[PC] = state.memory.word(RESET_VECTOR) & !1;
         state.cycles = 0;
+        state.usage = Usage::default();
         state.instructions = 0;
         state.interrupt_shadow = false;
     }
@@ -202,6 +219,10 @@ impl Machine for Msp430 {
 
     fn cycles(&self) -> u64 {
         self.state.cycles
+    }
+
+    fn residency(&self) -> Residency {
+        self.state.usage.residency(self.state.cycles)
     }
 
     fn instructions(&self) -> u64 {
@@ -274,6 +295,7 @@ impl Machine for Msp430 {
                 memory: self.state.memory.clone(),
                 program: Program::new(),
                 bus: self.state.bus.clone(),
+                usage: self.state.usage.clone(),
                 ..self.state
             },
         })

@@ -11,6 +11,7 @@ pub mod decode;
 mod execute;
 mod machine;
 mod memory;
+mod power;
 mod program;
 mod state;
 pub mod timing;

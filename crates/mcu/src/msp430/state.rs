@@ -2,6 +2,7 @@
 
 use super::decode::Width;
 use super::memory::{Memory, Page};
+use super::power::Usage;
 use super::program::Program;
 use crate::observe::Watch;
 use crate::{Access, AccessKind, Fault, Flow, PeripheralBus};
@@ -23,8 +24,12 @@ pub const N: u32 = 0x004;
 pub const GIE: u32 = 0x008;
 /// The core sleeps.
 pub const CPUOFF: u32 = 0x010;
+/// The oscillators are off.
+pub const OSCOFF: u32 = 0x020;
 /// System clock generator 0 off.
 pub const SCG0: u32 = 0x040;
+/// System clock generator 1 off.
+pub const SCG1: u32 = 0x080;
 /// Overflow.
 pub const V: u32 = 0x100;
 /// Bits of the status register; 15:9 are reserved.
@@ -39,6 +44,8 @@ pub struct State {
     pub registers: [u32; 16],
     /// Cycles since reset, at the start of the instruction.
     pub cycles: u64,
+    /// Where the cycles went.
+    pub usage: Usage,
     /// Instructions since reset.
     pub instructions: u64,
     /// The cycle from which an instruction boundary must be looked at more closely: limit, interrupts, sleep.

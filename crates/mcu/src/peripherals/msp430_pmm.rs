@@ -106,6 +106,7 @@ impl Peripheral for Pmm {
                 if to > from {
                     self.registers[(PMMIFG >> 1) as usize] |= VCORE_REACHED;
                 }
+                *context.core_level = to as u8;
                 self.registers[index] = after & 0xff;
             }
             SVSMHCTL => {
