@@ -15,8 +15,8 @@
  *
  * For the host. Two symbols of the linked program, both structures little-endian with the offsets below:
  *
- * ws_node_config, in flash, 512 bytes alone in their segment: to be written before the part starts (a debugger or the model
- * pokes it). A fresh image has format 0xffff, and the node sleeps in LPM4 for ever.
+ * ws_node_config, in flash, alone in a segment of 512 bytes: to be written before the part starts (a debugger does, or the
+ * model's poke). A fresh image has format 0xffff, and the node sleeps in LPM4 for ever.
  *    0   2  format: WS_NODE_FORMAT
  *    2   1  mode: WS_NODE_PERIODIC or WS_NODE_ASYNCHRONOUS
  *    3   1  scheme: WS_SCHEME_SECP160R1 (with SHA-1) or WS_SCHEME_P256 (with SHA-256)
@@ -51,7 +51,8 @@
  * Wiring (MSP430F5438A): drivers/ in ports/msp430. Secrets: the private key is in flash; its copy and all that signing makes of
  * it are wiped before the node sleeps. Signing takes a time that does not depend on key or message (crypto/ecdsa_*.h).
  *
- * RAM: 76 bytes beside the stack, which signing needs most of (P-256: about 1 kB). */
+ * RAM: 80 bytes beside the stack. No entropy is needed: nonces are RFC 6979's, and the counter (counter.h) makes every message
+ * another one. */
 #ifndef WS_NODE_NODE_H
 #define WS_NODE_NODE_H
 

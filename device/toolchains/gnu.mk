@@ -52,6 +52,15 @@ PORT_FILES := $(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S)
 PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
 RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 
+# An app of more files than main.c, and the port's drivers, which it alone needs.
+PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o,$(filter-out $(APP)/main.c,$(wildcard $(APP)/*.c)))
+ifneq ($(PARTS),)
+ifeq ($(wildcard $(PORT)/drivers),)
+$(error APP=$(APP) is not known for $(TARGET): there are no drivers in $(PORT))
+endif
+PARTS += $(patsubst ports/%,$(B)/obj/ports/%.o,$(wildcard $(PORT)/drivers/*.c $(PORT)/drivers/*.S))
+endif
+
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
 SETTINGS := $(CFLAGS) | $(OPTIMISE_$(VARIANT)) | $(CALLERS) | $(MEMORIES) | $(LINK_FLAGS) | $(LIBRARY) $(RUNTIME)
 
@@ -76,8 +85,12 @@ $(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
 
+$(B)/obj/$(APP)/parts/%.o: $(APP)/%.c $(B)/obj/settings
+	@mkdir -p $(@D)
+	$(CC) $(PORT_CFLAGS:-O2=-Os) -MMD -MP -c $< -o $@
+
 $(B)/obj/device.ld: $(PORT)/device.ld.in $(B)/obj/settings
 	$(CC) $(TOOLCHAIN_flags) -E -P -undef -x c $(MEMORIES) $< -o $@
 
-$(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(LIBRARY) $(RUNTIME) $(B)/obj/device.ld
+$(PROGRAMS): $(B)/%.elf: $(B)/obj/$(APP)/%.o $(PARTS) $(LIBRARY) $(RUNTIME) $(B)/obj/device.ld
 	$(LINK)

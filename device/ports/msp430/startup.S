@@ -36,9 +36,23 @@ ws_unexpected_interrupt:
     jmp ws_unexpected_interrupt
     .size ws_reset, . - ws_reset
 
+; What a driver handles, and what is unexpected where no such driver is linked.
+    .weak ws_interrupt_p1
+    .set ws_interrupt_p1, ws_unexpected_interrupt
+    .weak ws_interrupt_ta0
+    .set ws_interrupt_ta0, ws_unexpected_interrupt
+
 ; 64 vectors, the last is reset (SLAS655, "Interrupt Vector Addresses").
     .section .vectors, "a", @progbits
-    .rept 63
+    .rept 47
+    .short ws_unexpected_interrupt
+    .endr
+    .short ws_interrupt_p1
+    .rept 5
+    .short ws_unexpected_interrupt
+    .endr
+    .short ws_interrupt_ta0
+    .rept 9
     .short ws_unexpected_interrupt
     .endr
     .short ws_reset

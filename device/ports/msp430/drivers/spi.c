@@ -1,0 +1,39 @@
+#include "spi.h"
+
+#include "registers.h"
+
+#define UCB0CTL1 REGISTER_BYTE(0x05e0)
+#define UCB0CTL0 REGISTER_BYTE(0x05e1)
+#define UCB0BR0 REGISTER_BYTE(0x05e6)
+#define UCB0BR1 REGISTER_BYTE(0x05e7)
+#define UCB0RXBUF REGISTER_BYTE(0x05ec)
+#define UCB0TXBUF REGISTER_BYTE(0x05ee)
+#define UCB0IFG REGISTER_BYTE(0x05fd)
+/* UCCKPH, UCMSB, UCMST, UCMODE = 3-pin, UCSYNC. */
+#define UCCTL0_MASTER 0xa9u
+#define UCCTL1_SMCLK 0x80u
+#define UCCTL1_RESET 0x01u
+#define UCIFG_RECEIVED 0x01u
+
+/* SWRS040, "4-wire Serial Configuration and Data Interface": up to 6.5 MHz where bytes follow each other without a pause. */
+#define SPI_MAX_HZ 6500000u
+#define DIVIDER ((WS_CLOCK_HZ + SPI_MAX_HZ - 1u) / SPI_MAX_HZ)
+
+void ws_spi_start(void)
+{
+    UCB0CTL1 = UCCTL1_SMCLK | UCCTL1_RESET;
+    UCB0CTL0 = UCCTL0_MASTER;
+    UCB0BR0 = (uint8_t)DIVIDER;
+    UCB0BR1 = 0;
+    P3SEL |= RADIO_SIMO | RADIO_SOMI | RADIO_CLK;
+    UCB0CTL1 = UCCTL1_SMCLK;
+}
+
+uint8_t ws_spi_transfer(uint8_t out)
+{
+    UCB0TXBUF = out;
+    while (!(UCB0IFG & UCIFG_RECEIVED)) {
+    }
+    /* Clears the flag. */
+    return UCB0RXBUF;
+}

@@ -1,0 +1,53 @@
+/* The stored voltage, divided by 4, on A0, by ADC12_A against the reference of 1.5 V. SLAU208, "ADC12_A" and "Reference Module". */
+#include "../../../drivers/stored_energy.h"
+
+#include "registers.h"
+
+#define REFCTL0 REGISTER(0x01b0)
+/* REFMSTR: REFCTL0 rules the reference, not the converter; REFVSEL = 0: 1.5 V. */
+#define REF_MASTER 0x0080u
+#define REF_ON 0x0001u
+
+#define ADC12CTL0 REGISTER(0x0700)
+#define ADC12CTL1 REGISTER(0x0702)
+#define ADC12CTL2 REGISTER(0x0704)
+#define ADC12IFG REGISTER(0x070a)
+#define ADC12MCTL0 REGISTER_BYTE(0x0710)
+#define ADC12MEM0 REGISTER(0x0720)
+/* 64 periods of MODOSC, 4.8 MHz typically: 13 us of sampling, enough for a divider of 100 kohm with 10 nF at the pin. */
+#define CTL0_SAMPLE_64 0x0400u
+#define CTL0_ON 0x0010u
+#define CTL0_ENABLE 0x0002u
+#define CTL0_START 0x0001u
+/* A pulse of the sampling timer; MODOSC; one channel, once. */
+#define CTL1_TIMER 0x0200u
+#define CTL2_12_BITS 0x0020u
+/* Between VREF+ and AVSS, A0. */
+#define MCTL_REFERENCE_A0 0x10u
+
+/* SLAS655, "REF, Built-In Reference": it settles in 75 us. */
+#define SETTLE_US 75u
+
+#define REFERENCE_MV 1500u
+#define DIVIDED_BY 4u
+
+uint16_t ws_stored_energy_mv(void)
+{
+    uint16_t code;
+
+    REFCTL0 = REF_MASTER | REF_ON;
+    ADC12CTL0 = CTL0_SAMPLE_64 | CTL0_ON;
+    ADC12CTL1 = CTL1_TIMER;
+    ADC12CTL2 = CTL2_12_BITS;
+    ADC12MCTL0 = MCTL_REFERENCE_A0;
+    WAIT_US(SETTLE_US);
+    ADC12CTL0 = CTL0_SAMPLE_64 | CTL0_ON | CTL0_ENABLE | CTL0_START;
+    while (!(ADC12IFG & 1u)) {
+    }
+    /* Clears the flag. */
+    code = ADC12MEM0;
+    ADC12CTL0 = CTL0_SAMPLE_64 | CTL0_ON;
+    ADC12CTL0 = 0;
+    REFCTL0 = REF_MASTER;
+    return (uint16_t)((uint32_t)code * (REFERENCE_MV * DIVIDED_BY) >> 12);
+}
