@@ -11,7 +11,7 @@ use thiserror::Error;
 /// `sleep` (registers kept, nothing runs), `xoff` (the digital part alone), `crystal` (the oscillator starts), `idle`
 /// (the oscillator runs), `calibrate` (the synthesizer finds its settings), `settling` (it goes to its frequency),
 /// `fstxon` (it stands there, ready), `rx`, `tx`. A file has those that its chip has. `rx` and `tx` draw what the
-/// radio is set to ([`Radio::at_bit_rate`], [`Radio::at_output`]).
+/// radio is set to ([`Radio::set`]).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Radio {
@@ -31,15 +31,21 @@ pub struct Radio {
     pub bit_rate_hz: f64,
     /// Output power, in dBm.
     pub output_dbm: f64,
+    /// Band, in Hz, where the part knows several.
+    #[serde(default)]
+    pub band_hz: Option<f64>,
+    /// How the receiver is set, where that matters.
+    #[serde(default)]
+    pub receive_mode: Option<String>,
     /// What a packet has besides its data.
     pub packet: Packet,
     /// What the states draw, `rx` and `tx` excepted.
     #[serde(rename = "state")]
     pub states: Vec<State>,
-    /// What receiving draws, by bit rate.
-    pub receive: Vec<Receive>,
-    /// What transmitting draws, by output power.
-    pub transmit: Vec<Transmit>,
+    /// What receiving draws.
+    pub receive: Receive,
+    /// What transmitting draws.
+    pub transmit: Transmit,
     /// How long the radio takes from one state to another, and through which.
     #[serde(rename = "change")]
     pub changes: Vec<Change>,
@@ -90,24 +96,63 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receive {
+    /// Document, table, conditions.
+    pub source: String,
+    /// By what it depends on.
+    pub points: Vec<ReceivePoint>,
+}
+
+/// What receiving draws under some conditions; one that is not named does not matter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReceivePoint {
     /// Bits a second.
-    pub bit_rate_hz: f64,
+    #[serde(default)]
+    pub bit_rate_hz: Option<f64>,
+    /// Band, in Hz.
+    #[serde(default)]
+    pub band_hz: Option<f64>,
+    /// How the receiver is set: `sensitivity`, `current`.
+    #[serde(default)]
+    pub mode: Option<String>,
     /// Typical current, in amperes.
     pub current_a: f64,
-    /// Document, table, condition.
-    pub source: String,
 }
 
 /// What transmitting draws.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transmit {
+    /// Document, table, conditions.
+    pub source: String,
+    /// By what it depends on.
+    pub points: Vec<TransmitPoint>,
+}
+
+/// What transmitting draws under some conditions; one that is not named does not matter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransmitPoint {
     /// Output power, in dBm.
     pub output_dbm: f64,
+    /// Band, in Hz.
+    #[serde(default)]
+    pub band_hz: Option<f64>,
     /// Typical current, in amperes.
     pub current_a: f64,
-    /// Document, table, condition.
-    pub source: String,
+}
+
+/// How a radio is set; what is `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Bits a second.
+    pub bit_rate_hz: Option<f64>,
+    /// Output power, in dBm.
+    pub output_dbm: Option<f64>,
+    /// Band, in Hz.
+    pub band_hz: Option<f64>,
+    /// How the receiver is set.
+    pub receive_mode: Option<String>,
 }
 
 /// The way from one state to another.
@@ -243,23 +288,20 @@ impl Radio {
         Ok(radio)
     }
 
-    /// The same radio at another output power.
+    /// The same radio, set otherwise.
     ///
     /// # Errors
-    /// [`RadioError::Unknown`] with those that the data sheet gives a current for.
-    pub fn at_output(&self, output_dbm: f64) -> Result<Radio, RadioError> {
-        let radio = Radio { output_dbm, ..self.clone() };
-        radio.tx_a()?;
-        Ok(radio)
-    }
-
-    /// The same radio at another bit rate.
-    ///
-    /// # Errors
-    /// [`RadioError::Unknown`] with those that the data sheet gives a current for.
-    pub fn at_bit_rate(&self, bit_rate_hz: f64) -> Result<Radio, RadioError> {
-        let radio = Radio { bit_rate_hz, ..self.clone() };
+    /// [`RadioError::Unknown`] with the settings that the data sheet gives a current for.
+    pub fn set(&self, setting: &Setting) -> Result<Radio, RadioError> {
+        let radio = Radio {
+            bit_rate_hz: setting.bit_rate_hz.unwrap_or(self.bit_rate_hz),
+            output_dbm: setting.output_dbm.unwrap_or(self.output_dbm),
+            band_hz: setting.band_hz.or(self.band_hz),
+            receive_mode: setting.receive_mode.clone().or_else(|| self.receive_mode.clone()),
+            ..self.clone()
+        };
         radio.rx_a()?;
+        radio.tx_a()?;
         Ok(radio)
     }
 
@@ -282,27 +324,44 @@ impl Radio {
         }
     }
 
-    /// What receiving draws at the radio's bit rate, in amperes.
+    /// What receiving draws as the radio is set, in amperes.
     ///
     /// # Errors
-    /// [`RadioError::Unknown`] with the rates that there are.
+    /// [`RadioError::Unknown`] with the settings that there are.
     pub fn rx_a(&self) -> Result<f64, RadioError> {
-        let row = self.receive.iter().find(|row| row.bit_rate_hz == self.bit_rate_hz);
-        row.map(|row| row.current_a).ok_or_else(|| {
-            let known = self.receive.iter().map(|row| row.bit_rate_hz.to_string());
-            self.unknown("bit rate", &self.bit_rate_hz.to_string(), known)
+        let holds = |point: &&ReceivePoint| {
+            point.bit_rate_hz.is_none_or(|hz| hz == self.bit_rate_hz)
+                && (point.band_hz.is_none() || point.band_hz == self.band_hz)
+                && (point.mode.is_none() || point.mode == self.receive_mode)
+        };
+        let point = self.receive.points.iter().find(holds);
+        point.map(|point| point.current_a).ok_or_else(|| {
+            let known = self
+                .receive
+                .points
+                .iter()
+                .map(|point| described(point.bit_rate_hz, None, point.band_hz, point.mode.as_deref()));
+            let asked = described(Some(self.bit_rate_hz), None, self.band_hz, self.receive_mode.as_deref());
+            self.unknown("receiver setting", &asked, known)
         })
     }
 
-    /// What transmitting draws at the radio's output power, in amperes.
+    /// What transmitting draws as the radio is set, in amperes.
     ///
     /// # Errors
-    /// [`RadioError::Unknown`] with the powers that there are.
+    /// [`RadioError::Unknown`] with the settings that there are.
     pub fn tx_a(&self) -> Result<f64, RadioError> {
-        let row = self.transmit.iter().find(|row| row.output_dbm == self.output_dbm);
-        row.map(|row| row.current_a).ok_or_else(|| {
-            let known = self.transmit.iter().map(|row| row.output_dbm.to_string());
-            self.unknown("output power", &self.output_dbm.to_string(), known)
+        let holds = |point: &&TransmitPoint| {
+            point.output_dbm == self.output_dbm && (point.band_hz.is_none() || point.band_hz == self.band_hz)
+        };
+        let point = self.transmit.points.iter().find(holds);
+        point.map(|point| point.current_a).ok_or_else(|| {
+            let known = self
+                .transmit
+                .points
+                .iter()
+                .map(|point| described(None, Some(point.output_dbm), point.band_hz, None));
+            self.unknown("output power", &described(None, Some(self.output_dbm), self.band_hz, None), known)
         })
     }
 
@@ -405,4 +464,20 @@ impl Radio {
         let known = known.collect::<Vec<_>>().join(", ");
         RadioError::Unknown { radio: self.name.clone(), what, asked: asked.into(), known }
     }
+}
+
+/// A setting for the reader of an error: `250 kbit/s, sensitivity`, `7 dBm at 433 MHz`.
+fn described(
+    bit_rate_hz: Option<f64>,
+    output_dbm: Option<f64>,
+    band_hz: Option<f64>,
+    mode: Option<&str>,
+) -> String {
+    let parts = [
+        bit_rate_hz.map(|hz| format!("{} kbit/s", hz / 1e3)),
+        output_dbm.map(|dbm| format!("{dbm} dBm")),
+        band_hz.map(|hz| format!("{} MHz", hz / 1e6)),
+        mode.map(str::to_owned),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
