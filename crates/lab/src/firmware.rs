@@ -1,4 +1,4 @@
-//! The bench firmware: built by `device/Makefile`, kept by the content of everything that goes into it.
+//! Firmware, of the bench and other programs: built by `device/Makefile`, kept by the content of everything that goes into it.
 
 use crate::LabError;
 use crate::target::{House, OperatingPoint, Target};
@@ -14,7 +14,7 @@ pub const EMPTY: &str = "empty";
 /// In a port's folder: makes sure that its tools are there, and writes their folder to standard output.
 const TOOLS_SCRIPT: &str = "build-binutils";
 
-/// Bench firmware of one target, variant and operating point, in a folder of its own.
+/// Firmware of one target, variant and operating point, in a folder of its own.
 #[derive(Clone, Debug)]
 pub struct Build {
     folder: PathBuf,
@@ -22,7 +22,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// The linked program of an operation, as [`crate::elf::Firmware::read`] takes it.
+    /// The linked program of an operation, or of an app that is none of the bench's, as [`crate::elf::Firmware::read`] takes it.
     #[must_use]
     pub fn image(&self, operation: &str) -> PathBuf {
         self.folder.join(format!("{operation}.{}", self.extension))
@@ -40,6 +40,34 @@ pub fn build(
     variant: &str,
     operations: &[&str],
 ) -> Result<Build, LabError> {
+    let wanted: Vec<&str> = operations.iter().copied().chain([EMPTY]).collect();
+    make(house, target, point, variant, "bench", &wanted)
+}
+
+/// Builds a program of its own, such as the harvested `node`, where it is not there yet. Returns the linked program.
+///
+/// # Errors
+/// [`LabError::MissingTool`] for a compiler that is not installed, [`LabError::Build`] with what it said, also where there
+/// is no such program for the target.
+pub fn build_app(
+    house: &House,
+    target: &Target,
+    point: &OperatingPoint,
+    variant: &str,
+    app: &str,
+) -> Result<PathBuf, LabError> {
+    make(house, target, point, variant, app, &[app]).map(|build| build.image(app))
+}
+
+/// Makes the wanted programs of an app where they are not there yet.
+fn make(
+    house: &House,
+    target: &Target,
+    point: &OperatingPoint,
+    variant: &str,
+    app: &str,
+    programs: &[&str],
+) -> Result<Build, LabError> {
     let compiler = compiler(house, target)?;
     require("make")?;
     let key = content_key(house, target, point, &compiler)?;
@@ -49,8 +77,7 @@ pub fn build(
     let build = Build { folder, extension };
     // Two runs at once must not write the same objects; whoever comes second finds everything built.
     let _building = lock(&build.folder)?;
-    let wanted: Vec<&str> =
-        operations.iter().copied().chain([EMPTY]).filter(|op| !build.image(op).is_file()).collect();
+    let wanted: Vec<&str> = programs.iter().copied().filter(|op| !build.image(op).is_file()).collect();
     if wanted.is_empty() {
         return Ok(build);
     }
@@ -60,7 +87,7 @@ pub fn build(
         .arg(house.root().join("device"))
         .arg("--no-print-directory")
         .arg(format!("TARGET={}", target.name()))
-        .arg("APP=bench")
+        .arg(format!("APP={app}"))
         .arg(format!("VARIANT={variant}"))
         .arg(format!("OPS={}", wanted.join(" ")))
         .arg(format!("CLOCK={}", point.clock_hz))
