@@ -132,8 +132,11 @@ struct Begun {
     piece: Vec<u8>,
 }
 
-/// Puts packets together to messages, of one node or of many; a message that is not continued by the node's next packet
-/// is given up.
+/// So many messages are begun at once at most; the one begun first is given up for one more.
+const BEGUN: usize = 64;
+
+/// Puts packets together to messages, of one node or of many. A message that is not continued by the node's next packet is
+/// given up: whoever sends packets in a node's name can hinder it so, but not make up a message, which its signature shows.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly {
     begun: Vec<Begun>,
@@ -144,7 +147,7 @@ impl Reassembly {
     /// message that it makes whole.
     ///
     /// # Errors
-    /// [`Error`] for what no node sends; nothing that was begun is lost by it.
+    /// [`Error`] for what no node sends.
     pub fn take(&mut self, packet: &[u8]) -> Result<Option<Message>, Error> {
         let length = Error::Length(packet.len());
         let (header, piece) = packet.split_first_chunk::<HEADER>().ok_or(length)?;
@@ -162,8 +165,11 @@ impl Reassembly {
         }
         let (node_id, counter) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
         let begun = self.begun.iter().position(|begun| begun.node_id == node_id);
-        let begun = begun.map(|place| self.begun.swap_remove(place));
+        let begun = begun.map(|place| self.begun.remove(place));
         if index + 1 < count {
+            if self.begun.len() == BEGUN {
+                self.begun.remove(0);
+            }
             self.begun.push(Begun { kind, node_id, counter, piece: piece.to_vec() });
             return Ok(None);
         }
@@ -175,5 +181,56 @@ impl Reassembly {
         };
         body.extend(piece);
         Message::from_body(kind, node_id, counter, &body).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of node `id`, as `device/node/message.h` has it: 50 bytes of the body, or what is left of 74.
+    fn packet(id: u8, counter: u8, piece: u8, bytes: usize) -> Vec<u8> {
+        let mut packet = vec![0x22, 2, piece, 0, 0, 0, id, 0, 0, 0, counter];
+        packet.extend((0..bytes).map(|n| n as u8));
+        packet
+    }
+
+    #[test]
+    fn one_packet_is_a_whole_message() {
+        let message = Reassembly::default().take(&packet(7, 9, 0x01, 50)).expect("a node's").expect("whole");
+        assert_eq!((message.node_id, message.counter, message.scheme), (7, 9, Scheme::Secp160r1));
+        assert_eq!((message.stored_mv, message.uptime_s), (0x0001, 0x0203_0405));
+        assert_eq!(message.signature, (10..50).collect::<Vec<u8>>());
+        // "WSN1", reading, scheme, node, counter, voltage, uptime.
+        let signed = *b"WSN1\x02\0\0\0\0\x07\0\0\0\x09\0\x01\x02\x03\x04\x05";
+        assert_eq!(message.signed_bytes(&[1; 16]), signed);
+    }
+
+    #[test]
+    fn two_packets_are_put_together_between_those_of_others() {
+        let mut reassembly = Reassembly::default();
+        assert_eq!(reassembly.take(&packet(7, 9, 0x02, 50)), Ok(None));
+        assert_eq!(reassembly.take(&packet(8, 1, 0x02, 50)), Ok(None));
+        let message = reassembly.take(&packet(7, 9, 0x12, 24)).expect("a node's").expect("whole");
+        assert_eq!((message.scheme, message.signature.len()), (Scheme::P256, 64));
+        // Its first packet is used up, and that of another message does not fit.
+        assert_eq!(reassembly.take(&packet(7, 9, 0x12, 24)), Ok(None));
+        assert_eq!(reassembly.take(&packet(8, 2, 0x12, 24)), Ok(None));
+        assert_eq!(reassembly.take(&packet(8, 1, 0x12, 24)), Ok(None));
+    }
+
+    #[test]
+    fn what_no_node_sends_is_refused() {
+        let mut reassembly = Reassembly::default();
+        assert_eq!(reassembly.take(&[0; 10]), Err(Error::Length(10)));
+        assert_eq!(reassembly.take(&packet(7, 9, 0x01, 51)), Err(Error::Length(62)));
+        assert_eq!(reassembly.take(&packet(7, 9, 0x02, 49)), Err(Error::Length(60)));
+        assert_eq!(reassembly.take(&packet(7, 9, 0x01, 9)), Err(Error::Length(9)));
+        assert_eq!(reassembly.take(&packet(7, 9, 0x01, 49)), Err(Error::Length(49)));
+        assert_eq!(reassembly.take(&packet(7, 9, 0x00, 50)), Err(Error::Piece { index: 0, count: 0 }));
+        assert_eq!(reassembly.take(&packet(7, 9, 0x22, 50)), Err(Error::Piece { index: 2, count: 2 }));
+        let mut challenge = packet(7, 9, 0x01, 50);
+        challenge[1] = 1;
+        assert_eq!(reassembly.take(&challenge), Err(Error::Type(1)));
     }
 }

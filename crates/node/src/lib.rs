@@ -1,0 +1,142 @@
+//! The harvested node of `device/node` on the host: the very C files that run on the microcontroller, between drivers of
+//! this crate (`device/drivers/*.h`) that do what tests ask: hear packets, run out of energy, lose their power in the
+//! midst of a write. For tests alone.
+//!
+//! The drivers know no context, so each thread has a world of its own ([`world`]); a test is one thread.
+
+mod drivers;
+pub mod flash;
+
+pub use drivers::{World, world};
+
+// The primitives that the node signs with are linked with this crate.
+use primitives as _;
+
+use std::ffi::c_int;
+
+/// `struct ws_node_config`, `struct ws_node_status`: as bytes, for `wire::node` to write and to read; aligned as C has them.
+#[repr(C, align(4))]
+struct Structure<const N: usize>([u8; N]);
+
+/// `ws_node`: more than its C structure has.
+#[repr(C, align(8))]
+struct Storage([u8; 128]);
+
+/// `ws_counter`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct CounterState {
+    next: u32,
+    limit: u32,
+    starts: u32,
+    segment: u8,
+    slot: u8,
+    reserved: u8,
+}
+
+mod c {
+    use super::{CounterState, Storage, Structure, c_int};
+
+    unsafe extern "C" {
+        pub fn ws_node_start(
+            node: *mut Storage,
+            config: *const Structure<56>,
+            status: *mut Structure<48>,
+        ) -> c_int;
+        pub fn ws_node_turn(node: *mut Storage);
+        pub fn ws_counter_start(counter: *mut CounterState, first: u32);
+        pub fn ws_counter_take(counter: *mut CounterState, number: *mut u32) -> c_int;
+        pub fn ws_message_read_challenge(
+            packet: *const u8,
+            len: u8,
+            node_id: u32,
+            challenge: *mut u8,
+            answer_in_ms: *mut u16,
+        ) -> u8;
+    }
+}
+
+/// A node that has started. What it keeps stays where it is, as in the firmware.
+pub struct Node {
+    node: Box<Storage>,
+    // The node points to them.
+    config: Box<Structure<56>>,
+    status: Box<Structure<48>>,
+}
+
+impl Node {
+    /// Starts a node with the bytes of `struct ws_node_config`; `None` where it refuses them.
+    #[must_use]
+    pub fn start(config: &[u8; 56]) -> Option<Node> {
+        let mut node = Node {
+            node: Box::new(Storage([0; 128])),
+            config: Box::new(Structure(*config)),
+            status: Box::new(Structure([0; 48])),
+        };
+        // SAFETY: all three live in boxes as long as the node does; Storage is larger and stricter aligned than ws_node,
+        // which has two pointers, six numbers of 32 bits or fewer, and padding.
+        let result = unsafe { c::ws_node_start(&mut *node.node, &*node.config, &mut *node.status) };
+        (result == 0).then_some(node)
+    }
+
+    /// `ws_node_turn`: sleeps until there is something to do, and does it once.
+    pub fn turn(&mut self) {
+        // SAFETY: started, and all that it points to is alive.
+        unsafe { c::ws_node_turn(&mut *self.node) }
+    }
+
+    /// The bytes of `struct ws_node_status`.
+    #[must_use]
+    pub fn status(&self) -> [u8; 48] {
+        self.status.0
+    }
+
+    /// The bytes of `struct ws_node_config`, which the node only reads.
+    #[must_use]
+    pub fn config(&self) -> [u8; 56] {
+        self.config.0
+    }
+}
+
+/// `ws_counter` alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter(CounterState);
+
+impl Counter {
+    /// `ws_counter_start`.
+    #[must_use]
+    pub fn start(first: u32) -> Counter {
+        let mut state = CounterState::default();
+        // SAFETY: the structure is C's, and nothing keeps its address.
+        unsafe { c::ws_counter_start(&mut state, first) };
+        Counter(state)
+    }
+
+    /// `ws_counter_take`; `None` where it refuses.
+    pub fn take(&mut self) -> Option<u32> {
+        let mut number = 0;
+        // SAFETY: as above; started.
+        (unsafe { c::ws_counter_take(&mut self.0, &mut number) } == 0).then_some(number)
+    }
+}
+
+/// `ws_message_read_challenge`: the challenge to the node and the milliseconds until it may be answered, or `None`.
+///
+/// # Panics
+/// Panics where the packet has more than 255 bytes, or where the firmware wrote something although it refused.
+#[must_use]
+pub fn read_challenge(packet: &[u8], node_id: u32) -> Option<([u8; 16], u16)> {
+    let len = u8::try_from(packet.len()).expect("the radio's length is a byte");
+    let (mut challenge, mut answer_in_ms) = ([0xa5; 16], 0xa5a5);
+    // The firmware may read no byte behind the packet: the allocation ends there, for whoever runs this under a checker.
+    let packet = packet.to_vec().into_boxed_slice();
+    // SAFETY: len bytes are there, and 16 for the challenge.
+    let read = unsafe {
+        c::ws_message_read_challenge(packet.as_ptr(), len, node_id, challenge.as_mut_ptr(), &mut answer_in_ms)
+    };
+    if read == 0 {
+        assert_eq!((challenge, answer_in_ms), ([0xa5; 16], 0xa5a5), "refused, but this was written");
+        return None;
+    }
+    Some((challenge, answer_in_ms))
+}
