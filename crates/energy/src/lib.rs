@@ -21,6 +21,7 @@ pub mod storage;
 pub mod sun;
 mod supply;
 
+pub use calibration::{Calibration, CalibrationError, Correction, Deviation, Measurement};
 pub use fit::Fit;
 pub use range::OutOfRange;
 pub use states::{BrownOut, Change, Module, SleepMode, Timing};
