@@ -69,6 +69,24 @@ struct OperatingPoint {
     /// Supply in volts [default: the target's]
     #[arg(long, value_name = "V")]
     supply: Option<f64>,
+    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    #[arg(long, value_name = "FILE.toml")]
+    calibration: Option<PathBuf>,
+}
+
+impl OperatingPoint {
+    /// The house with its target calibrated, where that is asked for, and what to say of it.
+    fn house(&self, house: House) -> Result<(House, String), LabError> {
+        let Some(path) = &self.calibration else { return Ok((house, String::new())) };
+        let house = house.calibrated(path)?;
+        let remark = house.calibration().map_or(String::new(), |calibration| calibration.remark());
+        Ok((house, remark))
+    }
+}
+
+/// What is to be said of the figures and of the run, a line each.
+fn lines(remarks: [String; 2]) -> String {
+    remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Hertz as a plain number, or with an exponent or a suffix: 16000000, 16e6, 16M.
@@ -205,9 +223,9 @@ struct Answer {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let answer = House::find().and_then(|house| match cli.command {
-        Command::Bench(args) => run_bench(&house, args),
+        Command::Bench(args) => run_bench(house, args),
         Command::Ct(args) => run_ct(&house, args),
-        Command::Measure(args) => run_measure(&house, args),
+        Command::Measure(args) => run_measure(house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
     });
     match answer {
@@ -226,7 +244,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_bench(house: &House, args: BenchArgs) -> Result<Answer, LabError> {
+fn run_bench(house: House, args: BenchArgs) -> Result<Answer, LabError> {
+    let (house, calibrated) = args.point.house(house)?;
     let request = bench::Request {
         targets: args.target,
         operations: args.op,
@@ -239,12 +258,13 @@ fn run_bench(house: &House, args: BenchArgs) -> Result<Answer, LabError> {
         seed: args.seed,
         cold: args.cold,
     };
-    let rows = bench::run(house, &request, &progress::Bar::new())?;
+    let rows = bench::run(&house, &request, &progress::Bar::new())?;
     let wrong = rows.iter().filter(|row| !row.verified).count();
     let remark = match wrong {
         0 => String::new(),
         _ => format!("wattseal: {wrong} of {} rows gave wrong outputs; their costs mean nothing", rows.len()),
     };
+    let remark = lines([calibrated, remark]);
     Ok(Answer { data: report::bench(&rows, args.format.into())?, remark, success: wrong == 0 })
 }
 
@@ -276,7 +296,8 @@ fn run_ct(house: &House, args: CtArgs) -> Result<Answer, LabError> {
     Ok(Answer { data: report::ct(&rows, args.format.into())?, remark: remarks.join("\n"), success })
 }
 
-fn run_measure(house: &House, args: MeasureArgs) -> Result<Answer, LabError> {
+fn run_measure(house: House, args: MeasureArgs) -> Result<Answer, LabError> {
+    let (house, calibrated) = args.point.house(house)?;
     let request = measure::Request {
         elf: args.elf,
         target: args.target,
@@ -290,11 +311,12 @@ fn run_measure(house: &House, args: MeasureArgs) -> Result<Answer, LabError> {
         supply_v: args.point.supply,
         flamegraph: args.flamegraph,
     };
-    let outcome = measure::run(house, &request)?;
+    let outcome = measure::run(&house, &request)?;
     let remark = format!(
         "{}; {} cycles, {} instructions in all",
         outcome.ending, outcome.cycles, outcome.instructions
     );
+    let remark = lines([calibrated, remark]);
     Ok(Answer { data: report::measure(&outcome.rows, args.format.into())?, remark, success: true })
 }
 

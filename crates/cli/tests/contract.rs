@@ -178,6 +178,82 @@ fn a_clock_or_supply_outside_the_data_sheet_is_refused_with_its_limits() {
     assert!(refused(&["bench", "--clock", "0"], 2).contains("at least 1 Hz"));
 }
 
+fn calibration(name: &str, text: &str) -> String {
+    let folder = home().join("target/contract-test");
+    std::fs::create_dir_all(&folder).expect("a folder under target/");
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("a file in it");
+    path.display().to_string()
+}
+
+/// 4.2175 mA at 14 MHz by the data sheet (3.50 + 2/8 * 2.87); measured twice that.
+#[test]
+fn a_calibration_corrects_power_and_energy_and_says_so() {
+    let text = "target = \"msp430f5438a\"\nsource = \"a bench\"\n\
+                [[point]]\nclock_hz = 14e6\nsupply_v = 2.7\ncurrent_a = 8.435e-3\n";
+    let path = calibration("twice.toml", text);
+    let plain = [
+        "bench",
+        "--target",
+        "msp430f5438a",
+        "--op",
+        "sha1",
+        "--variant",
+        "small",
+        "--runs",
+        "1",
+        "--clock",
+        "14M",
+        "--supply",
+        "2.7",
+        "--format",
+        "json",
+    ];
+    let output = wattseal(&[plain.as_slice(), &["--calibration", &path]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("2.000 times the data sheet's active current, and 0.000 mA"), "{said}");
+    assert!(said.contains("the model was -50 %, and is +0 %"), "{said}");
+    let calibrated: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array of objects");
+    let plain = rows(&plain);
+    let number = |row: &Value, field: &str| row[field].as_f64().expect("a number");
+    assert!((number(&calibrated[0], "power_w") - 2.7 * 8.435e-3).abs() < 1e-9);
+    let ratio = number(&calibrated[0], "energy_j") / number(&plain[0], "energy_j");
+    assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+    assert_eq!(calibrated[0]["cycles"], plain[0]["cycles"]);
+}
+
+#[test]
+fn a_calibration_that_cannot_be_used_is_refused() {
+    let bench = |path: &str, code| refused(&["bench", "--target", "atmega328p", "--calibration", path], code);
+    assert!(bench("no-such.toml", 1).contains("no-such.toml"));
+    let other = home().join("calibrations/mane2014.toml");
+    let error = bench(other.to_str().expect("UTF-8"), 2);
+    assert!(
+        error.contains("calibrates msp430f5438a") && error.contains("add --target msp430f5438a"),
+        "{error}"
+    );
+    let error = refused(
+        &["measure", firmware(), "--target", "atmega328p", "--calibration", other.to_str().expect("UTF-8")],
+        2,
+    );
+    assert!(error.contains("calibrates msp430f5438a"), "{error}");
+    let head = "source = \"a bench\"\n[[point]]\nclock_hz = 8e6\nsupply_v = 5.0\n";
+    let path = calibration("unknown.toml", &format!("target = \"atmega382p\"\n{head}current_a = 1e-3\n"));
+    let error = bench(&path, 1);
+    assert!(error.contains("there is no target 'atmega382p'; did you mean atmega328p"), "{error}");
+    let path = calibration("energy.toml", &format!("target = \"atmega328p\"\n{head}energy_j = 1e-3\n"));
+    let error = bench(&path, 1);
+    assert!(
+        error.contains("calibration point 1") && error.contains("lacks the cycles or the time"),
+        "{error}"
+    );
+    let falling =
+        format!("{head}current_a = 9e-3\n[[point]]\nclock_hz = 16e6\nsupply_v = 5.0\ncurrent_a = 3e-3\n");
+    let error = bench(&calibration("falling.toml", &format!("target = \"atmega328p\"\n{falling}")), 1);
+    assert!(error.contains("contradict the data sheet"), "{error}");
+}
+
 #[test]
 fn more_bytes_than_fit_are_refused_with_the_room_there_is() {
     let error = refused(&["bench", "--target", "atmega328p", "--op", "sha1", "--bytes", "4000"], 2);

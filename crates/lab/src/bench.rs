@@ -503,7 +503,9 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
     let variants = names::select("variant", &request.variants, &VARIANTS)?;
     let mut targets = Vec::new();
     let mut jobs = Vec::new();
-    for name in names::select("target", &request.targets, &known)? {
+    let asked = names::select("target", &request.targets, &known)?;
+    house.calibration_is_of(asked.iter().copied())?;
+    for name in asked {
         let target = house.target(name)?;
         let mut any = false;
         for &variant in &variants {

@@ -1,6 +1,7 @@
 //! The lab: builds firmware, runs it on the processor models of `mcu`, measures it, and says what it costs.
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
+//! - [`calibration`]: a user's measurements, and the targets as they correct them
 //! - [`elf`], [`sdld`]: linked firmware for a known target: bytes, symbols, source lines
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
@@ -11,6 +12,7 @@
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
 pub mod bench;
+pub mod calibration;
 pub mod ct;
 pub mod elf;
 mod error;

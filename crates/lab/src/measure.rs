@@ -106,6 +106,7 @@ const LOOK_EVERY: u64 = 100_000;
 /// a fault of the model; a function asked for that was never called or never returned; an `until` never reached.
 pub fn run(house: &House, request: &Request) -> Result<Outcome, LabError> {
     let target = house.target(&request.target)?;
+    house.calibration_is_of([target.name()])?;
     let point = target.operating_point(request.clock_hz, request.supply_v)?;
     let firmware = Firmware::read(&request.elf, target.part.core)?;
     let watched: Vec<usize> =

@@ -1,5 +1,6 @@
 //! The target files, and where the project's files are.
 
+use crate::calibration::Calibrated;
 use crate::{LabError, names};
 use energy::Supply;
 use mcu::Part;
@@ -122,10 +123,11 @@ pub struct OperatingPoint {
     pub power_w: f64,
 }
 
-/// The project's folder: `targets/`, `device/`, and `target/` for what is built.
+/// The project's folder: `targets/`, `device/`, and `target/` for what is built; and what corrects its targets.
 #[derive(Clone, Debug)]
 pub struct House {
     root: PathBuf,
+    pub(crate) calibration: Option<Calibrated>,
 }
 
 impl House {
@@ -138,7 +140,7 @@ impl House {
         if let Some(home) = std::env::var_os("WATTSEAL_HOME") {
             let root = PathBuf::from(home);
             if is_house(&root) {
-                return Ok(House { root });
+                return Ok(House { root, calibration: None });
             }
             return Err(LabError::Usage(format!(
                 "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
@@ -148,7 +150,7 @@ impl House {
         let here = std::env::current_dir().map_err(|error| LabError::File { path: ".".into(), error })?;
         here.ancestors()
             .find(|path| is_house(path))
-            .map(|root| House { root: root.to_path_buf() })
+            .map(|root| House { root: root.to_path_buf(), calibration: None })
             .ok_or_else(|| {
                 LabError::Usage(
                     "not inside a clone of the project; run ./wattseal there, or set WATTSEAL_HOME".into(),
@@ -193,7 +195,7 @@ impl House {
         Ok(names)
     }
 
-    /// One target by its exact name.
+    /// One target by its exact name, calibrated where [`House::calibrated`] says so.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed target file.
@@ -207,12 +209,16 @@ impl House {
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
-        Ok(Target {
+        let mut target = Target {
             part: Part::from_toml(&text).map_err(|error| bad(error.to_string()))?,
             supply: Supply::from_toml(&text).map_err(|error| bad(error.to_string()))?,
             toolchain: toml::from_str::<ToolchainFile>(&text)
                 .map_err(|error| bad(error.to_string()))?
                 .toolchain,
-        })
+        };
+        if let Some(calibration) = &self.calibration {
+            calibration.put_on(&mut target)?;
+        }
+        Ok(target)
     }
 }

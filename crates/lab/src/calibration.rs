@@ -1,0 +1,96 @@
+//! A user's measurements of a part, and the targets as they correct them.
+
+use crate::target::{House, Target};
+use crate::{LabError, names};
+use energy::{Calibration, Correction};
+use std::path::{Path, PathBuf};
+
+/// A calibration file that has been read and fitted to its target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// Where it stands.
+    pub path: PathBuf,
+    /// What it says.
+    pub file: Calibration,
+    /// What it does to the target's active current.
+    pub correction: Correction,
+}
+
+impl Calibrated {
+    /// Puts the correction on a target, where it is the one that was measured.
+    pub(crate) fn put_on(&self, target: &mut Target) -> Result<(), LabError> {
+        if target.name() == self.file.target {
+            target.supply = target.supply.calibrated(&self.file).map_err(|error| bad(&self.path, error))?;
+        }
+        Ok(())
+    }
+
+    /// What was done, in a sentence for whoever reads the figures.
+    #[must_use]
+    pub fn remark(&self) -> String {
+        let Correction { gain, offset_a, deviations } = &self.correction;
+        let percent = |share: f64| format!("{:+.0} %", share * 100.0);
+        let before: Vec<String> = deviations.iter().map(|point| percent(point.before)).collect();
+        let after: Vec<String> = deviations.iter().map(|point| percent(point.after)).collect();
+        format!(
+            "{}: calibrated by {}: {gain:.3} times the data sheet's active current, and {:.3} mA; against its points \
+             the model was {}, and is {}",
+            self.file.target,
+            self.path.display(),
+            offset_a * 1e3,
+            before.join(", "),
+            after.join(", ")
+        )
+    }
+}
+
+impl House {
+    /// The same house, with a target's active current corrected by a calibration file.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is malformed, contradicts the data
+    /// sheet or leaves it, [`LabError::UnknownName`] for a target that does not exist.
+    pub fn calibrated(mut self, path: &Path) -> Result<House, LabError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
+        let file = Calibration::from_toml(&text).map_err(|error| bad(path, error))?;
+        let known = self.target_names()?;
+        if !known.contains(&file.target) {
+            let suggestion = names::suggestion(&file.target, known.iter().map(String::as_str));
+            let problem = format!("there is no target '{}'{suggestion}", file.target);
+            return Err(LabError::BadFile { path: path.into(), problem });
+        }
+        self.calibration = None;
+        let correction =
+            file.correction(&self.target(&file.target)?.supply).map_err(|error| bad(path, error))?;
+        self.calibration = Some(Calibrated { path: path.into(), file, correction });
+        Ok(self)
+    }
+
+    /// The calibration that its targets are corrected by.
+    #[must_use]
+    pub fn calibration(&self) -> Option<&Calibrated> {
+        self.calibration.as_ref()
+    }
+
+    /// Refuses a calibration of none of these targets, which would do nothing without a word.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] with the target that it is of.
+    pub fn calibration_is_of<'a>(&self, targets: impl IntoIterator<Item = &'a str>) -> Result<(), LabError> {
+        let Some(Calibrated { path, file, .. }) = &self.calibration else { return Ok(()) };
+        if targets.into_iter().any(|name| name == file.target) {
+            return Ok(());
+        }
+        Err(LabError::Usage(format!(
+            "{} calibrates {}, which is not asked for; add --target {} or leave --calibration out",
+            path.display(),
+            file.target,
+            file.target
+        )))
+    }
+}
+
+fn bad(path: &Path, error: impl std::fmt::Display) -> LabError {
+    LabError::BadFile { path: path.into(), problem: error.to_string() }
+}
