@@ -14,6 +14,7 @@
 #define PORT_BASE(pair) (0x0200u + 0x20u * (pair))
 #define PORT_OUT(pair) REGISTER(PORT_BASE(pair) + 0x02u)
 #define PORT_DIR(pair) REGISTER(PORT_BASE(pair) + 0x04u)
+#define PORT_REN(pair) REGISTER(PORT_BASE(pair) + 0x06u)
 
 void ws_board_start(void)
 {
@@ -24,6 +25,8 @@ void ws_board_start(void)
     }
     /* CSn is high, and so nothing is asked of the CC2500, before it becomes an output. */
     PORT_OUT(1) = RADIO_SELECT;
+    /* Nobody drives SOMI while CSn is high: its resistor pulls it down. */
+    PORT_REN(1) = RADIO_SOMI;
     PORT_DIR(0) = (uint16_t)~(RADIO_GDO0 | RADIO_GDO2);
     PORT_DIR(1) = (uint16_t)~RADIO_SOMI;
     PORT_DIR(2) = (uint16_t)~(STORED_ENERGY << 8);

@@ -1,8 +1,7 @@
 /* The CC2500 at 250 kbit/s, MSK, 2.4 GHz. Data sheet SWRS040.
  *
- * Between its tasks it sleeps (SPWD), at 400 nA (SWRS040, "Current Consumption"; from memory, not yet compared). Another way to listen by
- * turns is its own wake-on-radio, which spares the microcontroller's timer; its RC oscillator must be calibrated,
- * and it draws the crystal's current for that. Here TA0, which runs anyhow, keeps the time. */
+ * Between its tasks it sleeps (SPWD), at 400 nA with its outputs at 0 (SWRS040C, Table 4). It could also listen by turns by
+ * itself (wake-on-radio); here TA0, which runs anyhow, keeps the time, so that node and server know when it listens. */
 #include "../../../drivers/clock.h"
 #include "../../../drivers/radio.h"
 
@@ -42,7 +41,7 @@ static const struct {
     uint8_t address;
     uint8_t value;
 } settings[] = {
-    {0x00, 0x29}, /* IOCFG2: GDO2 is CHIP_RDYn */
+    {0x00, 0x2f}, /* IOCFG2: GDO2 is 0 */
     {0x02, 0x06}, /* IOCFG0: GDO0 is high from the sync word to the end of a packet */
     {0x06, WS_RADIO_PACKET}, /* PKTLEN: longer packets are not received */
     {0x07, 0x05}, /* PKTCTRL1: status bytes behind a packet; the address is checked */
@@ -84,9 +83,10 @@ static const struct {
     {0x2e, 0x0b}, /* TEST0 */
 };
 
-/* The crystal starts in 0.15 ms (SWRS040, "Crystal Oscillator"; from memory, not yet compared): ten times that, in looks of 8 us. */
+/* The crystal starts in 0.15 ms, and MCSM0 has the chip wait as long again (SWRS040C, Table 7): five times both, in looks of
+ * 8 us. */
 #define READY_LOOKS 200u
-/* A packet of 72 bytes takes 2.3 ms, calibration 0.8 ms: ten times that. */
+/* A packet of 72 bytes takes 2.3 ms, calibration 0.81 ms (SWRS040C, Table 28): ten times that. */
 #define SEND_TICKS (WS_CLOCK_TICKS * 31u / 1000u)
 /* The rest of a packet whose sync word was heard. */
 #define RECEIVE_TICKS (WS_CLOCK_TICKS * 4u / 1000u + 1u)
