@@ -156,8 +156,8 @@ impl Instrument {
         }
         let sample_s = 1.0 / self.sample_hz;
         let full_scale_a = self.full_scale_a();
-        // Samples before a time: those with phase + k·Ts < t.
-        let samples_before = |t_s: f64| ((t_s - self.phase_s) * self.sample_hz).ceil().max(0.0) as u64;
+        // Samples before a time: those with phase + k·Ts < t, a millionth of Ts being nothing but rounding.
+        let samples_before = |t_s: f64| ((t_s - self.phase_s) * self.sample_hz - 1e-6).ceil().max(0.0) as u64;
 
         let (mut accumulator, mut samples, mut saturated) = (0, 0, 0);
         let (mut end_s, mut shunt_j) = (0.0, 0.0);

@@ -30,7 +30,7 @@ pub struct Capacitor {
 pub struct Step {
     /// Open-circuit voltage after the step, in volts.
     pub stored_v: f64,
-    /// Voltage at the terminals during the step, which is what the load sees, in volts.
+    /// Mean voltage at the terminals during the step, which is what the load sees, in volts.
     pub terminal_v: f64,
     /// Taken from the harvester, in joules.
     pub harvested_j: f64,
@@ -84,51 +84,65 @@ impl Capacitor {
     }
 
     /// Lets `seconds` pass with a harvester pushing `harvest_w` into the terminals and a load drawing `load_a` out of
-    /// them. The current through the capacitor is taken as constant within the step, and every voltage as that in
-    /// its middle, which balances the energies exactly whatever the step; for the voltage to be true as well the step
-    /// should change it by a few per cent at most.
+    /// them. The current through the capacitor is taken as constant within the step, as the mean voltage asks for; with
+    /// it the solution is exact, leakage included, so energies balance whatever the step. For the harvester's current to
+    /// be true as well the step should change the voltage by a few per cent at most.
     ///
     /// `stored_v` is 0 to `max_v`; `harvest_w` and `load_a` are not negative; `seconds` is above zero.
     #[must_use]
     pub fn step(&self, stored_v: f64, harvest_w: f64, load_a: f64, seconds: f64) -> Step {
-        // v1 = v0 + 2h(i - g·vm), vm = (v0 + v1)/2, terminals at vm + i·r: with u and a as below, at u + a·i.
-        let h = seconds / (2.0 * self.capacitance_f);
-        let g = self.leakage_a / self.max_v;
-        let damp = 1.0 + g * h;
-        let u = stored_v / damp;
-        let a = self.esr_ohm + h / damp;
-        let middle = |i: f64| (stored_v + h * i) / damp;
-        // The harvester's current j solves j·(u + a·(j - load)) = P.
-        let w = u - a * load_a;
-        let root = (w * w + 4.0 * a * harvest_w).sqrt();
-        let j = if w > 0.0 { 2.0 * harvest_w / (w + root) } else { (root - w) / (2.0 * a) };
-        let mut i = j - load_a;
-        let mut harvested_j = harvest_w * seconds;
-        let mut load_j = load_a * (u + a * i) * seconds;
+        // C dv/dt = i - g·v with constant i, x = g·t / C: v(t) = e^-x·v0 + gain·i, mean of v = share·v0 + lift·i.
+        let siemens = self.leakage_a / self.max_v;
+        let x = siemens * seconds / self.capacitance_f;
+        let kept = (-x).exp();
+        let share = if x > 0.0 { -(-x).exp_m1() / x } else { 1.0 };
+        // (1 - share) / x; by its series where the difference would be rounding.
+        let rest = if x > 1e-4 { (1.0 - share) / x } else { 0.5 - x / 6.0 + x * x / 24.0 };
+        let per_f = seconds / self.capacitance_f;
+        let (gain, lift) = (per_f * share, per_f * rest);
 
-        // Lowest current: neither the capacitor nor its terminals go below zero.
-        let lowest = (g * stored_v / 2.0 - stored_v / (2.0 * h)).max(-u / a);
-        // Highest: it ends the step full.
-        let highest = (self.max_v - stored_v) / (2.0 * h) + g * (stored_v + self.max_v) / 2.0;
-        let mut starved = false;
-        if i < lowest || (w <= 0.0 && harvest_w == 0.0 && load_a > 0.0) {
-            i = lowest;
-            load_j = harvested_j - i * (u + a * i) * seconds;
-            starved = true;
-        } else if i > highest {
-            i = highest;
-            load_j = load_a * (u + a * i) * seconds;
-            harvested_j = (i + load_a) * (u + a * i) * seconds;
-        }
-        let middle_v = middle(i);
+        // The terminals stand at v = open_v + ohm·i, and v·(i + load) = P: both roots without a difference of like numbers.
+        let open_v = share * stored_v;
+        let ohm = self.esr_ohm + lift;
+        let w = open_v - ohm * load_a;
+        let root = (w * w + 4.0 * ohm * harvest_w).sqrt();
+        let asked_a = match open_v + ohm * load_a + root {
+            0.0 => 0.0,
+            sum => 2.0 * (harvest_w - open_v * load_a) / sum,
+        };
+
+        // At the lowest current the capacitor ends empty, or its terminals are at zero; at the highest it ends full.
+        let lowest_a = (-kept * stored_v / gain).max(-open_v / ohm);
+        let highest_a = (self.max_v - kept * stored_v) / gain;
+        let starved = asked_a < lowest_a || (w <= 0.0 && harvest_w == 0.0 && load_a > 0.0);
+        let full = !starved && asked_a > highest_a;
+        let (i, terminal_v) = if starved {
+            (lowest_a, open_v + ohm * lowest_a)
+        } else if full {
+            (highest_a, open_v + ohm * highest_a)
+        } else if w > 0.0 {
+            (asked_a, (w + root) / 2.0)
+        } else if root > 0.0 {
+            (asked_a, 2.0 * ohm * harvest_w / (root - w))
+        } else {
+            (asked_a, open_v)
+        };
+        let offered_j = harvest_w * seconds;
+        let harvested_j = if full { (i + load_a) * terminal_v * seconds } else { offered_j };
+        let load_j =
+            if starved { harvested_j - i * terminal_v * seconds } else { load_a * terminal_v * seconds };
+        let end_v = if full { self.max_v } else { (kept * stored_v + gain * i).clamp(0.0, self.max_v) };
+        let change_j = self.capacitance_f * (end_v - stored_v) * (end_v + stored_v) / 2.0;
+        let mean_v = open_v + lift * i;
+        let leaked_j = if siemens > 0.0 { (i * mean_v * seconds - change_j).max(0.0) } else { 0.0 };
         Step {
-            stored_v: (2.0 * middle_v - stored_v).clamp(0.0, self.max_v),
-            terminal_v: u + a * i,
+            stored_v: end_v,
+            terminal_v,
             harvested_j,
-            refused_j: harvest_w * seconds - harvested_j,
+            refused_j: offered_j - harvested_j,
             load_j,
             esr_j: i * i * self.esr_ohm * seconds,
-            leaked_j: g * middle_v * middle_v * seconds,
+            leaked_j,
             starved,
         }
     }
