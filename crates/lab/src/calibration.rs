@@ -67,6 +67,12 @@ impl House {
         Ok(self)
     }
 
+    /// The same house with the data sheets' currents.
+    #[must_use]
+    pub fn uncalibrated(&self) -> House {
+        House { calibration: None, ..self.clone() }
+    }
+
     /// The calibration that its targets are corrected by.
     #[must_use]
     pub fn calibration(&self) -> Option<&Calibrated> {
