@@ -17,13 +17,21 @@ pub enum Format {
     Csv,
 }
 
-fn json<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
+/// Rows as JSON.
+///
+/// # Errors
+/// [`LabError::Usage`] for rows that JSON cannot hold.
+pub fn json<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
     serde_json::to_string_pretty(rows)
         .map(|text| text + "\n")
         .map_err(|error| LabError::Usage(format!("cannot be written as JSON: {error}")))
 }
 
-fn csv<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
+/// Rows as CSV.
+///
+/// # Errors
+/// [`LabError::Usage`] for rows that CSV cannot hold.
+pub fn csv<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
     let failed = |error: String| LabError::Usage(format!("cannot be written as CSV: {error}"));
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -62,7 +70,9 @@ pub fn scaled(value: f64, unit: &str) -> String {
     format!("{scaled:.decimals$} {prefix}{unit}")
 }
 
-fn table(header: &[&str], left: usize) -> Table {
+/// An empty table with this header, all columns but the first `left` set to the right.
+#[must_use]
+pub fn table(header: &[&str], left: usize) -> Table {
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header.to_vec());

@@ -1,0 +1,20 @@
+//! that is around it.
+//!
+//! - [`scenario`]: what stands in `scenarios/*.toml`
+//! - [`circuit`], [`ledger`]: panel, charger, storage, regulator; where every joule went
+//! - [`node`]: what is asked of a node
+//! - [`server`]: who sends challenges and verifies what the node sends
+//! - [`simulation`]: the loop
+//! - [`outcome`], [`report`], [`picture`]: what came of it
+
+pub mod circuit;
+pub mod ledger;
+pub mod node;
+pub mod outcome;
+pub mod picture;
+pub mod report;
+pub mod scenario;
+pub mod server;
+pub mod simulation;
+
+pub use lab::LabError;
