@@ -82,11 +82,11 @@ impl Irradiance {
     /// (north positive), in true solar time: noon is when the sun is highest. Global irradiance after Haurwitz
     /// (Journal of Meteorology 2 (1945) 154 and 3 (1946) 123, in the form of SAND2012-2389, section 3.1): 1098
     /// cos z exp(-0.059 / cos z) W/m²; declination after Spencer (Search 2 (1971) 172). A step's figure is the mean
-    /// over the step, taken at 60 points.
+    /// over the step, taken at a point a minute.
     ///
     /// # Errors
-    /// [`OutOfRange`] for a latitude beyond the poles, a day that no year has, no days, or a step that does not
-    /// divide a day.
+    /// [`OutOfRange`] for a latitude beyond the poles, a day that no year has, no days or more than a year's, or
+    /// a step that does not divide a day.
     pub fn clear_sky(
         latitude_deg: f64,
         day_of_year: u32,
@@ -96,7 +96,7 @@ impl Irradiance {
         range::require("latitude_deg", latitude_deg, latitude_deg.abs() <= 90.0, "from -90 to 90")?;
         let day = f64::from(day_of_year);
         range::require("day_of_year", day, (1..=366).contains(&day_of_year), "from 1 to 366")?;
-        range::require("days", f64::from(days), days > 0, "at least 1")?;
+        range::require("days", f64::from(days), (1..=366).contains(&days), "from 1 to 366")?;
         let per_day = DAY_S / step_s;
         let divides = step_s >= 1.0 && per_day >= 1.0 && (per_day - per_day.round()).abs() < 1e-9;
         range::require(
@@ -108,22 +108,22 @@ impl Irradiance {
         let per_day = per_day.round() as u32;
 
         let latitude = latitude_deg.to_radians();
+        let points = (step_s / 60.0).ceil() as u32;
+        let point_s = step_s / f64::from(points);
         let mut w_per_m2 = Vec::with_capacity((days * per_day) as usize);
         for passed in 0..days {
             let declination = declination_rad(f64::from((day_of_year - 1 + passed) % 365 + 1));
+            let across = declination.sin() * latitude.sin();
+            let along = declination.cos() * latitude.cos();
             for step in 0..per_day {
-                let sum: f64 = (0..POINTS)
+                let sum: f64 = (0..points)
                     .map(|point| {
-                        let since_s =
-                            (f64::from(step) + (f64::from(point) + 0.5) / f64::from(POINTS)) * step_s;
+                        let since_s = (f64::from(step * points + point) + 0.5) * point_s;
                         let hour_angle = (since_s / DAY_S - 0.5) * std::f64::consts::TAU;
-                        haurwitz_w_per_m2(
-                            declination.sin() * latitude.sin()
-                                + declination.cos() * latitude.cos() * hour_angle.cos(),
-                        )
+                        haurwitz_w_per_m2(across + along * hour_angle.cos())
                     })
                     .sum();
-                w_per_m2.push(sum / f64::from(POINTS));
+                w_per_m2.push(sum / f64::from(points));
             }
         }
         let source =
@@ -155,7 +155,7 @@ impl Irradiance {
         self.w_per_m2.iter().sum::<f64>() * self.step_s
     }
 
-    /// The same over some of its days: `first` counts from 0, and the days go round as time does.
+    /// Some of its days: `first` counts from 0, and the days go round as time does.
     #[must_use]
     pub fn of_days(&self, first: usize, days: usize) -> Irradiance {
         let per_day = (DAY_S / self.step_s).round() as usize;
@@ -169,9 +169,6 @@ impl Irradiance {
 /// More than falls on a horizontal plane anywhere: the sun outside the atmosphere gives 1,361 W/m² (mean), clouds can
 /// add to a clear sky for minutes.
 const MOST_W_PER_M2: f64 = 1_800.0;
-
-/// Points at which a step of the clear sky is taken.
-const POINTS: u32 = 60;
 
 /// The sun's declination on a day of the year (from 1), in radians: Spencer 1971.
 fn declination_rad(day_of_year: f64) -> f64 {

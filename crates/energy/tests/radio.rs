@@ -73,6 +73,7 @@ fn the_states_are_those_that_a_chip_reports() {
     let radio = cc2500();
     let expected = [
         ("sleep", 400e-9),
+        ("wor", 900e-9),
         ("xoff", 160e-6),
         ("crystal", 1.5e-3),
         ("idle", 1.5e-3),
@@ -112,7 +113,7 @@ fn what_the_data_sheet_does_not_have_is_refused_with_what_it_has() {
     let error = radio.state_a("doze").unwrap_err().to_string();
     assert_eq!(
         error,
-        "cc2500 has no state 'doze'; it has sleep, xoff, crystal, idle, calibrate, settling, fstxon, rx, tx"
+        "cc2500 has no state 'doze'; it has sleep, wor, xoff, crystal, idle, calibrate, settling, fstxon, rx, tx"
     );
     let error =
         rfm12b().set(&Setting { output_dbm: Some(3.0), ..Setting::default() }).unwrap_err().to_string();

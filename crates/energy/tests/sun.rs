@@ -112,7 +112,7 @@ fn bad_input_says_where_and_what() {
         |latitude, day, days, step| Irradiance::clear_sky(latitude, day, days, step).unwrap_err().to_string();
     assert_eq!(sky(91.0, 1, 1, 60.0), "latitude_deg is 91; it must be from -90 to 90");
     assert_eq!(sky(0.0, 367, 1, 60.0), "day_of_year is 367; it must be from 1 to 366");
-    assert_eq!(sky(0.0, 1, 0, 60.0), "days is 0; it must be at least 1");
+    assert_eq!(sky(0.0, 1, 0, 60.0), "days is 0; it must be from 1 to 366");
     for step_s in [7.0, 0.0, -60.0, f64::NAN, 100_000.0] {
         assert!(sky(0.0, 1, 1, step_s).contains("a part of the day's 86,400 seconds"), "{step_s}");
     }
