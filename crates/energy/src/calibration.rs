@@ -32,7 +32,7 @@ pub struct Measurement {
     /// Energy of the workload, in joules.
     #[serde(default)]
     pub energy_j: Option<f64>,
-    /// Clock cycles of the workload.
+    /// Clock cycles of the workload; of an 8051 twelve times its machine cycles.
     #[serde(default)]
     pub cycles: Option<f64>,
     /// Time of the workload, in seconds.

@@ -66,6 +66,19 @@ fn the_curve_steps_where_the_core_level_does() {
     assert_close(step(10e6), 1.0, 2e-3);
 }
 
+/// 0.29 mA / 1 MHz = 0.290 nC a cycle, 1.84 / 8 = 0.230, 3.10 / 12 = 0.258, 6.37 / 20 = 0.319, 8.90 / 25 = 0.356: the
+/// least is at 8 MHz, 2,372,103 * 0.230 nC = 0.5456 mC, 1.473 mJ at 2.7 V and 1.091 mJ at 2.0 V.
+#[test]
+fn the_least_energy_is_at_the_highest_clock_of_the_lowest_level() {
+    let supply = supply();
+    let least_j = signature_j(&supply, 8e6, 2.7);
+    assert_close(least_j, 1.473e-3, 1e-3);
+    assert_close(signature_j(&supply, 8e6, 2.0), 1.091e-3, 1e-3);
+    for megahertz in (1..=25).filter(|&megahertz| megahertz != 8) {
+        assert!(signature_j(&supply, f64::from(megahertz) * 1e6, 2.7) > least_j, "{megahertz} MHz");
+    }
+}
+
 /// Through 0.29 mA at 1 MHz and 1.84 mA at 8 MHz: 1.55 mA / 7 MHz = 0.2214 nC a cycle, K = 0.29 - 0.2214 = 0.0686 mA;
 /// alpha C = 0.2214 nC / 3 V = 73.8 pF.
 #[test]

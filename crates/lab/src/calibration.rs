@@ -60,11 +60,18 @@ impl House {
             let problem = format!("there is no target '{}'{suggestion}", file.target);
             return Err(LabError::BadFile { path: path.into(), problem });
         }
-        self.calibration = None;
-        let correction =
-            file.correction(&self.target(&file.target)?.supply).map_err(|error| bad(path, error))?;
+        let supply = self.uncalibrated().target(&file.target)?.supply;
+        let correction = file.correction(&supply).map_err(|error| bad(path, error))?;
         self.calibration = Some(Calibrated { path: path.into(), file, correction });
         Ok(self)
+    }
+
+    /// The same house with the data sheets' currents.
+    #[must_use]
+    pub fn uncalibrated(&self) -> House {
+        let mut house = self.clone();
+        house.calibration = None;
+        house
     }
 
     /// The calibration that its targets are corrected by.

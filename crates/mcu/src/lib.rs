@@ -8,6 +8,7 @@
 //! it, and counts. Whoever wants to look on hands in an [`Observer`].
 
 pub mod avr;
+mod board;
 pub mod cortex_m;
 mod fault;
 pub mod hc08;
@@ -22,6 +23,7 @@ pub mod r8c;
 mod residency;
 mod trace;
 
+pub use board::{Board, Chip, Pin, SpiClock, Wiring};
 pub use fault::Fault;
 pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};

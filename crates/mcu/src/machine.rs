@@ -1,6 +1,6 @@
 //! One microcontroller as a whole.
 
-use crate::{Core, Fault, Observer, Part, Residency, Trace, avr, cortex_m, hc08, mcs51, msp430, r8c};
+use crate::{Board, Core, Fault, Observer, Part, Residency, Trace, avr, cortex_m, hc08, mcs51, msp430, r8c};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,6 +123,17 @@ pub trait Machine: Send {
     fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
         let _ = (port, bytes);
         false
+    }
+
+    /// What is around the microcontroller; `None` for families that look at no board.
+    fn board(&self) -> Option<&Board> {
+        None
+    }
+
+    /// As [`Machine::board`], to be changed between runs. What is mounted and driven outlives a reset; the chips power
+    /// up with it.
+    fn board_mut(&mut self) -> Option<&mut Board> {
+        None
     }
 
     /// The whole machine as it is now, to be run on from here independently: a snapshot.

@@ -1,6 +1,6 @@
 //! The bus's plug-in side: registers that do something.
 
-use crate::{Fault, Observer, PinEdge};
+use crate::{Board, Fault, Observer, PinEdge};
 use std::ops::Range;
 
 /// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
@@ -15,6 +15,8 @@ pub struct Context<'a, 'o> {
     pub stall: &'a mut u64,
     /// The level of the core voltage: set by the power management, read by whoever depends on it.
     pub core_level: &'a mut u8,
+    /// What is around the microcontroller.
+    pub board: &'a mut Board,
     /// Looks on, where someone does.
     pub observer: Option<&'a mut (dyn Observer + 'o)>,
 }
@@ -125,6 +127,11 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
+    /// Levels that the board drives at the input pins may have changed.
+    fn inputs(&mut self, context: &mut Context<'_, '_>) {
+        let _ = context;
+    }
+
     /// The core has taken the interrupt `irq`; a peripheral whose flag is cleared by that clears it.
     fn taken(&mut self, irq: u8) {
         let _ = irq;
@@ -151,6 +158,8 @@ pub struct PeripheralBus {
     pub stall: u64,
     /// The level of the core voltage (MSP430: `PMMCOREV`).
     pub core_level: u8,
+    /// What is around the microcontroller.
+    pub board: Board,
 }
 
 impl Clone for PeripheralBus {
@@ -162,6 +171,7 @@ impl Clone for PeripheralBus {
             due: self.due,
             stall: self.stall,
             core_level: self.core_level,
+            board: self.board.clone(),
         }
     }
 }
@@ -185,7 +195,15 @@ impl PeripheralBus {
                 return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
             }
         }
-        let mut bus = PeripheralBus { devices, map, requests: 0, due: u64::MAX, stall: 0, core_level: 0 };
+        let mut bus = PeripheralBus {
+            devices,
+            map,
+            requests: 0,
+            due: u64::MAX,
+            stall: 0,
+            core_level: 0,
+            board: Board::default(),
+        };
         bus.reschedule();
         Ok(bus)
     }
@@ -203,7 +221,32 @@ impl PeripheralBus {
     }
 
     fn reschedule(&mut self) {
-        self.due = self.devices.iter().filter_map(|device| device.due()).min().unwrap_or(u64::MAX);
+        let due = self.devices.iter().filter_map(|device| device.due()).min();
+        self.due = due.map_or(self.board.due, |due| due.min(self.board.due));
+    }
+
+    /// After something has happened: the input pins follow the board, and the next due time is found.
+    fn settle(&mut self, now: u64, pc: u32) {
+        if std::mem::take(&mut self.board.changed) {
+            for device in &mut self.devices {
+                device.inputs(&mut Context {
+                    now,
+                    pc,
+                    requests: &mut self.requests,
+                    stall: &mut self.stall,
+                    core_level: &mut self.core_level,
+                    board: &mut self.board,
+                    observer: None,
+                });
+            }
+        }
+        self.reschedule();
+    }
+
+    /// A run begins: somebody may have told the board or its chips something meanwhile.
+    pub fn resume(&mut self, now: u64, pc: u32) {
+        self.board.look_again();
+        self.settle(now, pc);
     }
 
     /// A read at `address`.
@@ -225,10 +268,11 @@ impl PeripheralBus {
             requests: &mut self.requests,
             stall: &mut self.stall,
             core_level: &mut self.core_level,
+            board: &mut self.board,
             observer,
         };
         let value = self.devices[index].read(address, size, &mut context)?;
-        self.reschedule();
+        self.settle(now, pc);
         Ok(value)
     }
 
@@ -252,10 +296,11 @@ impl PeripheralBus {
             requests: &mut self.requests,
             stall: &mut self.stall,
             core_level: &mut self.core_level,
+            board: &mut self.board,
             observer,
         };
         let value = self.devices[index].read_latch(address, size, &mut context)?;
-        self.reschedule();
+        self.settle(now, pc);
         Ok(value)
     }
 
@@ -279,10 +324,11 @@ impl PeripheralBus {
             requests: &mut self.requests,
             stall: &mut self.stall,
             core_level: &mut self.core_level,
+            board: &mut self.board,
             observer,
         };
         self.devices[index].write(address, size, value, &mut context)?;
-        self.reschedule();
+        self.settle(now, pc);
         Ok(())
     }
 
@@ -306,10 +352,11 @@ impl PeripheralBus {
             requests: &mut self.requests,
             stall: &mut self.stall,
             core_level: &mut self.core_level,
+            board: &mut self.board,
             observer,
         };
         self.devices[index].write_bit(address, bit, on, &mut context)?;
-        self.reschedule();
+        self.settle(now, pc);
         Ok(())
     }
 
@@ -339,7 +386,7 @@ impl PeripheralBus {
         })
     }
 
-    /// Lets every device whose time has come have its tick.
+    /// Lets every device and every chip whose time has come have its tick.
     pub fn tick(&mut self, now: u64, pc: u32, mut observer: Option<&mut (dyn Observer + '_)>) {
         for device in &mut self.devices {
             if device.due().is_some_and(|due| due <= now) {
@@ -350,11 +397,15 @@ impl PeripheralBus {
                     requests: &mut self.requests,
                     stall: &mut self.stall,
                     core_level: &mut self.core_level,
+                    board: &mut self.board,
                     observer,
                 });
             }
         }
-        self.reschedule();
+        if self.board.due <= now {
+            self.board.tick(now);
+        }
+        self.settle(now, pc);
     }
 
     /// Tells the devices that the core has taken `irq`.
@@ -366,7 +417,7 @@ impl PeripheralBus {
         self.reschedule();
     }
 
-    /// Every device as after power-up.
+    /// Every device and every chip on the board as after power-up.
     pub fn reset(&mut self) {
         for device in &mut self.devices {
             device.reset();
@@ -374,6 +425,7 @@ impl PeripheralBus {
         self.requests = 0;
         self.stall = 0;
         self.core_level = 0;
+        self.board.power_up();
         self.reschedule();
     }
 }

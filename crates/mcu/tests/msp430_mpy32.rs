@@ -1,7 +1,7 @@
 //! MPY32 against arithmetic done in 128 bits, and its result latency against the manual's tables.
 
 use mcu::peripherals::mpy32::Mpy32;
-use mcu::{Context, Fault, Peripheral, PeripheralSpec};
+use mcu::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const BASE: u32 = 0x4c0;
@@ -69,6 +69,7 @@ impl Bench {
             now: self.now,
             pc: 0x5c00,
             requests: &mut self.requests,
+            board: &mut Board::default(),
             observer: None,
             stall: &mut 0,
             core_level: &mut 0,
@@ -81,6 +82,7 @@ impl Bench {
             now: self.now,
             pc: 0x5c00,
             requests: &mut self.requests,
+            board: &mut Board::default(),
             observer: None,
             stall: &mut 0,
             core_level: &mut 0,

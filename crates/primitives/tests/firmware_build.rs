@@ -35,6 +35,7 @@ fn what_is_not_known_is_refused_with_what_there_is() {
         (["OP=rot13"], "aes128-encrypt"),
         (["VARIANT=quick"], "portable"),
         (["APP=nothing"], "bench"),
+        (["APP=node"], "no drivers in ports/avr"),
     ] {
         refused(&arguments, says);
     }

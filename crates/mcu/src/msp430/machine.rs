@@ -9,7 +9,7 @@ use super::timing;
 use crate::observe::{Unwatched, Watch, Watched};
 use crate::trace::Traced;
 use crate::{
-    Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Residency, Step, Stop, Trace, Until,
+    Board, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Residency, Step, Stop, Trace, Until,
     peripherals,
 };
 
@@ -46,6 +46,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             bus: PeripheralBus::new(devices)?,
         },
     };
+    machine.state.bus.board = Board::new(clock_hz);
     machine.reset();
     Ok(Box::new(machine))
 }
@@ -58,6 +59,7 @@ struct Msp430 {
 impl Msp430 {
     fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
         self.state.program.mark(&until.addresses, true);
+        self.state.bus.resume(self.state.cycles, self.state.registers[PC]);
         let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
         self.state.program.mark(&until.addresses, false);
         stop
@@ -155,14 +157,20 @@ impl State {
                 });
             };
             let awake = self.bus.due.min(limit).max(self.cycles);
+            if awake == u64::MAX {
+                // Attended, but this run has no limit at which somebody could act.
+                return Ok(Some(Stop::Halted));
+            }
             self.usage.slept(mode, self.cycles, awake);
             self.cycles = awake;
         }
     }
 
-    /// No interrupt is possible any more: disabled, or none requested and no peripheral waiting for its time.
+    /// No interrupt is possible any more: disabled, or none requested, no peripheral waiting for its time and nobody
+    /// outside who might do something.
     fn nothing_can_interrupt(&self) -> bool {
-        self.registers[SR] & GIE == 0 || self.bus.requests == 0 && self.bus.due == u64::MAX
+        let nothing_comes = self.bus.requests == 0 && self.bus.due == u64::MAX && !self.bus.board.attended;
+        self.registers[SR] & GIE == 0 || nothing_comes
     }
 
     /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
@@ -286,6 +294,14 @@ impl Machine for Msp430 {
             }
         }
         there
+    }
+
+    fn board(&self) -> Option<&Board> {
+        Some(&self.state.bus.board)
+    }
+
+    fn board_mut(&mut self) -> Option<&mut Board> {
+        Some(&mut self.state.bus.board)
     }
 
     fn snapshot(&self) -> Box<dyn Machine> {

@@ -1,0 +1,272 @@
+//! What is around a microcontroller: its supply, voltages and levels at its pins, and the chips wired to it.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// Another chip on the board, reached over SPI and by pins. It lives in nanoseconds since power-up, counted by the
+/// microcontroller's clock; the times that it is handed never go back, but for [`Chip::power_up`].
+pub trait Chip: Send {
+    /// Its name, by which [`Board::chip_mut`] finds it.
+    fn name(&self) -> &str;
+
+    /// As after power-up, at time 0.
+    fn power_up(&mut self);
+
+    /// Its select line goes active (low) or back.
+    fn select(&mut self, selected: bool, now_ns: u64);
+
+    /// A byte is clocked in while it is selected, complete at `now_ns`; what it has clocked out meanwhile.
+    fn transfer(&mut self, byte: u8, now_ns: u64) -> u8;
+
+    /// The SPI mode that it understands: clock polarity and phase as 2 * CPOL + CPHA.
+    fn spi_mode(&self) -> u8 {
+        0
+    }
+
+    /// The fastest SPI clock that it understands, in Hz.
+    fn spi_limit_hz(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// The level of one of its output pins; `None` while it does not drive it.
+    fn output(&self, index: u8) -> Option<bool>;
+
+    /// When something comes about next by itself that may change an output.
+    fn due(&self) -> Option<u64>;
+
+    /// Time passes up to `now_ns`.
+    fn tick(&mut self, now_ns: u64);
+
+    /// A copy of itself, for snapshots.
+    fn boxed_clone(&self) -> Box<dyn Chip>;
+
+    /// Itself, for whoever knows what it is.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// A pin of the microcontroller, such as bit 3 of `P1`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pin {
+    /// The port's name in the data sheet.
+    pub port: String,
+    /// The bit, from 0.
+    pub bit: u8,
+}
+
+impl Pin {
+    /// Bit `bit` of `port`.
+    #[must_use]
+    pub fn new(port: &str, bit: u8) -> Pin {
+        Pin { port: port.to_string(), bit }
+    }
+}
+
+/// How a chip is wired to the microcontroller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wiring {
+    /// The serial interface that it is on, by its name in the target file: `UCB0`.
+    pub spi: String,
+    /// The pin that selects it while low.
+    pub select: Pin,
+    /// Its outputs, by the chip's own numbers, and the pins that they are wired to.
+    pub outputs: Vec<(u8, Pin)>,
+}
+
+struct Mounted {
+    chip: Box<dyn Chip>,
+    wiring: Wiring,
+    selected: bool,
+}
+
+impl Clone for Mounted {
+    fn clone(&self) -> Mounted {
+        Mounted { chip: self.chip.boxed_clone(), wiring: self.wiring.clone(), selected: self.selected }
+    }
+}
+
+/// How an SPI master clocks a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpiClock {
+    /// 2 * CPOL + CPHA.
+    pub mode: u8,
+    /// The bit clock.
+    pub hz: u64,
+}
+
+/// Everything around one microcontroller. With nothing mounted and nothing set it is 3.0 V and open pins.
+#[derive(Clone)]
+pub struct Board {
+    /// The supply of the microcontroller, in volts.
+    pub supply_v: f64,
+    /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead of halting.
+    pub attended: bool,
+    analog: BTreeMap<u8, f64>,
+    inputs: BTreeMap<Pin, bool>,
+    chips: Vec<Mounted>,
+    clock_hz: u64,
+    /// The earliest cycle at which a chip wants to be ticked; `u64::MAX` for none.
+    pub(crate) due: u64,
+    /// Levels at pins may have changed since the ports last looked.
+    pub(crate) changed: bool,
+}
+
+impl Default for Board {
+    fn default() -> Board {
+        Board {
+            supply_v: 3.0,
+            attended: false,
+            analog: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+            chips: Vec::new(),
+            clock_hz: 1_000_000,
+            due: u64::MAX,
+            changed: false,
+        }
+    }
+}
+
+impl Board {
+    /// A board whose microcontroller runs at `clock_hz`.
+    #[must_use]
+    pub fn new(clock_hz: u64) -> Board {
+        Board { clock_hz: clock_hz.max(1), ..Board::default() }
+    }
+
+    /// Puts a chip onto the board, powered up at time 0: to be done before the run begins.
+    pub fn mount(&mut self, mut chip: Box<dyn Chip>, wiring: Wiring) {
+        chip.power_up();
+        self.chips.push(Mounted { chip, wiring, selected: false });
+        self.look_again();
+    }
+
+    /// The chip of that name, to be asked or told something. The machine takes notice at its next run.
+    pub fn chip_mut(&mut self, name: &str) -> Option<&mut dyn Any> {
+        let mounted = self.chips.iter_mut().find(|mounted| mounted.chip.name() == name)?;
+        Some(mounted.chip.as_any_mut())
+    }
+
+    /// Sets the voltage at an input of the converter.
+    pub fn set_analog(&mut self, channel: u8, volts: f64) {
+        self.analog.insert(channel, volts);
+    }
+
+    /// The voltage at an input of the converter; 0 V where nothing was set.
+    #[must_use]
+    pub fn analog_v(&self, channel: u8) -> f64 {
+        self.analog.get(&channel).copied().unwrap_or(0.0)
+    }
+
+    /// Drives a pin from outside, or lets go of it. The machine takes notice at its next run.
+    pub fn set_input(&mut self, pin: Pin, level: Option<bool>) {
+        match level {
+            Some(level) => self.inputs.insert(pin, level),
+            None => self.inputs.remove(&pin),
+        };
+        self.changed = true;
+    }
+
+    /// The level that something outside the microcontroller drives a pin to, if anything does.
+    #[must_use]
+    pub fn level(&self, port: &str, bit: u8) -> Option<bool> {
+        let at = |pin: &Pin| pin.bit == bit && pin.port == port;
+        if let Some((_, level)) = self.inputs.iter().find(|(pin, _)| at(pin)) {
+            return Some(*level);
+        }
+        self.chips.iter().find_map(|mounted| {
+            let (index, _) = mounted.wiring.outputs.iter().find(|(_, pin)| at(pin))?;
+            mounted.chip.output(*index)
+        })
+    }
+
+    /// The time in nanoseconds at a cycle.
+    #[must_use]
+    pub fn time_ns(&self, cycle: u64) -> u64 {
+        (u128::from(cycle) * 1_000_000_000 / u128::from(self.clock_hz)) as u64
+    }
+
+    /// The first cycle that is not before a time in nanoseconds.
+    #[must_use]
+    pub fn cycle_at(&self, time_ns: u64) -> u64 {
+        let cycle = (u128::from(time_ns) * u128::from(self.clock_hz)).div_ceil(1_000_000_000);
+        u64::try_from(cycle).unwrap_or(u64::MAX)
+    }
+
+    /// The microcontroller drives the pins of `driven` of a port to `levels`; chips are selected by that.
+    pub fn drive(&mut self, port: &str, driven: u32, levels: u32, cycle: u64) {
+        if self.chips.is_empty() {
+            return;
+        }
+        let now_ns = self.time_ns(cycle);
+        let mut changed = false;
+        for mounted in &mut self.chips {
+            let select = &mounted.wiring.select;
+            // A select line that nobody drives is high: the pull-up at the chip.
+            let selected = driven & !levels & 1 << select.bit != 0;
+            if select.port == port && selected != mounted.selected {
+                mounted.selected = selected;
+                mounted.chip.tick(now_ns);
+                mounted.chip.select(selected, now_ns);
+                changed = true;
+            }
+        }
+        if changed {
+            self.look_again();
+        }
+    }
+
+    /// A byte goes out at a serial interface, complete at `cycle`: what comes in. All ones where no chip is
+    /// selected.
+    ///
+    /// # Errors
+    /// What the selected chip does not understand.
+    pub fn transfer(&mut self, spi: &str, clock: SpiClock, byte: u8, cycle: u64) -> Result<u8, String> {
+        let now_ns = self.time_ns(cycle);
+        let mut on_line =
+            self.chips.iter_mut().filter(|mounted| mounted.selected && mounted.wiring.spi == spi);
+        let Some(mounted) = on_line.next() else { return Ok(0xff) };
+        if on_line.next().is_some() {
+            return Err(format!("{spi}: two chips are selected at once"));
+        }
+        let chip = &mut mounted.chip;
+        if chip.spi_mode() != clock.mode {
+            let (name, wants) = (chip.name(), chip.spi_mode());
+            return Err(format!(
+                "{name} is clocked in SPI mode {}, but understands mode {wants}",
+                clock.mode
+            ));
+        }
+        if clock.hz > chip.spi_limit_hz() {
+            let (name, limit) = (chip.name(), chip.spi_limit_hz());
+            return Err(format!("{name} is clocked at {} Hz; it allows {limit} Hz", clock.hz));
+        }
+        chip.tick(now_ns);
+        let answer = chip.transfer(byte, now_ns);
+        self.look_again();
+        Ok(answer)
+    }
+
+    /// Lets every chip whose time has come have its tick.
+    pub(crate) fn tick(&mut self, cycle: u64) {
+        let now_ns = self.time_ns(cycle);
+        for mounted in &mut self.chips {
+            mounted.chip.tick(now_ns);
+        }
+        self.look_again();
+    }
+
+    /// Finds anew when a chip is due, after something has happened to one; the ports are to look, too.
+    pub(crate) fn look_again(&mut self) {
+        let due = self.chips.iter().filter_map(|mounted| mounted.chip.due()).min();
+        self.due = due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns));
+        self.changed |= !self.chips.is_empty();
+    }
+
+    /// Power comes back at time 0: the chips begin anew; what drives from outside stays.
+    pub(crate) fn power_up(&mut self) {
+        for mounted in &mut self.chips {
+            mounted.selected = false;
+            mounted.chip.power_up();
+        }
+        self.look_again();
+    }
+}
