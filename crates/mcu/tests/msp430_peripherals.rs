@@ -120,8 +120,8 @@ fn ports_drive_their_pins() {
         seen.edges.iter().map(|(port, pin, high, at)| (port.as_str(), *pin, *high, *at)).collect();
     assert_eq!(edges, expected);
     assert_eq!(r5(&words), 0x0201, "P2IN and P1IN read the pins driven");
-    assert!(fault(&mov_byte(1, 0x21a)).contains("interrupt"));
-    assert!(fault(&read(0x20e)).contains("not modelled"));
+    assert!(fault(&mov_byte(1, 0x23a)).contains("no interrupts"));
+    assert!(fault(&read(0x210)).contains("not modelled"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod msp430_pmm;
 pub mod msp430_ports;
 pub mod msp430_timer_a;
 pub mod msp430_ucs;
+pub mod msp430_usci_spi;
 pub mod msp430_usci_uart;
 pub mod msp430_watchdog;
 pub mod r8c_ports;
@@ -59,6 +60,7 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),
         "msp430-timer-a" => return Ok(Box::new(msp430_timer_a::TimerA::new(part, spec))),
         "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),
+        "msp430-usci-spi" => return Ok(Box::new(msp430_usci_spi::Spi::new(part, spec))),
         "msp430-usci-uart" => return Ok(Box::new(msp430_usci_uart::Uart::new(part, spec))),
         "msp430-watchdog" => return Ok(Box::new(msp430_watchdog::Watchdog::new(part, spec))),
         "stm32-gpio" => return Ok(Box::new(stm32_gpio::Gpio::new(spec))),

@@ -1,9 +1,10 @@
 //! A pair of digital I/O ports of the MSP430F5xx, such as P1 and P2.
 //!
-//! Source: SLAU208, chapter "Digital I/O Module". Nothing is connected to the pins: an input reads its pull resistor,
-//! or 0 without one. So no edge ever comes in, and enabling pin interrupts is refused.
+//! Source: SLAU208, chapter "Digital I/O Module". An input reads what the board drives the pin to, else its pull
+//! resistor, or 0 without one. P1 and P2 have interrupts by edges of their inputs; of the others the registers for that
+//! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
 /// Registers of a pair, by offset; even bytes are the first port's, odd bytes the second's.
@@ -12,6 +13,8 @@ const OUT: usize = 0x02;
 const DIR: usize = 0x04;
 const REN: usize = 0x06;
 const SEL: usize = 0x0a;
+/// The vector registers are words: the first port's, and the second's.
+const IV: [usize; 2] = [0x0e, 0x1e];
 const IES: usize = 0x18;
 const IE: usize = 0x1a;
 const IFG: usize = 0x1c;
@@ -23,19 +26,28 @@ pub struct Ports {
     /// Names of the two ports.
     names: [String; 2],
     base: u32,
+    /// The vectors of the two ports, where they have interrupts.
+    irqs: [Option<u8>; 2],
     registers: [u8; SIZE],
+    /// Levels of the pins when last looked at.
+    seen: [u8; 2],
+    /// An interrupt was served, perhaps with a flag still set: request it again.
+    served: bool,
 }
 
 impl Ports {
     /// The pair with its registers from `spec.base` on. The setting `first` is the number of the first port, to which
-    /// the second is the next.
+    /// the second is the next; `spec.irq` is the vector of the first, the setting `second_irq` that of the second.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Ports {
         let first = spec.settings.get("first").copied().unwrap_or(1);
         Ports {
             names: [format!("P{first}"), format!("P{}", first + 1)],
             base: spec.base,
+            irqs: [spec.irq, spec.settings.get("second_irq").and_then(|irq| u8::try_from(*irq).ok())],
             registers: [0; SIZE],
+            seen: [0; 2],
+            served: false,
         }
     }
 
@@ -44,10 +56,50 @@ impl Ports {
         u32::from(self.registers[OUT + port] & self.registers[DIR + port] & !self.registers[SEL + port])
     }
 
-    fn levels(&self, port: usize) -> u8 {
+    /// Levels of a port's pins: what the port drives, else the board, else the pull resistor.
+    fn levels(&self, port: usize, board: &Board) -> u8 {
         let out = self.registers[OUT + port];
-        let dir = self.registers[DIR + port];
-        out & (dir | self.registers[REN + port])
+        let outputs = self.registers[DIR + port] & !self.registers[SEL + port];
+        let mut levels = out & (outputs | self.registers[REN + port]);
+        for bit in (0..8).filter(|bit| outputs >> bit & 1 == 0) {
+            match board.level(&self.names[port], bit) {
+                Some(true) => levels |= 1 << bit,
+                Some(false) => levels &= !(1 << bit),
+                None => {}
+            }
+        }
+        levels
+    }
+
+    /// Sets the flags of the edges that have come, and requests or withdraws the interrupts.
+    fn look(&mut self, context: &mut Context<'_, '_>) {
+        for port in 0..2 {
+            let Some(irq) = self.irqs[port] else { continue };
+            let levels = self.levels(port, context.board);
+            let changed = levels ^ std::mem::replace(&mut self.seen[port], levels);
+            // The edge that counts ends at 0 where PxIES is set.
+            self.registers[IFG + port] |= changed & (levels ^ self.registers[IES + port]);
+            if self.pending(port) != 0 {
+                context.request(irq);
+            } else {
+                context.withdraw(irq);
+            }
+        }
+    }
+
+    fn pending(&self, port: usize) -> u8 {
+        self.registers[IE + port] & self.registers[IFG + port]
+    }
+
+    /// Reads a vector register, which clears the flag that it names; `None` where there is none.
+    fn take_vector(&mut self, offset: usize) -> Option<u32> {
+        let port = IV.iter().position(|iv| *iv == offset & !1).filter(|port| self.irqs[*port].is_some())?;
+        let pending = self.pending(port);
+        if pending == 0 {
+            return Some(0);
+        }
+        self.registers[IFG + port] &= !(pending & pending.wrapping_neg());
+        Some(2 * pending.trailing_zeros() + 2)
     }
 
     fn fault(&self, offset: usize, context: &Context<'_, '_>, what: &str) -> Fault {
@@ -63,25 +115,33 @@ impl Ports {
     fn read_byte(&self, offset: usize, context: &Context<'_, '_>) -> Result<u8, Fault> {
         let port = offset & 1;
         match offset - port {
-            IN => Ok(self.levels(port)),
-            OUT..=SEL | IES..=IFG => Ok(self.registers[offset]),
+            IN => Ok(self.levels(port, context.board)),
+            OUT..=SEL => Ok(self.registers[offset]),
+            IES | IE | IFG if self.irqs[port].is_some() => Ok(self.registers[offset]),
+            IES | IE | IFG => Err(self.fault(offset, context, "this port has no interrupts")),
             _ => Err(self.fault(offset, context, "this register is not modelled")),
         }
     }
 
     fn write_byte(&mut self, offset: usize, value: u8, context: &Context<'_, '_>) -> Result<(), Fault> {
-        match offset & !1 {
+        let port = offset & 1;
+        match offset - port {
             // Writes to a read-only register do nothing.
-            IN => Ok(()),
-            IE if value != 0 => {
-                Err(self.fault(offset, context, "nothing is connected to the pins to interrupt"))
+            IN => {}
+            OUT..=SEL => self.registers[offset] = value,
+            IES | IE | IFG if self.irqs[port].is_none() => {
+                return Err(self.fault(offset, context, "this port has no interrupts"));
             }
-            OUT..=SEL | IES..=IFG => {
+            IES => {
+                // "May be set": from rising to falling where the pin is low, and the other way round.
+                let changed = self.registers[offset] ^ value;
+                self.registers[IFG + port] |= changed & (value ^ self.levels(port, context.board));
                 self.registers[offset] = value;
-                Ok(())
             }
-            _ => Err(self.fault(offset, context, "this register is not modelled")),
+            IE | IFG => self.registers[offset] = value,
+            _ => return Err(self.fault(offset, context, "this register is not modelled")),
         }
+        Ok(())
     }
 }
 
@@ -96,6 +156,10 @@ impl Peripheral for Ports {
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let offset = (address - self.base) as usize;
+        if let Some(vector) = self.take_vector(offset) {
+            self.look(context);
+            return Ok(if size == 1 && offset & 1 == 1 { 0 } else { vector });
+        }
         let low = u32::from(self.read_byte(offset, context)?);
         if size == 1 {
             return Ok(low);
@@ -117,13 +181,37 @@ impl Peripheral for Ports {
             self.write_byte(offset + 1, (value >> 8) as u8, context)?;
         }
         for (port, before) in before.into_iter().enumerate() {
-            context.pins(&self.names[port], before, self.driven(port));
+            let after = self.driven(port);
+            context.pins(&self.names[port], before, after);
+            let outputs = self.registers[DIR + port] & !self.registers[SEL + port];
+            context.board.drive(&self.names[port], outputs.into(), after, context.now);
         }
+        self.look(context);
         Ok(())
+    }
+
+    fn inputs(&mut self, context: &mut Context<'_, '_>) {
+        self.look(context);
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.served.then_some(0)
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.served = false;
+        self.look(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        // The flags stay until software clears them.
+        self.served |= self.irqs.contains(&Some(irq));
     }
 
     fn reset(&mut self) {
         self.registers = [0; SIZE];
+        self.seen = [0; 2];
+        self.served = false;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
