@@ -1,10 +1,12 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod plan;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::target::House;
 use lab::{LabError, bench, ct, measure, progress, report, reproduce};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Says to the cycle, the byte and the microjoule what cryptography costs on a microcontroller.
@@ -39,6 +41,11 @@ enum Command {
     /// A paper's tables: each published figure beside the one measured here, and what does not add up
     #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
     Reproduce(ReproduceArgs),
+    /// The right clock, supply, microcontroller and scheme for a requirement, and battery, capacitor and panel for it
+    #[command(
+        after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
+    )]
+    Plan(Box<plan::PlanArgs>),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -77,11 +84,16 @@ struct OperatingPoint {
 impl OperatingPoint {
     /// The house with its target calibrated, where that is asked for, and what to say of it.
     fn house(&self, house: House) -> Result<(House, String), LabError> {
-        let Some(path) = &self.calibration else { return Ok((house, String::new())) };
-        let house = house.calibrated(path)?;
-        let remark = house.calibration().map_or(String::new(), |calibration| calibration.remark());
-        Ok((house, remark))
+        calibrated(house, self.calibration.as_deref())
     }
+}
+
+/// The house with a target calibrated by a file, where there is one, and what to say of it.
+fn calibrated(house: House, path: Option<&Path>) -> Result<(House, String), LabError> {
+    let Some(path) = path else { return Ok((house, String::new())) };
+    let house = house.calibrated(path)?;
+    let remark = house.calibration().map_or(String::new(), |calibration| calibration.remark());
+    Ok((house, remark))
 }
 
 /// What is to be said of the figures and of the run, a line each.
@@ -227,6 +239,7 @@ fn main() -> ExitCode {
         Command::Ct(args) => run_ct(&house, args),
         Command::Measure(args) => run_measure(house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
+        Command::Plan(args) => plan::run(house, *args),
     });
     match answer {
         Ok(answer) => {

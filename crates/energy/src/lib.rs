@@ -6,8 +6,9 @@
 //! - [`instrument`]: a sampled-current meter over a current of the models, and its error
 //! - [`sun`]: irradiance from a file or a clear-sky model, and the panel under it
 //! - [`storage`]: capacitor and battery
-//! - [`sizing`], [`plan`]: what all that decides
+//! - [`sizing`], [`autonomy`], [`plan`]: what all that decides
 
+pub mod autonomy;
 mod calibration;
 mod fit;
 pub mod instrument;

@@ -38,7 +38,7 @@ pub struct Candidate {
     pub flash_bytes: u64,
     /// Static RAM and the deepest stack, in bytes.
     pub ram_bytes: u64,
-    /// Power asleep, in watts; none where no rate of messages is given or the target file has no such figure.
+    /// Power asleep, in watts; none where the target file has no such figure.
     pub sleep_w: Option<f64>,
     /// Energy of sleeping until the next message is due, in joules; 0 where no rate is given.
     pub sleep_j: f64,

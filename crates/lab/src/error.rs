@@ -43,6 +43,9 @@ pub enum LabError {
         /// Its limits.
         error: energy::SupplyError,
     },
+    /// A plan that nothing meets.
+    #[error("{0}")]
+    Impossible(String),
     /// A tool that is not installed.
     #[error("{tool} is not installed; install it with: apt-get install {packages}")]
     MissingTool {

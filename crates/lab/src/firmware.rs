@@ -184,6 +184,29 @@ fn content_key(
     let mut digest = Sha256::new();
     digest.update(version(compiler).unwrap_or_default());
     digest.update(format!("{} {}", point.clock_hz, point.wait_states));
+    digest.update(sources_of(house, target)?);
+    let mut key = String::new();
+    for byte in &digest.finalize()[..8] {
+        let _ = write!(key, "{byte:02x}");
+    }
+    Ok(key)
+}
+
+/// A hash of everything that decides what the compiler puts out, the clock and its wait states excepted: sources,
+/// target file, and the compiler where it is on the search path.
+///
+/// # Errors
+/// [`LabError::File`] for a source that cannot be read.
+pub fn content(house: &House, target: &Target) -> Result<[u8; 32], LabError> {
+    let mut digest = Sha256::new();
+    digest.update(version(Path::new(&target.toolchain.compiler)).unwrap_or_default());
+    digest.update(sources_of(house, target)?);
+    Ok(digest.finalize().into())
+}
+
+/// A hash of the sources under `device/` and of the target file.
+fn sources_of(house: &House, target: &Target) -> Result<[u8; 32], LabError> {
+    let mut digest = Sha256::new();
     let mut files = vec![house.root().join("targets").join(format!("{}.toml", target.name()))];
     let device = house.root().join("device");
     sources(&device, &device.join("build"), &mut files)?;
@@ -196,11 +219,7 @@ fn content_key(
         digest.update((bytes.len() as u64).to_le_bytes());
         digest.update(&bytes);
     }
-    let mut key = String::new();
-    for byte in &digest.finalize()[..8] {
-        let _ = write!(key, "{byte:02x}");
-    }
-    Ok(key)
+    Ok(digest.finalize().into())
 }
 
 fn sources(folder: &Path, skip: &Path, files: &mut Vec<PathBuf>) -> Result<(), LabError> {

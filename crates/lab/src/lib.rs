@@ -6,8 +6,10 @@
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
 //! - [`firmware`]: the bench firmware, built by `device/Makefile`, kept by content
+//! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message; [`units`]: how a
+//!   person writes quantities
 //! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
-//! - [`bench`], [`ct`], [`measure`], [`reproduce`]: the commands
+//! - [`bench`], [`ct`], [`measure`], [`plan`], [`reproduce`]: the commands
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
@@ -16,12 +18,14 @@ pub mod calibration;
 pub mod ct;
 pub mod elf;
 mod error;
+pub mod figures;
 pub mod firmware;
 pub mod measure;
 pub mod modules;
 pub mod names;
 pub mod operations;
 pub mod paper;
+pub mod plan;
 pub mod plot;
 pub mod profile;
 pub mod progress;
@@ -29,8 +33,10 @@ pub mod reference;
 pub mod region;
 pub mod report;
 pub mod reproduce;
+pub mod schemes;
 pub mod sdld;
 pub mod target;
+pub mod units;
 pub mod work;
 
 pub use error::LabError;

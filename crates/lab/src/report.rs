@@ -70,6 +70,20 @@ pub fn scaled(value: f64, unit: &str) -> String {
     format!("{scaled:.decimals$} {prefix}{unit}")
 }
 
+/// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days, below as
+/// [`scaled`].
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    const UNITS: [(f64, &str); 4] =
+        [(31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
+    match UNITS.into_iter().find(|(unit, _)| seconds >= 2.0 * unit || (seconds >= *unit && *unit < 86_400.0))
+    {
+        Some((unit, name)) if seconds / unit < 100.0 => format!("{} {name}", significant(seconds / unit, 3)),
+        Some((unit, name)) => format!("{:.0} {name}", seconds / unit),
+        None => scaled(seconds, "s"),
+    }
+}
+
 /// An empty table with this header, all columns but the first `left` set to the right.
 #[must_use]
 pub fn table(header: &[&str], left: usize) -> Table {

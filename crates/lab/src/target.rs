@@ -57,9 +57,22 @@ fn every_compiler_s_public_key_variants() -> Vec<String> {
     ["portable", "small", "fast"].map(str::to_owned).into()
 }
 
+/// The `[plan]` table of a target file: what a plan chooses from.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Planning {
+    /// Clocks, rising, in MHz: those that start-up makes or crystals have; the target's own where there is none.
+    pub clocks_mhz: Vec<f64>,
+    /// The sleep mode of `[[supply.sleep]]` in which it waits for its next message.
+    #[serde(default)]
+    pub sleep: Option<String>,
+}
+
 #[derive(Deserialize)]
-struct ToolchainFile {
+struct LabFile {
     toolchain: Toolchain,
+    #[serde(default)]
+    plan: Planning,
 }
 
 /// A microcontroller with all that its target file says.
@@ -71,6 +84,8 @@ pub struct Target {
     pub supply: Supply,
     /// For building firmware.
     pub toolchain: Toolchain,
+    /// For choosing a clock.
+    pub planning: Planning,
 }
 
 impl Target {
@@ -170,6 +185,12 @@ impl House {
         self.root.join("target").join("firmware")
     }
 
+    /// Where measured figures are kept.
+    #[must_use]
+    pub fn figures_cache(&self) -> PathBuf {
+        self.root.join("target").join("figures")
+    }
+
     /// The names of all targets, sorted.
     ///
     /// # Errors
@@ -209,12 +230,12 @@ impl House {
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
+        let own: LabFile = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
         let mut target = Target {
             part: Part::from_toml(&text).map_err(|error| bad(error.to_string()))?,
             supply: Supply::from_toml(&text).map_err(|error| bad(error.to_string()))?,
-            toolchain: toml::from_str::<ToolchainFile>(&text)
-                .map_err(|error| bad(error.to_string()))?
-                .toolchain,
+            toolchain: own.toolchain,
+            planning: own.plan,
         };
         if let Some(calibration) = &self.calibration {
             calibration.put_on(&mut target)?;

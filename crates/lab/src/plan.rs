@@ -1,0 +1,143 @@
+//! `plan`: the right clock, supply, microcontroller and scheme for a requirement, and the battery, capacitor and panel
+//! for them, on measured figures.
+
+mod picture;
+mod report;
+mod sizing;
+mod space;
+
+pub use picture::{page, picture};
+pub use report::{Row, impossible, table};
+pub use sizing::{Sizing, Sun};
+
+use crate::bench::Progress;
+use crate::target::House;
+use crate::{LabError, figures};
+use energy::plan::{Candidate, Outcome, Quantity, Requirement, search};
+use energy::storage::{Battery, Capacitor};
+use energy::sun::Panel;
+use std::path::PathBuf;
+
+/// What is asked of a plan. What is none is not limited, or is found.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Patterns of targets; all where empty.
+    pub targets: Vec<String>,
+    /// Patterns of schemes; all where empty.
+    pub schemes: Vec<String>,
+    /// Patterns of variants; all but `O0` where empty.
+    pub variants: Vec<String>,
+    /// Core clocks in Hz; those of the target files where empty.
+    pub clocks_hz: Vec<u64>,
+    /// Supplies in volts; where empty, each target's own, those of its limits, and steps of 0.1 V.
+    pub supplies_v: Vec<f64>,
+    /// Bytes of message.
+    pub bytes: u16,
+    /// Cycles of computation instead of the measured ones.
+    pub cycles: Option<f64>,
+    /// Most energy a message, in joules.
+    pub energy_j: Option<f64>,
+    /// Longest computation and sending, in seconds.
+    pub latency_s: Option<f64>,
+    /// Least security level, in bits.
+    pub security_bits: Option<u32>,
+    /// Messages a second.
+    pub rate_hz: Option<f64>,
+    /// Most program memory, in bytes.
+    pub flash_bytes: Option<f64>,
+    /// Most static RAM and stack, in bytes.
+    pub ram_bytes: Option<f64>,
+    /// Least life of the battery, in seconds.
+    pub life_s: Option<f64>,
+    /// What feeds the node.
+    pub battery: Option<Battery>,
+    /// What stores the panel's energy.
+    pub capacitor: Option<Capacitor>,
+    /// What charges the capacitor.
+    pub panel: Option<Panel>,
+    /// E_ov of (6.1), in joules.
+    pub overhead_j: f64,
+    /// Radio: a name of `radios/`; none where sending does not count.
+    pub radio: Option<String>,
+    /// Whether to find capacitor and panel for a year of sun where neither is given.
+    pub harvest: bool,
+    /// A file of irradiance; that of the project where none is given.
+    pub sun: Option<PathBuf>,
+}
+
+/// What a plan found.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Every point that was looked at.
+    pub candidates: Vec<Candidate>,
+    /// What was required of them.
+    pub requirements: Vec<Requirement>,
+    /// Which of them meet it, or why none does.
+    pub outcome: Outcome,
+    /// Storage and panel for the feasible point of least energy; none where nothing is asked that needs it.
+    pub sizing: Option<Sizing>,
+}
+
+/// Searches all that is asked for; measures what is not measured yet.
+///
+/// # Errors
+/// Unknown names, a clock and supply that no chosen target allows, an option that needs another one, and what
+/// [`figures::get`] fails with. That nothing is feasible is no error here but an outcome without points.
+pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Plan, LabError> {
+    check(request)?;
+    let space = space::Space::new(house, request)?;
+    let figures = figures::get(house, &space.wanted(), progress)?;
+    let sun = Sun::of(house, request)?;
+    let candidates = space.candidates(request, &figures)?;
+    let requirements = requirements(request, sun.as_ref());
+    let outcome = search(&candidates, &requirements);
+    let best = outcome
+        .points
+        .iter()
+        .map(|point| &candidates[point.index])
+        .min_by(|a, b| a.energy_j().total_cmp(&b.energy_j()));
+    let sizing = match best {
+        Some(best) => Sizing::of(request, best, sun.as_ref()),
+        None => None,
+    };
+    Ok(Plan { candidates, requirements, outcome, sizing })
+}
+
+fn check(request: &Request) -> Result<(), LabError> {
+    let usage = |text: &str| Err(LabError::Usage(text.into()));
+    if request.life_s.is_some() && request.battery.is_none() {
+        return usage("--life is the battery's: give it, as in --battery 220mAh@3V");
+    }
+    if request.life_s.is_some() && request.rate_hz.is_none() {
+        return usage("--life needs the rate of messages: give it, as in --rate 4/h");
+    }
+    if request.harvest && request.rate_hz.is_none() {
+        return usage("--harvest needs the rate of messages: give it, as in --rate 4/h");
+    }
+    let bad = |name: &str, error: energy::OutOfRange| LabError::Usage(format!("{name}: {error}"));
+    request.battery.map_or(Ok(()), |battery| battery.check()).map_err(|error| bad("--battery", error))?;
+    request.capacitor.map_or(Ok(()), |part| part.check()).map_err(|error| bad("--capacitor", error))?;
+    request.panel.map_or(Ok(()), |panel| panel.check()).map_err(|error| bad("--panel", error))
+}
+
+/// The limits in the order in which a person would name them.
+fn requirements(request: &Request, sun: Option<&Sun>) -> Vec<Requirement> {
+    let harvest = match (request.panel, request.rate_hz, sun) {
+        (Some(panel), Some(_), Some(sun)) => Some(panel.power_w(sun.mean_w_per_m2())),
+        _ => None,
+    };
+    [
+        (Quantity::Energy, request.energy_j),
+        (Quantity::Latency, request.latency_s),
+        (Quantity::Security, request.security_bits.map(f64::from)),
+        (Quantity::Interval, request.rate_hz.map(|rate_hz| 1.0 / rate_hz)),
+        (Quantity::Flash, request.flash_bytes),
+        (Quantity::Ram, request.ram_bytes),
+        (Quantity::Life, request.life_s),
+        (Quantity::Stored, request.capacitor.map(|capacitor| capacitor.max_v)),
+        (Quantity::Harvest, harvest),
+    ]
+    .into_iter()
+    .filter_map(|(quantity, limit)| limit.map(|limit| Requirement { quantity, limit }))
+    .collect()
+}

@@ -1,0 +1,383 @@
+//! The space that a plan searches: targets, schemes, variants, clocks and supplies, and what follows for each point.
+
+use super::Request;
+use crate::figures::{Figure, Key, Wanted};
+use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::schemes::{self, Scheme};
+use crate::target::{House, OperatingPoint, Target};
+use crate::{LabError, names};
+use energy::plan::Candidate;
+use energy::radio::{Radio, Transmission};
+use energy::sizing;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The variant that nobody deploys.
+const UNOPTIMISED: &str = "O0";
+
+/// A target with the clocks and supplies that go together on it.
+struct Place {
+    target: Target,
+    points: Vec<OperatingPoint>,
+    /// For each number of wait states a point at which start-up makes the clock.
+    measured_at: BTreeMap<u8, OperatingPoint>,
+    ways: Vec<Way>,
+}
+
+/// A scheme in a variant.
+struct Way {
+    scheme: Arc<Scheme>,
+    variant: &'static str,
+    operations: Vec<Operation>,
+}
+
+/// All that is to be searched.
+pub struct Space {
+    places: Vec<Place>,
+    bytes: u16,
+    radio: Option<Radio>,
+}
+
+impl Space {
+    /// What the request chooses.
+    ///
+    /// # Errors
+    /// Unknown names; where no target is left, why.
+    pub fn new(house: &House, request: &Request) -> Result<Space, LabError> {
+        let catalogue = Catalogue::read(house)?;
+        let schemes: Vec<Arc<Scheme>> = schemes::read(house)?.into_iter().map(Arc::new).collect();
+        let known: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
+        let chosen = names::select("scheme", &request.schemes, &known)?;
+        let variants = names::select("variant", &request.variants, &VARIANTS)?;
+        let radio = request.radio.as_deref().map(|name| radio(house, name)).transpose()?;
+        let targets = house.target_names()?;
+        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+        let mut places = Vec::new();
+        let mut refused = None;
+        let targets = names::select("target", &request.targets, &targets)?;
+        house.calibration_is_of(targets.iter().copied())?;
+        for name in targets {
+            let target = house.target(name)?;
+            let mut ways = Vec::new();
+            for scheme in schemes.iter().filter(|scheme| chosen.contains(&scheme.name.as_str())) {
+                for &variant in &variants {
+                    if request.variants.is_empty() && variant == UNOPTIMISED {
+                        continue;
+                    }
+                    ways.extend(way(&catalogue, &target, scheme, variant)?);
+                }
+            }
+            if ways.is_empty() {
+                continue;
+            }
+            let points = points(&target, request, radio.as_ref());
+            if points.is_empty() {
+                refused = refused.or_else(|| why(&target, request, radio.as_ref()));
+                continue;
+            }
+            let measured_at = measured_at(&target, &points);
+            places.push(Place { target, points, measured_at, ways });
+        }
+        if places.is_empty() {
+            return Err(refused.unwrap_or_else(|| {
+                LabError::Usage(
+                    "no chosen target has such a scheme in such a variant; without --target, --scheme or --variant, plan \
+                     looks at all there are"
+                        .into(),
+                )
+            }));
+        }
+        Ok(Space { places, bytes: request.bytes, radio })
+    }
+
+    /// The figures that its points need.
+    #[must_use]
+    pub fn wanted(&self) -> Vec<Wanted<'_>> {
+        let mut wanted = Vec::new();
+        for place in &self.places {
+            for &point in place.measured_at.values() {
+                for way in &place.ways {
+                    for operation in &way.operations {
+                        wanted.push(Wanted {
+                            target: &place.target,
+                            point,
+                            variant: way.variant,
+                            op: &operation.name,
+                            bytes: self.bytes_of(operation),
+                        });
+                    }
+                }
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        wanted.retain(|one| seen.insert(one.key()));
+        wanted
+    }
+
+    fn bytes_of(&self, operation: &Operation) -> u16 {
+        if operation.any_length { self.bytes } else { operation.bytes }
+    }
+
+    /// All points, with what follows from the figures for each.
+    ///
+    /// # Errors
+    /// A radio that cannot send so much.
+    pub fn candidates(
+        &self,
+        request: &Request,
+        figures: &HashMap<Key, Figure>,
+    ) -> Result<Vec<Candidate>, LabError> {
+        let mut candidates = Vec::new();
+        for place in &self.places {
+            let target: Arc<str> = place.target.name().into();
+            let all: Vec<HashMap<u8, Cost>> =
+                place.ways.iter().map(|way| self.costs(place, way, figures)).collect();
+            for (at, way) in place.ways.iter().enumerate() {
+                // Two variants of one program are one: the MSP430's fast and mpy32, of which the last is kept.
+                let costs = &all[at];
+                let again = |other: usize| place.ways[other].scheme == way.scheme && all[other] == *costs;
+                if (at + 1..place.ways.len()).any(again) {
+                    continue;
+                }
+                let scheme: Arc<str> = way.scheme.name.as_str().into();
+                let variant: Arc<str> = way.variant.into();
+                // By supply, because it depends on nothing else here.
+                let mut sent: HashMap<u64, Option<Transmission>> = HashMap::new();
+                for point in &place.points {
+                    let Some(cost) = costs.get(&point.wait_states) else { continue };
+                    let sent = match sent.entry(point.supply_v.to_bits()) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => new.insert(self.send(way, point.supply_v)?),
+                    };
+                    let sent = sent.as_ref();
+                    let mut one = Candidate {
+                        target: target.clone(),
+                        scheme: scheme.clone(),
+                        variant: variant.clone(),
+                        clock_hz: point.clock_hz,
+                        supply_v: point.supply_v,
+                        security_bits: way.scheme.security_bits,
+                        cycles: request.cycles.unwrap_or(cost.cycles),
+                        compute_s: 0.0,
+                        compute_j: 0.0,
+                        radio_bytes: sent.map_or(0, |sent| sent.air_bytes),
+                        radio_packets: sent.map_or(0, |sent| sent.packets),
+                        radio_s: sent.map_or(0.0, |sent| sent.time_s),
+                        radio_j: sent.map_or(0.0, |sent| sent.energy_j),
+                        flash_bytes: cost.flash_bytes,
+                        ram_bytes: cost.ram_bytes,
+                        sleep_w: None,
+                        sleep_j: 0.0,
+                        life_s: None,
+                        stored_v: None,
+                        mean_w: None,
+                    };
+                    one.compute_s = one.cycles * place.target.seconds_per_cycle(point);
+                    one.compute_j = one.compute_s * point.power_w;
+                    self.rest(request, &place.target, &mut one);
+                    candidates.push(one);
+                }
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// What a scheme takes in a variant, by wait states.
+    fn costs(&self, place: &Place, way: &Way, figures: &HashMap<Key, Figure>) -> HashMap<u8, Cost> {
+        let wait_states = place.measured_at.keys();
+        wait_states.filter_map(|&count| Some((count, self.cost(place, way, count, figures)?))).collect()
+    }
+
+    /// What a scheme's operations take together; none where a figure is missing.
+    fn cost(
+        &self,
+        place: &Place,
+        way: &Way,
+        wait_states: u8,
+        figures: &HashMap<Key, Figure>,
+    ) -> Option<Cost> {
+        let mut sum = Cost::default();
+        let mut stack = 0;
+        for operation in &way.operations {
+            let key = Key {
+                target: place.target.name().into(),
+                wait_states,
+                variant: way.variant.into(),
+                op: operation.name.clone(),
+                bytes: self.bytes_of(operation),
+            };
+            let figure = figures.get(&key)?;
+            sum.cycles += figure.cycles;
+            sum.flash_bytes += u64::try_from(figure.flash_bytes).unwrap_or(0);
+            sum.ram_bytes += u64::try_from(figure.ram_bytes).unwrap_or(0);
+            stack = stack.max(figure.stack_bytes);
+        }
+        sum.ram_bytes += u64::from(stack);
+        Some(sum)
+    }
+
+    fn send(&self, way: &Way, supply_v: f64) -> Result<Option<Transmission>, LabError> {
+        let Some(radio) = &self.radio else { return Ok(None) };
+        let bytes = u32::from(self.bytes) + way.scheme.bytes;
+        radio
+            .send(bytes, supply_v)
+            .map(Some)
+            .map_err(|error| LabError::Usage(format!("{}: {error}", radio.name)))
+    }
+
+    /// What a rate of messages, a battery and a capacitor make of it.
+    fn rest(&self, request: &Request, target: &Target, one: &mut Candidate) {
+        let asleep_a = target
+            .planning
+            .sleep
+            .as_deref()
+            .and_then(|name| target.supply.sleep(name))
+            .map(|mode| mode.current_at(one.clock_hz as f64, one.supply_v));
+        // The radio sleeps beside the microcontroller.
+        let radio_a = self.radio.as_ref().map_or(0.0, |radio| radio.state_a("sleep").unwrap_or(0.0));
+        let active_j = one.compute_j + one.radio_j;
+        one.sleep_w = asleep_a.map(|asleep_a| (asleep_a + radio_a) * one.supply_v);
+        if let (Some(rate_hz), Some(sleep_w)) = (request.rate_hz, one.sleep_w) {
+            one.sleep_j = sleep_w * (1.0 / rate_hz - one.latency_s()).max(0.0);
+            let mean_w = sizing::mean_w(sleep_w, active_j, rate_hz);
+            one.mean_w = Some(mean_w);
+            // What stands between, a linear regulator, takes the current that it gives; a lower battery would need a
+            // converter, taken as ideal.
+            one.life_s = request
+                .battery
+                .map(|battery| battery.life_s(mean_w * (battery.voltage_v / one.supply_v).max(1.0)));
+        }
+        one.stored_v = request.capacitor.map(|capacitor| {
+            sizing::required_v(one.compute_j, one.radio_j, request.overhead_j, capacitor.capacitance_f)
+        });
+    }
+}
+
+#[derive(Default, PartialEq)]
+struct Cost {
+    cycles: f64,
+    flash_bytes: u64,
+    ram_bytes: u64,
+}
+
+/// A scheme in a variant, where the target has all its operations so.
+fn way(
+    catalogue: &Catalogue,
+    target: &Target,
+    scheme: &Arc<Scheme>,
+    variant: &'static str,
+) -> Result<Option<Way>, LabError> {
+    let built = catalogue.built_as(target, variant)?;
+    let known = catalogue.names();
+    let mut operations = Vec::new();
+    for name in &scheme.ops {
+        if !known.contains(&name.as_str()) {
+            return Err(LabError::BadFile {
+                path: "schemes.toml".into(),
+                problem: format!(
+                    "{}: device/ops.toml has no operation '{name}'{}",
+                    scheme.name,
+                    names::suggestion(name, known.iter().copied())
+                ),
+            });
+        }
+        match built.iter().find(|operation| operation.name == *name) {
+            Some(operation) => operations.push(operation.clone()),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(Way { scheme: scheme.clone(), variant, operations }))
+}
+
+/// Clocks by supplies, as far as the data sheets of the part and of the radio allow them.
+fn points(target: &Target, request: &Request, radio: Option<&Radio>) -> Vec<OperatingPoint> {
+    let mut points = Vec::new();
+    for clock_hz in clocks(target, request) {
+        for &supply_v in &supplies(target, request) {
+            if radio.is_some_and(|radio| !(radio.min_v..=radio.max_v).contains(&supply_v)) {
+                continue;
+            }
+            points.extend(target.operating_point(Some(clock_hz), Some(supply_v)).ok());
+        }
+    }
+    points
+}
+
+fn clocks(target: &Target, request: &Request) -> Vec<u64> {
+    if !request.clocks_hz.is_empty() {
+        return request.clocks_hz.clone();
+    }
+    let own = target.part.default_clock_hz;
+    let mut clocks: Vec<u64> =
+        target.planning.clocks_mhz.iter().map(|mhz| (mhz * 1e6).round() as u64).collect();
+    if clocks.is_empty() {
+        clocks.push(own);
+    }
+    clocks
+}
+
+fn supplies(target: &Target, request: &Request) -> Vec<f64> {
+    if !request.supplies_v.is_empty() {
+        return request.supplies_v.clone();
+    }
+    let supply = &target.supply;
+    // In millivolts, so that a step and a limit at the same voltage are one.
+    let millivolts = |v: f64| (v * 1e3).round() as u32;
+    let (lowest, highest) = (millivolts(supply.min_v()), millivolts(supply.max_v));
+    let mut all: Vec<u32> = (lowest.div_ceil(100)..=highest / 100).map(|tenths| tenths * 100).collect();
+    all.extend(supply.limits.iter().map(|limit| millivolts(limit.supply_v)));
+    all.extend([millivolts(supply.default_v), highest]);
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(|millivolts| f64::from(millivolts) / 1e3).collect()
+}
+
+/// Why none of the clocks and supplies asked for go together on a target.
+fn why(target: &Target, request: &Request, radio: Option<&Radio>) -> Option<LabError> {
+    for clock_hz in clocks(target, request) {
+        for supply_v in supplies(target, request) {
+            if let Err(error) = target.operating_point(Some(clock_hz), Some(supply_v)) {
+                return Some(error);
+            }
+        }
+    }
+    let radio = radio?;
+    Some(LabError::Usage(format!(
+        "{}: {} works from {} V to {} V; choose a supply in between",
+        target.name(),
+        radio.name,
+        radio.min_v,
+        radio.max_v
+    )))
+}
+
+/// For each number of wait states among the points where to measure it: at the target's own clock where that has as
+/// many, else at the fastest of its clocks that has, else at the point itself.
+fn measured_at(target: &Target, points: &[OperatingPoint]) -> BTreeMap<u8, OperatingPoint> {
+    let everything = Request::default();
+    let mut known: Vec<OperatingPoint> = target.operating_point(None, None).into_iter().collect();
+    let mut grid = self::points(target, &everything, None);
+    grid.sort_by(|a, b| b.clock_hz.cmp(&a.clock_hz).then(b.supply_v.total_cmp(&a.supply_v)));
+    known.extend(grid);
+    points
+        .iter()
+        .map(|point| {
+            let at = known.iter().find(|one| one.wait_states == point.wait_states).unwrap_or(point);
+            (point.wait_states, *at)
+        })
+        .collect()
+}
+
+/// A radio of `radios/` by its name.
+fn radio(house: &House, name: &str) -> Result<Radio, LabError> {
+    let known = house.names_in("radios")?;
+    if !known.iter().any(|candidate| candidate == name) {
+        let suggestion = names::suggestion(name, known.iter().map(String::as_str));
+        return Err(LabError::UnknownName { what: "radio", name: name.into(), suggestion });
+    }
+    let path = house.root().join("radios").join(format!("{name}.toml"));
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+    Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
+}

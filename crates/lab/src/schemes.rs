@@ -1,0 +1,49 @@
+//! What a node can do for a message: `schemes.toml`.
+
+use crate::LabError;
+use crate::target::House;
+use serde::Deserialize;
+
+/// A scheme.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scheme {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it gives, in a sentence.
+    pub what: String,
+    /// What sort of thing it is, in a word or two.
+    pub kind: String,
+    /// The operations that each message takes, all of them.
+    pub ops: Vec<String>,
+    /// Classical security level, in bits.
+    pub security_bits: u32,
+    /// What it adds to the message on the air, in bytes.
+    pub bytes: u32,
+    /// Where level and bytes come from.
+    pub source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    scheme: Vec<Scheme>,
+}
+
+/// All schemes, in the order of the file.
+///
+/// # Errors
+/// [`LabError::File`] or [`LabError::BadFile`] where `schemes.toml` cannot be read.
+pub fn read(house: &House) -> Result<Vec<Scheme>, LabError> {
+    let path = house.root().join("schemes.toml");
+    let text =
+        std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+    let file: File = toml::from_str(&text)
+        .map_err(|error| LabError::BadFile { path: path.clone(), problem: error.to_string() })?;
+    match file.scheme.iter().find(|scheme| scheme.ops.is_empty()) {
+        Some(scheme) => {
+            Err(LabError::BadFile { path, problem: format!("scheme {} has no operations", scheme.name) })
+        }
+        None => Ok(file.scheme),
+    }
+}

@@ -1,0 +1,328 @@
+//! Quantities as a person writes them: `2mJ`, `167ms`, `1/6s`, `24kB`, `100mAh@3V`, `4/h`.
+
+use energy::storage::{Battery, Capacitor};
+use energy::sun::Panel;
+
+/// A kind of quantity: its unit's names with their factors, and how to write one.
+struct Kind {
+    what: &'static str,
+    units: &'static [(&'static str, f64)],
+    examples: &'static str,
+    /// What a number without a unit means; none where it would be a riddle.
+    bare: Option<f64>,
+}
+
+const YEAR_S: f64 = 365.25 * 86_400.0;
+
+const ENERGY: Kind = Kind {
+    what: "an energy",
+    units: &[
+        ("J", 1.0),
+        ("mJ", 1e-3),
+        ("uJ", 1e-6),
+        ("µJ", 1e-6),
+        ("nJ", 1e-9),
+        ("mWh", 3.6),
+        ("Wh", 3600.0),
+    ],
+    examples: "2mJ, 500uJ or 0.002J",
+    bare: None,
+};
+
+const TIME: Kind = Kind {
+    what: "a time",
+    units: &[
+        ("s", 1.0),
+        ("ms", 1e-3),
+        ("us", 1e-6),
+        ("µs", 1e-6),
+        ("min", 60.0),
+        ("h", 3600.0),
+        ("d", 86_400.0),
+        ("y", YEAR_S),
+        ("years", YEAR_S),
+        ("days", 86_400.0),
+    ],
+    examples: "167ms, 1/6s, 2h or 5y",
+    bare: None,
+};
+
+const MEMORY: Kind = Kind {
+    what: "an amount of memory",
+    units: &[
+        ("B", 1.0),
+        ("kB", 1000.0),
+        ("KB", 1000.0),
+        ("MB", 1e6),
+        ("KiB", 1024.0),
+        ("kiB", 1024.0),
+        ("MiB", 1_048_576.0),
+    ],
+    examples: "24kB, 2KiB or 8192",
+    bare: Some(1.0),
+};
+
+const VOLTAGE: Kind = Kind {
+    what: "a voltage",
+    units: &[("V", 1.0), ("mV", 1e-3)],
+    examples: "2.7, 2.7V or 2700mV",
+    bare: Some(1.0),
+};
+
+const POWER: Kind = Kind {
+    what: "a power",
+    units: &[("W", 1.0), ("mW", 1e-3), ("uW", 1e-6), ("µW", 1e-6)],
+    examples: "50mW or 0.05W",
+    bare: None,
+};
+
+const CAPACITANCE: Kind = Kind {
+    what: "a capacitance",
+    units: &[("F", 1.0), ("mF", 1e-3), ("uF", 1e-6), ("µF", 1e-6)],
+    examples: "0.1F, 100mF, or with its highest voltage 0.1F@5V",
+    bare: None,
+};
+
+const CHARGE: Kind = Kind {
+    what: "a battery",
+    units: &[("Ah", 1.0), ("mAh", 1e-3)],
+    examples: "220mAh@3V or 0.22Ah@3.0V",
+    bare: None,
+};
+
+const SHARE: Kind = Kind { what: "a share", units: &[("%", 0.01)], examples: "85% or 0.85", bare: Some(1.0) };
+
+impl Kind {
+    fn wrong(&self, text: &str) -> String {
+        let near = self
+            .units
+            .iter()
+            .find(|(name, _)| {
+                let (_, unit) = split(text);
+                unit.eq_ignore_ascii_case(name)
+            })
+            .map(|(name, _)| format!("; did you mean {}{name}?", split(text).0))
+            .unwrap_or_default();
+        format!("'{text}' is not {}: write {}{near}", self.what, self.examples)
+    }
+
+    /// A positive quantity in the unit's base.
+    fn read(&self, text: &str) -> Result<f64, String> {
+        let text = text.trim();
+        let (digits, unit) = split(text);
+        let factor = if unit.is_empty() {
+            self.bare
+        } else {
+            self.units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
+        };
+        match (number(digits), factor) {
+            (Some(value), Some(factor)) if value * factor > 0.0 && (value * factor).is_finite() => {
+                Ok(value * factor)
+            }
+            _ => Err(self.wrong(text)),
+        }
+    }
+}
+
+/// The number and the unit behind it.
+fn split(text: &str) -> (&str, &str) {
+    // An exponent's e is followed by a digit or a sign, a unit's never.
+    let bytes = text.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() {
+        let exponent = matches!(bytes[end], b'e' | b'E')
+            && end > 0
+            && bytes.get(end + 1).is_some_and(|next| next.is_ascii_digit() || matches!(next, b'-' | b'+'));
+        if exponent {
+            end += 2;
+        } else if bytes[end].is_ascii_digit() || matches!(bytes[end], b'.' | b'/' | b'_' | b'-') {
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    (&text[..end], text[end..].trim())
+}
+
+/// `12`, `1.5e-3`, `1/6`.
+fn number(text: &str) -> Option<f64> {
+    let plain = |part: &str| part.trim().replace('_', "").parse::<f64>().ok();
+    match text.split_once('/') {
+        Some((over, under)) => Some(plain(over)? / plain(under)?),
+        None => plain(text),
+    }
+}
+
+/// Joules: `2mJ`.
+///
+/// # Errors
+/// How an energy is written.
+pub fn joules(text: &str) -> Result<f64, String> {
+    ENERGY.read(text)
+}
+
+/// Seconds: `167ms`, `1/6s`, `5y`.
+///
+/// # Errors
+/// How a time is written.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    TIME.read(text)
+}
+
+/// Bytes: `24kB` (24,000), `24KiB` (24,576), `8192`.
+///
+/// # Errors
+/// How an amount of memory is written.
+pub fn bytes(text: &str) -> Result<f64, String> {
+    MEMORY.read(text)
+}
+
+/// Volts: `2.7`, `2.7V`.
+///
+/// # Errors
+/// How a voltage is written.
+pub fn volts(text: &str) -> Result<f64, String> {
+    VOLTAGE.read(text)
+}
+
+/// Watts: `50mW`.
+///
+/// # Errors
+/// How a power is written.
+pub fn watts(text: &str) -> Result<f64, String> {
+    POWER.read(text)
+}
+
+/// A share between 0 and 1: `85%`.
+///
+/// # Errors
+/// How a share is written, and its range.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = SHARE.read(text)?;
+    if share > 1.0 { Err(format!("'{text}' is more than the whole: write 85% or 0.85")) } else { Ok(share) }
+}
+
+/// Messages a second: `1/15min`, `4/h`, `0.1Hz`.
+///
+/// # Errors
+/// How a rate is written.
+pub fn hertz(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let examples = "write 4/h, 1/15min, 1/s or 0.1Hz";
+    if TIME.read(text).is_ok() && !text.starts_with("1/") {
+        return Err(format!("'{text}' is a time, not a rate: {examples}; did you mean 1/{text}?"));
+    }
+    let wrong = || format!("'{text}' is not a rate: {examples}");
+    let rate = if let Some(digits) = text.strip_suffix("Hz") {
+        number(digits.trim()).ok_or_else(wrong)?
+    } else {
+        let (count, interval) = text.split_once('/').ok_or_else(wrong)?;
+        let interval = interval.trim();
+        let one = if interval.starts_with(|c: char| c.is_ascii_digit()) { "" } else { "1" };
+        let interval = TIME.read(&format!("{one}{interval}")).map_err(|_| wrong())?;
+        number(count.trim()).ok_or_else(wrong)? / interval
+    };
+    if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(wrong()) }
+}
+
+/// A battery: capacity and voltage, `220mAh@3V`.
+///
+/// # Errors
+/// How a battery is written.
+pub fn battery(text: &str) -> Result<Battery, String> {
+    let Some((capacity, voltage)) = text.split_once('@') else {
+        let voltage = if CHARGE.read(text).is_ok() { "; its voltage is missing" } else { "" };
+        return Err(format!("{}{voltage}", CHARGE.wrong(text)));
+    };
+    Ok(Battery {
+        capacity_ah: CHARGE.read(capacity).map_err(|_| CHARGE.wrong(text))?,
+        voltage_v: volts(voltage)?,
+        self_discharge_per_year: 0.0,
+        usable: 1.0,
+    })
+}
+
+/// The voltage of a capacitor that is given without one: that of two cells of 2.5 V in series.
+pub const CAPACITOR_V: f64 = 5.0;
+
+/// A capacitor without losses: `0.1F`, or with its highest voltage `0.1F@5.5V`.
+///
+/// # Errors
+/// How a capacitor is written.
+pub fn capacitor(text: &str) -> Result<Capacitor, String> {
+    let (capacitance, max_v) = match text.split_once('@') {
+        Some((capacitance, voltage)) => (capacitance, volts(voltage)?),
+        None => (text, CAPACITOR_V),
+    };
+    let capacitance_f = CAPACITANCE.read(capacitance).map_err(|_| CAPACITANCE.wrong(text))?;
+    Ok(Capacitor { capacitance_f, max_v, esr_ohm: 0.0, leakage_a: 0.0 })
+}
+
+/// A panel by its power at 1,000 W/m², `50mW`, and where it is not whole the share of it that the charger stores,
+/// `50mW@85%`.
+///
+/// # Errors
+/// How a panel is written.
+pub fn panel(text: &str) -> Result<Panel, String> {
+    let (power, efficiency) = match text.split_once('@') {
+        Some((power, efficiency)) => (power, share(efficiency)?),
+        None => (text, 1.0),
+    };
+    Ok(Panel { rated_w: watts(power)?, charger_efficiency: efficiency })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(read: Result<f64, String>, expected: f64) {
+        let value = read.expect("a quantity");
+        assert!((value / expected - 1.0).abs() < 1e-12, "{value} is not {expected}");
+    }
+
+    #[test]
+    fn quantities_are_read_as_people_write_them() {
+        near(joules("2mJ"), 0.002);
+        near(joules("500 uJ"), 0.0005);
+        near(joules("2e-3J"), 0.002);
+        near(seconds("167ms"), 0.167);
+        near(seconds("1/6s"), 1.0 / 6.0);
+        near(seconds("5y"), 5.0 * 365.25 * 86_400.0);
+        near(bytes("24kB"), 24_000.0);
+        near(bytes("24KiB"), 24_576.0);
+        near(bytes("8192"), 8192.0);
+        near(volts("2.7"), 2.7);
+        near(volts("2700mV"), 2.7);
+        near(share("85%"), 0.85);
+        near(hertz("4/h"), 4.0 / 3600.0);
+        near(hertz("1/15min"), 1.0 / 900.0);
+        near(hertz("0.1Hz"), 0.1);
+        near(hertz("1/s"), 1.0);
+        let cell = battery("100mAh@3V").expect("a battery");
+        assert!((cell.capacity_ah - 0.1).abs() < 1e-12 && cell.voltage_v == 3.0);
+        let cap = capacitor("0.1F").expect("a capacitor");
+        assert!(cap.capacitance_f == 0.1 && cap.max_v == 5.0);
+        assert_eq!(capacitor("100mF@5.5V").expect("a capacitor").max_v, 5.5);
+        assert_eq!(panel("50mW@85%").expect("a panel").charger_efficiency, 0.85);
+    }
+
+    #[test]
+    fn what_is_none_says_how_to_write_one() {
+        for (error, hint) in [
+            (joules("2mj").unwrap_err(), "did you mean 2mJ?"),
+            (joules("2").unwrap_err(), "write 2mJ"),
+            (joules("-2mJ").unwrap_err(), "write 2mJ"),
+            (joules("").unwrap_err(), "write 2mJ"),
+            (seconds("1/0s").unwrap_err(), "1/6s"),
+            (hertz("15min").unwrap_err(), "did you mean 1/15min?"),
+            (hertz("4").unwrap_err(), "write 4/h"),
+            (battery("100mAh").unwrap_err(), "its voltage is missing"),
+            (battery("100@3V").unwrap_err(), "220mAh@3V"),
+            (capacitor("0.1").unwrap_err(), "0.1F@5V"),
+            (share("120%").unwrap_err(), "85%"),
+            (bytes("24 kilo").unwrap_err(), "24kB"),
+        ] {
+            assert!(error.contains(hint), "{error}");
+        }
+    }
+}
