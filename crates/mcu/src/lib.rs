@@ -28,6 +28,6 @@ pub use fault::Fault;
 pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
 pub use part::{Core, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
-pub use peripheral::{Context, Peripheral, PeripheralBus};
+pub use peripheral::{Context, FlashChange, FlashStore, Peripheral, PeripheralBus, Power};
 pub use residency::{Asleep, Residency};
 pub use trace::{Fingerprint, Tables, Trace};

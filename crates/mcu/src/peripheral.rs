@@ -13,8 +13,6 @@ pub struct Context<'a, 'o> {
     pub requests: &'a mut u128,
     /// Cycles for which the access holds the core up after the instruction; to be added to.
     pub stall: &'a mut u64,
-    /// The level of the core voltage: set by the power management, read by whoever depends on it.
-    pub core_level: &'a mut u8,
     /// What is around the microcontroller.
     pub board: &'a mut Board,
     /// Looks on, where someone does.
@@ -43,6 +41,53 @@ impl Context<'_, '_> {
             }
         }
     }
+}
+
+/// What the part's power management has set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Power {
+    /// The level of the core voltage (MSP430: `PMMCOREV`).
+    pub core_level: u8,
+    /// Cycles from the event that ends a sleep without the main clock to the first cycle of that clock.
+    pub wake_cycles: u64,
+}
+
+/// A store by the core into the part's flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashStore {
+    /// The storing instruction.
+    pub pc: u32,
+    /// Whether that instruction itself stands in flash.
+    pub from_flash: bool,
+    /// First byte.
+    pub address: u32,
+    /// Bytes: 1 or 2.
+    pub size: u8,
+    /// What is stored.
+    pub value: u32,
+}
+
+/// What a flash controller does with the memory; the core stands still until it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlashChange {
+    /// Nothing yet: the store is the first half of a long one.
+    Kept,
+    /// All bytes of the range become 0xff.
+    Erase {
+        /// The segment.
+        range: Range<u32>,
+        /// The cycle at which it is done.
+        until: u64,
+    },
+    /// Bits that are 0 in `bytes` become 0.
+    Program {
+        /// First byte.
+        address: u32,
+        /// What is written.
+        bytes: Vec<u8>,
+        /// The cycle at which it is done.
+        until: u64,
+    },
 }
 
 /// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
@@ -117,6 +162,27 @@ pub trait Peripheral: Send {
         None
     }
 
+    /// What it has set, where it is the part's power management.
+    fn power(&self) -> Option<Power> {
+        None
+    }
+
+    /// The clock by the manual's name (MSP430: `SMCLK`, `ACLK`) that it counts now and so keeps running, whatever the
+    /// core's sleep would stop.
+    fn clock_needed(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What becomes of a store into flash, where it is the part's flash controller; `None` where it is none.
+    fn flash_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Option<Result<FlashChange, Fault>> {
+        let _ = (store, context);
+        None
+    }
+
     /// The cycle at which [`Peripheral::tick`] must be called next, if it wants to be.
     fn due(&self) -> Option<u64> {
         None
@@ -156,10 +222,12 @@ pub struct PeripheralBus {
     pub due: u64,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
-    /// The level of the core voltage (MSP430: `PMMCOREV`).
-    pub core_level: u8,
     /// What is around the microcontroller.
     pub board: Board,
+    /// What the power management has set, as it stands after each access to it.
+    pub power: Power,
+    /// Which device is the power management; past the end where there is none.
+    power_device: usize,
 }
 
 impl Clone for PeripheralBus {
@@ -170,8 +238,9 @@ impl Clone for PeripheralBus {
             requests: self.requests,
             due: self.due,
             stall: self.stall,
-            core_level: self.core_level,
             board: self.board.clone(),
+            power: self.power,
+            power_device: self.power_device,
         }
     }
 }
@@ -195,15 +264,19 @@ impl PeripheralBus {
                 return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
             }
         }
+        let power_device =
+            devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
         let mut bus = PeripheralBus {
             devices,
             map,
             requests: 0,
             due: u64::MAX,
             stall: 0,
-            core_level: 0,
+            power: Power::default(),
+            power_device,
             board: Board::default(),
         };
+        bus.look_at_power();
         bus.reschedule();
         Ok(bus)
     }
@@ -234,7 +307,6 @@ impl PeripheralBus {
                     pc,
                     requests: &mut self.requests,
                     stall: &mut self.stall,
-                    core_level: &mut self.core_level,
                     board: &mut self.board,
                     observer: None,
                 });
@@ -247,6 +319,45 @@ impl PeripheralBus {
     pub fn resume(&mut self, now: u64, pc: u32) {
         self.board.look_again();
         self.settle(now, pc);
+    }
+
+    fn look_at_power(&mut self) {
+        let device = self.devices.get(self.power_device);
+        self.power = device.and_then(|device| device.power()).unwrap_or_default();
+    }
+
+    /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].
+    #[must_use]
+    pub fn clock_needed(&self, clock: &str) -> Option<&str> {
+        let mut needing = self.devices.iter().filter(|device| device.clock_needed() == Some(clock));
+        needing.next().map(|device| device.name())
+    }
+
+    /// What becomes of a store into the part's flash.
+    ///
+    /// # Errors
+    /// [`Fault::Architecture`] where no flash controller is modelled, or the controller's own fault.
+    pub fn flash_store(
+        &mut self,
+        store: &FlashStore,
+        now: u64,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<FlashChange, Fault> {
+        let pc = store.pc;
+        let mut context = Context {
+            now,
+            pc,
+            requests: &mut self.requests,
+            stall: &mut self.stall,
+            board: &mut self.board,
+            observer,
+        };
+        let change = self.devices.iter_mut().find_map(|device| device.flash_store(store, &mut context));
+        self.reschedule();
+        change.unwrap_or_else(|| {
+            let what = "a write to flash, whose controller is not modelled".into();
+            Err(Fault::Architecture { pc, address: store.address, what })
+        })
     }
 
     /// A read at `address`.
@@ -267,7 +378,6 @@ impl PeripheralBus {
             pc,
             requests: &mut self.requests,
             stall: &mut self.stall,
-            core_level: &mut self.core_level,
             board: &mut self.board,
             observer,
         };
@@ -295,7 +405,6 @@ impl PeripheralBus {
             pc,
             requests: &mut self.requests,
             stall: &mut self.stall,
-            core_level: &mut self.core_level,
             board: &mut self.board,
             observer,
         };
@@ -323,11 +432,13 @@ impl PeripheralBus {
             pc,
             requests: &mut self.requests,
             stall: &mut self.stall,
-            core_level: &mut self.core_level,
             board: &mut self.board,
             observer,
         };
         self.devices[index].write(address, size, value, &mut context)?;
+        if index == self.power_device {
+            self.look_at_power();
+        }
         self.settle(now, pc);
         Ok(())
     }
@@ -351,7 +462,6 @@ impl PeripheralBus {
             pc,
             requests: &mut self.requests,
             stall: &mut self.stall,
-            core_level: &mut self.core_level,
             board: &mut self.board,
             observer,
         };
@@ -396,7 +506,6 @@ impl PeripheralBus {
                     pc,
                     requests: &mut self.requests,
                     stall: &mut self.stall,
-                    core_level: &mut self.core_level,
                     board: &mut self.board,
                     observer,
                 });
@@ -424,7 +533,7 @@ impl PeripheralBus {
         }
         self.requests = 0;
         self.stall = 0;
-        self.core_level = 0;
+        self.look_at_power();
         self.board.power_up();
         self.reschedule();
     }

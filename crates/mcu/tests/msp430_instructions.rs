@@ -222,10 +222,10 @@ fn what_the_manual_leaves_open_is_refused() {
     let odd = Bench::new(&[0x4526], &[("r5", 0x3001)]).step();
     assert!(matches!(odd, Err(Fault::Architecture { address: 0x3001, .. })), "{odd:?}");
     let flash = Bench::new(&[0x4586, 0], &[("r6", 0x8000)]).step();
-    assert!(matches!(flash, Err(Fault::Architecture { address: 0x8000, .. })), "{flash:?}");
-    let nowhere = Bench::new(&[0x4526], &[("r5", 0x700)]).step();
-    assert!(matches!(nowhere, Err(Fault::Unmapped { address: 0x700, .. })), "{nowhere:?}");
-    let fetch = Bench::new(&[], &[("pc", 0x700)]).step();
+    assert!(matches!(flash, Err(Fault::Peripheral { address: 0x8000, .. })), "{flash:?}");
+    let nowhere = Bench::new(&[0x4526], &[("r5", 0xa00)]).step();
+    assert!(matches!(nowhere, Err(Fault::Unmapped { address: 0xa00, .. })), "{nowhere:?}");
+    let fetch = Bench::new(&[], &[("pc", 0xa00)]).step();
     assert!(matches!(fetch, Err(Fault::Unmapped { kind: "fetch", .. })), "{fetch:?}");
 }
 

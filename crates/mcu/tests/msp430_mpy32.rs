@@ -72,7 +72,6 @@ impl Bench {
             board: &mut Board::default(),
             observer: None,
             stall: &mut 0,
-            core_level: &mut 0,
         };
         self.device.write(BASE + offset, size, value, &mut context)
     }
@@ -85,7 +84,6 @@ impl Bench {
             board: &mut Board::default(),
             observer: None,
             stall: &mut 0,
-            core_level: &mut 0,
         };
         self.device.read(BASE + offset, 2, &mut context)
     }

@@ -9,8 +9,12 @@ const TA0_CCTL0: u16 = 0x342;
 const TA0_CCR0: u16 = 0x352;
 /// The vector of TA0's CCR0: number 54.
 const TA0_VECTOR: u32 = 0xff80 + 2 * 54;
+const SVSMLCTL: u16 = 0x126;
+const FCTL1: u16 = 0x140;
+const FCTL3: u16 = 0x144;
 const LPM0: u16 = 0x18;
 const LPM3: u16 = 0xd8;
+const LPM4: u16 = 0xf8;
 
 /// `MOV #value, &register`.
 fn mov(value: u16, register: u16) -> Vec<u16> {
@@ -48,6 +52,24 @@ fn poke(machine: &mut dyn Machine, address: u32, words: &[u16]) {
     assert!(machine.poke(address, &bytes));
 }
 
+fn word(machine: &dyn Machine, address: u32) -> u16 {
+    let mut bytes = [0; 2];
+    assert!(machine.peek(address, &mut bytes));
+    u16::from_le_bytes(bytes)
+}
+
+fn run(machine: &mut dyn Machine) {
+    assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
+}
+
+/// Why the program cannot go on.
+fn fault(words: &[Vec<u16>]) -> String {
+    match machine(words).run(&Until::default()) {
+        Err(fault) => fault.to_string(),
+        stop => panic!("no fault: {stop:?}"),
+    }
+}
+
 /// TA0 counts ACLK up to `ticks` and round, its interrupt enabled: it comes after `ticks` edges and then every `ticks + 1`.
 fn interval(ticks: u16) -> Vec<u16> {
     [mov(ticks, TA0_CCR0), mov(0x10, TA0_CCTL0), mov(0x114, TA0_CTL)].concat()
@@ -61,8 +83,8 @@ fn every_cycle_is_running_or_asleep() {
     // Four MOV of 5 cycles less one, then BIS of 2: the core sleeps from cycle 18 on. The timer has been counting since
     // cycle 16, before the first edge of ACLK: the 33rd comes at cycle ceil(33 * 1e6 / 32768) = 1008.
     assert_eq!(residency.asleep_in("LPM3"), 1008 - 18);
-    // Interrupt 6, BIC 5, RETI 5, MOV #0 (constant generator: 4, with a longer form 4), BIS 2.
-    assert_eq!(residency.active, [18 + 6 + 5 + 5 + 4 + 2]);
+    // Waking up 150 us with SVSLFP = 0 as after a reset, interrupt 6, BIC 5, RETI 5, MOV 4, BIS 2.
+    assert_eq!(residency.active, [18 + 150 + 6 + 5 + 5 + 4 + 2]);
     assert_eq!(residency.cycles(), machine.cycles());
 }
 
@@ -97,4 +119,118 @@ fn a_mode_that_the_manual_does_not_have_is_a_fault() {
     let mut machine = machine(&[interval(33), sleep(0x38)]);
     let fault = machine.run(&Until::default());
     assert!(matches!(fault, Err(Fault::Architecture { .. })), "{fault:?}");
+}
+
+#[test]
+fn waking_takes_the_time_that_the_supervisor_leaves() {
+    // SLAS655H: 150 us with SVSLFP = 0; with SVSLFP = 1 and below 4 MHz 4.5 us, that is 5 cycles of 1 MHz; from LPM0 none.
+    let unlock = mov_byte(0xa5, 0x121);
+    for (control, mode, cycles) in
+        [(0x4400, LPM3, 150), (0x4c00, LPM3, 5), (0x4000, LPM3, 5), (0x4400, LPM0, 0)]
+    {
+        let mut machine =
+            machine(&[unlock.clone(), mov(control, SVSMLCTL), interval(33), sleep(mode), sleep(LPM0)]);
+        // The handler's first instruction: 6 cycles after the wake-up, which begins at edge 33 of ACLK.
+        let until = Until { addresses: vec![0x7000], ..Until::default() };
+        assert_eq!(machine.run(&until), Ok(Stop::Address(0x7000)));
+        assert_eq!(machine.cycles(), 1008 + cycles + 6);
+    }
+}
+
+#[test]
+fn a_clock_that_a_timer_needs_is_not_stopped() {
+    let on_smclk = [mov(1000, TA0_CCR0), mov(0x10, TA0_CCTL0), mov(0x214, TA0_CTL)].concat();
+    assert!(
+        fault(&[on_smclk.clone(), sleep(LPM3)]).contains("TA0 counts SMCLK and keeps it running in LPM3")
+    );
+    assert!(fault(&[interval(33), sleep(LPM4)]).contains("TA0 counts ACLK and keeps it running in LPM4"));
+    let mut machine = machine(&[on_smclk, sleep(LPM0), mov(0, TA0_CTL), sleep(LPM0)]);
+    run(machine.as_mut());
+    // Counting from cycle 16 on.
+    assert_eq!(machine.residency().asleep_in("LPM0"), 1016 - 18);
+}
+
+/// FCTL3 unlocked and FCTL1 in `mode`, then `stores`, then locked.
+fn flash(mode: u16, stores: &[Vec<u16>]) -> Vec<u16> {
+    let unlocked = [mov(0xa500, FCTL3), mov(0xa500 | mode, FCTL1)].concat();
+    [unlocked, stores.concat(), mov(0xa500, FCTL1), mov(0xa510, FCTL3)].concat()
+}
+
+#[test]
+fn flash_is_written_from_1_to_0_and_erased_by_segments() {
+    let program = [
+        flash(0x40, &[mov(0x1234, 0x1800), mov(0x0ff0, 0x1800), mov_byte(0x56, 0x1903), mov(0x55aa, 0x6a00)]),
+        flash(0x80, &[mov(0x1111, 0x1910), mov(0x2222, 0x1912)]),
+        flash(0x02, &[mov(0, 0x187e), mov(0, 0x6bfe)]),
+    ];
+    let mut machine = machine(&program[..1]);
+    run(machine.as_mut());
+    assert_eq!(word(machine.as_ref(), 0x1800), 0x0230);
+    assert_eq!(word(machine.as_ref(), 0x1902), 0x56ff);
+    assert_eq!(word(machine.as_ref(), 0x6a00), 0x55aa);
+    // Nine MOV of 4 cycles, and 85 us for each of four writes; the core stands still but does not sleep.
+    assert_eq!(machine.cycles(), 36 + 4 * 85);
+    assert_eq!(machine.residency().active, [36 + 4 * 85]);
+
+    let mut machine = self::machine(&program);
+    poke(machine.as_mut(), 0x69fe, &[0x1111]);
+    poke(machine.as_mut(), 0x6c00, &[0x2222]);
+    run(machine.as_mut());
+    assert_eq!([0x1910, 0x1912].map(|at| word(machine.as_ref(), at)), [0x1111, 0x2222]);
+    // Information segment D of 128 bytes and a main segment of 512 bytes are gone, their neighbours are not.
+    assert_eq!(
+        [0x1800, 0x6a00, 0x69fe, 0x6c00].map(|at| word(machine.as_ref(), at)),
+        [0xffff, 0xffff, 0x1111, 0x2222]
+    );
+    assert_eq!(word(machine.as_ref(), 0x1902), 0x56ff);
+    // MOV #0 is shorter but takes 4 cycles, too: 9 + 6 + 6 of them; a long word takes as long as a word.
+    assert_eq!(machine.cycles(), 21 * 4 + 5 * 85 + 2 * 32_000);
+    // Flash outlasts a reset; the controller is locked again.
+    machine.reset();
+    assert_eq!(word(machine.as_ref(), 0x1910), 0x1111);
+}
+
+#[test]
+fn what_the_flash_controller_forbids_is_a_fault() {
+    assert!(fault(&[mov(0, 0x1800)]).contains("locked"));
+    assert!(fault(&[mov(0x1240, FCTL1)]).contains("password"));
+    assert!(fault(&[mov_byte(0x40, FCTL1)]).contains("password"));
+    assert!(fault(&[flash(0, &[mov(0, 0x1800)])]).contains("neither ERASE nor WRT"));
+    assert!(fault(&[flash(0x40, &[mov(0, 0x19fe)])]).contains("LOCKA"));
+    assert!(fault(&[flash(0x02, &[mov(0, 0x1980)])]).contains("LOCKA"));
+    assert!(fault(&[mov(0xa580, 0x146), flash(0x40, &[mov(0, 0x1800)])]).contains("LOCKINFO"));
+    assert!(fault(&[flash(0x80, &[mov(0, 0x1800), mov(0, 0x1804)])]).contains("other half"));
+    assert!(fault(&[flash(0xc0, &[])]).contains("alone"));
+    // Segment A opens when LOCKA, which reads 1, is written 1.
+    let mut machine = machine(&[mov(0xa540, FCTL3), flash(0x40, &[mov(0, 0x19fe)])]);
+    run(machine.as_mut());
+    assert_eq!(word(machine.as_ref(), 0x19fe), 0);
+    // Code in RAM would have to run on while flash is busy.
+    let mut machine = self::machine(&[]);
+    poke(machine.as_mut(), 0x2000, &flash(0x40, &[mov(0, 0x1800)]));
+    assert!(machine.set_register("pc", 0x2000));
+    let fault = machine.run(&Until::default()).expect_err("fault").to_string();
+    assert!(fault.contains("code in RAM"), "{fault}");
+}
+
+#[test]
+fn a_write_that_the_power_cuts_short_stays_torn() {
+    let program = [flash(0x40, &[mov(0x0000, 0x1800)])];
+    for (cycles, value) in [(20, 0x5555), (16 + 84, 0x5555), (16 + 85, 0x0000)] {
+        let mut machine = machine(&program);
+        assert_eq!(machine.run(&Until { cycles: Some(cycles), ..Until::default() }), Ok(Stop::Cycles));
+        assert_eq!(machine.cycles(), cycles);
+        machine.reset();
+        assert_eq!(word(machine.as_ref(), 0x1800), value, "power lost at cycle {cycles}");
+    }
+    let mut machine = machine(&[flash(0x02, &[mov(0, 0x1800)])]);
+    poke(machine.as_mut(), 0x1800, &[0, 0x1234]);
+    assert_eq!(machine.run(&Until { cycles: Some(30_000), ..Until::default() }), Ok(Stop::Cycles));
+    // A copy meets the same fate.
+    let mut copy = machine.snapshot();
+    machine.reset();
+    copy.reset();
+    for machine in [machine, copy] {
+        assert_eq!([0x1800, 0x1802].map(|at| word(machine.as_ref(), at)), [0xaaaa, 0xbabe]);
+    }
 }

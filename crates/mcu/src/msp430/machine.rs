@@ -2,7 +2,7 @@
 
 use super::decode::{Kind, Op};
 use super::memory::Memory;
-use super::power::{self, Usage};
+use super::power::{self, Mode, Usage};
 use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State};
 use super::timing;
@@ -44,6 +44,8 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             memory: Memory::new(part)?,
             program: Program::new(),
             bus: PeripheralBus::new(devices)?,
+            held_until: 0,
+            torn: None,
         },
     };
     machine.state.bus.board = Board::new(clock_hz);
@@ -115,8 +117,9 @@ impl State {
     #[cold]
     #[inline(never)]
     fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
-        if self.bus.core_level != self.usage.level() {
-            self.usage.ran(self.cycles, self.bus.core_level);
+        let level = self.bus.power.core_level;
+        if level != self.usage.level() {
+            self.usage.ran(self.cycles, level);
         }
         loop {
             if self.cycles >= limit {
@@ -129,6 +132,12 @@ impl State {
                 let pc = self.registers[PC];
                 let what = "the watchdog expired: the part is reset here".into();
                 return Err(Fault::Architecture { pc, address: RESET_VECTOR, what });
+            }
+            if self.cycles < self.held_until {
+                // The flash is busy; peripherals go on.
+                let next = self.bus.due.max(self.cycles + 1);
+                self.cycles = next.min(self.held_until).min(limit);
+                continue;
             }
             if std::mem::take(&mut self.interrupt_shadow) {
                 // The instruction after the one that enabled interrupts always executes (SLAU208, section
@@ -148,22 +157,34 @@ impl State {
             if self.nothing_can_interrupt() {
                 return Ok(Some(Stop::Halted));
             }
-            let Some(mode) = power::mode(self.registers[SR]) else {
-                let what = "OSCOFF without SCG0 and SCG1 is no low-power mode of SLAU208's table".into();
-                return Err(Fault::Architecture {
-                    pc: self.registers[PC],
-                    address: self.registers[SR],
-                    what,
-                });
-            };
+            let mode = self.sleep_mode()?;
             let awake = self.bus.due.min(limit).max(self.cycles);
             if awake == u64::MAX {
                 // Attended, but this run has no limit at which somebody could act.
                 return Ok(Some(Stop::Halted));
             }
-            self.usage.slept(mode, self.cycles, awake);
+            self.usage.slept(mode.name, self.cycles, awake);
             self.cycles = awake;
         }
+    }
+
+    /// The low-power mode that the core is in, if it is one of which the current is known.
+    fn sleep_mode(&self) -> Result<&'static Mode, Fault> {
+        let (pc, status) = (self.registers[PC], self.registers[SR]);
+        let fault = |what: String| Err(Fault::Architecture { pc, address: status, what });
+        let Some(mode) = power::mode(status) else {
+            return fault("OSCOFF without SCG0 and SCG1 is no low-power mode of SLAU208's table".into());
+        };
+        for clock in mode.stops {
+            if let Some(name) = self.bus.clock_needed(clock) {
+                return fault(format!(
+                    "{name} counts {clock} and keeps it running in {}, whose current is then not the data sheet's: \
+                     stop it, give it a clock that this mode keeps, or sleep less deeply",
+                    mode.name
+                ));
+            }
+        }
+        Ok(mode)
     }
 
     /// No interrupt is possible any more: disabled, or none requested, no peripheral waiting for its time and nobody
@@ -175,6 +196,9 @@ impl State {
 
     /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
     fn interrupt<W: Watch>(&mut self, watch: &mut W) -> Result<(), Fault> {
+        if self.registers[SR] & CPUOFF != 0 && self.sleep_mode()?.wakes_slowly {
+            self.cycles += self.bus.power.wake_cycles;
+        }
         let irq = (127 - self.bus.requests.leading_zeros()) as u8;
         let return_to = self.registers[PC];
         let status = self.registers[SR] | return_to >> 16 << 12;
@@ -202,6 +226,7 @@ impl Machine for Msp430 {
 
     fn reset(&mut self) {
         let state = &mut self.state;
+        state.tear_flash();
         state.memory.reset();
         state.program.clear();
         state.bus.reset();
@@ -312,6 +337,7 @@ impl Machine for Msp430 {
                 program: Program::new(),
                 bus: self.state.bus.clone(),
                 usage: self.state.usage.clone(),
+                torn: self.state.torn.clone(),
                 ..self.state
             },
         })

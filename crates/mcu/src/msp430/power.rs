@@ -5,21 +5,28 @@ use crate::Residency;
 
 /// The low-power mode that a status register stands for (SLAU208, chapter "System Resets, Interrupts, and Operating
 /// Modes", table "Operating Modes"); `None` for the settings that the table does not have.
-pub fn mode(status: u32) -> Option<&'static str> {
-    const STOPPED: u32 = CPUOFF | OSCOFF | SCG0 | SCG1;
-    const LPM0: u32 = CPUOFF;
-    const LPM1: u32 = CPUOFF | SCG0;
-    const LPM2: u32 = CPUOFF | SCG1;
-    const LPM3: u32 = CPUOFF | SCG0 | SCG1;
-    match status & STOPPED {
-        LPM0 => Some("LPM0"),
-        LPM1 => Some("LPM1"),
-        LPM2 => Some("LPM2"),
-        LPM3 => Some("LPM3"),
-        STOPPED => Some("LPM4"),
-        _ => None,
-    }
+pub fn mode(status: u32) -> Option<&'static Mode> {
+    MODES.iter().find(|mode| mode.bits == status & (CPUOFF | OSCOFF | SCG0 | SCG1))
 }
+
+/// One of the low-power modes.
+pub struct Mode {
+    /// As the manual calls it.
+    pub name: &'static str,
+    bits: u32,
+    /// The clocks that it stops.
+    pub stops: &'static [&'static str],
+    /// Whether the main clock's source has to start again.
+    pub wakes_slowly: bool,
+}
+
+const MODES: [Mode; 5] = [
+    Mode { name: "LPM0", bits: CPUOFF, stops: &[], wakes_slowly: false },
+    Mode { name: "LPM1", bits: CPUOFF | SCG0, stops: &[], wakes_slowly: false },
+    Mode { name: "LPM2", bits: CPUOFF | SCG1, stops: &["SMCLK"], wakes_slowly: true },
+    Mode { name: "LPM3", bits: CPUOFF | SCG0 | SCG1, stops: &["SMCLK"], wakes_slowly: true },
+    Mode { name: "LPM4", bits: CPUOFF | OSCOFF | SCG0 | SCG1, stops: &["SMCLK", "ACLK"], wakes_slowly: true },
+];
 
 /// The cycles accounted for so far.
 #[derive(Clone, Default)]

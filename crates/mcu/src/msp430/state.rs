@@ -1,11 +1,12 @@
 //! The registers and the buses of one microcontroller of the family.
 
 use super::decode::Width;
+use super::flash::Torn;
 use super::memory::{Memory, Page};
 use super::power::Usage;
 use super::program::Program;
 use crate::observe::Watch;
-use crate::{Access, AccessKind, Fault, Flow, PeripheralBus};
+use crate::{Access, AccessKind, Fault, FlashStore, Flow, PeripheralBus};
 
 /// Index of the program counter.
 pub const PC: usize = 0;
@@ -60,6 +61,10 @@ pub struct State {
     pub program: Program,
     /// Peripherals.
     pub bus: PeripheralBus,
+    /// The core stands still up to this cycle: the flash is busy.
+    pub held_until: u64,
+    /// What the flash holds if the power fails before that cycle.
+    pub torn: Option<Torn>,
 }
 
 impl State {
@@ -227,12 +232,15 @@ impl State {
         value: u32,
         cycle: u8,
     ) -> Result<(), Fault> {
-        if self.memory.page(address) == Page::Flash {
-            let what = "a write to flash, whose controller is not modelled".into();
-            return Err(Fault::Architecture { pc, address, what });
-        }
         let now = self.cycles + u64::from(cycle);
         self.horizon = 0;
+        if self.memory.page(address) == Page::Flash {
+            let from_flash = self.memory.page(pc) == Page::Flash;
+            let store = FlashStore { pc, from_flash, address, size, value };
+            let change = self.bus.flash_store(&store, now, watch.observer())?;
+            self.change_flash(change);
+            return Ok(());
+        }
         self.bus.write(address, size, value, now, pc, watch.observer())
     }
 }

@@ -12,6 +12,7 @@ pub mod mcs51_port;
 pub mod mcs51_system;
 pub mod mpy32;
 pub mod msp430_clocks;
+pub mod msp430_flash;
 pub mod msp430_pmm;
 pub mod msp430_ports;
 pub mod msp430_timer_a;
@@ -56,7 +57,8 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "r8c-ports" => return Ok(Box::new(r8c_ports::Ports::new(spec))),
         "r8c-system" => return Ok(Box::new(r8c_system::System::new(spec))),
         "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
-        "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(spec))),
+        "msp430-flash" => return Ok(Box::new(msp430_flash::Flash::new(part, spec)?)),
+        "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(part, spec))),
         "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),
         "msp430-timer-a" => return Ok(Box::new(msp430_timer_a::TimerA::new(part, spec))),
         "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),

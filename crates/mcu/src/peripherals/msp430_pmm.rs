@@ -5,7 +5,7 @@
 //! the real delays, below 150 µs a step, are not modelled. A core voltage raised by more than one step at a time, a
 //! write without the password and a software reset stop with a fault.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power};
 use std::ops::Range;
 
 const PMMCTL0: u32 = 0x00;
@@ -21,6 +21,17 @@ const COREV: u32 = 3;
 const SVSML_READY: u32 = 0x01;
 const VCORE_REACHED: u32 = 0x04;
 const SVSMH_READY: u32 = 0x10;
+/// `SVSLE` in `SVSMLCTL`, `SVSHE` in `SVSMHCTL`.
+const SVS_ON: u32 = 0x0400;
+/// The low-side supervisor is ready for a fast wake-up.
+const SVSLFP: u32 = 0x0800;
+/// From LPM2, LPM3, LPM4 to active mode, typical: SLAS655H, "Wake-up Times From Low-Power Modes and Reset",
+/// tWAKE-UP-SLOW, and tWAKE-UP-FAST from 4 MHz up and below. With the low-side supervisor off the wake-up is fast
+/// (SLAU208, PMM; from memory, not yet compared).
+const SLOW_WAKE_NS: u64 = 150_000;
+const FAST_WAKE_NS: u64 = 3_500;
+const FAST_WAKE_AT_SLOW_CLOCK_NS: u64 = 4_500;
+const FAST_CLOCK_HZ: u64 = 4_000_000;
 /// Registers after power-up, by word: SVSMHCTL and SVSMLCTL have the supervisors on, PMMRIE the resets enabled.
 const AFTER_RESET: [u32; 9] = [0, 0, 0x4400, 0x4400, 0x20, 0, 0, 0x1100, 0];
 
@@ -31,13 +42,20 @@ pub struct Pmm {
     base: u32,
     registers: [u32; 9],
     unlocked: bool,
+    clock_hz: u64,
 }
 
 impl Pmm {
-    /// The module with its registers from `spec.base` on.
+    /// The module with its registers from `spec.base` on, on a part whose core runs at `part.default_clock_hz`.
     #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> Pmm {
-        Pmm { name: spec.name.clone(), base: spec.base, registers: AFTER_RESET, unlocked: false }
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Pmm {
+        Pmm {
+            name: spec.name.clone(),
+            base: spec.base,
+            registers: AFTER_RESET,
+            unlocked: false,
+            clock_hz: part.default_clock_hz,
+        }
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
@@ -106,7 +124,6 @@ impl Peripheral for Pmm {
                 if to > from {
                     self.registers[(PMMIFG >> 1) as usize] |= VCORE_REACHED;
                 }
-                *context.core_level = to as u8;
                 self.registers[index] = after & 0xff;
             }
             SVSMHCTL => {
@@ -120,6 +137,21 @@ impl Peripheral for Pmm {
             _ => self.registers[index] = after,
         }
         Ok(())
+    }
+
+    fn power(&self) -> Option<Power> {
+        let low_side = self.registers[(SVSMLCTL >> 1) as usize];
+        let wake_ns = if low_side & (SVS_ON | SVSLFP) == SVS_ON {
+            SLOW_WAKE_NS
+        } else if self.clock_hz >= FAST_CLOCK_HZ {
+            FAST_WAKE_NS
+        } else {
+            FAST_WAKE_AT_SLOW_CLOCK_NS
+        };
+        Some(Power {
+            core_level: (self.registers[(PMMCTL0 >> 1) as usize] & COREV) as u8,
+            wake_cycles: (wake_ns * self.clock_hz).div_ceil(1_000_000_000),
+        })
     }
 
     fn reset(&mut self) {

@@ -268,6 +268,10 @@ impl Peripheral for TimerA {
         Ok(())
     }
 
+    fn clock_needed(&self) -> Option<&'static str> {
+        (self.mode() != STOP).then_some(if self.counts_aclk() { "ACLK" } else { "SMCLK" })
+    }
+
     fn due(&self) -> Option<u64> {
         if self.served {
             return Some(0);

@@ -149,6 +149,11 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
+    fn clock_needed(&self) -> Option<&'static str> {
+        let source = if self.control >> 5 & 3 == 0 { "SMCLK" } else { "ACLK" };
+        (self.control & HOLD == 0).then_some(source)
+    }
+
     fn due(&self) -> Option<u64> {
         self.expiry()
     }
