@@ -1,6 +1,6 @@
 //! `wattseal plan`: its arguments, and what it writes.
 
-use crate::{Answer, Format, calibrated, hertz};
+use crate::{Answer, Format, calibrated, hertz, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
@@ -135,6 +135,10 @@ pub fn run(house: House, args: PlanArgs) -> Result<Answer, LabError> {
         sun: args.sun,
     };
     let found = plan::run(&house, &request, &progress::Bar::new())?;
+    let left_out = match found.left_out.as_slice() {
+        [] => String::new(),
+        targets => format!("left out, because their files have no current asleep: {}", targets.join(", ")),
+    };
     if found.outcome.points.is_empty() {
         return Err(LabError::Impossible(plan::impossible(&found)));
     }
@@ -142,5 +146,9 @@ pub fn run(house: House, args: PlanArgs) -> Result<Answer, LabError> {
         let text = if is(&path, "svg") { plan::picture(&found)? } else { plan::page(&found)? };
         std::fs::write(&path, text).map_err(|error| LabError::File { path, error })?;
     }
-    Ok(Answer { data: plan::table(&found, args.format.into(), args.all)?, remark, success: true })
+    Ok(Answer {
+        data: plan::table(&found, args.format.into(), args.all)?,
+        remark: lines([remark, left_out]),
+        success: true,
+    })
 }

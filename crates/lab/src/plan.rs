@@ -72,6 +72,8 @@ pub struct Plan {
     pub candidates: Vec<Candidate>,
     /// What was required of them.
     pub requirements: Vec<Requirement>,
+    /// Targets that are not among them because their files have no current asleep, which a rate of messages needs.
+    pub left_out: Vec<String>,
     /// Which of them meet it, or why none does.
     pub outcome: Outcome,
     /// Storage and panel for the feasible point of least energy; none where nothing is asked that needs it.
@@ -88,7 +90,8 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
     let space = space::Space::new(house, request)?;
     let figures = figures::get(house, &space.wanted(), progress)?;
     let sun = Sun::of(house, request)?;
-    let candidates = space.candidates(request, &figures)?;
+    let mut candidates = space.candidates(request, &figures)?;
+    let left_out = leave_out(request, &mut candidates)?;
     let requirements = requirements(request, sun.as_ref());
     let outcome = search(&candidates, &requirements);
     let best = outcome
@@ -100,7 +103,28 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
         Some(best) => Sizing::of(request, best, sun.as_ref()),
         None => None,
     };
-    Ok(Plan { candidates, requirements, outcome, sizing })
+    Ok(Plan { candidates, requirements, left_out, outcome, sizing })
+}
+
+/// Takes out the points whose sleep is not known where it counts, and says of which targets.
+fn leave_out(request: &Request, candidates: &mut Vec<Candidate>) -> Result<Vec<String>, LabError> {
+    let mut left_out: Vec<String> = Vec::new();
+    if request.rate_hz.is_none() {
+        return Ok(left_out);
+    }
+    candidates.retain(|one| {
+        if one.sleep_w.is_none() && left_out.last().is_none_or(|last| **last != *one.target) {
+            left_out.push(one.target.to_string());
+        }
+        one.sleep_w.is_some()
+    });
+    if candidates.is_empty() {
+        return Err(LabError::Usage(format!(
+            "--rate needs a current asleep, and the target files have none for {}; leave it out, or add one to [[supply.sleep]]",
+            left_out.join(", ")
+        )));
+    }
+    Ok(left_out)
 }
 
 fn check(request: &Request) -> Result<(), LabError> {
