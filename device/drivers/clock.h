@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define WS_CLOCK_TICKS 4096u
+#define WS_CLOCK_TICKS ((uint32_t)4096)
 
 /* Starts the clock, and allows interrupts. */
 void ws_clock_start(void);
