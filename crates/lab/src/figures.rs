@@ -131,7 +131,7 @@ fn measure(
             seed: 1,
             cold: false,
         };
-        let rows = bench::run(house, &request, &Part { all: progress, before: done, total })?;
+        let rows = bench::run(&house.uncalibrated(), &request, &Part { all: progress, before: done, total })?;
         for row in &rows {
             let key = Key {
                 target: row.target.clone(),
