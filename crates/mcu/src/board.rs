@@ -16,7 +16,10 @@ pub trait Chip: Send {
     fn select(&mut self, selected: bool, now_ns: u64);
 
     /// A byte is clocked in while it is selected, complete at `now_ns`; what it has clocked out meanwhile.
-    fn transfer(&mut self, byte: u8, now_ns: u64) -> u8;
+    ///
+    /// # Errors
+    /// What it is asked for that it forbids or that is not modelled; the machine stops with that as a fault.
+    fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String>;
 
     /// The SPI mode that it understands: clock polarity and phase as 2 * CPOL + CPHA.
     fn spi_mode(&self) -> u8 {
@@ -241,8 +244,9 @@ impl Board {
         }
         chip.tick(now_ns);
         let answer = chip.transfer(byte, now_ns);
+        let answer = answer.map_err(|what| format!("{}: {what}", chip.name()));
         self.look_again();
-        Ok(answer)
+        answer
     }
 
     /// Lets every chip whose time has come have its tick.

@@ -9,6 +9,7 @@
 
 pub mod avr;
 mod board;
+pub mod chips;
 pub mod cortex_m;
 mod fault;
 pub mod hc08;

@@ -56,9 +56,9 @@ impl Chip for Echo {
         self.selected_ns = selected.then_some(now_ns);
         self.high = false;
     }
-    fn transfer(&mut self, byte: u8, now_ns: u64) -> u8 {
+    fn transfer(&mut self, byte: u8, now_ns: u64) -> Result<u8, String> {
         self.heard.push((byte, now_ns));
-        std::mem::replace(&mut self.last, byte)
+        Ok(std::mem::replace(&mut self.last, byte))
     }
     fn spi_limit_hz(&self) -> u64 {
         500_000

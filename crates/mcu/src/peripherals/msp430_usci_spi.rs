@@ -85,7 +85,7 @@ impl Spi {
         &mut self.registers[offset as usize]
     }
 
-    fn from_aclk(&self) -> bool {
+    fn counts_aclk(&self) -> bool {
         self.registers[CTL1 as usize] >> 6 == 1
     }
 
@@ -99,13 +99,13 @@ impl Spi {
         let control = self.registers[CTL0 as usize];
         // UCCKPH set: data is captured on the first edge, which is CPHA = 0.
         let mode = 2 * u8::from(control & POLARITY != 0) + u8::from(control & PHASE == 0);
-        let source_hz = if self.from_aclk() { 32_768 } else { self.mclk_hz };
+        let source_hz = if self.counts_aclk() { 32_768 } else { self.mclk_hz };
         SpiClock { mode, hz: source_hz / self.divider() }
     }
 
     fn start(&mut self, byte: u8, now: u64) {
         let clocks = 8 * self.divider();
-        let end = match self.from_aclk() {
+        let end = match self.counts_aclk() {
             true => self.clocks.aclk_edge(self.clocks.aclk_count(now) + clocks),
             false => now + clocks,
         };

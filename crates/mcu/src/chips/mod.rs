@@ -1,0 +1,3 @@
+//! Models of other chips on a board, one folder each.
+
+pub mod cc2500;
