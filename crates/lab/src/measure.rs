@@ -200,6 +200,7 @@ fn go(
             Stop::Address(_) => return Ok(format!("reached{place}")),
             Stop::Halted => return Ok(format!("the program ended{place}")),
             Stop::Breakpoint => return Ok(format!("breakpoint{place}")),
+            Stop::PowerLost => return Ok(format!("the supply failed{place}")),
             Stop::Cycles if machine.cycles() < request.max_cycles => {}
             // Who named functions or a region has what was asked for even though the program goes on.
             Stop::Cycles

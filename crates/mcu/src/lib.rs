@@ -26,7 +26,7 @@ mod trace;
 
 pub use board::{Board, Chip, Pin, SpiClock, Wiring};
 pub use fault::Fault;
-pub use machine::{Image, Machine, Segment, Stop, Until, new_machine};
+pub use machine::{Image, Machine, Segment, Stop, SupplyLimits, Until, new_machine};
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
 pub use part::{Core, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
 pub use peripheral::{Context, FlashChange, FlashStore, Peripheral, PeripheralBus, Power};

@@ -40,8 +40,22 @@ pub enum Stop {
     /// The core sleeps and no peripheral will ever wake it, or it jumps to itself with interrupts that can never
     /// come: the program has ended.
     Halted,
+    /// The supply ([`Board::supply_v`]) is too low: the part is held in reset. Time no longer counts as cycles; what was
+    /// under way in the flash has been cut short. To go on, let the supply rise to [`SupplyLimits::rising_v`] and call
+    /// [`Machine::reset`], in any order; until both have come about, every run ends here at once.
+    PowerLost,
     /// A breakpoint instruction (`BREAK`, `BKPT`) was reached; it comes next.
     Breakpoint,
+}
+
+/// Between which supplies a part works and does not, as its power management is set now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SupplyLimits {
+    /// A run at a lower supply ends with [`Stop::PowerLost`]. It is looked at when a run begins and when the program
+    /// changes the settings: runs must be short against the time in which the supply changes.
+    pub falling_v: f64,
+    /// The supply at which the reset ends.
+    pub rising_v: f64,
 }
 
 /// One microcontroller: core, memories, peripherals. Deterministic: the same image, inputs and calls give the same
@@ -87,6 +101,13 @@ pub trait Machine: Send {
     /// [`Machine::cycles`]. Families whose sleep is not told apart count everything as running.
     fn residency(&self) -> Residency {
         Residency::all_active(self.cycles())
+    }
+
+    /// The limits of its supply, where they are modelled (MSP430F5xx). They follow the program's settings; after a
+    /// [`Stop::PowerLost`] `rising_v` is that of the supervisor that struck, or once the supply has been below the
+    /// brown-out level, that of a part fresh from power-up.
+    fn supply_limits(&self) -> Option<SupplyLimits> {
+        None
     }
 
     /// Instructions executed since reset.

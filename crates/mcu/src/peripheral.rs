@@ -50,6 +50,16 @@ pub struct Power {
     pub core_level: u8,
     /// Cycles from the event that ends a sleep without the main clock to the first cycle of that clock.
     pub wake_cycles: u64,
+    /// Below this supply the part is reset.
+    pub falling_v: f64,
+    /// After that the reset ends at this supply, if it has not fallen below `brown_out_v` meanwhile.
+    pub rising_v: f64,
+    /// Below this supply nothing of what the power management was told is left.
+    pub brown_out_v: f64,
+    /// The supply at which a reset from below that ends.
+    pub cold_v: f64,
+    /// Below this supply the part, not being reset, may do anything: the data sheet does not allow it.
+    pub allowed_v: f64,
 }
 
 /// A store by the core into the part's flash.
@@ -173,6 +183,11 @@ pub trait Peripheral: Send {
         None
     }
 
+    /// The part's supply, in volts, at the start of a run.
+    fn supply(&mut self, supply_v: f64) {
+        let _ = supply_v;
+    }
+
     /// What becomes of a store into flash, where it is the part's flash controller; `None` where it is none.
     fn flash_store(
         &mut self,
@@ -226,6 +241,8 @@ pub struct PeripheralBus {
     pub board: Board,
     /// What the power management has set, as it stands after each access to it.
     pub power: Power,
+    /// `power` may have changed; for the core to take note of.
+    pub power_changed: bool,
     /// Which device is the power management; past the end where there is none.
     power_device: usize,
 }
@@ -240,6 +257,7 @@ impl Clone for PeripheralBus {
             stall: self.stall,
             board: self.board.clone(),
             power: self.power,
+            power_changed: self.power_changed,
             power_device: self.power_device,
         }
     }
@@ -273,6 +291,7 @@ impl PeripheralBus {
             due: u64::MAX,
             stall: 0,
             power: Power::default(),
+            power_changed: true,
             power_device,
             board: Board::default(),
         };
@@ -317,6 +336,9 @@ impl PeripheralBus {
 
     /// A run begins: somebody may have told the board or its chips something meanwhile.
     pub fn resume(&mut self, now: u64, pc: u32) {
+        if let Some(device) = self.devices.get_mut(self.power_device) {
+            device.supply(self.board.supply_v);
+        }
         self.board.look_again();
         self.settle(now, pc);
     }
@@ -324,6 +346,7 @@ impl PeripheralBus {
     fn look_at_power(&mut self) {
         let device = self.devices.get(self.power_device);
         self.power = device.and_then(|device| device.power()).unwrap_or_default();
+        self.power_changed = true;
     }
 
     /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].

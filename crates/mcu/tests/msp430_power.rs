@@ -234,3 +234,114 @@ fn a_write_that_the_power_cuts_short_stays_torn() {
         assert_eq!([0x1800, 0x1802].map(|at| word(machine.as_ref(), at)), [0xaaaa, 0xbabe]);
     }
 }
+
+const SVSMHCTL: u16 = 0x124;
+const PMMIFG: u32 = 0x12c;
+
+/// Lets the machine run on for a while at this supply.
+fn at(machine: &mut dyn Machine, supply_v: f64) -> Result<Stop, Fault> {
+    machine.board_mut().expect("board").supply_v = supply_v;
+    let cycles = Some(machine.cycles() + 5);
+    machine.run(&Until { cycles, ..Until::default() })
+}
+
+/// Raises the core voltage to `level`, supervised (SLAU208, "Increasing VCORE"), or with the high side off.
+fn raise(level: u16, supervised: bool) -> Vec<u16> {
+    let high_side = |level: u16| if supervised { 0x4400 | level << 8 | level } else { 0x4000 };
+    let step = |level: u16| [mov(high_side(level), SVSMHCTL), mov(0xa500 | level, 0x120)].concat();
+    [mov(0xa500, 0x120), (1..=level).map(step).collect::<Vec<_>>().concat()].concat()
+}
+
+/// `NOP`, for ever: a jump back over it.
+fn idle() -> Vec<u16> {
+    vec![0x4303, 0x3ffe]
+}
+
+#[test]
+fn the_supervisor_resets_below_its_level_and_lets_go_above_the_other() {
+    // SVSH 0, as after a reset: 1.68 V falling, 1.74 V rising.
+    let mut machine = machine(&[idle()]);
+    let machine = machine.as_mut();
+    assert_eq!(at(machine, 1.73), Ok(Stop::PowerLost), "not up yet");
+    assert_eq!(machine.cycles(), 0);
+    assert_eq!(at(machine, 1.75), Ok(Stop::Cycles));
+    assert_eq!(at(machine, 1.69), Ok(Stop::Cycles));
+    let cycles = machine.cycles();
+    assert_eq!(at(machine, 1.67), Ok(Stop::PowerLost));
+    assert_eq!(at(machine, 3.0), Ok(Stop::PowerLost), "not before the reset");
+    assert_eq!(machine.cycles(), cycles);
+    machine.reset();
+    assert_eq!(at(machine, 1.70), Ok(Stop::PowerLost));
+    assert_eq!(at(machine, 1.75), Ok(Stop::Cycles));
+}
+
+#[test]
+fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
+    // SVSHRVL 3 and SVSMHRRL 3: 2.18 V and 2.30 V.
+    let mut machine = machine(&[raise(3, true), idle()]);
+    let machine = machine.as_mut();
+    machine.board_mut().expect("board").supply_v = 3.0;
+    assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::Cycles));
+    let limits = machine.supply_limits().expect("limits");
+    assert_eq!((limits.falling_v, limits.rising_v), (2.18, 2.30));
+    // Guarded by the supervisor the part runs on below 2.4 V.
+    assert_eq!(at(machine, 2.19), Ok(Stop::Cycles));
+    for (lowest_v, rising_v) in [(2.17, 2.30), (1.44, 1.74)] {
+        assert_eq!(at(machine, lowest_v), Ok(Stop::PowerLost));
+        machine.reset();
+        assert_eq!(machine.supply_limits().expect("limits").rising_v, rising_v);
+        assert_eq!(at(machine, rising_v - 0.01), Ok(Stop::PowerLost));
+        assert_eq!(at(machine, rising_v), Ok(Stop::Cycles));
+        // Into the next round with the levels set again.
+        machine.board_mut().expect("board").supply_v = 3.0;
+        let until = Until { cycles: Some(machine.cycles() + 100), ..Until::default() };
+        assert_eq!(machine.run(&until), Ok(Stop::Cycles));
+    }
+    // A supply that is too low for the level shows where the program sets it: at the second step, 2.08 V.
+    machine.reset();
+    machine.board_mut().expect("board").supply_v = 2.0;
+    assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::PowerLost));
+    // Four MOV: hold the watchdog, unlock, SVSMHCTL 1, PMMCOREV 1; then SVSMHCTL 2.
+    assert_eq!(machine.cycles(), 20);
+}
+
+#[test]
+fn an_unguarded_core_below_what_the_data_sheet_allows_is_a_fault() {
+    // Recommended operating conditions: PMMCOREV 1 needs 2.0 V.
+    let mut machine = machine(&[raise(1, false), idle()]);
+    machine.board_mut().expect("board").supply_v = 2.0;
+    assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::Cycles));
+    let fault = at(machine.as_mut(), 1.99).expect_err("fault").to_string();
+    assert!(fault.contains("1.99 V is below the 2 V"), "{fault}");
+    // Without a supervisor only the brown-out circuit resets: 1.45 V falling, 1.74 V cold.
+    assert_eq!(at(machine.as_mut(), 1.44), Ok(Stop::PowerLost));
+}
+
+#[test]
+fn the_monitor_warns_before() {
+    // SVMH at level 5, 2.7 V, supervisor at level 0.
+    let mut machine = machine(&[mov(0xa500, 0x120), mov(0x4405, SVSMHCTL), mov(0, PMMIFG as u16), idle()]);
+    let flags = |machine: &mut dyn Machine| {
+        // MOV &PMMIFG, R5 in RAM, at the end of a copy.
+        let mut copy = machine.snapshot();
+        poke(copy.as_mut(), 0x2000, &[0x4215, PMMIFG as u16, 0x3fff]);
+        assert!(copy.set_register("pc", 0x2000));
+        run(copy.as_mut());
+        copy.registers().into_iter().find(|(name, _)| name == "r5").expect("R5").1 & 0x20
+    };
+    let machine = machine.as_mut();
+    assert_eq!(machine.run(&Until { cycles: Some(50), ..Until::default() }), Ok(Stop::Cycles));
+    assert_eq!(flags(machine), 0);
+    assert_eq!(at(machine, 2.69), Ok(Stop::Cycles));
+    assert_eq!(flags(machine), 0x20);
+    let nmi = [mov(0xa500, 0x120), mov(0x1120, 0x12e)];
+    assert!(fault(&nmi).contains("poll PMMIFG"));
+}
+
+#[test]
+fn flash_is_not_written_below_its_supply() {
+    let mut machine = machine(&[flash(0x40, &[mov(0, 0x1800)])]);
+    machine.board_mut().expect("board").supply_v = 1.79;
+    let fault = machine.run(&Until::default()).expect_err("fault").to_string();
+    assert!(fault.contains("1.8 V"), "{fault}");
+}

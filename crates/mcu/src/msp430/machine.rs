@@ -2,15 +2,15 @@
 
 use super::decode::{Kind, Op};
 use super::memory::Memory;
-use super::power::{self, Mode, Usage};
+use super::power::{self, Mode, Supply, Usage};
 use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State};
 use super::timing;
 use crate::observe::{Unwatched, Watch, Watched};
 use crate::trace::Traced;
 use crate::{
-    Board, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Residency, Step, Stop, Trace, Until,
-    peripherals,
+    Board, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Residency, Step, Stop, SupplyLimits,
+    Trace, Until, peripherals,
 };
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
@@ -46,6 +46,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
             bus: PeripheralBus::new(devices)?,
             held_until: 0,
             torn: None,
+            supply: Supply::default(),
         },
     };
     machine.state.bus.board = Board::new(clock_hz);
@@ -62,6 +63,8 @@ impl Msp430 {
     fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
         self.state.program.mark(&until.addresses, true);
         self.state.bus.resume(self.state.cycles, self.state.registers[PC]);
+        // The supply may be another one by now.
+        self.state.bus.power_changed = true;
         let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
         self.state.program.mark(&until.addresses, false);
         stop
@@ -117,9 +120,11 @@ impl State {
     #[cold]
     #[inline(never)]
     fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
-        let level = self.bus.power.core_level;
-        if level != self.usage.level() {
-            self.usage.ran(self.cycles, level);
+        if std::mem::take(&mut self.bus.power_changed) {
+            self.usage.ran(self.cycles, self.bus.power.core_level);
+            if let Some(stop) = self.look_at_supply()? {
+                return Ok(Some(stop));
+            }
         }
         loop {
             if self.cycles >= limit {
@@ -166,6 +171,23 @@ impl State {
             self.usage.slept(mode.name, self.cycles, awake);
             self.cycles = awake;
         }
+    }
+
+    /// Whether the supply lets the part run.
+    fn look_at_supply(&mut self) -> Result<Option<Stop>, Fault> {
+        let (power, supply_v) = (self.bus.power, self.bus.board.supply_v);
+        if !self.supply.suffices(&power, supply_v) {
+            return Ok(Some(Stop::PowerLost));
+        }
+        if supply_v < power.allowed_v {
+            let what = format!(
+                "the supply of {supply_v} V is below the {} V that the data sheet asks for at core voltage level {} and \
+                 this clock, and no supervisor for that level is on",
+                power.allowed_v, power.core_level
+            );
+            return Err(Fault::Architecture { pc: self.registers[PC], address: self.registers[PC], what });
+        }
+        Ok(None)
     }
 
     /// The low-power mode that the core is in, if it is one of which the current is known.
@@ -233,6 +255,7 @@ impl Machine for Msp430 {
         state.registers = [0; 16];
         state.registers[PC] = state.memory.word(RESET_VECTOR) & !1;
         state.cycles = 0;
+        state.supply.reset();
         state.usage = Usage::default();
         state.instructions = 0;
         state.interrupt_shadow = false;
@@ -256,6 +279,11 @@ impl Machine for Msp430 {
 
     fn residency(&self) -> Residency {
         self.state.usage.residency(self.state.cycles)
+    }
+
+    fn supply_limits(&self) -> Option<SupplyLimits> {
+        let (falling_v, rising_v) = self.state.supply.limits(&self.state.bus.power);
+        Some(SupplyLimits { falling_v, rising_v })
     }
 
     fn instructions(&self) -> u64 {

@@ -3,7 +3,7 @@
 use super::decode::Width;
 use super::flash::Torn;
 use super::memory::{Memory, Page};
-use super::power::Usage;
+use super::power::{Supply, Usage};
 use super::program::Program;
 use crate::observe::Watch;
 use crate::{Access, AccessKind, Fault, FlashStore, Flow, PeripheralBus};
@@ -65,6 +65,8 @@ pub struct State {
     pub held_until: u64,
     /// What the flash holds if the power fails before that cycle.
     pub torn: Option<Torn>,
+    /// What the supply allows.
+    pub supply: Supply,
 }
 
 impl State {

@@ -58,7 +58,7 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "r8c-system" => return Ok(Box::new(r8c_system::System::new(spec))),
         "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
         "msp430-flash" => return Ok(Box::new(msp430_flash::Flash::new(part, spec)?)),
-        "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(part, spec))),
+        "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(part, spec)?)),
         "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),
         "msp430-timer-a" => return Ok(Box::new(msp430_timer_a::TimerA::new(part, spec))),
         "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),

@@ -29,6 +29,8 @@ const LOCK_A: u32 = 0x40;
 /// Bits of `FCTL4`.
 const VOLTAGE_CHANGED: u32 = 0x01;
 const LOCK_INFO: u32 = 0x80;
+/// SLAS655H, "Flash Memory", DVCC(PGM/ERASE).
+const LOWEST_SUPPLY_V: f64 = 1.8;
 /// Bytes of a segment of main memory and of information memory.
 const SEGMENT: u32 = 512;
 const INFO_SEGMENT: u32 = 128;
@@ -89,12 +91,15 @@ impl Flash {
     }
 
     /// Why a store is not allowed, if it is not.
-    fn refusal(&self, store: &FlashStore, now: u64) -> Option<&'static str> {
+    fn refusal(&self, store: &FlashStore, now: u64, supply_v: f64) -> Option<&'static str> {
         let in_info = self.info.contains(&store.address);
         let in_a = in_info && store.address >= self.info.end - INFO_SEGMENT;
         let first_half = self.half.is_some_and(|(address, _)| address ^ 2 != store.address);
         if !store.from_flash {
             return Some("flash written by code in RAM is not modelled: call a function in flash");
+        }
+        if supply_v < LOWEST_SUPPLY_V {
+            return Some("flash is erased or written below the 1.8 V that it needs");
         }
         if now < self.busy_until {
             return Some("a store into flash while it is busy");
@@ -212,7 +217,7 @@ impl Peripheral for Flash {
         store: &FlashStore,
         context: &mut Context<'_, '_>,
     ) -> Option<Result<FlashChange, Fault>> {
-        Some(match self.refusal(store, context.now) {
+        Some(match self.refusal(store, context.now, context.board.supply_v) {
             Some(what) => Err(self.fault(store.address, store.pc, what)),
             None => Ok(self.change(store, context.now)),
         })
