@@ -220,6 +220,9 @@ struct ReproduceArgs {
     /// The paper, by first author and year, or all
     #[arg(value_name = "PAPER|all")]
     paper: String,
+    /// Draw the tables that are figures into this folder, as SVG
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
     /// How the rows are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -334,12 +337,16 @@ fn run_measure(house: House, args: MeasureArgs) -> Result<Answer, LabError> {
 }
 
 fn run_reproduce(house: &House, args: &ReproduceArgs) -> Result<Answer, LabError> {
+    let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
     let outcomes = reproduce::run_named(house, &args.paper, &progress::Bar::new())?;
-    let wrong: Vec<&str> =
-        outcomes.iter().flat_map(|outcome| &outcome.wrong).map(|wrong| wrong.as_str()).collect();
+    let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
+    let success = remarks.is_empty();
+    if let Some(folder) = folder {
+        remarks.push(folder.write(&outcomes)?);
+    }
     Ok(Answer {
         data: report::reproduce(&outcomes, args.format.into())?,
-        remark: wrong.join("\n"),
-        success: wrong.is_empty(),
+        remark: remarks.join("\n"),
+        success,
     })
 }

@@ -463,6 +463,34 @@ fn reproduce_rows_have_the_contract_s_fields() {
     assert!(clock["note"].as_str().expect("a note").contains("100 ns"), "{clock}");
 }
 
+/// The folder is made, with its parents; the files are there; standard output holds the rows as without the option.
+#[test]
+fn reproduce_draws_the_figures_of_a_paper() {
+    let folder = home().join("target/contract-test/plots/of mane2014");
+    let _ = std::fs::remove_dir_all(&folder);
+    let path = folder.display().to_string();
+    let output = wattseal(&["reproduce", "mane2014", "--format", "csv", "--plots", &path]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains(&path), "{text}");
+    assert!(stdout(&output).starts_with("paper,table,row,column,unit,published,measured,ratio,note\n"));
+    for figure in ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7"] {
+        let file = folder.join(format!("mane2014-figure-{figure}.svg"));
+        let svg = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
+        assert!(svg.starts_with("<svg") && svg.contains(&format!("Figure {figure}:")), "{file:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_a_failure_before_the_work() {
+    let folder = home().join("target/contract-test");
+    std::fs::create_dir_all(&folder).expect("target/ can be written");
+    let file = folder.join("a file");
+    std::fs::write(&file, "").expect("target/ can be written");
+    let text = refused(&["reproduce", "mane2014", "--plots", &file.join("plots").display().to_string()], 1);
+    assert!(text.contains("a file/plots") && text.contains("check the path"), "{text}");
+}
+
 #[test]
 fn a_misspelt_paper_is_wrong_usage_and_the_nearest_is_named() {
     let text = refused(&["reproduce", "fujdiak2014"], 2);

@@ -4,6 +4,7 @@
 //! that a cell needs nothing but the published number.
 
 use crate::{LabError, names, target::House};
+use energy::instrument::Instrument;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -26,6 +27,15 @@ pub struct Paper {
     /// Random inputs for each of its figures, at least 1.
     #[serde(default = "usual_runs")]
     pub runs: u32,
+    /// Its radio: a file of `radios/`; none where nothing is sent.
+    #[serde(default)]
+    pub radio: Option<String>,
+    /// The cycles that the paper counted, by variant and operation, for columns that are `theirs`.
+    #[serde(default)]
+    pub cycles: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Its meter for energy, by the highest clock that it was set up for, rising.
+    #[serde(default)]
+    pub meter: Vec<Meter>,
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
@@ -35,6 +45,16 @@ pub struct Paper {
 
 fn usual_runs() -> u32 {
     20
+}
+
+/// How the paper measured energy up to a clock.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Meter {
+    /// That clock, in Hz.
+    pub max_hz: f64,
+    /// What it measured with.
+    pub instrument: Instrument,
 }
 
 /// A part of an operation.
@@ -63,6 +83,26 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Line>,
+    /// How it is drawn, where it is.
+    #[serde(default)]
+    pub chart: Option<Drawing>,
+}
+
+/// How a table is drawn: a series a column, what was published apart from what was measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drawing {
+    /// The quantity of the vertical axis: `energy`; the unit is that of the columns.
+    pub y: String,
+    /// Whether that axis is logarithmic.
+    #[serde(default)]
+    pub log: bool,
+    /// Whether the horizontal axis is the rows' clock; it has their names otherwise.
+    #[serde(default)]
+    pub over_clock: bool,
+    /// The columns that are drawn; all where empty.
+    #[serde(default)]
+    pub columns: Vec<String>,
 }
 
 /// A column.
@@ -91,6 +131,19 @@ pub struct Column {
     /// Message bytes; each operation's own default where absent.
     #[serde(default)]
     pub bytes: Option<u16>,
+    /// The clock, in Hz, where it is not the paper's. Where the flash needs no other wait states for it the cycles are
+    /// those of any clock, and it decides on time and power alone.
+    #[serde(default)]
+    pub clock_hz: Option<u64>,
+    /// The supply, in volts, where it is not the paper's.
+    #[serde(default)]
+    pub supply_v: Option<f64>,
+    /// The volts by which the current is multiplied, where the paper takes others than the supply's.
+    #[serde(default)]
+    pub times_v: Option<f64>,
+    /// Whether its cycles are those that the paper counted, with our model of all else.
+    #[serde(default)]
+    pub theirs: bool,
     /// What a reader must know about its figures.
     #[serde(default)]
     pub note: String,
@@ -102,7 +155,9 @@ pub struct Column {
 pub struct Line {
     /// Its heading.
     pub name: String,
-    /// A figure a column, without the columns that are `published_as` another; `nan` where the paper has none.
+    /// A figure a column, without the columns that are `published_as` another; `nan` where the paper has none, and
+    /// nothing where it has none in all the row.
+    #[serde(default)]
     pub published: Vec<f64>,
     /// What of the run the row is about; nothing where it is no measurement.
     #[serde(default)]
@@ -113,21 +168,58 @@ pub struct Line {
     /// The variant, where it is not the column's.
     #[serde(default)]
     pub variant: Option<String>,
-    /// The clock, in Hz, where it is not the paper's.
+    /// The clock, in Hz, where it is not the column's.
     #[serde(default)]
     pub clock_hz: Option<u64>,
+    /// The supply, in volts, where it is not the column's.
+    #[serde(default)]
+    pub supply_v: Option<f64>,
     /// The operations, where they are not the column's.
     #[serde(default)]
     pub ops: Vec<String>,
-    /// Measured is the figure of this variant over the figure of `over`.
+    /// Measured is this row's figure over the figure of these runs.
     #[serde(default)]
-    pub over: Option<String>,
+    pub over: Option<Over>,
+    /// Bytes that are sent, where they are not those that the operations put out.
+    #[serde(default)]
+    pub sent_bytes: Option<u32>,
+    /// What [`What::LeastClock`] keeps to.
+    #[serde(default)]
+    pub within: Option<Within>,
+    /// The store of [`What::Voltage`], in farads.
+    #[serde(default)]
+    pub capacitance_f: Option<f64>,
     /// What does not add up, or what a reader must know.
     #[serde(default)]
     pub note: String,
     /// The same for single columns.
     #[serde(default)]
     pub notes: BTreeMap<String, String>,
+}
+
+/// What differs in the runs that a row is divided by.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Over {
+    /// The variant.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// The operations.
+    #[serde(default)]
+    pub ops: Vec<String>,
+    /// The supply, in volts.
+    #[serde(default)]
+    pub supply_v: Option<f64>,
+}
+
+/// A budget.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Within {
+    /// Joules.
+    EnergyJ(f64),
+    /// Seconds.
+    TimeS(f64),
 }
 
 /// Which part of a run.
@@ -185,7 +277,37 @@ pub enum What {
     Power,
     /// Joules.
     Energy,
-    /// Bytes that the operation puts out.
+    /// Standard deviation of the energy, that of the time at a power that does not vary, in joules.
+    EnergyDeviation,
+    /// Standard error of the mean energy, in joules.
+    EnergyError,
+    /// The lowest clock, in Hz, in steps of 0.1 MHz, at which the row's `within` is kept.
+    LeastClock,
+    /// Packets of the paper's radio that hold what the operation puts out.
+    Packets,
+    /// Joules of the radio on the air alone, with every packet filled, as papers count it.
+    AirEnergy,
+    /// Joules of the radio from sleep to sleep, each packet as long as its data.
+    RadioEnergy,
+    /// [`What::Energy`] and [`What::AirEnergy`] together, in joules.
+    TotalEnergy,
+    /// [`What::AirEnergy`] over [`What::Energy`].
+    AirShare,
+    /// What the paper's meter reads for [`What::Energy`], in joules.
+    MeterEnergy,
+    /// Joules that the part takes behind the meter's shunt.
+    MeterPart,
+    /// Joules that turn to heat in the meter's shunt.
+    MeterShunt,
+    /// By how much the meter's reading is off what the part takes behind its shunt, as a share of that.
+    MeterError,
+    /// Share of the meter's samples at the end of its converter.
+    MeterSaturated,
+    /// The lowest supply that the part sees behind the meter's shunt, in volts.
+    MeterSupply,
+    /// Volts at which the row's `capacitance_f` holds what equation (6.1) of Mane (2014) asks for.
+    Voltage,
+    /// Bytes that the operation puts out, or the row's `sent_bytes`.
     Output,
     /// How often a module is entered; compiled code does not tell.
     Executions,
@@ -221,6 +343,10 @@ impl Paper {
         house.names_in("papers")
     }
 
+    fn has(&self, need: &str) -> bool {
+        if need == "radio" { self.radio.is_some() } else { !self.meter.is_empty() }
+    }
+
     /// Every row has its figures, every name refers to something.
     fn check(&self) -> Result<(), String> {
         if self.runs == 0 {
@@ -232,10 +358,16 @@ impl Paper {
                 if !column.published_as.is_empty() && table.published_column(column).is_none() {
                     return Err(format!("{}: there is no column '{}'", table.name, column.published_as));
                 }
+                let needs = column.what.and_then(What::needs);
+                if let Some(missing) = needs.filter(|need| !self.has(need)) {
+                    let place = format!("{}, column '{}'", table.name, column.name);
+                    return Err(format!("{place} needs '{missing}', which the paper has not"));
+                }
             }
+            table.chart.as_ref().map_or(Ok(()), |drawing| table.check_drawing(drawing))?;
             for line in &table.rows {
                 let place = format!("{}, row '{}'", table.name, line.name);
-                if line.published.len() != own {
+                if !line.published.is_empty() && line.published.len() != own {
                     return Err(format!("{place}: {} figures for {own} columns", line.published.len()));
                 }
                 if let Part::Module(name) = &line.of
@@ -254,7 +386,46 @@ impl Paper {
     }
 }
 
+impl What {
+    /// The table of the paper's file without which there is no such figure.
+    fn needs(self) -> Option<&'static str> {
+        match self {
+            What::Packets
+            | What::AirEnergy
+            | What::RadioEnergy
+            | What::TotalEnergy
+            | What::AirShare
+            | What::Voltage => Some("radio"),
+            What::MeterEnergy
+            | What::MeterPart
+            | What::MeterShunt
+            | What::MeterError
+            | What::MeterSaturated
+            | What::MeterSupply => Some("meter"),
+            _ => None,
+        }
+    }
+}
+
 impl Table {
+    /// What is drawn exists, has one unit, and a clock where it is drawn over that.
+    fn check_drawing(&self, drawing: &Drawing) -> Result<(), String> {
+        let column = |name: &String| self.columns.iter().find(|column| column.name == *name);
+        if let Some(missing) = drawing.columns.iter().find(|name| column(name).is_none()) {
+            return Err(format!("{}: no column '{missing}' to draw", self.name));
+        }
+        let drawn = |name: &String| drawing.columns.is_empty() || drawing.columns.contains(name);
+        let mut units = self.columns.iter().filter(|column| drawn(&column.name)).map(|column| &column.unit);
+        let first = units.next();
+        if units.any(|unit| Some(unit) != first) {
+            return Err(format!("{}: columns of different units in one chart", self.name));
+        }
+        match self.rows.iter().find(|line| drawing.over_clock && line.clock_hz.is_none()) {
+            Some(line) => Err(format!("{}, row '{}': no clock to draw it over", self.name, line.name)),
+            None => Ok(()),
+        }
+    }
+
     /// Where in [`Line::published`] the figures of a column stand.
     #[must_use]
     pub fn published_column(&self, column: &Column) -> Option<usize> {

@@ -21,8 +21,8 @@ const SAMPLE: u32 = 44;
 const TITLE_SIZE: u32 = 20;
 const LABEL_SIZE: u32 = 15;
 const NOTE_SIZE: u32 = 13;
-/// Width of a letter over the size of its font, on average and rounded up.
-const LETTER: f64 = 0.52;
+/// Width of a letter over the size of its font, on average over a line of text, rounded up.
+const LETTER: f64 = 0.48;
 
 /// Colours that differ for colour-blind readers, too, and on paper: Okabe and Ito, "Color Universal Design" (2008).
 const COLOURS: [RGBColor; 7] = [
@@ -121,7 +121,8 @@ pub fn svg(chart: &Chart) -> Result<String, LabError> {
     let failed = |problem: String| LabError::Chart { title: chart.title.clone(), problem };
     let scales = (Scale::of(chart, Side::X).map_err(failed)?, Scale::of(chart, Side::Y).map_err(failed)?);
     let legend = Legend::of(chart);
-    let notes: Vec<String> = chart.notes.iter().flat_map(|note| wrapped(note)).collect();
+    let room = f64::from(WIDTH - 2 * MARGIN);
+    let notes: Vec<String> = chart.notes.iter().flat_map(|note| wrapped(note, room, NOTE_SIZE)).collect();
     let height =
         TITLE_HEIGHT + AXES_HEIGHT + legend.rows() * LEGEND_ROW + notes.len() as u32 * NOTE_ROW + MARGIN;
     let mut text = String::new();
@@ -137,9 +138,8 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 fn draw(chart: &Chart, scales: &(Scale, Scale), legend: &Legend, notes: &[String], area: &Area) -> Drawn {
     area.fill(&WHITE)?;
-    let anchor = Pos::new(HPos::Center, VPos::Center);
-    let style = ("sans-serif", TITLE_SIZE).into_font().color(&BLACK).pos(anchor);
-    area.draw(&Text::new(chart.title.clone(), ((WIDTH / 2) as i32, (TITLE_HEIGHT / 2) as i32), style))?;
+    let middle = ((WIDTH / 2) as i32, (TITLE_HEIGHT / 2) as i32);
+    area.draw(&Text::new(chart.title.clone(), middle, middle_of(TITLE_SIZE)))?;
     let (_, below) = area.split_vertically(TITLE_HEIGHT);
     let (axes, below) = below.split_vertically(AXES_HEIGHT);
     draw_axes(chart, scales, &axes)?;
@@ -167,6 +167,10 @@ fn left(size: u32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center))
 }
 
+fn middle_of(size: u32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(HPos::Center, VPos::Center))
+}
+
 fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
     let mut builder = ChartBuilder::on(area);
     builder
@@ -179,6 +183,8 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
     axes.configure_mesh()
         .x_desc(chart.x.caption())
         .y_desc(chart.y.caption())
+        // Names stand in lines of their own.
+        .x_label_formatter(&|at| if chart.x.names.is_empty() { x.format_ext(at) } else { String::new() })
         .x_max_light_lines(0)
         .y_max_light_lines(0)
         .bold_line_style(RGBColor(0xdd, 0xdd, 0xdd))
@@ -186,6 +192,15 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
         .axis_desc_style(("sans-serif", LABEL_SIZE + 1).into_font())
         .draw()?;
     let plane = axes.plotting_area();
+    let root = area.strip_coord_spec().use_screen_coord();
+    let room = (WIDTH - 84 - MARGIN) as f64 / chart.x.names.len().max(1) as f64;
+    for (index, name) in chart.x.names.iter().enumerate() {
+        let (middle, bottom) = plane.map_coordinate(&(index as f64, y.low));
+        for (row, line) in wrapped(name, room, LABEL_SIZE).into_iter().enumerate() {
+            let below = bottom + 16 + (row as u32 * NOTE_ROW) as i32;
+            root.draw(&Text::new(line, (middle, below), middle_of(LABEL_SIZE)))?;
+        }
+    }
     for (index, series) in chart.series.iter().enumerate() {
         let step = 0.7 / chart.series.len() as f64;
         let aside = match chart.x.names.is_empty() {
@@ -199,7 +214,6 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
         // In pixels, so that dashes are as long on every axis.
         let mut pixels: Vec<Option<(i32, i32)>> = series.points.iter().map(pixel).collect();
         pixels.dedup();
-        let root = area.strip_coord_spec().use_screen_coord();
         if series.style != Style::Marks && chart.x.names.is_empty() {
             for line in pixels.split(Option::is_none).filter(|line| line.len() > 1) {
                 draw_line(&root, index, line.iter().copied().flatten().collect())?;
@@ -255,7 +269,6 @@ struct Scale {
     low: f64,
     high: f64,
     ticks: Vec<f64>,
-    names: Vec<String>,
 }
 
 impl Ranged for Scale {
@@ -279,7 +292,7 @@ impl Ranged for Scale {
 
 impl ValueFormatter<f64> for Scale {
     fn format_ext(&self, value: &f64) -> String {
-        self.names.get(value.round() as usize).cloned().unwrap_or_else(|| self.label(*value))
+        self.label(*value)
     }
 }
 
@@ -297,8 +310,7 @@ impl Scale {
         if side == Side::X && !axis.names.is_empty() {
             let count = axis.names.len();
             let ticks = (0..count).map(|index| index as f64).collect();
-            let (low, high, names) = (-0.5, count as f64 - 0.5, axis.names.clone());
-            return Ok(Scale { log: false, low, high, ticks, names });
+            return Ok(Scale { log: false, low: -0.5, high: count as f64 - 0.5, ticks });
         }
         if axis.log && lowest <= 0.0 {
             return Err(format!("{lowest} cannot stand on the logarithmic axis '{}'", axis.label));
@@ -337,7 +349,7 @@ impl Scale {
             .flat_map(|decade| within.iter().map(move |digit| digit * 10f64.powi(decade)))
             .filter(|tick| (low..=high).contains(tick))
             .collect();
-        Scale { log: true, low, high, ticks, names: Vec::new() }
+        Scale { log: true, low, high, ticks }
     }
 
     /// The number at a tick, without the digits that arithmetic in base 2 leaves behind.
@@ -392,11 +404,11 @@ impl Legend {
     }
 }
 
-/// A note in lines that fit beneath the axes.
-fn wrapped(note: &str) -> Vec<String> {
-    let room = (f64::from(WIDTH - 2 * MARGIN) / (LETTER * f64::from(NOTE_SIZE))) as usize;
+/// A text in lines of at most so many pixels, words longer than that excepted.
+fn wrapped(text: &str, width: f64, size: u32) -> Vec<String> {
+    let room = (width / (LETTER * f64::from(size))) as usize;
     let mut lines: Vec<String> = Vec::new();
-    for word in note.split_whitespace() {
+    for word in text.split_whitespace() {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
                 line.push(' ');
@@ -473,8 +485,8 @@ mod tests {
     #[test]
     fn notes_break_between_words() {
         let note = "word ".repeat(100);
-        let lines = wrapped(&note);
-        assert!(lines.len() > 3 && lines.iter().all(|line| line.len() < 140));
+        let lines = wrapped(&note, 912.0, NOTE_SIZE);
+        assert!(lines.len() > 3 && lines.iter().all(|line| line.len() < 160));
         assert_eq!(lines.join(" "), note.trim());
     }
 }

@@ -315,13 +315,24 @@ fn figure(value: Option<f64>, unit: &str) -> String {
         Some(value) if matches!(unit, "cycles" | "B" | "bit") && value.fract().abs() < 0.05 => {
             grouped(value.round() as i64)
         }
-        Some(value) if value.abs() >= 10_000.0 => grouped(value.round() as i64),
+        Some(value) if value.abs() >= 10_000.0 || (value.abs() >= 100.0 && value.fract() == 0.0) => {
+            grouped(value.round() as i64)
+        }
         Some(value) if value.abs() >= 100.0 => {
             let tenths = (value * 10.0).round() as i64;
             format!("{}.{}", grouped(tenths / 10), tenths.unsigned_abs() % 10)
         }
         Some(value) => significant(value, 4),
     }
+}
+
+/// A published figure with all its digits; a dash where there is none.
+fn exact(value: Option<f64>) -> String {
+    let Some(value) = value else { return "–".into() };
+    let text = value.abs().to_string();
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), grouped))
 }
 
 /// A number below 100 to so many significant digits, without zeros at its end.
@@ -356,7 +367,7 @@ fn reproduce_table(outcome: &reproduce::Outcome) -> String {
                 if repeated { "" } else { row.row.as_str() }.to_owned(),
                 row.column.clone(),
                 row.unit.clone(),
-                figure(row.published, &row.unit),
+                exact(row.published),
                 figure(row.measured, &row.unit),
                 row.ratio.map_or("–".into(), |ratio| match ratio {
                     0.1.. => format!("{ratio:.2}"),
@@ -406,6 +417,17 @@ mod tests {
         assert_eq!(cell(1_578.5, "µs"), "1,578.5");
         assert_eq!(cell(486.47, "µs"), "486.5");
         assert_eq!(cell(0.0, "cycles"), "0");
+    }
+
+    #[test]
+    fn what_was_published_keeps_its_digits() {
+        assert_eq!(exact(None), "–");
+        assert_eq!(exact(Some(863.081_077)), "863.081077");
+        assert_eq!(exact(Some(2_496.780_385)), "2,496.780385");
+        assert_eq!(exact(Some(124_942_312.0)), "124,942,312");
+        assert_eq!(exact(Some(0.039)), "0.039");
+        assert_eq!(exact(Some(-1_234.5)), "-1,234.5");
+        assert_eq!(exact(Some(0.0)), "0");
     }
 
     #[test]

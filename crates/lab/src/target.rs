@@ -3,6 +3,7 @@
 use crate::calibration::Calibrated;
 use crate::{LabError, names};
 use energy::Supply;
+use energy::radio::Radio;
 use mcu::Part;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -214,6 +215,22 @@ impl House {
             .collect();
         names.sort();
         Ok(names)
+    }
+
+    /// One radio by its exact name.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file.
+    pub fn radio(&self, name: &str) -> Result<Radio, LabError> {
+        let known = self.names_in("radios")?;
+        if !known.iter().any(|candidate| candidate == name) {
+            let suggestion = names::suggestion(name, known.iter().map(String::as_str));
+            return Err(LabError::UnknownName { what: "radio", name: name.into(), suggestion });
+        }
+        let path = self.root.join("radios").join(format!("{name}.toml"));
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
     }
 
     /// One target by its exact name, calibrated where [`House::calibrated`] says so.

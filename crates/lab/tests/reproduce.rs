@@ -126,11 +126,15 @@ fn mane2014() {
         ("Table 4.1, secp160r1", 6),
         ("Table 4.1, nistp256", 6),
         ("Table 4.2", 8),
-        ("Table 4.3", 6),
+        ("Table 4.3", 8),
+        ("Figure 4.2", 6),
+        ("Figure 4.5", 12),
     ] {
         let rows = outcome.rows.iter().filter(|row| row.table == table && row.published.is_some());
         assert_eq!(rows.count(), figures, "{table}");
     }
+    half_the_energy(&outcome);
+    worked_by_hand(&outcome);
     // Everything that the thesis measured takes fewer cycles and bytes here.
     for row in
         outcome.rows.iter().filter(|row| row.table.starts_with("Table 4.1") || row.table == "Table 4.2")
@@ -151,6 +155,97 @@ fn mane2014() {
     }
     assert_eq!(measured(&outcome, "Table 4.3", "secp160r1", "signature"), 40.0);
     assert_eq!(measured(&outcome, "Table 4.3", "nistp256", "signature"), 64.0);
+}
+
+/// At every point of its figures our signature takes at most half of what the supply model gives for the thesis's own
+/// cycles, and half of what it read off.
+fn half_the_energy(outcome: &Outcome) {
+    let columns = |figure: &str| match figure {
+        "Figure 4.6" => ["secp160r1", "nistp256"],
+        _ => ["2.0 V", "2.7 V"],
+    };
+    for (figure, points) in
+        [("Figure 4.1", 22), ("Figure 4.2", 22), ("Figure 4.3", 22), ("Figure 4.4", 22), ("Figure 4.6", 28)]
+    {
+        let mut compared = 0;
+        for row in outcome.rows.iter().filter(|row| row.table == figure && row.column == columns(figure)[0]) {
+            for column in columns(figure) {
+                let ours = cell(outcome, figure, &row.row, column).measured;
+                let theirs =
+                    cell(outcome, figure, &row.row, &format!("{column}, the thesis's cycles")).measured;
+                assert_eq!(ours.is_some(), theirs.is_some(), "{figure}, {}, {column}", row.row);
+                let Some((ours, theirs)) = ours.zip(theirs) else { continue };
+                // The radio takes 0.1374 mJ of both, whoever signs.
+                let radio = if figure == "Figure 4.6" { 0.137_376 } else { 0.0 };
+                let (ours, theirs) = (ours - radio, theirs - radio);
+                assert!(2.0 * ours <= theirs, "{figure}, {}, {column}: {ours} of {theirs} mJ", row.row);
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, points, "{figure}");
+    }
+    let published: Vec<&Row> = outcome
+        .rows
+        .iter()
+        .filter(|row| row.table == "Figure 4.2" && row.published.is_some())
+        .filter(|row| !row.column.contains("thesis"))
+        .collect();
+    assert_eq!(published.len(), 3);
+    for row in published {
+        assert!(row.ratio.is_some_and(|ratio| ratio <= 0.5), "{} {}: {:?}", row.row, row.column, row.ratio);
+    }
+}
+
+/// The model's figures for the thesis's cycles, from the currents of SLAS655H by hand.
+fn worked_by_hand(outcome: &Outcome) {
+    let close = |table: &str, row: &str, column: &str, expected: f64| {
+        let figure = measured(outcome, table, row, column);
+        assert!((figure / expected - 1.0).abs() < 2e-4, "{table}, {row}, {column}: {figure}, not {expected}");
+    };
+    let theirs = |supply: &str| format!("{supply}, the thesis's cycles");
+    for (row, supply, energy_mj) in [
+        // PMMCOREV 0: 0.29 + 2/7 (1.84 - 0.29) = 0.732857 mA; 2,372,103 cycles at 3 MHz; 2.0 V.
+        ("3 MHz", "2.0 V", 1.158_942),
+        // PMMCOREV 1: 2.08 + 1/4 (3.10 - 2.08) = 2.335 mA; at 9 MHz; 2.7 V.
+        ("9 MHz", "2.7 V", 1.661_658),
+        // PMMCOREV 2: 3.50 + 2/8 (6.37 - 3.50) = 4.2175 mA; at 14 MHz; 2.7 V.
+        ("14 MHz", "2.7 V", 1.929_409),
+        // PMMCOREV 3: 8.90 mA; at 25 MHz; 2.7 V.
+        ("25 MHz", "2.7 V", 2.280_065),
+    ] {
+        close("Figure 4.2", row, &theirs(supply), energy_mj);
+    }
+    let refused = cell(outcome, "Figure 4.2", "13 MHz", "2.0 V");
+    assert!(refused.measured.is_none() && refused.note.contains("too fast at 2 V"), "{}", refused.note);
+
+    close("Figure 4.5", "2.0 V, secp160r1", "factor", 2.7 / 2.0);
+    close("Figure 4.5", "multiplier, secp160r1", "factor, the thesis's cycles", 19_141_737.0 / 2_372_103.0);
+    close(
+        "Figure 4.5",
+        "80 bits for 128, with multiplier",
+        "factor, the thesis's cycles",
+        6_408_792.0 / 2_372_103.0,
+    );
+    // 75 bytes at 250 kbit/s, 21.2 mA, 2.7 V; Lamport's 16,416 bytes are 257 packets, Winternitz's 2,180 are 35.
+    let packet_mj = 75.0 * 8.0 / 250e3 * 21.2 * 2.7;
+    close("Table 4.3", "nistp256", "energy", packet_mj);
+    close("Figure 4.7", "Lamport", "communication", 257.0 * packet_mj);
+    close("Figure 4.7", "Winternitz", "communication", 35.0 * packet_mj);
+    let share = |row: &str| measured(outcome, "Figure 4.7", row, "communication over computation");
+    assert!(share("Lamport") > 1.0);
+    for curve in ["secp160r1", "nistp256"] {
+        assert!(share(&format!("{curve}, with multiplier")) < 0.5, "{curve}");
+        assert!(share(&format!("{curve}, without multiplier")) < 0.5, "{curve}");
+    }
+    // 2,372,103 cycles in 1/6 s: 14.233 MHz, the next tenth up.
+    close("Section 5.2", "14 MHz", "lowest clock, the thesis's cycles", 14.3);
+    // 5 mA, the converter's end, and 2.7 V less 100 Ohm times 8.90 mA.
+    assert_eq!(measured(outcome, "Section 3.1", "16 MHz", "samples at the converter's end"), 0.0);
+    close("Section 3.1", "25 MHz", "samples at the converter's end", 100.0);
+    close("Section 3.1", "25 MHz", "supply behind the shunt", 1.81);
+    // (6.1) with 1.658 710 mJ (10 MHz: 2.08 + 1/2 1.02 = 2.59 mA) and a packet: 128.592 375 mJ; in 0.1 F by the root of
+    // 2 · 0.128 592 / 0.1.
+    close("Equation (6.1)", "0.1 F", "secp160r1, the thesis's cycles", 1.603_698);
 }
 
 #[test]

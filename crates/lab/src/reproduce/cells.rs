@@ -1,0 +1,268 @@
+//! The figures of a cell.
+
+use super::Row;
+use super::runs::{self, Measured, Sample, Subject};
+use crate::modules::Cost;
+use crate::paper::{Column, Line, Over, Paper, Part, Table, What, Within};
+use energy::instrument::{Reading, Waveform};
+use energy::radio::Transmission;
+use energy::sizing;
+
+/// Steps of [`What::LeastClock`], in Hz.
+const CLOCK_STEP_HZ: f64 = 100e3;
+
+/// A cell with what was published and what was measured, or why nothing could be.
+pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, measured: &Measured) -> Row {
+    let published = table
+        .published_column(column)
+        .and_then(|index| line.published.get(index))
+        .copied()
+        .filter(|figure| !figure.is_nan());
+    let mut notes: Vec<String> = [&table.note, &column.note, &line.note]
+        .into_iter()
+        .chain(line.notes.get(&column.name))
+        .filter(|note| !note.is_empty())
+        .cloned()
+        .collect();
+    let of = |over| match Figures::of(paper, line, column, over, measured)? {
+        Some(figures) => figures.figure(),
+        None => Ok(None),
+    };
+    let figure = of(None).and_then(|figure| match &line.over {
+        None => Ok(figure),
+        Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
+    });
+    let figure = figure.unwrap_or_else(|why_not| {
+        notes.push(why_not);
+        None
+    });
+    let measured = figure.map(|figure| figure / scale(&column.unit));
+    Row {
+        paper: paper.id.clone(),
+        table: table.name.clone(),
+        row: line.name.clone(),
+        column: column.name.clone(),
+        unit: column.unit.clone(),
+        published,
+        measured,
+        ratio: ratio(measured, published),
+        note: notes.join(" "),
+        notes,
+    }
+}
+
+/// Measured over published, where there are both and the latter is not nothing.
+fn ratio(measured: Option<f64>, published: Option<f64>) -> Option<f64> {
+    let (measured, published) = measured.zip(published).filter(|(_, published)| *published != 0.0)?;
+    Some(measured / published)
+}
+
+/// How many SI units the unit of a column is.
+fn scale(unit: &str) -> f64 {
+    match unit {
+        "MHz" => 1e6,
+        "kB" => 1e3,
+        "KiB" => 1024.0,
+        "%" => 1e-2,
+        "ms" | "mJ" | "mW" => 1e-3,
+        "µs" | "µJ" => 1e-6,
+        _ => 1.0,
+    }
+}
+
+/// All that the figure of a cell follows from.
+struct Figures<'a> {
+    paper: &'a Paper,
+    line: &'a Line,
+    column: &'a Column,
+    measured: &'a Measured,
+    subject: Subject<'a>,
+    /// One of each of the subject's runs.
+    samples: Vec<&'a Sample>,
+}
+
+impl<'a> Figures<'a> {
+    /// Nothing where the cell is about no run, or about one that went wrong.
+    fn of(
+        paper: &'a Paper,
+        line: &'a Line,
+        column: &'a Column,
+        over: Option<&Over>,
+        measured: &'a Measured,
+    ) -> Result<Option<Figures<'a>>, String> {
+        let subject = measured.subject(paper, line, column, over).map_err(|error| format!("{error}."))?;
+        Ok(subject.and_then(|subject| {
+            let samples = measured.samples(&subject.runs)?;
+            Some(Figures { paper, line, column, measured, subject, samples })
+        }))
+    }
+
+    /// The figure in SI units; nothing where the runs do not tell, or the sentence why there cannot be one.
+    fn figure(&self) -> Result<Option<f64>, String> {
+        let deviation_s = || deviation(&self.samples).map(|cycles| cycles * self.seconds_per_cycle());
+        let error_s = || deviation_s().map(|deviation| deviation / f64::from(self.paper.runs).sqrt());
+        let modules = &self.samples[0].modules;
+        let copies = |name: &str, cost: &Cost| cost.copies(self.paper.module.get(name)?.executions);
+        Ok(match self.column.what {
+            None => None,
+            Some(What::Cycles) => self.cycles(),
+            Some(What::Time) => self.time_s(),
+            Some(What::Deviation) => deviation_s(),
+            Some(What::Error) => error_s(),
+            Some(What::Power) => Some(self.power_w()),
+            Some(What::Energy) => self.energy_j(),
+            Some(What::EnergyDeviation) => deviation_s().map(|deviation| deviation * self.power_w()),
+            Some(What::EnergyError) => error_s().map(|error| error * self.power_w()),
+            Some(What::LeastClock) => self.least_clock_hz(),
+            Some(What::Output) => Some(f64::from(self.output())),
+            Some(What::Packets) => self.send(self.output())?.map(|sent| f64::from(sent.packets)),
+            Some(What::AirEnergy) => self.air_j()?,
+            Some(What::RadioEnergy) => self.send(self.output())?.map(|sent| sent.energy_j),
+            Some(What::TotalEnergy) => {
+                self.energy_j().zip(self.air_j()?).map(|(energy_j, air_j)| energy_j + air_j)
+            }
+            Some(What::AirShare) => {
+                self.energy_j().zip(self.air_j()?).map(|(energy_j, air_j)| air_j / energy_j)
+            }
+            Some(What::MeterEnergy) => self.reading()?.map(|reading| reading.energy_j),
+            Some(What::MeterPart) => self.reading()?.map(|reading| reading.part_j),
+            Some(What::MeterShunt) => self.reading()?.map(|reading| reading.shunt_j),
+            Some(What::MeterError) => self.reading()?.map(|reading| reading.error()),
+            Some(What::MeterSaturated) => {
+                self.reading()?.map(|reading| reading.saturated as f64 / reading.samples as f64)
+            }
+            Some(What::MeterSupply) => self.reading()?.map(|reading| reading.lowest_v),
+            Some(What::Voltage) => {
+                let energies = self.energy_j().zip(self.air_j()?).zip(self.line.capacitance_f);
+                energies.map(|((compute_j, air_j), capacitance_f)| {
+                    sizing::required_v(compute_j, air_j, sizing::HARVESTER_OVERHEAD_J, capacitance_f)
+                })
+            }
+            Some(What::Ram) => self.samples.iter().map(|sample| sample.ram).max().map(|bytes| bytes as f64),
+            Some(What::Flash) => match &self.line.of {
+                Part::Operation => Some(runs::flash(&self.samples) as f64),
+                Part::Modules => {
+                    let bytes: u32 = modules.values().map(|cost| cost.bytes).sum();
+                    (bytes > 0).then_some(f64::from(bytes))
+                }
+                Part::Module(name) => {
+                    modules.get(name).and_then(|cost| Some(f64::from(cost.bytes) / copies(name, cost)?))
+                }
+                _ => None,
+            },
+            Some(What::Executions) => match &self.line.of {
+                Part::Module(name) => modules.get(name).map(|cost| f64::from(cost.entries)),
+                _ => None,
+            },
+            Some(What::Copies) => match &self.line.of {
+                Part::Module(name) => modules.get(name).and_then(|cost| copies(name, cost)),
+                _ => None,
+            },
+        })
+    }
+
+    /// Of all runs one after the other, or those that the paper counted for them.
+    fn cycles(&self) -> Option<f64> {
+        if self.column.theirs {
+            let counted = |run: &runs::Run| self.paper.cycles.get(run.variant())?.get(run.op()).copied();
+            return self.subject.runs.iter().map(counted).sum();
+        }
+        self.samples.iter().map(|sample| self.cycles_of(sample)).sum()
+    }
+
+    /// Of the part of a run that the row is about.
+    fn cycles_of(&self, sample: &Sample) -> Option<f64> {
+        let modules: u64 = sample.modules.values().map(|cost| cost.cycles).sum();
+        match &self.line.of {
+            Part::Nothing => None,
+            Part::Operation => Some(sample.cycles()),
+            Part::Iteration => sample.rounds.map(|rounds| rounds.0),
+            Part::LastIteration => sample.rounds.map(|rounds| rounds.1),
+            Part::Others => (modules > 0).then_some(sample.cycles() - modules as f64),
+            Part::Modules => (modules > 0).then_some(modules as f64),
+            Part::Module(name) => {
+                let executions = self.paper.module.get(name)?.executions;
+                sample.modules.get(name).map(|cost| cost.cycles as f64 / f64::from(executions))
+            }
+        }
+    }
+
+    fn seconds_per_cycle(&self) -> f64 {
+        self.subject.target.seconds_per_cycle(&self.subject.point)
+    }
+
+    fn time_s(&self) -> Option<f64> {
+        Some(self.cycles()? * self.seconds_per_cycle())
+    }
+
+    fn power_w(&self) -> f64 {
+        let point = &self.subject.point;
+        point.power_w / point.supply_v * self.column.times_v.unwrap_or(point.supply_v)
+    }
+
+    fn energy_j(&self) -> Option<f64> {
+        Some(self.time_s()? * self.power_w())
+    }
+
+    /// The lowest clock at the cell's supply that keeps to the row's budget.
+    fn least_clock_hz(&self) -> Option<f64> {
+        let Subject { target, point, .. } = &self.subject;
+        let (cycles, within) = (self.cycles()?, self.line.within?);
+        let kept = |clock_hz: f64| {
+            let time_s = cycles * f64::from(target.part.clocks_per_cycle) / clock_hz;
+            match within {
+                Within::TimeS(limit_s) => time_s <= limit_s,
+                Within::EnergyJ(limit_j) => {
+                    let power_w = target.supply.power_w(clock_hz, point.supply_v);
+                    power_w.is_ok_and(|power_w| power_w * time_s <= limit_j)
+                }
+            }
+        };
+        let steps = (target.supply.max_clock_hz(point.supply_v) / CLOCK_STEP_HZ) as u32;
+        (1..=steps).map(|step| f64::from(step) * CLOCK_STEP_HZ).find(|&clock_hz| kept(clock_hz))
+    }
+
+    /// Bytes that the operations put out, or that are sent instead.
+    fn output(&self) -> u32 {
+        let bytes: usize = self.samples.iter().map(|sample| sample.output).sum();
+        self.line.sent_bytes.unwrap_or(u32::try_from(bytes).unwrap_or(u32::MAX))
+    }
+
+    /// So many bytes over the paper's radio.
+    fn send(&self, bytes: u32) -> Result<Option<Transmission>, String> {
+        let radio = self.measured.radio.as_ref();
+        radio
+            .map(|radio| radio.send(bytes, self.subject.point.supply_v))
+            .transpose()
+            .map_err(|error| format!("{error}."))
+    }
+
+    /// As papers count: every packet filled, and the time on the air alone.
+    fn air_j(&self) -> Result<Option<f64>, String> {
+        let Some(sent) = self.send(self.output())? else { return Ok(None) };
+        let largest = self.measured.radio.as_ref().map_or(0, |radio| radio.packet.largest_bytes);
+        Ok(self.send(sent.packets * largest)?.map(|sent| sent.air_j))
+    }
+
+    /// What the paper's meter would read of the runs.
+    fn reading(&self) -> Result<Option<Reading>, String> {
+        let point = &self.subject.point;
+        let clock_hz = point.clock_hz as f64;
+        let meter = self.paper.meter.iter().find(|meter| clock_hz <= meter.max_hz);
+        let (Some(meter), Some(time_s)) = (meter, self.time_s()) else { return Ok(None) };
+        let current_a = point.power_w / point.supply_v;
+        let waveform = Waveform::constant(point.supply_v, current_a, time_s);
+        meter.instrument.read(&waveform, clock_hz).map(Some).map_err(|error| format!("{error}."))
+    }
+}
+
+/// Standard deviation of the cycles of operations one after the other, as that of a population.
+fn deviation(samples: &[&Sample]) -> Option<f64> {
+    let runs = samples.iter().map(|sample| sample.cycles.len()).min().filter(|&runs| runs > 0)?;
+    // Whole cycles, so that no rounding passes for a deviation.
+    let totals: Vec<u64> =
+        (0..runs).map(|run| samples.iter().map(|sample| sample.cycles[run]).sum()).collect();
+    let mean = totals.iter().sum::<u64>() as f64 / runs as f64;
+    let squares: f64 = totals.iter().map(|&total| (total as f64 - mean).powi(2)).sum();
+    Some((squares / runs as f64).sqrt())
+}

@@ -1,0 +1,62 @@
+//! The charts of a paper's tables.
+
+use super::Row;
+use crate::paper::{Drawing, Paper, Table};
+use crate::plot::{Axis, Chart, Series, Style};
+
+/// The chart of a table that is to be drawn, with the name of its file; `cells` are its rows, column by column.
+pub(super) fn chart(paper: &Paper, table: &Table, cells: &[Row]) -> Option<(String, Chart)> {
+    let drawing = table.chart.as_ref()?;
+    let drawn = |name: &String| drawing.columns.is_empty() || drawing.columns.contains(name);
+    let columns = || table.columns.iter().filter(|column| drawn(&column.name));
+    let place = |index: usize| match drawing.over_clock {
+        true => table.rows[index].clock_hz.map_or(f64::NAN, |clock_hz| clock_hz as f64 / 1e6),
+        false => index as f64,
+    };
+    let mut series = Vec::new();
+    for column in columns() {
+        let cells = cells.iter().filter(|cell| cell.column == column.name).enumerate();
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for (index, cell) in cells {
+            ours.push((place(index), cell.measured.unwrap_or(f64::NAN)));
+            theirs.push((place(index), cell.published.unwrap_or(f64::NAN)));
+        }
+        let any = |points: &[(f64, f64)]| points.iter().any(|(x, y)| x.is_finite() && y.is_finite());
+        if any(&ours) {
+            let style = if drawing.over_clock { Style::Line } else { Style::Marks };
+            let label = if column.theirs { column.name.clone() } else { format!("{}, here", column.name) };
+            series.push(Series { label, points: ours, style });
+        }
+        if column.published_as.is_empty() && any(&theirs) {
+            let label = format!("{}, published", column.name);
+            series.push(Series { label, points: theirs, style: Style::Marks });
+        }
+    }
+    let chart = Chart {
+        title: format!("{}: {}", table.name, table.title),
+        x: match drawing.over_clock {
+            true => Axis { from_zero: true, ..Axis::linear("clock", "MHz") },
+            false => Axis::of(table.rows.iter().map(|line| line.name.clone()).collect()),
+        },
+        y: vertical(drawing, columns().next().map_or("", |column| column.unit.as_str())),
+        series,
+        notes: (!table.note.is_empty()).then(|| table.note.clone()).into_iter().collect(),
+    };
+    Some((format!("{}-{}.svg", paper.id, file_name(&table.name)), chart))
+}
+
+fn vertical(drawing: &Drawing, unit: &str) -> Axis {
+    // The unit of pure numbers is 1.
+    let unit = if unit == "1" { "" } else { unit };
+    match drawing.log {
+        true => Axis::log(&drawing.y, unit),
+        false => Axis { from_zero: true, ..Axis::linear(&drawing.y, unit) },
+    }
+}
+
+/// The name of a table as that of a file: `Figure 4.1` as `figure-4.1`.
+fn file_name(table: &str) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || letter == '.' { letter } else { ' ' };
+    let words: String = table.to_lowercase().chars().map(plain).collect();
+    words.split_whitespace().collect::<Vec<_>>().join("-")
+}

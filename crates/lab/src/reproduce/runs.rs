@@ -1,0 +1,344 @@
+//! What a paper's cells are about, run once each.
+
+use crate::bench::{Bench, Progress};
+use crate::elf::{Firmware, Footprint};
+use crate::firmware::Build;
+use crate::modules::{Cost, ModuleWatcher};
+use crate::operations::{Catalogue, Operation};
+use crate::paper::{Column, Line, Over, Paper, Part};
+use crate::reference::random_case;
+use crate::target::{House, OperatingPoint, Target};
+use crate::{LabError, firmware, work};
+use energy::radio::Radio;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where the random inputs begin.
+const SEED: u64 = 1;
+/// Cycles after which an operation counts as endless.
+const ENDLESS: u64 = 1_000_000_000;
+
+/// How firmware is built. Clocks for which the flash needs the same wait states give the same cycles.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kind {
+    target: String,
+    variant: String,
+    wait_states: u8,
+}
+
+/// One operation of it on so many bytes, where that is not the operation's default.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Run {
+    kind: Kind,
+    op: String,
+    bytes: Option<u16>,
+}
+
+impl Run {
+    /// How the operation is built.
+    pub(super) fn variant(&self) -> &str {
+        &self.kind.variant
+    }
+
+    /// The operation.
+    pub(super) fn op(&self) -> &str {
+        &self.op
+    }
+}
+
+/// What a cell is about: operations one after the other at a clock and a supply.
+pub(super) struct Subject<'a> {
+    /// The operations.
+    pub(super) runs: Vec<Run>,
+    /// Where they run.
+    pub(super) target: &'a Target,
+    /// At what clock and supply.
+    pub(super) point: OperatingPoint,
+}
+
+/// What all runs of one operation gave.
+pub(super) struct Sample {
+    /// Of each run, from the call to the return.
+    pub(super) cycles: Vec<u64>,
+    pub(super) flash: i64,
+    pub(super) ram: i64,
+    pub(super) output: usize,
+    /// Functions and tables by name and size, with how many of them there are: what two operations share is counted once.
+    pieces: Pieces,
+    /// Of one run; all runs of an operation take the same way.
+    pub(super) modules: BTreeMap<String, Cost>,
+    /// Cycles of a full round and of the last one.
+    pub(super) rounds: Option<(f64, f64)>,
+    pub(super) verified: bool,
+}
+
+impl Sample {
+    /// Mean cycles.
+    pub(super) fn cycles(&self) -> f64 {
+        self.cycles.iter().map(|&cycles| cycles as f64).sum::<f64>() / self.cycles.len() as f64
+    }
+}
+
+/// All that the cells of a paper are made of.
+pub(super) struct Measured {
+    targets: BTreeMap<String, Target>,
+    /// The paper's radio.
+    pub(super) radio: Option<Radio>,
+    samples: BTreeMap<Run, Sample>,
+}
+
+impl Measured {
+    /// What a cell is about, or with `over` what it is divided by; nothing where it is no measurement.
+    ///
+    /// # Errors
+    /// [`LabError::Supply`] for a clock that the data sheet does not allow at that supply, [`LabError::Usage`] for one
+    /// that the flash is too slow for.
+    pub(super) fn subject(
+        &self,
+        paper: &Paper,
+        line: &Line,
+        column: &Column,
+        over: Option<&Over>,
+    ) -> Result<Option<Subject<'_>>, LabError> {
+        let none = Over::default();
+        let over = over.unwrap_or(&none);
+        let (Some(target), Some(variant), Some(_)) = (
+            line.target.as_ref().or(column.target.as_ref()),
+            over.variant.as_ref().or(line.variant.as_ref()).or(column.variant.as_ref()),
+            column.what,
+        ) else {
+            return Ok(None);
+        };
+        let Some(target) = self.targets.get(target).filter(|_| line.of != Part::Nothing) else {
+            return Ok(None);
+        };
+        let clock_hz = line.clock_hz.or(column.clock_hz).or(paper.clock_hz);
+        let supply_v = over.supply_v.or(line.supply_v).or(column.supply_v).or(paper.supply_v);
+        let point = target.operating_point(clock_hz, supply_v)?;
+        let ops = [&over.ops, &line.ops, &column.ops].into_iter().find(|ops| !ops.is_empty());
+        let kind = Kind {
+            target: target.name().to_owned(),
+            variant: variant.clone(),
+            wait_states: point.wait_states,
+        };
+        let run = |op: &String| Run { kind: kind.clone(), op: op.clone(), bytes: column.bytes };
+        let runs = ops.into_iter().flatten().map(run).collect();
+        Ok(Some(Subject { runs, target, point }))
+    }
+
+    /// What the runs of a cell gave; nothing where there are none or one of them was wrong.
+    pub(super) fn samples(&self, runs: &[Run]) -> Option<Vec<&Sample>> {
+        let samples: Vec<&Sample> = runs
+            .iter()
+            .map(|run| self.samples.get(run).filter(|sample| sample.verified))
+            .collect::<Option<_>>()?;
+        (!samples.is_empty()).then_some(samples)
+    }
+
+    /// The runs whose outputs were wrong, as sentences.
+    pub(super) fn wrong(&self) -> Vec<String> {
+        let wrong = self.samples.iter().filter(|(_, sample)| !sample.verified);
+        wrong
+            .map(|(run, _)| format!("{} {} {} gave wrong outputs", run.kind.target, run.op, run.kind.variant))
+            .collect()
+    }
+}
+
+/// Firmware for the operations of one kind.
+struct Set {
+    operations: Vec<Operation>,
+    build: Build,
+}
+
+/// Runs all that the paper's cells are about.
+///
+/// # Errors
+/// As [`super::run`].
+pub(super) fn measure(house: &House, paper: &Paper, progress: &dyn Progress) -> Result<Measured, LabError> {
+    let radio = paper.radio.as_deref().map(|name| house.radio(name)).transpose()?;
+    let mut measured = Measured { targets: targets(house, paper)?, radio, samples: BTreeMap::new() };
+    let (mut runs, mut points) = (BTreeSet::new(), BTreeMap::new());
+    for (line, column) in cells(paper) {
+        for over in [None, line.over.as_ref()] {
+            // A clock that the data sheet does not allow is no run; the cell will say so.
+            let Ok(Some(subject)) = measured.subject(paper, line, column, over) else { continue };
+            let usual = subject.target.operating_point(None, None)?;
+            let same = usual.wait_states == subject.point.wait_states;
+            for run in subject.runs {
+                points.entry(run.kind.clone()).or_insert(if same { usual } else { subject.point });
+                runs.insert(run);
+            }
+        }
+    }
+    let mut kinds: BTreeMap<&Kind, BTreeSet<&str>> = BTreeMap::new();
+    for run in &runs {
+        kinds.entry(&run.kind).or_default().insert(&run.op);
+    }
+    let catalogue = Catalogue::read(house)?;
+    let kinds: Vec<_> = kinds.into_iter().collect();
+    let built = AtomicUsize::new(0);
+    let sets = work::each(&kinds, |(kind, ops)| {
+        let done = built.fetch_add(1, Ordering::Relaxed);
+        progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
+        set(house, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
+    })?;
+    let sets: BTreeMap<&Kind, Set> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
+    let list: Vec<&Run> = runs.iter().collect();
+    let done = AtomicUsize::new(0);
+    let samples = work::each(&list, |&run| {
+        let what = format!("{} {} {}", run.kind.target, run.op, run.kind.variant);
+        progress.report(done.fetch_add(1, Ordering::Relaxed), list.len(), &what);
+        sample(paper, &measured.targets[&run.kind.target], &points[&run.kind], &sets[&run.kind], run)
+    })?;
+    progress.report(list.len(), list.len(), "");
+    measured.samples = list.into_iter().cloned().zip(samples).collect();
+    Ok(measured)
+}
+
+/// Each row with each column.
+fn cells(paper: &Paper) -> impl Iterator<Item = (&Line, &Column)> {
+    paper.table.iter().flat_map(|table| {
+        table.rows.iter().flat_map(move |line| table.columns.iter().map(move |column| (line, column)))
+    })
+}
+
+fn targets(house: &House, paper: &Paper) -> Result<BTreeMap<String, Target>, LabError> {
+    let names = cells(paper).filter_map(|(line, column)| line.target.as_ref().or(column.target.as_ref()));
+    let names: BTreeSet<&String> = names.collect();
+    names.into_iter().map(|name| Ok((name.clone(), house.target(name)?))).collect()
+}
+
+fn set(
+    house: &House,
+    paper: &Paper,
+    catalogue: &Catalogue,
+    target: &Target,
+    point: &OperatingPoint,
+    kind: &Kind,
+    ops: &BTreeSet<&str>,
+) -> Result<Set, LabError> {
+    let mut operations = catalogue.built_as(target, &kind.variant)?;
+    operations.retain(|operation| ops.contains(operation.name.as_str()));
+    if let Some(missing) = ops.iter().find(|op| operations.iter().all(|operation| operation.name != **op)) {
+        return Err(LabError::BadFile {
+            path: house.root().join("papers").join(format!("{}.toml", paper.id)),
+            problem: format!("{} has no operation '{missing}' in variant '{}'", target.name(), kind.variant),
+        });
+    }
+    let names: Vec<&str> = ops.iter().copied().collect();
+    let build = firmware::build(house, target, point, &kind.variant, &names)?;
+    Ok(Set { operations, build })
+}
+
+fn sample(
+    paper: &Paper,
+    target: &Target,
+    point: &OperatingPoint,
+    set: &Set,
+    run: &Run,
+) -> Result<Sample, LabError> {
+    let Set { operations, build } = set;
+    let read = |name: &str| Firmware::read(&build.image(name), target.part.core);
+    let (firmware, empty) = (&read(&run.op)?, &read(firmware::EMPTY)?);
+    let operation = operations
+        .iter()
+        .find(|operation| operation.name == run.op)
+        .ok_or_else(|| LabError::Usage(format!("{} has no operation '{}'", target.name(), run.op)))?;
+    let mut bench = Bench::start(target, firmware, operation, point.clock_hz, ENDLESS)?;
+    let mut rng = StdRng::seed_from_u64(SEED);
+    let bytes = usize::from(run.bytes.unwrap_or(operation.bytes));
+    // Caches and prefetch buffers are warm afterwards, as in the papers' loops.
+    bench.measure(&random_case(operation, bytes, &mut rng)?)?;
+    let (mut cycles, mut stack, mut verified, mut output) = (Vec::new(), 0, true, 0);
+    for _ in 0..paper.runs {
+        let case = random_case(operation, bytes, &mut rng)?;
+        let measurement = bench.measure(&case)?;
+        cycles.push(measurement.cycles);
+        stack = stack.max(measurement.stack);
+        verified &= measurement.verified;
+        output = case.outputs.iter().map(|(_, bytes)| bytes.len()).sum();
+    }
+    let mut watcher = ModuleWatcher::new(firmware, &paper.module);
+    if !paper.module.is_empty() {
+        bench.measure_observed(&random_case(operation, bytes, &mut rng)?, &mut watcher)?;
+    }
+    let rounds = match watcher.rounds() {
+        [first, .., last] => {
+            let full = (watcher.rounds().len() - 1) as f64;
+            Some(((last - first) as f64 / full, (watcher.busy_until() - last) as f64))
+        }
+        _ => None,
+    };
+    let pieces = pieces(firmware.pieces(), empty.pieces());
+    let (with, without): (Footprint, Footprint) = (firmware.footprint(), empty.footprint());
+    Ok(Sample {
+        cycles,
+        flash: with.flash - without.flash,
+        ram: with.ram - without.ram + i64::from(stack),
+        output,
+        pieces,
+        modules: watcher.costs(),
+        rounds,
+        verified,
+    })
+}
+
+/// Functions and tables by name and size, with how many of them there are: files may each have one of their own.
+type Pieces = BTreeMap<(String, u32), i64>;
+
+/// What an operation's program has and the empty one has not; the bench's own variables and calls do not count.
+fn pieces(with: &[(String, u32)], without: &[(String, u32)]) -> Pieces {
+    let mut pieces = Pieces::new();
+    for piece in with.iter().filter(|(name, _)| !name.starts_with("ws_bench_")) {
+        *pieces.entry(piece.clone()).or_default() += 1;
+    }
+    for piece in without {
+        if let Some(count) = pieces.get_mut(piece) {
+            *count -= 1;
+        }
+    }
+    pieces
+}
+
+/// Program memory of operations linked together, from what each adds alone.
+pub(super) fn flash(samples: &[&Sample]) -> i64 {
+    let together = samples.iter().map(|sample| sample.flash).sum::<i64>();
+    together - shared(&samples.iter().map(|sample| &sample.pieces).collect::<Vec<_>>())
+}
+
+/// Bytes that are counted more often than once where each operation's are summed up.
+fn shared(operations: &[&Pieces]) -> i64 {
+    let mut counts: BTreeMap<&(String, u32), (i64, i64)> = BTreeMap::new();
+    for (piece, &count) in operations.iter().flat_map(|pieces| pieces.iter()) {
+        let (sum, most) = counts.entry(piece).or_default();
+        *sum += count;
+        *most = count.max(*most);
+    }
+    counts.iter().map(|((_, size), (sum, most))| (sum - most) * i64::from(*size)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two hashes each have a table of their own that is called the same, one of them twice as large.
+    #[test]
+    fn what_operations_share_is_counted_once_by_name_and_size() {
+        let of = |names: &[(&str, u32)]| {
+            let with: Vec<(String, u32)> =
+                names.iter().map(|&(name, size)| (name.to_owned(), size)).collect();
+            pieces(&with, &[("start".to_owned(), 60)])
+        };
+        let sign =
+            of(&[("start", 60), ("ws_bench_run", 44), ("constants", 128), ("constants", 256), ("sign", 10)]);
+        let verify = of(&[("start", 60), ("ws_bench_run", 26), ("constants", 128), ("constants", 256)]);
+        let hash = of(&[("start", 60), ("constants", 128), ("n", 32), ("n", 32)]);
+        let other = of(&[("n", 32), ("constants", 64)]);
+        assert_eq!(shared(&[&sign]), 0);
+        assert_eq!(shared(&[&sign, &verify]), 384);
+        assert_eq!(shared(&[&sign, &verify, &hash]), 512);
+        assert_eq!(shared(&[&hash, &other]), 32);
+    }
+}
