@@ -122,6 +122,8 @@ uint8_t ws_clock_sleep(uint32_t deadline, const volatile uint8_t *event)
 
 void ws_clock_stop(void)
 {
+    /* It would keep ACLK, and so REFO, running. */
+    TA0CTL = 0;
     for (;;) {
         __asm__ volatile("nop\n\tbis %0, r2\n\tnop" : : "i"(SR_GIE | SR_LPM4) : "memory");
     }
