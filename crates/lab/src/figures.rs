@@ -235,7 +235,8 @@ impl<'a> Contents<'a> {
     fn name(&mut self, wanted: &Wanted) -> Result<PathBuf, LabError> {
         let target = wanted.target.name();
         if !self.targets.contains_key(target) {
-            let sources = firmware::content(self.house, wanted.target)?;
+            let compiler = Path::new(&wanted.target.toolchain.compiler);
+            let sources = firmware::content(self.house, wanted.target, compiler)?;
             let mut digest = Sha256::new();
             digest.update(self.program);
             digest.update(sources);

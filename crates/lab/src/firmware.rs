@@ -70,13 +70,15 @@ fn make(
 ) -> Result<Build, LabError> {
     let compiler = compiler(house, target)?;
     require("make")?;
-    let key = content_key(house, target, point, &compiler)?;
-    let out = house.firmware_cache().join(&key);
-    let folder = out.join(target.name()).join(variant);
+    // Every clock is built in one place, because few objects differ, and its programs are put away from there.
+    let out = house.firmware_cache().join(content_key(house, target, &compiler)?);
+    let place = Path::new(target.name()).join(variant);
+    let folder = out.join(format!("{}-{}", point.clock_hz, point.wait_states)).join(&place);
     let extension = if target.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
     let build = Build { folder, extension };
+    let made = Build { folder: out.join(&place), extension };
     // Two runs at once must not write the same objects; whoever comes second finds everything built.
-    let _building = lock(&build.folder)?;
+    let _building = lock(&made.folder)?;
     let wanted: Vec<&str> = programs.iter().copied().filter(|op| !build.image(op).is_file()).collect();
     if wanted.is_empty() {
         return Ok(build);
@@ -106,11 +108,28 @@ fn make(
         }
         return Err(LabError::Build { what, output: text });
     }
-    if let Some(missing) = wanted.iter().find(|op| !build.image(op).is_file()) {
-        let output = format!("make succeeded, but {} is not there", build.image(missing).display());
-        return Err(LabError::Build { what, output });
+    for program in wanted {
+        if !made.image(program).is_file() {
+            let output = format!("make succeeded, but {} is not there", made.image(program).display());
+            return Err(LabError::Build { what, output });
+        }
+        put_away(&made.image(program), &build.image(program))?;
     }
     Ok(build)
+}
+
+/// Copies a linked program, and the linker's map where one stands beside it; the program last and at once, because its
+/// being there says that all is.
+fn put_away(from: &Path, to: &Path) -> Result<(), LabError> {
+    let failed = |error| LabError::File { path: to.into(), error };
+    std::fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed)?;
+    let map = from.with_extension("map");
+    if map.is_file() {
+        std::fs::copy(&map, to.with_extension("map")).map_err(failed)?;
+    }
+    let draft = to.with_extension("draft");
+    std::fs::copy(from, &draft).map_err(failed)?;
+    std::fs::rename(&draft, to).map_err(failed)
 }
 
 /// Waits until no other process builds in `folder`; others wait until what is returned is dropped.
@@ -174,39 +193,23 @@ fn compiler(house: &House, target: &Target) -> Result<PathBuf, LabError> {
     Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).join(name))
 }
 
-/// A name for everything that decides what the compiler puts out: sources, target file, compiler, clock.
-fn content_key(
-    house: &House,
-    target: &Target,
-    point: &OperatingPoint,
-    compiler: &Path,
-) -> Result<String, LabError> {
-    let mut digest = Sha256::new();
-    digest.update(version(compiler).unwrap_or_default());
-    digest.update(format!("{} {}", point.clock_hz, point.wait_states));
-    digest.update(sources_of(house, target)?);
+/// A name for everything that decides what the compiler puts out, the clock and its wait states excepted.
+fn content_key(house: &House, target: &Target, compiler: &Path) -> Result<String, LabError> {
     let mut key = String::new();
-    for byte in &digest.finalize()[..8] {
+    for byte in &content(house, target, compiler)?[..8] {
         let _ = write!(key, "{byte:02x}");
     }
     Ok(key)
 }
 
-/// A hash of everything that decides what the compiler puts out, the clock and its wait states excepted: sources,
-/// target file, and the compiler where it is on the search path.
+/// A hash of everything that decides what the compiler puts out, the clock and its wait states excepted: sources under
+/// `device/`, target file, compiler.
 ///
 /// # Errors
 /// [`LabError::File`] for a source that cannot be read.
-pub fn content(house: &House, target: &Target) -> Result<[u8; 32], LabError> {
+pub fn content(house: &House, target: &Target, compiler: &Path) -> Result<[u8; 32], LabError> {
     let mut digest = Sha256::new();
-    digest.update(version(Path::new(&target.toolchain.compiler)).unwrap_or_default());
-    digest.update(sources_of(house, target)?);
-    Ok(digest.finalize().into())
-}
-
-/// A hash of the sources under `device/` and of the target file.
-fn sources_of(house: &House, target: &Target) -> Result<[u8; 32], LabError> {
-    let mut digest = Sha256::new();
+    digest.update(version(compiler).unwrap_or_default());
     let mut files = vec![house.root().join("targets").join(format!("{}.toml", target.name()))];
     let device = house.root().join("device");
     sources(&device, &device.join("build"), &mut files)?;

@@ -99,7 +99,7 @@ impl Kind {
             .iter()
             .find(|(name, _)| {
                 let (_, unit) = split(text);
-                unit.eq_ignore_ascii_case(name)
+                unit != *name && unit.eq_ignore_ascii_case(name)
             })
             .map(|(name, _)| format!("; did you mean {}{name}?", split(text).0))
             .unwrap_or_default();
