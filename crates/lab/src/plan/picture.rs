@@ -61,10 +61,13 @@ pub fn picture(plan: &Plan) -> Result<String, LabError> {
     if !few {
         notes.push("Of each series the points that no other of it beats in both; the front is over flash and RAM, too.".into());
     }
+    for point in series.iter_mut().flat_map(|one| &mut one.points) {
+        point.1 *= 1e3;
+    }
     plot::svg(&Chart {
         title: "Energy of a message against its latency".into(),
         x: Axis::log("latency", "s"),
-        y: Axis::log("energy", "J"),
+        y: Axis::log("energy", "mJ"),
         series,
         notes,
     })
