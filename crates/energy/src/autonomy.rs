@@ -2,8 +2,8 @@
 //!
 //! The capacitor is charged by the panel and feeds the node through a linear regulator, so that the node's mean current
 //! is drawn whatever the stored voltage. A message may be due at any time: the voltage must never be below the
-//! regulator's output, nor below what (6.1) asks for. The irradiance goes round twice, the first time from a full
-//! capacitor, so that the second begins as a year among others does.
+//! regulator's output, nor below what (6.1) asks for. The irradiance goes round, the first time from a full capacitor,
+//! until a year is as the one before it: a store that is a little lower each year misses messages in the end.
 
 use crate::storage::Capacitor;
 use crate::sun::{Irradiance, Panel};
@@ -45,57 +45,114 @@ const FINE: f64 = 0.02;
 /// Steps within a step of the irradiance, at most.
 const FINEST: u32 = 64;
 
-/// Lets the irradiance go round twice; none where a message would have been missed.
+/// A round that ends this little below where it began, as a share of the highest voltage, is as the one before it.
+const STEADY: f64 = 1e-6;
+/// Rounds at most. Stores that are not steady by then hold many times what the node takes in a round.
+const MOST_ROUNDS: u32 = 64;
+
+/// Lets the irradiance go round until the course of a round repeats itself; none where a message would have been missed.
 #[must_use]
 pub fn course(node: &Node, capacitor: &Capacitor, panel: &Panel, sun: &Irradiance) -> Option<Course> {
     let threshold_v = node.threshold_v(capacitor);
     if threshold_v > capacitor.max_v {
         return None;
     }
-    let full_v = capacitor.max_v * (1.0 - 1e-6);
-    let mut stored_v = capacitor.max_v;
-    let mut course = Course { lowest_v: stored_v, lowest_at_s: 0.0, dark_s: 0.0, refused: 0.0 };
-    let (mut offered_j, mut refused_j) = (0.0, 0.0);
-    let mut full_at_s = 0.0;
-    let mut now_s = 0.0;
-    let twice = sun.w_per_m2.iter().chain(&sun.w_per_m2);
-    for &w_per_m2 in twice {
-        let harvest_w = panel.power_w(w_per_m2);
-        let charge_a = harvest_w / stored_v.max(threshold_v);
-        let end_s = now_s + sun.step_s;
-        // A full store that is fed more than it gives stays full.
-        if stored_v >= full_v && charge_a >= node.mean_a + capacitor.leakage_a {
-            offered_j += harvest_w * sun.step_s;
-            refused_j += (harvest_w - (node.mean_a + capacitor.leakage_a) * capacitor.max_v) * sun.step_s;
-            full_at_s = end_s;
-            now_s = end_s;
-            continue;
-        }
-        let change_v = (charge_a - node.mean_a).abs() * sun.step_s / capacitor.capacitance_f;
-        let parts = (change_v / (FINE * capacitor.max_v)).ceil().clamp(1.0, f64::from(FINEST)) as u32;
-        let part_s = sun.step_s / f64::from(parts);
-        for _ in 0..parts {
-            let step = capacitor.step(stored_v, harvest_w, node.mean_a, part_s);
-            stored_v = step.stored_v;
-            now_s += part_s;
-            offered_j += harvest_w * part_s;
-            refused_j += step.refused_j;
-            if step.starved || stored_v < threshold_v {
-                return None;
-            }
-            if stored_v >= full_v {
-                full_at_s = now_s;
-            } else if stored_v < course.lowest_v {
-                course.lowest_v = stored_v;
-                course.lowest_at_s = now_s;
-                course.dark_s = now_s - full_at_s;
-            }
-        }
-        now_s = end_s;
+    // The same power charges most at the lowest voltage: what is too little there drains any store in the end.
+    let mean_w = panel.power_w(sun.insolation_j_per_m2() / sun.period_s());
+    if mean_w / threshold_v < node.mean_a + capacitor.leakage_at(threshold_v) {
+        return None;
     }
+    let mut walk = Walk::from_full(*node, *capacitor, threshold_v);
+    for round in 1..=MOST_ROUNDS {
+        let (start_s, start_v) = (walk.now_s, walk.stored_v);
+        walk.round(panel, sun)?;
+        // Full after the first round, it is at that hour of each.
+        let steady = walk.full_at_s > start_s || start_v - walk.stored_v <= STEADY * capacitor.max_v;
+        if round > 1 && steady {
+            break;
+        }
+    }
+    let Walk { mut course, offered_j, refused_j, .. } = walk;
     course.lowest_at_s %= sun.period_s();
     course.refused = if offered_j > 0.0 { refused_j / offered_j } else { 0.0 };
     Some(course)
+}
+
+/// A store on its way through the rounds.
+struct Walk {
+    node: Node,
+    capacitor: Capacitor,
+    threshold_v: f64,
+    stored_v: f64,
+    now_s: f64,
+    /// When it was last full.
+    full_at_s: f64,
+    course: Course,
+    /// What the panel gave in this round, in joules.
+    offered_j: f64,
+    /// What of it the full store refused, in joules.
+    refused_j: f64,
+}
+
+impl Walk {
+    fn from_full(node: Node, capacitor: Capacitor, threshold_v: f64) -> Walk {
+        let stored_v = capacitor.max_v;
+        let course = Course { lowest_v: stored_v, lowest_at_s: 0.0, dark_s: 0.0, refused: 0.0 };
+        Walk {
+            node,
+            capacitor,
+            threshold_v,
+            stored_v,
+            now_s: 0.0,
+            full_at_s: 0.0,
+            course,
+            offered_j: 0.0,
+            refused_j: 0.0,
+        }
+    }
+
+    /// Once through the irradiance; none where a message would have been missed.
+    fn round(&mut self, panel: &Panel, sun: &Irradiance) -> Option<()> {
+        let Walk { node, capacitor, threshold_v, .. } = *self;
+        let full_v = capacitor.max_v * (1.0 - 1e-6);
+        (self.offered_j, self.refused_j) = (0.0, 0.0);
+        for &w_per_m2 in &sun.w_per_m2 {
+            let harvest_w = panel.power_w(w_per_m2);
+            let charge_a = harvest_w / self.stored_v.max(threshold_v);
+            let end_s = self.now_s + sun.step_s;
+            // A full store that is fed more than it gives stays full.
+            if self.stored_v >= full_v && charge_a >= node.mean_a + capacitor.leakage_a {
+                let kept_w = (node.mean_a + capacitor.leakage_a) * capacitor.max_v;
+                self.offered_j += harvest_w * sun.step_s;
+                self.refused_j += (harvest_w - kept_w) * sun.step_s;
+                self.full_at_s = end_s;
+                self.now_s = end_s;
+                continue;
+            }
+            let change_v = (charge_a - node.mean_a).abs() * sun.step_s / capacitor.capacitance_f;
+            let parts = (change_v / (FINE * capacitor.max_v)).ceil().clamp(1.0, f64::from(FINEST)) as u32;
+            let part_s = sun.step_s / f64::from(parts);
+            for _ in 0..parts {
+                let step = capacitor.step(self.stored_v, harvest_w, node.mean_a, part_s);
+                self.stored_v = step.stored_v;
+                self.now_s += part_s;
+                self.offered_j += harvest_w * part_s;
+                self.refused_j += step.refused_j;
+                if step.starved || self.stored_v < threshold_v {
+                    return None;
+                }
+                if self.stored_v >= full_v {
+                    self.full_at_s = self.now_s;
+                } else if self.stored_v < self.course.lowest_v {
+                    self.course.lowest_v = self.stored_v;
+                    self.course.lowest_at_s = self.now_s;
+                    self.course.dark_s = self.now_s - self.full_at_s;
+                }
+            }
+            self.now_s = end_s;
+        }
+        Some(())
+    }
 }
 
 /// The part that is just large enough, and the course with it.

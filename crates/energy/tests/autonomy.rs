@@ -90,3 +90,27 @@ fn a_supply_above_the_capacitor_is_never_met() {
     let low = Capacitor { max_v: 2.5, ..CAPACITOR };
     assert_eq!(course(&NODE, &low, &panel(1.0), &days(&[1000.0; 2])), None);
 }
+
+/// 10 µA at no less than 2.7 V and 12 h of sun a day ask for 54 µW of panel at least. With 50 µW a store of 100 F loses
+/// (10 µA - 25 µW / 2.7 V) x 864,000 s / 100 F = 6 mV or more in ten days: full at first, it is empty after a year or two.
+#[test]
+fn what_a_large_store_hides_for_some_rounds_is_found() {
+    let sun = days(&[1000.0; 5]);
+    let large = Capacitor { capacitance_f: 100.0, ..CAPACITOR };
+    assert_eq!(course(&NODE, &large, &panel(50e-6), &sun), None);
+    assert_eq!(smallest_capacitor(&NODE, &CAPACITOR, &panel(50e-6), &sun), None);
+}
+
+/// 80 µW in the sun: 1 F comes to rest where 12 h of it give back the 0.432 V of a night. From a up to b = a + 0.432 V at P/I =
+/// 8 V (the formula above) 43,200 s = 100,000 s/V (-0.432 V + 8 V ln((8 - a) / (8 - b))), so (8 - a) / (8 - b) = e^0.108 =
+/// 1.114048 and a = 8 - 0.432 · 1.114048 / 0.114048 = 3.7801 V. (6.1) with 7.0 J asks for √14 = 3.742 V and is met, with 7.2
+/// J for √14.4 = 3.795 V, which the first ten days from a full store still have.
+#[test]
+fn a_store_that_is_never_full_again_comes_to_rest_where_the_panel_feeds_the_node() {
+    let sun = days(&[1000.0; 5]);
+    let asks = |required_j| Node { required_j, ..NODE };
+    let found = course(&asks(7.0), &CAPACITOR, &panel(80e-6), &sun).expect("it rests above");
+    near(found.lowest_v, 3.7801, 1e-3);
+    assert_eq!(found.refused, 0.0);
+    assert_eq!(course(&asks(7.2), &CAPACITOR, &panel(80e-6), &sun), None);
+}
