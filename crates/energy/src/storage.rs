@@ -197,11 +197,11 @@ impl Battery {
     #[must_use]
     pub fn life_s(&self, power_w: f64) -> f64 {
         let end_j = (1.0 - self.usable) * self.energy_j();
-        let rate = -(1.0 - self.self_discharge_per_year).ln() / YEAR_S;
+        let rate = -(-self.self_discharge_per_year).ln_1p() / YEAR_S;
         if rate == 0.0 {
             return self.usable_j() / power_w;
         }
-        ((power_w + rate * self.energy_j()) / (power_w + rate * end_j)).ln() / rate
+        (rate * self.usable_j() / (power_w + rate * end_j)).ln_1p() / rate
     }
 
     /// What a new one holds, in joules.

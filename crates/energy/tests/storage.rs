@@ -166,6 +166,15 @@ fn a_battery_that_discharges_itself() {
     assert_close(battery.life_s(20e-6), life_s, 1e-4);
 }
 
+/// A loss too small to matter, as of a file that says 1e-15, leaves the life without one: 3.4247 years at 100 µW.
+#[test]
+fn next_to_no_self_discharge_is_as_none() {
+    let none = Battery { capacity_ah: 1.0, voltage_v: 3.0, self_discharge_per_year: 0.0, usable: 1.0 };
+    for self_discharge_per_year in [1e-18, 1e-15, 1e-12, 1e-9] {
+        assert_close(Battery { self_discharge_per_year, ..none }.life_s(100e-6), 1.08e8, 1e-8);
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let message = |capacitor: Capacitor| capacitor.check().unwrap_err().to_string();
