@@ -150,10 +150,13 @@ pub struct Requirement {
 
 impl Requirement {
     /// How far a candidate is beyond the limit, as a share of the limit: 0.16 is 16 % too much (or too little, where
-    /// more is better), a negative one is slack. Infinite where the quantity is not known.
+    /// more is better), a negative one is slack. Infinite where the quantity is not known or no number.
     #[must_use]
     pub fn excess(&self, candidate: &Candidate) -> f64 {
-        let Some(value) = self.quantity.of(candidate) else { return f64::INFINITY };
+        let value = match self.quantity.of(candidate) {
+            Some(value) if !value.is_nan() => value,
+            _ => return f64::INFINITY,
+        };
         // A requirement that is written with few digits is met by what rounds to it: 1/6 s by 0.16666...7 s.
         let share = value / self.limit - 1.0;
         let excess = if self.quantity.at_least() { -share } else { share };

@@ -146,8 +146,10 @@ impl Radio {
         range::require("max_v", radio.max_v, radio.max_v > radio.min_v, "above min_v")?;
         range::positive("bit_rate_hz", radio.bit_rate_hz)?;
         range::positive("largest_bytes", f64::from(radio.packet.largest_bytes))?;
-        for state in &radio.states {
-            range::not_negative("current_a", state.current_a)?;
+        let drawn = radio.states.iter().map(|state| state.current_a);
+        let drawn = drawn.chain(radio.receive.points.iter().map(|point| point.current_a));
+        for current_a in drawn.chain(radio.transmit.points.iter().map(|point| point.current_a)) {
+            range::not_negative("current_a", current_a)?;
         }
         for passage in radio.changes.iter().flat_map(|change| &change.through) {
             range::not_negative("time_s", passage.time_s)?;
@@ -172,7 +174,8 @@ impl Radio {
     /// The same radio, set otherwise.
     ///
     /// # Errors
-    /// [`RadioError::Unknown`] with the settings that the data sheet gives a current for.
+    /// [`RadioError::Unknown`] with the settings that the data sheet gives a current for; [`RadioError::OutOfRange`] for
+    /// a bit rate that is not above zero.
     pub fn set(&self, setting: &Setting) -> Result<Radio, RadioError> {
         let radio = Radio {
             bit_rate_hz: setting.bit_rate_hz.unwrap_or(self.bit_rate_hz),
@@ -181,6 +184,7 @@ impl Radio {
             receive_mode: setting.receive_mode.clone().or_else(|| self.receive_mode.clone()),
             ..self.clone()
         };
+        range::positive("bit_rate_hz", radio.bit_rate_hz)?;
         radio.rx_a()?;
         radio.tx_a()?;
         Ok(radio)

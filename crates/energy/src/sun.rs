@@ -155,13 +155,14 @@ impl Irradiance {
         self.w_per_m2.iter().sum::<f64>() * self.step_s
     }
 
-    /// Some of its days: `first` counts from 0, and the days go round as time does.
+    /// Some of its days, at least one: `first` counts from 0, and the days go round as time does.
     #[must_use]
     pub fn of_days(&self, first: usize, days: usize) -> Irradiance {
         let per_day = (DAY_S / self.step_s).round() as usize;
         let steps = self.w_per_m2.len();
-        let w_per_m2 =
-            (first * per_day..(first + days) * per_day).map(|step| self.w_per_m2[step % steps]).collect();
+        let w_per_m2 = (first * per_day..(first + days.max(1)) * per_day)
+            .map(|step| self.w_per_m2[step % steps])
+            .collect();
         Irradiance { step_s: self.step_s, w_per_m2, source: self.source.clone() }
     }
 }

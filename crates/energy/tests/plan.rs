@@ -197,5 +197,8 @@ fn how_far_a_point_is_from_a_limit() {
     assert!((excess(Quantity::Energy, 2e-3) - 0.155).abs() < 1e-12);
     assert!((excess(Quantity::Security, 128.0) - 0.375).abs() < 1e-12);
     assert_eq!(excess(Quantity::Life, 1.0), f64::INFINITY);
+    let unknown = Candidate { compute_s: f64::NAN, ..one.clone() };
+    let latency = Requirement { quantity: Quantity::Latency, limit: 1.0 };
+    assert_eq!(latency.excess(&unknown), f64::INFINITY, "what is no number meets nothing");
     assert_eq!(excess(Quantity::Energy, 2.31e-3), 0.0);
 }

@@ -120,6 +120,11 @@ fn what_the_data_sheet_does_not_have_is_refused_with_what_it_has() {
     assert!(error.contains("no output power '3 dBm 433 MHz'; it has 0 dBm 433 MHz, "), "{error}");
     let error = radio.set(&Setting { bit_rate_hz: Some(1e6), ..Setting::default() }).unwrap_err().to_string();
     assert!(error.contains("no receiver setting '1000 kbit/s sensitivity'"), "{error}");
+    // The RFM12B's current does not depend on the bit rate, so that any would do that is one.
+    for bit_rate_hz in [0.0, -1.0, f64::NAN] {
+        let setting = Setting { bit_rate_hz: Some(bit_rate_hz), ..Setting::default() };
+        assert!(matches!(rfm12b().set(&setting), Err(RadioError::OutOfRange(_))), "{bit_rate_hz}");
+    }
     assert!(radio.change("sleep", "tx").unwrap_err().to_string().contains("sleep to idle"));
 }
 
@@ -131,6 +136,8 @@ fn a_file_that_cannot_send_is_refused() {
     let unknown_state = CC2500.replace("name = \"settling\"", "name = \"setling\"");
     assert!(Radio::from_toml(&unknown_state).unwrap_err().to_string().contains("no state 'settling'"));
     let negative = CC2500.replace("current_a = 160e-6", "current_a = -160e-6");
+    assert!(matches!(Radio::from_toml(&negative), Err(RadioError::OutOfRange(_))));
+    let negative = CC2500.replace("current_a = 9.9e-3", "current_a = -9.9e-3");
     assert!(matches!(Radio::from_toml(&negative), Err(RadioError::OutOfRange(_))));
     assert!(matches!(Radio::from_toml("name = 3"), Err(RadioError::File(_))));
 }

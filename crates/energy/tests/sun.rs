@@ -79,6 +79,7 @@ fn a_line_through_the_middles_keeps_the_energy() {
     let steps = (day.period_s() / step_s) as usize;
     let sum: f64 = (0..steps).map(|step| day.at((step as f64 + 0.5) * step_s) * step_s).sum();
     assert!((sum / day.insolation_j_per_m2() - 1.0).abs() < 1e-9);
+    assert_eq!(greensboro().of_days(3, 0).w_per_m2.len(), 24, "there is no irradiance without a day");
     // Days go round, too.
     assert_eq!(greensboro().of_days(364, 2).w_per_m2[24..], greensboro().w_per_m2[..24]);
 }
