@@ -11,10 +11,12 @@ pub mod hc08_port;
 pub mod mcs51_port;
 pub mod mcs51_system;
 pub mod mpy32;
+pub mod msp430_adc12;
 pub mod msp430_clocks;
 pub mod msp430_flash;
 pub mod msp430_pmm;
 pub mod msp430_ports;
+pub mod msp430_ref;
 pub mod msp430_timer_a;
 pub mod msp430_ucs;
 pub mod msp430_usci_spi;
@@ -57,6 +59,7 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "r8c-ports" => return Ok(Box::new(r8c_ports::Ports::new(spec))),
         "r8c-system" => return Ok(Box::new(r8c_system::System::new(spec))),
         "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
+        "msp430-adc12" => return Ok(Box::new(msp430_adc12::Adc12::new(part, spec)?)),
         "msp430-flash" => return Ok(Box::new(msp430_flash::Flash::new(part, spec)?)),
         "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(part, spec)?)),
         "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),

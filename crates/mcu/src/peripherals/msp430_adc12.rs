@@ -1,0 +1,403 @@
+//! The converter ADC12_A of the MSP430F5xx, and the reference beside it.
+//!
+//! Source: SLAU208, chapter "ADC12_A"; addresses, bits and vector numbers compared with TI's header for the part. All
+//! four conversion modes, started by `ADC12SC`, with the sampling timer (`ADC12SHP`); a conversion takes the sampling
+//! time and 9, 11 or 13 clocks more, without the up to one clock that it takes to begin. The voltage is taken when the
+//! result is there. References are the supply and the internal one, both against AVSS; inputs are A0 to A7 and A12 to A15
+//! as the board sets them and half the supply. Not modelled and refused with a fault: other references, the temperature
+//! diode, starts by timers, MCLK as the clock, signed results, changes of settings that need `ADC12ENC` cleared.
+
+use super::msp430_clocks::Clocks;
+use super::msp430_ref::Reference;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+const CTL0: u32 = 0x00;
+const CTL1: u32 = 0x02;
+const CTL2: u32 = 0x04;
+const IFG: u32 = 0x0a;
+const IE: u32 = 0x0c;
+const IV: u32 = 0x0e;
+const MCTL0: u32 = 0x10;
+const MEM0: u32 = 0x20;
+const END: u32 = 0x40;
+
+/// Bits of `ADC12CTL0`.
+const START: u32 = 0x01;
+const ENABLE: u32 = 0x02;
+const TIME_OVERFLOW_ENABLE: u32 = 0x04;
+const OVERFLOW_ENABLE: u32 = 0x08;
+const ON: u32 = 0x10;
+const MULTIPLE: u32 = 0x80;
+/// What of it changes only while `ADC12ENC` is clear.
+const LOCKED: u32 = 0xfff0;
+/// Bits of `ADC12CTL1`.
+const BUSY: u32 = 0x01;
+const SAMPLING_TIMER: u32 = 0x200;
+/// `ADC12ISSH`, `ADC12SHSx`.
+const OTHER_STARTS: u32 = 0xd00;
+/// Bits of `ADC12CTL2`.
+const SIGNED: u32 = 0x08;
+const PREDIVIDER: u32 = 0x100;
+/// 12 bits, as after a reset.
+const TWELVE_BITS: u32 = 0x20;
+/// `ADC12EOS` in `ADC12MCTLx`.
+const END_OF_SEQUENCE: u8 = 0x80;
+/// Sampling clocks by `ADC12SHTx`.
+const SAMPLING: [u64; 16] = [4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1024, 1024, 1024];
+
+/// The converter.
+#[derive(Clone)]
+pub struct Adc12 {
+    name: String,
+    base: u32,
+    reference_base: u32,
+    irq: u8,
+    clocks: Clocks,
+    clock_hz: u64,
+    oscillator_hz: u64,
+    lowest_supply_v: f64,
+    reference: Reference,
+    control: [u32; 3],
+    flags: u32,
+    enables: u32,
+    overflow: bool,
+    time_overflow: bool,
+    memory_control: [u8; 16],
+    memory: [u32; 16],
+    /// The conversion memory under way or next in a sequence; `None` outside.
+    at: Option<usize>,
+    /// What the conversion under way measures against, and the cycle at which it ends.
+    converting: Option<(f64, u64)>,
+    /// Why the next conversion of a sequence could not begin, until the program hears of it.
+    failure: Option<String>,
+    served: bool,
+}
+
+impl Adc12 {
+    /// The converter with its registers from `spec.base` on and `spec.irq` as its vector. Settings: `oscillator_hz`, of
+    /// ADC12OSC; `supply_mv`, the lowest supply; `reference_base`, the address of `REFCTL0`, and those of
+    /// [`Reference::new`].
+    ///
+    /// # Errors
+    /// One of them is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Adc12, String> {
+        let setting = |key: &str| {
+            let value = spec.settings.get(key).copied().filter(|value| *value > 0);
+            value.map(|value| value as u64).ok_or_else(|| format!("{}: {} needs {key}", part.name, spec.name))
+        };
+        let mut adc = Adc12 {
+            name: spec.name.clone(),
+            base: spec.base,
+            reference_base: setting("reference_base")? as u32,
+            irq: spec.irq.unwrap_or(0),
+            clocks: Clocks::new(part),
+            clock_hz: part.default_clock_hz,
+            oscillator_hz: setting("oscillator_hz")?,
+            lowest_supply_v: setting("supply_mv")? as f64 / 1000.0,
+            reference: Reference::new(part, spec)?,
+            control: [0; 3],
+            flags: 0,
+            enables: 0,
+            overflow: false,
+            time_overflow: false,
+            memory_control: [0; 16],
+            memory: [0; 16],
+            at: None,
+            converting: None,
+            failure: None,
+            served: false,
+        };
+        adc.reset();
+        Ok(adc)
+    }
+
+    fn fault(&self, address: u32, pc: u32, what: impl Into<String>) -> Fault {
+        Fault::Peripheral { pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    fn sequence(&self) -> bool {
+        self.control[1] >> 1 & 1 == 1
+    }
+
+    fn repeats(&self) -> bool {
+        self.control[1] >> 2 & 1 == 1
+    }
+
+    /// 8, 10 or 12; 14 stands for the reserved setting.
+    fn bits(&self) -> u32 {
+        8 + 2 * (self.control[2] >> 4 & 3)
+    }
+
+    /// Starts the conversion into memory `index` at cycle `now`.
+    fn start(&mut self, index: usize, now: u64, supply_v: f64) -> Result<(), String> {
+        let [control0, control1, control2] = self.control;
+        let refused = match () {
+            () if control1 & OTHER_STARTS != 0 => Some("only starts by ADC12SC are modelled"),
+            () if control1 & SAMPLING_TIMER == 0 => Some("only the sampling timer (ADC12SHP) is modelled"),
+            () if control2 & SIGNED != 0 => Some("signed results are not modelled"),
+            () if self.bits() > 12 => Some("ADC12RES = 3 is reserved"),
+            () if matches!(self.memory_control[index] & 15, 8..=10) => {
+                Some("of the inner inputs only half the supply (11) is modelled")
+            }
+            () if control1 >> 3 & 3 == 2 => Some("MCLK as the clock is not modelled"),
+            () => None,
+        };
+        if let Some(what) = refused {
+            return Err(what.into());
+        }
+        if supply_v < self.lowest_supply_v {
+            return Err(format!(
+                "a conversion at {supply_v} V, below the {} V that it needs",
+                self.lowest_supply_v
+            ));
+        }
+        let reference_v = match self.memory_control[index] >> 4 & 7 {
+            0 => supply_v,
+            1 => self.reference.voltage_v(now, supply_v)?,
+            _ => return Err("only AVCC and VREF+ against AVSS are modelled".into()),
+        };
+        let sampling = SAMPLING[(control0 >> if index < 8 { 8 } else { 12 } & 15) as usize];
+        let divider = u64::from(control1 >> 5 & 7) + 1;
+        let divider = if control2 & PREDIVIDER != 0 { 4 * divider } else { divider };
+        let clocks = (sampling + u64::from(self.bits()) + 1) * divider;
+        let end = match control1 >> 3 & 3 {
+            0 => now + (clocks * self.clock_hz).div_ceil(self.oscillator_hz),
+            1 => self.clocks.aclk_edge(self.clocks.aclk_count(now) + clocks),
+            _ => now + clocks,
+        };
+        self.at = Some(index);
+        self.converting = Some((reference_v, end));
+        Ok(())
+    }
+
+    /// The program has set `ADC12SC`.
+    fn trigger(&mut self, now: u64, supply_v: f64) -> Result<(), String> {
+        if self.converting.is_some() {
+            self.time_overflow = true;
+            return Ok(());
+        }
+        let first = (self.control[1] >> 12) as usize;
+        self.start(self.at.unwrap_or(first), now, supply_v)
+    }
+
+    /// The conversion under way has ended: its result, and what comes after it.
+    fn finish(&mut self, reference_v: f64, end: u64, context: &Context<'_, '_>) {
+        let Some(index) = self.at.take() else { return };
+        let supply_v = context.board.supply_v;
+        let input_v = match self.memory_control[index] & 15 {
+            11 => supply_v / 2.0,
+            channel => context.board.analog_v(channel),
+        };
+        let full = f64::from((1u32 << self.bits()) - 1);
+        // SLAU208: N = 4095 (Vin - VR-) / (VR+ - VR-), full scale at and above the reference.
+        self.memory[index] = (full * input_v / reference_v).clamp(0.0, full) as u32;
+        self.overflow |= self.flags >> index & 1 == 1;
+        self.flags |= 1 << index;
+        let last = !self.sequence() || self.memory_control[index] & END_OF_SEQUENCE != 0;
+        let first = (self.control[1] >> 12) as usize;
+        let next = match (last, self.repeats()) {
+            (false, _) => (index + 1) % 16,
+            (true, true) if self.control[0] & ENABLE != 0 => first,
+            (true, _) => return,
+        };
+        self.at = Some(next);
+        if self.control[0] & MULTIPLE != 0 {
+            self.failure = self.start(next, end, supply_v).err();
+        }
+    }
+
+    /// Ends the conversions that have ended by now.
+    fn advance(&mut self, context: &Context<'_, '_>) -> Result<(), String> {
+        while let Some((reference_v, end)) = self.converting.filter(|(_, end)| *end <= context.now) {
+            self.converting = None;
+            self.finish(reference_v, end, context);
+        }
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn update(&self, context: &mut Context<'_, '_>) {
+        if self.vector() == 0 {
+            context.withdraw(self.irq);
+        } else {
+            context.request(self.irq);
+        }
+    }
+
+    /// What `ADC12IV` reads.
+    fn vector(&self) -> u32 {
+        let pending = self.flags & self.enables;
+        if self.overflow && self.control[0] & OVERFLOW_ENABLE != 0 {
+            2
+        } else if self.time_overflow && self.control[0] & TIME_OVERFLOW_ENABLE != 0 {
+            4
+        } else if pending != 0 {
+            6 + 2 * pending.trailing_zeros()
+        } else {
+            0
+        }
+    }
+
+    fn word(&mut self, offset: u32) -> Option<u32> {
+        Some(match offset {
+            CTL0 | CTL2 => self.control[(offset / 2) as usize],
+            CTL1 => self.control[1] | if self.at.is_some() { BUSY } else { 0 },
+            IFG => self.flags,
+            IE => self.enables,
+            IV => {
+                let vector = self.vector();
+                self.overflow &= vector != 2;
+                self.time_overflow &= vector != 4;
+                vector
+            }
+            MCTL0..MEM0 => {
+                let index = (offset - MCTL0) as usize;
+                u32::from(u16::from_le_bytes([self.memory_control[index], self.memory_control[index + 1]]))
+            }
+            MEM0..END => {
+                let index = ((offset - MEM0) / 2) as usize;
+                self.flags &= !(1 << index);
+                self.memory[index]
+            }
+            _ => return None,
+        })
+    }
+
+    fn write_control0(&mut self, value: u32, context: &Context<'_, '_>) -> Result<(), String> {
+        let before = self.control[0];
+        if before & ENABLE != 0 && (before ^ value) & LOCKED != 0 {
+            return Err("this bit of ADC12CTL0 changes only while ADC12ENC is clear".into());
+        }
+        // ADC12SC falls back by itself.
+        self.control[0] = value & 0xffff & !START;
+        if value & ENABLE == 0 && !self.repeats() && !self.sequence() {
+            // A single conversion stops at once.
+            self.at = None;
+            self.converting = None;
+        }
+        if value & (START | ENABLE) != START | ENABLE {
+            return Ok(());
+        }
+        if value & ON == 0 {
+            return Err("a conversion is started while the converter is off (ADC12ON)".into());
+        }
+        self.trigger(context.now, context.board.supply_v)
+    }
+
+    fn write_word(&mut self, offset: u32, value: u32, context: &Context<'_, '_>) -> Result<(), String> {
+        let locked = matches!(offset, CTL1 | CTL2 | MCTL0..MEM0) && self.control[0] & ENABLE != 0;
+        match offset {
+            _ if locked => return Err("this register changes only while ADC12ENC is clear".into()),
+            CTL0 => return self.write_control0(value, context),
+            CTL1 => self.control[1] = value & 0xffff & !BUSY,
+            CTL2 => self.control[2] = value & 0xffff,
+            IFG => self.flags = value & 0xffff,
+            IE => self.enables = value & 0xffff,
+            IV => {
+                self.overflow = false;
+                self.time_overflow = false;
+                self.flags = 0;
+            }
+            MCTL0..MEM0 => {
+                let index = (offset - MCTL0) as usize;
+                self.memory_control[index..index + 2].copy_from_slice(&(value as u16).to_le_bytes());
+            }
+            MEM0..END => self.memory[((offset - MEM0) / 2) as usize] = value & 0xfff,
+            _ => return Err("there is no such register".into()),
+        }
+        Ok(())
+    }
+}
+
+impl Peripheral for Adc12 {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![self.base..self.base + END, self.reference_base..self.reference_base + 2]
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context).map_err(|what| self.fault(address, context.pc, what))?;
+        let word = if address >= self.base {
+            let word = self.word((address - self.base) & !1);
+            word.ok_or_else(|| self.fault(address, context.pc, "there is no such register"))?
+        } else {
+            self.reference.read()
+        };
+        self.update(context);
+        Ok(if size == 2 { word } else { word >> (8 * (address & 1)) & 0xff })
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.advance(context).map_err(|what| self.fault(address, context.pc, what))?;
+        let (pc, offset) = (context.pc, address.wrapping_sub(self.base));
+        let shift = 8 * (address & 1);
+        let merged = |word: u32| if size == 2 { value } else { word & !(0xff << shift) | value << shift };
+        let result = if address < self.base {
+            let busy = self.converting.is_some();
+            let word = merged(self.reference.read());
+            if busy { Err("the reference is changed during a conversion") } else { Ok(()) }
+                .and_then(|()| self.reference.write(word, context.now))
+                .map_err(String::from)
+        } else if size == 1 && matches!(offset & !1, IV | MEM0..END) {
+            Err("this register is written in words".into())
+        } else {
+            let word = merged(if size == 2 { 0 } else { self.word(offset & !1).unwrap_or(0) });
+            self.write_word(offset & !1, word, context)
+        };
+        result.map_err(|what| self.fault(address, pc, what))?;
+        self.update(context);
+        Ok(())
+    }
+
+    fn clock_needed(&self) -> Option<&'static str> {
+        self.converting?;
+        match self.control[1] >> 3 & 3 {
+            1 => Some("ACLK"),
+            3 => Some("SMCLK"),
+            _ => None,
+        }
+    }
+
+    fn due(&self) -> Option<u64> {
+        if self.served { Some(0) } else { self.converting.map(|(_, end)| end) }
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.served = false;
+        self.failure = self.advance(context).err();
+        self.update(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        // The flags stay until their memory is read.
+        self.served |= irq == self.irq;
+    }
+
+    fn reset(&mut self) {
+        self.reference.reset();
+        self.control = [0, 0, TWELVE_BITS];
+        self.flags = 0;
+        self.enables = 0;
+        self.overflow = false;
+        self.time_overflow = false;
+        self.memory_control = [0; 16];
+        self.memory = [0; 16];
+        self.at = None;
+        self.converting = None;
+        self.failure = None;
+        self.served = false;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
