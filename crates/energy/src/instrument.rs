@@ -144,8 +144,8 @@ impl Instrument {
     /// fall; energy = Vcc · Accm · Vref / (2ⁿ · R) · Ts (3.1), cycles = Ns · Ts · Fcpu (3.2).
     ///
     /// # Errors
-    /// [`OutOfRange`] as [`Instrument::check`], and for a supply or a clock that is not above zero or a stretch that
-    /// is negative.
+    /// [`OutOfRange`] as [`Instrument::check`], and for a supply or a clock that is not above zero, a stretch that is
+    /// negative, or a current that leaves no supply behind the shunt.
     pub fn read(&self, waveform: &Waveform, clock_hz: f64) -> Result<Reading, OutOfRange> {
         self.check()?;
         range::positive("supply_v", waveform.supply_v)?;
@@ -153,6 +153,13 @@ impl Instrument {
         for segment in &waveform.segments {
             range::not_negative("duration_s", segment.duration_s)?;
             range::not_negative("current_a", segment.current_a)?;
+            let left_v = waveform.supply_v - segment.current_a * self.shunt_ohm;
+            range::require(
+                "supply behind the shunt",
+                left_v,
+                left_v > 0.0,
+                "above 0 V: take a smaller shunt",
+            )?;
         }
         let sample_s = 1.0 / self.sample_hz;
         let full_scale_a = self.full_scale_a();

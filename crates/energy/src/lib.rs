@@ -10,6 +10,7 @@
 
 pub mod autonomy;
 mod calibration;
+mod figures;
 mod fit;
 pub mod instrument;
 mod line;

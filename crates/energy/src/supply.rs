@@ -123,6 +123,12 @@ pub enum SupplyError {
         /// Where the limit stands.
         source_document: String,
     },
+    /// No clock at all.
+    #[error("a clock of {clock_hz} Hz is none; give one above zero")]
+    NoClock {
+        /// Asked for, in Hz.
+        clock_hz: f64,
+    },
     /// The data sheet has no current for code in RAM.
     #[error("{source_document} gives no current for code in RAM; ask for that of code in flash")]
     NoRamCurrent {
@@ -140,10 +146,10 @@ pub enum SupplyError {
         /// How many there are.
         clocks: usize,
     },
-    /// A calibration leaves no current here.
+    /// A calibration, or a line through points far away, leaves no current here.
     #[error(
-        "the calibration makes {current_ma:.3} mA of the current at {clock} MHz, {supply_v} V; \
-         give it a point near there", clock = clock_hz / 1e6, current_ma = current_a * 1e3
+        "the points of the target file, and the calibration where there is one, make {current_ma:.3} mA of the current \
+         at {clock} MHz, {supply_v} V; give them one near there", clock = clock_hz / 1e6, current_ma = current_a * 1e3
     )]
     Calibrated {
         /// Asked for, in Hz.
@@ -171,12 +177,7 @@ impl Supply {
     pub fn from_toml(text: &str) -> Result<Supply, SupplyError> {
         let supply =
             toml::from_str::<File>(text).map_err(|error| SupplyError::File(error.to_string()))?.supply;
-        if supply.limits.is_empty() || supply.levels.iter().any(|level| level.points.is_empty()) {
-            return Err(SupplyError::File("[supply] needs a limit, and a point in each level".into()));
-        }
-        if supply.levels.is_empty() {
-            return Err(SupplyError::File("[supply] needs a level".into()));
-        }
+        supply.check_figures().map_err(|problem| SupplyError::File(format!("[supply] {problem}")))?;
         Ok(supply)
     }
 
@@ -237,12 +238,16 @@ impl Supply {
     /// Whether the data sheet allows this clock at this supply.
     ///
     /// # Errors
-    /// [`SupplyError::Voltage`] or [`SupplyError::Clock`] with the limits.
+    /// [`SupplyError::Voltage`] or [`SupplyError::Clock`] with the limits; [`SupplyError::NoClock`] for one that is not
+    /// above zero.
     pub fn check(&self, clock_hz: f64, supply_v: f64) -> Result<(), SupplyError> {
         self.check_supply(supply_v)?;
+        if clock_hz.is_nan() || clock_hz <= 0.0 {
+            return Err(SupplyError::NoClock { clock_hz });
+        }
         let limit_hz = self.max_clock_hz(supply_v);
         // A kilohertz of slack, so that a limit read off a linear rise can be asked for as it is printed.
-        if clock_hz.is_nan() || clock_hz <= 0.0 || clock_hz > limit_hz + 1e3 {
+        if clock_hz > limit_hz + 1e3 {
             return Err(SupplyError::Clock {
                 clock_hz,
                 supply_v,
@@ -402,7 +407,8 @@ mod tests {
         let error = msp430().check(12e6, 1.9).unwrap_err().to_string();
         assert_eq!(error, "12 MHz is too fast at 1.9 V: SLAS655 allows 8 MHz there; this clock needs 2.00 V");
         assert!(matches!(msp430().check(1e6, 1.7), Err(SupplyError::Voltage { .. })));
-        assert!(matches!(msp430().check(0.0, 3.0), Err(SupplyError::Clock { .. })));
+        assert!(matches!(msp430().check(0.0, 3.0), Err(SupplyError::NoClock { .. })));
+        assert!(matches!(msp430().check(f64::NAN, 3.0), Err(SupplyError::NoClock { .. })));
         assert!(matches!(msp430().check(1e6, f64::NAN), Err(SupplyError::Voltage { .. })));
     }
 

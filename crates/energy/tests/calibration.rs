@@ -113,6 +113,8 @@ fn a_point_that_says_too_little_or_too_much_is_refused_by_its_number() {
     }
     let error = refusal("[[point]]\nclock_hz = 9e6\nsupply_v = 3.0\ncurrent_a = 6e-3").to_string();
     assert!(error.starts_with("calibration point 1: 9 MHz is too fast at 3 V"), "{error}");
+    let error = refusal("[[point]]\nclock_hz = 0\nsupply_v = 3.0\ncurrent_a = 6e-3").to_string();
+    assert_eq!(error, "calibration point 1: a clock of 0 Hz is none; give one above zero");
 }
 
 #[test]
@@ -134,6 +136,6 @@ fn where_a_calibration_leaves_no_current_there_is_none() {
     let calibrated = supply().calibrated(&calibration).expect("it fits");
     let error = calibrated.current_a(1e6, 3.0).expect_err("-1 mA is no current");
     assert!(matches!(error, SupplyError::Calibrated { .. }), "{error}");
-    assert!(error.to_string().contains("makes -1.000 mA of the current at 1 MHz, 3 V"), "{error}");
+    assert!(error.to_string().contains("make -1.000 mA of the current at 1 MHz, 3 V"), "{error}");
     assert!((calibrated.current_a(4e6, 3.0).unwrap() - 5e-3).abs() < 1e-12);
 }

@@ -223,6 +223,9 @@ fn a_meter_that_cannot_be_is_refused() {
     assert_eq!(message(Instrument { bits: 32, ..good }), "bits is 32; it must be from 1 to 24");
     assert!(message(Instrument { reference_v: f64::NAN, ..good }).starts_with("reference_v is NaN"));
     assert!(message(Instrument { phase_s: 50e-9, ..good }).starts_with("phase_s is 0.00000005"));
+    // 100 ohm times 30 mA are 3 V, which 2.7 V do not have.
+    let shorted = good.read(&Waveform::constant(2.7, 30e-3, 1.0), 1e6).unwrap_err().to_string();
+    assert!(shorted.contains("supply behind the shunt") && shorted.contains("a smaller shunt"), "{shorted}");
     assert!(good.read(&waveform, 0.0).is_err());
     assert!(good.read(&Waveform::constant(-2.7, 1e-3, 1.0), 1e6).is_err());
     assert!(good.read(&Waveform::constant(2.7, 1e-3, f64::INFINITY), 1e6).is_err());

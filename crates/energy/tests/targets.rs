@@ -105,3 +105,41 @@ fn a_data_sheet_without_ram_currents_says_so() {
     let error = supply.current_at(8e6, 5.0, Fetch::Ram).expect_err("AVR does not execute from RAM");
     assert!(error.to_string().contains("no current for code in RAM"), "{error}");
 }
+
+/// A target of one's own with a slip in it: each is refused with what is wrong, not answered with a current of NaN.
+#[test]
+fn a_table_from_which_no_current_comes_is_refused() {
+    let good = r#"
+        [supply]
+        source = "a data sheet"
+        note = ""
+        default_v = 3.0
+        max_v = 3.6
+        limit = [{ supply_v = 1.8, clock_hz = 8e6 }, { supply_v = 2.0, clock_hz = 12e6 }]
+        [[supply.level]]
+        max_hz = 12e6
+        points = [{ clock_hz = 1e6, supply_v = 3.0, current_a = 0.3e-3 }, { clock_hz = 8e6, supply_v = 3.0, current_a = 1.9e-3 }]
+    "#;
+    assert!(Supply::from_toml(good).is_ok());
+    for (from, to, problem) in [
+        (
+            "clock_hz = 8e6, supply_v = 3.0",
+            "clock_hz = 1e6, supply_v = 3.0",
+            "two points of one table at 1 MHz, 3 V",
+        ),
+        ("current_a = 1.9e-3", "current_a = nan", "point at 8 MHz, 3 V with a figure that is not above zero"),
+        ("current_a = 1.9e-3", "current_a = 0.0", "point at 8 MHz, 3 V with a figure that is not above zero"),
+        ("supply_v = 2.0, clock_hz = 12e6", "supply_v = 1.6, clock_hz = 12e6", "limits that do not rise"),
+        ("supply_v = 1.8, clock_hz", "supply_v = -1.8, clock_hz", "a limit that is not above zero"),
+        ("max_v = 3.6", "max_v = 1.5", "a max_v of 1.5 V"),
+        ("default_v = 3.0", "default_v = 5.0", "an impossible default_v: 5 V is outside the 1.8 V to 3.6 V"),
+        (
+            "limit = [{ supply_v = 1.8, clock_hz = 8e6 }, { supply_v = 2.0, clock_hz = 12e6 }]",
+            "limit = []",
+            "needs a limit",
+        ),
+    ] {
+        let error = Supply::from_toml(&good.replace(from, to)).expect_err(problem).to_string();
+        assert!(error.contains(problem), "{to}: {error}");
+    }
+}
