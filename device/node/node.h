@@ -23,7 +23,7 @@
  *    4   4  node id
  *    8   4  the number that the counter begins with on a part whose information memory is empty
  *   12   2  interval_s, 1 to 65535: between readings; asynchronous, how long the node waits for energy
- *   14   2  threshold_mv of the stored voltage, from equation (6.1); the converter measures up to 6000 mV
+ *   14   2  threshold_mv of the stored voltage, from equation (6.1); the converter measures up to 5958 mV
  *   16   2  listen_every_ms: asynchronous, from one listening to the next, 0 without a pause
  *   18   2  listen_for_ms: asynchronous, how long each time, 1 and up
  *   20   1  radio address of the node, and

@@ -1,10 +1,11 @@
-/* The stored voltage, divided by 4, on A0, by ADC12_A against the reference of 1.5 V. SLAU208, "ADC12_A" and "Reference Module". */
+/* The stored voltage, divided by 4, on A0, by ADC12_A against the reference that is called 1.5 V: up to 5958 mV. SLAU208,
+ * "ADC12_A" and "Reference Module". */
 #include "../../../drivers/stored_energy.h"
 
 #include "registers.h"
 
 #define REFCTL0 REGISTER(0x01b0)
-/* REFMSTR: REFCTL0 rules the reference, not the converter; REFVSEL = 0: 1.5 V. */
+/* REFMSTR: REFCTL0 rules the reference, not the converter; REFVSEL = 0: 1.49 V. */
 #define REF_MASTER 0x0080u
 #define REF_ON 0x0001u
 
@@ -28,7 +29,8 @@
 /* SLAS655, "REF, Built-In Reference": it settles in 75 us. */
 #define SETTLE_US 75u
 
-#define REFERENCE_MV 1500u
+/* SLAS655H, "REF, Built-In Reference": VREF+ for REFVSEL = 0 is typically 1.49 V, within 1.5 %; it needs 2.2 V of supply. */
+#define REFERENCE_MV 1490u
 #define DIVIDED_BY 4u
 
 uint16_t ws_stored_energy_mv(void)
