@@ -180,6 +180,9 @@ pub struct Line {
     /// Measured is this row's figure over the figure of these runs.
     #[serde(default)]
     pub over: Option<Over>,
+    /// The volts by which the current is multiplied, where they are not the column's.
+    #[serde(default)]
+    pub times_v: Option<f64>,
     /// Bytes that are sent, where they are not those that the operations put out.
     #[serde(default)]
     pub sent_bytes: Option<u32>,

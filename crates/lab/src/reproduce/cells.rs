@@ -197,7 +197,7 @@ impl<'a> Figures<'a> {
 
     fn power_w(&self) -> f64 {
         let point = &self.subject.point;
-        point.power_w / point.supply_v * self.column.times_v.unwrap_or(point.supply_v)
+        point.power_w / point.supply_v * self.line.times_v.or(self.column.times_v).unwrap_or(point.supply_v)
     }
 
     fn energy_j(&self) -> Option<f64> {
