@@ -349,6 +349,12 @@ impl Cc2500 {
 
     fn turn_on(&mut self, strobe: u8) -> Result<(), String> {
         Format::new(&self.config)?;
+        if self.config[MCSM2] & 0x18 != 0 {
+            return Err("MCSM2: RX_TIME_RSSI and RX_TIME_QUAL are not modelled".into());
+        }
+        if self.config[MCSM2] & 7 != 7 && self.config[WORCTRL] & 0x80 != 0 {
+            return Err("MCSM2.RX_TIME counts the RC oscillator, which WORCTRL.RC_PD has off".into());
+        }
         let goal = match strobe {
             SRX => State::Rx,
             STX => State::Tx,
