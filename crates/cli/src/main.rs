@@ -1,6 +1,7 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
 mod plan;
+mod simulate;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab::target::House;
@@ -46,6 +47,9 @@ enum Command {
         after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
     )]
     Plan(Box<plan::PlanArgs>),
+    /// A harvested node in its world, its firmware on the model: sun, storage, radio, server, faster than real time
+    #[command(after_help = "Example: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg")]
+    Simulate(simulate::SimulateArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -243,6 +247,7 @@ fn main() -> ExitCode {
         Command::Measure(args) => run_measure(house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
         Command::Plan(args) => plan::run(house, *args),
+        Command::Simulate(args) => simulate::run(&house, args),
     });
     match answer {
         Ok(answer) => {

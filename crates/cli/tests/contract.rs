@@ -506,3 +506,35 @@ fn a_hex_file_without_its_map_is_refused_with_what_to_do() {
     let text = refused(&["measure", &hex.display().to_string(), "--target", "i8051"], 1);
     assert!(text.contains("alone.map is not beside it; link with sdcc"), "{text}");
 }
+
+#[test]
+fn a_simulation_tells_all_in_one_object() {
+    let arguments =
+        ["simulate", "scenarios/harvest-solar.toml", "--days", "0.008", "--seed", "3", "--format", "json"];
+    let output = command(&arguments).current_dir(home()).output().expect("the binary under test runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    assert!(error.starts_with("wattseal: 0.008 days in "), "{error}");
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array of objects");
+    let outcome = &rows[0];
+    // 691 s: at the start, after 300 s, after 600 s.
+    assert_eq!((rows.len(), &outcome["authentications"]), (1, &Value::from(3)), "{outcome}");
+    assert_eq!((&outcome["rejected"], &outcome["resets"]), (&Value::from(0), &Value::from(0)));
+    for field in ["misses", "energy", "min_v", "max_v", "events", "trace", "active_j_per_signature"] {
+        assert!(!outcome[field].is_null(), "{field}");
+    }
+}
+
+#[test]
+fn a_scenario_that_is_none_is_refused_as_usage() {
+    let error = refused(&["simulate", "harvest-sollar"], 2);
+    assert!(error.contains("harvest-sollar") && error.contains("did you mean harvest-solar"), "{error}");
+
+    let good = std::fs::read_to_string(home().join("scenarios/harvest-solar.toml")).expect("a scenario");
+    let path = std::env::temp_dir().join(format!("wattseal-scenario-{}.toml", std::process::id()));
+    std::fs::write(&path, good.replace("clock_hz", "clock_mhz")).expect("a writable folder");
+    let error = refused(&["simulate", &path.display().to_string()], 2);
+    let _ = std::fs::remove_file(&path);
+    assert!(error.contains("clock_mhz") && error.contains("`clock_hz`"), "{error}");
+    assert!(error.contains(&path.display().to_string()), "{error}");
+}

@@ -5,9 +5,12 @@
 //! - [`node`]: what is asked of a node
 //! - [`server`]: who sends challenges and verifies what the node sends
 //! - [`simulation`]: the loop
+//! - [`harvested`]: the node of `device/node` on its models
+//! - [`setup`]: from a scenario to all this
 //! - [`outcome`], [`report`], [`picture`]: what came of it
 
 pub mod circuit;
+pub mod harvested;
 pub mod ledger;
 pub mod node;
 pub mod outcome;
@@ -15,6 +18,7 @@ pub mod picture;
 pub mod report;
 pub mod scenario;
 pub mod server;
+pub mod setup;
 pub mod simulation;
 
 pub use lab::LabError;

@@ -45,7 +45,7 @@ pub fn picture(outcome: &Outcome) -> Result<String, LabError> {
         y: Axis { from_zero: true, ..Axis::linear("voltage", "V") },
         series,
         notes: vec![format!(
-            "Seed {}. {} authentications, {} missed, {} resets; {} signatures made. Marks stand at heights of their own.",
+            "Seed {}. {} authentications, {} missed, power lost {} times; {} signatures made. Marks stand at heights of their own.",
             outcome.seed,
             outcome.authentications,
             outcome.misses.total(),

@@ -9,6 +9,9 @@ use wire::node::{Challenge, Kind, Reassembly, Scheme};
 /// The random bytes of a challenge.
 pub type Nonce = [u8; 16];
 
+/// Where a packet says which piece of its message it is: `device/node/message.h`.
+const PIECE: usize = 2;
+
 /// What the server knows of its node, and how it calls it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
@@ -95,8 +98,8 @@ pub struct Server {
     deadline_ns: u64,
     rng: StdRng,
     reassembly: Reassembly,
-    /// When the first packet of the message under way began.
-    begun_ns: Option<u64>,
+    /// When the last packet with the first piece of a message began.
+    begun_ns: u64,
     /// Up to here it sends, and hears nothing.
     sending_ns: u64,
     /// The last counter accepted.
@@ -133,7 +136,7 @@ impl Server {
             deadline_ns,
             rng: StdRng::seed_from_u64(seed),
             reassembly: Reassembly::default(),
-            begun_ns: None,
+            begun_ns: 0,
             sending_ns: 0,
             counter: None,
             next_ns: 0,
@@ -197,13 +200,14 @@ impl Server {
         if packet.start_ns < self.sending_ns {
             return Ok(Verdict::Unheard);
         }
-        let start_ns = *self.begun_ns.get_or_insert(packet.start_ns);
+        if packet.bytes.get(PIECE).is_none_or(|piece| piece >> 4 == 0) {
+            self.begun_ns = packet.start_ns;
+        }
         let message = match self.reassembly.take(&packet.bytes) {
             Ok(Some(message)) => message,
             Ok(None) => return Ok(Verdict::Partial),
             Err(error) => return Ok(Verdict::Rejected(error.to_string())),
         };
-        self.begun_ns = None;
         if message.node_id != self.peer.node_id {
             return Ok(Verdict::Rejected(format!("node {:#010x} is not known", message.node_id)));
         }
@@ -229,13 +233,13 @@ impl Server {
             return Ok(Verdict::Rejected(format!("counter {} has been used", message.counter)));
         }
         self.counter = Some(message.counter);
-        Ok(self.judge(nonce, start_ns, packet.end_ns))
+        Ok(self.judge(nonce, packet.end_ns))
     }
 
     /// Whether the message that verified came in time for what was asked.
-    fn judge(&mut self, nonce: Option<Nonce>, start_ns: u64, end_ns: u64) -> Verdict {
+    fn judge(&mut self, nonce: Option<Nonce>, end_ns: u64) -> Verdict {
         let asked_ns = match (&self.open, nonce) {
-            (_, None) => start_ns,
+            (_, None) => self.begun_ns,
             (Some(open), Some(nonce)) if open.nonce == nonce => open.start_ns,
             _ => return Verdict::Late,
         };

@@ -143,7 +143,7 @@ impl Run<'_> {
             if self.now_ns >= next_sample_ns {
                 self.sample();
                 progress.report(seconds(self.now_ns), seconds(end_ns));
-                next_sample_ns += sample_ns;
+                next_sample_ns += (self.now_ns - next_sample_ns) / sample_ns * sample_ns + sample_ns;
             }
             while self.server.next_ns() <= self.now_ns {
                 self.server_acts(powered);

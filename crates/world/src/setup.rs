@@ -1,0 +1,244 @@
+//! From a scenario to a world: firmware built and configured, sun read, threshold sized.
+
+use crate::circuit::Circuit;
+use crate::harvested::{Hardware, Harvested};
+use crate::node::SECOND_NS;
+use crate::outcome::Outcome;
+use crate::scenario::{self, Scenario};
+use crate::server::{Demand, Peer, Server};
+use crate::simulation::{self, Progress, World};
+use energy::radio::Radio;
+use energy::sizing;
+use energy::sun::Irradiance;
+use lab::bench;
+use lab::elf::Firmware;
+use lab::figures::{self, Wanted};
+use lab::target::{House, OperatingPoint, Target};
+use lab::{LabError, firmware, names};
+use rand::{SeedableRng, rngs::StdRng};
+use std::path::{Path, PathBuf};
+use wire::node::{Config, Mode, Scheme};
+
+const NODE_ID: u32 = 0x5753_0001;
+const NODE_ADDRESS: u8 = 0x17;
+const SERVER_ADDRESS: u8 = 0x01;
+/// 0 dBm on the CC2500: SWRS040, "Output Power Programming".
+const PATABLE_0_DBM: u8 = 0xfe;
+
+/// What is asked of a simulation.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The scenario's file, or its name.
+    pub scenario: PathBuf,
+    /// Instead of the scenario's own.
+    pub seed: Option<u64>,
+    /// Instead of the scenario's own.
+    pub days: Option<f64>,
+}
+
+/// Simulates a scenario.
+///
+/// # Errors
+/// [`LabError::UnknownName`] and [`LabError::Usage`] for what the scenario says; what building and running firmware can
+/// bring.
+pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Outcome, LabError> {
+    let mut scenario = Scenario::read(house, &request.scenario)?;
+    scenario.seed = request.seed.unwrap_or(scenario.seed);
+    scenario.days = request.days.unwrap_or(scenario.days);
+    scenario.check().map_err(LabError::Usage)?;
+    run_scenario(house, &scenario, progress)
+}
+
+/// Simulates a world that has been read.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_scenario(
+    house: &House,
+    scenario: &Scenario,
+    progress: &dyn Progress,
+) -> Result<Outcome, LabError> {
+    let settings = &scenario.node;
+    let target = house.target(&settings.target)?;
+    let point = target.operating_point(Some(settings.clock_hz), Some(scenario.regulator.output_v))?;
+    check_variant(&target, &settings.variant)?;
+    let radio = read_radio(house, &settings.radio)?;
+    let threshold_v = threshold_v(house, scenario, &target, &point, &radio)?;
+    let image = firmware::build_app(house, &target, &point, &settings.variant, "node")?;
+    let image = Firmware::read(&image, target.part.core)?;
+
+    let scheme = scenario.scheme();
+    let curve = scenario.curve();
+    let private_key = curve.private_key(&mut StdRng::seed_from_u64(scenario.seed));
+    let mut config = Config {
+        mode: match settings.mode {
+            scenario::Mode::Periodic => Mode::Periodic,
+            scenario::Mode::Asynchronous => Mode::Asynchronous,
+        },
+        scheme,
+        node_id: NODE_ID,
+        first_counter: 1,
+        interval_s: settings.interval_s,
+        // Rounded up: what suffices in volts must suffice in millivolts.
+        threshold_mv: (threshold_v * 1e3).ceil() as u16,
+        listen_every_ms: settings.listen_every_ms,
+        listen_for_ms: settings.listen_for_ms,
+        node_address: NODE_ADDRESS,
+        server_address: SERVER_ADDRESS,
+        channel: 0,
+        power: PATABLE_0_DBM,
+        private_key: [0; 32],
+    };
+    config.private_key[..private_key.len()].copy_from_slice(&private_key);
+
+    let bit_ns = SECOND_NS as f64 / radio.bit_rate_hz;
+    let air = |bytes: u32| (f64::from(8 * bytes) * bit_ns).round() as u64;
+    let listening_ms = u64::from(settings.listen_every_ms) + u64::from(settings.listen_for_ms);
+    let peer = Peer {
+        scheme,
+        public_key: curve.public(&private_key)?,
+        node_id: NODE_ID,
+        address: NODE_ADDRESS,
+        air_ns: (air(radio.packet.overhead_bytes()), air(1)),
+        repeat_ns: if settings.listen_every_ms == 0 { 0 } else { listening_ms * 1_000_000 },
+    };
+    let demand = match (settings.mode, scenario.server.gap_s) {
+        (scenario::Mode::Asynchronous, Some(gap_s)) => Demand::Challenges { gap_s },
+        _ => Demand::Periodic { interval_ns: u64::from(settings.interval_s) * SECOND_NS },
+    };
+    let deadline_ns = (scenario.server.deadline_s * SECOND_NS as f64).round() as u64;
+    let server = Server::new(peer, demand, deadline_ns, scenario.seed);
+    let circuit = Circuit::new(
+        scenario.panel,
+        scenario.charger,
+        scenario.capacitor,
+        scenario.regulator,
+        scenario.start_v,
+    );
+    let world = World {
+        title: scenario.title.clone(),
+        seed: scenario.seed,
+        days: scenario.days,
+        sun: sun(house, scenario)?,
+        sun_share: scenario.sun.share,
+        loss: scenario.channel.loss,
+        threshold_v,
+        lowest_rail_v: target.supply.brown_out().map_or(target.supply.min_v(), |level| level.falling_v),
+        step: scenario.step,
+    };
+    let hardware = Hardware { target: &target, clock_hz: point.clock_hz, radio: &radio };
+    let mut node = Harvested::new(hardware, &image, &config)?;
+    simulation::run(&world, circuit, server, &mut node, progress)
+}
+
+fn check_variant(target: &Target, variant: &str) -> Result<(), LabError> {
+    let known = target.toolchain.variants_of(lab::target::PUBLIC_KEY);
+    if known.iter().any(|name| name == variant) {
+        return Ok(());
+    }
+    let suggestion = names::suggestion(variant, known.iter().map(String::as_str));
+    Err(LabError::UnknownName { what: "variant", name: variant.into(), suggestion })
+}
+
+fn read(path: &Path) -> Result<String, LabError> {
+    std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
+}
+
+fn read_radio(house: &House, name: &str) -> Result<Radio, LabError> {
+    let known = house.names_in("radios")?;
+    if name != crate::harvested::RADIO {
+        let suggestion = names::suggestion(name, [crate::harvested::RADIO]);
+        let what = if known.iter().any(|radio| radio == name) { "model of the radio" } else { "radio" };
+        return Err(LabError::UnknownName { what, name: name.into(), suggestion });
+    }
+    let path = house.root().join("radios").join(format!("{name}.toml"));
+    Radio::from_toml(&read(&path)?).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
+}
+
+/// The scenario's threshold, or that of (6.1): twice the energy of a signature and its packets, and the harvester's
+/// overhead, above what the storage holds when the regulator switches off. The paper counts from an empty storage, of
+/// which a regulator can use no more than it can of ours.
+fn threshold_v(
+    house: &House,
+    scenario: &Scenario,
+    target: &Target,
+    point: &OperatingPoint,
+    radio: &Radio,
+) -> Result<f64, LabError> {
+    if let Some(threshold_v) = scenario.node.threshold_v {
+        return Ok(threshold_v);
+    }
+    let wanted = Wanted {
+        target,
+        point: *point,
+        variant: &scenario.node.variant,
+        op: scenario.node.scheme.signing(),
+        bytes: match scenario.node.mode {
+            scenario::Mode::Periodic => SIGNED_OF_A_READING,
+            scenario::Mode::Asynchronous => SIGNED_OF_AN_ANSWER,
+        },
+    };
+    let key = wanted.key();
+    let figures = figures::get(house, &[wanted], &Silent)?;
+    let cycles = figures.get(&key).map_or(0.0, |figure| figure.cycles);
+    let compute_j = cycles * target.seconds_per_cycle(point) * point.power_w;
+    let mut radio_j = 0.0;
+    for bytes in packets(scenario.scheme()) {
+        let sent = radio.send(bytes, point.supply_v);
+        radio_j += sent.map_err(|error| LabError::Usage(error.to_string()))?.energy_j;
+    }
+    let required_j = sizing::required_j(compute_j, radio_j, scenario.node.overhead_j);
+    let unusable_j = scenario.capacitor.energy_j(scenario.regulator.turn_off_v);
+    let threshold_v = scenario.capacitor.voltage_v(required_j + unusable_j);
+    if threshold_v > scenario.capacitor.max_v {
+        return Err(LabError::Usage(format!(
+            "equation (6.1) asks for {threshold_v:.2} V in capacitor.capacitance_f = {} F, above capacitor.max_v = {} V; \
+             give a larger capacitance_f, a smaller node.overhead_j, or node.threshold_v",
+            scenario.capacitor.capacitance_f, scenario.capacitor.max_v
+        )));
+    }
+    Ok(threshold_v)
+}
+
+/// Bytes that are signed: `device/node/message.h`.
+const SIGNED_OF_A_READING: u16 = 20;
+const SIGNED_OF_AN_ANSWER: u16 = 36;
+
+/// Bytes of a message's packets: `device/node/message.h`.
+fn packets(scheme: Scheme) -> impl Iterator<Item = u32> {
+    const BODY_HEADER: usize = 10;
+    const HEADER: usize = 11;
+    const PIECE: usize = 50;
+    let body = BODY_HEADER + scheme.signature_bytes();
+    (0..body.div_ceil(PIECE)).map(move |index| (HEADER + PIECE.min(body - index * PIECE)) as u32)
+}
+
+struct Silent;
+
+impl bench::Progress for Silent {
+    fn report(&self, _: usize, _: usize, _: &str) {}
+}
+
+/// The sun from the scenario's first day on, for as many days as it lasts and one.
+fn sun(house: &House, scenario: &Scenario) -> Result<Irradiance, LabError> {
+    let settings = &scenario.sun;
+    let days = scenario.days.ceil() as u32 + 1;
+    if let Some(latitude_deg) = settings.latitude_deg {
+        let sky = Irradiance::clear_sky(latitude_deg, u32::from(settings.start_day), days, 600.0);
+        return sky.map_err(|error| LabError::Usage(format!("sun: {error}")));
+    }
+    let name = settings.file.clone().unwrap_or_default();
+    let path = house.root().join("scenarios/sun").join(format!("{name}.csv"));
+    if !path.is_file() {
+        let folder = house.root().join("scenarios/sun");
+        let entries = std::fs::read_dir(&folder).map_err(|error| LabError::File { path: folder, error })?;
+        let known: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".csv").map(str::to_owned))
+            .collect();
+        let suggestion = names::suggestion(&name, known.iter().map(String::as_str));
+        return Err(LabError::UnknownName { what: "sun.file", name, suggestion });
+    }
+    let year = Irradiance::from_csv(&read(&path)?)
+        .map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
+    Ok(year.of_days(usize::from(settings.start_day) - 1, days as usize))
+}
