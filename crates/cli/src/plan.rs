@@ -60,7 +60,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TIME", value_parser = units::seconds, help_heading = "Requirements")]
     life: Option<f64>,
 
-    /// A battery, such as 220mAh@3V: how long it lasts
+    /// A battery, such as 220mAh@3V, or 220mAh@3V,1%/y with its self-discharge: how long it lasts
     #[arg(long, value_name = "CHARGE@V", value_parser = units::battery, help_heading = "Supply")]
     battery: Option<Battery>,
     /// A capacitor, such as 0.1F or 0.1F@5V: what must be stored, and how long it lasts without sun; with --rate the

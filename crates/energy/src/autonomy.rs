@@ -2,7 +2,7 @@
 //!
 //! The capacitor is charged by the panel and feeds the node through a linear regulator, so that the node's mean current
 //! is drawn whatever the stored voltage. A message may be due at any time: the voltage must never be below the
-//! regulator's output, nor below what (6.1) asks for. The irradiance goes round, the first time from a full capacitor,
+//! regulator's output and the charge of a message above it, nor below what (6.1) asks for. The irradiance goes round, the first time from a full capacitor,
 //! until a year is as the one before it: a store that is a little lower each year misses messages in the end.
 
 use crate::storage::Capacitor;
@@ -17,13 +17,17 @@ pub struct Node {
     pub supply_v: f64,
     /// The energy that must be stored before a message, by (6.1), in joules.
     pub required_j: f64,
+    /// What a message takes beyond sleeping, in joules at the supply.
+    pub message_j: f64,
 }
 
 impl Node {
-    /// The lowest stored voltage at which a message can be sent, in volts.
+    /// The lowest stored voltage at which a message can be sent, in volts: at its end the supply must still be there,
+    /// its charge drawn.
     #[must_use]
     pub fn threshold_v(&self, capacitor: &Capacitor) -> f64 {
-        self.supply_v.max(capacitor.voltage_v(self.required_j))
+        let dip_v = self.message_j / self.supply_v / capacitor.capacitance_f;
+        (self.supply_v + dip_v).max(capacitor.voltage_v(self.required_j))
     }
 }
 

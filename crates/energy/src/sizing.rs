@@ -49,6 +49,14 @@ pub fn dark_s(stored_j: f64, sleep_w: f64, message_j: f64, rate_hz: f64) -> f64 
     stored_j / mean_w(sleep_w, message_j, rate_hz)
 }
 
+/// (6.3) behind a linear regulator, in seconds: of what is stored the charge counts, and only what lies above the supply.
+/// The regulator passes the charge on and turns the rest of the energy to heat; nothing is left for a node whose supply is
+/// above the full store.
+#[must_use]
+pub fn regulated_dark_s(capacitance_f: f64, full_v: f64, supply_v: f64, mean_w: f64) -> f64 {
+    capacitance_f * (full_v - supply_v).max(0.0) * supply_v / mean_w
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +84,14 @@ mod tests {
         assert!(close(rate, 0.4975));
         assert!(close(mean_w(5e-6, 2e-3, rate), 1e-3));
         assert_eq!(sustainable_hz(2.5e-6, 5e-6, 2e-3), None);
+    }
+
+    /// 0.1 F from 5 V to 2.7 V give 0.23 C; 8.127 µW at 2.7 V are 3.01 µA: 76,412 s, 21.2 h.
+    #[test]
+    fn behind_a_regulator_the_charge_counts() {
+        let dark_s = regulated_dark_s(0.1, 5.0, 2.7, 2.7 * 3.01e-6);
+        assert!((dark_s - 76_412.0).abs() < 1.0, "{dark_s}");
+        assert_eq!(regulated_dark_s(0.1, 2.5, 3.3, 1e-6), 0.0);
     }
 
     /// 0.1 F at 5 V holds 1.25 J; 5 µW asleep and 2 mJ every 100 s are 25 µW: 50,000 s.

@@ -13,7 +13,7 @@ fn days(suns: &[f64]) -> Irradiance {
 const CAPACITOR: Capacitor = Capacitor { capacitance_f: 1.0, max_v: 5.0, esr_ohm: 0.0, leakage_a: 0.0 };
 
 /// 10 µA through a linear regulator, at least 2.7 V, no more than that needed for a message.
-const NODE: Node = Node { mean_a: 10e-6, supply_v: 2.7, required_j: 0.0 };
+const NODE: Node = Node { mean_a: 10e-6, supply_v: 2.7, required_j: 0.0, message_j: 0.0 };
 
 fn panel(rated_w: f64) -> Panel {
     Panel { rated_w, charger_efficiency: 1.0 }
@@ -59,6 +59,13 @@ fn equation_6_1_decides_where_it_asks_for_more_than_the_supply() {
     let found = smallest_capacitor(&much, &CAPACITOR, &panel(1.0), &sun).expect("large enough");
     near(found.part.capacitance_f, 0.308611, 2e-3);
     near(much.threshold_v(&found.part), 3.600, 2e-3);
+}
+
+/// A message of 2.7 mJ takes 1 mC from 0.1 F at 2.7 V: 10 mV, which must lie above the supply.
+#[test]
+fn the_charge_of_a_message_lies_above_the_supply() {
+    let node = Node { message_j: 2.7e-3, ..NODE };
+    near(node.threshold_v(&Capacitor { capacitance_f: 0.1, ..CAPACITOR }), 2.71, 1e-12);
 }
 
 /// 0.18 F do not last the night, whatever the panel. 0.19 F at 2.7 V at sunrise must come to 2.7 V + 0.432 C / 0.19 F =

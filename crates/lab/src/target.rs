@@ -67,6 +67,9 @@ pub struct Planning {
     /// The sleep mode of `[[supply.sleep]]` in which it waits for its next message.
     #[serde(default)]
     pub sleep: Option<String>,
+    /// What of `[[supply.module]]` runs on in it.
+    #[serde(default)]
+    pub modules: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +120,21 @@ impl Target {
             ))
         })?;
         Ok(OperatingPoint { clock_hz, supply_v, wait_states, power_w })
+    }
+
+    /// What it draws while it waits for its next message, by the `[plan]` table, in amperes: the sleep mode and what runs
+    /// on in it; none where the file names no mode.
+    #[must_use]
+    pub fn waiting_a(&self, clock_hz: f64, supply_v: f64) -> Option<f64> {
+        let mode = self.supply.sleep(self.planning.sleep.as_deref()?)?;
+        let modules = self.planning.modules.iter().filter_map(|name| self.supply.module(name));
+        let level =
+            self.supply.levels.iter().position(|level| level.name == self.supply.level(clock_hz).name);
+        let mode_a = match level.filter(|_| !mode.by_level_a.is_empty()) {
+            Some(level) => mode.current_at_level(level),
+            None => mode.current_at(clock_hz, supply_v),
+        };
+        Some(mode_a + modules.map(|module| module.current_a).sum::<f64>())
     }
 
     /// How long one of the cycles lasts that its model counts, in seconds.

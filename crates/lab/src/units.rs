@@ -86,7 +86,7 @@ const CAPACITANCE: Kind = Kind {
 const CHARGE: Kind = Kind {
     what: "a battery",
     units: &[("Ah", 1.0), ("mAh", 1e-3)],
-    examples: "220mAh@3V or 0.22Ah@3.0V",
+    examples: "220mAh@3V, 0.22Ah@3.0V, or with its self-discharge 220mAh@3V,1%/y",
     bare: None,
 };
 
@@ -225,7 +225,8 @@ pub fn hertz(text: &str) -> Result<f64, String> {
     if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(wrong()) }
 }
 
-/// A battery: capacity and voltage, `220mAh@3V`.
+/// A battery: capacity and voltage, `220mAh@3V`, and where it counts the share that it loses by itself in a year,
+/// `220mAh@3V,1%/y`.
 ///
 /// # Errors
 /// How a battery is written.
@@ -234,10 +235,16 @@ pub fn battery(text: &str) -> Result<Battery, String> {
         let voltage = if CHARGE.read(text).is_ok() { "; its voltage is missing" } else { "" };
         return Err(format!("{}{voltage}", CHARGE.wrong(text)));
     };
+    let (voltage, self_discharge_per_year) = match voltage.split_once(',') {
+        Some((voltage, lost)) => {
+            (voltage, share(lost.trim().strip_suffix("/y").ok_or_else(|| CHARGE.wrong(text))?)?)
+        }
+        None => (voltage, 0.0),
+    };
     Ok(Battery {
         capacity_ah: CHARGE.read(capacity).map_err(|_| CHARGE.wrong(text))?,
         voltage_v: volts(voltage)?,
-        self_discharge_per_year: 0.0,
+        self_discharge_per_year,
         usable: 1.0,
     })
 }
@@ -300,6 +307,7 @@ mod tests {
         near(hertz("1/s"), 1.0);
         let cell = battery("100mAh@3V").expect("a battery");
         assert!((cell.capacity_ah - 0.1).abs() < 1e-12 && cell.voltage_v == 3.0);
+        near(battery("100mAh@3V,1%/y").map(|cell| cell.self_discharge_per_year), 0.01);
         let cap = capacitor("0.1F").expect("a capacitor");
         assert!(cap.capacitance_f == 0.1 && cap.max_v == 5.0);
         assert_eq!(capacitor("100mF@5.5V").expect("a capacitor").max_v, 5.5);
@@ -318,6 +326,7 @@ mod tests {
             (hertz("4").unwrap_err(), "write 4/h"),
             (battery("100mAh").unwrap_err(), "its voltage is missing"),
             (battery("100@3V").unwrap_err(), "220mAh@3V"),
+            (battery("100mAh@3V,1%").unwrap_err(), "1%/y"),
             (capacitor("0.1").unwrap_err(), "0.1F@5V"),
             (share("120%").unwrap_err(), "85%"),
             (bytes("24 kilo").unwrap_err(), "24kB"),

@@ -79,7 +79,9 @@ impl Sizing {
         sizing.equations(request, best, sun);
         if let (Some(sun), Some(mean_w)) = (sun, best.mean_w) {
             let required_j = sizing::required_j(best.compute_j, best.radio_j, request.overhead_j);
-            let node = Node { mean_a: mean_w / best.supply_v, supply_v: best.supply_v, required_j };
+            let message_j = best.compute_j + best.radio_j;
+            let node =
+                Node { mean_a: mean_w / best.supply_v, supply_v: best.supply_v, required_j, message_j };
             sizing.sun(request, &node, sun);
         }
         let asked = request.battery.is_some() || request.capacitor.is_some() || request.panel.is_some();
@@ -119,23 +121,27 @@ impl Sizing {
     /// (6.1), (6.2) and (6.3).
     fn equations(&mut self, request: &Request, best: &Candidate, sun: Option<&Sun>) {
         let active_j = best.compute_j + best.radio_j;
-        if let (Some(capacitor), Some(stored_v)) = (request.capacitor, best.stored_v) {
+        if let Some(capacitor) = request.capacitor {
             let required_j = sizing::required_j(best.compute_j, best.radio_j, request.overhead_j);
+            let required_v = capacitor.voltage_v(required_j);
+            let least = match required_v < best.supply_v {
+                true => format!("; the regulator needs the supply, {} V", best.supply_v),
+                false => String::new(),
+            };
             let text = format!(
-                "{stored_v:.2} V hold the {} that must be stored before a message, 2 (Ec + Erf) + Eov",
+                "{required_v:.2} V hold the {} that must be stored before a message, 2 (Ec + Erf) + Eov{least}",
                 scaled(required_j, "J")
             );
             self.say(&format!("(6.1) capacitor {}", scaled(capacitor.capacitance_f, "F")), text);
             if let (Some(sleep_w), Some(rate_hz)) = (best.sleep_w, request.rate_hz) {
                 let whole_j = sizing::stored_j(capacitor.capacitance_f, capacitor.max_v);
-                let usable_j = capacitor.usable_j(capacitor.max_v, best.supply_v.min(capacitor.max_v));
+                let mean_w = sizing::mean_w(sleep_w, active_j, rate_hz);
+                let (full_v, supply_v) = (capacitor.max_v, best.supply_v);
                 let text = format!(
-                    "{} without sun on all of the {} at {} V; {} on what is above {} V",
+                    "{} without sun on all of the {} at {full_v} V; {} on the charge above {supply_v} V, as behind a regulator",
                     duration(sizing::dark_s(whole_j, sleep_w, active_j, rate_hz)),
                     scaled(whole_j, "J"),
-                    capacitor.max_v,
-                    duration(sizing::dark_s(usable_j, sleep_w, active_j, rate_hz)),
-                    best.supply_v
+                    duration(sizing::regulated_dark_s(capacitor.capacitance_f, full_v, supply_v, mean_w)),
                 );
                 self.say("(6.3) full", text);
             }
@@ -143,7 +149,8 @@ impl Sizing {
         if let (Some(panel), Some(sleep_w), Some(sun)) = (request.panel, best.sleep_w, sun) {
             let duty =
                 |w_per_m2: f64| match sizing::sustainable_hz(panel.power_w(w_per_m2), sleep_w, active_j) {
-                    Some(hz) => format!("one message in {}", duration(1.0 / hz)),
+                    // It may give more than computing and sending one after the other take.
+                    Some(hz) => format!("one message in {}", duration((1.0 / hz).max(best.latency_s()))),
                     None => "not even sleep".into(),
                 };
             let mean = sun.mean_w_per_m2();

@@ -164,7 +164,8 @@ impl Space {
                         radio_bytes: sent.map_or(0, |sent| sent.air_bytes),
                         radio_packets: sent.map_or(0, |sent| sent.packets),
                         radio_s: sent.map_or(0.0, |sent| sent.time_s),
-                        radio_j: sent.map_or(0.0, |sent| sent.energy_j),
+                        // The microcontroller is awake while the radio sends: it may have to feed it byte by byte.
+                        radio_j: sent.map_or(0.0, |sent| sent.energy_j + point.power_w * sent.time_s),
                         flash_bytes: cost.flash_bytes,
                         ram_bytes: cost.ram_bytes,
                         sleep_w: None,
@@ -228,12 +229,7 @@ impl Space {
 
     /// What a rate of messages, a battery and a capacitor make of it.
     fn rest(&self, request: &Request, target: &Target, one: &mut Candidate) {
-        let asleep_a = target
-            .planning
-            .sleep
-            .as_deref()
-            .and_then(|name| target.supply.sleep(name))
-            .map(|mode| mode.current_at(one.clock_hz as f64, one.supply_v));
+        let asleep_a = target.waiting_a(one.clock_hz as f64, one.supply_v);
         // The radio sleeps beside the microcontroller.
         let radio_a = self.radio.as_ref().map_or(0.0, |radio| radio.state_a("sleep").unwrap_or(0.0));
         let active_j = one.compute_j + one.radio_j;
@@ -248,8 +244,10 @@ impl Space {
                 .battery
                 .map(|battery| battery.life_s(mean_w * (battery.voltage_v / one.supply_v).max(1.0)));
         }
+        // A regulator does not raise what is stored: the supply is the least.
         one.stored_v = request.capacitor.map(|capacitor| {
             sizing::required_v(one.compute_j, one.radio_j, request.overhead_j, capacitor.capacitance_f)
+                .max(one.supply_v)
         });
     }
 }
