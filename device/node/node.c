@@ -210,13 +210,15 @@ int ws_node_start(ws_node *node, const volatile struct ws_node_config *config, v
     node->config = config;
     node->status = status;
     status->state = WS_NODE_UNCONFIGURED;
+    /* Out of power-up a radio's crystal runs until it is put to sleep, whether the node may work or not. */
+    node->radio_ready = 0;
+    radio_ready(node);
     if (config->format != WS_NODE_FORMAT || config->interval_s == 0 || ws_message_signature_bytes(config->scheme) == 0 ||
         !(mode == WS_NODE_PERIODIC || (mode == WS_NODE_ASYNCHRONOUS && config->listen_for_ms != 0))) {
         return -1;
     }
     ws_counter_start(&node->counter, config->first_counter);
     status->starts = node->counter.starts;
-    node->radio_ready = 0;
     node->next = ws_clock_ticks();
     return 0;
 }

@@ -115,7 +115,7 @@ typedef struct {
     uint8_t radio_ready;
 } ws_node;
 
-/* Starts the node. in: config, status (all 0): both stay the node's. out: node.
+/* Starts the node, and puts its radio to sleep. in: config, status (all 0): both stay the node's. out: node.
  * Returns 0; -1 for a configuration that it cannot work with: then ws_node_turn must not be called. */
 int ws_node_start(ws_node *node, const volatile struct ws_node_config *config, volatile struct ws_node_status *status);
 

@@ -135,14 +135,17 @@ fn a_changed_message_is_not_verified() {
 }
 
 #[test]
-fn without_enough_energy_nothing_is_sent_and_the_radio_stays_off() {
+fn without_enough_energy_nothing_is_sent_and_the_radio_sleeps() {
     let config = config(Mode::Periodic, Scheme::Secp160r1);
     world(|world| world.stored_mv = [2499, 2500, 0, 2501].into());
     let mut node = start(&config);
     for expected in [0, 1, 1, 2] {
         node.turn();
         assert_eq!(world(|world| world.sent.len()), expected);
-        assert_eq!(world(|world| world.radio_log.is_empty()), expected == 0);
+        // Started, it is asleep; after each message, too.
+        let log = world(|world| world.radio_log.clone());
+        assert_eq!(log.len(), 1 + 2 * expected, "{log:?}");
+        assert!(expected == 0 || log.last() == Some(&"sleep"), "{log:?}");
     }
     assert_eq!((status(&node).refused, status(&node).sent), (2, 2));
 }
@@ -205,7 +208,7 @@ fn without_enough_energy_it_does_not_listen_and_does_not_answer() {
     });
     let mut node = start(&config);
     node.turn();
-    assert!(world(|world| world.radio_log.is_empty()));
+    assert_eq!(world(|world| world.radio_log.clone()), ["start"]);
     assert_eq!(status(&node).closed, 1);
     node.turn();
     // Not before the interval: a listening would have come after a second.
@@ -221,7 +224,8 @@ fn a_radio_that_fails_is_started_anew() {
     world(|world| world.radio_works = false);
     let mut node = start(&config);
     node.turn();
-    assert_eq!((status(&node).radio_faults, status(&node).sent), (1, 0));
+    // At the start, and when there was something to send.
+    assert_eq!((status(&node).radio_faults, status(&node).sent), (2, 0));
     world(|world| world.radio_works = true);
     node.turn();
     world(|world| world.radio_works = false);
@@ -231,8 +235,8 @@ fn a_radio_that_fails_is_started_anew() {
     let counters: Vec<u32> = messages().iter().map(|message| message.counter).collect();
     // Those of messages that were not sent are used up.
     assert_eq!(counters, [2, 4]);
-    assert_eq!((status(&node).radio_faults, status(&node).sent, status(&node).signatures), (2, 2, 4));
-    assert_eq!(world(|world| world.radio_log.iter().filter(|&&what| what == "start").count()), 3);
+    assert_eq!((status(&node).radio_faults, status(&node).sent, status(&node).signatures), (3, 2, 4));
+    assert_eq!(world(|world| world.radio_log.iter().filter(|&&what| what == "start").count()), 4);
 }
 
 #[test]

@@ -74,12 +74,15 @@ fn challenges_are_answered_once_the_server_listens() {
 #[test]
 fn below_the_threshold_nothing_is_signed() {
     let mut scenario = scenario("harvest-solar");
-    scenario.days = 350.0 / 86_400.0;
+    // Half an hour without a message, the radio asleep: at 0.1 mA a 0.47 F storage would lose 0.38 V.
+    scenario.days = 1790.0 / 86_400.0;
     scenario.node.threshold_v = Some(3.6);
+    scenario.sun.share = 0.0;
     let outcome = run(&scenario);
-    // At the start and after 300 s; the server waits for 305 s.
-    assert_eq!((outcome.authentications, outcome.signed, outcome.refused), (0, 0, 2));
-    assert_eq!((outcome.misses.no_energy, outcome.misses.total()), (1, 1));
+    assert_eq!((outcome.authentications, outcome.signed, outcome.refused), (0, 0, 6));
+    assert_eq!(outcome.misses.no_energy, outcome.misses.total());
+    assert!(outcome.misses.total() >= 5, "{:?}", outcome.misses);
+    assert!(outcome.min_v > 3.4, "{} V", outcome.min_v);
 }
 
 #[test]
