@@ -1,4 +1,4 @@
-//! that is around it.
+//! A harvested node in virtual time: its firmware on its models, and the world that is around it.
 //!
 //! - [`scenario`]: what stands in `scenarios/*.toml`
 //! - [`circuit`], [`ledger`]: panel, charger, storage, regulator; where every joule went

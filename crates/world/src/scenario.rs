@@ -9,7 +9,13 @@ use lab::reference::curve::Curve;
 use lab::target::House;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-use wire::node::Scheme;
+use wire::node::{Config, Scheme};
+
+/// Longest step of a running processor for each farad, in seconds: at 50 mA, more than processor and radio draw, it
+/// takes 0.1 V.
+const AWAKE_S_PER_F: f64 = 2.0;
+/// So many samples of the trace at most.
+const MOST_SAMPLES: f64 = 1e7;
 
 /// A world, as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -231,6 +237,20 @@ impl Scenario {
         }
     }
 
+    /// For how long a challenge is repeated, so that one copy meets the node's receiver, in seconds; 0 where it is on
+    /// without a pause.
+    #[must_use]
+    pub fn repeats_s(&self) -> f64 {
+        let (every_ms, for_ms) = (self.node.listen_every_ms, self.node.listen_for_ms);
+        if every_ms == 0 { 0.0 } else { (f64::from(every_ms) + f64::from(for_ms)) / 1e3 }
+    }
+
+    /// The highest threshold that the storage can hold and the node's converter measure, in volts.
+    #[must_use]
+    pub fn highest_threshold_v(&self) -> f64 {
+        self.capacitor.max_v.min(f64::from(Config::MOST_MV) / 1e3)
+    }
+
     /// Refuses what makes no sense.
     ///
     /// # Errors
@@ -250,7 +270,10 @@ impl Scenario {
             ("charger.overhead_a", self.charger.overhead_a, 0.0, 1.0, "amperes"),
             ("charger.minimum_v", self.charger.minimum_v, 0.0, self.capacitor.max_v, "volts"),
             ("start_v", self.start_v, 0.0, self.capacitor.max_v, "volts, at most capacitor.max_v"),
+            ("panel.rated_w", self.panel.rated_w, 0.0, 1e3, "watts"),
             ("capacitor.capacitance_f", self.capacitor.capacitance_f, 1e-3, 1e4, "farads"),
+            ("capacitor.esr_ohm", self.capacitor.esr_ohm, 0.0, 1e4, "ohms"),
+            ("capacitor.leakage_a", self.capacitor.leakage_a, 0.0, 1.0, "amperes"),
             ("regulator.output_v", regulator.output_v, 0.5, 20.0, "volts"),
             ("regulator.dropout_v", regulator.dropout_v, 0.0, 5.0, "volts"),
             ("regulator.quiescent_a", regulator.quiescent_a, 0.0, 1.0, "amperes"),
@@ -262,9 +285,21 @@ impl Scenario {
                 self.capacitor.max_v,
                 "volts, from regulator.turn_off_v to capacitor.max_v",
             ),
-            ("step.awake_s", self.step.awake_s, 1e-5, 0.1, "seconds"),
+            (
+                "step.awake_s",
+                self.step.awake_s,
+                1e-5,
+                (AWAKE_S_PER_F * self.capacitor.capacitance_f).min(0.1),
+                "seconds; a step while the processor runs may cost a small capacitor a tenth of a volt, not more",
+            ),
             ("step.asleep_s", self.step.asleep_s, 1e-3, 60.0, "seconds"),
-            ("step.sample_s", self.step.sample_s, 1e-3, 86_400.0, "seconds"),
+            (
+                "step.sample_s",
+                self.step.sample_s,
+                (self.days * 86_400.0 / MOST_SAMPLES).max(1e-3),
+                86_400.0,
+                "seconds; ten million samples of so many days at most",
+            ),
         ];
         for (field, value, least, most, unit) in rows {
             if !(least..=most).contains(&value) {
@@ -274,10 +309,21 @@ impl Scenario {
         self.panel.check().map_err(|error| format!("panel.{error}"))?;
         self.capacitor.check().map_err(|error| format!("capacitor.{error}"))?;
         if let Some(threshold_v) = self.node.threshold_v
-            && !(0.0..=self.capacitor.max_v).contains(&threshold_v)
+            && !(0.0..=self.highest_threshold_v()).contains(&threshold_v)
         {
-            let max_v = self.capacitor.max_v;
-            return Err(format!("node.threshold_v is {threshold_v}; allowed is 0 to {max_v} (volts)"));
+            let max_v = self.highest_threshold_v();
+            return Err(format!(
+                "node.threshold_v is {threshold_v}; allowed is 0 to {max_v} (volts, at most capacitor.max_v and what \
+                 the node's converter measures)"
+            ));
+        }
+        if self.node.mode == Mode::Asynchronous && self.server.deadline_s <= self.repeats_s() {
+            return Err(format!(
+                "server.deadline_s is {}, but a challenge is repeated for {} s (node.listen_every_ms and \
+                 node.listen_for_ms) before the server listens; allowed is more than that",
+                self.server.deadline_s,
+                self.repeats_s()
+            ));
         }
         match (self.node.mode, self.server.gap_s) {
             (Mode::Asynchronous, None) => {

@@ -69,7 +69,8 @@ pub fn run_scenario(
 
     let scheme = scenario.scheme();
     let curve = scenario.curve();
-    let private_key = curve.private_key(&mut StdRng::seed_from_u64(scenario.seed));
+    // Random numbers of its own: those of the server's challenges go over the air.
+    let private_key = curve.private_key(&mut StdRng::seed_from_u64(scenario.seed ^ 0x6b65_7900));
     let mut config = Config {
         mode: match settings.mode {
             scenario::Mode::Periodic => Mode::Periodic,
@@ -93,14 +94,13 @@ pub fn run_scenario(
 
     let bit_ns = SECOND_NS as f64 / radio.bit_rate_hz;
     let air = |bytes: u32| (f64::from(8 * bytes) * bit_ns).round() as u64;
-    let listening_ms = u64::from(settings.listen_every_ms) + u64::from(settings.listen_for_ms);
     let peer = Peer {
         scheme,
         public_key: curve.public(&private_key)?,
         node_id: NODE_ID,
         address: NODE_ADDRESS,
         air_ns: (air(radio.packet.overhead_bytes()), air(1)),
-        repeat_ns: if settings.listen_every_ms == 0 { 0 } else { listening_ms * 1_000_000 },
+        repeat_ns: (scenario.repeats_s() * SECOND_NS as f64).round() as u64,
     };
     let demand = match (settings.mode, scenario.server.gap_s) {
         (scenario::Mode::Asynchronous, Some(gap_s)) => Demand::Challenges { gap_s },
@@ -190,11 +190,13 @@ fn threshold_v(
     let required_j = sizing::required_j(compute_j, radio_j, scenario.node.overhead_j);
     let unusable_j = scenario.capacitor.energy_j(scenario.regulator.turn_off_v);
     let threshold_v = scenario.capacitor.voltage_v(required_j + unusable_j);
-    if threshold_v > scenario.capacitor.max_v {
+    let highest_v = scenario.highest_threshold_v();
+    if threshold_v > highest_v {
         return Err(LabError::Usage(format!(
-            "equation (6.1) asks for {threshold_v:.2} V in capacitor.capacitance_f = {} F, above capacitor.max_v = {} V; \
-             give a larger capacitance_f, a smaller node.overhead_j, or node.threshold_v",
-            scenario.capacitor.capacitance_f, scenario.capacitor.max_v
+            "equation (6.1) asks for {threshold_v:.2} V in capacitor.capacitance_f = {} F, above the {highest_v} V of \
+             capacitor.max_v and of what the node's converter measures; give a larger capacitance_f, a smaller \
+             node.overhead_j, or node.threshold_v",
+            scenario.capacitor.capacitance_f
         )));
     }
     Ok(threshold_v)
@@ -222,7 +224,8 @@ impl bench::Progress for Silent {
 /// The sun from the scenario's first day on, for as many days as it lasts and one.
 fn sun(house: &House, scenario: &Scenario) -> Result<Irradiance, LabError> {
     let settings = &scenario.sun;
-    let days = scenario.days.ceil() as u32 + 1;
+    // A year goes round.
+    let days = (scenario.days.ceil() as u32 + 1).min(366);
     if let Some(latitude_deg) = settings.latitude_deg {
         let sky = Irradiance::clear_sky(latitude_deg, u32::from(settings.start_day), days, 600.0);
         return sky.map_err(|error| LabError::Usage(format!("sun: {error}")));
@@ -241,4 +244,20 @@ fn sun(house: &House, scenario: &Scenario) -> Result<Irradiance, LabError> {
     let year = Irradiance::from_csv(&read(&path)?)
         .map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
     Ok(year.of_days(usize::from(settings.start_day) - 1, days as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clear_sky_lasts_as_long_as_a_scenario_may() {
+        let house = House::find().expect("the project's folder");
+        let text = include_str!("../../../scenarios/harvest-solar.toml");
+        let text = text.replace("file = \"greensboro\"", "latitude_deg = 36.1");
+        let mut scenario = Scenario::from_toml(&text).expect("it makes sense");
+        scenario.days = 366.0;
+        scenario.check().expect("a year is allowed");
+        assert_eq!(sun(&house, &scenario).expect("a year's sun").period_s(), 366.0 * 86_400.0);
+    }
 }

@@ -42,6 +42,37 @@ fn a_figure_out_of_range_is_named_with_its_range() {
     assert!(error.contains("charger_efficiency is 1.8"), "{error}");
     let error = refused("start_v = 3.5", "start_v = nan");
     assert!(error.starts_with("start_v is NaN"), "{error}");
+    let error = refused("rated_w = 0.010", "rated_w = 1e308");
+    assert!(error.starts_with("panel.rated_w is 1"), "{error}");
+}
+
+#[test]
+fn a_threshold_that_the_node_cannot_measure_is_refused() {
+    // A node that waits for it would never sign.
+    let text = GOOD.replacen("max_v = 5.0", "max_v = 9.0", 1).replacen(
+        "interval_s = 300",
+        "interval_s = 300\nthreshold_v = 7.0",
+        1,
+    );
+    let error = Scenario::from_toml(&text).expect_err("the converter ends at 5.958 V");
+    assert!(error.starts_with("node.threshold_v is 7; allowed is 0 to 5.958 "), "{error}");
+}
+
+#[test]
+fn steps_that_lose_sight_of_the_storage_and_traces_without_end_are_refused() {
+    let whole = format!("{GOOD}\n[step]\nawake_s = 0.001\nasleep_s = 1.0\nsample_s = 60.0\n");
+    assert!(Scenario::from_toml(&whole).is_ok());
+    // A tenth of a second at 30 mA takes 3 V from a millifarad.
+    let small = whole.replacen("capacitance_f = 0.47", "capacitance_f = 0.001", 1);
+    assert!(Scenario::from_toml(&small).is_ok());
+    let error =
+        Scenario::from_toml(&small.replacen("awake_s = 0.001", "awake_s = 0.1", 1)).expect_err("too long");
+    assert!(error.starts_with("step.awake_s is 0.1; allowed is 0.00001 to 0.002 "), "{error}");
+    let year = whole.replacen("start_v = 3.5", "start_v = 3.5\ndays = 366.0", 1);
+    assert!(Scenario::from_toml(&year).is_ok());
+    let error = Scenario::from_toml(&year.replacen("sample_s = 60.0", "sample_s = 0.001", 1))
+        .expect_err("3e10 samples");
+    assert!(error.starts_with("step.sample_s is 0.001; allowed is 3.16"), "{error}");
 }
 
 #[test]
@@ -50,6 +81,14 @@ fn what_does_not_go_together_is_refused() {
     assert!(error.contains("server.gap_s is for asynchronous mode alone"), "{error}");
     let error = refused("mode = \"periodic\"", "mode = \"asynchronous\"");
     assert!(error.contains("server.gap_s is missing"), "{error}");
+    // The server hears nothing before the last copy of its challenge, 4.005 s after the first.
+    let challenge = include_str!("../../../scenarios/harvest-challenge.toml");
+    let hasty = challenge.replacen("deadline_s = 6.0", "deadline_s = 4.005", 1);
+    let error = Scenario::from_toml(&hasty).expect_err("no answer can be in time");
+    assert!(
+        error.starts_with("server.deadline_s is 4.005, but a challenge is repeated for 4.005 s"),
+        "{error}"
+    );
     let error = refused("file = \"greensboro\"", "");
     assert!(error.contains("either file or latitude_deg"), "{error}");
 }
