@@ -150,7 +150,8 @@ impl Circuit {
         ledger.leakage_j += step.leaked_j;
 
         // The terminals' voltage at the end of the step, as the part sees it in the next one.
-        self.terminal_v = step.stored_v + (step.terminal_v - (self.inner_v + step.stored_v) / 2.0);
+        let lift_v = step.terminal_v - (self.inner_v + step.stored_v) / 2.0;
+        self.terminal_v = (step.stored_v + lift_v).max(0.0);
         self.inner_v = step.stored_v;
         rail_v
     }

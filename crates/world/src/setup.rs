@@ -1,6 +1,6 @@
 //! From a scenario to a world: firmware built and configured, sun read, threshold sized.
 
-use crate::circuit::Circuit;
+use crate::circuit::{Circuit, Regulator};
 use crate::harvested::{Hardware, Harvested};
 use crate::node::SECOND_NS;
 use crate::outcome::Outcome;
@@ -61,6 +61,7 @@ pub fn run_scenario(
     let settings = &scenario.node;
     let target = house.target(&settings.target)?;
     let point = target.operating_point(Some(settings.clock_hz), Some(scenario.regulator.output_v))?;
+    check_rail(&target, &scenario.regulator)?;
     check_variant(&target, &settings.variant)?;
     let radio = read_radio(house, &settings.radio)?;
     let threshold_v = threshold_v(house, scenario, &target, &point, &radio)?;
@@ -129,6 +130,27 @@ pub fn run_scenario(
     let hardware = Hardware { target: &target, clock_hz: point.clock_hz, radio: &radio };
     let mut node = Harvested::new(hardware, &image, &config)?;
     simulation::run(&world, circuit, server, &mut node, progress)
+}
+
+/// The firmware looks at the storage whenever it is on: its converter must work as long as the rail is up.
+fn check_rail(target: &Target, regulator: &Regulator) -> Result<(), LabError> {
+    let converter = target.part.peripherals.iter().find(|peripheral| peripheral.model == "msp430-adc12");
+    let Some(&supply_mv) = converter.and_then(|converter| converter.settings.get("supply_mv")) else {
+        return Ok(());
+    };
+    let lowest_v = supply_mv as f64 / 1e3;
+    let (field, value, least_v) = if regulator.output_v < lowest_v {
+        ("regulator.output_v", regulator.output_v, lowest_v)
+    } else if regulator.turn_off_v - regulator.dropout_v < lowest_v {
+        ("regulator.turn_off_v", regulator.turn_off_v, lowest_v + regulator.dropout_v)
+    } else {
+        return Ok(());
+    };
+    Err(LabError::Usage(format!(
+        "{field} is {value}; it must be at least {least_v:.3} V, so that the rail never is below the {lowest_v} V that the \
+         converter of {} needs to measure what is stored",
+        target.name()
+    )))
 }
 
 fn check_variant(target: &Target, variant: &str) -> Result<(), LabError> {
@@ -249,6 +271,24 @@ fn sun(house: &House, scenario: &Scenario) -> Result<Irradiance, LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rail_below_what_the_converter_needs_is_refused() {
+        let house = House::find().expect("the project's folder");
+        let text = include_str!("../../../scenarios/harvest-solar.toml");
+        let refused = |from: &str, to: &str| {
+            let scenario =
+                Scenario::from_toml(&text.replacen(from, to, 1)).expect("it makes sense by itself");
+            run_scenario(&house, &scenario, &crate::simulation::Quiet)
+                .expect_err("a rail too low")
+                .to_string()
+        };
+        // SLAS655: the converter works from 2.2 V; the dropout is 26 mV.
+        let error = refused("turn_off_v = 2.25", "turn_off_v = 2.0");
+        assert!(error.contains("regulator.turn_off_v is 2; it must be at least 2.226 V"), "{error}");
+        let error = refused("output_v = 2.7", "output_v = 2.0");
+        assert!(error.contains("regulator.output_v is 2; it must be at least 2.200 V"), "{error}");
+    }
 
     #[test]
     fn a_clear_sky_lasts_as_long_as_a_scenario_may() {
