@@ -241,6 +241,26 @@ fn what_is_heard_is_received() {
     assert_eq!(bench.status(0x3b), 0);
 }
 
+/// One that is announced while another is being received, but begins after its end, does it no harm.
+#[test]
+fn a_later_collision_spoils_nothing_now() {
+    let mut bench = Bench::fast();
+    bench.write(0x07, 0x0c);
+    let first = bench.frame(b"wattseal");
+    bench.chip.hear(first.clone());
+    bench.strobe(0x34);
+    bench.until_gdo0(true);
+    bench.now_ns += 100 * US;
+    bench.chip.tick(bench.now_ns);
+    let later = bench.frame(b"later");
+    assert!(later.start_ns > first.end_ns);
+    bench.chip.hear_corrupted(later);
+    bench.until_gdo0(false);
+    assert_eq!(bench.status(0x3b), 11, "length byte, eight bytes, two of status");
+    let bytes = bench.bytes(&[&[0xff][..], &[0; 11]].concat());
+    assert_eq!((&bytes[2..10], bytes[11] & 0x80), (&b"wattseal"[..], 0x80));
+}
+
 #[test]
 fn packets_for_others_and_late_receivers_are_lost() {
     let mut bench = Bench::fast();

@@ -485,8 +485,9 @@ impl Cc2500 {
             other.spoilt = true;
             heard.spoilt = true;
         }
-        if heard.spoilt
-            && let Some(reception) = &mut self.reception
+        if let Some(reception) = &mut self.reception
+            && heard.frame.start_ns < reception.end_ns
+            && reception.from_ns < heard.frame.end_ns
         {
             reception.right = false;
         }

@@ -1,6 +1,6 @@
-//! How long things take, with the 26 MHz crystal of the data sheet's tables. All figures: SWRS040C, whose
-//! Tables 7 and 28 were compared; the formulas of the data rate and of wake-on-radio's events are from memory, not yet
-//! compared.
+//! How long things take, with the 26 MHz crystal of the data sheet's tables. The transition times were taken from memory
+//! and agree with Tables 7 and 28 of SWRS040C as `radios/cc2500.toml` cites them; the document itself was not laid beside
+//! them here. The formulas of the data rate and of wake-on-radio's events are from memory, not yet compared.
 
 use super::registers::{MCSM0, MCSM2, MDMCFG3, MDMCFG4, WORCTRL, WOREVT0, WOREVT1};
 
@@ -53,8 +53,7 @@ pub fn event1_ns(config: &[u8]) -> u64 {
 }
 
 /// How long the receiver waits for a sync word; `None` for ever (section 19.7). The table of `MCSM2.RX_TIME` has, for
-/// RX_TIME = 0 and the
-/// four WOR_RES, EVENT0 times 3.6058, 18.0288, 32.4519, 46.8750 µs: (93.75 + 375 WOR_RES) / 26; half for each more
+/// RX_TIME = 0 and the four WOR_RES, EVENT0 times 3.6058, 18.0288, 32.4519, 46.8750 µs: (93.75 + 375 WOR_RES) / 26; half for each more
 /// (compared in the CC1101's SWRS061B, page 72: the two share their digital part).
 pub fn receive_limit_ns(config: &[u8]) -> Option<u64> {
     let halvings = config[MCSM2] & 7;
