@@ -20,7 +20,7 @@ AT(ws_node_config, private_key, 24);
 AT(ws_node_status, starts, 40);
 AT(ws_node_status, key_refused, 47);
 
-/* in: up to 2^23 milliseconds. */
+/* in: below 2^23 milliseconds. */
 static uint32_t ticks(uint32_t milliseconds)
 {
     return milliseconds * (WS_CLOCK_TICKS / 8) / 125;

@@ -6,7 +6,7 @@ use lab::firmware::build_app;
 use lab::reference::curve::Curve;
 use lab::target::{House, Target};
 use mcu::chips::cc2500::{Cc2500, Frame};
-use mcu::{Board, Machine, Pin, Stop, Until, Wiring};
+use mcu::{Access, AccessKind, Board, Machine, Observer, Pin, Stop, Until, Wiring};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use wire::node::{
@@ -188,6 +188,31 @@ fn without_enough_energy_nothing_is_sent() {
     rig.run_s(10.0);
     assert_eq!((rig.status().refused, rig.status().sent), (2, 1));
     assert_eq!(rig.messages().len(), 1);
+}
+
+/// What is written to ADC12CTL1.
+struct ConverterClock(Vec<u64>);
+
+impl Observer for ConverterClock {
+    fn access(&mut self, access: &Access) {
+        if access.address == 0x0702 && access.kind == AccessKind::Write {
+            self.0.push(access.value);
+        }
+    }
+}
+
+/// ADC12OSC is 5.4 MHz at most; with the internal reference linearity is specified up to 4.0 MHz, with some settings 2.7 MHz.
+#[test]
+fn the_converter_is_clocked_within_its_specification() {
+    let mut rig = Rig::new(config(Mode::Periodic, Scheme::Secp160r1), 25_000_000);
+    rig.stored(2.4);
+    let mut clock = ConverterClock(Vec::new());
+    let until = Until { cycles: Some(25_000_000), ..Until::default() };
+    assert_eq!(rig.machine.run_observed(&until, &mut clock), Ok(Stop::Cycles));
+    assert_eq!(clock.0.len(), 1);
+    let (source, divider) = (clock.0[0] >> 3 & 3, (clock.0[0] >> 5 & 7) + 1);
+    assert_eq!(source, 0, "ADC12OSC");
+    assert!(5_400_000 / divider <= 2_700_000, "divided by {divider}");
 }
 
 /// What the server repeats for a node that listens by turns: copies without a pause, each with the time that is left.
