@@ -126,8 +126,12 @@ pub fn svg(chart: &Chart) -> Result<String, LabError> {
     let legend = Legend::of(chart);
     let room = f64::from(WIDTH - 2 * MARGIN);
     let notes: Vec<String> = chart.notes.iter().flat_map(|note| wrapped(note, room, NOTE_SIZE)).collect();
-    let height =
-        TITLE_HEIGHT + AXES_HEIGHT + legend.rows() * LEGEND_ROW + notes.len() as u32 * NOTE_ROW + MARGIN;
+    let height = TITLE_HEIGHT
+        + AXES_HEIGHT
+        + names_room(chart)
+        + legend.rows() * LEGEND_ROW
+        + notes.len() as u32 * NOTE_ROW
+        + MARGIN;
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
@@ -144,7 +148,7 @@ fn draw(chart: &Chart, scales: &(Scale, Scale), legend: &Legend, notes: &[String
     let middle = ((WIDTH / 2) as i32, (TITLE_HEIGHT / 2) as i32);
     area.draw(&Text::new(chart.title.clone(), middle, middle_of(TITLE_SIZE)))?;
     let (_, below) = area.split_vertically(TITLE_HEIGHT);
-    let (axes, below) = below.split_vertically(AXES_HEIGHT);
+    let (axes, below) = below.split_vertically(AXES_HEIGHT + names_room(chart));
     draw_axes(chart, scales, &axes)?;
     let (entries, below) = below.split_vertically(legend.rows() * LEGEND_ROW);
     for (index, series) in chart.series.iter().enumerate() {
@@ -179,7 +183,7 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
     builder
         .margin_left(10)
         .margin_right(MARGIN)
-        .x_label_area_size(54)
+        .x_label_area_size(54 + names_room(chart))
         .margin_bottom(10)
         .y_label_area_size(84);
     let mut axes = builder.build_cartesian_2d(x.clone(), y.clone())?;
@@ -196,7 +200,7 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
         .draw()?;
     let plane = axes.plotting_area();
     let root = area.strip_coord_spec().use_screen_coord();
-    let room = (WIDTH - 84 - MARGIN) as f64 / chart.x.names.len().max(1) as f64;
+    let room = name_width(chart);
     for (index, name) in chart.x.names.iter().enumerate() {
         let (middle, bottom) = plane.map_coordinate(&(index as f64, y.low));
         for (row, line) in wrapped(name, room, LABEL_SIZE).into_iter().enumerate() {
@@ -229,6 +233,18 @@ fn draw_axes(chart: &Chart, (x, y): &(Scale, Scale), area: &Area) -> Drawn {
         }
     }
     Ok(())
+}
+
+/// The width of a name beneath the axis, in pixels.
+fn name_width(chart: &Chart) -> f64 {
+    f64::from(WIDTH - 84 - MARGIN) / chart.x.names.len().max(1) as f64
+}
+
+/// What names beneath the axis need besides the two lines that there is room for, in pixels.
+fn names_room(chart: &Chart) -> u32 {
+    let width = name_width(chart);
+    let lines = chart.x.names.iter().map(|name| wrapped(name, width, LABEL_SIZE).len()).max().unwrap_or(0);
+    (lines as u32).saturating_sub(2) * NOTE_ROW
 }
 
 /// A line in the colour and the dashes of a series.
@@ -341,6 +357,16 @@ mod tests {
     #[test]
     fn one_point_alone_is_a_chart() {
         assert!(svg(&chart(vec![(5.0, 0.0)])).is_ok());
+    }
+
+    #[test]
+    fn names_of_many_lines_have_room_above_the_legend() {
+        let named = |name: &str| {
+            let x = Axis::of([name; 9].map(str::to_owned).into());
+            names_room(&Chart { x, ..chart(vec![(0.0, 1.0)]) })
+        };
+        assert_eq!(named("M0"), 0);
+        assert_eq!(named("ATmega128L, 255 bits, sign and verify"), 2 * NOTE_ROW);
     }
 
     #[test]
