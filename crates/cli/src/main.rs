@@ -247,7 +247,7 @@ fn main() -> ExitCode {
         Command::Measure(args) => run_measure(house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
         Command::Plan(args) => plan::run(house, *args),
-        Command::Simulate(args) => simulate::run(&house, args),
+        Command::Simulate(args) => simulate::run(house, args),
     });
     match answer {
         Ok(answer) => {

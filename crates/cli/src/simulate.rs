@@ -1,10 +1,11 @@
 //! `simulate`: a harvested node in its world.
 
-use crate::{Answer, Format};
+use crate::{Answer, Format, calibrated, lines};
 use clap::Args;
 use lab::bench::Progress as _;
 use lab::target::House;
 use lab::{LabError, progress};
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -19,6 +20,9 @@ pub(crate) struct SimulateArgs {
     /// How long it lasts [default: the scenario's]
     #[arg(long, value_name = "N")]
     days: Option<f64>,
+    /// Measurements of one's own that correct the processor's active current, such as calibrations/mane2014.toml
+    #[arg(long, value_name = "FILE.toml")]
+    calibration: Option<PathBuf>,
     /// Write a picture of voltage, sun and events against time
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
@@ -36,10 +40,16 @@ impl world::simulation::Progress for Bar {
     }
 }
 
-pub(crate) fn run(house: &House, args: SimulateArgs) -> Result<Answer, LabError> {
+pub(crate) fn run(house: House, args: SimulateArgs) -> Result<Answer, LabError> {
+    let (house, calibration) = calibrated(house, args.calibration.as_deref())?;
+    // Before the days pass, not after them.
+    if let Some(path) = &args.plot {
+        let opened = OpenOptions::new().create(true).append(true).open(path);
+        opened.map_err(|error| LabError::File { path: path.clone(), error })?;
+    }
     let begun = Instant::now();
     let request = world::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
-    let outcome = world::setup::run(house, &request, &Bar(progress::Bar::new()))?;
+    let outcome = world::setup::run(&house, &request, &Bar(progress::Bar::new()))?;
     let wall_s = begun.elapsed().as_secs_f64();
     if let Some(path) = args.plot {
         let picture = world::picture::picture(&outcome)?;
@@ -51,7 +61,7 @@ pub(crate) fn run(house: &House, args: SimulateArgs) -> Result<Answer, LabError>
     }
     Ok(Answer {
         data: world::report::report(&outcome, args.format.into())?,
-        remark,
+        remark: lines([calibration, remark]),
         success: outcome.rejected == 0,
     })
 }

@@ -525,6 +525,14 @@ fn a_simulation_tells_all_in_one_object() {
     }
 }
 
+/// A year would take half an hour: the picture's folder is looked at first.
+#[test]
+fn a_picture_that_cannot_be_written_is_refused_before_the_days_pass() {
+    let error =
+        refused(&["simulate", "harvest-solar", "--days", "360", "--plot", "no-such-folder/out.svg"], 1);
+    assert!(error.contains("no-such-folder/out.svg"), "{error}");
+}
+
 #[test]
 fn a_scenario_that_is_none_is_refused_as_usage() {
     let error = refused(&["simulate", "harvest-sollar"], 2);

@@ -59,6 +59,7 @@ pub fn run_scenario(
     progress: &dyn Progress,
 ) -> Result<Outcome, LabError> {
     let settings = &scenario.node;
+    house.calibration_is_of(std::iter::once(settings.target.as_str()))?;
     let target = house.target(&settings.target)?;
     let point = target.operating_point(Some(settings.clock_hz), Some(scenario.regulator.output_v))?;
     check_rail(&target, &scenario.regulator)?;
