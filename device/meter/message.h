@@ -1,0 +1,68 @@
+/* Messages of the meter's protocol (docs/protocol.md): how they are sealed and opened.
+ *
+ * Keys come from provision.h as they are needed, and are wiped from the frames. Times depend on no secret; whether a message
+ * was accepted shows. Stack: with ECIES and ECDSA 180 bytes beside the frames and what crypto/ecies_ecdsa.h needs.
+ *
+ * For whoever measures: ws_message_prepare is all from raw data to a message that is ready to be cut into packets, and
+ * ws_message_unpack all from a message to its plaintext. */
+#ifndef WS_METER_MESSAGE_H
+#define WS_METER_MESSAGE_H
+
+#include "../crypto/drbg.h"
+
+#include <stdint.h>
+
+#define WS_KIND_REPORT 0
+#define WS_KIND_ANSWER 1
+#define WS_KIND_ACKNOWLEDGEMENT 2
+#define WS_KIND_COMMAND 3
+
+#define WS_SUITE_NONE 0
+#define WS_SUITE_AES128_GCM 1
+#define WS_SUITE_AES256_GCM 2
+#define WS_SUITE_ECIES 3
+#define WS_SUITE_ECIES_ECDSA 4
+#define WS_SUITES 5
+
+#define WS_PLAIN 16
+#define WS_MESSAGE_MAX 144
+
+/* What a message is, beside its contents. */
+typedef struct {
+    uint8_t kind;
+    uint8_t suite;
+    uint16_t meter;
+    /* n of reports, answers and acknowledgements, m of commands. */
+    uint32_t number;
+} ws_message_header;
+
+/* Bytes of a message: 4, 16, 20, 36, 112 or 144; 0 for a kind or suite that there is not. */
+uint8_t ws_message_bytes(uint8_t kind, uint8_t suite);
+
+/* Seals a report or an answer.
+ *
+ * in:     header: kind, suite and number as they go out; the number is in plain's bytes 0 to 3, too, of a report alone.
+ *         plain: outside message.
+ * in/out: random: seeded, for suites 3 and 4 and a report; untouched otherwise, and may be a null pointer.
+ * out:    message: ws_message_bytes of them.
+ * Returns that length; 0, and nothing that could be sent in message, where header names no such message, random refuses, or
+ * the collector's public key is none. */
+uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, const uint8_t plain[WS_PLAIN], uint8_t *message);
+
+/* Opens a command.
+ *
+ * in:     header: kind WS_KIND_COMMAND, suite, meter. message: ws_message_bytes of any bytes.
+ * out:    header: number: m. plain: outside message. Both untouched where it is refused.
+ * Returns 0, or -1 where the message is not the collector's. With suite 0 all are taken for its. */
+int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN]);
+
+/* Whether message, ws_message_bytes of any bytes, acknowledges the report of this header: 0, or -1. */
+int ws_message_acknowledges(const ws_message_header *report, const uint8_t *message);
+
+/* Numbers in messages: big-endian. */
+uint16_t ws_message_read_16(const uint8_t *in);
+uint32_t ws_message_read_32(const uint8_t *in);
+void ws_message_write_16(uint8_t *out, uint16_t value);
+void ws_message_write_32(uint8_t *out, uint32_t value);
+
+#endif

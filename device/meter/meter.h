@@ -1,0 +1,79 @@
+/* The secure meter: measures, seals, keeps, sends until it is acknowledged, and takes commands (docs/protocol.md).
+ *
+ * One loop: a measurement that is due is sealed and given to the journal, which keeps it in the background; the oldest
+ * report is sent; then the radio listens until there is something to do. The radio is never asleep. Each turn of the loop ends
+ * within a second, but for sealing and opening, and feeds the watchdog.
+ *
+ * After each start there is an alert with the cause of the reset, whatever it was: of a new meter, too. There is none where the
+ * meter seals nothing: not provisioned, or its numbers are gone.
+ *
+ * For the host: ws_meter_status, in RAM, little-endian, all 0 after a reset. Counters are since the start, and around at 2^16
+ * or 2^32:
+ *    0   4  n of the last message sealed
+ *    4   4  measurements sealed
+ *    8   4  reports acknowledged
+ *   12   4  energy, in 0.1 Wh
+ *   16   2  starts, as numbers.h has them
+ *   18   2  mean power of the last measurement, in W, two's complement
+ *   20   2  voltage RMS in 0.1 V, and
+ *   22   2  current RMS in 0.01 A, at the last measurement
+ *   24   2  alerts sealed
+ *   26   2  reports sent, to the last packet; each attempt counts
+ *   28   2  of them those that were sent before
+ *   30   2  commands carried out, also those that were refused by their result
+ *   32   2  commands answered again
+ *   34   2  packets refused: not of the protocol, for another meter, not authentic, or of the past
+ *   36   2  faults of the radio: it did not start, or did not answer
+ *   38   2  reports acknowledged before the journal had them to the end
+ *   40   2  measurements lost, for want of room
+ *   42   1  reports waiting
+ *   43   1  state: WS_METER_... below
+ *   44   1  suite
+ *   45   1  cause of the last reset
+ *   46   1  what is wrong: WS_METER_NO_... below, joined
+ *   47   1  0 */
+#ifndef WS_METER_METER_H
+#define WS_METER_METER_H
+
+#include <stdint.h>
+
+#define WS_METER_UNPROVISIONED 0
+#define WS_METER_STARTING 1
+#define WS_METER_LISTENING 2
+#define WS_METER_SEALING 3
+#define WS_METER_SENDING 4
+#define WS_METER_OPENING 5
+
+/* Nothing is sealed; no command is taken; the noise source failed; no random bytes, so that suites 3 and 4 seal nothing. */
+#define WS_METER_NO_NUMBERS 1
+#define WS_METER_NO_SETTINGS 2
+#define WS_METER_NO_NOISE 4
+#define WS_METER_NO_RANDOM 8
+
+struct ws_meter_status {
+    uint32_t number;
+    uint32_t measurements;
+    uint32_t acknowledged;
+    uint32_t energy;
+    uint16_t starts;
+    int16_t power;
+    uint16_t voltage;
+    uint16_t current;
+    uint16_t alerts;
+    uint16_t sent;
+    uint16_t resent;
+    uint16_t commands;
+    uint16_t repeated;
+    uint16_t refused;
+    uint16_t radio_faults;
+    uint16_t abandoned;
+    uint16_t lost;
+    uint8_t waiting;
+    uint8_t state;
+    uint8_t suite;
+    uint8_t reset_cause;
+    uint8_t faults;
+    uint8_t zero;
+};
+
+#endif
