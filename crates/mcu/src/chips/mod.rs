@@ -1,3 +1,4 @@
-//! Models of other chips on a board, one folder each.
+//! Models of other chips on a board, one folder or file each.
 
 pub mod cc2500;
+pub mod fm25;
