@@ -2,3 +2,4 @@
 
 pub mod cc2500;
 pub mod fm25;
+pub mod rfm12b;
