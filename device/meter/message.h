@@ -27,11 +27,10 @@
 #define WS_PLAIN 16
 #define WS_MESSAGE_MAX 144
 
-/* What a message is, beside its contents. */
+/* What a message is, beside its contents and its meter: that is the one that was provisioned. */
 typedef struct {
     uint8_t kind;
     uint8_t suite;
-    uint16_t meter;
     /* n of reports, answers and acknowledgements, m of commands. */
     uint32_t number;
 } ws_message_header;
@@ -51,7 +50,7 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
 
 /* Opens a command.
  *
- * in:     header: kind WS_KIND_COMMAND, suite, meter. message: ws_message_bytes of any bytes.
+ * in:     header: kind WS_KIND_COMMAND, suite. message: ws_message_bytes of any bytes.
  * out:    header: number: m. plain: outside message. Both untouched where it is refused.
  * Returns 0, or -1 where the message is not the collector's. With suite 0 all are taken for its. */
 int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN]);

@@ -1,0 +1,215 @@
+#include "message.h"
+
+#include "../crypto/ecies.h"
+#include "../crypto/ecies_ecdsa.h"
+#include "../crypto/gcm.h"
+#include "../crypto/secret.h"
+#include "../drivers/provision.h"
+
+/* Offsets in what is provisioned: docs/protocol.md, "Provisioning". */
+#define METER 2
+#define OWN_PUBLIC_KEY 22
+#define KEY_128 32
+#define KEY_256 48
+#define PRIVATE_KEY 80
+#define COLLECTOR_KEY 112
+
+#define CONTEXT 16
+#define NONCE 12
+#define TAG 16
+
+uint16_t ws_message_read_16(const uint8_t *in)
+{
+    return (uint16_t)((uint16_t)in[0] << 8 | in[1]);
+}
+
+uint32_t ws_message_read_32(const uint8_t *in)
+{
+    return (uint32_t)ws_message_read_16(in) << 16 | ws_message_read_16(in + 2);
+}
+
+void ws_message_write_16(uint8_t *out, uint16_t value)
+{
+    out[0] = (uint8_t)(value >> 8);
+    out[1] = (uint8_t)value;
+}
+
+void ws_message_write_32(uint8_t *out, uint32_t value)
+{
+    ws_message_write_16(out, (uint16_t)(value >> 16));
+    ws_message_write_16(out + 2, (uint16_t)value);
+}
+
+static void copy(uint8_t *out, const uint8_t *in, uint8_t len)
+{
+    uint8_t i;
+
+    for (i = 0; i < len; i++) {
+        out[i] = in[i];
+    }
+}
+
+uint8_t ws_message_bytes(uint8_t kind, uint8_t suite)
+{
+    if (kind > WS_KIND_COMMAND || suite >= WS_SUITES) {
+        return 0;
+    }
+    if (kind == WS_KIND_ACKNOWLEDGEMENT) {
+        return suite == WS_SUITE_NONE ? 4 : 4 + TAG;
+    }
+    if (suite == WS_SUITE_NONE) {
+        return WS_PLAIN;
+    }
+    if (suite < WS_SUITE_ECIES || kind == WS_KIND_ANSWER) {
+        return 4 + WS_PLAIN + TAG;
+    }
+    return suite == WS_SUITE_ECIES ? WS_PLAIN + WS_ECIES_OVERHEAD : WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD;
+}
+
+/* What AES-GCM needs, in a frame that is wiped. */
+typedef struct {
+    uint8_t key[32];
+    uint8_t nonce[NONCE];
+} gcm_secrets;
+
+/* Kind, suite, meter as provisioned: what a nonce begins with, and a context has behind its name. */
+static void write_origin(const ws_message_header *header, uint8_t out[4])
+{
+    out[0] = header->kind;
+    out[1] = header->suite;
+    ws_provision_read(METER, out + 2, 2);
+}
+
+/* Seals (in, in_len bytes, to message + 4, its tag behind), or opens (from message + 4 to out) under n (m) in message's bytes 0
+ * to 3. Returns as ws_aes_gcm_... */
+static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, const uint8_t *message, const uint8_t *in,
+                           uint8_t *out, uint8_t len)
+{
+    gcm_secrets secrets;
+    const uint8_t words = header->suite == WS_SUITE_AES256_GCM ? 8 : 4;
+    int result;
+
+    if (words == 8) {
+        ws_provision_read(KEY_256, secrets.key, 32);
+    } else {
+        ws_provision_read(KEY_128, secrets.key, 16);
+    }
+    write_origin(header, secrets.nonce);
+    ws_message_write_32(secrets.nonce + 4, 0);
+    copy(secrets.nonce + 8, message, 4);
+    if (sealed != 0) {
+        result = ws_aes_gcm_seal(secrets.key, words, secrets.nonce, 0, 0, in, len, sealed + 4, sealed + 4 + len);
+    } else {
+        result = ws_aes_gcm_open(secrets.key, words, secrets.nonce, 0, 0, message + 4, len, message + 4 + len, out);
+    }
+    ws_wipe(&secrets, sizeof secrets);
+    return result;
+}
+
+/* The context, and key128 behind it: where that is authenticated, too. */
+static void write_info(const ws_message_header *header, uint8_t recipient_at, uint8_t info[CONTEXT + 16])
+{
+    info[0] = 'W';
+    info[1] = 'S';
+    info[2] = 'M';
+    info[3] = '1';
+    write_origin(header, info + 4);
+    ws_provision_read(recipient_at, info + 8, 8);
+    ws_provision_read(KEY_128, info + CONTEXT, 16);
+}
+
+/* What ECIES needs, in a frame that is wiped. */
+typedef struct {
+    uint8_t public_key[64];
+    uint8_t private_key[32];
+    uint8_t info[CONTEXT + 16];
+} curve_secrets;
+
+static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, const uint8_t *plain, uint8_t *sealed,
+                             const uint8_t *message, uint8_t *out)
+{
+    curve_secrets secrets;
+    const uint8_t signs = header->suite == WS_SUITE_ECIES_ECDSA;
+    int result;
+
+    ws_provision_read(COLLECTOR_KEY, secrets.public_key, 64);
+    ws_provision_read(PRIVATE_KEY, secrets.private_key, 32);
+    write_info(header, sealed != 0 ? COLLECTOR_KEY : OWN_PUBLIC_KEY, secrets.info);
+    if (sealed != 0) {
+        if (signs) {
+            result = ws_ecies_ecdsa_seal(random, secrets.public_key, secrets.private_key, secrets.info, CONTEXT, plain, WS_PLAIN,
+                                         sealed);
+        } else {
+            result = ws_ecies_seal(random, secrets.public_key, secrets.info, CONTEXT + 16, plain, WS_PLAIN, sealed);
+        }
+    } else {
+        if (signs) {
+            result = ws_ecies_ecdsa_open(secrets.private_key, secrets.public_key, secrets.info, CONTEXT, message,
+                                         WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD, out);
+        } else {
+            result = ws_ecies_open(secrets.private_key, secrets.info, CONTEXT + 16, message, WS_PLAIN + WS_ECIES_OVERHEAD, out);
+        }
+    }
+    ws_wipe(&secrets, sizeof secrets);
+    return result;
+}
+
+uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, const uint8_t plain[WS_PLAIN], uint8_t *message)
+{
+    const uint8_t bytes = ws_message_bytes(header->kind, header->suite);
+    int result = 0;
+
+    if (header->kind > WS_KIND_ANSWER || bytes == 0) {
+        return 0;
+    }
+    if (bytes == WS_PLAIN) {
+        copy(message, plain, WS_PLAIN);
+    } else if (bytes == 4 + WS_PLAIN + TAG) {
+        ws_message_write_32(message, header->number);
+        result = gcm(header, message, message, plain, 0, WS_PLAIN);
+    } else {
+        result = curve(header, random, plain, message, 0, 0);
+    }
+    return result == 0 ? bytes : 0;
+}
+
+int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN])
+{
+    const uint8_t bytes = ws_message_bytes(header->kind, header->suite);
+    uint8_t opened[WS_PLAIN];
+    int result = 0;
+
+    if (header->kind != WS_KIND_COMMAND || bytes == 0) {
+        return -1;
+    }
+    if (bytes == WS_PLAIN) {
+        copy(opened, message, WS_PLAIN);
+    } else if (bytes == 4 + WS_PLAIN + TAG) {
+        result = gcm(header, 0, message, 0, opened, WS_PLAIN);
+        /* The number is authentic in both places, as part of the nonce and of the plaintext. */
+        if (result == 0 && !ws_equal(message, opened, 4)) {
+            result = -1;
+        }
+    } else {
+        result = curve(header, 0, 0, 0, message, opened);
+    }
+    if (result == 0) {
+        copy(plain, opened, WS_PLAIN);
+        header->number = ws_message_read_32(opened);
+    }
+    return result;
+}
+
+int ws_message_acknowledges(const ws_message_header *report, const uint8_t *message)
+{
+    ws_message_header header = *report;
+
+    if (ws_message_read_32(message) != report->number) {
+        return -1;
+    }
+    if (header.suite == WS_SUITE_NONE) {
+        return 0;
+    }
+    header.kind = WS_KIND_ACKNOWLEDGEMENT;
+    return gcm(&header, 0, message, 0, 0, 0);
+}
