@@ -2,7 +2,8 @@
  * Implemented by a port.
  *
  * A byte whose writing the power's loss cut short may read anything afterwards. No other byte changes. Bytes are written
- * one after the other, in the order of their addresses. A byte that has its value already is not written (wear). */
+ * one after the other, in the order of their addresses, and every byte is written, also one that reads as if it had its value:
+ * what a power failure left may read so by chance, and otherwise later. Once written to its end, it is firm. */
 #ifndef WS_DRIVERS_EEPROM_H
 #define WS_DRIVERS_EEPROM_H
 

@@ -1,0 +1,90 @@
+/* Sealed reports that were not acknowledged yet, in EEPROM: the oldest is kept until it is acknowledged, over restarts and power
+ * failures at any byte write. What is assumed of the EEPROM: numbers.h.
+ *
+ * A record, in the caller's buffer as in EEPROM:
+ *    0   1  0x50, | 8 if it is an alert, | suite
+ *    1   4  n
+ *    5  len the message: 16, 36, 112 or 144 bytes, as the suite says
+ *  5+len 4  CRC-32 of "WSJ1" and all bytes before it
+ * It is valid or it is not there: what a cut or an abandonment leaves has no fitting check. Records are written in the background,
+ * straight from the caller's buffer, in the order of addresses; they begin at multiples of 9 bytes and do not wrap. A
+ * record is done once the last byte of its check is not what it was: one byte write. The order of records is that of n.
+ *
+ * The memory is written round and round. Where there is no room, the oldest measurement is dropped, and counted; an alert only
+ * where no measurement is left. A record that does not read as it should any more is left out, and counted, too. */
+#ifndef WS_METER_JOURNAL_H
+#define WS_METER_JOURNAL_H
+
+#include "message.h"
+
+#include <stdint.h>
+
+#define WS_JOURNAL_AT 256
+#define WS_JOURNAL_BYTES 768
+
+/* Records at most: as many as there is room for with 36 bytes each; 5 with 144 or 112 bytes. */
+#define WS_JOURNAL_RECORDS 17
+
+/* Where the message lies in a buffer, and the bytes of a buffer. */
+#define WS_JOURNAL_MESSAGE 5
+#define WS_JOURNAL_BUFFER (WS_JOURNAL_MESSAGE + WS_MESSAGE_MAX + 4)
+
+/* The members are the implementation's, but for lost and damaged. */
+typedef struct {
+    /* Where records begin, the oldest first, and how many there are. */
+    uint8_t cells[WS_JOURNAL_RECORDS];
+    uint8_t count;
+    /* Where the next record goes, if there is room. */
+    uint8_t head;
+    /* The byte that marks a record as done, while it is being written. */
+    uint8_t mark;
+    /* The buffer of the newest record, while it is being written; else a null pointer. */
+    const uint8_t *writing;
+    /* Measurements dropped for want of room, and records that were valid and are not any more: 255 is 255 or more. The caller
+     * sets them to 0 when it likes. */
+    uint8_t lost;
+    uint8_t damaged;
+} ws_journal;
+
+/* A record that waits. */
+typedef struct {
+    uint32_t n;
+    uint8_t suite;
+    uint8_t len;
+    uint8_t alert;
+} ws_journal_report;
+
+/* Finds the records that wait, and writes nothing.
+ *
+ * out: journal, which stays where it is from now on. */
+void ws_journal_start(ws_journal *journal);
+
+/* Begins to write a record in the background. Waits only for what is being written before, and for one byte write for each
+ * record that is dropped.
+ *
+ * in:     buffer: the message at WS_JOURNAL_MESSAGE, as long as message.h has it for a report. n: above all before. suite: 0 to 4. alert:
+ *         0 or 1. No append is under way (ws_journal_busy).
+ * in/out: buffer: what is around the message is filled in. It must stay as it is until ws_journal_busy returns 0. */
+void ws_journal_append(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t suite, uint8_t alert);
+
+/* Whether an append is under way. Once this returns 0, the record stands, and the buffer is free. */
+uint8_t ws_journal_busy(ws_journal *journal);
+
+/* The oldest record that waits, also one whose append is under way. Looks at its check, and goes to the next one where that does
+ * not fit: to be called before each sending.
+ *
+ * out: report. Returns 1; 0, and nothing, where none waits. */
+uint8_t ws_journal_oldest(ws_journal *journal, ws_journal_report *report);
+
+/* Copies len bytes of the oldest record's message from offset: from EEPROM, or from the buffer while the append is under way.
+ *
+ * in: ws_journal_oldest has returned 1, and no record was appended or acknowledged since. out overlaps nothing. */
+void ws_journal_read(ws_journal *journal, uint8_t offset, uint8_t *out, uint8_t len);
+
+/* The oldest record was acknowledged: it waits no more. Gives up its append where that is still under way (its buffer is free then),
+ * else marks the record in the background: one byte write.
+ *
+ * in: n: of any report. Returns 1; 0, and does nothing, where the oldest record is not n. */
+uint8_t ws_journal_acknowledged(ws_journal *journal, uint32_t n);
+
+#endif

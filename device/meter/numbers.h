@@ -1,0 +1,63 @@
+/* The meter's numbers n: none is given out twice, whatever byte write the power fails in (docs/protocol.md, "Numbers").
+ *
+ * Numbers are reserved in blocks of WS_NUMBERS_BLOCK: a record in EEPROM says which number is the first that is not reserved, and
+ * numbers are given out only below it, once the record was written to its end and read back. After a start the rest of a
+ * block is left: numbers go on where the newest record ends.
+ *
+ * What is assumed of the EEPROM, here and in settings.h and journal.h: a byte whose writing the power's loss cut short may read
+ * anything, and something else at each start, until it is written to its end; no other byte changes. (drivers/eeprom.h:
+ * every byte is written, also one that seems to have its value.) One start reads the same of a byte each time.
+ *
+ * There are three slots. The valid record with the highest limit counts, and the next one goes where the lowest lies, or where
+ * none is valid. A record that was cut short is at one start valid and at another not, and never again what was there before
+ * (its check has other bytes). So each start writes a record of its own, which is firm when it was read back, before it
+ * gives out a number; until then nothing hangs on the one found. While that is being written, two others stand, and one
+ * of them is firm, unless the power failed within the last byte of one start's record, then so of the next one's, both
+ * read as if whole, and it fails once more in the third: then there may be no record left, and the meter seals nothing any
+ * more; not even then a number comes twice.
+ *
+ * Wear: a record for each start and each WS_NUMBERS_BLOCK messages, in one slot of three after the other. */
+#ifndef WS_METER_NUMBERS_H
+#define WS_METER_NUMBERS_H
+
+#include <stdint.h>
+
+#define WS_NUMBERS_AT 120
+#define WS_NUMBERS_SLOTS 3
+#define WS_NUMBERS_RECORD 12
+
+#define WS_NUMBERS_BLOCK 256
+/* The next block is reserved once fewer than so many are left. */
+#define WS_NUMBERS_AHEAD 64
+
+/* The members are the implementation's. */
+typedef struct {
+    /* The next number to be given out, and the first that is not reserved. */
+    uint32_t next;
+    uint32_t limit;
+    /* What is being written or was last: it must stay while the EEPROM is busy. */
+    uint8_t record[WS_NUMBERS_RECORD];
+    uint8_t slot;
+    uint8_t writing;
+} ws_numbers;
+
+/* Finds the newest record, counts the start, and reserves a block; waits until it stands: 12 byte writes.
+ *
+ * out: numbers, which stays where it is from now on. Returns 0; -1 where there is no valid record (an erased memory), no block is
+ * left, or the memory does not keep what is written: then ws_numbers_take gives none. */
+int ws_numbers_start(ws_numbers *numbers);
+
+/* Gives out a number. Where none is left, waits until a block is reserved.
+ *
+ * in/out: numbers, started. out: n. Returns 0; -1, and no number, where all are used (2^32 less two blocks at most), where
+ * ws_numbers_start has failed, or where the memory does not keep what is written. */
+int ws_numbers_take(ws_numbers *numbers, uint32_t *n);
+
+/* Begins to reserve the next block in the background, where it is time to and the EEPROM is not busy; once that is written, sees
+ * that it stands. To be called often, and after ws_journal_busy (journal.h). Does not wait. */
+void ws_numbers_work(ws_numbers *numbers);
+
+/* Starts so far, with this one; as of 0 where there was no valid record. in: numbers, started. */
+uint32_t ws_numbers_starts(const ws_numbers *numbers);
+
+#endif

@@ -1,0 +1,49 @@
+/* What commands have set, with the last command and its result, in one record: after a power failure all of it is as before
+ * the last change or as after it (docs/protocol.md, "Provisioning"). What is assumed of the EEPROM: numbers.h.
+ *
+ * There are three slots; the valid record with the latest generation counts, and the next one goes to the slot behind it, which has
+ * the oldest. As a record that was cut short may be valid at one start and not at the next, each start writes the one
+ * it found once more, as the next generation: from then on it is firm, and an answer may say so. The same three power
+ * failures in a row as there can leave none; a change that was answered is never taken back. */
+#ifndef WS_METER_SETTINGS_H
+#define WS_METER_SETTINGS_H
+
+#include <stdint.h>
+
+#define WS_SETTINGS_AT 156
+#define WS_SETTINGS_SLOTS 3
+#define WS_SETTINGS_RECORD 32
+
+/* The record, as it is in EEPROM: numbers big-endian (message.h reads and writes them), as commands bring them. */
+typedef struct {
+    /* The implementation's. */
+    uint8_t generation[4];
+    /* The last command, and the result byte of its answer. */
+    uint8_t m[4];
+    uint8_t result;
+    uint8_t suite;
+    uint8_t interval[2];
+    uint8_t meter[2];
+    uint8_t address;
+    uint8_t collector;
+    uint8_t voltage[4];
+    uint8_t current[4];
+    uint8_t phase[2];
+    uint8_t zero[2];
+    /* The implementation's. */
+    uint8_t check[4];
+} ws_settings;
+
+/* Finds the newest settings, and makes them firm; waits for 32 byte writes.
+ *
+ * out: settings; all 0 where there are none that are valid. Returns 0; -1 where there are none, or where the memory does not
+ * keep what is written: no command is to be taken then. */
+int ws_settings_start(ws_settings *settings);
+
+/* Writes settings as the newest, and waits until they stand: 32 byte writes, after what is being written in the background.
+ *
+ * in: settings, as ws_settings_start gave them but for what was changed since; overlapping nothing. out: settings: generation
+ * and check. Returns 0; -1 where the memory does not keep what is written, and then the old or the new ones count. */
+int ws_settings_keep(ws_settings *settings);
+
+#endif
