@@ -1,31 +1,27 @@
 /* Real power, energy and RMS values from samples of voltage and current.
  *
- * The two channels' samples, 0 to 1023, have an offset of about half of that, which a low-pass of 1024 samples (0.8 s) follows and
- * which is taken off. What both channels lose by that is the same, amplitude and phase: 8 millionths at 50 Hz. It begins with 512;
- * an error of 20 steps in both decays with the filter, and adds 20^2 steps^2 of 10^5 at full scale for 0.4 s.
+ * The samples, 0 to 1023, have an offset of about half of that in both channels, which a low-pass of 1024 samples (0.8 s)
+ * follows and which is taken off. What both channels lose by that is the same, amplitude and phase: 8 millionths at 50 Hz. It
+ * begins with 512: an error of 20 steps in both decays with it, and is 20^2 steps^2 of 10^5 at full scale for 0.4 s.
  *
  * Sums are kept for windows of 125 samples, 0.1 s: 5 periods at 50 Hz, 6 at 60 Hz; in quarters of a step, so that 32 bits
- * hold them for any samples. Whole windows go on into 64 bits.
+ * hold them for any samples. Whole windows go on, rounded to 4 steps^2.
  *
  * Phase: the two samples of a pair are not of the same instant, and transformers turn phases by different angles. Beside the
- * sum P0 of u(n) i(n) there is P1 of u(n + 1) i(n); a voltage taken a fraction f of a sampling interval later gives for a sine of the
- * angle a per interval (sin((1 - f) a) P0 + sin(f a) P1) / sin(a), exactly. The weights are computed for 50 Hz, to second
- * order: (1 - f) (1 + k (1 - (1 - f)^2)) and f (1 + k (1 - f^2)), k = a^2 / 6. At 60 Hz, with |f| up to 0.5, the amplitude
- * is wrong by less than 0.2 %.
+ * sum P0 of u(n) i(n) there is P1 of u(n + 1) i(n). With a the angle of a sine per interval, a voltage taken a fraction f
+ * of an interval later gives (sin((1 - f) a) P0 + sin(f a) P1) / sin(a), exactly. The weights are those for 50 Hz, to second
+ * order: (1 - f) (1 + k (1 - (1 - f)^2)) and f (1 + k (1 - f^2)), k = a^2 / 6. At 60 Hz, with f up to 0.5 either way, the
+ * amplitude is wrong by less than 0.4 %.
  *
- * Energy is counted in parts of 1/32 step^2 of a pair of samples, and a unit of 0.1 Wh is so and so many of those: no rounding
- * adds up. What flows back is taken off, as far as that is less than 0.1 Wh; the rest is not counted. The energy is in RAM:
- * it begins with 0 at each start. */
+ * Energy is counted in parts of 4 steps^2 of a pair of samples, and 0.1 Wh is so and so many of those, the unit, a whole number:
+ * 1,406,250 with 0.8 V and 0.1 A a step, where its rounding makes 4 in 10^7. No rounding adds up. What flows back is taken
+ * off, as far as that is less than 0.1 Wh; the rest is not counted. The energy is in RAM: it begins with 0 at each start. */
 #ifndef WS_METER_METERING_H
 #define WS_METER_METERING_H
 
 #include <stdint.h>
 
 #define WS_METERING_WINDOW 125
-
-/* Calibrations are from 1 to this, and phases from -256 to 256. */
-#define WS_METERING_MICRO_MAX 10000000
-#define WS_METERING_PHASE_MAX 256
 
 /* What a sampler's interrupt adds to. All zeros at first, and ws_metering_begin. */
 typedef struct {
@@ -37,62 +33,71 @@ typedef struct {
     int32_t window_p1;
     uint32_t window_uu;
     uint32_t window_ii;
-    /* The last sample of the current, less its offset, in 1/4 steps. */
-    int16_t last_i;
-    uint8_t samples;
-    /* Of all windows that ws_metering_take has not taken. */
-    uint32_t windows;
-    int64_t p0;
-    int64_t p1;
-    /* Of a window, smoothed over 8. */
+    /* P0 and P1 of all whole windows since the start, in 4 steps^2, around. */
+    uint32_t p0;
+    uint32_t p1;
+    /* Squares of a window, smoothed over 8. */
     uint32_t mean_uu;
     uint32_t mean_ii;
+    /* The last sample of the current, less its offset, in 1/4 steps. */
+    int16_t last_i;
+    /* Whole windows since the start, around. */
+    uint16_t windows;
+    uint8_t samples;
 } ws_metering_sums;
 
 /* What the meter makes of them. */
 typedef struct {
-    /* What the calibration makes: parts for 0.1 Wh, weights of P0 and P1 in 2^-14. */
-    uint64_t unit;
-    int32_t weight_0;
-    int32_t weight_1;
     uint32_t micro_u;
     uint32_t micro_i;
+    /* Parts for 0.1 Wh, below 2^30; 0 without a calibration. Weights of P0 and P1 in 2^-14. */
+    uint32_t unit;
+    int32_t weight_0;
+    int32_t weight_1;
+    /* The sums as they were taken last. */
+    uint32_t p0;
+    uint32_t p1;
+    uint16_t windows;
     /* Parts that have not become energy, -unit to unit. */
-    int64_t rest;
-    /* Since the last ws_metering_power. */
-    int64_t parts;
-    uint32_t windows;
+    int32_t rest;
+    /* Since the last ws_metering_power: energy in 0.1 Wh and, -unit to unit, in parts; windows. */
+    int32_t net;
+    int32_t net_rest;
+    uint32_t since;
 } ws_metering;
 
-/* Called by the sampler (drivers/sampler.h) in an interrupt. On a host nobody calls it. */
+/* Called by the sampler (drivers/sampler.h) in an interrupt, for ws_metering_add on the sums of the program. */
 void ws_metering_sample(uint16_t voltage, uint16_t current);
 
-/* What ws_metering_sample does, on sums that are given. */
+/* Adds a pair of samples. in: 0 to 1023. */
 void ws_metering_add(ws_metering_sums *sums, uint16_t voltage, uint16_t current);
 
 /* Sets the offsets to the middle. out: sums. */
 void ws_metering_begin(ws_metering_sums *sums);
 
-/* Adds whole windows at once: for a host without samples. in: p0, p1, uu, ii: sums over windows of 125 samples each, in 1/16
- * steps^2. */
-void ws_metering_add_windows(ws_metering_sums *sums, uint32_t windows, int64_t p0, int64_t p1, uint32_t uu, uint32_t ii);
+/* Adds whole windows at once: for a host without samples.
+ *
+ * in: p0, p1: sums over all of them in 4 steps^2; uu, ii: over one in 1/16 steps^2. */
+void ws_metering_add_windows(ws_metering_sums *sums, uint16_t windows, int32_t p0, int32_t p1, uint32_t uu,
+                             uint32_t ii);
 
-/* Whether there is such a calibration: see the limits above. */
-uint8_t ws_metering_possible(uint32_t micro_u, uint32_t micro_i, int16_t phase);
-
-/* Sets the calibration: voltage in uV and current in uA per step, phase in 1/256 of a sampling interval by which the voltage
- * is to be taken later. The rest, below 0.1 Wh, is dropped. in: a possible calibration. out: metering. */
-void ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micro_i, int16_t phase);
+/* Sets the calibration, all the rest, below 0.1 Wh, is dropped.
+ *
+ * in:  micro_u, micro_i: voltage in uV and current in uA per step, each 1 to 4,000,000, and their product at least 1.1 10^8;
+ *      phase: in 1/256 of a sampling interval, by which the voltage is to be taken later, -256 to 256.
+ * in/out: metering, all 0 at first.
+ * Returns 0; or -1 for another calibration, metering untouched. */
+int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micro_i, int16_t phase);
 
 /* Takes what the interrupt has summed up, and adds it to *energy, in 0.1 Wh, around at 2^32. To be called at least each
- * 30 s. The sums may be added to by an interrupt meanwhile. */
-void ws_metering_take(ws_metering *metering, volatile ws_metering_sums *sums, uint32_t *energy);
+ * 10 s: 32 bits hold 13 s at full scale. Interrupts may add to the sums meanwhile. */
+void ws_metering_take(ws_metering *metering, const volatile ws_metering_sums *sums, uint32_t *energy);
 
 /* The mean power in W since it was asked last, limited to 16 bits; 0 where nothing was sampled. */
 int16_t ws_metering_power(ws_metering *metering);
 
 /* RMS values of the last 0.8 s or so: voltage in 0.1 V, current in 0.01 A, limited to 16 bits. */
-uint16_t ws_metering_voltage(const ws_metering *metering, volatile ws_metering_sums *sums);
-uint16_t ws_metering_current(const ws_metering *metering, volatile ws_metering_sums *sums);
+uint16_t ws_metering_voltage(const ws_metering *metering, const volatile ws_metering_sums *sums);
+uint16_t ws_metering_current(const ws_metering *metering, const volatile ws_metering_sums *sums);
 
 #endif
