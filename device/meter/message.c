@@ -137,8 +137,8 @@ static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, c
     write_info(header, sealed != 0 ? COLLECTOR_KEY : OWN_PUBLIC_KEY, secrets.info);
     if (sealed != 0) {
         if (signs) {
-            result = ws_ecies_ecdsa_seal(random, secrets.public_key, secrets.private_key, secrets.info, CONTEXT, plain, WS_PLAIN,
-                                         sealed);
+            result = ws_ecies_ecdsa_seal(random, secrets.public_key, secrets.private_key, secrets.info, CONTEXT, plain,
+                                         WS_PLAIN, sealed);
         } else {
             result = ws_ecies_seal(random, secrets.public_key, secrets.info, CONTEXT + 16, plain, WS_PLAIN, sealed);
         }

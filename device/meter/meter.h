@@ -35,6 +35,15 @@
 #ifndef WS_METER_METER_H
 #define WS_METER_METER_H
 
+#include "../crypto/drbg.h"
+#include "commands.h"
+#include "journal.h"
+#include "link.h"
+#include "message.h"
+#include "metering.h"
+#include "numbers.h"
+#include "settings.h"
+
 #include <stdint.h>
 
 #define WS_METER_UNPROVISIONED 0
@@ -44,11 +53,17 @@
 #define WS_METER_SENDING 4
 #define WS_METER_OPENING 5
 
-/* Nothing is sealed; no command is taken; the noise source failed; no random bytes, so that suites 3 and 4 seal nothing. */
+/* Nothing is sealed; no command is taken; the noise source failed; no random bytes, or a collector's
+ * key that is none, so that suites 3 and 4 seal nothing; no calibration, so that nothing is measured. */
 #define WS_METER_NO_NUMBERS 1
 #define WS_METER_NO_SETTINGS 2
 #define WS_METER_NO_NOISE 4
 #define WS_METER_NO_RANDOM 8
+#define WS_METER_NO_CALIBRATION 16
+
+/* Bits of min-entropy that a sample of the port's noise source (crypto/entropy.h) has to have at least: a port joins as many
+ * readings to a sample as that takes. The source is started, and its samples read, before the first ephemeral key. */
+#define WS_METER_ENTROPY_BITS 1
 
 struct ws_meter_status {
     uint32_t number;
@@ -75,5 +90,41 @@ struct ws_meter_status {
     uint8_t faults;
     uint8_t zero;
 };
+
+/* The members are the implementation's. */
+typedef struct {
+    volatile struct ws_meter_status *status;
+    const volatile ws_metering_sums *sums;
+    ws_settings settings;
+    ws_numbers numbers;
+    ws_journal journal;
+    ws_metering metering;
+    ws_drbg random;
+    ws_link_assembly assembly;
+    /* The second when the next measurement is due, and what makes the time of seconds. */
+    uint32_t due_s;
+    uint32_t time_base;
+    /* The report that is sent, when it is sent next, and how often it was. */
+    uint32_t sending;
+    uint32_t send_at;
+    uint16_t jitter;
+    uint8_t attempts;
+    /* Alerts that are to be sealed. */
+    uint8_t alerts;
+    uint8_t time_is_set;
+    uint8_t radio_ready;
+    uint8_t seeded;
+    /* A report with the journal's bytes around it, until the journal has it; else the command that is being collected. */
+    uint8_t buffer[WS_JOURNAL_BUFFER];
+} ws_meter;
+
+/* Starts the meter: the board and the clock are started, and the sampler is not.
+ *
+ * in:     sums: begun (metering.h). in/out: meter, status: all 0; they and sums stay where they are.
+ * Returns 0; -1 where the part is not provisioned, for the caller to sleep for ever. */
+int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, volatile struct ws_meter_status *status);
+
+/* One turn of the loop, up to a second. in/out: meter, started. */
+void ws_meter_turn(ws_meter *meter);
 
 #endif

@@ -80,8 +80,8 @@ static int32_t weight(int32_t f)
     return f + (f * k >> 14);
 }
 
-/* 0.1 Wh is 360 J, and that is 360 1250 10^12 / (micro_u micro_i) steps^2 of pairs of samples; a quarter of that, 1.125 10^17, is
- * 0x018fae27693b4000. */
+/* 0.1 Wh is 360 J, and that is 360 1250 10^12 / (micro_u micro_i) steps^2 of pairs of samples; a quarter of that,
+ * 1.125 10^17, is 0x018fae27693b4000. */
 int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micro_i, int16_t phase)
 {
     uint8_t parts[8] = {0x01, 0x8f, 0xae, 0x27, 0x69, 0x3b, 0x40, 0x00};

@@ -13,9 +13,9 @@
  * order: (1 - f) (1 + k (1 - (1 - f)^2)) and f (1 + k (1 - f^2)), k = a^2 / 6. At 60 Hz, with f up to 0.5 either way, the
  * amplitude is wrong by less than 0.4 %.
  *
- * Energy is counted in parts of 4 steps^2 of a pair of samples, and 0.1 Wh is so and so many of those, the unit, a whole number:
- * 1,406,250 with 0.8 V and 0.1 A a step, where its rounding makes 4 in 10^7. No rounding adds up. What flows back is taken
- * off, as far as that is less than 0.1 Wh; the rest is not counted. The energy is in RAM: it begins with 0 at each start. */
+ * Energy is counted in parts of 4 steps^2 of a pair of samples. 0.1 Wh is a whole number of those, the unit: 1,406,250 with
+ * 0.8 V and 0.1 A a step, where its rounding makes 4 in 10^7. No rounding adds up. What flows back is taken off, as far as
+ * that is less than 0.1 Wh; the rest is not counted. The energy is in RAM: it begins with 0 at each start. */
 #ifndef WS_METER_METERING_H
 #define WS_METER_METERING_H
 

@@ -1,0 +1,42 @@
+/* Commands of the meter's protocol, as the settings take them (docs/protocol.md, "Command"). */
+#ifndef WS_METER_COMMANDS_H
+#define WS_METER_COMMANDS_H
+
+#include "message.h"
+#include "metering.h"
+#include "settings.h"
+
+#include <stdint.h>
+
+#define WS_COMMAND_CONFIGURE 1
+#define WS_COMMAND_CALIBRATE 2
+#define WS_COMMAND_REGISTER 3
+#define WS_COMMAND_SET_TIME 4
+#define WS_COMMAND_READ_STATUS 5
+#define WS_COMMAND_REBOOT 6
+
+#define WS_RESULT_DONE 0
+#define WS_RESULT_UNKNOWN 1
+#define WS_RESULT_RANGE 2
+
+/* Where the code and the arguments of a command are in its plaintext. */
+#define WS_COMMAND_CODE 4
+#define WS_COMMAND_ARGUMENTS 5
+
+/* Settings of a meter that has taken no command: from provision.h. out: settings. Returns 0; -1, and settings of no use,
+ * where the part is not provisioned, or with what is out of range. */
+int ws_command_provisioned(ws_settings *settings);
+
+/* Whether settings are in range: suite, interval, meter, addresses. The calibration is not looked at. */
+uint8_t ws_command_possible(const ws_settings *settings);
+
+/* Sets the calibration of the settings. Returns as ws_metering_calibrate. */
+int ws_command_calibrate(const ws_settings *settings, ws_metering *metering);
+
+/* Carries a command out upon settings, with its m and its result, as far as it concerns them.
+ *
+ * in:     plain: of a command, any bytes. in/out: settings; metering: with a new calibration it begins anew. Returns the
+ * result; settings but for m and result, and metering, are as they were where that is not WS_RESULT_DONE. */
+uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *settings, ws_metering *metering);
+
+#endif

@@ -1,0 +1,606 @@
+#include "meter.h"
+
+#include "../crypto/compiler.h"
+#include "../crypto/entropy.h"
+#include "../crypto/secret.h"
+#include "../crypto/seed.h"
+#include "../drivers/clock.h"
+#include "../drivers/eeprom.h"
+#include "../drivers/provision.h"
+#include "../drivers/radio.h"
+#include "../drivers/reset.h"
+
+#include <stddef.h>
+
+/* The offsets that meter.h promises to the host; an array of -1 elements does not compile. */
+#define AT(member, offset) typedef char status_##member[offsetof(struct ws_meter_status, member) == (offset) ? 1 : -1]
+AT(energy, 12);
+AT(starts, 16);
+AT(sent, 26);
+AT(refused, 34);
+AT(waiting, 42);
+AT(faults, 46);
+
+/* What a report says: docs/protocol.md. */
+#define MEASUREMENT 1
+#define ALERT 2
+#define TIME_NOT_SET 0x80
+#define ALERT_NOISE 16
+#define ALERT_JOURNAL 17
+
+/* Alerts to come: bits. */
+#define START_TO_COME 1
+#define NOISE_TO_COME 2
+#define JOURNAL_TO_COME 4
+
+#define TENTH (WS_CLOCK_TICKS / 10)
+#define ATTEMPTS_MAX 6
+
+/* How long the loop waits for the journal while something is to be sealed. */
+#define POLL (WS_CLOCK_TICKS / 50)
+
+/* Offsets in what is provisioned. */
+#define CHANNEL 6
+#define POWER 7
+#define OWN_PUBLIC_KEY 22
+
+/* Whether a is later than b. */
+static uint8_t later(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) > 0;
+}
+
+static uint16_t own_name(const ws_meter *meter)
+{
+    return ws_message_read_16(meter->settings.meter);
+}
+
+static uint32_t time_now(const ws_meter *meter)
+{
+    return meter->time_base + ws_clock_seconds();
+}
+
+static void radio_failed(ws_meter *meter)
+{
+    meter->radio_ready = 0;
+    meter->status->radio_faults++;
+}
+
+/* Starts the radio where it has not, or failed since. Returns whether it is there. */
+static uint8_t radio_ready(ws_meter *meter)
+{
+    if (!meter->radio_ready) {
+        uint8_t setting[2];
+
+        ws_provision_read(CHANNEL, setting, 2);
+        meter->radio_ready = ws_radio_start(meter->settings.address, setting[0], setting[1]) == 0;
+        if (!meter->radio_ready) {
+            meter->status->radio_faults++;
+        }
+    }
+    return meter->radio_ready;
+}
+
+int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, volatile struct ws_meter_status *status)
+{
+    meter->status = status;
+    meter->sums = sums;
+    if (ws_command_provisioned(&meter->settings) != 0) {
+        /* Out of power-up a radio's crystal runs until it is put to sleep. */
+        if (radio_ready(meter)) {
+            ws_radio_sleep();
+        }
+        return -1;
+    }
+    status->state = WS_METER_STARTING;
+    status->reset_cause = ws_reset_cause();
+    ws_watchdog_start();
+    if (ws_settings_start(&meter->settings) != 0 || !ws_command_possible(&meter->settings)) {
+        status->faults |= WS_METER_NO_SETTINGS;
+        ws_command_provisioned(&meter->settings);
+    }
+    if (ws_numbers_start(&meter->numbers) != 0) {
+        status->faults |= WS_METER_NO_NUMBERS;
+    }
+    ws_journal_start(&meter->journal);
+    if (ws_command_calibrate(&meter->settings, &meter->metering) != 0) {
+        status->faults |= WS_METER_NO_CALIBRATION;
+    }
+    status->starts = (uint16_t)ws_numbers_starts(&meter->numbers);
+    status->suite = meter->settings.suite;
+    meter->jitter = (uint16_t)(own_name(meter) * 40503u + status->starts);
+    meter->alerts = START_TO_COME;
+    meter->due_s = ws_clock_seconds() + ws_message_read_16(meter->settings.interval);
+    radio_ready(meter);
+    return 0;
+}
+
+/* Seeds the generator, with noise of the source where that works. Returns whether it is seeded. */
+static WS_NOINLINE uint8_t seed(ws_meter *meter)
+{
+    uint8_t fresh[64];
+    uint8_t name[8];
+    ws_entropy source;
+    uint8_t gathered = 0;
+
+    if (meter->status->faults & WS_METER_NO_RANDOM) {
+        return 0;
+    }
+    if (ws_entropy_start(&source, WS_METER_ENTROPY_BITS) == 0) {
+        ws_watchdog_feed();
+        if (ws_entropy_gather(&source, fresh) == 0) {
+            ws_watchdog_feed();
+            if (ws_entropy_gather(&source, fresh + 32) == 0) {
+                gathered = sizeof fresh;
+            }
+        }
+    }
+    ws_watchdog_feed();
+    if (gathered == 0) {
+        meter->status->faults |= WS_METER_NO_NOISE;
+        meter->alerts |= NOISE_TO_COME;
+    }
+    ws_provision_read(OWN_PUBLIC_KEY, name, sizeof name);
+    meter->seeded = ws_seed_start(&meter->random, fresh, gathered, name, sizeof name) == 0;
+    if (!meter->seeded) {
+        meter->status->faults |= WS_METER_NO_RANDOM;
+    }
+    ws_wipe(fresh, sizeof fresh);
+    ws_wipe(&source, sizeof source);
+    ws_watchdog_feed();
+    return meter->seeded;
+}
+
+/* Takes a number for a message. Returns 0, or -1 where there is none. */
+static int take_number(ws_meter *meter, uint32_t *number)
+{
+    if ((meter->status->faults & WS_METER_NO_NUMBERS) || ws_numbers_take(&meter->numbers, number) != 0) {
+        meter->status->faults |= WS_METER_NO_NUMBERS;
+        return -1;
+    }
+    return 0;
+}
+
+/* Seals a report, and gives it to the journal, no append of which is under way.
+ *
+ * in: plain: what the type has to say, from byte 6. Returns whether the journal has it. */
+static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
+{
+    ws_message_header header;
+
+    header.kind = WS_KIND_REPORT;
+    header.suite = meter->settings.suite;
+    if (header.suite >= WS_SUITE_ECIES && !meter->seeded && !seed(meter)) {
+        return 0;
+    }
+    if (take_number(meter, &header.number) != 0) {
+        return 0;
+    }
+    meter->status->state = WS_METER_SEALING;
+    meter->assembly.have = 0;
+    ws_message_write_32(plain, header.number);
+    plain[4] = meter->time_is_set ? type : type | TIME_NOT_SET;
+    plain[5] = meter->status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)meter->status->lost;
+    if (ws_message_prepare(&header, &meter->random, plain, meter->buffer + WS_JOURNAL_MESSAGE) == 0) {
+        /* A collector's key that is none: not to be tried again and again. */
+        meter->status->faults |= WS_METER_NO_RANDOM;
+        return 0;
+    }
+    meter->status->number = header.number;
+    ws_journal_append(&meter->journal, meter->buffer, header.number, header.suite, type == ALERT);
+    return 1;
+}
+
+static void report_alert(ws_meter *meter)
+{
+    uint8_t plain[WS_PLAIN];
+    uint8_t to_come;
+
+    ws_message_write_32(plain + 6, time_now(meter));
+    ws_message_write_16(plain + 11, meter->status->starts);
+    plain[13] = plain[14] = plain[15] = 0;
+    if (meter->alerts & START_TO_COME) {
+        to_come = START_TO_COME;
+        plain[10] = meter->status->reset_cause;
+    } else if (meter->alerts & NOISE_TO_COME) {
+        to_come = NOISE_TO_COME;
+        plain[10] = ALERT_NOISE;
+    } else {
+        to_come = JOURNAL_TO_COME;
+        plain[10] = ALERT_JOURNAL;
+        plain[15] = meter->journal.damaged;
+    }
+    if (report(meter, ALERT, plain)) {
+        meter->alerts &= (uint8_t)~to_come;
+        meter->status->alerts++;
+        if (to_come == JOURNAL_TO_COME) {
+            meter->journal.damaged = 0;
+        }
+    }
+}
+
+static void report_measurement(ws_meter *meter, uint32_t now_s)
+{
+    volatile struct ws_meter_status *status = meter->status;
+    const uint16_t interval = ws_message_read_16(meter->settings.interval);
+    uint8_t plain[WS_PLAIN];
+
+    /* The next one; measurements that would have been due meanwhile are left out. */
+    meter->due_s += interval;
+    if (now_s - meter->due_s < UINT32_MAX / 2) {
+        meter->due_s = now_s + interval - (now_s - meter->due_s) % interval;
+    }
+    status->power = ws_metering_power(&meter->metering);
+    status->voltage = ws_metering_voltage(&meter->metering, meter->sums);
+    status->current = ws_metering_current(&meter->metering, meter->sums);
+    ws_message_write_32(plain + 6, meter->time_base + now_s);
+    ws_message_write_32(plain + 10, status->energy);
+    ws_message_write_16(plain + 14, (uint16_t)status->power);
+    if (report(meter, MEASUREMENT, plain)) {
+        status->measurements++;
+    }
+}
+
+/* Sends the pieces of the oldest report. Returns whether all went out. */
+static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, const ws_message_header *header, uint8_t len)
+{
+    uint8_t packet[WS_RADIO_PACKET];
+    uint8_t index;
+
+    for (index = 0; index < ws_link_pieces(len); index++) {
+        uint8_t bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), header, index);
+
+        ws_journal_read(&meter->journal, (uint8_t)(index * bytes), packet + WS_LINK_HEADER, bytes);
+        if (ws_radio_send(packet, (uint8_t)(WS_LINK_HEADER + bytes)) != 0) {
+            radio_failed(meter);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* How long to wait for an acknowledgement, and by chance longer: docs/protocol.md, "Acknowledgement, resending, order". */
+static uint32_t patience(ws_meter *meter, uint8_t suite)
+{
+    const uint32_t range = TENTH << (meter->attempts < ATTEMPTS_MAX ? meter->attempts : ATTEMPTS_MAX);
+
+    /* A linear congruential generator of full period (Knuth, volume 2, section 3.2.1.2: the multiplier is 1 modulo 4, the
+     * increment odd). So that two meters do not stay in step, the clock goes into it, too. */
+    meter->jitter = (uint16_t)((meter->jitter ^ ws_clock_ticks()) * 25173u + 13849u);
+    return (suite < WS_SUITE_ECIES ? TENTH : 2 * TENTH) + (((meter->jitter >> 2) * range) >> 14);
+}
+
+/* Sends the oldest report where it is time to. Returns whether there is one: then send_at says when it is sent next. */
+static uint8_t send_oldest(ws_meter *meter)
+{
+    volatile struct ws_meter_status *status = meter->status;
+    ws_journal_report oldest;
+    ws_message_header header;
+
+    status->waiting = meter->journal.count;
+    if (!ws_journal_oldest(&meter->journal, &oldest)) {
+        meter->sending = 0;
+        return 0;
+    }
+    if (oldest.n != meter->sending) {
+        meter->sending = oldest.n;
+        meter->attempts = 0;
+        meter->send_at = ws_clock_ticks();
+    }
+    if (later(meter->send_at, ws_clock_ticks()) || !radio_ready(meter)) {
+        return 1;
+    }
+    status->state = WS_METER_SENDING;
+    header.kind = WS_KIND_REPORT;
+    header.suite = oldest.suite;
+    header.number = oldest.n;
+    if (send_pieces(meter, &header, oldest.len)) {
+        status->sent++;
+        if (meter->attempts != 0) {
+            status->resent++;
+        }
+    }
+    meter->send_at = ws_clock_ticks() + patience(meter, oldest.suite);
+    if (meter->attempts < ATTEMPTS_MAX) {
+        meter->attempts++;
+    }
+    return 1;
+}
+
+/* An acknowledgement came. Returns whether it is one of the report that is being sent. */
+static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const uint8_t *message)
+{
+    ws_journal_report oldest;
+    ws_message_header header;
+    uint8_t abandoned;
+
+    if (!ws_journal_oldest(&meter->journal, &oldest) || oldest.n != meter->sending || oldest.suite != piece->suite ||
+        (uint8_t)oldest.n != piece->low) {
+        return 0;
+    }
+    header.kind = WS_KIND_REPORT;
+    header.suite = oldest.suite;
+    header.number = oldest.n;
+    if (ws_message_acknowledges(&header, message) != 0) {
+        return 0;
+    }
+    abandoned = meter->journal.count == 1 && ws_journal_busy(&meter->journal);
+    ws_journal_acknowledged(&meter->journal, oldest.n);
+    meter->status->acknowledged++;
+    meter->status->abandoned += abandoned;
+    return 1;
+}
+
+#define HEARD_NOTHING 0
+#define HEARD_COMMAND 1
+#define HEARD_SEALED_COMMAND 2
+
+/* Whether a command came, of as many pieces as there are.
+ *
+ * out: plain: of one that came in one packet: HEARD_COMMAND; one of more pieces is in the buffer, to be opened:
+ * HEARD_SEALED_COMMAND. Else HEARD_NOTHING, and where the packet is none that the meter waits for, it is counted. */
+static uint8_t command_came(ws_meter *meter, const ws_link_piece *piece, const uint8_t *data, uint8_t plain[WS_PLAIN])
+{
+    if (piece->suite == meter->settings.suite && !(meter->status->faults & WS_METER_NO_SETTINGS)) {
+        if (piece->count == 1) {
+            ws_message_header header;
+
+            header.kind = WS_KIND_COMMAND;
+            header.suite = piece->suite;
+            if (ws_message_unpack(&header, data, plain) == 0 && (uint8_t)header.number == piece->low) {
+                return HEARD_COMMAND;
+            }
+        } else if (!ws_journal_busy(&meter->journal)) {
+            return ws_link_collect(&meter->assembly, piece, data, meter->buffer) ? HEARD_SEALED_COMMAND : HEARD_NOTHING;
+        } else {
+            /* The buffer is the journal's for up to half a second; the collector sends the command again. */
+            return HEARD_NOTHING;
+        }
+    }
+    meter->status->refused++;
+    return HEARD_NOTHING;
+}
+
+/* Listens until deadline, or until a packet has come. Returns as command_came; heard_s: when it came. */
+static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t plain[WS_PLAIN], uint32_t *heard_s)
+{
+    uint8_t packet[WS_RADIO_PACKET];
+    ws_link_piece piece;
+    int len;
+
+    if (!radio_ready(meter)) {
+        ws_clock_sleep(deadline, 0);
+        return HEARD_NOTHING;
+    }
+    len = ws_radio_listen(deadline, packet);
+    *heard_s = ws_clock_seconds();
+    if (len < 0) {
+        radio_failed(meter);
+    }
+    if (len <= 0) {
+        return HEARD_NOTHING;
+    }
+    if (ws_link_read(packet, (uint8_t)len, &piece) == 0 && packet[0] == meter->settings.address &&
+        piece.meter == own_name(meter)) {
+        if (piece.kind == WS_KIND_COMMAND) {
+            return command_came(meter, &piece, packet + WS_LINK_HEADER, plain);
+        }
+        if (piece.kind == WS_KIND_ACKNOWLEDGEMENT && acknowledged(meter, &piece, packet + WS_LINK_HEADER)) {
+            return HEARD_NOTHING;
+        }
+    }
+    meter->status->refused++;
+    return HEARD_NOTHING;
+}
+
+/* What the answer to read status says. out: out: 11 bytes. */
+static void write_status(const ws_meter *meter, uint8_t page, uint8_t *out)
+{
+    const volatile struct ws_meter_status *status = meter->status;
+
+    if (page == 0) {
+        const uint16_t untouched = ws_stack_untouched() / 4;
+
+        ws_message_write_32(out, time_now(meter));
+        out[4] = meter->settings.suite;
+        out[5] = meter->settings.interval[0];
+        out[6] = meter->settings.interval[1];
+        out[7] = meter->journal.count;
+        ws_message_write_16(out + 8, status->starts);
+        out[10] = untouched > UINT8_MAX ? UINT8_MAX : (uint8_t)untouched;
+    } else {
+        ws_message_write_32(out, status->energy);
+        ws_message_write_16(out + 4, ws_metering_voltage(&meter->metering, meter->sums));
+        ws_message_write_16(out + 6, ws_metering_current(&meter->metering, meter->sums));
+        ws_message_write_16(out + 8, status->refused);
+        out[10] = status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)status->lost;
+    }
+}
+
+/* Answers the last command, whose plaintext this is. */
+static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN])
+{
+    uint8_t packet[WS_RADIO_PACKET];
+    uint8_t plain[WS_PLAIN];
+    ws_message_header header;
+    uint8_t bytes;
+    uint8_t i;
+
+    header.kind = WS_KIND_ANSWER;
+    header.suite = meter->settings.suite;
+    if (take_number(meter, &header.number) != 0) {
+        return;
+    }
+    for (i = 0; i < 4; i++) {
+        plain[i] = command[i];
+    }
+    plain[4] = meter->settings.result;
+    for (i = 5; i < WS_PLAIN; i++) {
+        plain[i] = 0;
+    }
+    if (command[WS_COMMAND_CODE] == WS_COMMAND_READ_STATUS && plain[4] == WS_RESULT_DONE) {
+        write_status(meter, command[WS_COMMAND_ARGUMENTS], plain + 5);
+    }
+    if (ws_message_prepare(&header, 0, plain, packet + WS_LINK_HEADER) == 0) {
+        return;
+    }
+    meter->status->number = header.number;
+    bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), &header, 0);
+    if (radio_ready(meter) && ws_radio_send(packet, (uint8_t)(WS_LINK_HEADER + bytes)) != 0) {
+        radio_failed(meter);
+    }
+}
+
+/* Carries out a command that is new. Returns whether it may be answered. */
+static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t heard_s)
+{
+    const uint8_t address = meter->settings.address;
+    uint8_t result = ws_command_carry_out(plain, &meter->settings, &meter->metering);
+
+    if (ws_settings_keep(&meter->settings) != 0) {
+        meter->status->faults |= WS_METER_NO_SETTINGS;
+        return 0;
+    }
+    meter->status->commands++;
+    meter->status->suite = meter->settings.suite;
+    if (result == WS_RESULT_DONE) {
+        switch (plain[WS_COMMAND_CODE]) {
+        case WS_COMMAND_CONFIGURE:
+            meter->due_s = ws_clock_seconds() + ws_message_read_16(meter->settings.interval);
+            break;
+        case WS_COMMAND_CALIBRATE:
+            meter->status->faults &= (uint8_t)~WS_METER_NO_CALIBRATION;
+            break;
+        case WS_COMMAND_SET_TIME:
+            meter->time_base = ws_message_read_32(plain + WS_COMMAND_ARGUMENTS) - heard_s;
+            meter->time_is_set = 1;
+            break;
+        default:
+            break;
+        }
+    }
+    if (meter->settings.address != address) {
+        meter->radio_ready = 0;
+    }
+    return 1;
+}
+
+/* A command came that is authentic. */
+static void command(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t heard_s)
+{
+    const uint32_t m = ws_message_read_32(plain);
+    const uint32_t last = ws_message_read_32(meter->settings.m);
+
+    if (m < last) {
+        meter->status->refused++;
+        return;
+    }
+    if (m == last) {
+        meter->status->repeated++;
+        answer(meter, plain);
+        return;
+    }
+    if (!carry_out(meter, plain, heard_s)) {
+        return;
+    }
+    answer(meter, plain);
+    if (plain[WS_COMMAND_CODE] == WS_COMMAND_REBOOT) {
+        while (ws_eeprom_busy()) {
+            ws_clock_sleep(ws_clock_ticks() + POLL, 0);
+        }
+        ws_reset_now();
+    }
+}
+
+/* Opens the command in the buffer. Returns whether it is one. */
+static uint8_t open_command(ws_meter *meter, uint8_t plain[WS_PLAIN])
+{
+    ws_message_header header;
+
+    meter->status->state = WS_METER_OPENING;
+    header.kind = WS_KIND_COMMAND;
+    header.suite = meter->assembly.suite;
+    if (ws_message_unpack(&header, meter->buffer, plain) == 0 && (uint8_t)header.number == meter->assembly.low) {
+        return 1;
+    }
+    meter->status->refused++;
+    return 0;
+}
+
+/* Seals what is to be sealed. Returns whether something is left that waits for the journal. */
+static uint8_t seal(ws_meter *meter)
+{
+    uint32_t now_s;
+
+    /* The count is started anew, so that it can be larger than the journal's. */
+    meter->status->lost += meter->journal.lost;
+    meter->journal.lost = 0;
+    if (meter->journal.damaged != 0) {
+        meter->alerts |= JOURNAL_TO_COME;
+    }
+    if (meter->status->faults & WS_METER_NO_NUMBERS) {
+        return 0;
+    }
+    if (meter->settings.suite >= WS_SUITE_ECIES && (meter->status->faults & WS_METER_NO_RANDOM)) {
+        return 0;
+    }
+    now_s = ws_clock_seconds();
+    if (meter->alerts == 0 && now_s - meter->due_s >= UINT32_MAX / 2) {
+        return 0;
+    }
+    if (ws_journal_busy(&meter->journal)) {
+        return 1;
+    }
+    if (meter->alerts != 0) {
+        report_alert(meter);
+        return 1;
+    }
+    report_measurement(meter, now_s);
+    return 0;
+}
+
+static void take_energy(ws_meter *meter)
+{
+    uint32_t energy = meter->status->energy;
+
+    ws_metering_take(&meter->metering, meter->sums, &energy);
+    meter->status->energy = energy;
+}
+
+/* The earlier of two times. */
+static uint32_t earlier(uint32_t a, uint32_t b)
+{
+    return later(a, b) ? b : a;
+}
+
+void ws_meter_turn(ws_meter *meter)
+{
+    uint8_t plain[WS_PLAIN];
+    uint32_t heard_s;
+    uint32_t now;
+    uint32_t deadline;
+    uint8_t to_seal;
+    uint8_t heard;
+
+    ws_watchdog_feed();
+    take_energy(meter);
+    to_seal = seal(meter);
+    if (!ws_journal_busy(&meter->journal)) {
+        ws_numbers_work(&meter->numbers);
+    }
+    now = ws_clock_ticks();
+    /* At the next whole second there may be something to measure. */
+    deadline = (ws_clock_seconds() + 1) * WS_CLOCK_TICKS;
+    if (to_seal) {
+        deadline = earlier(deadline, now + POLL);
+    }
+    if (send_oldest(meter)) {
+        deadline = earlier(deadline, meter->send_at);
+    }
+    meter->status->state = WS_METER_LISTENING;
+    heard = listen(meter, deadline, plain, &heard_s);
+    if (heard == HEARD_COMMAND || (heard == HEARD_SEALED_COMMAND && open_command(meter, plain))) {
+        command(meter, plain, heard_s);
+    }
+    ws_wipe(plain, sizeof plain);
+}
