@@ -8,7 +8,7 @@
  * anything, and something else at each start, until it is written to its end; no other byte changes. (drivers/eeprom.h:
  * every byte is written, also one that seems to have its value.) One start reads the same of a byte each time.
  *
- * There are three slots. The valid record with the highest limit counts, and the next one goes where the lowest lies, or where
+ * There are three slots (record.h). The valid record with the highest limit counts, and the next one goes where the lowest lies, or where
  * none is valid. A record that was cut short is at one start valid and at another not, and never again what was there before
  * (its check has other bytes). So each start writes a record of its own, which is firm when it was read back, before it
  * gives out a number; until then nothing hangs on the one found. While that is being written, two others stand, and one
@@ -23,7 +23,6 @@
 #include <stdint.h>
 
 #define WS_NUMBERS_AT 120
-#define WS_NUMBERS_SLOTS 3
 #define WS_NUMBERS_RECORD 12
 
 #define WS_NUMBERS_BLOCK 256
@@ -37,24 +36,25 @@ typedef struct {
     uint32_t limit;
     /* What is being written or was last: it must stay while the EEPROM is busy. */
     uint8_t record[WS_NUMBERS_RECORD];
-    uint8_t slot;
+    /* Where; and whether it is being written in the background. */
+    uint16_t at;
     uint8_t writing;
 } ws_numbers;
 
 /* Finds the newest record, counts the start, and reserves a block; waits until it stands: 12 byte writes.
  *
  * out: numbers, which stays where it is from now on. Returns 0; -1 where there is no valid record (an erased memory), no block is
- * left, or the memory does not keep what is written: then ws_numbers_take gives none. */
+ * left, or the memory does not keep what is written. */
 int ws_numbers_start(ws_numbers *numbers);
 
 /* Gives out a number. Where none is left, waits until a block is reserved.
  *
  * in/out: numbers, started. out: n. Returns 0; -1, and no number, where all are used (2^32 less two blocks at most), where
- * ws_numbers_start has failed, or where the memory does not keep what is written. */
+ * there was no valid record, or where the memory does not keep what is written. */
 int ws_numbers_take(ws_numbers *numbers, uint32_t *n);
 
 /* Begins to reserve the next block in the background, where it is time to and the EEPROM is not busy; once that is written, sees
- * that it stands. To be called often, and after ws_journal_busy (journal.h). Does not wait. */
+ * that it stands. To be called often, but not while an append is under way (ws_journal_busy). Does not wait. */
 void ws_numbers_work(ws_numbers *numbers);
 
 /* Starts so far, with this one; as of 0 where there was no valid record. in: numbers, started. */

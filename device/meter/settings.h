@@ -1,8 +1,8 @@
 /* What commands have set, with the last command and its result, in one record: after a power failure all of it is as before
  * the last change or as after it (docs/protocol.md, "Provisioning"). What is assumed of the EEPROM: numbers.h.
  *
- * There are three slots; the valid record with the latest generation counts, and the next one goes to the slot behind it, which has
- * the oldest. As a record that was cut short may be valid at one start and not at the next, each start writes the one
+ * There are three slots (record.h); the valid record with the latest generation counts, and the next one goes where the oldest
+ * lies, or none. As a record that was cut short may be valid at one start and not at the next, each start writes the one
  * it found once more, as the next generation: from then on it is firm, and an answer may say so. The same three power
  * failures in a row as there can leave none; a change that was answered is never taken back. */
 #ifndef WS_METER_SETTINGS_H
@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #define WS_SETTINGS_AT 156
-#define WS_SETTINGS_SLOTS 3
 #define WS_SETTINGS_RECORD 32
 
 /* The record, as it is in EEPROM: numbers big-endian (message.h reads and writes them), as commands bring them. */

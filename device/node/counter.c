@@ -1,5 +1,6 @@
 #include "counter.h"
 
+#include "../crypto/crc32.h"
 #include "../drivers/nonvolatile.h"
 
 #define SLOTS (WS_NONVOLATILE_SEGMENT / WS_COUNTER_RECORD)
@@ -22,25 +23,11 @@ static uint32_t read_32(const uint8_t *in)
     return (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[2] << 8 | in[3];
 }
 
-static uint32_t crc_32(uint32_t crc, const uint8_t *in, uint8_t len)
-{
-    uint8_t i;
-    uint8_t bit;
-
-    for (i = 0; i < len; i++) {
-        crc ^= in[i];
-        for (bit = 0; bit < 8; bit++) {
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-        }
-    }
-    return crc;
-}
-
 static uint32_t check(const uint8_t *bytes)
 {
     static const uint8_t name[4] = {'W', 'S', 'C', '1'};
 
-    return ~crc_32(crc_32(0xffffffffu, name, sizeof name), bytes, 8);
+    return ~ws_crc32(ws_crc32(WS_CRC32_BEGIN, name, sizeof name), bytes, 8);
 }
 
 /* Reads the record in a slot; returns whether it is valid. */

@@ -1,0 +1,90 @@
+#include "record.h"
+
+#include "message.h"
+
+#include "../crypto/crc32.h"
+#include "../drivers/eeprom.h"
+
+#define CHECK 4
+/* Bytes that are read at once: a read waits for a byte write that is under way. */
+#define PIECE 16
+
+static uint32_t begin(uint8_t letter)
+{
+    uint8_t name[4] = {'W', 'S', 0, '1'};
+
+    name[2] = letter;
+    return ws_crc32(WS_CRC32_BEGIN, name, sizeof name);
+}
+
+void ws_record_seal(uint8_t *record, uint8_t len, uint8_t letter)
+{
+    len -= CHECK;
+    ws_message_write_32(record + len, ~ws_crc32(begin(letter), record, len));
+}
+
+uint8_t ws_record_stands(uint16_t at, uint8_t len, uint8_t letter)
+{
+    uint8_t bytes[PIECE];
+    uint32_t crc = begin(letter);
+
+    len -= CHECK;
+    while (len > 0) {
+        uint8_t piece = len < PIECE ? len : PIECE;
+
+        ws_eeprom_read(at, bytes, piece);
+        crc = ws_crc32(crc, bytes, piece);
+        at += piece;
+        len -= piece;
+    }
+    ws_eeprom_read(at, bytes, CHECK);
+    return ws_message_read_32(bytes) == ~crc;
+}
+
+uint8_t ws_record_same(uint16_t at, const uint8_t *bytes, uint8_t len)
+{
+    uint8_t i;
+    uint8_t byte;
+
+    for (i = 0; i < len; i++) {
+        ws_eeprom_read(at + i, &byte, 1);
+        if (byte != bytes[i]) {
+            break;
+        }
+    }
+    return i;
+}
+
+ws_record_place ws_record_newest(uint16_t at, uint8_t len, uint8_t letter)
+{
+    ws_record_place place = {0, 0};
+    uint32_t highest = 0;
+    uint32_t lowest = 0;
+    uint8_t i;
+
+    for (i = 0; i < WS_RECORD_SLOTS; i++) {
+        uint8_t bytes[4];
+        uint32_t age = 0;
+
+        if (ws_record_stands(at, len, letter)) {
+            ws_eeprom_read(at, bytes, sizeof bytes);
+            age = ws_message_read_32(bytes);
+            if (place.newest == 0 || age > highest) {
+                highest = age;
+                place.newest = at;
+            }
+        }
+        if (place.next == 0 || age < lowest) {
+            lowest = age;
+            place.next = at;
+        }
+        at += len;
+    }
+    return place;
+}
+
+uint8_t ws_record_write(uint16_t at, const uint8_t *record, uint8_t len)
+{
+    ws_eeprom_write(at, record, len);
+    return ws_record_same(at, record, len) == len;
+}
