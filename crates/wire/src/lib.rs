@@ -1,4 +1,5 @@
-//! The host's side of what the firmware sends, hears, is configured with and reports. Bytes alone: it knows no
-//! cryptography, no radio and no machine.
+//! The host's side of what the firmware sends, hears, is configured with and reports. It knows no radio, no machine and no
+//! clock: packets and times come in, packets and events go out.
 
+pub mod meter;
 pub mod node;

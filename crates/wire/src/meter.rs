@@ -1,0 +1,165 @@
+//! The meter's protocol, as `docs/protocol.md` has it: packets, sealing, what is in the messages, provisioning, and the
+//! collector's end of the link.
+
+mod answer;
+mod collector;
+mod command;
+mod keys;
+mod packet;
+mod provision;
+mod reassembly;
+mod report;
+mod sealing;
+
+pub use answer::{Answer, Outcome, Status};
+pub use collector::{
+    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Heard, MeterState, Order, Place,
+    Policy, Refusal, Transmission,
+};
+pub use command::{Command, CommandError};
+pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
+pub use packet::{MALFORMED_KINDS, MOST_PACKET_BYTES, Malformed, Packet, message_bytes, packets, pieces};
+pub use provision::{EEPROM_BYTES, FLASH_BYTES, MeterRecord, PROVISION_SYMBOL, Provision, Setup};
+pub use reassembly::{Message, Reassembly};
+pub use report::{Alert, Cause, Content, Measurement, Report};
+pub use sealing::{Channel, NotAuthentic, Opened, signature_holds};
+
+/// Names a meter on its collector's radio channel; 0 is nobody.
+pub type MeterId = u16;
+
+/// How a meter's messages are sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Suite {
+    /// Not at all.
+    None,
+    /// AES-128-GCM.
+    Aes128Gcm,
+    /// AES-256-GCM.
+    Aes256Gcm,
+    /// ECIES over P-256, with a secret of both sides in its authentication code.
+    Ecies,
+    /// ECIES over P-256, with the sender's ECDSA signature.
+    EciesEcdsa,
+}
+
+impl Suite {
+    /// All, in the order of their codes.
+    pub const ALL: [Suite; 5] =
+        [Suite::None, Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa];
+
+    /// Its number in packets, nonces and commands: 0 to 4.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// By its number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Suite> {
+        Suite::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Its name, as command lines and files have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Suite::None => "none",
+            Suite::Aes128Gcm => "aes128-gcm",
+            Suite::Aes256Gcm => "aes256-gcm",
+            Suite::Ecies => "ecies",
+            Suite::EciesEcdsa => "ecies-ecdsa",
+        }
+    }
+
+    /// By its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Suite> {
+        Suite::ALL.into_iter().find(|suite| suite.name() == name)
+    }
+}
+
+impl std::fmt::Display for Suite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A measurement or an alert, from the meter.
+    Report,
+    /// To a command, from the meter.
+    Answer,
+    /// Of a report, from the collector.
+    Acknowledgement,
+    /// From the collector.
+    Command,
+}
+
+impl Kind {
+    /// All, in the order of their codes.
+    pub const ALL: [Kind; 4] = [Kind::Report, Kind::Answer, Kind::Acknowledgement, Kind::Command];
+
+    /// Its number in packets, nonces and contexts: 0 to 3.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// By the lowest two bits of a number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Kind {
+        Kind::ALL[usize::from(code & 3)]
+    }
+}
+
+/// The big-endian numbers that lie one after the other in a record.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        let (now, later) = self.0.split_at(N.min(self.0.len()));
+        bytes[..now.len()].copy_from_slice(now);
+        self.0 = later;
+        bytes
+    }
+
+    fn u8(&mut self) -> u8 {
+        self.bytes::<1>()[0]
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_be_bytes(self.bytes())
+    }
+
+    fn i16(&mut self) -> i16 {
+        i16::from_be_bytes(self.bytes())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_be_bytes(self.bytes())
+    }
+}
+
+/// Writes fields one after the other into a record of a fixed length, the rest of which stays 0.
+struct Record<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Record<N> {
+    fn new() -> Record<N> {
+        Record { bytes: [0; N], length: 0 }
+    }
+
+    /// What does not fit is a mistake in this crate.
+    fn with(mut self, field: &[u8]) -> Record<N> {
+        self.bytes[self.length..self.length + field.len()].copy_from_slice(field);
+        self.length += field.len();
+        self
+    }
+}

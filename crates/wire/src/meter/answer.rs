@@ -1,0 +1,187 @@
+//! What a meter answers.
+
+use super::{Fields, Record, Suite};
+use serde::{Deserialize, Serialize};
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// The meter does not know the command.
+    UnknownCommand,
+    /// Its arguments are out of range.
+    OutOfRange,
+    /// What this version does not know.
+    Other(u8),
+}
+
+impl Outcome {
+    /// Its number.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::UnknownCommand => 1,
+            Outcome::OutOfRange => 2,
+            Outcome::Other(code) => code,
+        }
+    }
+
+    /// By its number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Outcome {
+        match code {
+            0 => Outcome::Done,
+            1 => Outcome::UnknownCommand,
+            2 => Outcome::OutOfRange,
+            code => Outcome::Other(code),
+        }
+    }
+}
+
+/// A meter's answer. Every 16 bytes are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The number of the command.
+    pub m: u32,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What it asked for, then zeros.
+    pub body: [u8; 11],
+}
+
+impl Answer {
+    /// The plaintext.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 16] {
+        Record::new().with(&self.m.to_be_bytes()).with(&[self.outcome.code()]).with(&self.body).bytes
+    }
+
+    /// From the plaintext.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8; 16]) -> Answer {
+        let mut fields = Fields(bytes);
+        Answer { m: fields.u32(), outcome: Outcome::from_code(fields.u8()), body: fields.bytes() }
+    }
+
+    /// What it says of the meter, when it answers [`super::Command::ReadStatus`] for that page; `None` where it was not done,
+    /// and for a page that there is not.
+    #[must_use]
+    pub fn status(&self, page: u8) -> Option<Status> {
+        if self.outcome == Outcome::Done { Status::from_bytes(page, &self.body) } else { None }
+    }
+}
+
+/// A page of a meter's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Page 0.
+    Settings {
+        /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its start.
+        time_s: u32,
+        /// How it seals; `None` for what this version does not know.
+        suite: Option<Suite>,
+        /// Seconds between measurements.
+        interval_s: u16,
+        /// Reports in the journal that are not acknowledged.
+        waiting: u8,
+        /// Starts so far.
+        starts: u16,
+        /// Bytes of the stack's room that were never touched, in steps of 4.
+        stack_untouched_quads: u8,
+    },
+    /// Page 1.
+    Metering {
+        /// Energy taken in, in 0.1 Wh; around at 2^32.
+        energy_dwh: u32,
+        /// Voltage, root mean square, in 0.1 V.
+        voltage_dv: u16,
+        /// Current, root mean square, in 0.01 A.
+        current_ca: u16,
+        /// Packets refused since the start.
+        refused: u16,
+        /// Measurements lost for want of room since the start; 255 is 255 or more.
+        lost: u8,
+    },
+}
+
+impl Status {
+    /// The page's bytes in an answer.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 11] {
+        let record = Record::new();
+        match *self {
+            Status::Settings { time_s, suite, interval_s, waiting, starts, stack_untouched_quads } => {
+                let suite = suite.map_or(0xff, Suite::code);
+                let record =
+                    record.with(&time_s.to_be_bytes()).with(&[suite]).with(&interval_s.to_be_bytes());
+                record.with(&[waiting]).with(&starts.to_be_bytes()).with(&[stack_untouched_quads])
+            }
+            Status::Metering { energy_dwh, voltage_dv, current_ca, refused, lost } => {
+                let record = record.with(&energy_dwh.to_be_bytes()).with(&voltage_dv.to_be_bytes());
+                record.with(&current_ca.to_be_bytes()).with(&refused.to_be_bytes()).with(&[lost])
+            }
+        }
+        .bytes
+    }
+
+    /// From an answer's bytes; `None` for a page that there is not.
+    #[must_use]
+    pub fn from_bytes(page: u8, bytes: &[u8; 11]) -> Option<Status> {
+        let mut fields = Fields(bytes);
+        match page {
+            0 => Some(Status::Settings {
+                time_s: fields.u32(),
+                suite: Suite::from_code(fields.u8()),
+                interval_s: fields.u16(),
+                waiting: fields.u8(),
+                starts: fields.u16(),
+                stack_untouched_quads: fields.u8(),
+            }),
+            1 => Some(Status::Metering {
+                energy_dwh: fields.u32(),
+                voltage_dv: fields.u16(),
+                current_ca: fields.u16(),
+                refused: fields.u16(),
+                lost: fields.u8(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_pages_byte_by_byte() {
+        let settings = Status::Settings {
+            time_s: 0x0102_0304,
+            suite: Some(Suite::EciesEcdsa),
+            interval_s: 0x0506,
+            waiting: 7,
+            starts: 0x0809,
+            stack_untouched_quads: 10,
+        };
+        let body = *b"\x01\x02\x03\x04\x04\x05\x06\x07\x08\x09\x0a";
+        assert_eq!((settings.to_bytes(), Status::from_bytes(0, &body)), (body, Some(settings)));
+        let metering = Status::Metering {
+            energy_dwh: 0x0102_0304,
+            voltage_dv: 0x0506,
+            current_ca: 0x0708,
+            refused: 0x090a,
+            lost: 11,
+        };
+        let body = *b"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b";
+        assert_eq!((metering.to_bytes(), Status::from_bytes(1, &body)), (body, Some(metering)));
+        let answer = Answer { m: 0x0a0b_0c0d, outcome: Outcome::Done, body };
+        assert_eq!(answer.to_bytes()[..6], [0xa, 0xb, 0xc, 0xd, 0, 1]);
+        assert_eq!((answer.status(1), answer.status(2)), (Some(metering), None));
+        assert_eq!(Answer { outcome: Outcome::OutOfRange, ..answer }.status(1), None);
+        assert_eq!(Answer::from_bytes(&answer.to_bytes()), answer);
+    }
+}

@@ -1,0 +1,380 @@
+//! The collector's end of the link to all meters of a radio channel: packets and times in, packets and events out.
+//!
+//! What must be durable, and when, is in the calls: a report is acknowledged only after [`Collector::stored`], and a command
+//! goes on the air only after [`Collector::saved`] said that its number is kept. Memory is bounded by the meters that were
+//! added and the commands that were given: packets of strangers leave nothing but a count.
+
+mod clock;
+mod commands;
+mod refusal;
+mod session;
+
+pub use commands::{Delivery, Order};
+pub use refusal::{Counters, Refusal};
+pub use session::{MeterState, Place};
+
+use super::{Answer, Command, Identity, Kind, MeterId, MeterRecord, Packet, Report, Suite};
+use rand_core::CryptoRng;
+use serde::{Deserialize, Serialize};
+use session::Session;
+use std::collections::{BTreeSet, HashMap};
+
+/// How a collector behaves. Times in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Policy {
+    /// Whether it sets the time of meters whose time is not set, or is off by more than a second.
+    pub set_time: bool,
+    /// It looks at a meter's time, or sets it, at most once in so many milliseconds, where the report alone does not show it.
+    pub look_at_time_every_ms: u64,
+    /// For how long it waits for an answer at first, by suite, in the order of [`Suite::ALL`]; with each attempt twice as long, up
+    /// to 64 times, and up to half of it more.
+    pub answer_within_ms: [u64; 5],
+    /// Commands that wait for a meter at most.
+    pub most_commands: usize,
+}
+
+impl Default for Policy {
+    /// Curves take the slowest meter, an ATmega328P at 16 MHz, 1 s (ECIES) and 2.1 s (with ECDSA) to open, and 1.7 s to make a
+    /// report during which it does not listen.
+    fn default() -> Policy {
+        Policy {
+            set_time: true,
+            look_at_time_every_ms: 60_000,
+            answer_within_ms: [500, 500, 500, 3000, 5000],
+            most_commands: 64,
+        }
+    }
+}
+
+/// Packets to be sent one after the other, address first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// For whom, as it was provisioned.
+    pub meter: MeterId,
+    /// One to three.
+    pub packets: Vec<Vec<u8>>,
+}
+
+/// A report that nobody had before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// Whose, as it was provisioned.
+    pub meter: MeterId,
+    /// How it was sealed.
+    pub suite: Suite,
+    /// What it says.
+    pub report: Report,
+    /// The message as it was sealed: with [`Suite::EciesEcdsa`] the meter's signature is in it, [`super::signature_holds`].
+    pub sealed: Vec<u8>,
+    /// When its last packet came: milliseconds since 2000-01-01 00:00:00 UTC.
+    pub heard_ms: u64,
+}
+
+/// A command that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// Whose, as it was provisioned.
+    pub meter: MeterId,
+    /// What [`Collector::command`] returned for it.
+    pub ticket: u32,
+    /// The command, as it was sent last.
+    pub command: Command,
+    /// What the meter says.
+    pub answer: Answer,
+}
+
+/// What came of a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// A new report. Keep it, then call [`Collector::stored`] and send what that returns; or [`Collector::not_stored`].
+    Report(Box<Accepted>),
+    /// A report that was stored already: this acknowledgement is to be sent again.
+    Again(Transmission),
+    /// A report while one of the same meter is being stored: nothing to be done, it comes again.
+    Busy,
+    /// The answer to the command that was under way.
+    Answer(Box<Answered>),
+    /// A piece of a message that is not whole yet.
+    Piece,
+    /// Nothing that was taken; it was counted.
+    Refused(Refusal),
+}
+
+/// What the collector wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Make this state durable, then call [`Collector::saved`] with its revision, and then [`Collector::due`] again.
+    Save(Box<MeterState>),
+    /// Send it.
+    Send(Transmission),
+}
+
+/// What a collector does not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CollectorError {
+    /// No such meter was added.
+    #[error("meter {0} is not one of this collector's; add it first")]
+    UnknownMeter(MeterId),
+    /// The number or name is another meter's.
+    #[error("the name {0} is another meter's on this channel, or 0, which is nobody")]
+    NameTaken(MeterId),
+    /// A state of another meter.
+    #[error("the state is that of meter {0}, the record of another")]
+    OtherState(MeterId),
+    /// Too many commands wait.
+    #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
+    QueueFull(usize),
+    /// A command with arguments that no meter takes.
+    #[error("the command's arguments are out of range; no meter takes them")]
+    OutOfRange,
+    /// No such command waits.
+    #[error("no command with ticket {0} waits for this meter")]
+    NoCommand(u32),
+    /// Nothing of that number is being stored.
+    #[error("no report {n} of meter {meter} was handed out and not confirmed yet")]
+    NotHandedOut {
+        /// Whose.
+        meter: MeterId,
+        /// Its number.
+        n: u32,
+    },
+    /// 2^32 - 1 commands were made.
+    #[error("meter {0} had all commands that there are numbers for; provision it again")]
+    NumbersUsedUp(MeterId),
+}
+
+/// The collector's end of the link to the meters of a radio channel. Times are milliseconds since 2000-01-01 00:00:00 UTC.
+#[derive(Debug)]
+pub struct Collector {
+    identity: Identity,
+    policy: Policy,
+    meters: HashMap<MeterId, Session>,
+    /// Which meter has a name, or may have it.
+    names: HashMap<MeterId, MeterId>,
+    /// The meters that commands wait for.
+    busy: BTreeSet<MeterId>,
+    counters: Counters,
+}
+
+impl Collector {
+    /// A collector without meters.
+    #[must_use]
+    pub fn new(identity: Identity, policy: Policy) -> Collector {
+        Collector {
+            identity,
+            policy,
+            meters: HashMap::new(),
+            names: HashMap::new(),
+            busy: BTreeSet::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The collector's key pair.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Adds a meter: with [`MeterState::new`] one that was never heard, else with what was kept of it. Its `last_n` has to be that
+    /// of the last report that is stored.
+    ///
+    /// # Errors
+    /// [`CollectorError::NameTaken`], [`CollectorError::OtherState`].
+    pub fn add(&mut self, record: MeterRecord, state: MeterState) -> Result<(), CollectorError> {
+        let meter = record.setup.meter;
+        if state.meter != meter {
+            return Err(CollectorError::OtherState(state.meter));
+        }
+        if self.meters.contains_key(&meter) {
+            return Err(CollectorError::NameTaken(meter));
+        }
+        let taken = |place: &&Place| place.name == 0 || self.names.contains_key(&place.name);
+        if let Some(place) = state.places.iter().find(taken) {
+            return Err(CollectorError::NameTaken(place.name));
+        }
+        self.meters.insert(meter, Session::new(record, state));
+        self.tidy(meter);
+        Ok(())
+    }
+
+    /// Forgets a meter, and returns what there was to keep of it.
+    pub fn remove(&mut self, meter: MeterId) -> Option<MeterState> {
+        let session = self.meters.remove(&meter)?;
+        self.names.retain(|_, owner| *owner != meter);
+        self.busy.remove(&meter);
+        Some(session.state)
+    }
+
+    /// What there is to keep of a meter.
+    #[must_use]
+    pub fn state(&self, meter: MeterId) -> Option<&MeterState> {
+        self.meters.get(&meter).map(|session| &session.state)
+    }
+
+    /// The meters, in no order, as they were provisioned.
+    pub fn meters(&self) -> impl Iterator<Item = MeterId> + '_ {
+        self.meters.keys().copied()
+    }
+
+    /// What was refused since the start, of all meters and of strangers.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What was refused since the start in the name of a meter.
+    #[must_use]
+    pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
+        self.meters.get(&meter).map(|session| &session.counters)
+    }
+
+    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes.
+    pub fn hear(&mut self, packet: &[u8], now_ms: u64) -> Heard {
+        let packet = match Packet::parse(packet) {
+            Ok(packet) => packet,
+            Err(malformed) => return self.refuse(Refusal::Malformed(malformed)),
+        };
+        if !matches!(packet.kind, Kind::Report | Kind::Answer) {
+            return self.refuse(Refusal::Direction);
+        }
+        let Some(meter) = self.names.get(&packet.meter).copied() else {
+            return self.refuse(Refusal::UnknownMeter);
+        };
+        let Some(session) = self.meters.get_mut(&meter) else {
+            return self.refuse(Refusal::UnknownMeter);
+        };
+        let heard = session.hear(&packet, &self.identity, &self.policy, now_ms);
+        match &heard {
+            Heard::Refused(refusal) => {
+                session.counters.count(*refusal);
+                self.counters.count(*refusal);
+            }
+            Heard::Report(_) | Heard::Answer(_) => self.tidy(meter),
+            Heard::Again(_) | Heard::Busy | Heard::Piece => {}
+        }
+        heard
+    }
+
+    /// Says that a report is durable, and with it that its `n` is the meter's last one: best in one transaction with it.
+    /// Returns the acknowledgement, to be sent.
+    ///
+    /// # Errors
+    /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
+    pub fn stored(&mut self, meter: MeterId, n: u32) -> Result<Transmission, CollectorError> {
+        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        session.stored(n, &self.identity).ok_or(CollectorError::NotHandedOut { meter, n })
+    }
+
+    /// Says that a report could not be stored: it is handed out again when the meter sends it again.
+    ///
+    /// # Errors
+    /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
+    pub fn not_stored(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
+        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        if session.not_stored(n) { Ok(()) } else { Err(CollectorError::NotHandedOut { meter, n }) }
+    }
+
+    /// Queues a command, and returns its ticket. [`Collector::due`] says when it is to be sent; [`Heard::Answer`] ends it. Where it
+    /// has to survive a restart of the collector before it was first sent, keep [`Collector::state`].
+    ///
+    /// # Errors
+    /// [`CollectorError`]: unknown meter, arguments out of range, name taken, too many commands, no numbers left.
+    pub fn command(&mut self, meter: MeterId, command: Command) -> Result<u32, CollectorError> {
+        if let Command::Register { meter: name, .. } = command
+            && self.names.get(&name).is_some_and(|owner| *owner != meter)
+        {
+            return Err(CollectorError::NameTaken(name));
+        }
+        if !command.is_valid() {
+            return Err(CollectorError::OutOfRange);
+        }
+        self.order(meter, Order::Command(command))
+    }
+
+    /// Queues a command that sets the meter's time, to what it is when it is sent.
+    ///
+    /// # Errors
+    /// As [`Collector::command`].
+    pub fn set_time(&mut self, meter: MeterId) -> Result<u32, CollectorError> {
+        self.order(meter, Order::TimeNow)
+    }
+
+    fn order(&mut self, meter: MeterId, order: Order) -> Result<u32, CollectorError> {
+        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        let ticket = session.order(order, self.policy.most_commands)?;
+        self.tidy(meter);
+        Ok(ticket)
+    }
+
+    /// Takes a command back. One that is under way may have been done all the same.
+    ///
+    /// # Errors
+    /// [`CollectorError::UnknownMeter`], [`CollectorError::NoCommand`].
+    pub fn withdraw(&mut self, meter: MeterId, ticket: u32) -> Result<(), CollectorError> {
+        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        if !session.withdraw(ticket) {
+            return Err(CollectorError::NoCommand(ticket));
+        }
+        self.tidy(meter);
+        Ok(())
+    }
+
+    /// The commands that are not answered yet, in the order that they are sent in: ticket, what, how far.
+    #[must_use]
+    pub fn commands(&self, meter: MeterId) -> Vec<(u32, Order, Delivery)> {
+        self.meters.get(&meter).map(Session::commands).unwrap_or_default()
+    }
+
+    /// Says that a state, or a later one, is durable.
+    pub fn saved(&mut self, meter: MeterId, revision: u64) {
+        if let Some(session) = self.meters.get_mut(&meter) {
+            session.saved(revision);
+        }
+    }
+
+    /// What is to be done by now. rng: makes ephemeral keys, and spreads attempts.
+    pub fn due(&mut self, now_ms: u64, rng: &mut impl CryptoRng) -> Vec<Due> {
+        let mut due = Vec::new();
+        for meter in &self.busy {
+            let Some(session) = self.meters.get_mut(meter) else { continue };
+            due.extend(session.due(&self.identity, &self.policy, now_ms, rng));
+        }
+        due
+    }
+
+    /// When [`Collector::due`] has something next; `None` while no command waits.
+    #[must_use]
+    pub fn next_due_ms(&self) -> Option<u64> {
+        self.busy.iter().filter_map(|meter| self.meters.get(meter)?.next_due_ms()).min()
+    }
+
+    /// Bytes of unfinished messages that are held: at most 288 for each meter.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.meters.values().map(Session::held_bytes).sum()
+    }
+
+    fn refuse(&mut self, refusal: Refusal) -> Heard {
+        self.counters.count(refusal);
+        Heard::Refused(refusal)
+    }
+
+    /// Brings `names` and `busy` in line with a meter's state.
+    fn tidy(&mut self, meter: MeterId) {
+        let Some(session) = self.meters.get_mut(&meter) else { return };
+        if session.has_commands() {
+            self.busy.insert(meter);
+        } else {
+            self.busy.remove(&meter);
+        }
+        if session.names_changed {
+            session.names_changed = false;
+            self.names.retain(|_, owner| *owner != meter);
+            for name in session.names() {
+                self.names.entry(name).or_insert(meter);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Why packets are refused, and how often that was.
+
+use crate::meter::Malformed;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// Why a packet was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is none of this protocol.
+    Malformed(Malformed),
+    /// It is one that collectors send, not meters.
+    Direction,
+    /// No meter that was added has that name.
+    UnknownMeter,
+    /// It is for another radio address.
+    Address,
+    /// The meter does not seal like that, or not any more.
+    Suite,
+    /// It was not made by the meter, or was changed.
+    NotAuthentic,
+    /// The packet's number is not the message's.
+    Number,
+    /// An answer to no command that is under way.
+    NoCommand,
+}
+
+/// The names of what is counted.
+const NAMES: [&str; 11] = [
+    "malformed-length",
+    "malformed-suite",
+    "malformed-piece",
+    "malformed-meter",
+    "direction",
+    "unknown-meter",
+    "address",
+    "suite",
+    "not-authentic",
+    "number",
+    "no-command",
+];
+
+impl Refusal {
+    fn index(self) -> usize {
+        match self {
+            Refusal::Malformed(Malformed::Length(_)) => 0,
+            Refusal::Malformed(Malformed::Suite(_)) => 1,
+            Refusal::Malformed(Malformed::Piece(_)) => 2,
+            Refusal::Malformed(Malformed::Meter) => 3,
+            Refusal::Direction => 4,
+            Refusal::UnknownMeter => 5,
+            Refusal::Address => 6,
+            Refusal::Suite => 7,
+            Refusal::NotAuthentic => 8,
+            Refusal::Number => 9,
+            Refusal::NoCommand => 10,
+        }
+    }
+
+    /// Its name, as tables have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        NAMES[self.index()]
+    }
+}
+
+/// How many packets were refused, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters([u64; NAMES.len()]);
+
+impl Counters {
+    pub(super) fn count(&mut self, refusal: Refusal) {
+        self.0[refusal.index()] += 1;
+    }
+
+    /// For this reason, whatever the details.
+    #[must_use]
+    pub fn of(&self, refusal: Refusal) -> u64 {
+        self.0[refusal.index()]
+    }
+
+    /// For all reasons.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// All reasons by name, those that never came among them.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        NAMES.into_iter().zip(self.0)
+    }
+}
+
+/// A map from names to counts.
+impl Serialize for Counters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(NAMES.len()))?;
+        for (name, count) in self.iter() {
+            map.serialize_entry(name, &count)?;
+        }
+        map.end()
+    }
+}

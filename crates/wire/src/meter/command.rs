@@ -1,0 +1,159 @@
+//! What a collector asks of a meter.
+
+use super::{Fields, MeterId, Record, Suite};
+use serde::{Deserialize, Serialize};
+
+/// What a meter is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Command {
+    /// How often it measures, and how it seals.
+    Configure {
+        /// Seconds between measurements, at least 1.
+        interval_s: u16,
+        /// For all messages from now on.
+        suite: Suite,
+    },
+    /// What a step of its converter stands for.
+    Calibrate {
+        /// Voltage of a step, in microvolts.
+        voltage_uv: u32,
+        /// Current of a step, in microamperes.
+        current_ua: u32,
+        /// By how much the voltage is to be delayed, in 1/256 of a sampling interval.
+        phase: i16,
+    },
+    /// Its name and the radio addresses.
+    Register {
+        /// The name; not 0.
+        meter: MeterId,
+        /// Radio address of the meter.
+        address: u8,
+        /// Radio address of the collector.
+        collector_address: u8,
+    },
+    /// The time at the end of the command's last piece.
+    SetTime {
+        /// Seconds since 2000-01-01 00:00:00 UTC, without leap seconds.
+        time_s: u32,
+    },
+    /// [`super::Status`].
+    ReadStatus {
+        /// 0 or 1.
+        page: u8,
+    },
+    /// Begin anew.
+    Reboot,
+}
+
+/// Bytes that are no command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// A code that there is not.
+    #[error("command {0}, which there is not; they are 1 to 6")]
+    Code(u8),
+    /// Arguments that the command does not take.
+    #[error("a command's arguments are out of range")]
+    Arguments,
+}
+
+impl Command {
+    /// The plaintext, with the command's number.
+    #[must_use]
+    pub fn to_bytes(&self, m: u32) -> [u8; 16] {
+        let record = Record::new().with(&m.to_be_bytes());
+        match *self {
+            Command::Configure { interval_s, suite } => {
+                record.with(&[1]).with(&interval_s.to_be_bytes()).with(&[suite.code()])
+            }
+            Command::Calibrate { voltage_uv, current_ua, phase } => {
+                let record = record.with(&[2]).with(&voltage_uv.to_be_bytes());
+                record.with(&current_ua.to_be_bytes()).with(&phase.to_be_bytes())
+            }
+            Command::Register { meter, address, collector_address } => {
+                record.with(&[3]).with(&meter.to_be_bytes()).with(&[address, collector_address])
+            }
+            Command::SetTime { time_s } => record.with(&[4]).with(&time_s.to_be_bytes()),
+            Command::ReadStatus { page } => record.with(&[5, page]),
+            Command::Reboot => record.with(&[6]),
+        }
+        .bytes
+    }
+
+    /// Number and command of a plaintext.
+    ///
+    /// # Errors
+    /// [`CommandError`] for bytes that no command gives.
+    pub fn from_bytes(bytes: &[u8; 16]) -> Result<(u32, Command), CommandError> {
+        let mut fields = Fields(bytes);
+        let (m, code) = (fields.u32(), fields.u8());
+        let command = match code {
+            1 => Command::Configure {
+                interval_s: fields.u16(),
+                suite: Suite::from_code(fields.u8()).ok_or(CommandError::Arguments)?,
+            },
+            2 => {
+                Command::Calibrate { voltage_uv: fields.u32(), current_ua: fields.u32(), phase: fields.i16() }
+            }
+            3 => Command::Register {
+                meter: fields.u16(),
+                address: fields.u8(),
+                collector_address: fields.u8(),
+            },
+            4 => Command::SetTime { time_s: fields.u32() },
+            5 => Command::ReadStatus { page: fields.u8() },
+            6 => Command::Reboot,
+            code => return Err(CommandError::Code(code)),
+        };
+        if !command.is_valid() || command.to_bytes(m) != *bytes {
+            return Err(CommandError::Arguments);
+        }
+        Ok((m, command))
+    }
+
+    /// Whether its arguments are in range, so that a meter can do it.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        match *self {
+            Command::Configure { interval_s, .. } => interval_s > 0,
+            Command::Register { meter, .. } => meter > 0,
+            Command::ReadStatus { page } => page <= 1,
+            Command::Calibrate { .. } | Command::SetTime { .. } | Command::Reboot => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_byte_by_byte() {
+        let cases: [(Command, &[u8]); 6] = [
+            (Command::Configure { interval_s: 0x0102, suite: Suite::Ecies }, b"\x01\x01\x02\x03"),
+            (
+                Command::Calibrate { voltage_uv: 0x0102_0304, current_ua: 0x0506_0708, phase: -1 },
+                b"\x02\x01\x02\x03\x04\x05\x06\x07\x08\xff\xff",
+            ),
+            (Command::Register { meter: 0x0102, address: 3, collector_address: 4 }, b"\x03\x01\x02\x03\x04"),
+            (Command::SetTime { time_s: 0x0102_0304 }, b"\x04\x01\x02\x03\x04"),
+            (Command::ReadStatus { page: 1 }, b"\x05\x01"),
+            (Command::Reboot, b"\x06"),
+        ];
+        for (command, bytes) in cases {
+            let mut expected = [0; 16];
+            expected[..4].copy_from_slice(&[0xa, 0xb, 0xc, 0xd]);
+            expected[4..4 + bytes.len()].copy_from_slice(bytes);
+            assert_eq!(command.to_bytes(0x0a0b_0c0d), expected);
+            assert_eq!(Command::from_bytes(&expected), Ok((0x0a0b_0c0d, command)));
+            // Behind the arguments there are zeros.
+            expected[15] = 1;
+            assert_eq!(Command::from_bytes(&expected), Err(CommandError::Arguments));
+        }
+        assert_eq!(Command::from_bytes(&[7; 16]), Err(CommandError::Code(7)));
+        assert_eq!(
+            Command::from_bytes(&Command::ReadStatus { page: 2 }.to_bytes(1)),
+            Err(CommandError::Arguments)
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Messages from their pieces, in bounded memory.
+
+use super::{Kind, Packet, Suite, message_bytes, pieces};
+
+/// A message, whole, and not opened yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What it is for.
+    pub kind: Kind,
+    /// How it is sealed.
+    pub suite: Suite,
+    /// The lowest byte of its number, as its packets say.
+    pub low: u8,
+    /// The message.
+    pub bytes: Vec<u8>,
+}
+
+/// What has come of a message of several pieces.
+#[derive(Clone, Debug)]
+struct Unfinished {
+    message: Message,
+    /// A bit for each piece that came.
+    pieces: u8,
+}
+
+/// Puts the pieces of one meter's messages together: at most one unfinished message of each kind. A packet that is not
+/// authentic can spoil a message under way, which is then sent again, and nothing more.
+#[derive(Clone, Debug, Default)]
+pub struct Reassembly {
+    unfinished: [Option<Box<Unfinished>>; 4],
+}
+
+impl Reassembly {
+    /// Takes a packet, and returns the message that it makes whole.
+    pub fn take(&mut self, packet: &Packet<'_>) -> Option<Message> {
+        let Packet { kind, suite, low, index, body, .. } = *packet;
+        let count = pieces(kind, suite);
+        if count == 1 {
+            return Some(Message { kind, suite, low, bytes: body.to_vec() });
+        }
+        let place = &mut self.unfinished[usize::from(kind.code())];
+        if place.as_ref().is_none_or(|begun| begun.message.suite != suite || begun.message.low != low) {
+            let message = Message { kind, suite, low, bytes: vec![0; message_bytes(kind, suite)] };
+            *place = Some(Box::new(Unfinished { message, pieces: 0 }));
+        }
+        let begun = place.as_mut()?;
+        let at = usize::from(index) * body.len();
+        begun.message.bytes.get_mut(at..at + body.len())?.copy_from_slice(body);
+        begun.pieces |= 1 << index;
+        if begun.pieces.count_ones() as usize == count {
+            return place.take().map(|begun| begun.message);
+        }
+        None
+    }
+
+    /// Bytes of messages that are held at the moment: at most 144 for each kind.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.unfinished.iter().flatten().map(|begun| begun.message.bytes.capacity()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::packets;
+
+    fn cut(suite: Suite, number: u32, byte: u8) -> Vec<Vec<u8>> {
+        packets(1, Kind::Report, suite, 5, number, &vec![byte; message_bytes(Kind::Report, suite)])
+    }
+
+    fn take(reassembly: &mut Reassembly, packet: &[u8]) -> Option<Message> {
+        reassembly.take(&Packet::parse(packet).expect("well-formed"))
+    }
+
+    #[test]
+    fn pieces_come_in_any_order_and_more_than_once() {
+        let message: Vec<u8> = (0..144).collect();
+        let cut = packets(1, Kind::Report, Suite::EciesEcdsa, 5, 9, &message);
+        let mut reassembly = Reassembly::default();
+        for index in [2, 0, 2, 0] {
+            assert_eq!(take(&mut reassembly, &cut[index]), None);
+        }
+        let whole = take(&mut reassembly, &cut[1]).expect("all are there");
+        assert_eq!((whole.bytes, whole.low, whole.suite), (message, 9, Suite::EciesEcdsa));
+        assert_eq!(reassembly.held_bytes(), 0);
+    }
+
+    #[test]
+    fn another_number_or_suite_begins_anew_and_one_piece_disturbs_nothing() {
+        let (old, new) = (cut(Suite::Ecies, 1, 1), cut(Suite::Ecies, 2, 2));
+        let mut reassembly = Reassembly::default();
+        assert_eq!(take(&mut reassembly, &old[0]), None);
+        assert_eq!(take(&mut reassembly, &new[1]), None);
+        assert_eq!(take(&mut reassembly, &old[1]), None);
+        assert_eq!(take(&mut reassembly, &cut(Suite::EciesEcdsa, 1, 3)[0]), None);
+        assert_eq!(take(&mut reassembly, &new[0]), None);
+        assert_eq!(reassembly.held_bytes(), 112);
+        assert!(take(&mut reassembly, &cut(Suite::Aes128Gcm, 7, 4)[0]).is_some());
+        assert_eq!(take(&mut reassembly, &new[1]).expect("whole").bytes, [2; 112]);
+    }
+}

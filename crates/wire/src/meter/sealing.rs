@@ -1,0 +1,249 @@
+//! Sealing and opening, both sides of every suite: docs/protocol.md, "How it is sealed".
+
+use super::{Identity, Kind, MeterId, MeterKeys, PublicKey, Record, Suite, message_bytes};
+use aes::Aes128;
+use aes::cipher::{KeyIvInit, StreamCipher};
+use aes_gcm::aead::AeadInPlace;
+use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
+use hmac::{Hmac, Mac};
+use p256::ecdsa::Signature;
+use p256::ecdsa::signature::{Signer, Verifier};
+use rand_core::CryptoRng;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+/// Bytes of an ephemeral key.
+const EPHEMERAL: usize = 64;
+
+/// A message that was not made by who holds the keys, or not for this receiver, meter, kind or suite, or that was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a message that is not authentic")]
+pub struct NotAuthentic;
+
+/// What an authentic message says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Its n or m, as it is sealed in it; `None` for an answer that is not sealed, where it does not stand.
+    pub number: Option<u32>,
+    /// What was sealed.
+    pub plaintext: [u8; 16],
+}
+
+/// One side of what a meter and its collector say to each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Channel<'a> {
+    /// The meter, as it was provisioned.
+    pub meter: MeterId,
+    /// What both sides share.
+    pub keys: &'a MeterKeys,
+    /// This side's key pair.
+    pub own: &'a Identity,
+    /// The other side's public key.
+    pub peer: &'a PublicKey,
+}
+
+fn nonce(kind: Kind, suite: Suite, meter: MeterId, number: u32) -> [u8; 12] {
+    let record = Record::<12>::new().with(&[kind.code(), suite.code()]).with(&meter.to_be_bytes());
+    record.with(&[0; 4]).with(&number.to_be_bytes()).bytes
+}
+
+fn context(kind: Kind, suite: Suite, meter: MeterId, recipient: &PublicKey) -> [u8; 16] {
+    let record = Record::<16>::new().with(b"WSM1").with(&[kind.code(), suite.code()]);
+    record.with(&meter.to_be_bytes()).with(&recipient.to_bytes()[..8]).bytes
+}
+
+/// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1: 16 bytes to encrypt with, 32 to authenticate with.
+fn derive(shared: &[u8; 32], ephemeral: &[u8]) -> Zeroizing<[u8; 64]> {
+    let mut out = Zeroizing::new([0; 64]);
+    for (counter, block) in (1u32..).zip(out.chunks_exact_mut(32)) {
+        let hash = Sha256::new().chain_update(shared).chain_update(counter.to_be_bytes());
+        block.copy_from_slice(&hash.chain_update(ephemeral).finalize());
+    }
+    out
+}
+
+/// AES-128 in counter mode from a counter of zero.
+fn crypt(key: &[u8], text: &mut [u8]) {
+    let mut padded = Zeroizing::new([0; 16]);
+    padded.copy_from_slice(&key[..16]);
+    ctr::Ctr128BE::<Aes128>::new((&*padded).into(), &[0; 16].into()).apply_keystream(text);
+}
+
+/// The text that a signed message's signature is of: all of it before the signature, and *context*.
+fn signed(sealed: &[u8], context: &[u8; 16]) -> Vec<u8> {
+    [sealed, context].concat()
+}
+
+/// Whether a report sealed as [`Suite::EciesEcdsa`] was signed by the meter for this collector. It takes no secret: an auditor
+/// can ask it of the bytes that [`super::Accepted::sealed`] holds. What they say, only the collector can show.
+#[must_use]
+pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey, sealed: &[u8]) -> bool {
+    let context = context(Kind::Report, Suite::EciesEcdsa, meter, collector);
+    sealed.len() == message_bytes(Kind::Report, Suite::EciesEcdsa) && verify(signer, &context, sealed).is_ok()
+}
+
+fn verify(signer: &PublicKey, context: &[u8; 16], sealed: &[u8]) -> Result<(), NotAuthentic> {
+    let (text, signature) = sealed.split_at(sealed.len() - 64);
+    let signature = Signature::from_slice(signature).map_err(|_| NotAuthentic)?;
+    signer.verifying_key().verify(&signed(text, context), &signature).map_err(|_| NotAuthentic)
+}
+
+impl Channel<'_> {
+    /// Whether a message is sealed with AES-GCM alone.
+    fn is_symmetric(kind: Kind, suite: Suite) -> bool {
+        kind == Kind::Answer || matches!(suite, Suite::Aes128Gcm | Suite::Aes256Gcm)
+    }
+
+    fn gcm_seal(&self, suite: Suite, nonce: &[u8; 12], text: &mut [u8]) -> Tag {
+        let nonce = Nonce::from_slice(nonce);
+        let sealed = match suite {
+            Suite::Aes256Gcm => {
+                Aes256Gcm::new((&*self.keys.key256).into()).encrypt_in_place_detached(nonce, &[], text)
+            }
+            _ => Aes128Gcm::new((&*self.keys.key128).into()).encrypt_in_place_detached(nonce, &[], text),
+        };
+        // Refused are texts of 64 GB alone.
+        sealed.unwrap_or_default()
+    }
+
+    fn gcm_open(
+        &self,
+        suite: Suite,
+        nonce: &[u8; 12],
+        text: &mut [u8],
+        tag: &[u8],
+    ) -> Result<(), NotAuthentic> {
+        let (nonce, tag) = (Nonce::from_slice(nonce), Tag::from_slice(tag));
+        match suite {
+            Suite::Aes256Gcm => {
+                Aes256Gcm::new((&*self.keys.key256).into()).decrypt_in_place_detached(nonce, &[], text, tag)
+            }
+            _ => Aes128Gcm::new((&*self.keys.key128).into()).decrypt_in_place_detached(nonce, &[], text, tag),
+        }
+        .map_err(|_| NotAuthentic)
+    }
+
+    /// The authentication code of ECIES, with *context* and `key128` as its SharedInfo2.
+    fn code(&self, key: &[u8], ciphertext: &[u8], context: &[u8; 16]) -> Option<Hmac<Sha256>> {
+        // HMAC takes keys of any length.
+        let mac = <Hmac<Sha256> as Mac>::new_from_slice(key).ok()?;
+        Some(mac.chain_update(ciphertext).chain_update(context).chain_update(&self.keys.key128[..]))
+    }
+
+    /// Seals a report, an answer or a command for the other side; an acknowledgement as [`Channel::acknowledge`] does.
+    ///
+    /// in: number: n or m, never used before with another plaintext; of reports and commands the plaintext's first four bytes
+    /// say the same. rng: makes the ephemeral key, where there is one.
+    #[must_use]
+    pub fn seal(
+        &self,
+        kind: Kind,
+        suite: Suite,
+        number: u32,
+        plaintext: &[u8; 16],
+        rng: &mut impl CryptoRng,
+    ) -> Vec<u8> {
+        if kind == Kind::Acknowledgement {
+            return self.acknowledge(suite, number);
+        }
+        if suite == Suite::None {
+            return plaintext.to_vec();
+        }
+        let mut text = *plaintext;
+        if Channel::is_symmetric(kind, suite) {
+            let tag = self.gcm_seal(suite, &nonce(kind, suite, self.meter, number), &mut text);
+            return [&number.to_be_bytes()[..], &text, &tag].concat();
+        }
+        let ephemeral = Identity::generate(rng);
+        let public = ephemeral.public().to_bytes();
+        let keys = derive(&ephemeral.agree(self.peer), &public);
+        let context = context(kind, suite, self.meter, self.peer);
+        crypt(&keys[..16], &mut text);
+        let mut sealed = [&public[..], &text].concat();
+        if suite == Suite::EciesEcdsa {
+            let signature: Signature = self.own.signing_key().sign(&signed(&sealed, &context));
+            sealed.extend(signature.to_bytes());
+        } else if let Some(code) = self.code(&keys[16..48], &text, &context) {
+            sealed.extend(code.finalize().into_bytes());
+        }
+        sealed
+    }
+
+    /// Opens a report, an answer or a command of the other side. Any bytes.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
+    pub fn open(&self, kind: Kind, suite: Suite, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
+        if sealed.len() != message_bytes(kind, suite) || kind == Kind::Acknowledgement {
+            return Err(NotAuthentic);
+        }
+        let mut plaintext = [0; 16];
+        if suite == Suite::None {
+            plaintext.copy_from_slice(sealed);
+        } else if Channel::is_symmetric(kind, suite) {
+            let (number, tag) = (first_number(sealed), &sealed[20..]);
+            plaintext.copy_from_slice(&sealed[4..20]);
+            self.gcm_open(suite, &nonce(kind, suite, self.meter, number), &mut plaintext, tag)?;
+            if kind == Kind::Answer {
+                return Ok(Opened { number: Some(number), plaintext });
+            }
+            if number != first_number(&plaintext) {
+                return Err(NotAuthentic);
+            }
+        } else {
+            plaintext = self.open_to_key(kind, suite, sealed)?;
+        }
+        let number = (kind != Kind::Answer).then(|| first_number(&plaintext));
+        Ok(Opened { number, plaintext })
+    }
+
+    /// ECIES and what comes after it.
+    fn open_to_key(&self, kind: Kind, suite: Suite, sealed: &[u8]) -> Result<[u8; 16], NotAuthentic> {
+        let context = context(kind, suite, self.meter, self.own.public());
+        if suite == Suite::EciesEcdsa {
+            verify(self.peer, &context, sealed)?;
+        }
+        let (ephemeral, rest) = sealed.split_first_chunk::<EPHEMERAL>().ok_or(NotAuthentic)?;
+        let (text, end) = rest.split_first_chunk::<16>().ok_or(NotAuthentic)?;
+        let public = PublicKey::from_bytes(ephemeral).map_err(|_| NotAuthentic)?;
+        let keys = derive(&self.own.agree(&public), ephemeral);
+        if suite == Suite::Ecies {
+            let code = self.code(&keys[16..48], text, &context).ok_or(NotAuthentic)?;
+            code.verify_slice(end).map_err(|_| NotAuthentic)?;
+        }
+        let mut text = *text;
+        crypt(&keys[..16], &mut text);
+        Ok(text)
+    }
+
+    /// The acknowledgement of the report with this n: the same bytes however often it is made.
+    #[must_use]
+    pub fn acknowledge(&self, suite: Suite, n: u32) -> Vec<u8> {
+        let mut sealed = n.to_be_bytes().to_vec();
+        if suite != Suite::None {
+            sealed.extend(self.gcm_seal(suite, &nonce(Kind::Acknowledgement, suite, self.meter, n), &mut []));
+        }
+        sealed
+    }
+
+    /// The n of the report that an acknowledgement is of. Any bytes.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`]; with [`Suite::None`] only for another length.
+    pub fn open_acknowledgement(&self, suite: Suite, sealed: &[u8]) -> Result<u32, NotAuthentic> {
+        if sealed.len() != message_bytes(Kind::Acknowledgement, suite) {
+            return Err(NotAuthentic);
+        }
+        let n = first_number(sealed);
+        if suite != Suite::None {
+            let nonce = nonce(Kind::Acknowledgement, suite, self.meter, n);
+            self.gcm_open(suite, &nonce, &mut [], &sealed[4..])?;
+        }
+        Ok(n)
+    }
+}
+
+/// The number that something begins with.
+fn first_number(bytes: &[u8]) -> u32 {
+    super::Fields(bytes).u32()
+}
