@@ -1,5 +1,6 @@
 //! What is around a microcontroller: its supply, voltages and levels at its pins, and the chips wired to it.
 
+use crate::Signal;
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -96,6 +97,15 @@ pub struct SpiClock {
     pub hz: u64,
 }
 
+/// What a microcontroller makes of the pins of a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Port {
+    /// Pins that it drives.
+    driven: u32,
+    /// Their levels; of others, whether they are pulled up.
+    levels: u32,
+}
+
 /// Everything around one microcontroller. With nothing mounted and nothing set it is 3.0 V and open pins.
 #[derive(Clone)]
 pub struct Board {
@@ -103,7 +113,12 @@ pub struct Board {
     pub supply_v: f64,
     /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead of halting.
     pub attended: bool,
-    analog: BTreeMap<u8, f64>,
+    /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
+    pub reference_v: Option<f64>,
+    /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
+    pub signals_from_ns: u64,
+    analog: BTreeMap<u8, Signal>,
+    ports: BTreeMap<String, Port>,
     inputs: BTreeMap<Pin, bool>,
     chips: Vec<Mounted>,
     clock_hz: u64,
@@ -118,6 +133,9 @@ impl Default for Board {
         Board {
             supply_v: 3.0,
             attended: false,
+            reference_v: None,
+            signals_from_ns: 0,
+            ports: BTreeMap::new(),
             analog: BTreeMap::new(),
             inputs: BTreeMap::new(),
             chips: Vec::new(),
@@ -150,13 +168,22 @@ impl Board {
 
     /// Sets the voltage at an input of the converter.
     pub fn set_analog(&mut self, channel: u8, volts: f64) {
-        self.analog.insert(channel, volts);
+        self.set_signal(channel, Signal::Level(volts));
     }
 
-    /// The voltage at an input of the converter; 0 V where nothing was set.
+    /// Sets the voltage over time at an input of the converter.
+    pub fn set_signal(&mut self, channel: u8, signal: Signal) {
+        self.analog.insert(channel, signal);
+    }
+
+    /// The voltage at an input of the converter at a cycle; 0 V where nothing was set.
     #[must_use]
-    pub fn analog_v(&self, channel: u8) -> f64 {
-        self.analog.get(&channel).copied().unwrap_or(0.0)
+    pub fn analog_v(&self, channel: u8, cycle: u64) -> f64 {
+        match self.analog.get(&channel) {
+            None => 0.0,
+            Some(Signal::Level(volts)) => *volts,
+            Some(signal) => signal.voltage_v(self.signals_from_ns + self.time_ns(cycle)),
+        }
     }
 
     /// Drives a pin from outside, or lets go of it. The machine takes notice at its next run.
@@ -181,6 +208,47 @@ impl Board {
         })
     }
 
+    /// The level at a pin, whoever drives it: the microcontroller, something outside, the microcontroller's pull-up; `None` where
+    /// nothing does. Ports tell the board of their pull-ups on AVR alone.
+    #[must_use]
+    pub fn pin(&self, port: &str, bit: u8) -> Option<bool> {
+        let own = self.ports.get(port).copied().unwrap_or_default();
+        let level = own.levels >> bit & 1 == 1;
+        if own.driven >> bit & 1 == 1 {
+            return Some(level);
+        }
+        self.level(port, bit).or(level.then_some(true))
+    }
+
+    /// Whether the microcontroller drives a pin.
+    #[must_use]
+    pub fn is_driven(&self, port: &str, bit: u8) -> bool {
+        self.ports.get(port).is_some_and(|port| port.driven >> bit & 1 == 1)
+    }
+
+    /// Which pins of a port something outside drives, and their levels.
+    #[must_use]
+    pub fn outside(&self, port: &str) -> (u32, u32) {
+        let (mut driven, mut levels) = (0, 0);
+        let mut add = |pin: &Pin, level: bool| {
+            if pin.port == port && driven >> pin.bit & 1 == 0 {
+                driven |= 1 << pin.bit;
+                levels |= u32::from(level) << pin.bit;
+            }
+        };
+        for (pin, level) in &self.inputs {
+            add(pin, *level);
+        }
+        for mounted in &self.chips {
+            for (index, pin) in &mounted.wiring.outputs {
+                if let Some(level) = mounted.chip.output(*index) {
+                    add(pin, level);
+                }
+            }
+        }
+        (driven, levels)
+    }
+
     /// The time in nanoseconds at a cycle.
     #[must_use]
     pub fn time_ns(&self, cycle: u64) -> u64 {
@@ -194,8 +262,17 @@ impl Board {
         u64::try_from(cycle).unwrap_or(u64::MAX)
     }
 
-    /// The microcontroller drives the pins of `driven` of a port to `levels`; chips are selected by that.
+    /// The microcontroller drives the pins of `driven` of a port to `levels`; chips are selected by that. Ones in `levels` of
+    /// pins that are not driven are pull-ups.
     pub fn drive(&mut self, port: &str, driven: u32, levels: u32, cycle: u64) {
+        match self.ports.get_mut(port) {
+            Some(own) if (own.driven, own.levels) == (driven, levels) => return,
+            Some(own) => *own = Port { driven, levels },
+            None => {
+                self.ports.insert(port.to_string(), Port { driven, levels });
+            }
+        }
+        self.changed = true;
         if self.chips.is_empty() {
             return;
         }
@@ -265,8 +342,17 @@ impl Board {
         self.changed |= !self.chips.is_empty();
     }
 
+    /// The microcontroller lets go of all its pins.
+    pub(crate) fn let_go(&mut self, cycle: u64) {
+        for port in self.ports.keys().cloned().collect::<Vec<_>>() {
+            self.drive(&port, 0, 0, cycle);
+        }
+    }
+
     /// Power comes back at time 0: the chips begin anew; what drives from outside stays.
     pub(crate) fn power_up(&mut self) {
+        self.ports.clear();
+        self.changed = true;
         for mounted in &mut self.chips {
             mounted.selected = false;
             mounted.chip.power_up();

@@ -22,13 +22,15 @@ mod peripheral;
 pub mod peripherals;
 pub mod r8c;
 mod residency;
+mod signal;
 mod trace;
 
 pub use board::{Board, Chip, Pin, SpiClock, Wiring};
 pub use fault::Fault;
-pub use machine::{Image, Machine, Segment, Stop, SupplyLimits, Until, new_machine};
+pub use machine::{Image, Machine, ResetCause, Segment, Stop, SupplyLimits, Until, new_machine};
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
 pub use part::{Core, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
-pub use peripheral::{Context, FlashChange, FlashStore, Peripheral, PeripheralBus, Power};
+pub use peripheral::{Context, Events, FlashChange, FlashStore, Peripheral, PeripheralBus, Power};
 pub use residency::{Asleep, Residency};
+pub use signal::{Harmonic, Signal};
 pub use trace::{Fingerprint, Tables, Trace};

@@ -58,6 +58,19 @@ pub struct SupplyLimits {
     pub rising_v: f64,
 }
 
+/// Why a part begins anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetCause {
+    /// The supply came: everything but non-volatile memory is lost, and time begins at 0.
+    PowerOn,
+    /// The reset pin.
+    External,
+    /// The brown-out detector.
+    BrownOut,
+    /// The watchdog expired.
+    Watchdog,
+}
+
 /// One microcontroller: core, memories, peripherals. Deterministic: the same image, inputs and calls give the same
 /// cycles, always.
 pub trait Machine: Send {
@@ -73,6 +86,26 @@ pub trait Machine: Send {
     /// A power-on reset: registers, peripherals and counters as after power-up, RAM cleared to zero except what
     /// the image put there, non-volatile memory kept.
     fn reset(&mut self);
+
+    /// A reset of this cause. After [`ResetCause::PowerOn`] all is as after [`Machine::reset`]; after the others RAM keeps what it
+    /// holds, the board goes on, and cycles count on; the time that the part is held in reset (AVR: the fuses' start-up time) is
+    /// left out. Families that do not tell causes apart do as after power-up.
+    fn reset_by(&mut self, cause: ResetCause) {
+        let _ = cause;
+        self.reset();
+    }
+
+    /// The supply goes off at once, and comes back: whatever byte of non-volatile memory was being written becomes `torn`, then a
+    /// power-on reset follows. On families without such a memory that is a reset.
+    fn cut_power(&mut self, torn: u8) {
+        let _ = torn;
+        self.reset();
+    }
+
+    /// Writes of bytes of non-volatile memory that were begun since the machine was made, through all resets (AVR: EEPROM).
+    fn nonvolatile_writes(&self) -> u64 {
+        0
+    }
 
     /// Runs until something of `until` comes about, without anyone looking on.
     ///

@@ -3,7 +3,7 @@
 /// How execution came to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// The first instruction of this run.
+    /// The first instruction of this run, or after a reset within it.
     Start,
     /// From the instruction before it in memory, or within a repeated instruction.
     Next,

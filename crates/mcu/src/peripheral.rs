@@ -1,6 +1,6 @@
 //! The bus's plug-in side: registers that do something.
 
-use crate::{Board, Fault, Observer, PinEdge};
+use crate::{Board, Fault, Observer, PinEdge, ResetCause};
 use std::ops::Range;
 
 /// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
@@ -15,6 +15,8 @@ pub struct Context<'a, 'o> {
     pub stall: &'a mut u64,
     /// What is around the microcontroller.
     pub board: &'a mut Board,
+    /// What peripherals tell each other and the core.
+    pub events: &'a mut Events,
     /// Looks on, where someone does.
     pub observer: Option<&'a mut (dyn Observer + 'o)>,
 }
@@ -40,6 +42,45 @@ impl Context<'_, '_> {
                 observer.pin(&PinEdge { port, pin, high: after >> pin & 1 == 1, cycles: self.now });
             }
         }
+    }
+}
+
+/// What peripherals tell each other and the core, apart from interrupts.
+#[derive(Clone, Debug, Default)]
+pub struct Events {
+    /// Interrupt flags, a bit per vector, that something listens to beside the core: who sets one of them says so with
+    /// [`Events::raise`], whether or not its interrupt is enabled.
+    listened: u128,
+    /// `listened` is another than the devices were told.
+    listened_changed: bool,
+    /// Listened flags that rose, and the cycle at which each did.
+    raised: Vec<(u8, u64)>,
+    /// The cycle at which the watchdog has reset the part.
+    watchdog: Option<u64>,
+}
+
+impl Events {
+    /// From now on the flags of these vectors are listened to, and no others. There is one listener at most.
+    pub fn listen(&mut self, vectors: u128) {
+        self.listened_changed |= vectors != self.listened;
+        self.listened = vectors;
+    }
+
+    /// The flag of the interrupt `irq` rose at cycle `at`.
+    pub fn raise(&mut self, irq: u8, at: u64) {
+        if self.listened >> irq & 1 == 1 {
+            self.raised.push((irq, at));
+        }
+    }
+
+    /// The watchdog resets the part, at cycle `at`.
+    pub fn expire(&mut self, at: u64) {
+        self.watchdog = Some(at);
+    }
+
+    /// Whether the watchdog has reset the part, once.
+    pub(crate) fn take_expiry(&mut self) -> bool {
+        self.watchdog.take().is_some()
     }
 }
 
@@ -218,27 +259,71 @@ pub trait Peripheral: Send {
         let _ = irq;
     }
 
+    /// The flags of the interrupts in `vectors` are listened to: see [`Events::raise`].
+    fn listened(&mut self, vectors: u128) {
+        let _ = vectors;
+    }
+
+    /// The flag of the interrupt `irq`, which it listens to, rose at cycle `at`.
+    fn raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
+        let _ = (irq, at, context);
+    }
+
+    /// The core goes to sleep, in the mode of this name; one that stops the clock of [`Peripheral::clock_needed`]
+    /// was refused before.
+    fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
+        let _ = (mode, context);
+    }
+
     /// As after power-up.
     fn reset(&mut self);
+
+    /// A reset of this cause at cycle `now`, of which [`ResetCause::PowerOn`] begins at cycle 0.
+    fn reset_by(&mut self, cause: ResetCause, now: u64) {
+        let _ = (cause, now);
+        self.reset();
+    }
+
+    /// Whether it will reset the part if nobody does anything.
+    fn will_reset(&self) -> bool {
+        false
+    }
+
+    /// The supply is cut off: what is being written into non-volatile memory becomes `torn`. A reset follows.
+    fn cut_power(&mut self, torn: u8) {
+        let _ = torn;
+    }
+
+    /// Writes of bytes of non-volatile memory that were begun since the machine was made.
+    fn nonvolatile_writes(&self) -> u64 {
+        0
+    }
 
     /// A copy of itself, for snapshots.
     fn boxed_clone(&self) -> Box<dyn Peripheral>;
 }
 
 /// All peripherals of a machine.
+#[derive(Clone)]
 pub struct PeripheralBus {
-    devices: Vec<Box<dyn Peripheral>>,
+    devices: Vec<Device>,
     /// (range, index into `devices`), sorted by start.
     map: Vec<(Range<u32>, usize)>,
+    /// The index into `devices` for each of the lowest addresses, where AVR has all its registers; [`NOBODY`] for none.
+    low: Vec<u8>,
     /// Requested interrupts.
     pub requests: u128,
     /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
     /// count at instruction boundaries.
     pub due: u64,
+    /// When each device wants a tick, by its index; `u64::MAX` for never.
+    dues: Vec<u64>,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
     /// What is around the microcontroller.
     pub board: Board,
+    /// What peripherals tell each other and the core.
+    pub events: Events,
     /// What the power management has set, as it stands after each access to it.
     pub power: Power,
     /// `power` may have changed; for the core to take note of.
@@ -247,20 +332,31 @@ pub struct PeripheralBus {
     power_device: usize,
 }
 
-impl Clone for PeripheralBus {
-    fn clone(&self) -> Self {
-        PeripheralBus {
-            devices: self.devices.iter().map(|device| device.boxed_clone()).collect(),
-            map: self.map.clone(),
-            requests: self.requests,
-            due: self.due,
-            stall: self.stall,
-            board: self.board.clone(),
-            power: self.power,
-            power_changed: self.power_changed,
-            power_device: self.power_device,
-        }
+/// A device that the bus owns.
+struct Device(Box<dyn Peripheral>);
+
+impl Clone for Device {
+    fn clone(&self) -> Device {
+        Device(self.0.boxed_clone())
     }
+}
+
+/// In [`PeripheralBus::low`].
+const NOBODY: u8 = u8::MAX;
+
+/// What a device is called with, in a way that leaves the devices themselves alone.
+macro_rules! context {
+    ($bus:ident, $now:expr, $pc:expr, $observer:expr) => {
+        Context {
+            now: $now,
+            pc: $pc,
+            requests: &mut $bus.requests,
+            stall: &mut $bus.stall,
+            board: &mut $bus.board,
+            events: &mut $bus.events,
+            observer: $observer,
+        }
+    };
 }
 
 impl PeripheralBus {
@@ -284,9 +380,17 @@ impl PeripheralBus {
         }
         let power_device =
             devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
+        let mut low = vec![NOBODY; 0x100];
+        for (range, index) in &map {
+            for address in range.clone().take_while(|address| *address < 0x100) {
+                low[address as usize] = u8::try_from(*index).unwrap_or(NOBODY);
+            }
+        }
         let mut bus = PeripheralBus {
-            devices,
+            dues: vec![u64::MAX; devices.len()],
+            devices: devices.into_iter().map(Device).collect(),
             map,
+            low,
             requests: 0,
             due: u64::MAX,
             stall: 0,
@@ -294,6 +398,7 @@ impl PeripheralBus {
             power_changed: true,
             power_device,
             board: Board::default(),
+            events: Events::default(),
         };
         bus.look_at_power();
         bus.reschedule();
@@ -301,6 +406,11 @@ impl PeripheralBus {
     }
 
     fn find(&self, address: u32) -> Option<usize> {
+        if let Some(&index) = self.low.get(address as usize)
+            && index != NOBODY
+        {
+            return Some(index.into());
+        }
         let after = self.map.partition_point(|(range, _)| range.start <= address);
         let (range, index) = self.map.get(after.checked_sub(1)?)?;
         range.contains(&address).then_some(*index)
@@ -312,24 +422,57 @@ impl PeripheralBus {
         self.find(address).is_some()
     }
 
+    /// Finds the next due time when any device may have another one than before.
     fn reschedule(&mut self) {
-        let due = self.devices.iter().filter_map(|device| device.due()).min();
-        self.due = due.map_or(self.board.due, |due| due.min(self.board.due));
+        for (due, device) in self.dues.iter_mut().zip(&self.devices) {
+            *due = device.0.due().unwrap_or(u64::MAX);
+        }
+        self.find_due();
     }
 
-    /// After something has happened: the input pins follow the board, and the next due time is found.
-    fn settle(&mut self, now: u64, pc: u32) {
-        if std::mem::take(&mut self.board.changed) {
+    fn find_due(&mut self) {
+        let first = self.dues.iter().fold(u64::MAX, |first, due| first.min(*due));
+        self.due = first.min(self.board.due);
+    }
+
+    /// After an access to a device: what it has told others reaches them, and the next due time is found.
+    fn settle(&mut self, index: usize, now: u64, pc: u32) {
+        self.dues[index] = self.devices[index].0.due().unwrap_or(u64::MAX);
+        self.spread(now, pc);
+        self.find_due();
+    }
+
+    /// The input pins follow the board, listeners hear what they listen to.
+    fn spread(&mut self, now: u64, pc: u32) {
+        let told = std::mem::take(&mut self.board.changed);
+        if told {
             for device in &mut self.devices {
-                device.inputs(&mut Context {
-                    now,
-                    pc,
-                    requests: &mut self.requests,
-                    stall: &mut self.stall,
-                    board: &mut self.board,
-                    observer: None,
-                });
+                device.0.inputs(&mut context!(self, now, pc, None));
             }
+        }
+        let listened = std::mem::take(&mut self.events.listened_changed);
+        if listened {
+            for device in &mut self.devices {
+                device.0.listened(self.events.listened);
+            }
+        }
+        if !self.events.raised.is_empty() {
+            self.tell_listeners(now, pc);
+        } else if told || listened {
+            self.reschedule();
+        }
+    }
+
+    fn tell_listeners(&mut self, now: u64, pc: u32) {
+        let mut raised = std::mem::take(&mut self.events.raised);
+        for (irq, at) in raised.drain(..) {
+            for device in &mut self.devices {
+                device.0.raised(irq, at, &mut context!(self, now, pc, None));
+            }
+        }
+        if self.events.raised.is_empty() {
+            // Keeps its room.
+            self.events.raised = raised;
         }
         self.reschedule();
     }
@@ -337,23 +480,24 @@ impl PeripheralBus {
     /// A run begins: somebody may have told the board or its chips something meanwhile.
     pub fn resume(&mut self, now: u64, pc: u32) {
         if let Some(device) = self.devices.get_mut(self.power_device) {
-            device.supply(self.board.supply_v);
+            device.0.supply(self.board.supply_v);
         }
         self.board.look_again();
-        self.settle(now, pc);
+        self.spread(now, pc);
+        self.reschedule();
     }
 
     fn look_at_power(&mut self) {
         let device = self.devices.get(self.power_device);
-        self.power = device.and_then(|device| device.power()).unwrap_or_default();
+        self.power = device.and_then(|device| device.0.power()).unwrap_or_default();
         self.power_changed = true;
     }
 
     /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].
     #[must_use]
     pub fn clock_needed(&self, clock: &str) -> Option<&str> {
-        let mut needing = self.devices.iter().filter(|device| device.clock_needed() == Some(clock));
-        needing.next().map(|device| device.name())
+        let mut needing = self.devices.iter().filter(|device| device.0.clock_needed() == Some(clock));
+        needing.next().map(|device| device.0.name())
     }
 
     /// What becomes of a store into the part's flash.
@@ -367,15 +511,8 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<FlashChange, Fault> {
         let pc = store.pc;
-        let mut context = Context {
-            now,
-            pc,
-            requests: &mut self.requests,
-            stall: &mut self.stall,
-            board: &mut self.board,
-            observer,
-        };
-        let change = self.devices.iter_mut().find_map(|device| device.flash_store(store, &mut context));
+        let mut context = context!(self, now, pc, observer);
+        let change = self.devices.iter_mut().find_map(|device| device.0.flash_store(store, &mut context));
         self.reschedule();
         change.unwrap_or_else(|| {
             let what = "a write to flash, whose controller is not modelled".into();
@@ -396,16 +533,9 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
-        let mut context = Context {
-            now,
-            pc,
-            requests: &mut self.requests,
-            stall: &mut self.stall,
-            board: &mut self.board,
-            observer,
-        };
-        let value = self.devices[index].read(address, size, &mut context)?;
-        self.settle(now, pc);
+        let mut context = context!(self, now, pc, observer);
+        let value = self.devices[index].0.read(address, size, &mut context)?;
+        self.settle(index, now, pc);
         Ok(value)
     }
 
@@ -423,16 +553,9 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
-        let mut context = Context {
-            now,
-            pc,
-            requests: &mut self.requests,
-            stall: &mut self.stall,
-            board: &mut self.board,
-            observer,
-        };
-        let value = self.devices[index].read_latch(address, size, &mut context)?;
-        self.settle(now, pc);
+        let mut context = context!(self, now, pc, observer);
+        let value = self.devices[index].0.read_latch(address, size, &mut context)?;
+        self.settle(index, now, pc);
         Ok(value)
     }
 
@@ -450,19 +573,12 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "write" })?;
-        let mut context = Context {
-            now,
-            pc,
-            requests: &mut self.requests,
-            stall: &mut self.stall,
-            board: &mut self.board,
-            observer,
-        };
-        self.devices[index].write(address, size, value, &mut context)?;
+        let mut context = context!(self, now, pc, observer);
+        self.devices[index].0.write(address, size, value, &mut context)?;
         if index == self.power_device {
             self.look_at_power();
         }
-        self.settle(now, pc);
+        self.settle(index, now, pc);
         Ok(())
     }
 
@@ -480,23 +596,16 @@ impl PeripheralBus {
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
         let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size: 1, kind: "write" })?;
-        let mut context = Context {
-            now,
-            pc,
-            requests: &mut self.requests,
-            stall: &mut self.stall,
-            board: &mut self.board,
-            observer,
-        };
-        self.devices[index].write_bit(address, bit, on, &mut context)?;
-        self.settle(now, pc);
+        let mut context = context!(self, now, pc, observer);
+        self.devices[index].0.write_bit(address, bit, on, &mut context)?;
+        self.settle(index, now, pc);
         Ok(())
     }
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
     pub fn uart_receive(&mut self, name: &str, bytes: &[u8], now: u64) -> bool {
-        let device = self.devices.iter_mut().find(|device| device.name() == name);
-        let received = device.is_some_and(|device| device.uart_receive(bytes, now));
+        let device = self.devices.iter_mut().find(|device| device.0.name() == name);
+        let received = device.is_some_and(|device| device.0.uart_receive(bytes, now));
         self.reschedule();
         received
     }
@@ -504,7 +613,7 @@ impl PeripheralBus {
     /// The devices' non-volatile memory from `address` on, if a device keeps `size` bytes there.
     #[must_use]
     pub fn memory(&self, address: u32, size: usize) -> Option<&[u8]> {
-        self.devices.iter().filter_map(|device| device.memory()).find_map(|(start, bytes)| {
+        self.devices.iter().filter_map(|device| device.0.memory()).find_map(|(start, bytes)| {
             let offset = address.checked_sub(start)? as usize;
             bytes.get(offset..offset.checked_add(size)?)
         })
@@ -513,7 +622,7 @@ impl PeripheralBus {
     /// As [`PeripheralBus::memory`], to be written.
     #[must_use]
     pub fn memory_mut(&mut self, address: u32, size: usize) -> Option<&mut [u8]> {
-        self.devices.iter_mut().filter_map(|device| device.memory_mut()).find_map(|(start, bytes)| {
+        self.devices.iter_mut().filter_map(|device| device.0.memory_mut()).find_map(|(start, bytes)| {
             let offset = address.checked_sub(start)? as usize;
             bytes.get_mut(offset..offset.checked_add(size)?)
         })
@@ -521,43 +630,78 @@ impl PeripheralBus {
 
     /// Lets every device and every chip whose time has come have its tick.
     pub fn tick(&mut self, now: u64, pc: u32, mut observer: Option<&mut (dyn Observer + '_)>) {
-        for device in &mut self.devices {
-            if device.due().is_some_and(|due| due <= now) {
+        for (device, due) in self.devices.iter_mut().zip(&mut self.dues) {
+            if *due <= now {
                 let observer = observer.as_deref_mut();
-                device.tick(&mut Context {
-                    now,
-                    pc,
-                    requests: &mut self.requests,
-                    stall: &mut self.stall,
-                    board: &mut self.board,
-                    observer,
-                });
+                device.0.tick(&mut context!(self, now, pc, observer));
+                *due = device.0.due().unwrap_or(u64::MAX);
             }
         }
         if self.board.due <= now {
             self.board.tick(now);
         }
-        self.settle(now, pc);
+        self.spread(now, pc);
+        self.find_due();
     }
 
     /// Tells the devices that the core has taken `irq`.
     pub fn taken(&mut self, irq: u8) {
         self.requests &= !(1 << irq);
         for device in &mut self.devices {
-            device.taken(irq);
+            device.0.taken(irq);
+        }
+        self.reschedule();
+    }
+
+    /// Tells the devices that the core goes to sleep, in the mode of this name.
+    pub fn asleep(&mut self, mode: &str, now: u64, pc: u32) {
+        for device in &mut self.devices {
+            device.0.asleep(mode, &mut context!(self, now, pc, None));
         }
         self.reschedule();
     }
 
     /// Every device and every chip on the board as after power-up.
     pub fn reset(&mut self) {
-        for device in &mut self.devices {
-            device.reset();
-        }
-        self.requests = 0;
-        self.stall = 0;
-        self.look_at_power();
+        self.reset_devices(ResetCause::PowerOn, 0);
         self.board.power_up();
         self.reschedule();
+    }
+
+    /// Every device as after a reset of this cause, while the board goes on.
+    pub fn reset_by(&mut self, cause: ResetCause, now: u64, pc: u32) {
+        self.reset_devices(cause, now);
+        self.board.let_go(now);
+        self.spread(now, pc);
+        self.reschedule();
+    }
+
+    fn reset_devices(&mut self, cause: ResetCause, now: u64) {
+        self.requests = 0;
+        self.stall = 0;
+        self.events = Events::default();
+        for device in &mut self.devices {
+            device.0.reset_by(cause, now);
+        }
+        self.look_at_power();
+    }
+
+    /// Whether the watchdog will reset the part if nobody does anything.
+    #[must_use]
+    pub fn will_reset(&self) -> bool {
+        self.devices.iter().any(|device| device.0.will_reset())
+    }
+
+    /// The supply is cut off: see [`Peripheral::cut_power`].
+    pub fn cut_power(&mut self, torn: u8) {
+        for device in &mut self.devices {
+            device.0.cut_power(torn);
+        }
+    }
+
+    /// Writes of bytes of non-volatile memory that were begun: see [`Peripheral::nonvolatile_writes`].
+    #[must_use]
+    pub fn nonvolatile_writes(&self) -> u64 {
+        self.devices.iter().map(|device| device.0.nonvolatile_writes()).sum()
     }
 }

@@ -1,7 +1,7 @@
 //! MPY32 against arithmetic done in 128 bits, and its result latency against the manual's tables.
 
 use mcu::peripherals::mpy32::Mpy32;
-use mcu::{Board, Context, Fault, Peripheral, PeripheralSpec};
+use mcu::{Board, Context, Events, Fault, Peripheral, PeripheralSpec};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const BASE: u32 = 0x4c0;
@@ -70,6 +70,7 @@ impl Bench {
             pc: 0x5c00,
             requests: &mut self.requests,
             board: &mut Board::default(),
+            events: &mut Events::default(),
             observer: None,
             stall: &mut 0,
         };
@@ -82,6 +83,7 @@ impl Bench {
             pc: 0x5c00,
             requests: &mut self.requests,
             board: &mut Board::default(),
+            events: &mut Events::default(),
             observer: None,
             stall: &mut 0,
         };

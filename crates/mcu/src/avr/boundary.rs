@@ -1,9 +1,10 @@
 //! What happens between instructions: limits, peripherals, sleep, interrupts.
 
+use super::decode::Kind;
 use super::execute::{Eye, Place};
 use super::memory::Leave;
-use super::{Avr, timing};
-use crate::{Fault, Flow, Stop};
+use super::{Avr, SLEEP_MODES, timing};
+use crate::{Fault, Flow, ResetCause, Stop};
 
 /// What comes next at an instruction boundary.
 pub(super) enum Boundary {
@@ -16,7 +17,8 @@ pub(super) enum Boundary {
 impl Avr {
     /// Whether no interrupt can come any more, whatever happens.
     pub(super) fn no_interrupt_can_come(&self) -> bool {
-        !self.state.flags.i || self.bus.requests == 0 && self.bus.due == u64::MAX
+        let nothing_comes = self.bus.requests == 0 && self.bus.due == u64::MAX && !self.bus.board.attended;
+        nothing_comes || !self.state.flags.i && !self.bus.will_reset()
     }
 
     /// `SLEEP`.
@@ -31,15 +33,28 @@ impl Avr {
         if setting & register.enable == 0 {
             return Ok(());
         }
-        if self.state.flags.i && setting & register.mode != 0 {
-            return self.give_up(Fault::Peripheral {
-                pc,
-                address: register.address,
-                device: "sleep".into(),
-                what: format!("sleep mode bits {:#04x}: only idle is modelled", setting & register.mode),
-            });
+        let bits = setting & register.mode;
+        let noise_reduction = Some(bits) == register.adc;
+        let stopped = self.bus.clock_needed("clkI/O").filter(|_| noise_reduction);
+        let refused = match stopped {
+            _ if !self.state.flags.i && !self.bus.will_reset() => None,
+            None if noise_reduction || bits == 0 => None,
+            None => {
+                Some(format!("sleep mode bits {bits:#04x}: only idle and ADC noise reduction are modelled"))
+            }
+            Some(name) => {
+                Some(format!("ADC noise reduction would stop {name} in what it does: sleep idle, or stop it"))
+            }
+        };
+        if let Some(what) = refused {
+            let device = "sleep".into();
+            return self.give_up(Fault::Peripheral { pc, address: register.address, device, what });
         }
         self.sleeping = true;
+        self.sleep_mode = usize::from(noise_reduction);
+        if noise_reduction {
+            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles(Kind::Sleep), pc);
+        }
         Ok(())
     }
 
@@ -49,7 +64,7 @@ impl Avr {
         &mut self,
         limit: u64,
         budget: u64,
-        flow: Flow,
+        mut flow: Flow,
         eye: &mut E,
     ) -> Result<Boundary, Leave> {
         if self.delay {
@@ -61,6 +76,11 @@ impl Avr {
             let pc = u32::from(self.pc) * 2;
             if self.bus.due <= self.cycles {
                 self.bus.tick(self.cycles, pc, eye.observer());
+                if self.bus.events.take_expiry() {
+                    self.reset_running(ResetCause::Watchdog);
+                    flow = Flow::Start;
+                    continue;
+                }
             }
             if self.cycles >= limit {
                 return Ok(Boundary::Stop(Stop::Cycles));
@@ -80,7 +100,11 @@ impl Avr {
                 return Ok(Boundary::Stop(Stop::Halted));
             }
             let awake = self.bus.due.min(limit).max(self.cycles);
-            self.idle += awake - self.cycles;
+            if awake == u64::MAX {
+                // Attended, but this run has no limit at which somebody could act.
+                return Ok(Boundary::Stop(Stop::Halted));
+            }
+            self.asleep[self.sleep_mode] += awake - self.cycles;
             self.cycles = awake;
         }
     }

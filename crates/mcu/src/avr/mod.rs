@@ -15,8 +15,8 @@ mod timing;
 use crate::peripherals::new_peripheral;
 use crate::trace::Traced;
 use crate::{
-    Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, Residency, Segment, Stop,
-    Trace, Until,
+    Board, Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, ResetCause,
+    Residency, Segment, Stop, Trace, Until,
 };
 use decode::{Kind, Op, TOGETHER, decode, link};
 use execute::{Blind, Eye, Watching};
@@ -34,7 +34,12 @@ struct SleepRegister {
     enable: u32,
     /// The bits SM2..SM0; all clear means idle.
     mode: u32,
+    /// Those bits for ADC noise reduction, where the part has it.
+    adc: Option<u32>,
 }
+
+/// The sleep modes that are modelled, by their names in target files.
+const SLEEP_MODES: [&str; 2] = ["idle", "adc-noise-reduction"];
 
 /// A microcontroller with an AVR core.
 #[derive(Clone)]
@@ -53,8 +58,10 @@ struct Avr {
     /// Word address of the next instruction.
     pc: u16,
     cycles: u64,
-    /// Those of them slept through, idle: the only mode that is modelled.
-    idle: u64,
+    /// Those of them slept through, by the number of the mode in [`SLEEP_MODES`].
+    asleep: [u64; 2],
+    /// The number of the mode that it sleeps in, or last did.
+    sleep_mode: usize,
     instructions: u64,
     /// The cycle count at which the run must look at limits, peripherals and interrupts.
     horizon: u64,
@@ -100,6 +107,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         address: address as u32,
         enable: setting("sleep_enable").unwrap_or(0) as u32,
         mode: setting("sleep_mode").unwrap_or(0) as u32,
+        adc: setting("sleep_adc").map(|bits| bits as u32),
     });
     let mut machine = Avr {
         part: part.clone(),
@@ -120,7 +128,8 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         bus: PeripheralBus::new(devices)?,
         pc: 0,
         cycles: 0,
-        idle: 0,
+        asleep: [0; 2],
+        sleep_mode: 0,
         instructions: 0,
         horizon: 0,
         sleeping: false,
@@ -128,12 +137,30 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         delay: false,
         blocked_until: 0,
     };
+    machine.bus.board = Board::new(clock_hz);
     machine.decode_flash(0, flash.size as usize);
     machine.reset();
     Ok(Box::new(machine))
 }
 
 impl Avr {
+    /// The core as after any reset.
+    fn begin(&mut self) {
+        self.state.flags = Flags::from_byte(0);
+        self.state.sp = self.reset_sp;
+        self.state.rampz = 0;
+        self.pc = 0;
+        self.sleeping = false;
+        self.delay = false;
+        self.blocked_until = 0;
+    }
+
+    /// A reset that leaves RAM and the working registers as they are, and time going on.
+    fn reset_running(&mut self, cause: ResetCause) {
+        self.bus.reset_by(cause, self.cycles, 0);
+        self.begin();
+    }
+
     fn words(&self) -> u32 {
         self.flash.len() as u32 / 2
     }
@@ -187,6 +214,7 @@ impl Avr {
 
     /// Runs with the stop addresses put into the program in place of their operations.
     fn run_until<E: Eye>(&mut self, until: &Until, eye: &mut E) -> Result<Stop, Fault> {
+        self.bus.resume(self.cycles, u32::from(self.pc) * 2);
         let limit = until.cycles.unwrap_or(u64::MAX);
         let words = self.words();
         let stops: Vec<u16> = until
@@ -268,22 +296,33 @@ impl Machine for Avr {
     }
 
     fn reset(&mut self) {
-        self.state.flags = Flags::from_byte(0);
-        self.state.sp = self.reset_sp;
-        self.state.rampz = 0;
         self.state.data.fill(0);
         for segment in &self.ram_image {
             let start = (segment.address - DATA) as usize;
             self.state.data[start..start + segment.bytes.len()].copy_from_slice(&segment.bytes);
         }
         self.bus.reset();
-        self.pc = 0;
         self.cycles = 0;
-        self.idle = 0;
+        self.asleep = [0; 2];
         self.instructions = 0;
-        self.sleeping = false;
-        self.delay = false;
-        self.blocked_until = 0;
+        self.begin();
+    }
+
+    fn reset_by(&mut self, cause: ResetCause) {
+        if cause == ResetCause::PowerOn {
+            self.reset();
+        } else {
+            self.reset_running(cause);
+        }
+    }
+
+    fn cut_power(&mut self, torn: u8) {
+        self.bus.cut_power(torn);
+        self.reset();
+    }
+
+    fn nonvolatile_writes(&self) -> u64 {
+        self.bus.nonvolatile_writes()
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
@@ -303,9 +342,9 @@ impl Machine for Avr {
     }
 
     fn residency(&self) -> Residency {
-        let mut residency = Residency::all_active(self.cycles - self.idle);
-        if self.idle != 0 {
-            residency.add_asleep("idle", 0, self.idle);
+        let mut residency = Residency::all_active(self.cycles - self.asleep.iter().sum::<u64>());
+        for (mode, cycles) in SLEEP_MODES.into_iter().zip(self.asleep).filter(|(_, cycles)| *cycles != 0) {
+            residency.add_asleep(mode, 0, cycles);
         }
         residency
     }
@@ -373,6 +412,14 @@ impl Machine for Avr {
 
     fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
         self.bus.uart_receive(port, bytes, self.cycles)
+    }
+
+    fn board(&self) -> Option<&Board> {
+        Some(&self.bus.board)
+    }
+
+    fn board_mut(&mut self) -> Option<&mut Board> {
+        Some(&mut self.bus.board)
     }
 
     fn snapshot(&self) -> Box<dyn Machine> {

@@ -1,10 +1,12 @@
 //! The EEPROM of an ATmega behind EECR, EEDR, EEARL and EEARH.
 //!
 //! ATmega328P data sheet DS40002061, 8.4 and 8.6; ATmega128 data sheet 2467, "EEPROM Data Memory". From the start of
-//! a write until its end the byte reads as erased (0xFF) to a debugger, and so it stays when the power fails
-//! meanwhile: what the cell really holds then is not specified.
+//! a write until its end the byte reads as erased (0xFF) to a debugger. When the supply is cut meanwhile it becomes what
+//! [`Peripheral::cut_power`] is told: what the cell really holds then is not specified. Every other reset lets the write end
+//! (8.4.2: "If a reset occurs while a write operation is in progress, the write operation will be completed provided that
+//! the power supply voltage is sufficient").
 
-use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// EECR bits.
@@ -39,6 +41,8 @@ pub struct Eeprom {
     writing: Option<(usize, u8, u64)>,
     /// The ready interrupt was taken and must be requested anew if it is still so.
     recheck: bool,
+    /// Writes begun since it was made.
+    writes: u64,
 }
 
 impl Eeprom {
@@ -66,6 +70,7 @@ impl Eeprom {
             window_end: 0,
             writing: None,
             recheck: false,
+            writes: 0,
         })
     }
 
@@ -104,6 +109,7 @@ impl Eeprom {
             let end = context.now + (self.write_us * self.clock_hz).div_ceil(1_000_000);
             self.writing = Some((cell, self.data, end));
             self.cells[cell] = 0xFF;
+            self.writes += 1;
             *context.stall += HALT_AFTER_WRITE;
         } else if value & MASTER_ENABLE != 0 {
             self.window_end = context.now + WINDOW;
@@ -202,6 +208,24 @@ impl Peripheral for Eeprom {
         self.window_end = 0;
         self.writing = None;
         self.recheck = false;
+    }
+
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        let writing = self.writing;
+        self.reset();
+        if cause != ResetCause::PowerOn {
+            self.writing = writing;
+        }
+    }
+
+    fn cut_power(&mut self, torn: u8) {
+        if let Some((cell, _, _)) = self.writing {
+            self.cells[cell] = torn;
+        }
+    }
+
+    fn nonvolatile_writes(&self) -> u64 {
+        self.writes
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

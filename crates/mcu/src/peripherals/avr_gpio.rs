@@ -1,7 +1,7 @@
 //! A digital port of an ATmega: PINx, DDRx, PORTx.
 //!
-//! ATmega328P data sheet DS40002061, chapter 14; ATmega128 data sheet 2467, "I/O Ports". Inputs read low unless
-//! their pull-up is on: nothing is connected. PINx shows a write to PORTx at once; the part's synchroniser lets up to
+//! ATmega328P data sheet DS40002061, chapter 14; ATmega128 data sheet 2467, "I/O Ports". An input reads what the board
+//! drives the pin to, else its pull-up, or low without one. The digital input buffers that DIDRn switches off still read. PINx shows a write to PORTx at once; the part's synchroniser lets up to
 //! one and a half cycles go by first (14.2.4), so that only a program without the data sheet's `NOP` can tell. Setting `toggle` = 1 says that writing ones to PINx toggles PORTx
 //! (14.2.2); without it PINx is read-only. `stray_ddr` and `stray_port` give the addresses of DDRx and PORTx where
 //! they do not follow PINx (ATmega128, port F).
@@ -46,6 +46,7 @@ impl Gpio {
         self.ddr = ddr & self.mask;
         self.port = port & self.mask;
         context.pins(&self.name, before.into(), (self.port & self.ddr).into());
+        context.board.drive(&self.name, self.ddr.into(), self.port.into(), context.now);
     }
 }
 
@@ -58,12 +59,16 @@ impl Peripheral for Gpio {
         [self.pin_address, self.ddr_address, self.port_address].map(|address| address..address + 1).to_vec()
     }
 
-    fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+    fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         Ok(if address == self.ddr_address {
             self.ddr
-        } else {
-            // An output reads its level, an input its pull-up: PORTx in both cases.
+        } else if address == self.port_address {
             self.port
+        } else {
+            let (driven, levels) = context.board.outside(&self.name);
+            let outside = driven as u8 & !self.ddr & self.mask;
+            // An output reads its level, an input that nobody drives its pull-up: PORTx in both cases.
+            self.port & !outside | levels as u8 & outside
         }
         .into())
     }

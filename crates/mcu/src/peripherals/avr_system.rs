@@ -46,16 +46,19 @@ impl System {
     /// The registers that `spec` gives an address.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> System {
-        let kinds: [(&str, &'static str, Role, u8, u8); 10] = [
+        let kinds: [(&str, &'static str, Role, u8, u8); 12] = [
             ("smcr_register", "SMCR", Role::Plain, 0x0F, 0),
-            // 328P: BODS, BODSE and PUD change nothing here; IVSEL and IVCE would move the vectors.
-            ("mcucr_register", "MCUCR", Role::Plain, 0x70, 0),
+            // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL and IVCE move the vectors.
+            ("mcucr_register", "MCUCR", Role::Plain, 0x60, 0),
             // 128: SE and SM2..SM0; SRE and SRW10 would switch on external memory.
             ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, POWER_ON),
             ("clkpr_register", "CLKPR", Role::ClockPrescaler, 0x80, 0),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
             ("prr_register", "PRR", Role::Plain, 0xFF, 0),
+            // The comparator switched off (ACD), or on and its output never read.
+            ("acsr_register", "ACSR", Role::Plain, 0x80, 0),
+            ("didr1_register", "DIDR1", Role::Plain, 0x03, 0),
             ("gpior0_register", "GPIOR0", Role::Plain, 0xFF, 0),
             ("gpior1_register", "GPIOR1", Role::Plain, 0xFF, 0),
             ("gpior2_register", "GPIOR2", Role::Plain, 0xFF, 0),

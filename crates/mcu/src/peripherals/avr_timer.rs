@@ -5,7 +5,7 @@
 //! was then. Not modelled, and faults: PWM modes, pins (compare outputs, external clock, input capture), the
 //! asynchronous clock of timer 2.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Events, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
 /// Which of the two kinds.
@@ -52,6 +52,8 @@ pub struct Timer {
     compare: [u16; 2],
     mask: u8,
     flags: u8,
+    /// Flags that the converter listens to.
+    listened: u8,
     /// High byte in transit (16-bit registers).
     temporary: u8,
     /// The count after all ticks up to cycle `at`.
@@ -84,6 +86,7 @@ impl Timer {
             compare: [0; 2],
             mask: 0,
             flags: 0,
+            listened: 0,
             temporary: 0,
             count: 0,
             at: 0,
@@ -146,10 +149,14 @@ impl Timer {
 
     /// Counts up to `now` and sets the flags of what happened on the way. A flag is set by the tick that leaves its
     /// count (figures 15-8 to 15-11).
-    fn advance(&mut self, now: u64) {
+    fn advance(&mut self, now: u64, events: &mut Events) {
         let now = now.max(self.at);
         let divisor = self.divisor();
-        let mut ticks = now.checked_div(divisor).map_or(0, |count| count - self.at / divisor);
+        let Some(until) = now.checked_div(divisor) else {
+            self.at = now;
+            return;
+        };
+        let mut ticks = until - self.at / divisor;
         self.at = now;
         while ticks > 0 {
             let last = self.last(self.count);
@@ -157,6 +164,10 @@ impl Timer {
             let steps = ticks.min(to_zero);
             for (flag, count) in self.events() {
                 if count >= self.count && u64::from(count - self.count) < steps && count <= last {
+                    if self.listened & !self.flags & flag != 0 {
+                        let tick = until - ticks + u64::from(count - self.count) + 1;
+                        events.raise(self.irq(flag), tick * divisor);
+                    }
                     self.flags |= flag;
                 }
             }
@@ -168,6 +179,10 @@ impl Timer {
                 ticks = ticks.min(ticks % period + period);
             }
         }
+    }
+
+    fn irq(&self, flag: u8) -> u8 {
+        self.irqs[flag.trailing_zeros() as usize]
     }
 
     fn request(&self, context: &mut Context<'_, '_>) {
@@ -221,7 +236,7 @@ impl Peripheral for Timer {
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.advance(context.now);
+        self.advance(context.now, context.events);
         let (register, byte) = self.register(address);
         let value = match register {
             Register::ControlA => self.control_a,
@@ -248,7 +263,7 @@ impl Peripheral for Timer {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.advance(context.now + 1);
+        self.advance(context.now + 1, context.events);
         let value = value as u8;
         let (register, byte) = self.register(address);
         let eight = self.width == Width::Eight;
@@ -297,7 +312,7 @@ impl Peripheral for Timer {
 
     fn due(&self) -> Option<u64> {
         let divisor = self.divisor();
-        let wanted = self.mask & !self.flags;
+        let wanted = (self.mask | self.listened) & !self.flags;
         if divisor == 0 || wanted == 0 {
             return None;
         }
@@ -310,8 +325,19 @@ impl Peripheral for Timer {
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        self.advance(context.now);
+        self.advance(context.now, context.events);
         self.request(context);
+    }
+
+    fn listened(&mut self, vectors: u128) {
+        self.listened = [OVERFLOW, COMPARE_A, COMPARE_B]
+            .into_iter()
+            .filter(|flag| vectors >> self.irq(*flag) & 1 == 1)
+            .fold(0, |flags, flag| flags | flag);
+    }
+
+    fn clock_needed(&self) -> Option<&'static str> {
+        (self.divisor() != 0).then_some("clkI/O")
     }
 
     fn taken(&mut self, irq: u8) {
@@ -328,6 +354,7 @@ impl Peripheral for Timer {
         self.compare = [0; 2];
         self.mask = 0;
         self.flags = 0;
+        self.listened = 0;
         self.temporary = 0;
         self.count = 0;
         self.at = 0;

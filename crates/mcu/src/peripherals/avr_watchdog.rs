@@ -1,10 +1,11 @@
-//! The watchdog of an ATmega: switched off, or as a timer that interrupts.
+//! The watchdog of an ATmega, and the flags of what reset the part (MCUSR).
 //!
-//! ATmega328P data sheet DS40002061, 11.8 and 11.9.2; ATmega128 data sheet 2467, "Watchdog Timer". A watchdog that
-//! resets the part is not modelled: the write that would leave it on faults. The oscillator counts at its typical
-//! 128 kHz (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
+//! ATmega328P data sheet DS40002061, 11.8 and 11.9; ATmega128 data sheet 2467, "Watchdog Timer". Stopped, as a timer that
+//! interrupts, as one that resets the part, or both, one after the other. A reset of the part by the watchdog is modelled where
+//! the target file says where MCUSR is, else the write that would leave it on faults. The oscillator counts at its typical 128 kHz
+//! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// Where the core reports the instruction `WDR`: beyond the data space.
@@ -19,6 +20,14 @@ const WDE: u8 = 0x08;
 /// WDP3 and WDP2..WDP0.
 const PRESCALER: u8 = 0x27;
 
+/// MCUSR.
+const POWER_ON: u8 = 1;
+const EXTERNAL: u8 = 2;
+const BROWN_OUT: u8 = 4;
+const WATCHDOG: u8 = 8;
+/// The last step of the prescaler that is not reserved: 8 s.
+const LAST_STEP: u8 = 9;
+
 /// A change of WDE and the prescaler is allowed for four cycles after the write that begins it.
 const WINDOW: u64 = 4;
 
@@ -28,24 +37,36 @@ pub struct Watchdog {
     name: String,
     base: u32,
     irq: Option<u8>,
+    /// Where MCUSR is.
+    cause_address: Option<u32>,
     clock_hz: u64,
     control: u8,
+    /// MCUSR.
+    causes: u8,
     /// Until when WDE and the prescaler may be changed.
     window_end: u64,
     /// When the time runs out, if it counts.
     deadline: Option<u64>,
 }
 
+/// The step of the prescaler: WDP3 to WDP0.
+fn step(control: u8) -> u8 {
+    control & 7 | control >> 2 & 8
+}
+
 impl Watchdog {
-    /// WDTCSR or WDTCR at `spec.base`; with `spec.irq` it can interrupt (ATmega328P).
+    /// WDTCSR or WDTCR at `spec.base`; with `spec.irq` it can interrupt (ATmega328P). The setting `mcusr` is the address of MCUSR:
+    /// with it, it can reset the part.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Watchdog {
         Watchdog {
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
+            cause_address: spec.settings.get("mcusr").map(|address| *address as u32),
             clock_hz: 1,
             control: 0,
+            causes: POWER_ON,
             window_end: 0,
             deadline: None,
         }
@@ -58,12 +79,11 @@ impl Watchdog {
     /// Cycles of the core clock until the time runs out: 2048 periods of the oscillator, doubled by each step of the
     /// prescaler (table 11-2 of DS40002061).
     fn period(&self) -> u64 {
-        let step = self.control & 7 | self.control >> 2 & 8;
-        (2048 << step) * self.clock_hz / OSCILLATOR_HZ
+        (2048 << step(self.control)) * self.clock_hz / OSCILLATOR_HZ
     }
 
     fn restart(&mut self, now: u64) {
-        self.deadline = (self.control & WDIE != 0).then(|| now + self.period());
+        self.deadline = (self.control & (WDIE | WDE) != 0).then(|| now + self.period());
     }
 }
 
@@ -73,10 +93,14 @@ impl Peripheral for Watchdog {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 1, WATCHDOG_RESET..WATCHDOG_RESET + 1]
+        let addresses = [Some(self.base), Some(WATCHDOG_RESET), self.cause_address];
+        addresses.into_iter().flatten().map(|address| address..address + 1).collect()
     }
 
-    fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+    fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        if Some(address) == self.cause_address {
+            return Ok(self.causes.into());
+        }
         let changing = if context.now <= self.window_end { WDCE } else { 0 };
         Ok((self.control & !WDCE | self.control & changing).into())
     }
@@ -93,15 +117,25 @@ impl Peripheral for Watchdog {
             return Ok(());
         }
         let value = value as u8;
-        if value & WDCE != 0 && value & WDE != 0 {
-            self.control |= WDCE | WDE;
-            self.window_end = context.now + WINDOW;
+        if Some(address) == self.cause_address {
+            // Flags are reset by writing zeros.
+            self.causes &= value;
             return Ok(());
         }
         let open = self.control & WDCE != 0 && context.now <= self.window_end;
-        let was_on = self.control & WDE != 0;
-        if value & WDE != 0 || was_on && !open {
+        // "WDE is always set when WDRF is set."
+        let held = self.control & WDE != 0 && !open || self.causes & WATCHDOG != 0;
+        let enable = if held { WDE } else { value & WDE };
+        if enable != 0 && self.cause_address.is_none() && value & WDCE == 0 {
             return Err(self.fault(address, context, "a watchdog that resets the part is not modelled"));
+        }
+        if value & WDCE != 0 && value & WDE != 0 {
+            self.control |= WDCE | WDE;
+            self.window_end = context.now + WINDOW;
+            if self.deadline.is_none() {
+                self.restart(context.now);
+            }
+            return Ok(());
         }
         let prescaler = if open { value & PRESCALER } else { self.control & PRESCALER };
         if !open && value & PRESCALER != prescaler {
@@ -111,6 +145,9 @@ impl Peripheral for Watchdog {
                 "the prescaler changes only within four cycles of WDCE",
             ));
         }
+        if step(prescaler) > LAST_STEP {
+            return Err(self.fault(address, context, "this setting of the prescaler is reserved"));
+        }
         if value & WDIE != 0 && self.irq.is_none() {
             return Err(self.fault(address, context, "this part's watchdog has no interrupt"));
         }
@@ -118,7 +155,7 @@ impl Peripheral for Watchdog {
         if value & WDIF != 0 {
             flag = 0;
         }
-        self.control = flag | value & WDIE | prescaler;
+        self.control = flag | value & WDIE | enable | prescaler;
         if let Some(irq) = self.irq {
             if self.control & WDIE != 0 && flag != 0 {
                 context.request(irq);
@@ -140,6 +177,12 @@ impl Peripheral for Watchdog {
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         let Some(deadline) = self.deadline else { return };
+        // With both, the first time out interrupts; the interrupt clears WDIE, or the second time out finds WDIF set.
+        let waiting = self.control & (WDIE | WDIF) == WDIE;
+        if self.control & WDE != 0 && !waiting && self.cause_address.is_some() {
+            context.events.expire(deadline);
+            return;
+        }
         self.control |= WDIF;
         if let Some(irq) = self.irq {
             context.request(irq);
@@ -150,13 +193,30 @@ impl Peripheral for Watchdog {
     fn taken(&mut self, irq: u8) {
         if self.irq == Some(irq) {
             self.control &= !WDIF;
+            if self.control & WDE != 0 {
+                self.control &= !WDIE;
+            }
         }
     }
 
     fn reset(&mut self) {
-        self.control = 0;
+        self.reset_by(ResetCause::PowerOn, 0);
+    }
+
+    fn reset_by(&mut self, cause: ResetCause, now: u64) {
+        match cause {
+            ResetCause::PowerOn => self.causes = POWER_ON,
+            ResetCause::External => self.causes |= EXTERNAL,
+            ResetCause::BrownOut => self.causes |= BROWN_OUT,
+            ResetCause::Watchdog => self.causes |= WATCHDOG,
+        }
+        self.control = if self.causes & WATCHDOG != 0 { WDE } else { 0 };
         self.window_end = 0;
-        self.deadline = None;
+        self.restart(now);
+    }
+
+    fn will_reset(&self) -> bool {
+        self.control & WDE != 0 && self.cause_address.is_some()
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

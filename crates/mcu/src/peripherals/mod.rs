@@ -1,7 +1,10 @@
 //! Models of peripherals, one file each. `targets/*.toml` names them by file name, with dashes.
 
+pub mod avr_adc;
 pub mod avr_eeprom;
+pub mod avr_external;
 pub mod avr_gpio;
+pub mod avr_spi;
 pub mod avr_system;
 pub mod avr_timer;
 pub mod avr_usart;
@@ -36,6 +39,17 @@ use crate::{Part, Peripheral, PeripheralSpec};
 /// The highest base: whatever registers a model has behind it, their addresses stay within 32 bits.
 const HIGHEST_BASE: u32 = 0xffff_0000;
 
+/// The name of the AVR port whose PINx is at the address that the setting `port` gives.
+fn avr_port(part: &Part, spec: &PeripheralSpec, setting: &str) -> Result<String, String> {
+    let base = spec.settings.get(setting).copied();
+    let port = part
+        .peripherals
+        .iter()
+        .find(|port| port.model == "avr-gpio" && base == Some(port.base.into()))
+        .ok_or_else(|| format!("{}: {} needs {setting}, the PINx of a port", part.name, spec.name))?;
+    Ok(port.name.clone())
+}
+
 /// Builds the peripheral that `spec` asks for.
 ///
 /// # Errors
@@ -45,8 +59,11 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         return Err(format!("{}: {}: no registers can be at {:#x}", part.name, spec.name, spec.base));
     }
     match spec.model.as_str() {
+        "avr-adc" => return Ok(Box::new(avr_adc::Adc::new(spec)?)),
         "avr-eeprom" => return Ok(Box::new(avr_eeprom::Eeprom::new(part, spec)?)),
+        "avr-external" => return Ok(Box::new(avr_external::External::new(part, spec)?)),
         "avr-gpio" => return Ok(Box::new(avr_gpio::Gpio::new(spec))),
+        "avr-spi" => return Ok(Box::new(avr_spi::Spi::new(part, spec)?)),
         "avr-system" => return Ok(Box::new(avr_system::System::new(spec))),
         "avr-timer8" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Eight))),
         "avr-timer16" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Sixteen))),

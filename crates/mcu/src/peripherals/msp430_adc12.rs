@@ -187,7 +187,7 @@ impl Adc12 {
         let supply_v = context.board.supply_v;
         let input_v = match self.memory_control[index] & 15 {
             11 => supply_v / 2.0,
-            channel => context.board.analog_v(channel),
+            channel => context.board.analog_v(channel, end),
         };
         let full = f64::from((1u32 << self.bits()) - 1);
         // SLAU208: N = 4095 (Vin - VR-) / (VR+ - VR-), full scale at and above the reference.

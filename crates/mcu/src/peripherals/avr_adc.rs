@@ -1,0 +1,339 @@
+//! The analog to digital converter of an ATmega328P.
+//!
+//! ATmega328P data sheet DS40002061, chapter 24: single conversions (13 clocks of the converter, the first after it is enabled 25),
+//! free running, and automatic triggers by the flags of other peripherals (13.5 clocks from the flag on, which restarts the
+//! prescaler; table 24-1). A conversion takes the voltage that the board has at its channel 1.5 clocks after it began (the first
+//! 13.5, triggered 2). Between conversions a start waits for the next rising edge of the converter's clock, which is taken to come
+//! every whole number of its periods after the converter was enabled. References: AVCC (the board's supply), 1.1 V, and AREF as the
+//! board drives it; none takes time to settle. Channels: ADC0 to ADC7, the 1.1 V of the bandgap, 0 V. Not modelled, and faults: the
+//! temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz (table 29-16), a
+//! prescaler that changes during a conversion.
+
+use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// Registers from ADCL on.
+const LOW: u32 = 0;
+const HIGH: u32 = 1;
+const CONTROL_A: u32 = 2;
+const CONTROL_B: u32 = 3;
+const CHANNEL: u32 = 4;
+const DIGITAL: u32 = 6;
+
+/// ADCSRA.
+const ENABLE: u8 = 0x80;
+const START: u8 = 0x40;
+const AUTOMATIC: u8 = 0x20;
+const DONE: u8 = 0x10;
+const INTERRUPT: u8 = 0x08;
+const PRESCALER: u8 = 0x07;
+/// ADCSRB: ADTS2 to ADTS0.
+const TRIGGER: u8 = 0x07;
+/// ADMUX.
+const LEFT: u8 = 0x20;
+
+/// The converter's clock, table 29-16 ("ADC characteristics": clock frequency), in Hz.
+const SLOWEST_HZ: u64 = 50_000;
+const FASTEST_HZ: u64 = 1_000_000;
+/// The internal reference and the bandgap, typical (the same table), in volts.
+const BANDGAP_V: f64 = 1.1;
+
+/// A conversion under way.
+#[derive(Clone, Copy)]
+struct Conversion {
+    /// ADMUX when it began.
+    channel: u8,
+    /// When it takes the voltage, and when it ends.
+    sample: u64,
+    end: u64,
+}
+
+/// The converter.
+#[derive(Clone)]
+pub struct Adc {
+    name: String,
+    base: u32,
+    irq: u8,
+    /// The vectors whose flags are the triggers 1 to 7; 0 where there is none that is modelled.
+    triggers: [u8; 8],
+    clock_hz: u64,
+    control_a: u8,
+    control_b: u8,
+    channel: u8,
+    digital: u8,
+    result: u16,
+    /// ADCL was read and ADCH was not: results are lost.
+    locked: bool,
+    /// A rising edge of the converter's clock.
+    edge: u64,
+    /// The next conversion is the first since the converter was enabled.
+    first: bool,
+    conversion: Option<Conversion>,
+    /// Why the last conversion cannot be told, until the program hears of it.
+    failure: Option<String>,
+}
+
+/// Clocks of a conversion in halves, up to the sample and up to the end: table 24-1.
+const SINGLE: [u64; 2] = [3, 26];
+const FIRST: [u64; 2] = [27, 50];
+const TRIGGERED: [u64; 2] = [4, 27];
+
+impl Adc {
+    /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
+    /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are.
+    ///
+    /// # Errors
+    /// `irq` is missing.
+    pub fn new(spec: &PeripheralSpec) -> Result<Adc, String> {
+        let mut triggers = [0; 8];
+        for (number, vector) in triggers.iter_mut().enumerate().skip(2) {
+            let setting = spec.settings.get(&format!("trigger{number}"));
+            *vector = setting.and_then(|vector| u8::try_from(*vector).ok()).unwrap_or(0);
+        }
+        Ok(Adc {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq: spec.irq.ok_or_else(|| format!("{}: irq is missing", spec.name))?,
+            triggers,
+            clock_hz: 1,
+            control_a: 0,
+            control_b: 0,
+            channel: 0,
+            digital: 0,
+            result: 0,
+            locked: false,
+            edge: 0,
+            first: true,
+            conversion: None,
+            failure: None,
+        })
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// Core clocks of one of the converter's: table 24-5.
+    fn divider(&self) -> u64 {
+        1 << (self.control_a & PRESCALER).max(1)
+    }
+
+    /// Begins a conversion at an edge of the converter's clock.
+    fn begin(&mut self, start: u64, clocks: [u64; 2]) {
+        let [sample, end] = if std::mem::take(&mut self.first) { FIRST } else { clocks };
+        let divider = self.divider();
+        self.control_a |= START;
+        self.conversion = Some(Conversion {
+            channel: self.channel,
+            sample: start + sample * divider / 2,
+            end: start + end * divider / 2,
+        });
+        let hz = self.clock_hz / divider;
+        if !(SLOWEST_HZ..=FASTEST_HZ).contains(&hz) {
+            self.failure =
+                Some(format!("a conversion at {hz} Hz; it allows {SLOWEST_HZ} to {FASTEST_HZ} Hz"));
+        }
+    }
+
+    /// Begins a conversion that the program asked for, at the first edge from `now` on.
+    fn start(&mut self, now: u64) {
+        let edge = self.edge + (now - self.edge).next_multiple_of(self.divider());
+        self.begin(edge, SINGLE);
+    }
+
+    fn reference_v(&self, channel: u8, board: &Board) -> Result<f64, &'static str> {
+        match channel >> 6 {
+            0 => board.reference_v.ok_or("the reference is AREF, which nothing drives (Board::reference_v)"),
+            1 => Ok(board.supply_v),
+            2 => Err("REFS = 2 is reserved"),
+            _ => Ok(BANDGAP_V),
+        }
+    }
+
+    fn convert(&self, conversion: Conversion, board: &Board) -> Result<u16, &'static str> {
+        let reference_v = self.reference_v(conversion.channel, board)?;
+        let input_v = match conversion.channel & 15 {
+            channel @ 0..8 => board.analog_v(channel, conversion.sample),
+            14 => BANDGAP_V,
+            15 => 0.0,
+            8 => return Err("the temperature sensor is not modelled"),
+            _ => return Err("this channel is reserved"),
+        };
+        // 24.7: Vin 1024 / Vref; 0x3FF is the reference less one step.
+        Ok((1024.0 * input_v / reference_v).clamp(0.0, 1023.0) as u16)
+    }
+
+    /// Ends conversions that have ended by now.
+    fn advance(&mut self, context: &mut Context<'_, '_>) {
+        while let Some(conversion) = self.conversion.filter(|conversion| conversion.end <= context.now) {
+            self.conversion = None;
+            self.control_a &= !START;
+            match self.convert(conversion, context.board) {
+                Ok(result) if !self.locked => self.result = result,
+                Ok(_) => {}
+                Err(what) => self.failure = Some(what.into()),
+            }
+            self.control_a |= DONE;
+            if self.control_a & AUTOMATIC != 0 && self.control_b & TRIGGER == 0 {
+                self.begin(conversion.end, SINGLE);
+            }
+        }
+    }
+
+    fn update(&self, context: &mut Context<'_, '_>) {
+        if self.control_a & (INTERRUPT | DONE) == INTERRUPT | DONE {
+            context.request(self.irq);
+        } else {
+            context.withdraw(self.irq);
+        }
+    }
+
+    /// Listens to the flag that starts conversions.
+    fn listen(&self, context: &mut Context<'_, '_>) {
+        let source = self.triggers[usize::from(self.control_b & TRIGGER)];
+        let listens = self.control_a & (ENABLE | AUTOMATIC) == ENABLE | AUTOMATIC && source != 0;
+        context.events.listen(if listens { 1 << source } else { 0 });
+    }
+
+    fn write_control(&mut self, value: u8, now: u64) -> Result<(), &'static str> {
+        let before = self.control_a;
+        if self.conversion.is_some() && (before ^ value) & PRESCALER != 0 {
+            return Err("the prescaler changes during a conversion");
+        }
+        let kept = (before & DONE & !value) | before & START;
+        self.control_a = value & !(START | DONE) | kept;
+        if value & ENABLE == 0 {
+            self.conversion = None;
+            self.control_a &= !START;
+            return Ok(());
+        }
+        if before & ENABLE == 0 {
+            self.edge = now;
+            self.first = true;
+        }
+        if value & START != 0 && self.conversion.is_none() {
+            self.start(now);
+        }
+        Ok(())
+    }
+
+    fn write_register(&mut self, offset: u32, value: u8, now: u64) -> Result<(), &'static str> {
+        match offset {
+            CONTROL_A => return self.write_control(value, now),
+            CONTROL_B if value & !TRIGGER != 0 => return Err("the comparator's multiplexer is not modelled"),
+            CONTROL_B if value != 0 && self.triggers[usize::from(value)] == 0 => {
+                return Err("this trigger is not modelled");
+            }
+            CONTROL_B => self.control_b = value,
+            CHANNEL => self.channel = value,
+            DIGITAL => self.digital = value,
+            // The result is read-only.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Peripheral for Adc {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![self.base..self.base + 5, self.base + DIGITAL..self.base + DIGITAL + 1]
+    }
+
+    fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context);
+        if let Some(what) = &self.failure {
+            return Err(self.fault(address, context, what));
+        }
+        let result = if self.channel & LEFT == 0 { self.result } else { self.result << 6 };
+        let value = match address - self.base {
+            LOW => {
+                self.locked = true;
+                result as u8
+            }
+            HIGH => {
+                self.locked = false;
+                (result >> 8) as u8
+            }
+            CONTROL_A => self.control_a,
+            CONTROL_B => self.control_b,
+            CHANNEL => self.channel,
+            _ => self.digital,
+        };
+        self.update(context);
+        Ok(value.into())
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        _size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.advance(context);
+        let done = self.write_register(address - self.base, value as u8, context.now + 1);
+        done.map_err(|what| self.fault(address, context, what))?;
+        if let Some(what) = &self.failure {
+            return Err(self.fault(address, context, what));
+        }
+        self.listen(context);
+        self.update(context);
+        Ok(())
+    }
+
+    fn set_clock(&mut self, clock_hz: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
+        if irq == self.triggers[usize::from(self.control_b & TRIGGER)] && self.conversion.is_none() {
+            self.edge = at;
+            self.begin(at, TRIGGERED);
+        }
+    }
+
+    fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
+        // 24.6: entering ADC noise reduction starts a conversion.
+        if mode == "adc-noise-reduction" && self.control_a & ENABLE != 0 && self.conversion.is_none() {
+            self.start(context.now);
+        }
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.conversion.map(|conversion| conversion.end)
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context);
+        self.update(context);
+    }
+
+    fn taken(&mut self, irq: u8) {
+        if irq == self.irq {
+            self.control_a &= !DONE;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.control_a = 0;
+        self.control_b = 0;
+        self.channel = 0;
+        self.digital = 0;
+        self.result = 0;
+        self.locked = false;
+        self.edge = 0;
+        self.first = true;
+        self.conversion = None;
+        self.failure = None;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
