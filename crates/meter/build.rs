@@ -1,0 +1,24 @@
+//! Compiles the meter of `device/meter` for the host, all but its `main.c`; its drivers are in `src/`.
+
+use std::path::Path;
+
+fn main() {
+    let device = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device");
+    for folder in ["meter", "drivers"] {
+        println!("cargo::rerun-if-changed={}", device.join(folder).display());
+    }
+    let mut sources: Vec<_> = std::fs::read_dir(device.join("meter"))
+        .expect("device/meter is there")
+        .map(|entry| entry.expect("device/meter can be listed").path())
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "c") && !path.ends_with("main.c")
+        })
+        .collect();
+    sources.sort();
+    cc::Build::new()
+        .files(sources)
+        .std("c99")
+        .extra_warnings(true)
+        .warnings_into_errors(true)
+        .compile("wattseal_meter");
+}

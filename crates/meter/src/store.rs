@@ -1,0 +1,270 @@
+//! What the meter keeps in EEPROM, by itself: numbers, settings and journal, over an [`Eeprom`] of the calling thread.
+
+use crate::eeprom::Eeprom;
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+
+thread_local! {
+    static EEPROM: RefCell<Eeprom> = RefCell::new(Eeprom::new(0));
+    /// Where the bytes of the background go to, and where they come from.
+    static BEGUN: Cell<(usize, *const u8)> = const { Cell::new((0, std::ptr::null())) };
+}
+
+/// Looks at this thread's EEPROM, or changes it.
+pub fn eeprom<T>(work: impl FnOnce(&mut Eeprom) -> T) -> T {
+    EEPROM.with_borrow_mut(work)
+}
+
+/// Records at most: `WS_JOURNAL_RECORDS`.
+pub const JOURNAL_RECORDS: usize = 17;
+/// Bytes of a buffer: `WS_JOURNAL_BUFFER`.
+const BUFFER: usize = 153;
+/// Where its message lies: `WS_JOURNAL_MESSAGE`.
+const MESSAGE: usize = 5;
+
+/// `ws_numbers`.
+#[derive(Debug)]
+#[repr(C)]
+struct NumbersState {
+    next: u32,
+    limit: u32,
+    record: [u8; 12],
+    at: u16,
+    writing: u8,
+}
+
+/// `ws_settings`: what commands have set, as bytes in the order of `docs/protocol.md`.
+pub type SettingsRecord = [u8; 32];
+
+/// `ws_journal`.
+#[derive(Debug)]
+#[repr(C)]
+struct JournalState {
+    cells: [u8; JOURNAL_RECORDS],
+    count: u8,
+    head: u8,
+    mark: u8,
+    writing: *const u8,
+    lost: u8,
+    damaged: u8,
+}
+
+/// `ws_journal_report`: a record that waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Report {
+    /// The number of the message.
+    pub n: u32,
+    /// Its suite, 0 to 4.
+    pub suite: u8,
+    /// Its bytes.
+    pub len: u8,
+    /// 1 if it is an alert, else 0.
+    pub alert: u8,
+}
+
+mod c {
+    use super::{JournalState, NumbersState, Report, SettingsRecord, c_int};
+
+    unsafe extern "C" {
+        pub fn ws_numbers_start(numbers: *mut NumbersState) -> c_int;
+        pub fn ws_numbers_take(numbers: *mut NumbersState, n: *mut u32) -> c_int;
+        pub fn ws_numbers_work(numbers: *mut NumbersState);
+        pub fn ws_numbers_starts(numbers: *const NumbersState) -> u32;
+        pub fn ws_settings_start(settings: *mut SettingsRecord) -> c_int;
+        pub fn ws_settings_keep(settings: *mut SettingsRecord) -> c_int;
+        pub fn ws_journal_start(journal: *mut JournalState);
+        pub fn ws_journal_append(journal: *mut JournalState, buffer: *mut u8, n: u32, suite: u8, alert: u8);
+        pub fn ws_journal_busy(journal: *mut JournalState) -> u8;
+        pub fn ws_journal_oldest(journal: *mut JournalState, report: *mut Report) -> u8;
+        pub fn ws_journal_read(journal: *mut JournalState, offset: u8, out: *mut u8, len: u8);
+        pub fn ws_journal_acknowledged(journal: *mut JournalState, n: u32) -> u8;
+    }
+}
+
+/// `ws_numbers`, started.
+#[derive(Debug)]
+pub struct Numbers(Box<NumbersState>);
+
+impl Numbers {
+    /// `ws_numbers_start`; with it what that returned.
+    #[must_use]
+    pub fn start() -> (Numbers, bool) {
+        let mut state = Box::new(NumbersState { next: 0, limit: 0, record: [0; 12], at: 0, writing: 0 });
+        // SAFETY: the structure is C's, and stays where it is, in its box.
+        let result = unsafe { c::ws_numbers_start(&mut *state) };
+        (Numbers(state), result == 0)
+    }
+
+    /// `ws_numbers_take`; `None` where it refuses.
+    pub fn take(&mut self) -> Option<u32> {
+        let mut n = 0;
+        // SAFETY: started.
+        (unsafe { c::ws_numbers_take(&mut *self.0, &mut n) } == 0).then_some(n)
+    }
+
+    /// `ws_numbers_work`.
+    pub fn work(&mut self) {
+        // SAFETY: started.
+        unsafe { c::ws_numbers_work(&mut *self.0) }
+    }
+
+    /// `ws_numbers_starts`.
+    #[must_use]
+    pub fn starts(&self) -> u32 {
+        // SAFETY: started.
+        unsafe { c::ws_numbers_starts(&*self.0) }
+    }
+}
+
+/// `ws_settings_start`; with it what that returned.
+#[must_use]
+pub fn settings_start() -> (SettingsRecord, bool) {
+    let mut record = [0xa5; 32];
+    // SAFETY: the structure has these 32 bytes.
+    let result = unsafe { c::ws_settings_start(&mut record) };
+    (record, result == 0)
+}
+
+/// `ws_settings_keep`; whether they are kept.
+pub fn settings_keep(record: &mut SettingsRecord) -> bool {
+    // SAFETY: the structure has these 32 bytes.
+    unsafe { c::ws_settings_keep(record) == 0 }
+}
+
+/// `ws_journal`, started, with the buffer that it writes from.
+#[derive(Debug)]
+pub struct Journal {
+    state: Box<JournalState>,
+    buffer: Box<[u8; BUFFER]>,
+}
+
+impl Journal {
+    /// `ws_journal_start`.
+    #[must_use]
+    pub fn start() -> Journal {
+        let mut state = Box::new(JournalState {
+            cells: [0xa5; JOURNAL_RECORDS],
+            count: 0xa5,
+            head: 0xa5,
+            mark: 0xa5,
+            writing: std::ptr::null(),
+            lost: 0xa5,
+            damaged: 0xa5,
+        });
+        // SAFETY: the structure is C's, and stays where it is, in its box.
+        unsafe { c::ws_journal_start(&mut *state) };
+        Journal { state, buffer: Box::new([0xa5; BUFFER]) }
+    }
+
+    /// `ws_journal_append`.
+    ///
+    /// # Panics
+    /// Panics where an append is under way: its buffer is not free.
+    pub fn append(&mut self, n: u32, suite: u8, alert: bool, message: &[u8]) {
+        assert!(!self.busy(), "an append is under way");
+        self.buffer.fill(0xa5);
+        self.buffer[MESSAGE..MESSAGE + message.len()].copy_from_slice(message);
+        // SAFETY: started; the buffer is in its box, and is not touched before busy() is false.
+        unsafe { c::ws_journal_append(&mut *self.state, self.buffer.as_mut_ptr(), n, suite, alert.into()) }
+    }
+
+    /// `ws_journal_busy`.
+    pub fn busy(&mut self) -> bool {
+        // SAFETY: started.
+        unsafe { c::ws_journal_busy(&mut *self.state) != 0 }
+    }
+
+    /// `ws_journal_oldest`.
+    pub fn oldest(&mut self) -> Option<Report> {
+        let mut report = Report::default();
+        // SAFETY: started.
+        (unsafe { c::ws_journal_oldest(&mut *self.state, &mut report) } != 0).then_some(report)
+    }
+
+    /// The oldest record's message, read in pieces of `piece` bytes (`ws_journal_read`); `None` where none waits.
+    pub fn oldest_message(&mut self, piece: usize) -> Option<(Report, Vec<u8>)> {
+        let report = self.oldest()?;
+        let mut message = vec![0; usize::from(report.len)];
+        let mut offset = 0;
+        for chunk in message.chunks_mut(piece) {
+            // SAFETY: ws_journal_oldest has returned 1, and the chunk has so many bytes.
+            unsafe {
+                c::ws_journal_read(&mut *self.state, offset, chunk.as_mut_ptr(), chunk.len() as u8);
+            }
+            offset += chunk.len() as u8;
+        }
+        Some((report, message))
+    }
+
+    /// `ws_journal_acknowledged`.
+    pub fn acknowledged(&mut self, n: u32) -> bool {
+        // SAFETY: started.
+        unsafe { c::ws_journal_acknowledged(&mut *self.state, n) != 0 }
+    }
+
+    /// How many records wait.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        usize::from(self.state.count)
+    }
+
+    /// Measurements dropped, and records found damaged, since the start.
+    #[must_use]
+    pub fn lost_and_damaged(&self) -> (u8, u8) {
+        (self.state.lost, self.state.damaged)
+    }
+}
+
+// SAFETY, of all below: called by the meter's C files alone, as device/drivers/eeprom.h says; the names are theirs.
+
+/// A call of the driver: the bytes of the background must still be where they were when it began.
+fn driver<T>(work: impl FnOnce(&mut Eeprom) -> T) -> T {
+    eeprom(|eeprom| {
+        let (begin, source) = BEGUN.get();
+        for (at, byte) in eeprom.pending() {
+            // SAFETY: the caller of ws_eeprom_begin leaves them there until they are kept, or the power fails: then none is pending.
+            assert_eq!(unsafe { *source.add(at - begin) }, byte, "the buffer of {at} was changed too early");
+        }
+        work(eeprom)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_eeprom_read(at: u16, out: *mut u8, len: u8) {
+    // SAFETY: the caller has room for len bytes.
+    let out = unsafe { std::slice::from_raw_parts_mut(out, usize::from(len)) };
+    driver(|eeprom| eeprom.read(usize::from(at), out));
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_eeprom_write(at: u16, data: *const u8, len: u8) {
+    // SAFETY: len bytes are there.
+    let data = unsafe { std::slice::from_raw_parts(data, usize::from(len)) };
+    driver(|eeprom| eeprom.write(usize::from(at), data));
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_eeprom_begin(at: u16, data: *const u8, len: u8) {
+    // SAFETY: len bytes are there.
+    let bytes = unsafe { std::slice::from_raw_parts(data, usize::from(len)) };
+    driver(|eeprom| eeprom.begin(usize::from(at), bytes));
+    BEGUN.set((usize::from(at), data));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_eeprom_busy() -> u8 {
+    driver(|eeprom| eeprom.busy().into())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn ws_eeprom_abandon() {
+    driver(Eeprom::abandon);
+}
+
+/// Nothing here seals.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ws_provision_read(_at: u8, out: *mut u8, len: u8) {
+    // SAFETY: the caller has room for len bytes.
+    unsafe { std::slice::from_raw_parts_mut(out, usize::from(len)) }.fill(0);
+}
