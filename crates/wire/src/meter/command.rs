@@ -16,20 +16,20 @@ pub enum Command {
     },
     /// What a step of its converter stands for.
     Calibrate {
-        /// Voltage of a step, in microvolts.
+        /// Voltage of a step, in microvolts: 1 to 10,000,000.
         voltage_uv: u32,
-        /// Current of a step, in microamperes.
+        /// Current of a step, in microamperes: 1 to 10,000,000.
         current_ua: u32,
-        /// By how much the voltage is to be delayed, in 1/256 of a sampling interval.
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
         phase: i16,
     },
     /// Its name and the radio addresses.
     Register {
         /// The name; not 0.
         meter: MeterId,
-        /// Radio address of the meter.
+        /// Radio address of the meter; not 0.
         address: u8,
-        /// Radio address of the collector.
+        /// Radio address of the collector; not 0.
         collector_address: u8,
     },
     /// The time at the end of the command's last piece.
@@ -116,9 +116,15 @@ impl Command {
     pub fn is_valid(&self) -> bool {
         match *self {
             Command::Configure { interval_s, .. } => interval_s > 0,
-            Command::Register { meter, .. } => meter > 0,
+            Command::Calibrate { voltage_uv, current_ua, phase } => {
+                let steps = 1..=10_000_000;
+                steps.contains(&voltage_uv) && steps.contains(&current_ua) && (-256..=256).contains(&phase)
+            }
+            Command::Register { meter, address, collector_address } => {
+                meter > 0 && address > 0 && collector_address > 0
+            }
             Command::ReadStatus { page } => page <= 1,
-            Command::Calibrate { .. } | Command::SetTime { .. } | Command::Reboot => true,
+            Command::SetTime { .. } | Command::Reboot => true,
         }
     }
 }
@@ -132,8 +138,8 @@ mod tests {
         let cases: [(Command, &[u8]); 6] = [
             (Command::Configure { interval_s: 0x0102, suite: Suite::Ecies }, b"\x01\x01\x02\x03"),
             (
-                Command::Calibrate { voltage_uv: 0x0102_0304, current_ua: 0x0506_0708, phase: -1 },
-                b"\x02\x01\x02\x03\x04\x05\x06\x07\x08\xff\xff",
+                Command::Calibrate { voltage_uv: 0x0001_0203, current_ua: 0x0004_0506, phase: -1 },
+                b"\x02\x00\x01\x02\x03\x00\x04\x05\x06\xff\xff",
             ),
             (Command::Register { meter: 0x0102, address: 3, collector_address: 4 }, b"\x03\x01\x02\x03\x04"),
             (Command::SetTime { time_s: 0x0102_0304 }, b"\x04\x01\x02\x03\x04"),

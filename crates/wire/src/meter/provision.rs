@@ -30,11 +30,11 @@ pub struct Setup {
     pub interval_s: u16,
     /// How it seals at first.
     pub suite: Suite,
-    /// Voltage of a step of the converter, in microvolts.
+    /// Voltage of a step of the converter, in microvolts: 1 to 10,000,000.
     pub voltage_uv: u32,
-    /// Current of a step of the converter, in microamperes.
+    /// Current of a step of the converter, in microamperes: 1 to 10,000,000.
     pub current_ua: u32,
-    /// By how much the voltage is to be delayed, in 1/256 of a sampling interval.
+    /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
     pub phase: i16,
 }
 
@@ -115,7 +115,8 @@ impl Provision {
             .with(&voltage_uv.to_be_bytes())
             .with(&current_ua.to_be_bytes())
             .with(&phase.to_be_bytes())
-            .with(&[0; 10])
+            .with(&self.identity.public().to_bytes()[..8])
+            .with(&[0; 2])
             .with(key128)
             .with(key256)
             .with(&self.identity.private_bytes()[..])
@@ -146,8 +147,8 @@ impl Provision {
             .with(&current_ua.to_be_bytes())
             .with(&phase.to_be_bytes())
             .bytes;
-        image[144..172].copy_from_slice(&settings);
-        image[172..176].copy_from_slice(&check(b"WSS1", &settings));
+        image[156..184].copy_from_slice(&settings);
+        image[184..188].copy_from_slice(&check(b"WSS1", &settings));
         image
     }
 }

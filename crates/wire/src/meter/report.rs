@@ -14,7 +14,7 @@ pub struct Report {
     pub n: u32,
     /// Whether the meter's time was set when the report was made. While it is not, times are seconds since the start.
     pub time_set: bool,
-    /// Measurements lost for want of room since the last report that was acknowledged; 255 is 255 or more.
+    /// Measurements lost for want of room since the meter's start; 255 is 255 or more.
     pub lost: u8,
     /// What it says.
     pub content: Content,
@@ -37,7 +37,7 @@ pub enum Content {
 pub struct Measurement {
     /// Seconds since 2000-01-01 00:00:00 UTC, without leap seconds.
     pub time_s: u32,
-    /// Energy taken in, in 0.1 Wh; around at 2^32.
+    /// Energy taken in since the meter's start, in 0.1 Wh; around at 2^32.
     pub energy_dwh: u32,
     /// Mean real power since the last measurement, in W; less than 0 where energy was given out.
     pub power_w: i16,
