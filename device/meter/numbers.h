@@ -8,9 +8,9 @@
  * anything, and something else at each start, until it is written to its end; no other byte changes. (drivers/eeprom.h:
  * every byte is written, also one that seems to have its value.) One start reads the same of a byte each time.
  *
- * There are three slots (record.h). The valid record with the highest limit counts, and the next one goes where the lowest lies, or where
- * none is valid. A record that was cut short is at one start valid and at another not, and never again what was there before
- * (its check has other bytes). So each start writes a record of its own, which is firm when it was read back, before it
+ * There are three slots (record.h). The valid record with the highest limit counts, and the next one goes to the slot behind it,
+ * where the oldest lies. A record that was cut short may be valid at one start and not at another, but then it never reads as
+ * the one before it, all of whose bytes but one are gone. So each start writes a record of its own, which is firm when it was read back, before it
  * gives out a number; until then nothing hangs on the one found. While that is being written, two others stand, and one
  * of them is firm, unless the power failed within the last byte of one start's record, then so of the next one's, both
  * read as if whole, and it fails once more in the third: then there may be no record left, and the meter seals nothing any
@@ -31,9 +31,9 @@
 
 /* The members are the implementation's. */
 typedef struct {
-    /* The next number to be given out, and the first that is not reserved. */
+    /* The next number to be given out, and how many are reserved from it. */
     uint32_t next;
-    uint32_t limit;
+    uint16_t left;
     /* What is being written or was last: it must stay while the EEPROM is busy. */
     uint8_t record[WS_NUMBERS_RECORD];
     /* Where; and whether it is being written in the background. */

@@ -55,36 +55,26 @@ uint8_t ws_record_same(uint16_t at, const uint8_t *bytes, uint8_t len)
     return i;
 }
 
-ws_record_place ws_record_newest(uint16_t at, uint8_t len, uint8_t letter)
+uint16_t ws_record_newest(uint16_t first, uint8_t len, uint8_t letter, uint8_t *record)
 {
-    ws_record_place place = {0, 0};
-    uint32_t highest = 0;
-    uint32_t lowest = 0;
-    uint8_t i;
+    uint16_t newest = 0;
+    uint16_t at = first;
 
-    for (i = 0; i < WS_RECORD_SLOTS; i++) {
-        uint8_t bytes[4];
-        uint32_t age = 0;
+    do {
+        uint8_t age[4];
 
-        if (ws_record_stands(at, len, letter)) {
-            ws_eeprom_read(at, bytes, sizeof bytes);
-            age = ws_message_read_32(bytes);
-            if (place.newest == 0 || age > highest) {
-                highest = age;
-                place.newest = at;
-            }
+        ws_eeprom_read(at, age, sizeof age);
+        if (ws_record_stands(at, len, letter) &&
+            (newest == 0 || ws_message_read_32(age) > ws_message_read_32(record))) {
+            ws_eeprom_read(at, record, len);
+            newest = at;
         }
-        if (place.next == 0 || age < lowest) {
-            lowest = age;
-            place.next = at;
-        }
-        at += len;
-    }
-    return place;
+        at = ws_record_next(first, len, at);
+    } while (at != first);
+    return newest;
 }
 
-uint8_t ws_record_write(uint16_t at, const uint8_t *record, uint8_t len)
+uint16_t ws_record_next(uint16_t first, uint8_t len, uint16_t at)
 {
-    ws_eeprom_write(at, record, len);
-    return ws_record_same(at, record, len) == len;
+    return at == first + (WS_RECORD_SLOTS - 1) * len ? first : at + len;
 }

@@ -4,16 +4,8 @@
 
 #include <stdint.h>
 
-/* How many slots there are for records of which the newest counts. */
+/* How many slots, one behind the other, there are for records of which the newest counts. */
 #define WS_RECORD_SLOTS 3
-
-/* What ws_record_newest found. */
-typedef struct {
-    /* Where the newest record is; 0 where there is none. */
-    uint16_t newest;
-    /* Where the next one goes: a slot without a valid record, or else the oldest. */
-    uint16_t next;
-} ws_record_place;
 
 /* Completes a record in RAM. in: len: with the check, above 4. in/out: record. */
 void ws_record_seal(uint8_t *record, uint8_t len, uint8_t letter);
@@ -24,11 +16,12 @@ uint8_t ws_record_stands(uint16_t at, uint8_t len, uint8_t letter);
 /* How many of the first of len bytes at that address are those at bytes. */
 uint8_t ws_record_same(uint16_t at, const uint8_t *bytes, uint8_t len);
 
-/* Looks through slots of len bytes each from that address. A record is newer than another whose first four bytes are a lower
- * number. Returns where things are. */
-ws_record_place ws_record_newest(uint16_t at, uint8_t len, uint8_t letter);
+/* Looks through the slots of len bytes each from that address for the record whose first four bytes are the highest number.
+ *
+ * out: record: len bytes; untouched where there is none. Returns where it is, or 0. */
+uint16_t ws_record_newest(uint16_t first, uint8_t len, uint8_t letter, uint8_t *record);
 
-/* Writes a sealed record, waits until it is kept, and reads it back. Returns whether it stands. */
-uint8_t ws_record_write(uint16_t at, const uint8_t *record, uint8_t len);
+/* The slot behind the one at that address, where the oldest record is. in: first: of all slots. */
+uint16_t ws_record_next(uint16_t first, uint8_t len, uint16_t at);
 
 #endif

@@ -5,33 +5,32 @@
 
 #include "../drivers/eeprom.h"
 
+#include <stddef.h>
+
 #define LETTER 'S'
 
-/* Everything is bytes: the structure is the record. */
-typedef char ws_settings_is_the_record[sizeof(ws_settings) == WS_SETTINGS_RECORD ? 1 : -1];
+/* All before it is bytes: the structure begins with the record. */
+typedef char ws_settings_begins_with_the_record[offsetof(ws_settings, at) == WS_SETTINGS_RECORD ? 1 : -1];
 
 int ws_settings_start(ws_settings *settings)
 {
     uint8_t *record = (uint8_t *)settings;
-    uint16_t newest = ws_record_newest(WS_SETTINGS_AT, WS_SETTINGS_RECORD, LETTER).newest;
     uint8_t i;
 
-    if (newest == 0) {
-        for (i = 0; i < WS_SETTINGS_RECORD; i++) {
-            record[i] = 0;
-        }
-        return -1;
+    for (i = 0; i < WS_SETTINGS_RECORD; i++) {
+        record[i] = 0;
     }
-    ws_eeprom_read(newest, record, WS_SETTINGS_RECORD);
-    return ws_settings_keep(settings);
+    settings->at = ws_record_newest(WS_SETTINGS_AT, WS_SETTINGS_RECORD, LETTER, record);
+    return settings->at == 0 ? -1 : ws_settings_keep(settings);
 }
 
 int ws_settings_keep(ws_settings *settings)
 {
     uint8_t *record = (uint8_t *)settings;
-    uint16_t next = ws_record_newest(WS_SETTINGS_AT, WS_SETTINGS_RECORD, LETTER).next;
 
-    ws_message_write_32(settings->generation, ws_message_read_32(settings->generation) + 1);
+    settings->at = ws_record_next(WS_SETTINGS_AT, WS_SETTINGS_RECORD, settings->at);
+    ws_message_write_32(record, ws_message_read_32(record) + 1);
     ws_record_seal(record, WS_SETTINGS_RECORD, LETTER);
-    return ws_record_write(next, record, WS_SETTINGS_RECORD) ? 0 : -1;
+    ws_eeprom_write(settings->at, record, WS_SETTINGS_RECORD);
+    return ws_record_same(settings->at, record, WS_SETTINGS_RECORD) == WS_SETTINGS_RECORD ? 0 : -1;
 }

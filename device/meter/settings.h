@@ -1,8 +1,8 @@
 /* What commands have set, with the last command and its result, in one record: after a power failure all of it is as before
  * the last change or as after it (docs/protocol.md, "Provisioning"). What is assumed of the EEPROM: numbers.h.
  *
- * There are three slots (record.h); the valid record with the latest generation counts, and the next one goes where the oldest
- * lies, or none. As a record that was cut short may be valid at one start and not at the next, each start writes the one
+ * There are three slots (record.h); the valid record with the latest generation counts, and the next one goes to the slot
+ * behind it, where the oldest lies. As a record that was cut short may be valid at one start and not at the next, each start writes the one
  * it found once more, as the next generation: from then on it is firm, and an answer may say so. The same three power
  * failures in a row as there can leave none; a change that was answered is never taken back. */
 #ifndef WS_METER_SETTINGS_H
@@ -13,7 +13,7 @@
 #define WS_SETTINGS_AT 156
 #define WS_SETTINGS_RECORD 32
 
-/* The record, as it is in EEPROM: numbers big-endian (message.h reads and writes them), as commands bring them. */
+/* The record, as it is in EEPROM, and where: numbers big-endian (message.h reads and writes them), as commands bring them. */
 typedef struct {
     /* The implementation's. */
     uint8_t generation[4];
@@ -31,6 +31,7 @@ typedef struct {
     uint8_t zero[2];
     /* The implementation's. */
     uint8_t check[4];
+    uint16_t at;
 } ws_settings;
 
 /* Finds the newest settings, and makes them firm; waits for 32 byte writes.
@@ -41,8 +42,8 @@ int ws_settings_start(ws_settings *settings);
 
 /* Writes settings as the newest, and waits until they stand: 32 byte writes, after what is being written in the background.
  *
- * in: settings, as ws_settings_start gave them but for what was changed since; overlapping nothing. out: settings: generation
- * and check. Returns 0; -1 where the memory does not keep what is written, and then the old or the new ones count. */
+ * in: settings, as ws_settings_start gave them, which has returned 0, but for what was changed since. out: what is the
+ * implementation's in them. Returns 0; -1 where the memory does not keep what is written, and then the old or the new ones count. */
 int ws_settings_keep(ws_settings *settings);
 
 #endif

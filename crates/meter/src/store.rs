@@ -27,14 +27,20 @@ const MESSAGE: usize = 5;
 #[repr(C)]
 struct NumbersState {
     next: u32,
-    limit: u32,
+    left: u16,
     record: [u8; 12],
     at: u16,
     writing: u8,
 }
 
-/// `ws_settings`: what commands have set, as bytes in the order of `docs/protocol.md`.
-pub type SettingsRecord = [u8; 32];
+/// `ws_settings`, started: what commands have set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Settings {
+    /// The record, as `docs/protocol.md` has it; a change leaves generation and check, the first and last four bytes, alone.
+    pub record: [u8; 32],
+    at: u16,
+}
 
 /// `ws_journal`.
 #[derive(Debug)]
@@ -64,15 +70,15 @@ pub struct Report {
 }
 
 mod c {
-    use super::{JournalState, NumbersState, Report, SettingsRecord, c_int};
+    use super::{JournalState, NumbersState, Report, Settings, c_int};
 
     unsafe extern "C" {
         pub fn ws_numbers_start(numbers: *mut NumbersState) -> c_int;
         pub fn ws_numbers_take(numbers: *mut NumbersState, n: *mut u32) -> c_int;
         pub fn ws_numbers_work(numbers: *mut NumbersState);
         pub fn ws_numbers_starts(numbers: *const NumbersState) -> u32;
-        pub fn ws_settings_start(settings: *mut SettingsRecord) -> c_int;
-        pub fn ws_settings_keep(settings: *mut SettingsRecord) -> c_int;
+        pub fn ws_settings_start(settings: *mut Settings) -> c_int;
+        pub fn ws_settings_keep(settings: *mut Settings) -> c_int;
         pub fn ws_journal_start(journal: *mut JournalState);
         pub fn ws_journal_append(journal: *mut JournalState, buffer: *mut u8, n: u32, suite: u8, alert: u8);
         pub fn ws_journal_busy(journal: *mut JournalState) -> u8;
@@ -90,7 +96,7 @@ impl Numbers {
     /// `ws_numbers_start`; with it what that returned.
     #[must_use]
     pub fn start() -> (Numbers, bool) {
-        let mut state = Box::new(NumbersState { next: 0, limit: 0, record: [0; 12], at: 0, writing: 0 });
+        let mut state = Box::new(NumbersState { next: 0, left: 0, record: [0; 12], at: 0, writing: 0 });
         // SAFETY: the structure is C's, and stays where it is, in its box.
         let result = unsafe { c::ws_numbers_start(&mut *state) };
         (Numbers(state), result == 0)
@@ -117,19 +123,21 @@ impl Numbers {
     }
 }
 
-/// `ws_settings_start`; with it what that returned.
-#[must_use]
-pub fn settings_start() -> (SettingsRecord, bool) {
-    let mut record = [0xa5; 32];
-    // SAFETY: the structure has these 32 bytes.
-    let result = unsafe { c::ws_settings_start(&mut record) };
-    (record, result == 0)
-}
+impl Settings {
+    /// `ws_settings_start`; with it what that returned.
+    #[must_use]
+    pub fn start() -> (Settings, bool) {
+        let mut settings = Settings { record: [0xa5; 32], at: 0xa5a5 };
+        // SAFETY: the structure is C's, and nothing keeps its address.
+        let result = unsafe { c::ws_settings_start(&mut settings) };
+        (settings, result == 0)
+    }
 
-/// `ws_settings_keep`; whether they are kept.
-pub fn settings_keep(record: &mut SettingsRecord) -> bool {
-    // SAFETY: the structure has these 32 bytes.
-    unsafe { c::ws_settings_keep(record) == 0 }
+    /// `ws_settings_keep`; whether they are kept.
+    pub fn keep(&mut self) -> bool {
+        // SAFETY: as above; started.
+        unsafe { c::ws_settings_keep(self) == 0 }
+    }
 }
 
 /// `ws_journal`, started, with the buffer that it writes from.

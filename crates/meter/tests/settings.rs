@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use meter::eeprom::{BYTES, Eeprom, Torn};
-use meter::store::{SettingsRecord, eeprom, settings_keep, settings_start};
+use meter::store::{Settings, eeprom};
 use std::ops::Range;
 
 /// Where the records lie.
@@ -17,7 +17,7 @@ fn is_off() -> bool {
 }
 
 /// What the command m makes of the settings.
-fn change(settings: &mut SettingsRecord, m: u32) {
+fn change(settings: &mut [u8; 32], m: u32) {
     let mut rng = Rng::with_seed(u64::from(m));
     settings[CHANGED].fill_with(|| rng.u8(..));
     settings[4..8].copy_from_slice(&m.to_be_bytes());
@@ -37,28 +37,28 @@ fn provision(seed: u64) {
     eeprom(|eeprom| *eeprom = Eeprom::with_image(&image, seed));
 }
 
-fn m(settings: &SettingsRecord) -> u32 {
+fn m(settings: &[u8; 32]) -> u32 {
     u32::from_be_bytes([settings[4], settings[5], settings[6], settings[7]])
 }
 
 /// A life: a start, and so many commands. `answered` is the last command that was answered, `sent` the last one that was begun.
 fn live(commands: u32, answered: &mut u32, sent: &mut u32, what: &str) {
-    let (mut settings, started) = settings_start();
+    let (mut settings, started) = Settings::start();
     if is_off() {
         return;
     }
     assert!(started, "{what}: no settings any more");
-    let found = m(&settings);
+    let found = m(&settings.record);
     assert!((*answered..=*sent).contains(&found), "{what}: {found}, but {answered} was answered");
     let mut expected = settings;
-    change(&mut expected, found);
+    change(&mut expected.record, found);
     assert_eq!(settings, expected, "{what}: not whole");
     // Firm after this start: what is found counts as answered.
     *answered = found;
     for _ in 0..commands {
         *sent += 1;
-        change(&mut settings, *sent);
-        let kept = settings_keep(&mut settings);
+        change(&mut settings.record, *sent);
+        let kept = settings.keep();
         if is_off() {
             return;
         }
@@ -137,7 +137,8 @@ fn without_a_record_there_are_no_settings() {
             image.fill_with(|| rng.u8(..));
         }
         eeprom(|eeprom| *eeprom = Eeprom::with_image(&image, seed));
-        assert_eq!(settings_start(), ([0; 32], false), "image {seed}");
+        let (settings, started) = Settings::start();
+        assert_eq!((settings.record, started), ([0; 32], false), "image {seed}");
         assert_eq!(eeprom(|eeprom| *eeprom.image()), image);
     }
 }
@@ -145,9 +146,9 @@ fn without_a_record_there_are_no_settings() {
 #[test]
 fn a_memory_that_keeps_nothing_is_noticed() {
     provision(1);
-    let (mut settings, _) = settings_start();
+    let (mut settings, _) = Settings::start();
     eeprom(|eeprom| eeprom.wear_out(true));
-    change(&mut settings, 7);
-    assert!(!settings_keep(&mut settings));
-    assert!(!settings_start().1);
+    change(&mut settings.record, 7);
+    assert!(!settings.keep());
+    assert!(!Settings::start().1);
 }
