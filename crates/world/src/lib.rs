@@ -7,6 +7,7 @@
 //! - [`simulation`]: the loop
 //! - [`harvested`]: the node of `device/node` on its models
 //! - [`setup`]: from a scenario to all this
+//! - [`street`]: a world of another kind, many meters and their collector
 //! - [`outcome`], [`report`], [`picture`]: what came of it
 
 pub mod circuit;
@@ -20,5 +21,6 @@ pub mod scenario;
 pub mod server;
 pub mod setup;
 pub mod simulation;
+pub mod street;
 
 pub use lab::LabError;
