@@ -20,6 +20,7 @@ AT(sent, 26);
 AT(refused, 34);
 AT(waiting, 42);
 AT(faults, 46);
+AT(acknowledged_number, 52);
 
 /* What a report says: docs/protocol.md. */
 #define MEASUREMENT 1
@@ -188,6 +189,7 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     }
     meter->status->number = header.number;
     ws_journal_append(&meter->journal, meter->buffer, header.number, header.suite, type == ALERT);
+    meter->appending = header.number;
     return 1;
 }
 
@@ -312,7 +314,6 @@ static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const u
 {
     ws_journal_report oldest;
     ws_message_header header;
-    uint8_t abandoned;
 
     if (!ws_journal_oldest(&meter->journal, &oldest) || oldest.n != meter->sending || oldest.suite != piece->suite ||
         (uint8_t)oldest.n != piece->low) {
@@ -324,10 +325,13 @@ static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const u
     if (ws_message_acknowledges(&header, message) != 0) {
         return 0;
     }
-    abandoned = meter->journal.count == 1 && ws_journal_busy(&meter->journal);
+    if (oldest.n == meter->appending && ws_journal_busy(&meter->journal)) {
+        meter->status->abandoned++;
+        meter->appending = 0;
+    }
     ws_journal_acknowledged(&meter->journal, oldest.n);
     meter->status->acknowledged++;
-    meter->status->abandoned += abandoned;
+    meter->status->acknowledged_number = oldest.n;
     return 1;
 }
 
@@ -369,7 +373,7 @@ static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t pl
     int len;
 
     if (!radio_ready(meter)) {
-        ws_clock_sleep(deadline, 0);
+        ws_clock_sleep(ws_clock_ticks() + TENTH, 0);
         return HEARD_NOTHING;
     }
     len = ws_radio_listen(deadline, packet);
@@ -587,6 +591,10 @@ void ws_meter_turn(ws_meter *meter)
     to_seal = seal(meter);
     if (!ws_journal_busy(&meter->journal)) {
         ws_numbers_work(&meter->numbers);
+        if (meter->appending != 0) {
+            meter->status->kept_number = meter->appending;
+            meter->appending = 0;
+        }
     }
     now = ws_clock_ticks();
     /* At the next whole second there may be something to measure. */

@@ -31,7 +31,9 @@
  *   44   1  suite
  *   45   1  cause of the last reset
  *   46   1  what is wrong: WS_METER_NO_... below, joined
- *   47   1  0 */
+ *   47   1  0
+ *   48   4  n of the last report that the journal had to the end; known up to a second later
+ *   52   4  n of the last report acknowledged */
 #ifndef WS_METER_METER_H
 #define WS_METER_METER_H
 
@@ -89,6 +91,8 @@ struct ws_meter_status {
     uint8_t reset_cause;
     uint8_t faults;
     uint8_t zero;
+    uint32_t kept_number;
+    uint32_t acknowledged_number;
 };
 
 /* The members are the implementation's. */
@@ -104,6 +108,8 @@ typedef struct {
     /* The second when the next measurement is due, and what makes the time of seconds. */
     uint32_t due_s;
     uint32_t time_base;
+    /* The report that is being appended to the journal, or 0. */
+    uint32_t appending;
     /* The report that is sent, when it is sent next, and how often it was. */
     uint32_t sending;
     uint32_t send_at;

@@ -1,6 +1,6 @@
 //! Entropy with its health tests, and the seed that survives restarts; the port's functions behind them are the test's.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
 use super::Drbg;
@@ -10,6 +10,23 @@ type Source = Box<dyn FnMut() -> Option<u8>>;
 thread_local! {
     static SOURCE: RefCell<Option<Source>> = const { RefCell::new(None) };
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory::new()) };
+    static PORT: Cell<Option<Port>> = const { Cell::new(None) };
+}
+
+/// The port's functions as a whole, for a port that is more than a test's: nothing is borrowed while they run.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    /// `ws_entropy_read`.
+    pub entropy_read: fn() -> Option<u8>,
+    /// `ws_seed_read`.
+    pub seed_read: fn(slot: u8) -> [u8; RECORD],
+    /// `ws_seed_write`.
+    pub seed_write: fn(slot: u8, record: &[u8; RECORD]),
+}
+
+/// What the port's functions are on this thread from now on, in the place of [`set_source`] and [`with_memory`].
+pub fn set_port(port: Port) {
+    PORT.set(Some(port));
 }
 
 /// What `ws_entropy_read` gives on this thread from now on; `None` for a source that fails.
@@ -20,7 +37,11 @@ pub fn set_source(source: impl FnMut() -> Option<u8> + 'static) {
 /// The port's function. No source has been set is a source that fails.
 #[unsafe(no_mangle)]
 extern "C" fn ws_entropy_read(sample: *mut u8) -> c_int {
-    match SOURCE.with_borrow_mut(|source| source.as_mut().and_then(|source| source())) {
+    let read = match PORT.get() {
+        Some(port) => (port.entropy_read)(),
+        None => SOURCE.with_borrow_mut(|source| source.as_mut().and_then(|source| source())),
+    };
+    match read {
         Some(value) => {
             // SAFETY: the C hands a variable of its own.
             unsafe { sample.write(value) };
@@ -145,7 +166,10 @@ pub fn with_memory<T>(with: impl FnOnce(&mut Memory) -> T) -> T {
 
 #[unsafe(no_mangle)]
 extern "C" fn ws_seed_read(slot: u8, record: *mut u8) {
-    let bytes = with_memory(|memory| memory.slots[usize::from(slot)]);
+    let bytes = match PORT.get() {
+        Some(port) => (port.seed_read)(slot),
+        None => with_memory(|memory| memory.slots[usize::from(slot)]),
+    };
     // SAFETY: the C hands a record of this size.
     unsafe { record.copy_from_nonoverlapping(bytes.as_ptr(), RECORD) };
 }
@@ -154,7 +178,10 @@ extern "C" fn ws_seed_read(slot: u8, record: *mut u8) {
 extern "C" fn ws_seed_write(slot: u8, record: *const u8) {
     // SAFETY: the C hands a record of this size.
     let bytes = unsafe { record.cast::<[u8; RECORD]>().read() };
-    with_memory(|memory| memory.write(usize::from(slot), &bytes));
+    match PORT.get() {
+        Some(port) => (port.seed_write)(slot, &bytes),
+        None => with_memory(|memory| memory.write(usize::from(slot), &bytes)),
+    }
 }
 
 mod c {
