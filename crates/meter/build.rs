@@ -4,7 +4,8 @@ use std::path::Path;
 
 fn main() {
     let device = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device");
-    for folder in ["meter", "drivers"] {
+    println!("cargo::rerun-if-changed=src/sizes.c");
+    for folder in ["meter", "drivers", "crypto"] {
         println!("cargo::rerun-if-changed={}", device.join(folder).display());
     }
     let mut sources: Vec<_> = std::fs::read_dir(device.join("meter"))
@@ -17,6 +18,8 @@ fn main() {
     sources.sort();
     cc::Build::new()
         .files(sources)
+        .file("src/sizes.c")
+        .opt_level(2)
         .std("c99")
         .extra_warnings(true)
         .warnings_into_errors(true)

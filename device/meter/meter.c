@@ -243,13 +243,17 @@ static void report_measurement(ws_meter *meter, uint32_t now_s)
     }
 }
 
-/* Sends the pieces of the oldest report. Returns whether all went out. */
+/* Sends the pieces of the oldest report, beginning with another one each time: a collector that has kept the last ones of an
+ * attempt before would else have the whole with the first, and acknowledge it while the others are still being sent.
+ * Returns whether all went out. */
 static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, const ws_message_header *header, uint8_t len)
 {
+    const uint8_t pieces = ws_link_pieces(len);
     uint8_t packet[WS_RADIO_PACKET];
-    uint8_t index;
+    uint8_t index = (uint8_t)(meter->status->sent % pieces);
+    uint8_t left;
 
-    for (index = 0; index < ws_link_pieces(len); index++) {
+    for (left = pieces; left != 0; left--) {
         uint8_t bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), header, index);
 
         ws_journal_read(&meter->journal, (uint8_t)(index * bytes), packet + WS_LINK_HEADER, bytes);
@@ -257,6 +261,7 @@ static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, const ws_message_header 
             radio_failed(meter);
             return 0;
         }
+        index = (uint8_t)(index + 1 == pieces ? 0 : index + 1);
     }
     return 1;
 }

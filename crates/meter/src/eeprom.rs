@@ -154,10 +154,20 @@ impl Eeprom {
         self.queue.iter().copied()
     }
 
+    /// Copies bytes as they are, the one under way as it was.
+    pub fn peek(&self, at: usize, out: &mut [u8]) {
+        out.copy_from_slice(&self.bytes[at..at + out.len()]);
+    }
+
+    /// Gives up the bytes of the background that were not begun; the one that was is still under way.
+    pub fn keep_one(&mut self) {
+        self.queue.truncate(1);
+    }
+
     /// Gives up the bytes of the background that were not begun, and writes the one that was to its end. Returns how many byte
     /// writes that took.
     pub fn abandon(&mut self) -> u64 {
-        self.queue.truncate(1);
+        self.keep_one();
         self.advance(1)
     }
 

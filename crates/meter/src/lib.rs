@@ -1,8 +1,12 @@
 //! The secure meter of `device/meter` on the host: the very C files that run on the microcontroller, between drivers of this
 //! crate (`device/drivers/*.h`).
 
+mod drivers;
 pub mod eeprom;
+pub mod metering;
+pub mod runner;
+pub mod status;
 pub mod store;
 
-// The primitives that the meter seals with are linked with this crate.
-use primitives as _;
+pub use runner::{Call, Cause, Load, Meter, Packet, Reply};
+pub use status::Status;

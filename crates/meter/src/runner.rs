@@ -1,0 +1,223 @@
+//! Whole meters in virtual time, any number in one thread: the firmware's loop runs in a coroutine, and stands still in the
+//! drivers that wait.
+//!
+//! [`Meter::resume`] lets it run to the next [`Call`]; who owns the world answers with the time when the call is over, and what
+//! came of it. Times are nanoseconds of the world. Computing takes no time; EEPROM takes [`BYTE_NS`] a byte.
+
+use crate::drivers::{self, Context};
+use crate::eeprom::{Eeprom, Torn};
+use crate::status::Status;
+use corosensei::{Coroutine, CoroutineResult, stack::DefaultStack};
+use std::convert::Infallible;
+use std::ptr::NonNull;
+
+/// What a byte of EEPROM takes to be written: 3.4 ms (ATmega328P data sheet DS40002061, "EEPROM Data Memory", programming time
+/// from the CPU: 26,368 cycles of the calibrated oscillator; the paper says 3.4 ms, too).
+pub const BYTE_NS: u64 = 3_400_000;
+
+/// Room for the C frames of sealing and opening with curves, with much to spare.
+const STACK: usize = 64 * 1024;
+
+/// A packet: 1 to 61 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    bytes: [u8; 61],
+    len: u8,
+}
+
+impl Packet {
+    /// Of these bytes; `None` where there are none, or more than 61.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Option<Packet> {
+        let mut packet = Packet { bytes: [0; 61], len: bytes.len().try_into().ok()? };
+        packet.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        (!bytes.is_empty()).then_some(packet)
+    }
+
+    /// Its bytes, address first.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// What the meter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Sends a packet: until that is out.
+    Send(Packet),
+    /// Listens: until a packet has come ([`Reply::Heard`]) or this time.
+    Listen {
+        /// Nanoseconds.
+        until_ns: u64,
+    },
+    /// Sleeps, or waits for EEPROM, and hears nothing: until this time.
+    Sleep {
+        /// Nanoseconds.
+        until_ns: u64,
+    },
+    /// Resets itself: to be started anew, with [`Cause::Commanded`].
+    Reset,
+    /// Is not provisioned, and sleeps for ever.
+    Stopped,
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// It is over; nothing was heard.
+    Done,
+    /// A packet came while the meter listened.
+    Heard(Packet),
+    /// The radio did not answer.
+    Failed,
+}
+
+/// Why the meter starts: `device/drivers/reset.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Cause {
+    /// Its power came.
+    PowerOn = 1,
+    /// By its pin.
+    External = 2,
+    /// Its supply was too low.
+    BrownOut = 3,
+    /// It did not feed its watchdog.
+    Watchdog = 4,
+    /// [`Call::Reset`].
+    Commanded = 5,
+    /// Nobody knows.
+    Unknown = 6,
+}
+
+/// What the household draws, and what the sensors make of it. The sensors' phases are equal: a calibration's phase should be 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// Real power, in W.
+    pub power_w: f64,
+    /// Voltage, RMS, in V.
+    pub voltage_v: f64,
+    /// Current, RMS, in A.
+    pub current_a: f64,
+    /// Volts a step of the converter, and amperes.
+    pub volts_per_step: f64,
+    /// Amperes a step.
+    pub amperes_per_step: f64,
+}
+
+/// A meter that runs.
+pub struct Meter {
+    coroutine: Coroutine<Reply, Call, Infallible>,
+    /// A box's; the coroutine looks at it, too, while it runs.
+    context: NonNull<Context>,
+}
+
+// SAFETY: a meter is in one thread at a time; what runs in the coroutine is C that has no thread-local state, and drivers that
+// look the thread's context up anew at each call.
+unsafe impl Send for Meter {}
+
+impl Meter {
+    /// Starts a meter at `now_ns`.
+    ///
+    /// `eeprom` is what an earlier one left, or what it was provisioned with; `noise_seed` decides what its noise source reads.
+    ///
+    /// # Panics
+    /// Panics where there is no memory for its stack.
+    #[must_use]
+    pub fn start(
+        provision: &[u8; 176],
+        mut eeprom: Eeprom,
+        cause: Cause,
+        noise_seed: u64,
+        now_ns: u64,
+    ) -> Meter {
+        eeprom.start();
+        drivers::install();
+        let context =
+            NonNull::from(Box::leak(Box::new(Context::new(provision, eeprom, cause, noise_seed, now_ns))));
+        let stack = DefaultStack::new(STACK).expect("there is memory for a stack");
+        let address = context.as_ptr() as usize;
+        let coroutine = Coroutine::with_stack(stack, move |yielder, _: Reply| {
+            // SAFETY: the context lives until the coroutine is gone, and is entered whenever that runs.
+            unsafe { drivers::run(address as *mut Context, yielder) }
+        });
+        Meter { coroutine, context }
+    }
+
+    fn context(&self) -> &Context {
+        // SAFETY: it lives as long as self, and the coroutine, which looks at it, too, stands still.
+        unsafe { self.context.as_ref() }
+    }
+
+    fn context_mut(&mut self) -> &mut Context {
+        // SAFETY: as above.
+        unsafe { self.context.as_mut() }
+    }
+
+    /// Lets it run from `now_ns`, when its last call was over, to its next call. The first reply is not looked at.
+    ///
+    /// # Panics
+    /// Panics where the time runs backwards.
+    pub fn resume(&mut self, now_ns: u64, reply: Reply) -> Call {
+        assert!(now_ns >= self.context().now_ns, "time runs forwards");
+        self.context_mut().pass(now_ns);
+        let entered = drivers::enter(self.context.as_ptr());
+        let CoroutineResult::Yield(call) = self.coroutine.resume(reply);
+        drop(entered);
+        call
+    }
+
+    /// What the household draws from `now_ns` on.
+    ///
+    /// # Panics
+    /// Panics where the time runs backwards.
+    pub fn set_load(&mut self, now_ns: u64, load: Load) {
+        assert!(now_ns >= self.context().now_ns, "time runs forwards");
+        self.context_mut().pass(now_ns);
+        self.context_mut().load = Some(load);
+    }
+
+    /// `ws_meter_status`.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.context().status()
+    }
+
+    /// Its EEPROM, as of the last time that the meter was told of.
+    #[must_use]
+    pub fn eeprom(&self) -> &Eeprom {
+        &self.context().eeprom
+    }
+
+    /// The same, to set when its power fails: [`Eeprom::cut_after`]. The owner sees by [`Eeprom::is_off`] that it has failed.
+    pub fn eeprom_mut(&mut self) -> &mut Eeprom {
+        &mut self.context_mut().eeprom
+    }
+
+    /// Its power fails at `now_ns`: its EEPROM is left, a byte under way torn.
+    ///
+    /// # Panics
+    /// Panics where the time runs backwards.
+    #[must_use]
+    pub fn cut_power(mut self, now_ns: u64, torn: Torn) -> Eeprom {
+        assert!(now_ns >= self.context().now_ns, "time runs forwards");
+        self.context_mut().pass(now_ns);
+        let eeprom = &mut self.context_mut().eeprom;
+        if !eeprom.is_off() {
+            eeprom.cut(torn);
+        }
+        std::mem::replace(eeprom, Eeprom::new(0))
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        // SAFETY: in the coroutine there are frames of C, and of drivers that hold nothing to be dropped while they wait. The
+        // context was a box.
+        unsafe {
+            self.coroutine.force_reset();
+            drop(Box::from_raw(self.context.as_ptr()));
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! A meter, wire's collector, and a channel between them that loses and doubles packets.
+
+use meter::eeprom::{Eeprom, Torn};
+use meter::{Call, Cause, Load, Meter, Packet, Reply};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::collections::{BTreeMap, VecDeque};
+use wire::meter::{
+    Accepted, Alert, Answered, Collector, Command, Content, Due, Heard, Identity, Measurement, MeterState,
+    Policy, Provision, Refusal, Setup, Suite, Transmission,
+};
+
+/// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
+const EPOCH_MS: u64 = 9497 * 86_400_000;
+pub const SECOND_NS: u64 = 1_000_000_000;
+pub const METER: u16 = 0x1234;
+pub const ADDRESS: u8 = 0x45;
+pub const COLLECTOR: u8 = 0x41;
+
+pub struct World {
+    pub meter: Meter,
+    pub provision: Provision,
+    pub collector: Collector,
+    pub now_ns: u64,
+    call: Call,
+    /// What is on its way to the meter, by the time when it has come.
+    to_meter: VecDeque<(u64, Vec<u8>)>,
+    pub rng: StdRng,
+    pub chance: fastrand::Rng,
+    /// Of packets in either direction.
+    pub lost: f64,
+    pub doubled: f64,
+    /// Whether the collector's packets are dropped, all of them.
+    pub deaf: bool,
+    pub load: Option<Load>,
+    pub reports: Vec<Accepted>,
+    pub answers: Vec<Answered>,
+    /// Messages that were not authentic: of pieces of two that a restart came between.
+    pub mixed: usize,
+    /// Every message that the meter ever sent, by kind, suite, lowest byte of n, piece: its packets in order.
+    pub sent: Vec<Vec<u8>>,
+    /// Pieces by number: none may come with other bytes.
+    seen: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+pub fn setup(suite: Suite, interval_s: u16) -> Setup {
+    Setup {
+        meter: METER,
+        address: ADDRESS,
+        collector_address: COLLECTOR,
+        channel: 212,
+        power: 0,
+        interval_s,
+        suite,
+        voltage_uv: 800_000,
+        current_ua: 100_000,
+        phase: 0,
+    }
+}
+
+pub fn load(power_w: f64) -> Load {
+    Load { power_w, voltage_v: 230.0, current_a: power_w / 230.0, volts_per_step: 0.8, amperes_per_step: 0.1 }
+}
+
+impl World {
+    pub fn new(setup: Setup, seed: u64) -> World {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let identity = Identity::generate(&mut rng);
+        let provision = Provision::generate(setup, identity.public(), &mut rng);
+        let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
+        let state = MeterState::new(&provision.record());
+        collector.add(provision.record(), state).expect("the first meter");
+        let eeprom = Eeprom::with_image(&provision.eeprom(), seed);
+        let mut world = World {
+            meter: Meter::start(&provision.flash(), eeprom, Cause::PowerOn, seed, 0),
+            provision,
+            collector,
+            now_ns: 0,
+            call: Call::Stopped,
+            to_meter: VecDeque::new(),
+            rng,
+            chance: fastrand::Rng::with_seed(seed),
+            lost: 0.0,
+            doubled: 0.0,
+            deaf: false,
+            load: None,
+            reports: Vec::new(),
+            answers: Vec::new(),
+            mixed: 0,
+            sent: Vec::new(),
+            seen: BTreeMap::new(),
+        };
+        world.resume(Reply::Done);
+        world
+    }
+
+    pub fn now_ms(&self) -> u64 {
+        EPOCH_MS + self.now_ns / 1_000_000
+    }
+
+    fn resume(&mut self, reply: Reply) {
+        self.call = self.meter.resume(self.now_ns, reply);
+    }
+
+    /// JeeLib's framing at 49,261 bit/s: 5 bytes before, length, 2 behind; the address is the header.
+    fn air_ns(len: usize) -> u64 {
+        (len as u64 + 8) * 8 * SECOND_NS / 49_261
+    }
+
+    /// The meter's power fails now; it comes back after `off_ns`.
+    pub fn cut_power(&mut self, torn: Torn, off_ns: u64, cause: Cause) {
+        let fresh = Meter::start(&self.provision.flash(), Eeprom::new(0), cause, 0, self.now_ns);
+        let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, torn);
+        self.start(eeprom, off_ns, cause);
+    }
+
+    pub fn start(&mut self, eeprom: Eeprom, off_ns: u64, cause: Cause) {
+        self.now_ns += off_ns;
+        let seed = self.chance.u64(..);
+        self.meter = Meter::start(&self.provision.flash(), eeprom, cause, seed, self.now_ns);
+        if let Some(load) = self.load {
+            self.meter.set_load(self.now_ns, load);
+        }
+        self.resume(Reply::Done);
+    }
+
+    pub fn set_load(&mut self, load: Load) {
+        self.load = Some(load);
+        self.meter.set_load(self.now_ns, load);
+    }
+
+    /// How many copies of a packet arrive.
+    fn copies(&mut self) -> usize {
+        if self.chance.f64() < self.lost { 0 } else { 1 + usize::from(self.chance.f64() < self.doubled) }
+    }
+
+    /// Puts packets on their way to the meter.
+    pub fn inject(&mut self, packets: &[Vec<u8>]) {
+        let mut when = self.now_ns + 2_000_000;
+        for packet in packets {
+            when += World::air_ns(packet.len());
+            for _ in 0..self.copies() {
+                self.to_meter.push_back((when, packet.clone()));
+            }
+        }
+        self.to_meter.make_contiguous().sort_by_key(|(when, _)| *when);
+    }
+
+    fn transmit(&mut self, transmission: &Transmission) {
+        if !self.deaf {
+            self.inject(&transmission.packets);
+        }
+    }
+
+    fn collector_hears(&mut self, packet: &[u8]) {
+        match self.collector.hear(packet, self.now_ms()) {
+            Heard::Report(accepted) => {
+                let transmission =
+                    self.collector.stored(accepted.meter, accepted.report.n).expect("handed out");
+                self.reports.push(*accepted);
+                self.transmit(&transmission);
+            }
+            Heard::Again(transmission) => self.transmit(&transmission),
+            Heard::Answer(answered) => self.answers.push(*answered),
+            Heard::Busy | Heard::Piece => {}
+            Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
+            Heard::Refused(refusal) => panic!("the collector refuses {packet:02x?}: {refusal:?}"),
+        }
+    }
+
+    fn meter_sends(&mut self, packet: &[u8]) {
+        self.sent.push(packet.to_vec());
+        // With GCM the number is in clear.
+        if packet.len() == 41 {
+            let key = [&packet[1..2], &packet[5..9]].concat();
+            let before = self.seen.entry(key).or_insert_with(|| packet.to_vec());
+            assert_eq!(before[5..], packet[5..], "a number comes twice with other bytes");
+        }
+        for _ in 0..self.copies() {
+            self.collector_hears(packet);
+        }
+    }
+
+    /// What the collector has to send.
+    fn poll_collector(&mut self) {
+        loop {
+            let due = self.collector.due(self.now_ms(), &mut self.rng);
+            let mut saved = false;
+            for due in due {
+                match due {
+                    Due::Save(state) => {
+                        self.collector.saved(state.meter, state.revision);
+                        saved = true;
+                    }
+                    Due::Send(transmission) => self.transmit(&transmission),
+                }
+            }
+            if !saved {
+                return;
+            }
+        }
+    }
+
+    /// One call of the meter; not beyond `until_ns`.
+    pub fn step(&mut self, until_ns: u64) {
+        self.poll_collector();
+        // What comes while the meter does not listen is lost.
+        while self.to_meter.front().is_some_and(|(when, _)| *when < self.now_ns) {
+            self.to_meter.pop_front();
+        }
+        match self.call {
+            Call::Send(packet) => {
+                self.now_ns += World::air_ns(packet.bytes().len());
+                self.meter_sends(packet.bytes());
+                self.resume(Reply::Done);
+            }
+            Call::Listen { until_ns: deadline } => {
+                let heard = self.to_meter.front().map_or(u64::MAX, |(when, _)| *when);
+                // The collector has a look at its queue each 50 ms.
+                let look = self.now_ns + 50_000_000;
+                self.now_ns = heard.min(deadline).min(look).min(until_ns);
+                if self.now_ns == heard {
+                    let (_, packet) = self.to_meter.pop_front().expect("it is there");
+                    self.resume(Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
+                } else if self.now_ns == deadline {
+                    self.resume(Reply::Done);
+                }
+            }
+            Call::Sleep { until_ns: deadline } => {
+                self.now_ns = deadline.min(until_ns);
+                if self.now_ns == deadline {
+                    self.resume(Reply::Done);
+                }
+            }
+            Call::Reset => self.cut_power(Torn::Old, 1_000_000, Cause::Commanded),
+            Call::Stopped => self.now_ns = until_ns,
+        }
+    }
+
+    pub fn run(&mut self, for_ns: u64) {
+        let until_ns = self.now_ns + for_ns;
+        while self.now_ns < until_ns {
+            self.step(until_ns);
+        }
+    }
+
+    /// Runs until the collector has the answer to a command.
+    pub fn command(&mut self, command: Command) -> Answered {
+        let before = self.answers.len();
+        self.collector.command(METER, command).expect("in range");
+        let limit = self.now_ns + 120 * SECOND_NS;
+        while self.answers.len() == before {
+            assert!(self.now_ns < limit, "no answer to {command:?}: {:?}", self.meter.status());
+            self.step(limit);
+        }
+        self.answers[before].clone()
+    }
+
+    pub fn measurements(&self) -> Vec<(u32, Measurement)> {
+        let reports = self.reports.iter().map(|accepted| &accepted.report);
+        let measurement = |content| match content {
+            Content::Measurement(measurement) => Some(measurement),
+            _ => None,
+        };
+        reports.filter_map(|report| Some((report.n, measurement(report.content)?))).collect()
+    }
+
+    pub fn alerts(&self) -> Vec<Alert> {
+        let alert = |content| match content {
+            Content::Alert(alert) => Some(alert),
+            _ => None,
+        };
+        self.reports.iter().filter_map(|accepted| alert(accepted.report.content)).collect()
+    }
+}
