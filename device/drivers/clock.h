@@ -1,12 +1,18 @@
 /* A clock that goes on while the processor sleeps. Implemented by a port.
  *
- * Ticks: WS_CLOCK_TICKS a second, 32 bits, from 0 at start, around after 12 days; compare their differences. */
+ * Ticks: WS_CLOCK_TICKS a second, 32 bits, from 0 at start, around after 12 days (AVR: 3); compare their differences. A
+ * deadline is at most 2^31 - 1 ticks ahead, 38 hours on the AVR. */
 #ifndef WS_DRIVERS_CLOCK_H
 #define WS_DRIVERS_CLOCK_H
 
 #include <stdint.h>
 
+/* What the port's clock divides: 16 MHz by 1024, or 32,768 Hz by 8. */
+#if defined(__AVR__)
+#define WS_CLOCK_TICKS ((uint32_t)15625)
+#else
 #define WS_CLOCK_TICKS ((uint32_t)4096)
+#endif
 
 /* Starts the clock, and allows interrupts. */
 void ws_clock_start(void);

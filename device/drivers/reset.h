@@ -21,7 +21,7 @@ void ws_watchdog_feed(void);
 /* Resets the part. Does not return. */
 void ws_reset_now(void);
 
-/* Bytes of the stack's room that were never touched since the start. */
+/* Bytes of the stack's room, from its far end on, that were never touched since the start. */
 uint16_t ws_stack_untouched(void);
 
 #endif

@@ -27,12 +27,17 @@ HARDWARE_MULTIPLIER_nompy := none
 HARDWARE_MULTIPLIER_mpy16 := 16bit
 FLAGS += -mhwmult=$(or $(HARDWARE_MULTIPLIER_$(VARIANT)),f5series)
 endif
+# Small on the AVR: what functions save and bring back is done by routines that they share, and calls within 4 kB are relative.
+ifeq ($(TOOLCHAIN_port) $(VARIANT),avr small)
+FLAGS += -mcall-prologues -mrelax
+RELAX := --relax
+endif
 CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto
 # Start-up and compiler runtime are the same in every variant.
 PORT_CFLAGS := $(CFLAGS) -O2
 
 # What start-up leaves unused is dropped; the bench's variables stay, whether the operation needs them or not.
-LINK_FLAGS := --gc-sections --fatal-warnings -T $(B)/obj/device.ld $(KEEP:%=-u %)
+LINK_FLAGS := --gc-sections $(RELAX) --fatal-warnings -T $(B)/obj/device.ld $(KEEP:%=-u %)
 comma := ,
 empty :=
 space := $(empty) $(empty)
@@ -52,13 +57,18 @@ PORT_FILES := $(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S)
 PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
 RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 
-# An app of more files than main.c, and the port's drivers, which it alone needs.
+# An app of more files than main.c, and the drivers of the target's board, which it alone needs: all that its files include
+# from drivers/ has to be implemented, which is what a driver says by including the same.
 PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o,$(filter-out $(APP)/main.c,$(wildcard $(APP)/*.c)))
 ifneq ($(PARTS),)
-ifeq ($(wildcard $(PORT)/drivers),)
-$(error APP=$(APP) is not known for $(TARGET): there are no drivers in $(PORT))
+DRIVERS := $(if $(TOOLCHAIN_drivers),$(PORT)/$(TOOLCHAIN_drivers))
+DRIVER_FILES := $(if $(DRIVERS),$(wildcard $(DRIVERS)/*.c $(DRIVERS)/*.S))
+included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
+MISSING := $(filter-out $(call included,$(DRIVER_FILES)),$(call included,$(wildcard $(APP)/*.[ch])))
+ifneq ($(MISSING),)
+$(error APP=$(APP) is not known for $(TARGET): there are no drivers for $(MISSING))
 endif
-PARTS += $(patsubst ports/%,$(B)/obj/ports/%.o,$(wildcard $(PORT)/drivers/*.c $(PORT)/drivers/*.S))
+PARTS += $(patsubst ports/%,$(B)/obj/ports/%.o,$(DRIVER_FILES))
 endif
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
@@ -79,6 +89,13 @@ $(B)/obj/ports/%.c.o: ports/%.c $(B)/obj/settings $(B)/obj/clock
 $(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+
+# Drivers are small where all is.
+ifneq ($(DRIVERS),)
+$(B)/obj/$(DRIVERS)/%.c.o: $(DRIVERS)/%.c $(B)/obj/settings $(B)/obj/clock
+	@mkdir -p $(@D)
+	$(CC) $(if $(filter small,$(VARIANT)),$(PORT_CFLAGS:-O2=-Os),$(PORT_CFLAGS)) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+endif
 
 # The app's frame around the operation is the same in every variant, too.
 $(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 pub struct Toolchain {
     /// Folder under `device/ports`.
     pub port: String,
+    /// Folder under the port of the drivers of the target's board, where there are any.
+    #[serde(default)]
+    pub drivers: Option<String>,
     /// Folder of assembly kernels under the port.
     pub kernels: String,
     /// Which of the port's start-up files, where they differ by family.

@@ -1,4 +1,5 @@
-; Start-up of the ATmega: vectors, stack, .data, .bss, main.
+; Start-up of the ATmega: vectors, stack, .data, .bss, main. Between the stack and .data comes what drivers put into the
+; section .start.drivers, where an app has any; device.ld.in joins the sections .start.
 ;
 ; Registers touched: SPL, SPH (stack pointer; 0 after reset on the ATmega128L), SREG, and RAMPZ where .data may lie
 ; beyond 64 kB of flash. The clock is a matter of the fuses, the watchdog is off after reset.
@@ -24,7 +25,7 @@ ws_vectors:
     .set number, number + 1
 .endr
 
-    .section .text.ws_reset, "ax", @progbits
+    .section .start.begin, "ax", @progbits
     .type ws_reset, @function
 ws_reset:
     clr r1
@@ -33,7 +34,11 @@ ws_reset:
     ldi r29, hi8(ws_stack_top)
     out _SFR_IO_ADDR(SPH), r29
     out _SFR_IO_ADDR(SPL), r28
+    .size ws_reset, . - ws_reset
 
+    .section .start.end, "ax", @progbits
+    .type ws_start, @function
+ws_start:
     ldi r26, lo8(ws_data_start)
     ldi r27, hi8(ws_data_start)
     ldi r30, lo8(ws_data_load)
@@ -68,7 +73,7 @@ ws_reset:
 
 ws_unexpected_interrupt:
     rjmp ws_unexpected_interrupt
-    .size ws_reset, . - ws_reset
+    .size ws_start, . - ws_start
 
 ; The compiler asks for these two in any file with initialised or zeroed variables; ws_reset does their work.
     .global __do_copy_data
