@@ -57,14 +57,15 @@ PORT_FILES := $(wildcard ports/memory.c $(PORT)/*.c $(PORT)/*.S)
 PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))),$(if $(FAMILY),$(filter %_$(FAMILY).c %_$(FAMILY).S,$(file))),$(file)))
 RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 
-# An app of more files than main.c, and the drivers of the target's board, which it alone needs: all that its files include
-# from drivers/ has to be implemented, which is what a driver says by including the same.
+# An app's files beside main.c, and the drivers of the target's board where it uses any: all that its files include from drivers/
+# has to be implemented, which is what a driver says by including the same.
 PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o,$(filter-out $(APP)/main.c,$(wildcard $(APP)/*.c)))
-ifneq ($(PARTS),)
+included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
+USED := $(call included,$(wildcard $(APP)/*.[ch]))
+ifneq ($(USED),)
 DRIVERS := $(if $(TOOLCHAIN_drivers),$(PORT)/$(TOOLCHAIN_drivers))
 DRIVER_FILES := $(if $(DRIVERS),$(wildcard $(DRIVERS)/*.c $(DRIVERS)/*.S))
-included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
-MISSING := $(filter-out $(call included,$(DRIVER_FILES)),$(call included,$(wildcard $(APP)/*.[ch])))
+MISSING := $(filter-out $(call included,$(DRIVER_FILES)),$(USED))
 ifneq ($(MISSING),)
 $(error APP=$(APP) is not known for $(TARGET): there are no drivers for $(MISSING))
 endif
