@@ -213,6 +213,12 @@ impl Collector {
         self.meters.get(&meter).map(|session| &session.state)
     }
 
+    /// What a meter was added with.
+    #[must_use]
+    pub fn record(&self, meter: MeterId) -> Option<&MeterRecord> {
+        self.meters.get(&meter).map(|session| &session.record)
+    }
+
     /// The meters, in no order, as they were provisioned.
     pub fn meters(&self) -> impl Iterator<Item = MeterId> + '_ {
         self.meters.keys().copied()

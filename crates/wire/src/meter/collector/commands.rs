@@ -73,11 +73,14 @@ pub(super) struct UnderWay {
 pub(super) struct Attempts {
     /// Its number is durable.
     saved: bool,
+    /// Sent with the number that it has now.
+    sent: bool,
     count: u32,
     /// The first number that it had, of those that were sent.
     first_m: u32,
     first_ms: u64,
     next_ms: u64,
+    /// As it was sent last.
     command: Option<Command>,
     /// As sent, in each way that the meter may understand.
     sealed: Vec<Sealed>,
@@ -201,7 +204,7 @@ impl Session {
                 {
                     return None;
                 }
-                if under_way.order == Order::TimeNow && self.attempts.count > 0 {
+                if under_way.order == Order::TimeNow && self.attempts.sent {
                     self.number(under_way);
                 }
             }
@@ -219,9 +222,8 @@ impl Session {
         self.state.under_way = Some(UnderWay { m, ..under_way });
         self.state.next_m = m.saturating_add(1);
         self.state.revision += 1;
-        self.attempts.saved = false;
+        (self.attempts.saved, self.attempts.sent) = (false, false);
         self.attempts.sealed.clear();
-        self.attempts.command = None;
     }
 
     /// Makes room for what a command may change. Returns whether it may change anything.
@@ -249,7 +251,9 @@ impl Session {
         rng: &mut impl CryptoRng,
     ) -> Option<Transmission> {
         let UnderWay { order, m, .. } = self.state.under_way?;
-        let command = *self.attempts.command.get_or_insert_with(|| order.command(now_ms));
+        let command = self.attempts.command.filter(|_| self.attempts.sent);
+        let command = command.unwrap_or_else(|| order.command(now_ms));
+        (self.attempts.command, self.attempts.sent) = (Some(command), true);
         let state = &self.state;
         let suites = &state.suites[state.earliest_suite..];
         let turn = self.attempts.count as usize;
@@ -279,7 +283,7 @@ impl Session {
         let (Some(under_way), Some(command)) = (self.state.under_way, self.attempts.command) else {
             return Heard::Refused(Refusal::NoCommand);
         };
-        if self.attempts.count == 0 || !(self.attempts.first_m..=under_way.m).contains(&answer.m) {
+        if !(self.attempts.first_m..=under_way.m).contains(&answer.m) {
             return Heard::Refused(Refusal::NoCommand);
         }
         self.state.under_way = None;
