@@ -21,8 +21,8 @@ struct exchange {
     uint8_t len;
     uint8_t what;
     uint8_t bytes[WS_RADIO_PACKET];
-    /* Turns of a loop in each of the sampler's calls. */
-    volatile uint8_t load;
+    /* Turns of a loop of four cycles in each of the sampler's calls. */
+    volatile uint16_t load;
 };
 
 struct exchange ws_exchange;
@@ -31,7 +31,7 @@ void ws_metering_sample(uint16_t voltage, uint16_t current);
 
 void ws_metering_sample(uint16_t voltage, uint16_t current)
 {
-    uint8_t turns;
+    uint16_t turns;
 
     (void)voltage;
     (void)current;

@@ -3,7 +3,7 @@
  *
  * It has no buffer for a packet, but registers of two bytes each way: every 162.4 us a byte has to be fetched from it or brought to
  * it, or the packet is lost. INT0 does that, at any place of any program that is not in an interrupt itself for so long,
- * between the caller's buffer and the radio, while the caller sleeps in idle. What a packet needs besides is 15 bytes of RAM.
+ * between the caller's buffer and the radio, while the caller sleeps in idle. What a packet needs besides is 11 bytes of RAM.
  *
  * channel: the group, 1 to 255. power: 0 is the most, each more 2.5 dB less, to 7 (TX Configuration Control Command). address: the
  * whole byte that packets to this station begin with, in JeeLib's terms RF12_HDR_DST | node. Wiring: board.c. */
@@ -82,9 +82,10 @@ static const uint16_t settings[] PROGMEM = {
 enum mode {
     /* Finished, and well. */
     DONE,
+    FAILED,
+    /* From here on the interrupt comes. */
     SENDING,
-    RECEIVING,
-    FAILED
+    RECEIVING
 };
 
 /* Shared with the interrupt. Outside of it, while INT0 is masked; mode and at may be read always. */
@@ -169,7 +170,6 @@ static inline void send_on(void)
                 command(IDLE);
                 mode = DONE;
                 event = 1;
-                mask();
                 return;
             }
         } else {
@@ -220,17 +220,20 @@ static inline void receive_on(void)
         /* Over itself it is zero. */
         if (check == 0) {
             mode = DONE;
-            mask();
         } else {
             search();
         }
     }
 }
 
+/* Others may interrupt it: the sampler's timing is finer than the radio's. There is stack enough, as its caller sleeps. */
 ISR(INT0_vect)
 {
-    uint16_t status = command(STATUS);
+    uint16_t status;
 
+    mask();
+    sei();
+    status = command(STATUS);
     if (status & STATUS_READY && !(status & STATUS_RESET)) {
         if (mode == SENDING) {
             send_on();
@@ -241,7 +244,10 @@ ISR(INT0_vect)
         /* It has lost its settings, or asks for nothing and does not leave it. */
         mode = FAILED;
         event = 1;
-        mask();
+    }
+    cli();
+    if (mode >= SENDING) {
+        unmask();
     }
 }
 
