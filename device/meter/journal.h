@@ -51,6 +51,7 @@ typedef struct {
     uint32_t n;
     uint8_t suite;
     uint8_t len;
+    /* Not 0 if it is an alert. */
     uint8_t alert;
 } ws_journal_report;
 
@@ -59,8 +60,8 @@ typedef struct {
  * out: journal, which stays where it is from now on. */
 void ws_journal_start(ws_journal *journal);
 
-/* Begins to write a record in the background. Waits only for what is being written before, and for one byte write for each
- * record that is dropped.
+/* Begins to write a record in the background. Waits for what is being written before, and one byte write for each record that is
+ * dropped.
  *
  * in:     buffer: the message at WS_JOURNAL_MESSAGE, as long as message.h has it for a report. n: above all before. suite: 0 to 4. alert:
  *         0 or 1. No append is under way (ws_journal_busy).
@@ -71,7 +72,7 @@ void ws_journal_append(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t
 uint8_t ws_journal_busy(ws_journal *journal);
 
 /* The oldest record that waits, also one whose append is under way. Looks at its check, and goes to the next one where that does
- * not fit: to be called before each sending.
+ * not fit: to be called before each sending, and before the report is taken for acknowledged.
  *
  * out: report. Returns 1; 0, and nothing, where none waits. */
 uint8_t ws_journal_oldest(ws_journal *journal, ws_journal_report *report);
@@ -82,9 +83,9 @@ uint8_t ws_journal_oldest(ws_journal *journal, ws_journal_report *report);
 void ws_journal_read(ws_journal *journal, uint8_t offset, uint8_t *out, uint8_t len);
 
 /* The oldest record was acknowledged: it waits no more. Gives up its append where that is still under way (its buffer is free then),
- * else marks the record in the background: one byte write.
+ * else marks the record in the background: one byte write, for which it waits until an append under way is at its end.
  *
- * in: n: of any report. Returns 1; 0, and does nothing, where the oldest record is not n. */
-uint8_t ws_journal_acknowledged(ws_journal *journal, uint32_t n);
+ * in: ws_journal_oldest has returned 1, and no record was appended or acknowledged since. */
+void ws_journal_acknowledged(ws_journal *journal);
 
 #endif

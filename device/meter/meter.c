@@ -334,7 +334,7 @@ static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const u
         meter->status->abandoned++;
         meter->appending = 0;
     }
-    ws_journal_acknowledged(&meter->journal, oldest.n);
+    ws_journal_acknowledged(&meter->journal);
     meter->status->acknowledged++;
     meter->status->acknowledged_number = oldest.n;
     return 1;

@@ -39,14 +39,12 @@ static int confirm(ws_numbers *numbers)
 /* Reserves the next block, and waits until it is. Returns 0 or -1. */
 static int reserve(ws_numbers *numbers)
 {
-    uint8_t byte;
-
     if (!numbers->writing && !begin(numbers)) {
         return -1;
     }
     while (ws_eeprom_busy()) {
-        /* Waits for the byte under way. */
-        ws_eeprom_read(numbers->at, &byte, 1);
+        /* A read waits for the byte under way. */
+        ws_record_same(numbers->at, numbers->record, 1);
     }
     return confirm(numbers);
 }

@@ -11,9 +11,10 @@
 
 static uint32_t begin(uint8_t letter)
 {
-    uint8_t name[4] = {'W', 'S', 0, '1'};
+    uint8_t name[4];
 
-    name[2] = letter;
+    /* "WS", letter, "1". */
+    ws_message_write_32(name, 0x57530031 | (uint32_t)letter << 8);
     return ws_crc32(WS_CRC32_BEGIN, name, sizeof name);
 }
 

@@ -19,6 +19,9 @@ pub fn eeprom<T>(work: impl FnOnce(&mut Eeprom) -> T) -> T {
 pub const JOURNAL_RECORDS: usize = 17;
 /// Bytes of a buffer: `WS_JOURNAL_BUFFER`.
 const BUFFER: usize = 153;
+/// Where the journal lies (`WS_JOURNAL_AT`), and the bytes at whose multiples records begin.
+const AT: usize = 256;
+const CELL: usize = 9;
 /// Where its message lies: `WS_JOURNAL_MESSAGE`.
 const MESSAGE: usize = 5;
 
@@ -65,7 +68,7 @@ pub struct Report {
     pub suite: u8,
     /// Its bytes.
     pub len: u8,
-    /// 1 if it is an alert, else 0.
+    /// Not 0 if it is an alert.
     pub alert: u8,
 }
 
@@ -84,7 +87,7 @@ mod c {
         pub fn ws_journal_busy(journal: *mut JournalState) -> u8;
         pub fn ws_journal_oldest(journal: *mut JournalState, report: *mut Report) -> u8;
         pub fn ws_journal_read(journal: *mut JournalState, offset: u8, out: *mut u8, len: u8);
-        pub fn ws_journal_acknowledged(journal: *mut JournalState, n: u32) -> u8;
+        pub fn ws_journal_acknowledged(journal: *mut JournalState);
     }
 }
 
@@ -205,10 +208,33 @@ impl Journal {
         Some((report, message))
     }
 
-    /// `ws_journal_acknowledged`.
-    pub fn acknowledged(&mut self, n: u32) -> bool {
-        // SAFETY: started.
-        unsafe { c::ws_journal_acknowledged(&mut *self.state, n) != 0 }
+    /// `ws_journal_acknowledged`; the oldest record waits, as [`Journal::oldest`] has said.
+    ///
+    /// # Panics
+    /// Panics where none waits.
+    pub fn acknowledged(&mut self) {
+        assert!(self.count() > 0, "no record waits");
+        // SAFETY: started, and there is an oldest record.
+        unsafe { c::ws_journal_acknowledged(&mut *self.state) }
+    }
+
+    /// The numbers of the records that wait, as they are in the memory; the last one's from the buffer while it is being written.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<u32> {
+        let image = eeprom(|eeprom| *eeprom.image());
+        let mut numbers: Vec<_> = self.state.cells[..self.count()]
+            .iter()
+            .map(|cell| {
+                let at = AT + CELL * usize::from(*cell) + 1;
+                u32::from_be_bytes([image[at], image[at + 1], image[at + 2], image[at + 3]])
+            })
+            .collect();
+        if !self.state.writing.is_null()
+            && let Some(last) = numbers.last_mut()
+        {
+            *last = u32::from_be_bytes([self.buffer[1], self.buffer[2], self.buffer[3], self.buffer[4]]);
+        }
+        numbers
     }
 
     /// How many records wait.

@@ -72,8 +72,8 @@ impl Meter {
         let found: Vec<_> = std::iter::from_fn(|| {
             let (report, bytes) = self.journal.oldest_message(48)?;
             assert_eq!(bytes, message(report.n, report.suite), "{}: {report:?}", self.what);
-            assert!(self.journal.acknowledged(report.n));
-            Some(Kept { n: report.n, suite: report.suite, alert: report.alert == 1 })
+            self.journal.acknowledged();
+            Some(Kept { n: report.n, suite: report.suite, alert: report.alert != 0 })
         })
         .collect();
         assert_eq!(self.journal.lost_and_damaged(), (0, 0), "{}", self.what);
@@ -116,18 +116,23 @@ impl Meter {
         let (n, before) = (self.last_n, self.journal.lost_and_damaged().0);
         self.journal.append(n, suite, alert, &message(n, suite));
         let lost = self.journal.lost_and_damaged().0.wrapping_sub(before);
-        // The first measurements are dropped, alerts only if that was not enough.
-        let mut dropped = Vec::new();
-        for _ in 0..lost {
-            let which = self.waiting.iter().position(|kept| !kept.alert);
-            dropped.push(self.waiting.remove(which.expect("a measurement was dropped")).n);
+        // Measurements are dropped, alerts only if that was not enough.
+        let numbers = self.journal.waiting();
+        assert_eq!(numbers.last(), Some(&n), "{}", self.what);
+        let (kept, gone): (Vec<Kept>, Vec<Kept>) =
+            self.waiting.iter().partition(|kept| numbers.contains(&kept.n));
+        let lost_here = gone.iter().filter(|kept| !kept.alert).count();
+        assert_eq!(usize::from(lost), lost_here, "{}: {gone:?}", self.what);
+        // With records of one length, the oldest.
+        if self.waiting.iter().all(|kept| LENGTH[usize::from(kept.suite)] == LENGTH[usize::from(suite)]) {
+            let measurements = kept.iter().position(|kept| !kept.alert).map(|first| kept[first].n);
+            assert!(lost_here == gone.len() || measurements.is_none(), "{}: {gone:?}", self.what);
+            let newest = gone.iter().filter(|kept| !kept.alert).map(|kept| kept.n).max();
+            assert!(measurements.is_none_or(|n| newest < Some(n)), "{}: {gone:?} of {kept:?}", self.what);
         }
-        while self.waiting.len() + 1 > self.journal.count() {
-            let oldest = self.waiting.remove(0);
-            assert!(oldest.alert, "{}: {oldest:?} is dropped uncounted", self.what);
-            assert!(self.waiting.iter().all(|kept| kept.alert), "{}: {oldest:?} is dropped", self.what);
-            dropped.push(oldest.n);
-        }
+        self.waiting = kept;
+        assert_eq!(self.waiting.len() + 1, self.journal.count(), "{}", self.what);
+        let dropped: Vec<_> = gone.iter().map(|kept| kept.n).collect();
         self.waiting.push(Kept { n, suite, alert });
         if is_off() {
             self.under_way.extend(dropped);
@@ -148,7 +153,7 @@ impl Meter {
             assert_eq!(self.waiting, [], "{}", self.what);
             return;
         };
-        let kept = Kept { n: report.n, suite: report.suite, alert: report.alert == 1 };
+        let kept = Kept { n: report.n, suite: report.suite, alert: report.alert != 0 };
         assert_eq!(self.waiting.first(), Some(&kept), "{}", self.what);
         assert_eq!(bytes, message(report.n, report.suite), "{}", self.what);
         if self.taken.last().is_none_or(|last| *last < report.n) {
@@ -158,8 +163,7 @@ impl Meter {
             return;
         }
         self.settle();
-        assert!(!self.journal.acknowledged(report.n + 1), "{}", self.what);
-        assert!(self.journal.acknowledged(report.n), "{}", self.what);
+        self.journal.acknowledged();
         self.waiting.remove(0);
         if self.under_way.first() == Some(&report.n) {
             // Given up: it is no record, and needs no mark unless all of it was written; or the power failed meanwhile.
