@@ -393,7 +393,7 @@ fn no_byte_is_lost_beside_the_sampler() {
     // 4 cycles each, beside the 80 and more of the interrupt itself: the meter's are 250 together, and 2,200 go well.
     for load in [1, 50, 500] {
         let mut air = Air::new(load);
-        for turn in 0..8 {
+        for _ in 0..8 {
             let len = random.random_range(1..=61);
             let there: Vec<u8> = std::iter::once(BOB).chain((1..len).map(|_| random.random())).collect();
             air.stations[1].call(LISTEN, ticks(100.0), &[]);
