@@ -1,4 +1,5 @@
-//! Compiles the meter of `device/meter` for the host, all but its `main.c`; its drivers are in `src/`.
+//! Compiles the meter of `device/meter` for the host, all but its `main.c`; its drivers are in `src/`, and so is what `seeds.c` does:
+//! the primitives' crate has those two functions already, and passes them on.
 
 use std::path::Path;
 
@@ -12,7 +13,9 @@ fn main() {
         .expect("device/meter is there")
         .map(|entry| entry.expect("device/meter can be listed").path())
         .filter(|path| {
-            path.extension().is_some_and(|extension| extension == "c") && !path.ends_with("main.c")
+            path.extension().is_some_and(|extension| extension == "c")
+                && !path.ends_with("main.c")
+                && !path.ends_with("seeds.c")
         })
         .collect();
     sources.sort();
