@@ -53,6 +53,8 @@ pub struct Events {
     listened: u128,
     /// `listened` is another than the devices were told.
     listened_changed: bool,
+    /// A flag that is set already when it begins to be listened to counts as one that rises.
+    listens_to_set: bool,
     /// Listened flags that rose, and the cycle at which each did.
     raised: Vec<(u8, u64)>,
     /// The cycle at which the watchdog has reset the part.
@@ -60,10 +62,17 @@ pub struct Events {
 }
 
 impl Events {
-    /// From now on the flags of these vectors are listened to, and no others. There is one listener at most.
-    pub fn listen(&mut self, vectors: u128) {
+    /// From now on the flags of these vectors are listened to, and no others. There is one listener at most. With `to_set`, one
+    /// that is set already counts as rising now.
+    pub fn listen(&mut self, vectors: u128, to_set: bool) {
         self.listened_changed |= vectors != self.listened;
+        self.listens_to_set = to_set;
         self.listened = vectors;
+    }
+
+    /// Whether peripherals wait to be told something.
+    fn is_news(&self) -> bool {
+        self.listened_changed || !self.raised.is_empty()
     }
 
     /// The flag of the interrupt `irq` rose at cycle `at`.
@@ -259,9 +268,10 @@ pub trait Peripheral: Send {
         let _ = irq;
     }
 
-    /// The flags of the interrupts in `vectors` are listened to: see [`Events::raise`].
-    fn listened(&mut self, vectors: u128) {
-        let _ = vectors;
+    /// The flags of the interrupts in `vectors` are listened to, and no others: see [`Events::raise`]. With `to_set` it raises
+    /// those that are set already.
+    fn listened(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+        let _ = (vectors, to_set, context);
     }
 
     /// The flag of the interrupt `irq`, which it listens to, rose at cycle `at`.
@@ -438,11 +448,14 @@ impl PeripheralBus {
     /// After an access to a device: what it has told others reaches them, and the next due time is found.
     fn settle(&mut self, index: usize, now: u64, pc: u32) {
         self.dues[index] = self.devices[index].0.due().unwrap_or(u64::MAX);
-        self.spread(now, pc);
+        if self.board.changed || self.events.is_news() {
+            self.spread(now, pc);
+        }
         self.find_due();
     }
 
     /// The input pins follow the board, listeners hear what they listen to.
+    #[inline(never)]
     fn spread(&mut self, now: u64, pc: u32) {
         let told = std::mem::take(&mut self.board.changed);
         if told {
@@ -452,8 +465,9 @@ impl PeripheralBus {
         }
         let listened = std::mem::take(&mut self.events.listened_changed);
         if listened {
+            let (vectors, to_set) = (self.events.listened, self.events.listens_to_set);
             for device in &mut self.devices {
-                device.0.listened(self.events.listened);
+                device.0.listened(vectors, to_set, &mut context!(self, now, pc, None));
             }
         }
         if !self.events.raised.is_empty() {
@@ -640,7 +654,9 @@ impl PeripheralBus {
         if self.board.due <= now {
             self.board.tick(now);
         }
-        self.spread(now, pc);
+        if self.board.changed || self.events.is_news() {
+            self.spread(now, pc);
+        }
         self.find_due();
     }
 

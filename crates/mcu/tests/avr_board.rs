@@ -3,7 +3,7 @@
 mod avr;
 
 use avr::{ATMEGA328P, machine};
-use mcu::{Chip, Fault, Machine, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Chip, Fault, Machine, Observer, Pin, PinEdge, Signal, Stop, Until, Wiring};
 use std::any::Any;
 
 /// Answers each byte with the one before it plus one; after its third byte it pulls its output low until it is selected
@@ -150,4 +150,155 @@ fn a_conversion() {
     assert_eq!(run(&mut *machine, 1_000_000), Ok(Stop::Halted));
     // 1024 x 1.1 / 3.3 = 341.3.
     assert_eq!([0, 1, 2, 3].map(|index| word(&*machine, index)), [512, 0xffc0, 512, 341]);
+}
+
+/// When pins of port B went which way.
+#[derive(Default)]
+struct Edges(Vec<(u8, u64)>);
+
+impl Observer for Edges {
+    fn pin(&mut self, edge: &PinEdge<'_>) {
+        self.0.push((edge.pin, edge.cycles));
+    }
+}
+
+impl Edges {
+    fn of(&self, pin: u8) -> Vec<u64> {
+        self.0.iter().filter(|(of, _)| *of == pin).map(|(_, cycles)| *cycles).collect()
+    }
+}
+
+fn edges(machine: &mut dyn Machine, cycles: u64) -> Edges {
+    let mut edges = Edges::default();
+    let until = Until { cycles: Some(cycles), addresses: vec![] };
+    machine.run_observed(&until, &mut edges).unwrap();
+    edges
+}
+
+/// Interrupts that toggle a pin as their first instruction, so that each tells of itself equally late.
+const TOGGLES: &str = "ISR(ADC_vect, ISR_NAKED) { __asm__ volatile(\"sbi 0x03, 0\\n reti\"); }
+    ISR(TIMER0_COMPA_vect, ISR_NAKED) { __asm__ volatile(\"sbi 0x03, 1\\n reti\"); }";
+
+/// Table 24-1: 25 clocks of the converter for the first conversion, 13 for each of the next, here of 128 cycles.
+#[test]
+fn free_running_conversions_take_13_clocks() {
+    let body = format!(
+        "{TOGGLES} int main(void) {{ DDRB = 3; ADMUX = 1 << REFS0; sei();
+            __asm__ volatile(\"sbi 0x03, 0\\n sts %0, %1\" :: \"n\"(_SFR_MEM_ADDR(ADCSRA)),
+                \"r\"((uint8_t)(1 << ADEN | 1 << ADSC | 1 << ADATE | 1 << ADIE | 7)));
+            for (;;) sleep_mode(); }}"
+    );
+    let mut machine = machine("free", ATMEGA328P, "atmega328p", &body);
+    let at = edges(&mut *machine, 50_000).of(0);
+    // From the STS, which begins at the first edge, a cycle to its effect; then eight to enter the interrupt asleep, three to jump
+    // from the vector and two for SBI.
+    assert_eq!(at[1] - at[0], 1 + 25 * 128 + 8 + 3 + 2);
+    assert!(at.len() > 20);
+    for pair in at[1..].windows(2) {
+        assert_eq!(pair[1] - pair[0], 13 * 128);
+    }
+}
+
+/// Table 24-1: 13.5 clocks from the flag on, and three cycles to synchronise. Timer 0 sets its flag each 50 x 64 cycles.
+#[test]
+fn a_timer_triggers_conversions() {
+    let body = |taken: &str| {
+        format!(
+            "{TOGGLES} int main(void) {{ DDRB = 3; ADMUX = 1 << REFS0; ADCSRB = 3;
+                ADCSRA = 1 << ADEN | 1 << ADSC | 7; while (ADCSRA & 1 << ADSC);
+                ADCSRA = 1 << ADEN | 1 << ADATE | 1 << ADIF | 1 << ADIE | 7;
+                {taken} OCR0A = 49; TCCR0A = 1 << WGM01; TCCR0B = 3; sei();
+                for (;;) sleep_mode(); }}"
+        )
+    };
+    let mut cleared = machine("triggered", ATMEGA328P, "atmega328p", &body("TIMSK0 = 1 << OCIE0A;"));
+    let edges_of = edges(&mut *cleared, 100_000);
+    let (conversions, compares) = (edges_of.of(0), edges_of.of(1));
+    assert!(conversions.len() > 25);
+    for (conversion, compare) in conversions.iter().zip(&compares) {
+        assert_eq!(conversion - compare, 27 * 128 / 2 + 3);
+    }
+    for pair in compares.windows(2) {
+        assert_eq!(pair[1] - pair[0], 50 * 64);
+    }
+    // Where nobody clears the flag it rises once, whether or not its interrupt is enabled.
+    let mut kept = machine("untaken", ATMEGA328P, "atmega328p", &body(""));
+    assert_eq!(edges(&mut *kept, 100_000).of(0).len(), 1);
+}
+
+/// The mains at 50 Hz, 25 samples a period, each at its moment: the values follow from the moments, two clocks of 128 cycles
+/// and three cycles after each compare match.
+#[test]
+fn mains_are_sampled_when_the_timer_says() {
+    let body = "static volatile uint16_t out[30] = { 1 }; static volatile uint8_t n = 0;
+        ISR(ADC_vect) { TIFR0 = 1 << OCF0A; if (n < 30) out[n++] = ADC; }
+        int main(void) { ADMUX = 1 << REFS0 | 5; ADCSRB = 3;
+            ADCSRA = 1 << ADEN | 1 << ADATE | 1 << ADIE | 7;
+            OCR0A = 199; TCCR0A = 1 << WGM01; TCCR0B = 3; sei();
+            while (n < 30) sleep_mode();
+            cli(); sleep_mode(); return 0; }";
+    let mut machine = machine("mains", ATMEGA328P, "atmega328p", body);
+    let signal = Signal::Mains {
+        offset_v: 1.65,
+        amplitude_v: 1.2,
+        hz: 50.0,
+        phase_rad: 0.3,
+        harmonics: vec![mcu::Harmonic { order: 3, amplitude_v: 0.1, phase_rad: 1.0 }],
+        noise_v: 0.003,
+        seed: 7,
+    };
+    let board = machine.board_mut().unwrap();
+    board.supply_v = 3.3;
+    board.signals_from_ns = 5_000_000;
+    board.set_signal(5, signal.clone());
+    assert_eq!(run(&mut *machine, 1_000_000), Ok(Stop::Halted));
+    // The timer is started within the first prescaler periods: find which.
+    let matches = |start: u64| {
+        (1..30).all(|index| {
+            let cycle = (start + 200 * (index + 1)) * 64 + 2 * 128 + 3;
+            let expected = 1024.0 * signal.voltage_v(5_000_000 + cycle * 1_000_000_000 / 16_000_000) / 3.3;
+            word(&*machine, index as u32) == expected as u16
+        })
+    };
+    assert!((0..20).any(matches));
+}
+
+/// ADC noise reduction starts a conversion by itself, and is a fault while a timer would lose its clock.
+#[test]
+fn noise_reduction_converts_asleep() {
+    let body = |start: &str| {
+        format!(
+            "EMPTY_INTERRUPT(ADC_vect) int main(void) {{ {start} ADMUX = 1 << REFS0; ADCSRA = 1 << ADEN | 1 << ADIE | 7; sei();
+            set_sleep_mode(SLEEP_MODE_ADC); sleep_mode(); cli(); ADCSRA = 0; sleep_mode(); return 0; }}"
+        )
+    };
+    let machine_of = |name: &str, start: &str| machine(name, ATMEGA328P, "atmega328p", &body(start));
+    let mut quiet = machine_of("quiet", "");
+    assert_eq!(run(&mut *quiet, 1_000_000), Ok(Stop::Halted));
+    let asleep = quiet.residency().asleep_in("adc-noise-reduction");
+    assert!((24 * 128..=26 * 128).contains(&asleep), "{asleep}");
+    assert_eq!(quiet.residency().cycles(), quiet.cycles());
+    let fault = run(&mut *machine_of("noisy", "TCCR0B = 1;"), 1_000_000).unwrap_err().to_string();
+    assert!(fault.contains("TIMER0"), "{fault}");
+}
+
+#[test]
+fn what_the_converter_cannot_do_is_a_fault() {
+    for (number, (statements, what)) in [
+        ("ADMUX = 1 << REFS0 | 8; ADCSRA = 0xc7;", "temperature"),
+        ("ADMUX = 1 << REFS1; ADCSRA = 0xc7;", "reserved"),
+        ("ADMUX = 0; ADCSRA = 0xc7;", "AREF"),
+        ("ADMUX = 1 << REFS0; ADCSRA = 0xc1;", "8000000 Hz"),
+        ("ADMUX = 1 << REFS0; ADCSRA = 0xc7; ADMUX = 1 << REFS0 | 1;", "first clock"),
+        ("ADMUX = 1 << REFS0; ADCSRA = 0xc7; ADCSRA = 0x86;", "prescaler"),
+        ("ADCSRB = 1;", "trigger"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = format!("int main(void) {{ {statements} while (ADCSRA & 1 << ADSC); return ADCL; }}");
+        let mut machine = machine(&format!("cannot{number}"), ATMEGA328P, "atmega328p", &body);
+        let fault = run(&mut *machine, 100_000).expect_err(statements).to_string();
+        assert!(fault.contains(what), "{statements}: {fault}");
+    }
 }

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sim_avr.h>
 #include <sim_core.h>
+#include <avr_adc.h>
+#include <avr_ioport.h>
+#include <avr_spi.h>
 
 static void silent(avr_t *avr, const int level, const char *format, va_list arguments)
 {
@@ -75,6 +78,31 @@ int ws_simavr_run_to(avr_t *avr, uint64_t cycle)
     while (avr->cycle < cycle && (state == cpu_Running || state == cpu_Sleeping))
         state = avr_run(avr);
     return state;
+}
+
+/* The supply and both references, in millivolts. */
+void ws_simavr_set_supply(avr_t *avr, uint32_t millivolts)
+{
+    avr->vcc = avr->avcc = avr->aref = millivolts;
+}
+
+/* The voltage at an input of the converter. */
+void ws_simavr_set_analog(avr_t *avr, int channel, uint32_t millivolts)
+{
+    avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_ADC_GETIRQ, ADC_IRQ_ADC0 + channel), millivolts);
+}
+
+/* Something outside drives a pin. */
+void ws_simavr_set_pin(avr_t *avr, char port, int bit, int level)
+{
+    avr_raise_irq(avr_io_getirq(avr, AVR_IOCTL_IOPORT_GETIRQ(port), IOPORT_IRQ_PIN0 + bit), level);
+}
+
+/* Joins the output of the serial interface with its input. */
+void ws_simavr_loop_spi(avr_t *avr)
+{
+    avr_connect_irq(avr_io_getirq(avr, AVR_IOCTL_SPI_GETIRQ(0), SPI_IRQ_OUTPUT),
+                    avr_io_getirq(avr, AVR_IOCTL_SPI_GETIRQ(0), SPI_IRQ_INPUT));
 }
 
 int ws_simavr_is_alive(int state) { return state == cpu_Running || state == cpu_Sleeping; }

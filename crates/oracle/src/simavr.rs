@@ -16,6 +16,10 @@ unsafe extern "C" {
     fn ws_simavr_set_sreg(avr: *mut c_void, value: u8);
     fn ws_simavr_step(avr: *mut c_void) -> c_int;
     fn ws_simavr_run_to(avr: *mut c_void, cycle: u64) -> c_int;
+    fn ws_simavr_set_supply(avr: *mut c_void, millivolts: u32);
+    fn ws_simavr_set_analog(avr: *mut c_void, channel: c_int, millivolts: u32);
+    fn ws_simavr_set_pin(avr: *mut c_void, port: c_char, bit: c_int, level: c_int);
+    fn ws_simavr_loop_spi(avr: *mut c_void);
     fn ws_simavr_is_alive(state: c_int) -> c_int;
 }
 
@@ -101,6 +105,35 @@ impl Simavr {
         let data = self.data();
         data[SPL] = low;
         data[SPH] = high;
+    }
+
+    /// Sets the supply and both references of the converter.
+    pub fn set_supply(&mut self, millivolts: u32) {
+        // SAFETY: see `avr`.
+        unsafe { ws_simavr_set_supply(self.avr, millivolts) }
+    }
+
+    /// Sets the voltage at input 0 to 7 of the converter.
+    pub fn set_analog(&mut self, channel: u8, millivolts: u32) {
+        assert!(channel < 8);
+        // SAFETY: see `avr`; simavr's converter has a line for each of its eight inputs.
+        unsafe { ws_simavr_set_analog(self.avr, channel.into(), millivolts) }
+    }
+
+    /// Drives bit `bit` of port `port` (`'B'`) from outside.
+    ///
+    /// # Panics
+    /// The part has no such port.
+    pub fn set_pin(&mut self, port: char, bit: u8, level: bool) {
+        assert!(matches!(port, 'B'..='D') && bit < 8);
+        // SAFETY: see `avr`; every part here has these ports, with a line for each bit.
+        unsafe { ws_simavr_set_pin(self.avr, port as c_char, bit.into(), level.into()) }
+    }
+
+    /// Joins the serial interface's output with its input: a byte that it sends is the one that it receives.
+    pub fn loop_spi(&mut self) {
+        // SAFETY: see `avr`; every part here has a serial interface 0.
+        unsafe { ws_simavr_loop_spi(self.avr) }
     }
 
     /// One instruction, and the entry into an interrupt where one is due. False once the simulator has stopped.

@@ -2,12 +2,13 @@
 //!
 //! ATmega328P data sheet DS40002061, chapter 24: single conversions (13 clocks of the converter, the first after it is enabled 25),
 //! free running, and automatic triggers by the flags of other peripherals (13.5 clocks from the flag on, which restarts the
-//! prescaler; table 24-1). A conversion takes the voltage that the board has at its channel 1.5 clocks after it began (the first
+//! prescaler, and three of the core's "for synchronization logic"; table 24-1). A conversion takes the voltage that the board has at its channel 1.5 clocks after it began (the first
 //! 13.5, triggered 2). Between conversions a start waits for the next rising edge of the converter's clock, which is taken to come
 //! every whole number of its periods after the converter was enabled. References: AVCC (the board's supply), 1.1 V, and AREF as the
 //! board drives it; none takes time to settle. Channels: ADC0 to ADC7, the 1.1 V of the bandgap, 0 V. Not modelled, and faults: the
-//! temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz (table 29-16), a
-//! prescaler that changes during a conversion.
+//! temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that
+//! changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
+//! written within the first clock of a conversion that was asked for (24.5).
 
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -32,7 +33,7 @@ const TRIGGER: u8 = 0x07;
 /// ADMUX.
 const LEFT: u8 = 0x20;
 
-/// The converter's clock, table 29-16 ("ADC characteristics": clock frequency), in Hz.
+/// The converter's clock in Hz: 8161D, table 28-7 ("ADC Characteristics", clock frequency).
 const SLOWEST_HZ: u64 = 50_000;
 const FASTEST_HZ: u64 = 1_000_000;
 /// The internal reference and the bandgap, typical (the same table), in volts.
@@ -43,6 +44,8 @@ const BANDGAP_V: f64 = 1.1;
 struct Conversion {
     /// ADMUX when it began.
     channel: u8,
+    /// From when on ADMUX may be written again.
+    settled: u64,
     /// When it takes the voltage, and when it ends.
     sample: u64,
     end: u64,
@@ -77,6 +80,9 @@ pub struct Adc {
 const SINGLE: [u64; 2] = [3, 26];
 const FIRST: [u64; 2] = [27, 50];
 const TRIGGERED: [u64; 2] = [4, 27];
+/// Core clocks from a trigger to the prescaler's restart ("Three additional CPU clock cycles are used for synchronization
+/// logic", 24.4).
+const SYNCHRONISATION: u64 = 3;
 
 impl Adc {
     /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
@@ -125,6 +131,7 @@ impl Adc {
         self.control_a |= START;
         self.conversion = Some(Conversion {
             channel: self.channel,
+            settled: start + divider,
             sample: start + sample * divider / 2,
             end: start + end * divider / 2,
         });
@@ -188,11 +195,10 @@ impl Adc {
         }
     }
 
-    /// Listens to the flag that starts conversions.
-    fn listen(&self, context: &mut Context<'_, '_>) {
-        let source = self.triggers[usize::from(self.control_b & TRIGGER)];
-        let listens = self.control_a & (ENABLE | AUTOMATIC) == ENABLE | AUTOMATIC && source != 0;
-        context.events.listen(if listens { 1 << source } else { 0 });
+    /// Whether flags of others start conversions.
+    fn listens(&self) -> bool {
+        let on = ENABLE | AUTOMATIC;
+        self.control_a & on == on && self.control_b & TRIGGER != 0
     }
 
     fn write_control(&mut self, value: u8, now: u64) -> Result<(), &'static str> {
@@ -217,6 +223,12 @@ impl Adc {
         Ok(())
     }
 
+    /// A conversion was asked for, and its first clock is not over.
+    fn is_settling(&self, now: u64) -> bool {
+        let free_running = self.control_a & AUTOMATIC != 0 && self.control_b & TRIGGER == 0;
+        !free_running && self.conversion.is_some_and(|conversion| now < conversion.settled)
+    }
+
     fn write_register(&mut self, offset: u32, value: u8, now: u64) -> Result<(), &'static str> {
         match offset {
             CONTROL_A => return self.write_control(value, now),
@@ -225,6 +237,11 @@ impl Adc {
                 return Err("this trigger is not modelled");
             }
             CONTROL_B => self.control_b = value,
+            CHANNEL if value != self.channel && self.is_settling(now) => {
+                return Err(
+                    "ADMUX changes within the first clock of a conversion: the data sheet does not say what it converts",
+                );
+            }
             CHANNEL => self.channel = value,
             DIGITAL => self.digital = value,
             // The result is read-only.
@@ -275,12 +292,17 @@ impl Peripheral for Adc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.advance(context);
+        let (listened, source) = (self.listens(), self.control_b & TRIGGER);
         let done = self.write_register(address - self.base, value as u8, context.now + 1);
         done.map_err(|what| self.fault(address, context, what))?;
         if let Some(what) = &self.failure {
             return Err(self.fault(address, context, what));
         }
-        self.listen(context);
+        // "Switching from a trigger source that is cleared to a trigger source that is set will generate a positive edge on
+        // the trigger signal" (24.9.4).
+        let switched = listened && self.control_b & TRIGGER != source;
+        let vector = self.triggers[usize::from(self.control_b & TRIGGER)];
+        context.events.listen(if self.listens() { 1 << vector } else { 0 }, switched);
         self.update(context);
         Ok(())
     }
@@ -293,8 +315,8 @@ impl Peripheral for Adc {
         self.advance(context);
         // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
         if irq == self.triggers[usize::from(self.control_b & TRIGGER)] && self.conversion.is_none() {
-            self.edge = at;
-            self.begin(at, TRIGGERED);
+            self.edge = at + SYNCHRONISATION;
+            self.begin(self.edge, TRIGGERED);
         }
     }
 

@@ -208,6 +208,14 @@ impl Peripheral for External {
         self.look(context);
     }
 
+    fn listened(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+        for number in (0..2).filter(|number| to_set && self.registers[FLAGS] >> number & 1 == 1) {
+            if vectors >> (self.irq + number) & 1 == 1 {
+                context.events.raise(self.irq + number, context.now);
+            }
+        }
+    }
+
     fn clock_needed(&self) -> Option<&'static str> {
         let edge = (0..2).any(|number| self.registers[MASK] >> number & 1 == 1 && self.sense(number) != 0);
         edge.then_some("clkI/O")

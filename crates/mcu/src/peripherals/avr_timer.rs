@@ -329,11 +329,17 @@ impl Peripheral for Timer {
         self.request(context);
     }
 
-    fn listened(&mut self, vectors: u128) {
-        self.listened = [OVERFLOW, COMPARE_A, COMPARE_B]
-            .into_iter()
-            .filter(|flag| vectors >> self.irq(*flag) & 1 == 1)
-            .fold(0, |flags, flag| flags | flag);
+    fn listened(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+        self.listened = 0;
+        for flag in [OVERFLOW, COMPARE_A, COMPARE_B] {
+            let irq = self.irq(flag);
+            if vectors >> irq & 1 == 1 {
+                self.listened |= flag;
+                if to_set && self.flags & flag != 0 {
+                    context.events.raise(irq, context.now);
+                }
+            }
+        }
     }
 
     fn clock_needed(&self) -> Option<&'static str> {

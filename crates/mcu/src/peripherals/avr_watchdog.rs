@@ -83,7 +83,8 @@ impl Watchdog {
     }
 
     fn restart(&mut self, now: u64) {
-        self.deadline = (self.control & (WDIE | WDE) != 0).then(|| now + self.period());
+        let runs = self.control & WDIE != 0 || self.will_reset();
+        self.deadline = runs.then(|| now + self.period());
     }
 }
 
