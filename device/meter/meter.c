@@ -190,6 +190,9 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     meter->status->number = header.number;
     ws_journal_append(&meter->journal, meter->buffer, header.number, header.suite, type == ALERT);
     meter->appending = header.number;
+    /* The journal counts to 255. */
+    meter->status->lost += meter->journal.lost;
+    meter->journal.lost = 0;
     return 1;
 }
 
@@ -541,9 +544,6 @@ static uint8_t seal(ws_meter *meter)
 {
     uint32_t now_s;
 
-    /* The count is started anew, so that it can be larger than the journal's. */
-    meter->status->lost += meter->journal.lost;
-    meter->journal.lost = 0;
     if (meter->journal.damaged != 0) {
         meter->alerts |= JOURNAL_TO_COME;
     }

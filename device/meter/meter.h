@@ -99,12 +99,6 @@ struct ws_meter_status {
 typedef struct {
     volatile struct ws_meter_status *status;
     const volatile ws_metering_sums *sums;
-    ws_settings settings;
-    ws_numbers numbers;
-    ws_journal journal;
-    ws_metering metering;
-    ws_drbg random;
-    ws_link_assembly assembly;
     /* The second when the next measurement is due, and what makes the time of seconds. */
     uint32_t due_s;
     uint32_t time_base;
@@ -120,6 +114,12 @@ typedef struct {
     uint8_t time_is_set;
     uint8_t radio_ready;
     uint8_t seeded;
+    ws_link_assembly assembly;
+    ws_settings settings;
+    ws_journal journal;
+    ws_numbers numbers;
+    ws_metering metering;
+    ws_drbg random;
     /* A report with the journal's bytes around it, until the journal has it; else the command that is being collected. */
     uint8_t buffer[WS_JOURNAL_BUFFER];
 } ws_meter;

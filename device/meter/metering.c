@@ -1,9 +1,10 @@
 #include "metering.h"
 
 #include "../crypto/compiler.h"
+#include "message.h"
 
 /* A sample less its offset, in quarters of a step; moves the offset on. */
-static int16_t without_offset(uint32_t *offset, uint16_t sample)
+static WS_NOINLINE int16_t without_offset(uint32_t *offset, uint16_t sample)
 {
     int32_t over = (int32_t)((uint32_t)(uint16_t)(sample << 4) << 16) - (int32_t)*offset;
 
@@ -39,7 +40,7 @@ void ws_metering_begin(ws_metering_sums *sums)
     sums->offset_i = (uint32_t)512 << 20;
 }
 
-static void smooth(uint32_t *mean, uint32_t value)
+static WS_NOINLINE void smooth(uint32_t *mean, uint32_t value)
 {
     *mean = *mean == 0 ? value : *mean - *mean / 8 + value / 8;
 }
@@ -73,7 +74,7 @@ static WS_NOINLINE void divide(uint8_t number[8], uint32_t by)
 }
 
 /* f (1 + k (1 - f^2)) in 2^-14; k = (2 pi / 25)^2 / 6 = 0.010528. in: f: in 2^-14, -2 to 2. */
-static int32_t weight(int32_t f)
+static WS_NOINLINE int32_t weight(int32_t f)
 {
     int32_t k = (11039 * (16384 - (f / 2 * f >> 13))) >> 20;
 
@@ -92,12 +93,12 @@ int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micr
     }
     divide(parts, micro_u);
     divide(parts, micro_i);
-    if ((parts[0] | parts[1] | parts[2] | parts[3]) != 0 || parts[4] >= 0x40) {
+    if (ws_message_read_32(parts) != 0 || parts[4] >= 0x40) {
         return -1;
     }
     metering->micro_u = micro_u;
     metering->micro_i = micro_i;
-    metering->unit = (uint32_t)parts[4] << 24 | (uint32_t)parts[5] << 16 | (uint16_t)((uint16_t)parts[6] << 8 | parts[7]);
+    metering->unit = ws_message_read_32(parts + 4);
     metering->weight_0 = weight(16384 - f);
     metering->weight_1 = weight(f);
     metering->rest = 0;
@@ -107,12 +108,13 @@ int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micr
     return 0;
 }
 
-/* added times weight. Unsigned, where a fraction of 1.3 10^9 could be too much for a sign. */
-static uint32_t weighted(uint32_t added, int32_t weight)
+/* What was added to a sum since *before, times weight. Unsigned, where a fraction of 1.3 10^9 could be too much for a sign. */
+static WS_NOINLINE uint32_t weighted(uint32_t sum, uint32_t *before, int32_t weight)
 {
-    uint32_t whole = (uint32_t)((int32_t)added >> 14) * (uint32_t)weight;
+    int32_t added = (int32_t)(sum - *before);
 
-    return whole + (uint32_t)((int32_t)(added & 0x3fff) * weight >> 14);
+    *before = sum;
+    return (uint32_t)(added >> 14) * (uint32_t)weight + (uint32_t)((added & 0x3fff) * weight >> 14);
 }
 
 /* Adds parts to a rest, and takes whole units from it. Returns how many. */
@@ -147,11 +149,9 @@ void ws_metering_take(ws_metering *metering, const volatile ws_metering_sums *su
         p0 = sums->p0;
         p1 = sums->p1;
     } while (sums->windows != windows);
-    parts = weighted(p0 - metering->p0, metering->weight_0) + weighted(p1 - metering->p1, metering->weight_1);
+    parts = weighted(p0, &metering->p0, metering->weight_0) + weighted(p1, &metering->p1, metering->weight_1);
     metering->since += (uint16_t)(windows - metering->windows);
     metering->windows = windows;
-    metering->p0 = p0;
-    metering->p1 = p1;
     if (metering->unit == 0) {
         return;
     }

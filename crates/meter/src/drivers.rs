@@ -48,7 +48,8 @@ pub(crate) struct Context {
     pub(crate) now_ns: u64,
     start_ns: u64,
     cause: Cause,
-    noise: Rng,
+    /// None once it has failed.
+    pub(crate) noise: Option<Rng>,
     pub(crate) load: Option<Load>,
     /// Up to when the sums have the load, and what rounding has left of them.
     measured_ns: u64,
@@ -128,7 +129,7 @@ impl Context {
             now_ns,
             start_ns: now_ns,
             cause,
-            noise: Rng::with_seed(noise_seed),
+            noise: Some(Rng::with_seed(noise_seed)),
             load: None,
             measured_ns: now_ns,
             rest: 0.0,
@@ -213,7 +214,7 @@ fn sleep_until(until_ns: u64) {
 }
 
 fn entropy_read() -> Option<u8> {
-    Some(with(|context| context.noise.u8(..)))
+    with(|context| Some(context.noise.as_mut()?.u8(..)))
 }
 
 fn seed_read(slot: u8) -> [u8; 60] {

@@ -178,6 +178,11 @@ impl Meter {
         self.context_mut().load = Some(load);
     }
 
+    /// Its noise source gives nothing from now on.
+    pub fn fail_noise(&mut self) {
+        self.context_mut().noise = None;
+    }
+
     /// `ws_meter_status`.
     #[must_use]
     pub fn status(&self) -> Status {

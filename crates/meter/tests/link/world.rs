@@ -6,8 +6,8 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Alert, Answered, Collector, Command, Content, Due, Heard, Identity, Measurement, MeterState,
-    Policy, Provision, Refusal, Setup, Suite, Transmission,
+    Accepted, Alert, Answered, Channel, Collector, Command, Content, Due, Heard, Identity, Kind, Measurement,
+    MeterState, Policy, Provision, Refusal, Setup, Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -22,7 +22,7 @@ pub struct World {
     pub provision: Provision,
     pub collector: Collector,
     pub now_ns: u64,
-    call: Call,
+    pub call: Call,
     /// What is on its way to the meter, by the time when it has come.
     to_meter: VecDeque<(u64, Vec<u8>)>,
     pub rng: StdRng,
@@ -98,7 +98,7 @@ impl World {
         EPOCH_MS + self.now_ns / 1_000_000
     }
 
-    fn resume(&mut self, reply: Reply) {
+    pub fn resume(&mut self, reply: Reply) {
         self.call = self.meter.resume(self.now_ns, reply);
     }
 
@@ -164,6 +164,8 @@ impl World {
             Heard::Answer(answered) => self.answers.push(*answered),
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
+            // An answer to what an attacker made the meter hear.
+            Heard::Refused(Refusal::NoCommand) => {}
             Heard::Refused(refusal) => panic!("the collector refuses {packet:02x?}: {refusal:?}"),
         }
     }
@@ -241,6 +243,33 @@ impl World {
         let until_ns = self.now_ns + for_ns;
         while self.now_ns < until_ns {
             self.step(until_ns);
+        }
+    }
+
+    /// The collector's end of the channel, to make messages that it did not make.
+    pub fn forged(&mut self, kind: Kind, suite: Suite, number: u32, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
+        let record = self.provision.record();
+        let channel = Channel {
+            meter: METER,
+            keys: &record.keys,
+            own: self.collector.identity(),
+            peer: self.provision.identity().public(),
+        };
+        let sealed = channel.seal(kind, suite, number, plaintext, &mut self.rng);
+        packets(ADDRESS, kind, suite, METER, number, &sealed)
+    }
+
+    /// Lets the meter hear a packet now, without any time that passes; it listens before and after.
+    pub fn whisper(&mut self, packet: &[u8]) {
+        let Some(packet) = Packet::new(packet) else { return };
+        assert!(matches!(self.call, Call::Listen { .. }), "{:?}", self.call);
+        self.resume(Reply::Heard(packet));
+    }
+
+    /// Runs until the meter listens.
+    pub fn until_it_listens(&mut self) {
+        while !matches!(self.call, Call::Listen { .. }) {
+            self.step(u64::MAX);
         }
     }
 
