@@ -1,7 +1,8 @@
 //! The drivers that the meter's C files call (`device/drivers/*.h`): of the meter that runs on this thread, or, where none
-//! does, over the EEPROM of [`crate::store`].
+//! does, over the EEPROM of [`crate::store`] and the flash of [`crate::message`].
 
 use crate::eeprom::Eeprom;
+use crate::message;
 use crate::metering::Sums;
 use crate::runner::{BYTE_NS, Call, Cause, Load, Packet, Reply};
 use crate::status::Status;
@@ -316,7 +317,11 @@ unsafe extern "C" fn ws_provision_read(at: u8, out: *mut u8, len: u8) {
     // SAFETY: the caller has room for len bytes.
     let out = unsafe { std::slice::from_raw_parts_mut(out, usize::from(len)) };
     let at = usize::from(at);
-    with(|context| out.copy_from_slice(&context.provision[at..at + out.len()]));
+    if current().is_null() {
+        message::provision_read(at, out);
+    } else {
+        with(|context| out.copy_from_slice(&context.provision[at..at + out.len()]));
+    }
 }
 
 #[unsafe(no_mangle)]
