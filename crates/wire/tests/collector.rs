@@ -207,7 +207,14 @@ fn another_suite_with_every_packet_lost_that_can_be() {
         }
         deliver(&mut collector, meter, rng, now_ms);
         assert_eq!(collector.state(1).expect("there").suites(), [next]);
-        assert_eq!(hear(&mut collector, &journalled, now_ms), Heard::Refused(Refusal::Suite));
+        // A meter whose power failed before its journal was in order may send it again: that alone is taken of the old suite.
+        assert_eq!(hear(&mut collector, &journalled, now_ms), Heard::Again(sent));
+        meter.suite = Suite::Aes128Gcm;
+        let old = meter.report(NOW_S, rng);
+        assert_eq!(hear(&mut collector, &old, now_ms), Heard::Refused(Refusal::Suite));
+        let answer = meter.answer(1, Outcome::Done, [0; 11], rng);
+        assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Refused(Refusal::Suite));
+        meter.suite = next;
         // Commands go by the new one.
         collector.command(1, Command::Reboot).expect("queued");
         assert_eq!(meter.hear(&one(due(&mut collector, now_ms, rng))), Some((2, Command::Reboot)));
@@ -364,4 +371,25 @@ fn what_cannot_be_is_refused() {
     let counted = serde_json::to_value(collector.counters()).expect("a map");
     assert_eq!((&counted["not-authentic"], &counted["address"]), (&2.into(), &1.into()));
     assert!(matches!(collector.hear(&good, NOW_MS), Heard::Report(_)));
+}
+
+#[test]
+fn from_an_old_copy_no_number_of_a_command_comes_twice() {
+    let rng = &mut StdRng::seed_from_u64(9);
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let meter = &mut meters[0];
+    collector.command(1, Command::ReadStatus { page: 0 }).expect("queued");
+    meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("a command");
+    let (record, mut copy) = (meter.provision.record(), collector.state(1).expect("there").clone());
+    for m in 2..=4 {
+        let answer = meter.answer(m - 1, Outcome::Done, [0; 11], rng);
+        assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+        collector.command(1, Command::Reboot).expect("queued");
+        assert_eq!(meter.hear(&one(due(&mut collector, NOW_MS, rng))), Some((m, Command::Reboot)));
+    }
+    copy.leave_out_commands(1000);
+    collector.remove(1).expect("there");
+    collector.add(record, copy).expect("it is not there");
+    let sent = one(due(&mut collector, NOW_MS, rng));
+    assert_eq!(meter.hear(&sent), Some((1002, Command::ReadStatus { page: 0 })));
 }

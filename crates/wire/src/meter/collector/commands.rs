@@ -68,6 +68,13 @@ pub(super) struct UnderWay {
     brought: bool,
 }
 
+impl UnderWay {
+    /// As before it had a number.
+    pub(super) fn again(self) -> Waiting {
+        Waiting { ticket: self.ticket, order: self.order }
+    }
+}
+
 /// What is known of a command under way that need not survive the collector.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
@@ -97,10 +104,9 @@ struct Sealed {
 impl Attempts {
     /// After a start of the collector, of a state that was durable.
     pub(super) fn resumed(state: &mut MeterState) -> Attempts {
-        if let Some(UnderWay { ticket, order: Order::TimeNow, .. }) = state.under_way {
-            // What its number was sent with is not known any more: it needs another.
-            state.under_way = None;
-            state.waiting.push_front(Waiting { ticket, order: Order::TimeNow });
+        // What number a time was sent with is not known any more: it needs another.
+        if let Some(time) = state.under_way.take_if(|under_way| under_way.order == Order::TimeNow) {
+            state.waiting.push_front(time.again());
         }
         let first_m = state.under_way.map_or(0, |under_way| under_way.m);
         Attempts { saved: true, first_m, ..Attempts::default() }

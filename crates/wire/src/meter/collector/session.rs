@@ -39,6 +39,9 @@ pub struct MeterState {
     pub(super) suites: Vec<Suite>,
     /// The first of them that the meter may have now: commands are tried with it and those behind it.
     pub(super) earliest_suite: usize,
+    /// How reports were sealed before: a meter whose power failed may send one again that is stored long since.
+    #[serde(default)]
+    past_suites: Vec<Suite>,
     /// Reports above this have the last of the suites; `None` while that is not known.
     pub(super) settled_n: Option<u32>,
     /// Where the meter may be.
@@ -64,6 +67,7 @@ impl MeterState {
             next_ticket: 1,
             suites: vec![setup.suite],
             earliest_suite: 0,
+            past_suites: Vec::new(),
             settled_n: None,
             places: vec![place],
             time_set_n: 0,
@@ -84,6 +88,16 @@ impl MeterState {
         &self.places
     }
 
+    /// After it was read from a copy that may not be the last one: leaves out so many numbers of commands, which may have been used
+    /// since the copy was made. A number that comes twice would tell what it is sealed for, and the meter would not do it.
+    pub fn leave_out_commands(&mut self, count: u32) {
+        if let Some(waiting) = self.under_way.take().map(|under_way| under_way.again()) {
+            self.waiting.push_front(waiting);
+        }
+        self.next_m = self.next_m.saturating_add(count);
+        self.revision += 1;
+    }
+
     pub(super) fn tell_suite(&mut self, suite: Suite) -> bool {
         if self.suites.last() == Some(&suite) {
             return false;
@@ -97,7 +111,11 @@ impl MeterState {
     }
 
     pub(super) fn forget_suites(&mut self, count: usize) {
-        self.suites.drain(..count);
+        for suite in self.suites.drain(..count) {
+            if !self.past_suites.contains(&suite) {
+                self.past_suites.push(suite);
+            }
+        }
         self.earliest_suite = self.earliest_suite.saturating_sub(count);
     }
 
@@ -180,7 +198,8 @@ impl Session {
         let Some(place) = places.find(|place| place.collector_address == packet.address).copied() else {
             return Heard::Refused(Refusal::Address);
         };
-        if !self.state.suites.contains(&packet.suite) {
+        let past = packet.kind == Kind::Report && self.state.past_suites.contains(&packet.suite);
+        if !past && !self.state.suites.contains(&packet.suite) {
             return Heard::Refused(Refusal::Suite);
         }
         let Some(message) = self.reassembly.take(packet) else { return Heard::Piece };
@@ -209,7 +228,8 @@ impl Session {
             return Heard::Again(self.acknowledgement(own, HandedOut { n, suite, place }));
         }
         let settled = self.state.settled_n.is_some_and(|settled| n > settled);
-        if settled && self.state.suites.last() != Some(&suite) {
+        let last = self.state.suites.last() == Some(&suite);
+        if settled && !last || !self.state.suites.contains(&suite) {
             return Heard::Refused(Refusal::Suite);
         }
         if self.handed_out.is_some() {
