@@ -5,9 +5,9 @@
 #include "../drivers/clock.h"
 #include "../drivers/sampler.h"
 
-extern volatile struct ws_meter_status ws_meter_status;
+extern struct ws_meter_status ws_meter_status;
 
-volatile struct ws_meter_status ws_meter_status;
+struct ws_meter_status ws_meter_status;
 
 static ws_metering_sums sums;
 

@@ -82,7 +82,7 @@ static uint8_t radio_ready(ws_meter *meter)
     return meter->radio_ready;
 }
 
-int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, volatile struct ws_meter_status *status)
+int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, struct ws_meter_status *status)
 {
     meter->status = status;
     meter->sums = sums;
@@ -196,9 +196,8 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     return 1;
 }
 
-static void report_alert(ws_meter *meter)
+static void report_alert(ws_meter *meter, uint8_t plain[WS_PLAIN])
 {
-    uint8_t plain[WS_PLAIN];
     uint8_t to_come;
 
     ws_message_write_32(plain + 6, time_now(meter));
@@ -224,16 +223,15 @@ static void report_alert(ws_meter *meter)
     }
 }
 
-static void report_measurement(ws_meter *meter, uint32_t now_s)
+static void report_measurement(ws_meter *meter, uint32_t now_s, uint8_t plain[WS_PLAIN])
 {
-    volatile struct ws_meter_status *status = meter->status;
+    struct ws_meter_status *status = meter->status;
     const uint16_t interval = ws_message_read_16(meter->settings.interval);
-    uint8_t plain[WS_PLAIN];
 
     /* The next one; measurements that would have been due meanwhile are left out. */
     meter->due_s += interval;
-    if (now_s - meter->due_s < UINT32_MAX / 2) {
-        meter->due_s = now_s + interval - (now_s - meter->due_s) % interval;
+    if (!later(meter->due_s, now_s)) {
+        meter->due_s = now_s + interval;
     }
     status->power = ws_metering_power(&meter->metering);
     status->voltage = ws_metering_voltage(&meter->metering, meter->sums);
@@ -249,7 +247,7 @@ static void report_measurement(ws_meter *meter, uint32_t now_s)
 /* Sends the pieces of the oldest report, beginning with another one each time: a collector that has kept the last ones of an
  * attempt before would else have the whole with the first, and acknowledge it while the others are still being sent.
  * Returns whether all went out. */
-static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, const ws_message_header *header, uint8_t len)
+static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, uint8_t len)
 {
     const uint8_t pieces = ws_link_pieces(len);
     uint8_t packet[WS_RADIO_PACKET];
@@ -257,7 +255,7 @@ static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, const ws_message_header 
     uint8_t left;
 
     for (left = pieces; left != 0; left--) {
-        uint8_t bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), header, index);
+        uint8_t bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), &meter->sending, index);
 
         ws_journal_read(&meter->journal, (uint8_t)(index * bytes), packet + WS_LINK_HEADER, bytes);
         if (ws_radio_send(packet, (uint8_t)(WS_LINK_HEADER + bytes)) != 0) {
@@ -283,17 +281,18 @@ static uint32_t patience(ws_meter *meter, uint8_t suite)
 /* Sends the oldest report where it is time to. Returns whether there is one: then send_at says when it is sent next. */
 static uint8_t send_oldest(ws_meter *meter)
 {
-    volatile struct ws_meter_status *status = meter->status;
+    struct ws_meter_status *status = meter->status;
     ws_journal_report oldest;
-    ws_message_header header;
 
     status->waiting = meter->journal.count;
     if (!ws_journal_oldest(&meter->journal, &oldest)) {
-        meter->sending = 0;
+        meter->sending.number = 0;
         return 0;
     }
-    if (oldest.n != meter->sending) {
-        meter->sending = oldest.n;
+    if (oldest.n != meter->sending.number) {
+        meter->sending.kind = WS_KIND_REPORT;
+        meter->sending.suite = oldest.suite;
+        meter->sending.number = oldest.n;
         meter->attempts = 0;
         meter->send_at = ws_clock_ticks();
     }
@@ -301,10 +300,7 @@ static uint8_t send_oldest(ws_meter *meter)
         return 1;
     }
     status->state = WS_METER_SENDING;
-    header.kind = WS_KIND_REPORT;
-    header.suite = oldest.suite;
-    header.number = oldest.n;
-    if (send_pieces(meter, &header, oldest.len)) {
+    if (send_pieces(meter, oldest.len)) {
         status->sent++;
         if (meter->attempts != 0) {
             status->resent++;
@@ -320,26 +316,23 @@ static uint8_t send_oldest(ws_meter *meter)
 /* An acknowledgement came. Returns whether it is one of the report that is being sent. */
 static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const uint8_t *message)
 {
+    const ws_message_header *sending = &meter->sending;
     ws_journal_report oldest;
-    ws_message_header header;
 
-    if (!ws_journal_oldest(&meter->journal, &oldest) || oldest.n != meter->sending || oldest.suite != piece->suite ||
-        (uint8_t)oldest.n != piece->low) {
+    /* There may have been no room for it meanwhile. */
+    if (sending->number == 0 || sending->suite != piece->suite || (uint8_t)sending->number != piece->low ||
+        ws_message_acknowledges(sending, message) != 0 || !ws_journal_oldest(&meter->journal, &oldest) ||
+        oldest.n != sending->number) {
         return 0;
     }
-    header.kind = WS_KIND_REPORT;
-    header.suite = oldest.suite;
-    header.number = oldest.n;
-    if (ws_message_acknowledges(&header, message) != 0) {
-        return 0;
-    }
-    if (oldest.n == meter->appending && ws_journal_busy(&meter->journal)) {
+    if (sending->number == meter->appending && ws_journal_busy(&meter->journal)) {
         meter->status->abandoned++;
         meter->appending = 0;
     }
     ws_journal_acknowledged(&meter->journal);
+    meter->status->acknowledged_number = sending->number;
     meter->status->acknowledged++;
-    meter->status->acknowledged_number = oldest.n;
+    meter->sending.number = 0;
     return 1;
 }
 
@@ -408,7 +401,7 @@ static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t pl
 /* What the answer to read status says. out: out: 11 bytes. */
 static void write_status(const ws_meter *meter, uint8_t page, uint8_t *out)
 {
-    const volatile struct ws_meter_status *status = meter->status;
+    const struct ws_meter_status *status = meter->status;
 
     if (page == 0) {
         const uint16_t untouched = ws_stack_untouched() / 4;
@@ -422,8 +415,8 @@ static void write_status(const ws_meter *meter, uint8_t page, uint8_t *out)
         out[10] = untouched > UINT8_MAX ? UINT8_MAX : (uint8_t)untouched;
     } else {
         ws_message_write_32(out, status->energy);
-        ws_message_write_16(out + 4, ws_metering_voltage(&meter->metering, meter->sums));
-        ws_message_write_16(out + 6, ws_metering_current(&meter->metering, meter->sums));
+        ws_message_write_16(out + 4, status->voltage);
+        ws_message_write_16(out + 6, status->current);
         ws_message_write_16(out + 8, status->refused);
         out[10] = status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)status->lost;
     }
@@ -540,8 +533,9 @@ static uint8_t open_command(ws_meter *meter, uint8_t plain[WS_PLAIN])
 }
 
 /* Seals what is to be sealed. Returns whether something is left that waits for the journal. */
-static uint8_t seal(ws_meter *meter)
+static WS_NOINLINE uint8_t seal(ws_meter *meter)
 {
+    uint8_t plain[WS_PLAIN];
     uint32_t now_s;
 
     if (meter->journal.damaged != 0) {
@@ -554,45 +548,42 @@ static uint8_t seal(ws_meter *meter)
         return 0;
     }
     now_s = ws_clock_seconds();
-    if (meter->alerts == 0 && now_s - meter->due_s >= UINT32_MAX / 2) {
+    if (meter->alerts == 0 && later(meter->due_s, now_s)) {
         return 0;
     }
     if (ws_journal_busy(&meter->journal)) {
         return 1;
     }
     if (meter->alerts != 0) {
-        report_alert(meter);
+        report_alert(meter, plain);
         return 1;
     }
-    report_measurement(meter, now_s);
+    report_measurement(meter, now_s, plain);
     return 0;
 }
 
-static void take_energy(ws_meter *meter)
+/* Listens until deadline, or until a packet has come, and does what that asks for. */
+static WS_NOINLINE void hear(ws_meter *meter, uint32_t deadline)
 {
-    uint32_t energy = meter->status->energy;
+    uint8_t plain[WS_PLAIN];
+    uint32_t heard_s;
+    uint8_t heard;
 
-    ws_metering_take(&meter->metering, meter->sums, &energy);
-    meter->status->energy = energy;
-}
-
-/* The earlier of two times. */
-static uint32_t earlier(uint32_t a, uint32_t b)
-{
-    return later(a, b) ? b : a;
+    meter->status->state = WS_METER_LISTENING;
+    heard = listen(meter, deadline, plain, &heard_s);
+    if (heard == HEARD_COMMAND || (heard == HEARD_SEALED_COMMAND && open_command(meter, plain))) {
+        command(meter, plain, heard_s);
+    }
+    ws_wipe(plain, sizeof plain);
 }
 
 void ws_meter_turn(ws_meter *meter)
 {
-    uint8_t plain[WS_PLAIN];
-    uint32_t heard_s;
-    uint32_t now;
     uint32_t deadline;
     uint8_t to_seal;
-    uint8_t heard;
 
     ws_watchdog_feed();
-    take_energy(meter);
+    ws_metering_take(&meter->metering, meter->sums, &meter->status->energy);
     to_seal = seal(meter);
     if (!ws_journal_busy(&meter->journal)) {
         ws_numbers_work(&meter->numbers);
@@ -601,19 +592,10 @@ void ws_meter_turn(ws_meter *meter)
             meter->appending = 0;
         }
     }
-    now = ws_clock_ticks();
     /* At the next whole second there may be something to measure. */
-    deadline = (ws_clock_seconds() + 1) * WS_CLOCK_TICKS;
-    if (to_seal) {
-        deadline = earlier(deadline, now + POLL);
+    deadline = to_seal ? ws_clock_ticks() + POLL : (ws_clock_seconds() + 1) * WS_CLOCK_TICKS;
+    if (send_oldest(meter) && later(deadline, meter->send_at)) {
+        deadline = meter->send_at;
     }
-    if (send_oldest(meter)) {
-        deadline = earlier(deadline, meter->send_at);
-    }
-    meter->status->state = WS_METER_LISTENING;
-    heard = listen(meter, deadline, plain, &heard_s);
-    if (heard == HEARD_COMMAND || (heard == HEARD_SEALED_COMMAND && open_command(meter, plain))) {
-        command(meter, plain, heard_s);
-    }
-    ws_wipe(plain, sizeof plain);
+    hear(meter, deadline);
 }

@@ -97,15 +97,15 @@ struct ws_meter_status {
 
 /* The members are the implementation's. */
 typedef struct {
-    volatile struct ws_meter_status *status;
+    struct ws_meter_status *status;
     const volatile ws_metering_sums *sums;
     /* The second when the next measurement is due, and what makes the time of seconds. */
     uint32_t due_s;
     uint32_t time_base;
     /* The report that is being appended to the journal, or 0. */
     uint32_t appending;
-    /* The report that is sent, when it is sent next, and how often it was. */
-    uint32_t sending;
+    /* The report that is sent, number 0 for none; when it is sent next, and how often it was. */
+    ws_message_header sending;
     uint32_t send_at;
     uint16_t jitter;
     uint8_t attempts;
@@ -128,7 +128,7 @@ typedef struct {
  *
  * in:     sums: begun (metering.h). in/out: meter, status: all 0; they and sums stay where they are.
  * Returns 0; -1 where the part is not provisioned, for the caller to sleep for ever. */
-int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, volatile struct ws_meter_status *status);
+int ws_meter_start(ws_meter *meter, const volatile ws_metering_sums *sums, struct ws_meter_status *status);
 
 /* One turn of the loop, up to a second. in/out: meter, started. */
 void ws_meter_turn(ws_meter *meter);

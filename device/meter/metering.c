@@ -85,12 +85,14 @@ static WS_NOINLINE int32_t weight(int32_t f)
  * 1.125 10^17, is 0x018fae27693b4000. */
 int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micro_i, int16_t phase)
 {
-    uint8_t parts[8] = {0x01, 0x8f, 0xae, 0x27, 0x69, 0x3b, 0x40, 0x00};
+    uint8_t parts[8];
     int32_t f = (int32_t)phase * 64;
 
     if (micro_u - 1 >= 4000000 || micro_i - 1 >= 4000000 || phase < -256 || phase > 256) {
         return -1;
     }
+    ws_message_write_32(parts, 0x018fae27);
+    ws_message_write_32(parts + 4, 0x693b4000);
     divide(parts, micro_u);
     divide(parts, micro_i);
     if (ws_message_read_32(parts) != 0 || parts[4] >= 0x40) {
@@ -117,19 +119,19 @@ static WS_NOINLINE uint32_t weighted(uint32_t sum, uint32_t *before, int32_t wei
     return (uint32_t)(added >> 14) * (uint32_t)weight + (uint32_t)((added & 0x3fff) * weight >> 14);
 }
 
-/* Adds parts to a rest, and takes whole units from it. Returns how many. */
+/* Adds parts to a rest, and takes whole units from it, or borrows them: it stays from 0 to below unit. Returns how many. */
 static WS_NOINLINE int32_t carry(int32_t *rest, uint32_t parts, uint32_t unit)
 {
     int32_t units = 0;
     int32_t left = (int32_t)((uint32_t)*rest + parts);
 
+    while (left < 0) {
+        left += (int32_t)unit;
+        units--;
+    }
     while (left >= (int32_t)unit) {
         left -= (int32_t)unit;
         units++;
-    }
-    while (left <= -(int32_t)unit) {
-        left += (int32_t)unit;
-        units--;
     }
     *rest = left;
     return units;
@@ -160,47 +162,42 @@ void ws_metering_take(ws_metering *metering, const volatile ws_metering_sums *su
     if (units >= 0) {
         *energy += (uint32_t)units;
     } else {
-        metering->rest = 1 - (int32_t)metering->unit;
+        metering->rest = 0;
     }
 }
 
-/* value factor / by; of what is too large the lowest bits go. in: value at most by, or factor below 2^16; by is not 0. */
+/* value factor / by; of what is too large the lowest bits go. 0 where by is 0. */
 static WS_NOINLINE uint32_t scaled(uint32_t value, uint16_t factor, uint32_t by)
 {
     while (value > UINT16_MAX) {
         value >>= 1;
         by >>= 1;
     }
-    return (value * factor + by / 2) / by;
+    return by == 0 ? 0 : (value * factor + by / 2) / by;
 }
 
 int16_t ws_metering_power(ws_metering *metering)
 {
-    int32_t net = metering->net;
-    uint32_t since = metering->since;
-    int32_t rest = metering->net_rest;
-    int32_t watts = 0;
+    int32_t power = metering->net;
+    int32_t since = (int32_t)metering->since;
 
+    /* 0.1 Wh in 0.1 s are 3600 W. */
+    while (power > 500000 || power < -500000) {
+        power >>= 1;
+        since >>= 1;
+    }
+    power = power * 3600 + (int32_t)scaled((uint32_t)metering->net_rest, 3600, metering->unit);
     metering->net = 0;
     metering->net_rest = 0;
     metering->since = 0;
-    if (since == 0 || metering->unit == 0) {
+    if (since == 0) {
         return 0;
     }
-    /* 0.1 Wh in 0.1 s are 3600 W. */
-    while (net > INT32_MAX / 4096 || net < -(INT32_MAX / 4096)) {
-        net /= 2;
-        rest /= 2;
-        since /= 2;
+    if (power > 0) {
+        power += since >> 1;
     }
-    net *= 3600;
-    if (rest < 0) {
-        net -= (int32_t)scaled((uint32_t)-rest, 3600, metering->unit);
-    } else {
-        net += (int32_t)scaled((uint32_t)rest, 3600, metering->unit);
-    }
-    watts = (net + (net < 0 ? -(int32_t)since : (int32_t)since) / 2) / (int32_t)since;
-    return (int16_t)(watts > INT16_MAX ? INT16_MAX : watts < INT16_MIN ? INT16_MIN : watts);
+    power /= since;
+    return (int16_t)(power > INT16_MAX ? INT16_MAX : power < INT16_MIN ? INT16_MIN : power);
 }
 
 static uint16_t root(uint32_t value)

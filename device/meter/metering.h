@@ -23,7 +23,7 @@
  *
  * Energy is counted in parts of 4 steps^2 of a pair of samples. 0.1 Wh is a whole number of those, the unit: 1,406,250 with
  * 0.8 V and 0.1 A a step, where its rounding makes 4 in 10^7. No rounding adds up. What flows back is taken off, as far as
- * that is less than 0.1 Wh; the rest is not counted. The energy is in RAM: it begins with 0 at each start. */
+ * it is from the last whole 0.1 Wh; the rest is not counted. The energy is in RAM: it begins with 0 at each start. */
 #ifndef WS_METER_METERING_H
 #define WS_METER_METERING_H
 
@@ -66,9 +66,9 @@ typedef struct {
     uint32_t p0;
     uint32_t p1;
     uint16_t windows;
-    /* Parts that have not become energy, -unit to unit. */
+    /* Parts that have not become energy, below unit. */
     int32_t rest;
-    /* Since the last ws_metering_power: energy in 0.1 Wh and, -unit to unit, in parts; windows. */
+    /* Since the last ws_metering_power: energy in 0.1 Wh and, below unit, in parts; windows. */
     int32_t net;
     int32_t net_rest;
     uint32_t since;
