@@ -5,7 +5,7 @@
  * it, or the packet is lost. INT0 does that, at any place of any program that is not in an interrupt itself for so long,
  * between the caller's buffer and the radio, while the caller sleeps in idle. What a packet needs besides is 11 bytes of RAM.
  *
- * channel: the group, 1 to 255. power: 0 is the most, each more 2.5 dB less, to 7 (TX Configuration Control Command). address: the
+ * channel: the group, 1 to 255. power: 0 is the most, each more 2.5 dB less, to 7 (AC Characteristics, P_out). address: the
  * whole byte that packets to this station begin with, in JeeLib's terms RF12_HDR_DST | node. Wiring: board.c. */
 #include "../../../drivers/clock.h"
 #include "../../../drivers/radio.h"
@@ -89,10 +89,7 @@ enum mode {
 };
 
 /* Shared with the interrupt. Outside of it, while INT0 is masked; mode and at may be read always. */
-static union {
-    const uint8_t *out;
-    uint8_t *in;
-} packet;
+static uint8_t *packet;
 /* Of the packet, its first byte among them. */
 static uint8_t length;
 /* How many bytes are written; how many of the packet are read. */
@@ -131,18 +128,21 @@ static __attribute__((noinline)) uint16_t command(uint16_t word)
     return (uint16_t)(high << 8 | low);
 }
 
-/* nIRQ low is an interrupt for as long as it is: none gets lost. */
-static inline void mask(void)
+/* nIRQ low is an interrupt for as long as it is: none gets lost. What the interrupt shares is written before it is allowed, and read
+ * after it is not any more. */
+static inline __attribute__((always_inline)) void mask(void)
 {
     EIMSK &= (uint8_t)~_BV(INT0);
+    __asm__ volatile("" ::: "memory");
 }
 
-static inline void unmask(void)
+static inline __attribute__((always_inline)) void unmask(void)
 {
+    __asm__ volatile("" ::: "memory");
     EIMSK |= _BV(INT0);
 }
 
-/* The receiver waits for a synchron pattern, and for a packet behind it. */
+/* Before the first byte of a packet. The receiver waits for its synchron pattern. */
 static __attribute__((noinline)) void search(void)
 {
     command(FIFO_OFF);
@@ -174,11 +174,11 @@ static inline void send_on(void)
             }
         } else {
             if (index == 0) {
-                byte = packet.out[0];
+                byte = packet[0];
             } else if (index == 1) {
                 byte = (uint8_t)(length - 1);
             } else {
-                byte = packet.out[index - 1];
+                byte = packet[index - 1];
             }
             check = _crc16_update(check, byte);
         }
@@ -205,7 +205,7 @@ static inline void receive_on(void)
             search();
             return;
         }
-        packet.in[0] = byte;
+        packet[0] = byte;
         event = 1;
     } else if (index == 1) {
         length = (uint8_t)(byte + 1);
@@ -214,7 +214,7 @@ static inline void receive_on(void)
             search();
         }
     } else if (index <= length) {
-        packet.in[index - 1] = byte;
+        packet[index - 1] = byte;
     } else if (index == length + 2) {
         event = 1;
         /* Over itself it is zero. */
@@ -251,19 +251,29 @@ ISR(INT0_vect)
     }
 }
 
-/* From sleep to idle. */
-static void wake(void)
+static __attribute__((noinline)) uint8_t passed(uint32_t deadline)
+{
+    return (int32_t)(deadline - ws_clock_ticks()) <= 0;
+}
+
+/* With its FIFO empty: returns whether it answers, and was not reset since it was last asked. */
+static __attribute__((noinline)) uint8_t is_well(void)
+{
+    return (command(STATUS) & (STATUS_RESET | STATUS_EMPTY)) == STATUS_EMPTY;
+}
+
+/* Out of sleep, and before the first byte of a packet, which is at data. Returns whether the radio is well. */
+static __attribute__((noinline)) uint8_t begin(uint8_t *data)
 {
     command(IDLE);
     if (asleep) {
         ws_clock_sleep(ws_clock_ticks() + CRYSTAL_TICKS, 0);
         asleep = 0;
     }
-}
-
-static uint8_t passed(uint32_t deadline)
-{
-    return (int32_t)(deadline - ws_clock_ticks()) <= 0;
+    packet = data;
+    event = 0;
+    search();
+    return is_well();
 }
 
 int ws_radio_start(uint8_t own_address, uint8_t channel, uint8_t power)
@@ -293,49 +303,35 @@ int ws_radio_start(uint8_t own_address, uint8_t channel, uint8_t power)
     command(FIFO_OFF);
     group = channel;
     address = own_address;
-    status = command(STATUS);
-    if ((status & STATUS_RESET) != 0 || (status & STATUS_EMPTY) == 0) {
-        return -1;
-    }
     ws_radio_sleep();
-    return 0;
+    return is_well() ? 0 : -1;
 }
 
 int ws_radio_send(const uint8_t *data, uint8_t len)
 {
-    wake();
-    packet.out = data;
+    /* It is read alone. */
+    if (!begin((uint8_t *)data)) {
+        return -1;
+    }
     length = len;
-    at = 0;
-    check = _crc16_update(0xffffu, group);
     mode = SENDING;
-    event = 0;
     command(TRANSMIT);
     unmask();
     ws_clock_sleep(ws_clock_ticks() + SEND_TICKS, &event);
     mask();
-    if (mode != DONE) {
-        command(IDLE);
-        return -1;
-    }
-    return 0;
+    command(IDLE);
+    return mode == DONE ? 0 : -1;
 }
 
 int ws_radio_listen(uint32_t deadline, uint8_t *data)
 {
     uint32_t until = deadline;
     uint8_t coming = 0;
-    uint16_t status;
 
-    wake();
-    packet.in = data;
-    mode = RECEIVING;
-    event = 0;
-    search();
-    status = command(STATUS);
-    if (status == STATUS_NOBODY || (status & STATUS_RESET) != 0 || (status & STATUS_EMPTY) == 0) {
+    if (!begin(data)) {
         return -1;
     }
+    mode = RECEIVING;
     command(RECEIVE);
     unmask();
     for (;;) {

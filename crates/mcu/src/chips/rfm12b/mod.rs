@@ -173,7 +173,7 @@ impl Chip for Rfm12b {
     }
 
     fn due(&self) -> Option<u64> {
-        self.next_event().map(|(at_ns, _)| at_ns)
+        self.due_ns()
     }
 
     fn tick(&mut self, now_ns: u64) {

@@ -13,6 +13,8 @@ const SYNTHESIZER_NS: u64 = 250_000;
 const TURNAROUND_NS: u64 = 150_000;
 /// RX FIFO Buffered Data Read: 16 bits.
 pub(super) const FIFO_BYTES: usize = 2;
+/// For so long after its end a byte that changes nothing may stay around.
+const STALE_NS: u64 = 50_000_000;
 /// What the two TX registers hold before anything is written: AAAAh.
 const PRELOADED: u8 = 0xaa;
 /// The synchron pattern's first byte.
@@ -84,6 +86,20 @@ impl Rfm12b {
             true => (heard.air.end_ns, Event::End),
         });
         [state, send, heard].into_iter().flatten().min_by_key(|(at_ns, _)| *at_ns)
+    }
+
+    /// When nIRQ may change by itself, or bytes that were not heard have piled up. Most of what a station hears is for others, so
+    /// while there is no synchronisation only a byte that may complete the pattern counts.
+    pub(super) fn due_ns(&self) -> Option<u64> {
+        let heard = match self.state {
+            State::Rx if !self.synchronised => {
+                let last = |heard: &&Heard| heard.readable && heard.air.byte == self.registers.pattern;
+                self.air.iter().find(last).map(|heard| heard.air.end_ns)
+            }
+            _ => self.next_event().map(|(at_ns, _)| at_ns),
+        };
+        let stale = self.air.front().map(|heard| heard.air.end_ns + STALE_NS);
+        [self.next_ns, heard, stale].into_iter().flatten().min()
     }
 
     /// Time passes up to `now_ns`.
