@@ -187,3 +187,25 @@ fn flash_and_eeprom_are_as_the_independent_program_lays_them_out() {
     let back: wire::meter::MeterRecord = serde_json::from_str(&kept).expect("and read again");
     assert_eq!(back, provision.record());
 }
+
+/// docs/protocol.md, "Messages byte by byte": each block is a packet of the file or a plaintext.
+#[test]
+fn the_documentation_shows_these_messages() {
+    let (_, messages) = meter_protocol();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let known: Vec<String> = messages
+        .iter()
+        .flat_map(|message| {
+            message.packets.iter().map(|packet| hex(packet)).chain(message.plaintext.map(|plain| hex(&plain)))
+        })
+        .collect();
+    let document = include_str!("../../../docs/protocol.md");
+    let (_, chapter) = document.split_once("## Messages byte by byte").expect("the chapter");
+    let mut shown = 0;
+    for block in chapter.split("```").skip(1).step_by(2) {
+        let bytes: String = block.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert!(known.contains(&bytes), "{bytes} is in the documentation alone");
+        shown += 1;
+    }
+    assert!(shown > 20, "{shown}");
+}

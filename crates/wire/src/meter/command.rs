@@ -16,9 +16,9 @@ pub enum Command {
     },
     /// What a step of its converter stands for.
     Calibrate {
-        /// Voltage of a step, in microvolts: 1 to 10,000,000.
+        /// Voltage of a step, in microvolts: 1 to 4,000,000.
         voltage_uv: u32,
-        /// Current of a step, in microamperes: 1 to 10,000,000.
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
         current_ua: u32,
         /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
         phase: i16,
@@ -117,8 +117,12 @@ impl Command {
         match *self {
             Command::Configure { interval_s, .. } => interval_s > 0,
             Command::Calibrate { voltage_uv, current_ua, phase } => {
-                let steps = 1..=10_000_000;
-                steps.contains(&voltage_uv) && steps.contains(&current_ua) && (-256..=256).contains(&phase)
+                let steps = 1..=4_000_000;
+                let fits = u64::from(voltage_uv) * u64::from(current_ua) >= 110_000_000;
+                steps.contains(&voltage_uv)
+                    && steps.contains(&current_ua)
+                    && fits
+                    && (-256..=256).contains(&phase)
             }
             Command::Register { meter, address, collector_address } => {
                 meter > 0 && address > 0 && collector_address > 0

@@ -30,9 +30,9 @@ pub struct Setup {
     pub interval_s: u16,
     /// How it seals at first.
     pub suite: Suite,
-    /// Voltage of a step of the converter, in microvolts: 1 to 10,000,000.
+    /// Voltage of a step of the converter, in microvolts: 1 to 4,000,000.
     pub voltage_uv: u32,
-    /// Current of a step of the converter, in microamperes: 1 to 10,000,000.
+    /// Current of a step of the converter, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
     pub current_ua: u32,
     /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
     pub phase: i16,

@@ -266,7 +266,7 @@ impl Session {
         let place = state.places[turn / suites.len() % state.places.len()];
         let suite = suites[turn % suites.len()];
         let known = self.attempts.sealed.iter().find(|known| (known.suite, known.place) == (suite, place));
-        let packets = if let Some(known) = known {
+        let mut packets = if let Some(known) = known {
             known.packets.clone()
         } else {
             let sealed = self.channel(own).seal(Kind::Command, suite, m, &command.to_bytes(m), rng);
@@ -274,6 +274,10 @@ impl Session {
             self.attempts.sealed.push(Sealed { suite, place, packets: packets.clone() });
             packets
         };
+        // Each attempt begins with another piece: docs/protocol.md, "Acknowledgement, resending, order".
+        let ways = suites.len() * state.places.len();
+        let pieces = packets.len();
+        packets.rotate_left(turn / ways % pieces);
         let wait_ms = policy.answer_within_ms[usize::from(suite.code())].max(1) << self.attempts.count.min(6);
         if self.attempts.count == 0 {
             self.attempts.first_ms = now_ms;
