@@ -58,18 +58,23 @@ PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))
 RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 
 # An app's files beside main.c, and the drivers of the target's board where it uses any: all that its files include from drivers/
-# has to be implemented, which is what a driver says by including the same.
+# has to be implemented, which is what a driver says by including the same. The port has its drivers in a folder, those for one app
+# alone in drivers/<app>; in ports/shared are those that several ports have, most for chips on their boards.
+SHARED_msp430 := cc2500 fm25 provision stack
+SHARED_cortex-m := $(SHARED_msp430)
 PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o,$(filter-out $(APP)/main.c,$(wildcard $(APP)/*.c)))
 included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
 USED := $(call included,$(wildcard $(APP)/*.[ch]))
 ifneq ($(USED),)
 DRIVERS := $(if $(TOOLCHAIN_drivers),$(PORT)/$(TOOLCHAIN_drivers))
-DRIVER_FILES := $(if $(DRIVERS),$(wildcard $(DRIVERS)/*.c $(DRIVERS)/*.S))
+DRIVER_FILES := $(if $(DRIVERS),$(foreach folder,$(DRIVERS) $(DRIVERS)/$(APP),$(wildcard $(folder)/*.c $(folder)/*.S)) \
+	$(patsubst %,ports/shared/%.c,$(SHARED_$(TOOLCHAIN_port))))
 MISSING := $(filter-out $(call included,$(DRIVER_FILES)),$(USED))
 ifneq ($(MISSING),)
 $(error APP=$(APP) is not known for $(TARGET): there are no drivers for $(MISSING))
 endif
-PARTS += $(patsubst ports/%,$(B)/obj/ports/%.o,$(DRIVER_FILES))
+DRIVER_OBJECTS := $(patsubst ports/%,$(B)/obj/ports/%.o,$(DRIVER_FILES))
+PARTS += $(DRIVER_OBJECTS)
 endif
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
@@ -92,16 +97,19 @@ $(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
 	$(CC) $(FLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
 
 # Drivers are small where all is.
-ifneq ($(DRIVERS),)
-$(B)/obj/$(DRIVERS)/%.c.o: $(DRIVERS)/%.c $(B)/obj/settings $(B)/obj/clock
-	@mkdir -p $(@D)
-	$(CC) $(if $(filter small,$(VARIANT)),$(PORT_CFLAGS:-O2=-Os),$(PORT_CFLAGS)) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+ifeq ($(VARIANT),small)
+$(DRIVER_OBJECTS): PORT_CFLAGS := $(PORT_CFLAGS:-O2=-Os)
 endif
 
 # The app's frame around the operation is the same in every variant, too.
 $(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
 	@mkdir -p $(@D)
 	$(CC) $(PORT_CFLAGS) $(BENCH_FLAGS) -MMD -MP -c $< -o $@
+
+# What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
+ifeq ($(TOOLCHAIN_port),msp430)
+$(B)/obj/meter/parts/metering.o: PORT_CFLAGS += -mhwmult=none
+endif
 
 $(B)/obj/$(APP)/parts/%.o: $(APP)/%.c $(B)/obj/settings
 	@mkdir -p $(@D)

@@ -41,6 +41,10 @@ ws_unexpected_interrupt:
     .set ws_interrupt_p1, ws_unexpected_interrupt
     .weak ws_interrupt_ta0
     .set ws_interrupt_ta0, ws_unexpected_interrupt
+    .weak ws_interrupt_ta1
+    .set ws_interrupt_ta1, ws_unexpected_interrupt
+    .weak ws_interrupt_adc12
+    .set ws_interrupt_adc12, ws_unexpected_interrupt
 
 ; 64 vectors, the last is reset (SLAS655, "Interrupt Vector Addresses").
     .section .vectors, "a", @progbits
@@ -48,11 +52,14 @@ ws_unexpected_interrupt:
     .short ws_unexpected_interrupt
     .endr
     .short ws_interrupt_p1
-    .rept 5
+    .short ws_unexpected_interrupt
+    .short ws_interrupt_ta1
+    .rept 3
     .short ws_unexpected_interrupt
     .endr
     .short ws_interrupt_ta0
-    .rept 9
+    .short ws_interrupt_adc12
+    .rept 8
     .short ws_unexpected_interrupt
     .endr
     .short ws_reset

@@ -1,12 +1,15 @@
-/* The harvested node's board: MSP430F5438A, CC2500. User's guide SLAU208, "Digital I/O Module"; ports and pins as in data sheet
+/* The board: MSP430F5438A, CC2500; where it is a meter, also an FM25L16B and two transformers. User's guide SLAU208, "Digital I/O Module"; ports and pins as in data sheet
  * SLAS655, "Peripheral File Map".
  *
  *   P3.0  out  CSn of the CC2500      P3.1 UCB0SIMO   P3.2 UCB0SOMI   P3.3 UCB0CLK
+ *   P3.4  out  CS of the FM25L16B
  *   P1.3  in   GDO0                   P1.5  in   GDO2
- *   P6.0  A0   stored voltage through a divider by 4
+ *   P6.0  A0   stored voltage through a divider by 4 (the harvested node)
+ *   P6.1  A1   mains voltage          P6.2  A2   mains current, both around half of the supply (the meter)
  * All others are outputs at 0, as an input that floats draws current. */
 #include "../../../drivers/board.h"
 
+#include "../../shared/spi.h"
 #include "registers.h"
 
 /* Outputs, directions and functions of P1 and P2, P3 and P4, and so on to P11: the even register is the first of a pair. */
@@ -16,6 +19,8 @@
 #define PORT_DIR(pair) REGISTER(PORT_BASE(pair) + 0x04u)
 #define PORT_REN(pair) REGISTER(PORT_BASE(pair) + 0x06u)
 
+#define ANALOG (STORED_ENERGY | MAINS_VOLTAGE | MAINS_CURRENT)
+
 void ws_board_start(void)
 {
     uint8_t pair;
@@ -23,17 +28,18 @@ void ws_board_start(void)
     for (pair = 0; pair < PORTS; pair++) {
         PORT_OUT(pair) = 0;
     }
-    /* CSn is high, and so nothing is asked of the CC2500, before it becomes an output. */
-    PORT_OUT(1) = RADIO_SELECT;
-    /* Nobody drives SOMI while CSn is high: its resistor pulls it down. */
-    PORT_REN(1) = RADIO_SOMI;
+    /* The select lines are high, and so nothing is asked of a chip, before they become outputs. */
+    PORT_OUT(1) = RADIO_SELECT | MEMORY_SELECT;
+    /* Nobody drives SOMI while these are high: its resistor pulls it down. */
+    PORT_REN(1) = SPI_SOMI;
     PORT_DIR(0) = (uint16_t)~(RADIO_GDO0 | RADIO_GDO2);
-    PORT_DIR(1) = (uint16_t)~RADIO_SOMI;
-    PORT_DIR(2) = (uint16_t)~(STORED_ENERGY << 8);
+    PORT_DIR(1) = (uint16_t)~SPI_SOMI;
+    PORT_DIR(2) = (uint16_t)~(ANALOG << 8);
     PORT_DIR(3) = 0xffffu;
     PORT_DIR(4) = 0xffffu;
     /* P11 has no partner. */
     PORT_DIR(5) = 0x00ffu;
-    /* The converter's input has its digital buffer off (SLAU208, "ADC12_A Port Selection"). */
-    P6SEL = STORED_ENERGY;
+    /* The converter's inputs have their digital buffers off (SLAU208, "ADC12_A Port Selection"). */
+    P6SEL = ANALOG;
+    ws_spi_start();
 }

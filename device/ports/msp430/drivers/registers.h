@@ -20,10 +20,13 @@
 #define RADIO_GDO0 0x08u
 #define RADIO_GDO2 0x20u
 #define RADIO_SELECT 0x01u
-#define RADIO_SIMO 0x02u
-#define RADIO_SOMI 0x04u
-#define RADIO_CLK 0x08u
+#define MEMORY_SELECT 0x10u
+#define SPI_SIMO 0x02u
+#define SPI_SOMI 0x04u
+#define SPI_CLK 0x08u
 #define STORED_ENERGY 0x01u
+#define MAINS_VOLTAGE 0x02u
+#define MAINS_CURRENT 0x04u
 
 /* The status register: interrupts allowed; what is off in the low-power modes ("Operating Modes"). */
 #define SR_GIE 0x0008u
