@@ -206,6 +206,12 @@ pub trait Peripheral: Send {
         let _ = clock_hz;
     }
 
+    /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2), told whenever the program sets
+    /// them; 1 after a reset.
+    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64) {
+        let _ = (apb1, apb2);
+    }
+
     /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
     fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
         let _ = (bytes, now);
@@ -614,6 +620,14 @@ impl PeripheralBus {
         self.devices[index].0.write_bit(address, bit, on, &mut context)?;
         self.settle(index, now, pc);
         Ok(())
+    }
+
+    /// Tells the devices of the peripheral buses' clocks: see [`Peripheral::set_bus_dividers`].
+    pub fn set_bus_dividers(&mut self, apb1: u64, apb2: u64) {
+        for device in &mut self.devices {
+            device.set_bus_dividers(apb1, apb2);
+        }
+        self.reschedule();
     }
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.

@@ -123,7 +123,10 @@ impl<T: Timing> Cpu<T> {
         let result = if PRIVATE.contains(&address) {
             self.system_write(address, size, value)
         } else if self.timing.registers().contains(&address) {
-            self.timing.write_register(address, size, value, pc)
+            let written = self.timing.write_register(address, size, value, pc);
+            let (apb1, apb2) = self.timing.bus_dividers();
+            self.bus.set_bus_dividers(apb1, apb2);
+            written
         } else {
             self.bus.write(address, size, value, self.state.cycles, pc, watch.observer())
         };

@@ -9,7 +9,7 @@ use super::timing::Timing;
 use crate::observe::{Unwatched, Watched};
 use crate::trace::Traced;
 use crate::{
-    Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Stop, Trace, Until, peripherals,
+    Board, Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Stop, Trace, Until, peripherals,
 };
 
 /// A microcontroller with a Cortex-M core, its cycles counted by `T`.
@@ -57,6 +57,8 @@ impl<T: Timing> Cpu<T> {
         let memory = Memory::new(part)?;
         let devices: Result<Vec<_>, _> =
             part.peripherals.iter().map(|spec| peripherals::new_peripheral(part, spec)).collect();
+        let mut devices = devices?;
+        devices.iter_mut().for_each(|device| device.set_clock(clock_hz));
         let mut cpu = Cpu {
             part: part.clone(),
             architecture,
@@ -66,7 +68,7 @@ impl<T: Timing> Cpu<T> {
             timing: T::new(part, clock_hz)?,
             system: System::new(part.core, memory.boot_address()),
             memory,
-            bus: PeripheralBus::new(devices?)?,
+            bus: PeripheralBus::new(devices)?,
             strict: 0,
             due: 0,
             limit: u64::MAX,
@@ -76,6 +78,8 @@ impl<T: Timing> Cpu<T> {
             return_flow: Flow::Next,
             calls: Vec::new(),
         };
+        cpu.bus.board = Board::new(clock_hz);
+        cpu.bus.board.supply_v = super::flash::SUPPLY_V;
         cpu.reset();
         Ok(cpu)
     }
@@ -217,6 +221,14 @@ impl<T: Timing> Machine for Cpu<T> {
             self.code.invalidate(offset, bytes.len() as u32);
         }
         true
+    }
+
+    fn board(&self) -> Option<&Board> {
+        Some(&self.bus.board)
+    }
+
+    fn board_mut(&mut self) -> Option<&mut Board> {
+        Some(&mut self.bus.board)
     }
 
     fn snapshot(&self) -> Box<dyn Machine> {

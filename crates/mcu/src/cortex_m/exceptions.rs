@@ -30,10 +30,8 @@ impl<T: Timing> Cpu<T> {
             self.refresh(watch);
             if self.state.sleep != Sleep::Awake && !self.wakes() {
                 let next = self.next_event();
-                if next == u64::MAX && self.limit == u64::MAX {
-                    return Ok(Next::Stop(Stop::Halted));
-                }
-                if next == u64::MAX {
+                let attended = self.bus.board.attended && self.limit != u64::MAX;
+                if next == u64::MAX && !attended {
                     return Ok(Next::Stop(Stop::Halted));
                 }
                 let until = next.min(self.limit).max(self.state.cycles + 1);

@@ -17,6 +17,7 @@ impl<T: Timing> Cpu<T> {
         if let Some(fault) = &self.reset_fault {
             return Err(fault.clone());
         }
+        self.bus.resume(self.state.cycles, self.state.pc);
         self.code.mark(&until.addresses);
         let result = self.execute(until.cycles.unwrap_or(u64::MAX), watch);
         self.code.unmark();

@@ -11,7 +11,7 @@ use crate::{Fault, Part};
 use std::ops::Range;
 
 /// The supply for which the wait states are checked, in volts: the upper range of all four families, 2.7 to 3.6 V.
-const SUPPLY_V: f64 = 3.3;
+pub(super) const SUPPLY_V: f64 = 3.3;
 
 /// The flash interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,6 +187,11 @@ impl FlashRegisters {
             self.check("RCC", address, pc)?;
         }
         Ok(Changed::default())
+    }
+
+    /// See [`Rcc::bus_dividers`].
+    pub fn bus_dividers(&self) -> (u64, u64) {
+        self.rcc.bus_dividers()
     }
 
     fn write_acr(&mut self, value: u32, address: u32, pc: u32) -> Result<Changed, Fault> {

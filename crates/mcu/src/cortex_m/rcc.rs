@@ -28,6 +28,10 @@ const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
 /// STM32F4 and F7: PLLI2S; F7: PLLSAI.
 const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 
+/// RCC_CSR: what was the last reset's cause, and the bit that clears it.
+const CAUSES: u32 = 0xfe00_0000;
+const RMVF: u32 = 1 << 24;
+
 impl Rcc {
     pub fn new(interface: Interface) -> Rcc {
         let mut rcc = Rcc { interface, words: [0; WORDS], status: 0 };
@@ -63,6 +67,13 @@ impl Rcc {
         }
     }
 
+    fn csr(&self) -> usize {
+        match self.interface {
+            Interface::F0 | Interface::F1 => word(0x24),
+            Interface::F4 | Interface::F7 => word(0x74),
+        }
+    }
+
     fn cfgr(&self) -> usize {
         match self.interface {
             Interface::F0 | Interface::F1 => word(0x04),
@@ -78,7 +89,13 @@ impl Rcc {
     /// Writes the register at `offset` (a multiple of 4), ready and status bits following.
     pub fn write(&mut self, offset: u32, value: u32) {
         let index = word(offset);
+        let before = self.words[index];
         self.words[index] = value;
+        if index == self.csr() {
+            // The causes of the last reset stay until RMVF clears them.
+            let causes = if value & RMVF != 0 { 0 } else { before & CAUSES };
+            self.words[index] = value & !(CAUSES | RMVF) | causes;
+        }
         self.follow(0, &CR_READY);
         match self.interface {
             Interface::F0 | Interface::F1 => {
@@ -107,6 +124,20 @@ impl Rcc {
         for &(enable, ready) in bits {
             let on = self.words[index] >> enable & 1;
             self.words[index] = self.words[index] & !(1 << ready) | on << ready;
+        }
+    }
+
+    /// Cycles of the core's clock in one of APB1's and one of APB2's: "Clock configuration register", PPRE1 and PPRE2 (STM32F0:
+    /// one bus, PPRE).
+    pub fn bus_dividers(&self) -> (u64, u64) {
+        let divider = |shift: u32| match self.words[self.cfgr()] >> shift & 7 {
+            setting @ 4.. => 1 << (setting - 3),
+            _ => 1,
+        };
+        match self.interface {
+            Interface::F0 => (divider(8), divider(8)),
+            Interface::F1 => (divider(8), divider(11)),
+            Interface::F4 | Interface::F7 => (divider(10), divider(13)),
         }
     }
 

@@ -206,4 +206,9 @@ pub trait Timing: Clone + Send + 'static {
         let _ = value;
         Err(Fault::Unmapped { pc, address, size, kind: "write" })
     }
+
+    /// Cycles of the core's clock in one of APB1's and one of APB2's, as the program has set them.
+    fn bus_dividers(&self) -> (u64, u64) {
+        (1, 1)
+    }
 }

@@ -28,9 +28,12 @@ pub mod msp430_watchdog;
 pub mod r8c_ports;
 pub mod r8c_system;
 pub(crate) mod register;
+pub mod stm32_adc;
+pub mod stm32_exti;
 pub mod stm32_gpio;
 pub mod stm32_iwdg;
 pub mod stm32_pwr;
+pub mod stm32_spi;
 pub mod stm32_timer;
 pub mod stm32_usart;
 
@@ -85,9 +88,12 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "msp430-usci-spi" => return Ok(Box::new(msp430_usci_spi::Spi::new(part, spec))),
         "msp430-usci-uart" => return Ok(Box::new(msp430_usci_uart::Uart::new(part, spec))),
         "msp430-watchdog" => return Ok(Box::new(msp430_watchdog::Watchdog::new(part, spec))),
+        "stm32-adc" => return Ok(Box::new(stm32_adc::Adc::new(part, spec)?)),
+        "stm32-exti" => return Ok(Box::new(stm32_exti::Exti::new(spec)?)),
         "stm32-gpio" => return Ok(Box::new(stm32_gpio::Gpio::new(spec))),
         "stm32-iwdg" => return Ok(Box::new(stm32_iwdg::Iwdg::new(spec))),
         "stm32-pwr" => return Ok(Box::new(stm32_pwr::Pwr::new(spec))),
+        "stm32-spi" => return Ok(Box::new(stm32_spi::Spi::new(spec))),
         "stm32-timer" => return Ok(Box::new(stm32_timer::Timer::new(spec))),
         "stm32-usart" => return Ok(Box::new(stm32_usart::Usart::new(spec))),
         _ => {}

@@ -1,9 +1,10 @@
 //! A general-purpose port of the STM32: outputs with pin events, inputs that read what is driven or pulled.
 //!
 //! RM0091 section 8.4, RM0090 section 8.4, RM0410 section 6.4 (MODER layout); RM0041 section 7.2 (CRL/CRH layout,
-//! `settings.layout = 1`). Alternate functions and analogue modes keep their settings and drive nothing.
+//! `settings.layout = 1`). Alternate functions and analogue modes keep their settings and drive nothing; an input reads what the
+//! board drives, and else its pull-up.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
 /// One port of 16 pins.
@@ -65,12 +66,12 @@ impl Gpio {
         self.output & self.outputs()
     }
 
-    /// IDR: outputs read back, inputs read their pull-up; nothing else drives a pin.
-    fn input(&self) -> u32 {
-        let pulled = (0..16)
-            .filter(|&pin| !self.is_output(pin) && self.is_pulled_up(pin))
-            .fold(0, |mask, pin| mask | 1 << pin);
-        self.levels() | pulled
+    /// IDR: outputs read back, others what is around drives them to, or their pull-up.
+    fn input(&self, board: &Board) -> u32 {
+        let high = |pin: usize| board.level(&self.name, pin as u8).unwrap_or_else(|| self.is_pulled_up(pin));
+        let others =
+            (0..16).filter(|&pin| !self.is_output(pin) && high(pin)).fold(0, |mask, pin| mask | 1 << pin);
+        self.levels() | others
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
@@ -118,7 +119,7 @@ impl Peripheral for Gpio {
         let offset = address - self.base;
         let word = match self.register(offset & !3) {
             Some(Register::Setup(index)) => self.setup[index],
-            Some(Register::Input) => self.input(),
+            Some(Register::Input) => self.input(context.board),
             Some(Register::Output) => self.output,
             // Write-only: they read as zero.
             Some(Register::SetReset | Register::Reset) => 0,
@@ -137,7 +138,7 @@ impl Peripheral for Gpio {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let offset = address - self.base;
-        let before = self.levels();
+        let (driven, before) = (self.outputs(), self.levels());
         let merge = |old: u32| super::register::merged_word(old, offset, size, value);
         match self.register(offset & !3) {
             Some(Register::Setup(index)) => self.setup[index] = merge(self.setup[index]),
@@ -158,6 +159,9 @@ impl Peripheral for Gpio {
         let after = self.levels();
         if before != after {
             context.pins(&self.name, before, after);
+        }
+        if (driven, before) != (self.outputs(), after) {
+            context.board.drive(&self.name, self.outputs(), after, context.now);
         }
         Ok(())
     }

@@ -107,6 +107,10 @@ impl Timing for M0 {
         self.registers.read(address, size, pc)
     }
 
+    fn bus_dividers(&self) -> (u64, u64) {
+        self.registers.bus_dividers()
+    }
+
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
         let changed = self.registers.write(address, size, value, pc)?;
         let settings = self.registers.settings();

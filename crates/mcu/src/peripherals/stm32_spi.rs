@@ -1,0 +1,267 @@
+//! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled or by interrupt.
+//!
+//! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. The select line is software's
+//! (`SSM`, `SSI`). A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
+//! prescaler of APB2. What comes in is from the chip on the board that is selected, ones if none is. Slaves, one-wire
+//! modes, 16 bits, check sums, DMA, I2S and the other order of the bits are refused with a fault.
+
+use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock};
+use std::ops::Range;
+
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const SR: u32 = 0x08;
+const DR: u32 = 0x0c;
+
+/// CR1.
+const PHASE: u32 = 1 << 0;
+const POLARITY: u32 = 1 << 1;
+const MASTER: u32 = 1 << 2;
+const ENABLE: u32 = 1 << 6;
+const SSI: u32 = 1 << 8;
+const SSM: u32 = 1 << 9;
+/// LSBFIRST, RXONLY, DFF, CRCNEXT, CRCEN, BIDIOE, BIDIMODE.
+const NOT_MODELLED: u32 = 0xfc80;
+/// What changes only while SPE is clear: BR, MSTR, CPOL, CPHA.
+const LOCKED: u32 = 0x3f;
+/// SR, and the enables of CR2.
+const RXNE: u32 = 1 << 0;
+const TXE: u32 = 1 << 1;
+const OVR: u32 = 1 << 6;
+const BSY: u32 = 1 << 7;
+const ERRIE: u32 = 1 << 5;
+const RXNEIE: u32 = 1 << 6;
+const TXEIE: u32 = 1 << 7;
+
+/// An SPI master on APB2.
+#[derive(Clone)]
+pub struct Spi {
+    name: String,
+    base: u32,
+    irq: Option<u8>,
+    clock_hz: u64,
+    /// Core cycles of a cycle of the bus clock.
+    bus_divider: u64,
+    control: [u32; 2],
+    /// The byte being sent and the cycle at which its last bit clock ends.
+    shifting: Option<(u8, u64)>,
+    /// A byte waiting in the data register.
+    waiting: Option<u8>,
+    received: u8,
+    /// RXNE, OVR.
+    status: u32,
+    /// The data register was read while OVR was set; reading SR clears that then.
+    data_read: bool,
+    /// What the selected chip did not understand, until the program looks.
+    refused: Option<String>,
+}
+
+impl Spi {
+    /// The interface at `spec.base`, interrupting with `spec.irq`.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> Spi {
+        Spi {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq: spec.irq,
+            clock_hz: 1_000_000,
+            bus_divider: 1,
+            control: [0; 2],
+            shifting: None,
+            waiting: None,
+            received: 0,
+            status: 0,
+            data_read: false,
+            refused: None,
+        }
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// Core cycles of a bit clock.
+    fn bit_cycles(&self) -> u64 {
+        self.bus_divider << ((self.control[0] >> 3 & 7) + 1)
+    }
+
+    fn clock(&self) -> SpiClock {
+        // POLARITY and PHASE stand as the mode's two bits do.
+        let mode = (self.control[0] & (POLARITY | PHASE)) as u8;
+        SpiClock { mode, hz: self.clock_hz / self.bit_cycles() }
+    }
+
+    fn start(&mut self, byte: u8, now: u64) {
+        self.shifting = Some((byte, now + 8 * self.bit_cycles()));
+    }
+
+    fn flags(&self) -> u32 {
+        let empty = if self.waiting.is_none() { TXE } else { 0 };
+        let busy = if self.shifting.is_some() { BSY } else { 0 };
+        self.status | empty | busy
+    }
+
+    /// Ends the byte whose time is over.
+    fn advance(&mut self, context: &mut Context<'_, '_>) {
+        while let Some((byte, end)) = self.shifting.filter(|(_, end)| *end <= context.now) {
+            let answer = context.board.transfer(&self.name, self.clock(), byte, end);
+            let answer = answer.unwrap_or_else(|what| {
+                self.refused = Some(what);
+                0xff
+            });
+            if self.status & RXNE != 0 {
+                // What comes is lost.
+                self.status |= OVR;
+            } else {
+                self.received = answer;
+                self.status |= RXNE;
+            }
+            self.shifting = None;
+            if let Some(next) = self.waiting.take() {
+                self.start(next, end);
+            }
+        }
+        self.signal(context);
+    }
+
+    fn signal(&self, context: &mut Context<'_, '_>) {
+        let Some(irq) = self.irq else { return };
+        let (flags, enables) = (self.flags(), self.control[1]);
+        let wanted = enables & RXNEIE != 0 && flags & RXNE != 0
+            || enables & TXEIE != 0 && flags & TXE != 0
+            || enables & ERRIE != 0 && flags & OVR != 0;
+        if wanted {
+            context.request(irq);
+        } else {
+            context.withdraw(irq);
+        }
+    }
+
+    fn write_control(&mut self, value: u32) -> Result<(), &'static str> {
+        let before = self.control[0];
+        if value & NOT_MODELLED != 0 {
+            return Err("only full duplex with eight bits, the most significant first, is modelled");
+        }
+        if before & ENABLE != 0 && (before ^ value) & LOCKED != 0 {
+            return Err("BR, MSTR, CPOL and CPHA change only while SPE is clear");
+        }
+        if value & ENABLE != 0 && value & (MASTER | SSM | SSI) != MASTER | SSM | SSI {
+            return Err("only a master whose select line is software's (MSTR, SSM, SSI) is modelled");
+        }
+        if value & ENABLE == 0 && self.shifting.is_some() {
+            return Err("it is disabled in the midst of a byte (BSY)");
+        }
+        self.control[0] = value & 0xffff;
+        Ok(())
+    }
+}
+
+impl Peripheral for Spi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        std::iter::once(self.base..self.base + 0x400).collect()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.advance(context);
+        if let Some(what) = &self.refused {
+            return Err(self.fault(address, context, what));
+        }
+        let offset = address - self.base;
+        let word = match offset & !3 {
+            CR1 => self.control[0],
+            CR2 => self.control[1],
+            SR => {
+                let flags = self.flags();
+                if std::mem::take(&mut self.data_read) {
+                    self.status &= !OVR;
+                }
+                flags
+            }
+            DR => {
+                self.data_read = self.status & OVR != 0;
+                self.status &= !RXNE;
+                u32::from(self.received)
+            }
+            _ => return Err(self.fault(address, context, "register not modelled")),
+        };
+        self.signal(context);
+        Ok(super::register::part_of_word(word, offset, size))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.advance(context);
+        let offset = address - self.base;
+        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
+        match offset & !3 {
+            CR1 => {
+                let value = merge(self.control[0]);
+                self.write_control(value).map_err(|what| self.fault(address, context, what))?;
+            }
+            CR2 => {
+                let value = merge(self.control[1]);
+                if value & !(ERRIE | RXNEIE | TXEIE) != 0 {
+                    return Err(self.fault(address, context, "of CR2 only the interrupts are modelled"));
+                }
+                self.control[1] = value;
+            }
+            DR if self.control[0] & ENABLE == 0 => {
+                return Err(self.fault(address, context, "a byte is sent while SPE is clear"));
+            }
+            DR if self.waiting.is_some() => {
+                return Err(self.fault(address, context, "a byte is written over one that waits (TXE)"));
+            }
+            DR => {
+                let byte = merge(0) as u8;
+                if self.shifting.is_none() {
+                    self.start(byte, context.now);
+                } else {
+                    self.waiting = Some(byte);
+                }
+            }
+            _ => return Err(self.fault(address, context, "register not modelled")),
+        }
+        self.signal(context);
+        Ok(())
+    }
+
+    fn set_clock(&mut self, clock_hz: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64) {
+        self.bus_divider = apb2;
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context);
+    }
+
+    fn reset(&mut self) {
+        self.bus_divider = 1;
+        self.control = [0; 2];
+        self.shifting = None;
+        self.waiting = None;
+        self.received = 0;
+        self.status = 0;
+        self.data_read = false;
+        self.refused = None;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
