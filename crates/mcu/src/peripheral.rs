@@ -625,7 +625,7 @@ impl PeripheralBus {
     /// Tells the devices of the peripheral buses' clocks: see [`Peripheral::set_bus_dividers`].
     pub fn set_bus_dividers(&mut self, apb1: u64, apb2: u64) {
         for device in &mut self.devices {
-            device.set_bus_dividers(apb1, apb2);
+            device.0.set_bus_dividers(apb1, apb2);
         }
         self.reschedule();
     }

@@ -1,11 +1,9 @@
-/* In a section of its own that start-up leaves alone; on a part whose flash is erased in segments it fills one. */
+/* In a section of its own, which the port's linker script puts where a programmer can write it without the program. */
 #include "../../drivers/provision.h"
 
-#define SEGMENT 512
+extern const volatile uint8_t ws_provision[WS_PROVISION_BYTES];
 
-extern const volatile uint8_t ws_provision[SEGMENT];
-
-__attribute__((section(".provision"), aligned(SEGMENT))) const volatile uint8_t ws_provision[SEGMENT] = {0xff, 0xff};
+__attribute__((section(".provision"))) const volatile uint8_t ws_provision[WS_PROVISION_BYTES] = {0xff, 0xff};
 
 void ws_provision_read(uint8_t at, uint8_t *out, uint8_t len)
 {

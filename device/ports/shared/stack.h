@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Fills what is not in use, so that ws_stack_untouched (drivers/reset.h) knows what was touched since. Interrupts are off. */
+/* Fills what is not in use, so that ws_stack_untouched (drivers/reset.h) knows what was touched since. Interrupts
+ * meanwhile may use 32 bytes. */
 void ws_stack_paint(void);
 
 #endif

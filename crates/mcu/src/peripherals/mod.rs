@@ -20,6 +20,7 @@ pub mod msp430_flash;
 pub mod msp430_pmm;
 pub mod msp430_ports;
 pub mod msp430_ref;
+pub mod msp430_sys;
 pub mod msp430_timer_a;
 pub mod msp430_ucs;
 pub mod msp430_usci_spi;
@@ -83,6 +84,7 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
         "msp430-flash" => return Ok(Box::new(msp430_flash::Flash::new(part, spec)?)),
         "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(part, spec)?)),
         "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),
+        "msp430-sys" => return Ok(Box::new(msp430_sys::Sys::new(spec))),
         "msp430-timer-a" => return Ok(Box::new(msp430_timer_a::TimerA::new(part, spec))),
         "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),
         "msp430-usci-spi" => return Ok(Box::new(msp430_usci_spi::Spi::new(part, spec))),

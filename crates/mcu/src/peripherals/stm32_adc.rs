@@ -186,7 +186,7 @@ impl Adc {
     fn advance(&mut self, context: &mut Context<'_, '_>) {
         while let Some((group, sampled, at)) = self.converting.filter(|(_, _, at)| *at <= context.now) {
             let Some(volts) = sampled else {
-                let volts = context.board.analog_v(self.channel(group) as u8);
+                let volts = context.board.analog_v(self.channel(group) as u8, at);
                 let end = at + u64::from(self.bits()) * self.clock_cycles();
                 self.converting = Some((group, Some(volts), end));
                 continue;

@@ -1,0 +1,250 @@
+//! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the parts with a CC2500 and an
+//! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
+
+use lab::elf::Firmware;
+use lab::firmware::build_app;
+use lab::target::House;
+use mcu::chips::cc2500::{Cc2500, Frame};
+use mcu::chips::fm25::Fm25;
+use mcu::{Board, Machine, Pin, Signal, Stop, Until, Wiring};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use wire::meter::{
+    Accepted, Answered, Cause, Collector, Command, Content, Due, Heard, Identity, MeterState, Outcome,
+    PROVISION_SYMBOL, Policy, Provision, Setup, Status, Suite, Transmission,
+};
+
+const METER: u16 = 7;
+const METER_ADDRESS: u8 = 0x11;
+const COLLECTOR_ADDRESS: u8 = 0x22;
+/// 2026-01-01 00:00:00 UTC in the protocol's milliseconds: 9497 days after 2000-01-01.
+const START_MS: u64 = 9497 * 86_400_000;
+/// How far apart the world looks at the radio.
+const STEP_S: f64 = 0.002;
+/// A bit at 249.9 kbit/s, in nanoseconds (drivers' register settings), and the bytes around a packet: preamble, sync word,
+/// length, check sum.
+const BIT_NS: u64 = 4001;
+const AROUND: u64 = 4 + 4 + 1 + 2;
+/// From one packet of the collector's to the next, so that the meter is back in receive.
+const GAP_NS: u64 = 6_000_000;
+
+/// What is on the board of a target, and where.
+struct Wires {
+    target: &'static str,
+    variant: &'static str,
+    spi: &'static str,
+    radio_select: Pin,
+    /// GDO0 and SO.
+    radio_outputs: Vec<(u8, Pin)>,
+    memory_select: Pin,
+    voltage_channel: u8,
+    current_channel: u8,
+    supply_v: f64,
+}
+
+fn msp430() -> Wires {
+    Wires {
+        target: "msp430f5438a",
+        variant: "small",
+        spi: "UCB0",
+        radio_select: Pin::new("P3", 0),
+        radio_outputs: vec![(0, Pin::new("P1", 3)), (1, Pin::new("P3", 2))],
+        memory_select: Pin::new("P3", 4),
+        voltage_channel: 1,
+        current_channel: 2,
+        supply_v: 3.0,
+    }
+}
+
+/// A meter, and the collector that it talks to.
+struct Rig {
+    machine: Box<dyn Machine>,
+    clock_hz: u64,
+    collector: Collector,
+    rng: StdRng,
+    accepted: Vec<Accepted>,
+    answered: Vec<Answered>,
+    air_free_ns: u64,
+}
+
+impl Rig {
+    fn new(wires: &Wires, suite: Suite, seed: u64) -> Rig {
+        println!("{}: seed {seed}", wires.target);
+        let house = House::find().expect("the project's folder");
+        let target = house.target(wires.target).expect("a target");
+        let clock_hz = target.part.default_clock_hz;
+        let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
+        let path = build_app(&house, &target, &point, wires.variant, "meter").expect("it builds");
+        let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
+        let mut rng = StdRng::seed_from_u64(seed);
+        let identity = Identity::generate(&mut rng);
+        // 230 V at 1 V of amplitude, 10 A of amplitude at 0.5 V; a step is a 1024th of the supply.
+        let step_v = wires.supply_v / 1024.0;
+        let setup = Setup {
+            meter: METER,
+            address: METER_ADDRESS,
+            collector_address: COLLECTOR_ADDRESS,
+            channel: 0,
+            power: 0xff,
+            interval_s: 1,
+            suite,
+            voltage_uv: (230.0 * 2f64.sqrt() * step_v * 1e6).round() as u32,
+            current_ua: (20.0 * step_v * 1e6).round() as u32,
+            phase: 0,
+        };
+        let provision = Provision::generate(setup, identity.public(), &mut rng);
+        let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
+        let record = provision.record();
+        let state = MeterState::new(&record);
+        collector.add(record, state).expect("a new meter");
+
+        let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
+        machine.load(firmware.image()).expect("it fits");
+        assert!(
+            machine
+                .poke(firmware.symbol(PROVISION_SYMBOL).expect("the symbol").address, &provision.flash()[..])
+        );
+        let mut memory = Fm25::new();
+        memory.memory_mut()[..1024].copy_from_slice(&provision.eeprom()[..]);
+        let board = machine.board_mut().expect("the family has a board");
+        board.attended = true;
+        board.supply_v = wires.supply_v;
+        let mains = |amplitude_v, seed| Signal::Mains {
+            offset_v: wires.supply_v / 2.0,
+            amplitude_v,
+            hz: 50.0,
+            phase_rad: 0.0,
+            harmonics: Vec::new(),
+            noise_v: 0.003,
+            seed,
+        };
+        board.set_signal(wires.voltage_channel, mains(1.0, 1));
+        board.set_signal(wires.current_channel, mains(0.5, 2));
+        let wiring =
+            |select: &Pin, outputs| Wiring { spi: wires.spi.into(), select: select.clone(), outputs };
+        board.mount(Box::new(Cc2500::new()), wiring(&wires.radio_select, wires.radio_outputs.clone()));
+        board.mount(Box::new(memory), wiring(&wires.memory_select, Vec::new()));
+        machine.reset();
+        Rig { machine, clock_hz, collector, rng, accepted: Vec::new(), answered: Vec::new(), air_free_ns: 0 }
+    }
+
+    fn board(&mut self) -> &mut Board {
+        self.machine.board_mut().expect("a board")
+    }
+
+    fn radio(&mut self) -> &mut Cc2500 {
+        self.board().chip_mut("CC2500").expect("mounted").downcast_mut().expect("a CC2500")
+    }
+
+    fn now_ns(&self) -> u64 {
+        (u128::from(self.machine.cycles()) * 1_000_000_000 / u128::from(self.clock_hz)) as u64
+    }
+
+    fn send(&mut self, transmission: Transmission) {
+        for bytes in transmission.packets {
+            let start_ns = self.air_free_ns.max(self.now_ns() + GAP_NS);
+            let end_ns = start_ns + (AROUND + bytes.len() as u64) * 8 * BIT_NS;
+            self.air_free_ns = end_ns + GAP_NS;
+            self.radio().hear(Frame { start_ns, end_ns, bytes });
+        }
+    }
+
+    /// A step of the world.
+    fn step(&mut self) {
+        let cycles = self.machine.cycles() + (STEP_S * self.clock_hz as f64) as u64;
+        let stop = self.machine.run(&Until { cycles: Some(cycles), ..Until::default() });
+        assert_eq!(stop, Ok(Stop::Cycles), "at {:#x}", self.machine.pc());
+        let now_ms = START_MS + self.now_ns() / 1_000_000;
+        for frame in self.radio().take_sent() {
+            match self.collector.hear(&frame.bytes, now_ms) {
+                Heard::Report(accepted) => {
+                    let acknowledgement =
+                        self.collector.stored(METER, accepted.report.n).expect("handed out");
+                    self.send(acknowledgement);
+                    self.accepted.push(*accepted);
+                }
+                Heard::Again(acknowledgement) => self.send(acknowledgement),
+                Heard::Answer(answered) => self.answered.push(*answered),
+                Heard::Piece | Heard::Busy => {}
+                Heard::Refused(refusal) => panic!("refused: {}", refusal.name()),
+            }
+        }
+        for due in self.collector.due(now_ms, &mut self.rng) {
+            match due {
+                Due::Save(state) => self.collector.saved(METER, state.revision),
+                Due::Send(transmission) => self.send(transmission),
+            }
+        }
+    }
+
+    /// Goes on until `done`, or fails after so many seconds of the meter's.
+    fn run_until(&mut self, within_s: f64, what: &str, done: impl Fn(&Rig) -> bool) {
+        let limit_ns = self.now_ns() + (within_s * 1e9) as u64;
+        while !done(self) {
+            assert!(
+                self.now_ns() < limit_ns,
+                "{what}: not within {within_s} s; {} reports so far",
+                self.accepted.len()
+            );
+            self.step();
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Answered {
+        let before = self.answered.len();
+        self.collector.command(METER, command).expect("a command");
+        self.run_until(40.0, "an answer", |rig| rig.answered.len() > before);
+        self.answered.last().expect("an answer").clone()
+    }
+}
+
+/// The whole of it, on a target.
+fn delivers_and_obeys(wires: &Wires) {
+    let mut rig = Rig::new(wires, Suite::Aes128Gcm, 20_260_101);
+    rig.run_until(8.0, "four reports", |rig| rig.accepted.len() >= 4);
+    let Content::Alert(alert) = rig.accepted[0].report.content else {
+        panic!("{:?}", rig.accepted[0].report)
+    };
+    assert_eq!((alert.cause, alert.starts), (Cause::PowerOn, 1));
+    for pair in rig.accepted.windows(2) {
+        assert!(pair[0].report.n < pair[1].report.n, "in order");
+    }
+    let Content::Measurement(measured) = rig.accepted[3].report.content else { panic!("a measurement") };
+    // 230 V and 10 A / sqrt 2, in phase.
+    let power_w = 230.0 * 10.0 / 2f64.sqrt();
+    assert!(
+        (f64::from(measured.power_w) / power_w - 1.0).abs() < 0.01,
+        "{} W of {power_w}",
+        measured.power_w
+    );
+
+    let answered = rig.command(Command::ReadStatus { page: 1 });
+    assert_eq!(answered.answer.outcome, Outcome::Done);
+    let Some(Status::Metering { voltage_dv, current_ca, .. }) = answered.answer.status(1) else {
+        panic!("{answered:?}")
+    };
+    assert!((f64::from(voltage_dv) / 10.0 - 230.0).abs() < 2.0, "{voltage_dv} tenths of a volt");
+    assert!((f64::from(current_ca) / 100.0 - 7.07).abs() < 0.1, "{current_ca} hundredths of an ampere");
+
+    let answered = rig.command(Command::Configure { interval_s: 2, suite: Suite::EciesEcdsa });
+    assert_eq!(answered.answer.outcome, Outcome::Done);
+    let before = rig.accepted.len();
+    rig.run_until(60.0, "two signed reports", |rig| {
+        rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).count() >= 2
+    });
+    let signed: Vec<&Accepted> =
+        rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).collect();
+    assert!(
+        signed
+            .iter()
+            .all(|report| report.sealed.len() == 144
+                && matches!(report.report.content, Content::Measurement(_)))
+    );
+    let answered = rig.command(Command::SetTime { time_s: (START_MS / 1000) as u32 });
+    assert_eq!(answered.answer.outcome, Outcome::Done);
+}
+
+#[test]
+fn the_msp430_delivers_sealed_measurements_and_takes_commands() {
+    delivers_and_obeys(&msp430());
+}
