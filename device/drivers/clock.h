@@ -7,9 +7,11 @@
 
 #include <stdint.h>
 
-/* What the port's clock divides: 16 MHz by 1024, or 32,768 Hz by 8. */
+/* What the port's clock divides: 16 MHz by 1024, or 32,768 Hz by 8; on a Cortex-M it is eight of each of the sampler's periods. */
 #if defined(__AVR__)
 #define WS_CLOCK_TICKS ((uint32_t)15625)
+#elif defined(__arm__)
+#define WS_CLOCK_TICKS ((uint32_t)10000)
 #else
 #define WS_CLOCK_TICKS ((uint32_t)4096)
 #endif

@@ -60,7 +60,7 @@ RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 # An app's files beside main.c, and the drivers of the target's board where it uses any: all that its files include from drivers/
 # has to be implemented, which is what a driver says by including the same. The port has its drivers in a folder, those for one app
 # alone in drivers/<app>; in ports/shared are those that several ports have, most for chips on their boards.
-SHARED_msp430 := cc2500 fm25 provision stack
+SHARED_msp430 := cc2500 fm25 noise provision stack
 SHARED_cortex-m := $(SHARED_msp430)
 PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o,$(filter-out $(APP)/main.c,$(wildcard $(APP)/*.c)))
 included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))

@@ -56,6 +56,20 @@ fn msp430() -> Wires {
     }
 }
 
+fn stm32f407() -> Wires {
+    Wires {
+        target: "stm32f407",
+        variant: "fast",
+        spi: "SPI1",
+        radio_select: Pin::new("GPIOA", 4),
+        radio_outputs: vec![(0, Pin::new("GPIOB", 1)), (1, Pin::new("GPIOA", 6))],
+        memory_select: Pin::new("GPIOB", 0),
+        voltage_channel: 11,
+        current_channel: 12,
+        supply_v: 3.3,
+    }
+}
+
 /// A meter, and the collector that it talks to.
 struct Rig {
     machine: Box<dyn Machine>,
@@ -247,4 +261,9 @@ fn delivers_and_obeys(wires: &Wires) {
 #[test]
 fn the_msp430_delivers_sealed_measurements_and_takes_commands() {
     delivers_and_obeys(&msp430());
+}
+
+#[test]
+fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
+    delivers_and_obeys(&stm32f407());
 }

@@ -69,6 +69,8 @@ pub enum ResetCause {
     BrownOut,
     /// The watchdog expired.
     Watchdog,
+    /// The program asked for it (Cortex-M: SYSRESETREQ).
+    Software,
 }
 
 /// One microcontroller: core, memories, peripherals. Deterministic: the same image, inputs and calls give the same

@@ -10,10 +10,11 @@ extern uint8_t ws_bss_end[];
 
 void ws_stack_paint(void)
 {
-    volatile uint8_t here = 0;
+    volatile uint8_t here;
+    const uintptr_t end = (uintptr_t)&here - MARGIN;
     volatile uint8_t *at = ws_bss_end;
 
-    while (at < &here - MARGIN) {
+    while ((uintptr_t)at < end) {
         *at++ = PAINT;
     }
 }

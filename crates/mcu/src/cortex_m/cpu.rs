@@ -9,7 +9,7 @@ use super::timing::Timing;
 use crate::observe::{Unwatched, Watched};
 use crate::trace::Traced;
 use crate::{
-    Board, Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Stop, Trace, Until, peripherals,
+    Board, Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, ResetCause, Stop, Trace, Until, peripherals,
 };
 
 /// A microcontroller with a Cortex-M core, its cycles counted by `T`.
@@ -130,21 +130,17 @@ impl<T: Timing> Machine for Cpu<T> {
     fn reset(&mut self) {
         self.memory.reset();
         self.code.clear();
-        self.timing.reset();
         self.bus.reset();
-        self.system.reset();
         self.state = State::new();
-        self.fault = None;
-        self.calls.clear();
-        self.alignment_changed();
-        let mut words = [0; 8];
-        self.memory.peek(self.system.vtor, &mut words);
-        let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
-        self.state.r[13] = word(0) & !3;
-        self.state.r[14] = 0xffff_ffff;
-        self.state.pc = word(4) & !1;
-        self.reset_fault = (word(4) & 1 == 0)
-            .then(|| self.architecture(self.state.pc, word(4), "the reset vector is not a Thumb address"));
+        self.begin(ResetCause::PowerOn);
+    }
+
+    fn reset_by(&mut self, cause: ResetCause) {
+        if cause == ResetCause::PowerOn {
+            self.reset();
+        } else {
+            self.reset_running(cause);
+        }
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
@@ -255,6 +251,34 @@ impl<T: Timing> Machine for Cpu<T> {
 }
 
 impl<T: Timing> Cpu<T> {
+    /// The core and what is private to it as after a reset of this cause; it starts from the vector table.
+    fn begin(&mut self, cause: ResetCause) {
+        self.timing.reset();
+        self.timing.set_reset_cause(cause);
+        self.system.reset();
+        self.fault = None;
+        self.calls.clear();
+        self.alignment_changed();
+        let mut words = [0; 8];
+        self.memory.peek(self.system.vtor, &mut words);
+        let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
+        self.state.r[13] = word(0) & !3;
+        self.state.r[14] = 0xffff_ffff;
+        self.state.pc = word(4) & !1;
+        self.reset_fault = (word(4) & 1 == 0)
+            .then(|| self.architecture(self.state.pc, word(4), "the reset vector is not a Thumb address"));
+    }
+
+    /// A reset while the supply stays: memory is kept, the board goes on, and cycles count on.
+    pub(super) fn reset_running(&mut self, cause: ResetCause) {
+        let (cycles, instructions) = (self.state.cycles, self.state.instructions);
+        self.bus.reset_by(cause, cycles, self.state.pc);
+        self.state = State::new();
+        self.state.cycles = cycles;
+        self.state.instructions = instructions;
+        self.begin(cause);
+    }
+
     /// CCR.UNALIGN_TRP may have changed; ARMv6-M has no misaligned accesses at all.
     pub(super) fn alignment_changed(&mut self) {
         let strict = self.architecture == Architecture::V6M || self.system.unaligned_traps();

@@ -7,7 +7,7 @@ use super::nvic::SYSTICK;
 use super::state::Sleep;
 use super::timing::{Exception, Timing};
 use crate::observe::Watch;
-use crate::{Fault, Flow, Stop};
+use crate::{Fault, Flow, ResetCause, Stop};
 
 /// How the loop goes on.
 pub(super) enum Next {
@@ -28,6 +28,16 @@ impl<T: Timing> Cpu<T> {
                 return Ok(Next::Stop(Stop::Cycles));
             }
             self.refresh(watch);
+            let requested = std::mem::take(&mut self.system.reset_requested);
+            if requested || self.bus.events.take_expiry() {
+                let return_to = self.state.pc;
+                self.reset_running(if requested { ResetCause::Software } else { ResetCause::Watchdog });
+                if let Some(fault) = &self.reset_fault {
+                    return Err(fault.clone());
+                }
+                self.due = 0;
+                return Ok(Next::Exception { return_to });
+            }
             if self.state.sleep != Sleep::Awake && !self.wakes() {
                 let next = self.next_event();
                 let attended = self.bus.board.attended && self.limit != u64::MAX;
@@ -87,6 +97,9 @@ impl<T: Timing> Cpu<T> {
     /// Whether a jump to itself will go on for ever.
     pub(super) fn nothing_can_come(&self) -> bool {
         let masked = self.state.primask || self.state.faultmask;
+        if self.bus.will_reset() {
+            return false;
+        }
         masked || self.next_event() == u64::MAX || !self.interrupts_possible()
     }
 

@@ -7,7 +7,7 @@
 
 use super::rcc::Rcc;
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::{Fault, Part};
+use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
 /// The supply for which the wait states are checked, in volts: the upper range of all four families, 2.7 to 3.6 V.
@@ -187,6 +187,11 @@ impl FlashRegisters {
             self.check("RCC", address, pc)?;
         }
         Ok(Changed::default())
+    }
+
+    /// See [`Rcc::set_reset_cause`].
+    pub fn set_reset_cause(&mut self, cause: ResetCause) {
+        self.rcc.set_reset_cause(cause);
     }
 
     /// See [`Rcc::bus_dividers`].

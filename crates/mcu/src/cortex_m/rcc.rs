@@ -5,6 +5,7 @@
 //! section 5.3. All other registers are enables and prescalers: they keep what is written.
 
 use super::flash::Interface;
+use crate::ResetCause;
 
 /// Words of the register block that are modelled: the longest of the four, up to RCC_DCKCFGR2 (0x90) of the STM32F7.
 const WORDS: usize = 0x94 / 4;
@@ -125,6 +126,19 @@ impl Rcc {
             let on = self.words[index] >> enable & 1;
             self.words[index] = self.words[index] & !(1 << ready) | on << ready;
         }
+    }
+
+    /// Says, after [`Rcc::reset`], what the reset's cause was: RCC_CSR. All but power-up and brown-out pull the pin NRST, too.
+    pub fn set_reset_cause(&mut self, cause: ResetCause) {
+        let flags: u32 = match cause {
+            ResetCause::PowerOn => return,
+            ResetCause::External => 1 << 26,
+            ResetCause::BrownOut => 3 << 25,
+            ResetCause::Watchdog => 1 << 29 | 1 << 26,
+            ResetCause::Software => 1 << 28 | 1 << 26,
+        };
+        let csr = self.csr();
+        self.words[csr] = self.words[csr] & !CAUSES | flags;
     }
 
     /// Cycles of the core's clock in one of APB1's and one of APB2's: "Clock configuration register", PPRE1 and PPRE2 (STM32F0:

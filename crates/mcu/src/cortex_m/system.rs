@@ -26,6 +26,8 @@ pub(super) struct System {
     debug: u32,
     fault_enables: u32,
     cache_select: u32,
+    /// The program has asked for a reset.
+    pub reset_requested: bool,
     /// DWT_CTRL's bits that can be written.
     watch: u32,
     /// CYCCNT while it stands; while it runs, the cycle count at which it was zero.
@@ -55,6 +57,7 @@ impl System {
             debug: 0,
             fault_enables: 0,
             cache_select: 0,
+            reset_requested: false,
             watch: 0,
             counter: 0,
             counter_base: 0,
@@ -308,9 +311,11 @@ impl<T: Timing> Cpu<T> {
             0xe000_ed0c => {
                 // Without the key the write is ignored.
                 if value >> 16 == 0x05fa {
-                    if value & 5 != 0 {
-                        return self.unmodelled(address, "the program asks for a reset of the system");
+                    if value & 1 != 0 {
+                        return self.unmodelled(address, "a reset for debuggers (VECTRESET)");
                     }
+                    // SYSRESETREQ.
+                    system.reset_requested |= value & 4 != 0;
                     if v7 {
                         system.nvic.group = (value >> 8 & 7) as u8;
                     }

@@ -8,7 +8,7 @@ pub mod m3;
 pub mod m7;
 
 use super::op::Op;
-use crate::{Fault, Part};
+use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
 /// What the cost of an instruction depends on beyond the instruction. Every call site passes a known variant, so a
@@ -205,6 +205,11 @@ pub trait Timing: Clone + Send + 'static {
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
         let _ = value;
         Err(Fault::Unmapped { pc, address, size, kind: "write" })
+    }
+
+    /// Says, after [`Timing::reset`], what the reset's cause was.
+    fn set_reset_cause(&mut self, cause: ResetCause) {
+        let _ = cause;
     }
 
     /// Cycles of the core's clock in one of APB1's and one of APB2's, as the program has set them.

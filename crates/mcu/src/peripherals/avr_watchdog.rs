@@ -210,6 +210,8 @@ impl Peripheral for Watchdog {
             ResetCause::External => self.causes |= EXTERNAL,
             ResetCause::BrownOut => self.causes |= BROWN_OUT,
             ResetCause::Watchdog => self.causes |= WATCHDOG,
+            // There is none on AVR.
+            ResetCause::Software => {}
         }
         self.control = if self.causes & WATCHDOG != 0 { WDE } else { 0 };
         self.window_end = 0;

@@ -1,7 +1,7 @@
-//! The independent watchdog (IWDG) of the STM32, set up but never started.
+//! The independent watchdog (IWDG) of the STM32.
 //!
-//! RM0090 section 21.4; the other families' are the same (F0 and F7 with a window besides, which is not modelled).
-//! Starting it is a fault: a part that resets itself is not modelled.
+//! RM0090 section 21.4; the other families' are the same (F0 and F7 with a window besides, which is not modelled). It counts the
+//! internal low-speed oscillator, [`LSI_HZ`] here, of which the part's may differ by half; new settings count at once.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -11,6 +11,10 @@ const UNLOCK: u32 = 0x5555;
 const RELOAD: u32 = 0xaaaa;
 const START: u32 = 0xcccc;
 
+/// The internal low-speed oscillator, typically: DS8626, "LSI oscillator characteristics" (17 to 47 kHz; from memory, not yet
+/// compared). The STM32F0's and F1's have 40 kHz.
+pub const LSI_HZ: u64 = 32_000;
+
 /// The registers.
 #[derive(Clone)]
 pub struct Iwdg {
@@ -19,13 +23,30 @@ pub struct Iwdg {
     unlocked: bool,
     prescaler: u32,
     reload: u32,
+    clock_hz: u64,
+    /// The cycle at which it expires, once it is started.
+    expiry: Option<u64>,
 }
 
 impl Iwdg {
     /// IWDG at `spec.base`.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Iwdg {
-        Iwdg { name: spec.name.clone(), base: spec.base, unlocked: false, prescaler: 0, reload: 0xfff }
+        Iwdg {
+            name: spec.name.clone(),
+            base: spec.base,
+            unlocked: false,
+            prescaler: 0,
+            reload: 0xfff,
+            clock_hz: 1_000_000,
+            expiry: None,
+        }
+    }
+
+    /// The counter begins anew: prescaler 4 to 256, reload value to 0.
+    fn feed(&mut self, now: u64) {
+        let clocks = (u64::from(self.reload) + 1) << (2 + self.prescaler.min(6));
+        self.expiry = Some(now + clocks * self.clock_hz / LSI_HZ);
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
@@ -67,25 +88,50 @@ impl Peripheral for Iwdg {
         match offset & !3 {
             0x0 => match value & 0xffff {
                 UNLOCK => self.unlocked = true,
-                RELOAD => self.unlocked = false,
-                START => {
-                    return Err(self.fault(
-                        address,
-                        context,
-                        "a watchdog that resets the part is not modelled",
-                    ));
+                key => {
+                    self.unlocked = false;
+                    if key == START || key == RELOAD && self.expiry.is_some() {
+                        self.feed(context.now);
+                    }
                 }
-                _ => self.unlocked = false,
             },
-            0x4 if self.unlocked => self.prescaler = value & 7,
-            0x8 if self.unlocked => self.reload = value & 0xfff,
+            0x4 | 0x8 if self.unlocked => {
+                if offset & !3 == 4 {
+                    self.prescaler = value & 7;
+                } else {
+                    self.reload = value & 0xfff;
+                }
+                if self.expiry.is_some() {
+                    self.feed(context.now);
+                }
+            }
             0x4 | 0x8 => return Err(self.fault(address, context, "written without the key 0x5555")),
             _ => return Err(self.fault(address, context, "register not modelled")),
         }
         Ok(())
     }
 
+    fn set_clock(&mut self, clock_hz: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.expiry
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(expiry) = self.expiry.filter(|expiry| *expiry <= context.now) {
+            context.events.expire(expiry);
+            self.expiry = None;
+        }
+    }
+
+    fn will_reset(&self) -> bool {
+        self.expiry.is_some()
+    }
+
     fn reset(&mut self) {
+        self.expiry = None;
         self.unlocked = false;
         self.prescaler = 0;
         self.reload = 0xfff;

@@ -8,7 +8,7 @@ use super::super::fetch::FetchUnit;
 use super::super::flash::FlashRegisters;
 use super::super::op::{Kind, Op};
 use super::{Exception, Outcome, Timing};
-use crate::{Fault, Part};
+use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
 /// Halfwords that the fetch unit holds.
@@ -105,6 +105,10 @@ impl Timing for M0 {
 
     fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
         self.registers.read(address, size, pc)
+    }
+
+    fn set_reset_cause(&mut self, cause: ResetCause) {
+        self.registers.set_reset_cause(cause);
     }
 
     fn bus_dividers(&self) -> (u64, u64) {

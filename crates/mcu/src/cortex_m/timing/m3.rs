@@ -19,7 +19,7 @@ use super::super::fetch::FetchUnit;
 use super::super::flash::FlashRegisters;
 use super::super::op::{Kind, Op};
 use super::{Exception, Outcome, Timing};
-use crate::{Core, Fault, Part};
+use crate::{Core, Fault, Part, ResetCause};
 use std::ops::Range;
 
 /// What the instruction before did, beside the registers it wrote (bits 0 to 15).
@@ -312,6 +312,10 @@ impl Timing for M3 {
 
     fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
         self.registers.read(address, size, pc)
+    }
+
+    fn set_reset_cause(&mut self, cause: ResetCause) {
+        self.registers.set_reset_cause(cause);
     }
 
     fn bus_dividers(&self) -> (u64, u64) {

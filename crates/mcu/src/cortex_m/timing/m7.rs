@@ -14,7 +14,7 @@ use super::super::flash::FlashRegisters;
 use super::super::op::{Kind, Op};
 use super::super::tightly::Caches;
 use super::{CacheControl, Exception, Note, Outcome, Timing};
-use crate::{Fault, Part};
+use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
 /// What an instruction occupies in the cycle in which it is issued, a bit each, and how it may share that cycle.
@@ -438,6 +438,10 @@ impl Timing for M7 {
 
     fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
         self.registers.read(address, size, pc)
+    }
+
+    fn set_reset_cause(&mut self, cause: ResetCause) {
+        self.registers.set_reset_cause(cause);
     }
 
     fn bus_dividers(&self) -> (u64, u64) {

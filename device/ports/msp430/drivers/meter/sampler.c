@@ -7,10 +7,10 @@
  *
  * ws_metering_sample is built without the hardware multiplier (toolchains/gnu.mk), because what the interrupt breaks into may be
  * using it. */
-#include "../../../../crypto/entropy.h"
-#include "../../../../drivers/clock.h"
 #include "../../../../drivers/sampler.h"
 #include "../../../../meter/metering.h"
+
+#include "../../../shared/noise.h"
 
 #include "../registers.h"
 
@@ -46,11 +46,6 @@
 #define PMM_UNLOCK 0xa5u
 #define SVSLFP 0x0800u
 
-/* Of the last pair, for ws_entropy_read: the lowest four bits of both. */
-static volatile uint8_t noise;
-static volatile uint8_t noise_is_fresh;
-static volatile uint8_t noise_is_wanted;
-
 uint8_t ws_sampler_sampled(void);
 
 void ws_sampler_start(void)
@@ -76,24 +71,8 @@ uint8_t ws_sampler_sampled(void)
     /* Reading clears the flags. */
     const uint16_t voltage = ADC12MEM0;
     const uint16_t current = ADC12MEM1;
-    const uint8_t wanted = noise_is_wanted;
+    const uint8_t awaited = ws_noise_sampled(voltage, current);
 
-    if (wanted) {
-        noise = (uint8_t)((voltage << 4) | (current & 0x0fu));
-        noise_is_wanted = 0;
-        noise_is_fresh = 1;
-    }
     ws_metering_sample(voltage >> 2, current >> 2);
-    return wanted;
-}
-
-int ws_entropy_read(uint8_t *sample)
-{
-    noise_is_fresh = 0;
-    noise_is_wanted = 1;
-    if (!ws_clock_sleep(ws_clock_ticks() + WS_CLOCK_TICKS / 64, &noise_is_fresh)) {
-        return -1;
-    }
-    *sample = noise;
-    return 0;
+    return awaited;
 }
