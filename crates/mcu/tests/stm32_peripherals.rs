@@ -154,5 +154,94 @@ fn power_control_and_watchdog() {
     bench.write(0x4000_3000, 0x5555);
     bench.write(0x4000_3008, 100);
     assert_eq!(bench.read(0x4000_3008), 100);
-    assert!(bench.try_write(0x4000_3000, 0xcccc).is_err(), "starting it");
+    // 101 clocks of 32 kHz by 4, at 1 MHz; fed anew at cycle 10,000.
+    assert!(!bench.bus.will_reset());
+    bench.write(0x4000_3000, 0xcccc);
+    let started = bench.now;
+    assert!(bench.bus.will_reset());
+    assert_eq!(bench.bus.due, started + 101 * 4 * 1_000_000 / 32_000);
+    bench.now = 9_999;
+    bench.write(0x4000_3000, 0xaaaa);
+    assert_eq!(bench.bus.due, 10_000 + 12_625);
+}
+
+/// RM0090 section 28: eight clocks of PCLK / 8, a byte that waits, and one that is lost because nobody takes it.
+#[test]
+fn spi_sends_and_receives() {
+    const SPI1: u32 = 0x4001_3000;
+    let mut bench = Bench::new("stm32f407");
+    bench.bus.set_bus_dividers(4, 2);
+    assert!(bench.try_write(SPI1, 0x44).is_err(), "a slave's select line");
+    bench.write(SPI1, 0x0304 | 2 << 3 | 0x40);
+    assert!(bench.try_write(SPI1, 0x0304 | 1 << 3 | 0x40).is_err(), "the divider changes while it works");
+    bench.write(SPI1 + 12, 0x5a);
+    let began = bench.now;
+    assert_eq!(bench.read(SPI1 + 8), 0x82, "busy, and room for one more");
+    bench.write(SPI1 + 12, 0xa5);
+    assert_eq!(bench.read(SPI1 + 8), 0x80);
+    let byte = 8 * 8 * 2;
+    bench.advance(began + byte - 1);
+    assert_eq!(bench.read(SPI1 + 8) & 1, 0);
+    bench.advance(began + byte);
+    assert_eq!(bench.read(SPI1 + 8), 0x83);
+    assert_eq!(bench.read(SPI1 + 12), 0xff, "nobody is selected");
+    bench.advance(began + 2 * byte);
+    assert_eq!(bench.read(SPI1 + 8), 0x03);
+    bench.write(SPI1 + 12, 1);
+    bench.advance(began + 4 * byte);
+    assert_eq!(bench.read(SPI1 + 8), 0x43, "overrun");
+    bench.read(SPI1 + 12);
+    bench.read(SPI1 + 8);
+    assert_eq!(bench.read(SPI1 + 8), 0x02);
+}
+
+/// RM0090 section 13: an injected group of two, 84 clocks of sampling and 12 of conversion each, PCLK by 4.
+#[test]
+fn the_converter_converts_a_group() {
+    const ADC: u32 = 0x4001_2000;
+    let mut bench = Bench::new("stm32f407");
+    bench.bus.set_bus_dividers(4, 2);
+    bench.bus.board.supply_v = 3.3;
+    bench.bus.board.set_analog(11, 1.65);
+    bench.bus.board.set_analog(12, 3.5);
+    bench.write(ADC + 0x304, 1 << 16);
+    bench.write(ADC + 0x04, 0x180);
+    bench.write(ADC + 0x0c, 4 << 3 | 4 << 6);
+    bench.write(ADC + 0x38, 1 << 20 | 11 << 10 | 12 << 15);
+    bench.write(ADC + 0x08, 1);
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 22).is_err(), "not on yet");
+    // 3 us are 504 cycles at 168 MHz.
+    bench.advance(bench.now + 504);
+    bench.write(ADC + 0x08, 1 | 1 << 22);
+    let one = (84 + 12) * 4 * 2;
+    let began = bench.now;
+    bench.advance(began + 2 * one - 1);
+    assert_eq!(bench.read(ADC) & 4, 0);
+    bench.advance(began + 2 * one);
+    assert_eq!(bench.read(ADC) & 4, 4);
+    assert_eq!(bench.bus.requests, 1 << 18);
+    assert_eq!((bench.read(ADC + 0x3c), bench.read(ADC + 0x40)), (2048, 4095));
+    bench.write(ADC, !4);
+    assert_eq!(bench.bus.requests, 0);
+}
+
+/// RM0090 section 12.3: a falling edge at PB1 on line 1.
+#[test]
+fn an_edge_at_a_pin_interrupts() {
+    const EXTI: u32 = 0x4001_3c00;
+    let mut bench = Bench::new("stm32f407");
+    let pin = mcu::Pin::new("GPIOB", 1);
+    bench.bus.board.set_input(pin.clone(), Some(true));
+    bench.write(0x4001_3808, 1 << 4);
+    bench.write(EXTI + 0x0c, 2);
+    bench.write(EXTI, 2);
+    assert_eq!(bench.read(0x4002_0410) & 2, 2, "IDR");
+    bench.bus.board.set_input(pin.clone(), Some(false));
+    bench.bus.resume(bench.now, 0);
+    assert_eq!((bench.bus.requests, bench.read(EXTI + 0x14)), (1 << 7, 2));
+    bench.write(EXTI + 0x14, 2);
+    assert_eq!(bench.bus.requests, 0);
+    bench.bus.board.set_input(pin, Some(true));
+    bench.bus.resume(bench.now, 0);
+    assert_eq!(bench.bus.requests, 0, "only falling ones");
 }

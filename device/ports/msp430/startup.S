@@ -58,8 +58,9 @@ ws_unexpected_interrupt:
     .short ws_unexpected_interrupt
     .endr
     .short ws_interrupt_ta0
+    .short ws_unexpected_interrupt
     .short ws_interrupt_adc12
-    .rept 8
+    .rept 7
     .short ws_unexpected_interrupt
     .endr
     .short ws_reset

@@ -9,7 +9,8 @@ use super::timing::Timing;
 use crate::observe::{Unwatched, Watched};
 use crate::trace::Traced;
 use crate::{
-    Board, Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, ResetCause, Stop, Trace, Until, peripherals,
+    Board, Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, ResetCause, Stop, Trace, Until,
+    peripherals,
 };
 
 /// A microcontroller with a Cortex-M core, its cycles counted by `T`.
