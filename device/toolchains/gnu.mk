@@ -3,7 +3,7 @@
 OPTIMISE_portable := -O2
 OPTIMISE_O0 := -O0
 OPTIMISE_small := -Os
-OPTIMISE_fast := -O3
+OPTIMISE_fast := $(if $(COMPACT),-Os,-O3)
 OPTIMISE_nompy := -O3
 OPTIMISE_mpy16 := -O3
 OPTIMISE_mpy32 := -O3
@@ -97,7 +97,7 @@ $(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
 	$(CC) $(FLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
 
 # Drivers are small where all is.
-ifeq ($(VARIANT),small)
+ifneq ($(filter small,$(VARIANT))$(COMPACT),)
 $(DRIVER_OBJECTS): PORT_CFLAGS := $(PORT_CFLAGS:-O2=-Os)
 endif
 

@@ -45,7 +45,7 @@ struct Wires {
 fn msp430() -> Wires {
     Wires {
         target: "msp430f5438a",
-        variant: "small",
+        variant: "fast",
         spi: "UCB0",
         radio_select: Pin::new("P3", 0),
         radio_outputs: vec![(0, Pin::new("P1", 3)), (1, Pin::new("P3", 2))],
