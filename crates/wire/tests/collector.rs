@@ -349,7 +349,13 @@ fn what_cannot_be_is_refused() {
     assert_eq!(collector.withdraw(1, first), Err(CollectorError::NoCommand(first)));
     let record = meter.provision.record();
     let state = MeterState::new(&record);
-    assert_eq!(collector.add(record, state), Err(CollectorError::NameTaken(1)));
+    let kept = serde_json::to_string(&state).expect("it can be kept");
+    assert_eq!(collector.add(record.clone(), state), Err(CollectorError::NameTaken(1)));
+    for (whole, damaged) in [("[\"aes128-gcm\"]", "[]"), ("\"earliest_suite\":0", "\"earliest_suite\":1")] {
+        assert!(kept.contains(whole), "{kept}");
+        let damaged = serde_json::from_str(&kept.replace(whole, damaged)).expect("a state");
+        assert_eq!(collector.add(record.clone(), damaged), Err(CollectorError::DamagedState(1)));
+    }
 
     let good = meter.report(NOW_S, rng).remove(0);
     let with = |at: usize, byte: u8| {
@@ -395,4 +401,39 @@ fn from_an_old_copy_no_number_of_a_command_comes_twice() {
     collector.add(record, copy).expect("it is not there");
     let sent = one(due(&mut collector, NOW_MS, rng));
     assert_eq!(meter.hear(&sent), Some((1002, Command::ReadStatus { page: 0 })));
+}
+
+/// What is withdrawn may have been done all the same: the meter is spoken to in all ways that it may understand, but not in ever
+/// more of them.
+#[test]
+fn withdrawn_changes_are_remembered_up_to_a_bound() {
+    let rng = &mut StdRng::seed_from_u64(10);
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let register =
+        |name| Command::Register { meter: name, address: 0x42, collector_address: station::COLLECTOR };
+    for name in 100..120 {
+        let ticket = collector.command(1, register(name)).expect("queued");
+        one(due(&mut collector, NOW_MS, rng));
+        collector.withdraw(1, ticket).expect("under way");
+    }
+    assert_eq!(collector.state(1).expect("there").places().len(), 8);
+    for suite in Suite::ALL.into_iter().chain(Suite::ALL) {
+        let ticket = collector.command(1, Command::Configure { interval_s: 1, suite }).expect("queued");
+        one(due(&mut collector, NOW_MS, rng));
+        collector.withdraw(1, ticket).expect("under way");
+    }
+    assert_eq!(collector.state(1).expect("there").suites().len(), 8);
+    // Where and how it reports, it is.
+    let meter = &mut meters[0];
+    (meter.name, meter.suite) = (119, Suite::EciesEcdsa);
+    deliver(&mut collector, meter, rng, NOW_MS);
+    assert_eq!(collector.state(1).expect("there").places().len(), 1);
+    collector.command(1, Command::Reboot).expect("queued");
+    let mut now_ms = NOW_MS;
+    let taken = (0..8).find_map(|_| {
+        let sent = one(due(&mut collector, now_ms, rng));
+        now_ms = collector.next_due_ms().expect("again");
+        meter.hear(&sent)
+    });
+    assert_eq!(taken, Some((31, Command::Reboot)));
 }

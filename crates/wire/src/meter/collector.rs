@@ -122,6 +122,9 @@ pub enum CollectorError {
     /// A state of another meter.
     #[error("the state is that of meter {0}, the record of another")]
     OtherState(MeterId),
+    /// A state that no collector keeps.
+    #[error("the state of meter {0} is damaged; take the last copy, and leave numbers of commands out")]
+    DamagedState(MeterId),
     /// Too many commands wait.
     #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
     QueueFull(usize),
@@ -181,11 +184,14 @@ impl Collector {
     /// of the last report that is stored.
     ///
     /// # Errors
-    /// [`CollectorError::NameTaken`], [`CollectorError::OtherState`].
+    /// [`CollectorError::NameTaken`], [`CollectorError::OtherState`], [`CollectorError::DamagedState`].
     pub fn add(&mut self, record: MeterRecord, state: MeterState) -> Result<(), CollectorError> {
         let meter = record.setup.meter;
         if state.meter != meter {
             return Err(CollectorError::OtherState(state.meter));
+        }
+        if !state.is_whole() {
+            return Err(CollectorError::DamagedState(meter));
         }
         if self.meters.contains_key(&meter) {
             return Err(CollectorError::NameTaken(meter));

@@ -238,12 +238,8 @@ impl Session {
             Order::Command(Command::Configure { suite, .. }) => self.state.tell_suite(suite),
             Order::Command(Command::Register { meter: name, address, collector_address }) => {
                 let place = Place { name, address, collector_address };
-                let new = !self.state.places.contains(&place);
-                if new {
-                    self.state.places.push(place);
-                    self.names_changed = true;
-                }
-                new
+                self.names_changed = true;
+                self.state.tell_place(place)
             }
             _ => false,
         }

@@ -9,8 +9,8 @@ use crate::meter::{
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// So many suites are remembered at most while changes are under way.
-const MOST_SUITES: usize = 8;
+/// So many suites and places are remembered at most while changes are under way, or were withdrawn.
+const MOST_WAYS: usize = 8;
 
 /// Where a meter is on the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,11 +98,30 @@ impl MeterState {
         self.revision += 1;
     }
 
+    /// Whether it is one that a collector keeps.
+    pub(super) fn is_whole(&self) -> bool {
+        let counts = [self.suites.len(), self.places.len()];
+        self.earliest_suite < self.suites.len() && counts.iter().all(|count| (1..=MOST_WAYS).contains(count))
+    }
+
+    /// The meter is to be told of a place: it may be there from now on. Returns whether that is new.
+    pub(super) fn tell_place(&mut self, place: Place) -> bool {
+        let new = !self.places.contains(&place);
+        if new {
+            if self.places.len() == MOST_WAYS {
+                self.places.remove(0);
+            }
+            self.places.push(place);
+        }
+        new
+    }
+
+    /// The meter is to be told of a suite: it may have it from now on. Returns whether that is new.
     pub(super) fn tell_suite(&mut self, suite: Suite) -> bool {
         if self.suites.last() == Some(&suite) {
             return false;
         }
-        if self.suites.len() == MOST_SUITES {
+        if self.suites.len() == MOST_WAYS {
             self.forget_suites(1);
         }
         self.suites.push(suite);
