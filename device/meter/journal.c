@@ -16,6 +16,9 @@
 #define ALERT 8
 #define SUITE 7
 
+/* How many bytes there are for the mark: a power of 2. */
+#define MARKS 16
+
 #define AROUND (WS_JOURNAL_BUFFER - WS_MESSAGE_MAX)
 
 static uint16_t place(uint8_t cell)
@@ -80,16 +83,16 @@ static uint8_t look(const ws_journal *journal, uint8_t cell, ws_journal_report *
     return len + AROUND;
 }
 
-/* Marks a record of so many bytes as done, in the background. */
-static void finish(ws_journal *journal, uint8_t cell, uint8_t bytes)
+/* Marks a record of so many bytes as done, in the background: one of its last bytes, another one each time, for the wear. */
+static void finish(ws_journal *journal, uint8_t cell, uint8_t bytes, uint32_t n)
 {
-    uint16_t last = place(cell) + bytes - 1;
+    uint16_t at = place(cell) + bytes - 1 - ((uint8_t)n & (MARKS - 1));
     uint8_t byte;
 
     /* Waits for the byte under way: if that was a mark, journal->mark is free now. */
-    ws_eeprom_read(last, &byte, 1);
+    ws_eeprom_read(at, &byte, 1);
     journal->mark = ~byte;
-    ws_eeprom_begin(last, &journal->mark, 1);
+    ws_eeprom_begin(at, &journal->mark, 1);
 }
 
 /* Takes a record out of the list. */
@@ -116,7 +119,7 @@ void ws_journal_start(ws_journal *journal)
         uint8_t end = cell + cells_of(bytes);
         uint8_t i;
 
-        if (bytes == 0 || end > CELLS || !ws_record_stands(place(cell), bytes, LETTER)) {
+        if (bytes == 0 || end > CELLS || ws_record_stands(place(cell), bytes, LETTER) != WS_RECORD_WHOLE) {
             continue;
         }
         /* In the order of numbers; the next one goes behind the newest. */
@@ -166,7 +169,7 @@ static void make_room(ws_journal *journal, uint8_t cells)
             if (!report.alert) {
                 count_one(&journal->lost);
             }
-            finish(journal, cell, bytes);
+            finish(journal, cell, bytes, report.n);
             leave_out(journal, i);
         }
         i = 0;
@@ -208,7 +211,7 @@ uint8_t ws_journal_oldest(ws_journal *journal, ws_journal_report *report)
         uint8_t cell = journal->cells[0];
         uint8_t bytes = look(journal, cell, report);
 
-        if (in_buffer(journal, cell) || (bytes != 0 && ws_record_stands(place(cell), bytes, LETTER))) {
+        if (in_buffer(journal, cell) || (bytes != 0 && ws_record_stands(place(cell), bytes, LETTER) == WS_RECORD_WHOLE)) {
             return 1;
         }
         count_one(&journal->damaged);
@@ -235,7 +238,7 @@ void ws_journal_acknowledged(ws_journal *journal)
         journal->writing = 0;
     }
     if (written == bytes) {
-        finish(journal, cell, bytes);
+        finish(journal, cell, bytes, report.n);
     }
     leave_out(journal, 0);
 }

@@ -8,10 +8,10 @@
  *  5+len 4  CRC-32 of "WSJ1" and all bytes before it
  * It is valid or it is not there: what a cut or an abandonment leaves has no fitting check. Records are written in the background,
  * straight from the caller's buffer, in the order of addresses; they begin at multiples of 9 bytes and do not wrap. A
- * record is done once the last byte of its check is not what it was: one byte write. The order of records is that of n.
+ * record is done once one of its last 16 bytes is not what it was: one byte write. The order of records is that of n.
  *
  * The memory is written round and round. Where there is no room, the oldest measurement is dropped, and counted; an alert only
- * where no measurement is left. A record that does not read as it should any more is left out, and counted, too. */
+ * where no measurement is left to make room. Where records of several lengths wait, the oldest is the one first in the way. A record that does not read as it should any more is left out, and counted, too. */
 #ifndef WS_METER_JOURNAL_H
 #define WS_METER_JOURNAL_H
 

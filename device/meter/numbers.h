@@ -8,13 +8,14 @@
  * anything, and something else at each start, until it is written to its end; no other byte changes. (drivers/eeprom.h:
  * every byte is written, also one that seems to have its value.) One start reads the same of a byte each time.
  *
- * There are three slots (record.h). The valid record with the highest limit counts, and the next one goes to the slot behind it,
- * where the oldest lies. A record that was cut short may be valid at one start and not at another, but then it never reads as
- * the one before it, all of whose bytes but one are gone. So each start writes a record of its own, which is firm when it was read back, before it
- * gives out a number; until then nothing hangs on the one found. While that is being written, two others stand, and one
- * of them is firm, unless the power failed within the last byte of one start's record, then so of the next one's, both
- * read as if whole, and it fails once more in the third: then there may be no record left, and the meter seals nothing any
- * more; not even then a number comes twice.
+ * There are three slots, and the valid record with the highest limit counts (record.h says where the next one goes). A record
+ * that was cut short may be valid at one start and not at another, but then it never reads as the one before it, all of whose
+ * bytes but one are gone. So each start writes a record of its own, which is firm when it was read back, before it gives out a
+ * number; until then nothing hangs on the one found. That is why no number comes twice, whatever is left. The meter may be left
+ * without a record, so that it seals nothing any more, only by many power failures in a row, each within the record that a
+ * start writes (40 ms), most within its last two bytes, whose bits must then read in the worst way from start to start: where
+ * all of them hit such bytes, and all those bytes are unstable, about one in 2,000 has done so, and the sixth in a row at the
+ * earliest (crates/meter/tests/numbers.rs).
  *
  * Wear: a record for each start and each WS_NUMBERS_BLOCK messages, in one slot of three after the other. */
 #ifndef WS_METER_NUMBERS_H

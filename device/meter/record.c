@@ -28,6 +28,7 @@ uint8_t ws_record_stands(uint16_t at, uint8_t len, uint8_t letter)
 {
     uint8_t bytes[PIECE];
     uint32_t crc = begin(letter);
+    uint32_t difference;
 
     len -= CHECK;
     while (len > 0) {
@@ -39,7 +40,11 @@ uint8_t ws_record_stands(uint16_t at, uint8_t len, uint8_t letter)
         len -= piece;
     }
     ws_eeprom_read(at, bytes, CHECK);
-    return ws_message_read_32(bytes) == ~crc;
+    difference = ws_message_read_32(bytes) ^ ~crc;
+    if (difference == 0) {
+        return WS_RECORD_WHOLE;
+    }
+    return difference > 0xff ? WS_RECORD_NONE : WS_RECORD_BEGUN;
 }
 
 uint8_t ws_record_same(uint16_t at, const uint8_t *bytes, uint8_t len)
@@ -63,12 +68,17 @@ uint16_t ws_record_newest(uint16_t first, uint8_t len, uint8_t letter, uint8_t *
 
     do {
         uint8_t age[4];
+        uint8_t stands = ws_record_stands(at, len, letter);
 
         ws_eeprom_read(at, age, sizeof age);
-        if (ws_record_stands(at, len, letter) &&
+        if (stands != WS_RECORD_NONE &&
             (newest == 0 || ws_message_read_32(age) > ws_message_read_32(record))) {
             ws_eeprom_read(at, record, len);
             newest = at;
+            if (stands == WS_RECORD_BEGUN) {
+                /* The last of three before the same. */
+                newest = ws_record_next(first, len, ws_record_next(first, len, at));
+            }
         }
         at = ws_record_next(first, len, at);
     } while (at != first);

@@ -1,10 +1,10 @@
 /* What commands have set, with the last command and its result, in one record: after a power failure all of it is as before
  * the last change or as after it (docs/protocol.md, "Provisioning"). What is assumed of the EEPROM: numbers.h.
  *
- * There are three slots (record.h); the valid record with the latest generation counts, and the next one goes to the slot
- * behind it, where the oldest lies. As a record that was cut short may be valid at one start and not at the next, each start writes the one
- * it found once more, as the next generation: from then on it is firm, and an answer may say so. The same three power
- * failures in a row as there can leave none; a change that was answered is never taken back. */
+ * There are three slots, and the valid record with the latest generation counts (record.h says where the next one goes). As a
+ * record that was cut short may be valid at one start and not at the next, each start writes the one it found once more, as
+ * the next generation: from then on it is firm, and an answer may say so. A change that was answered is never taken back; as
+ * with numbers, very many power failures in a row may leave no settings at all. */
 #ifndef WS_METER_SETTINGS_H
 #define WS_METER_SETTINGS_H
 

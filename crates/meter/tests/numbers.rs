@@ -175,6 +175,54 @@ fn many_random_cuts_give_no_number_twice() {
     assert!(cuts > 100_000, "only {cuts} cuts");
 }
 
+/// Life after life is cut in the bytes where it hurts most, and each such byte reads otherwise at each start: no number comes
+/// twice even then, though a memory may lose its record (`numbers.h`). Returns how many cuts there were, how many memories lost it,
+/// and after how many cuts in a row at the earliest.
+fn cuts_where_it_hurts(seeds: std::ops::Range<u64>) -> (u32, u32, u32) {
+    let (mut cuts, mut lost, mut earliest) = (0, 0, u32::MAX);
+    for seed in seeds {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        provision(1, seed);
+        let mut highest = None;
+        for life in 0..40 {
+            eeprom(Eeprom::start);
+            let writes = [0, 1, 5, 9, 10, 10, 11, 11, 11, 12, 13, 22, 23, 23][rng.usize(..14)];
+            eeprom(|eeprom| eeprom.cut_after(writes, Torn::Unstable));
+            let (mut numbers, started) = Numbers::start();
+            while !is_off() && started {
+                let n = numbers.take();
+                if !is_off() {
+                    assert!(n > highest, "seed {seed}, life {life}: {n:?} after {highest:?}");
+                    highest = n;
+                }
+            }
+            if !is_off() {
+                assert_eq!(numbers.take(), None, "seed {seed}, life {life}");
+                lost += 1;
+                earliest = earliest.min(life);
+                break;
+            }
+            cuts += 1;
+        }
+    }
+    (cuts, lost, earliest)
+}
+
+#[test]
+fn cuts_where_it_hurts_give_no_number_twice() {
+    let (cuts, lost, _) = cuts_where_it_hurts(0..1000);
+    assert!(lost * 500 < cuts, "{lost} memories lost in {cuts} cuts");
+}
+
+/// As above.
+#[test]
+#[ignore = "6,000,000 cuts"]
+fn many_cuts_where_it_hurts_give_no_number_twice() {
+    let (cuts, lost, earliest) = cuts_where_it_hurts(1000..151_000);
+    println!("{cuts} cuts, {lost} memories lost, after {earliest} cuts at the earliest");
+    assert!(lost * 1000 < cuts, "{lost} memories lost in {cuts} cuts");
+}
+
 /// What a memory holds that was erased or never provisioned gives no numbers, and nothing is written into it.
 #[test]
 fn without_a_record_there_are_no_numbers() {
