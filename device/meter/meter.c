@@ -234,8 +234,8 @@ static void report_measurement(ws_meter *meter, uint32_t now_s, uint8_t plain[WS
         meter->due_s = now_s + interval;
     }
     status->power = ws_metering_power(&meter->metering);
-    status->voltage = ws_metering_voltage(&meter->metering, meter->sums);
-    status->current = ws_metering_current(&meter->metering, meter->sums);
+    status->voltage = ws_metering_voltage(meter->sums, ws_message_read_32(meter->settings.voltage));
+    status->current = ws_metering_current(meter->sums, ws_message_read_32(meter->settings.current));
     ws_message_write_32(plain + 6, meter->time_base + now_s);
     ws_message_write_32(plain + 10, status->energy);
     ws_message_write_16(plain + 14, (uint16_t)status->power);

@@ -74,11 +74,11 @@ static WS_NOINLINE void divide(uint8_t number[8], uint32_t by)
 }
 
 /* f (1 + k (1 - f^2)) in 2^-14; k = (2 pi / 25)^2 / 6 = 0.010528. in: f: in 2^-14, -2 to 2. */
-static WS_NOINLINE int32_t weight(int32_t f)
+static WS_NOINLINE int16_t weight(int32_t f)
 {
     int32_t k = (11039 * (16384 - (f / 2 * f >> 13))) >> 20;
 
-    return f + (f * k >> 14);
+    return (int16_t)(f + (f * k >> 14));
 }
 
 /* 0.1 Wh is 360 J, and that is 360 1250 10^12 / (micro_u micro_i) steps^2 of pairs of samples; a quarter of that,
@@ -98,8 +98,6 @@ int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micr
     if (ws_message_read_32(parts) != 0 || parts[4] >= 0x40) {
         return -1;
     }
-    metering->micro_u = micro_u;
-    metering->micro_i = micro_i;
     metering->unit = ws_message_read_32(parts + 4);
     metering->weight_0 = weight(16384 - f);
     metering->weight_1 = weight(f);
@@ -111,12 +109,12 @@ int ws_metering_calibrate(ws_metering *metering, uint32_t micro_u, uint32_t micr
 }
 
 /* What was added to a sum since *before, times weight. Unsigned, where a fraction of 1.3 10^9 could be too much for a sign. */
-static WS_NOINLINE uint32_t weighted(uint32_t sum, uint32_t *before, int32_t weight)
+static WS_NOINLINE uint32_t weighted(uint32_t sum, uint32_t *before, int16_t weight)
 {
     int32_t added = (int32_t)(sum - *before);
 
     *before = sum;
-    return (uint32_t)(added >> 14) * (uint32_t)weight + (uint32_t)((added & 0x3fff) * weight >> 14);
+    return (uint32_t)(added >> 14) * (uint32_t)(int32_t)weight + (uint32_t)((added & 0x3fff) * weight >> 14);
 }
 
 /* Adds parts to a rest, and takes whole units from it, or borrows them: it stays from 0 to below unit. Returns how many. */
@@ -228,12 +226,12 @@ static WS_NOINLINE uint16_t rms(const volatile uint32_t *mean, uint32_t micro, u
 }
 
 /* sqrt(125 16) quarters of a step are a step of the mean: 44.72136; in 10^5 uV, and in 10^4 uA. */
-uint16_t ws_metering_voltage(const ws_metering *metering, const volatile ws_metering_sums *sums)
+uint16_t ws_metering_voltage(const volatile ws_metering_sums *sums, uint32_t micro_u)
 {
-    return rms(&sums->mean_uu, metering->micro_u, 4472136);
+    return rms(&sums->mean_uu, micro_u, 4472136);
 }
 
-uint16_t ws_metering_current(const ws_metering *metering, const volatile ws_metering_sums *sums)
+uint16_t ws_metering_current(const volatile ws_metering_sums *sums, uint32_t micro_i)
 {
-    return rms(&sums->mean_ii, metering->micro_i, 447214);
+    return rms(&sums->mean_ii, micro_i, 447214);
 }

@@ -56,12 +56,10 @@ typedef struct {
 
 /* What the meter makes of them. */
 typedef struct {
-    uint32_t micro_u;
-    uint32_t micro_i;
-    /* Parts for 0.1 Wh, below 2^30; 0 without a calibration. Weights of P0 and P1 in 2^-14. */
+    /* Parts for 0.1 Wh, below 2^30; 0 without a calibration. Weights of P0 and P1 in 2^-14: up to 1.94. */
     uint32_t unit;
-    int32_t weight_0;
-    int32_t weight_1;
+    int16_t weight_0;
+    int16_t weight_1;
     /* The sums as they were taken last. */
     uint32_t p0;
     uint32_t p1;
@@ -89,7 +87,7 @@ void ws_metering_begin(ws_metering_sums *sums);
 void ws_metering_add_windows(ws_metering_sums *sums, uint16_t windows, int32_t p0, int32_t p1, uint32_t uu,
                              uint32_t ii);
 
-/* Sets the calibration, all the rest, below 0.1 Wh, is dropped.
+/* Sets the calibration. What has not become 0.1 Wh is dropped.
  *
  * in:  micro_u, micro_i: voltage in uV and current in uA per step, each 1 to 4,000,000, and their product at least 1.1 10^8;
  *      phase: in 1/256 of a sampling interval, by which the voltage is to be taken later, -256 to 256.
@@ -104,8 +102,9 @@ void ws_metering_take(ws_metering *metering, const volatile ws_metering_sums *su
 /* The mean power in W since it was asked last, limited to 16 bits; 0 where nothing was sampled. */
 int16_t ws_metering_power(ws_metering *metering);
 
-/* RMS values of the last 0.8 s or so: voltage in 0.1 V, current in 0.01 A, limited to 16 bits. */
-uint16_t ws_metering_voltage(const ws_metering *metering, const volatile ws_metering_sums *sums);
-uint16_t ws_metering_current(const ws_metering *metering, const volatile ws_metering_sums *sums);
+/* RMS values of the last 0.8 s or so: voltage in 0.1 V, current in 0.01 A, limited to 16 bits. in: micro_u, micro_i: as for
+ * ws_metering_calibrate. */
+uint16_t ws_metering_voltage(const volatile ws_metering_sums *sums, uint32_t micro_u);
+uint16_t ws_metering_current(const volatile ws_metering_sums *sums, uint32_t micro_i);
 
 #endif

@@ -19,9 +19,8 @@ pub(crate) struct Sums {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct State {
-    micro: [u32; 2],
     unit: u32,
-    weight: [i32; 2],
+    weight: [i16; 2],
     p: [u32; 2],
     windows: u16,
     rest: i32,
@@ -40,8 +39,8 @@ mod c {
         pub fn ws_metering_calibrate(metering: *mut State, micro_u: u32, micro_i: u32, phase: i16) -> c_int;
         pub fn ws_metering_take(metering: *mut State, sums: *const Sums, energy: *mut u32);
         pub fn ws_metering_power(metering: *mut State) -> i16;
-        pub fn ws_metering_voltage(metering: *const State, sums: *const Sums) -> u16;
-        pub fn ws_metering_current(metering: *const State, sums: *const Sums) -> u16;
+        pub fn ws_metering_voltage(sums: *const Sums, micro_u: u32) -> u16;
+        pub fn ws_metering_current(sums: *const Sums, micro_i: u32) -> u16;
     }
 }
 
@@ -66,6 +65,7 @@ impl Sums {
 pub struct Metering {
     sums: Sums,
     state: State,
+    micro: [u32; 2],
     /// The energy taken in, in 0.1 Wh, around at 2^32.
     pub energy: u32,
 }
@@ -76,7 +76,8 @@ impl Metering {
     /// calibration.
     #[must_use]
     pub fn calibrated(micro_u: u32, micro_i: u32, phase: i16) -> Option<Metering> {
-        let mut metering = Metering { sums: Sums::new(), state: State::default(), energy: 0 };
+        let mut metering =
+            Metering { sums: Sums::new(), state: State::default(), micro: [micro_u, micro_i], energy: 0 };
         let result = unsafe { c::ws_metering_calibrate(&mut metering.state, micro_u, micro_i, phase) };
         (result == 0).then_some(metering)
     }
@@ -99,12 +100,12 @@ impl Metering {
     /// Voltage RMS in 0.1 V.
     #[must_use]
     pub fn voltage(&self) -> u16 {
-        unsafe { c::ws_metering_voltage(&self.state, &self.sums) }
+        unsafe { c::ws_metering_voltage(&self.sums, self.micro[0]) }
     }
 
     /// Current RMS in 0.01 A.
     #[must_use]
     pub fn current(&self) -> u16 {
-        unsafe { c::ws_metering_current(&self.state, &self.sums) }
+        unsafe { c::ws_metering_current(&self.sums, self.micro[1]) }
     }
 }

@@ -1,11 +1,10 @@
 //! Whole meters against wire's collector, which shares nothing with the firmware but `docs/protocol.md`.
 
 mod attacks;
+mod cuts;
 mod speed;
 mod world;
 
-use meter::eeprom::Torn;
-use meter::{Cause, Status};
 use wire::meter::{Cause as Told, Command, Outcome, Status as Page, Suite};
 use world::{ADDRESS, COLLECTOR, METER, SECOND_NS, World, load, setup};
 
@@ -166,53 +165,4 @@ fn a_meter_that_is_not_heard_keeps_what_it_has_room_for() {
     let expected: Vec<u32> = (made - kept + 1..=made).map(|i| 60 * i).collect();
     assert_eq!(times, expected);
     assert_eq!(u16::from(world.reports.last().expect("a report").report.lost), status.lost);
-}
-
-/// Power fails at any time, and bytes are torn: what the journal had is delivered once, in order.
-#[test]
-fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
-    for suite in [Suite::None, Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::EciesEcdsa] {
-        let seed = fastrand::u64(..);
-        let mut world = World::new(setup(suite, 1), seed);
-        let rounds = if suite == Suite::EciesEcdsa { 20 } else { 150 };
-        let mut kept = Vec::new();
-        let mut lost = 0;
-        for _ in 0..rounds {
-            (world.lost, world.doubled) = (*world.chance.choice(&[0.0, 0.5, 1.0]).expect("some"), 0.2);
-            let for_ns = world.chance.u64(1..6 * SECOND_NS);
-            let until_ns = world.now_ns + for_ns;
-            while world.now_ns < until_ns {
-                world.step(until_ns);
-                // An alert is lost without a count where there are alerts alone; it comes before the measurements.
-                let Status { kept_number, measurements, .. } = world.meter.status();
-                if kept_number != 0 && measurements > 1 && kept.last() != Some(&kept_number) {
-                    kept.push(kept_number);
-                }
-            }
-            lost += usize::from(world.meter.status().lost);
-            let off_ns = world.chance.u64(..SECOND_NS);
-            world.cut_power(Torn::Any, off_ns, Cause::PowerOn);
-        }
-        (world.lost, world.doubled) = (0.0, 0.0);
-        world.run(30 * SECOND_NS + SECOND_NS / 2);
-        let status = world.meter.status();
-        assert_eq!(
-            (status.faults, status.waiting),
-            (0, 0),
-            "{suite}, seed {seed}: {status:?} mixed {}",
-            world.mixed
-        );
-        // A start that ends before it is counted is none.
-        let starts = u32::from(status.starts);
-        assert!((rounds * 9 / 10..=rounds + 1).contains(&starts), "{suite}, seed {seed}: {starts}");
-        let numbers: Vec<u32> = world.reports.iter().map(|accepted| accepted.report.n).collect();
-        assert!(numbers.is_sorted_by(|a, b| a < b), "{suite}, seed {seed}");
-        let missing = kept.iter().filter(|n| !numbers.contains(n)).count();
-        assert!(
-            missing <= lost,
-            "{suite}, seed {seed}: {missing} of {} are missing, {lost} were lost",
-            kept.len()
-        );
-        assert!(kept.len() > rounds as usize / 4, "{suite}, seed {seed}: {}", kept.len());
-    }
 }
