@@ -197,6 +197,7 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
         copy(plain, opened, WS_PLAIN);
         header->number = ws_message_read_32(opened);
     }
+    ws_wipe(opened, sizeof opened);
     return result;
 }
 

@@ -164,10 +164,11 @@ static int take_number(ws_meter *meter, uint32_t *number)
 
 /* Seals a report, and gives it to the journal, no append of which is under way.
  *
- * in: plain: what the type has to say, from byte 6. Returns whether the journal has it. */
+ * in/out: plain: what the type has to say, from byte 6; wiped. Returns whether the journal has it. */
 static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
 {
     ws_message_header header;
+    uint8_t bytes;
 
     header.kind = WS_KIND_REPORT;
     header.suite = meter->settings.suite;
@@ -182,7 +183,9 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     ws_message_write_32(plain, header.number);
     plain[4] = meter->time_is_set ? type : type | TIME_NOT_SET;
     plain[5] = meter->status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)meter->status->lost;
-    if (ws_message_prepare(&header, &meter->random, plain, meter->buffer + WS_JOURNAL_MESSAGE) == 0) {
+    bytes = ws_message_prepare(&header, &meter->random, plain, meter->buffer + WS_JOURNAL_MESSAGE);
+    ws_wipe(plain, WS_PLAIN);
+    if (bytes == 0) {
         /* A collector's key that is none: not to be tried again and again. */
         meter->status->faults |= WS_METER_NO_RANDOM;
         return 0;
@@ -446,7 +449,9 @@ static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN])
     if (command[WS_COMMAND_CODE] == WS_COMMAND_READ_STATUS && plain[4] == WS_RESULT_DONE) {
         write_status(meter, command[WS_COMMAND_ARGUMENTS], plain + 5);
     }
-    if (ws_message_prepare(&header, 0, plain, packet + WS_LINK_HEADER) == 0) {
+    bytes = ws_message_prepare(&header, 0, plain, packet + WS_LINK_HEADER);
+    ws_wipe(plain, sizeof plain);
+    if (bytes == 0) {
         return;
     }
     meter->status->number = header.number;
