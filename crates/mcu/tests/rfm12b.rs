@@ -275,6 +275,36 @@ fn changes_take_their_time() {
     assert_eq!(awake - spent, COMMAND_NS + 10 * US + COMMAND_NS, "idle before and after");
 }
 
+/// What the model takes from state to state is what `radios/rfm12b.toml` says, by the same names.
+#[test]
+fn the_radios_file_has_the_same_states_and_times() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../radios/rfm12b.toml"));
+    let file: toml::Table = text.expect("the radio's file").parse().expect("TOML");
+    let names = file["state"].as_array().expect("states").iter().map(|state| state["name"].as_str());
+    let names: Vec<&str> = names.map(|name| name.expect("a name")).chain(["rx", "tx"]).collect();
+    assert_eq!(names, Rfm12b::STATES);
+    let words = [("sleep", SLEEP), ("idle", IDLE), ("rx", RECEIVE), ("tx", TRANSMIT)];
+    let word = |name: &str| words.iter().find(|(other, _)| *other == name).expect("a state that lasts").1;
+    for change in file["change"].as_array().expect("changes") {
+        let end = |name: &str| change[name].as_str().expect("a state");
+        let mut bench = Bench::ready();
+        bench.send(word(end("from")));
+        bench.wait(5 * MS);
+        let mut now_ns = bench.now_ns + COMMAND_NS;
+        bench.send(word(end("to")));
+        for step in change["through"].as_array().expect("ways") {
+            let time_ns = (step["time_s"].as_float().expect("a time") * 1e9).round() as u64;
+            let before = bench.spent(step["state"].as_str().expect("a name"));
+            bench.wait(time_ns);
+            now_ns += time_ns;
+            assert_eq!(bench.spent(step["state"].as_str().expect("a name")) - before, time_ns, "{change}");
+        }
+        let before = bench.spent(end("to"));
+        bench.wait(MS);
+        assert_eq!((bench.now_ns, bench.spent(end("to")) - before), (now_ns + MS, MS), "{change}");
+    }
+}
+
 /// "RX FIFO Buffered Data Read": filled behind 2Dh and the group, eight bits an interrupt.
 #[test]
 fn what_follows_the_pattern_is_heard() {
