@@ -71,10 +71,11 @@ fn current() -> *mut Context {
     CURRENT.get()
 }
 
-/// Until this is dropped, the drivers are this meter's.
+/// Until this is dropped, the drivers of this thread are this meter's.
 pub(crate) struct Entered(*mut Context);
 
 pub(crate) fn enter(context: *mut Context) -> Entered {
+    set_port(Port { entropy_read, seed_read, seed_write });
     Entered(CURRENT.replace(context))
 }
 
@@ -82,11 +83,6 @@ impl Drop for Entered {
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }
-}
-
-/// Noise and seed of the meters of this thread.
-pub(crate) fn install() {
-    set_port(Port { entropy_read, seed_read, seed_write });
 }
 
 /// The firmware, for ever.

@@ -133,7 +133,6 @@ impl Meter {
         now_ns: u64,
     ) -> Meter {
         eeprom.start();
-        drivers::install();
         let context =
             NonNull::from(Box::leak(Box::new(Context::new(provision, eeprom, cause, noise_seed, now_ns))));
         let stack = DefaultStack::new(STACK).expect("there is memory for a stack");

@@ -166,3 +166,26 @@ fn a_meter_that_is_not_heard_keeps_what_it_has_room_for() {
     assert_eq!(times, expected);
     assert_eq!(u16::from(world.reports.last().expect("a report").report.lost), status.lost);
 }
+
+/// A meter that has waited in one thread goes on in another; the first ephemeral key is made there.
+#[test]
+fn a_meter_may_go_to_another_thread() {
+    let mut worlds: Vec<World> = (0..4).map(|seed| World::new(setup(Suite::EciesEcdsa, 2), seed)).collect();
+    for _ in 0..3 {
+        worlds = worlds
+            .into_iter()
+            .map(|mut world| {
+                std::thread::spawn(move || {
+                    world.run(3 * SECOND_NS);
+                    world
+                })
+                .join()
+                .expect("it ends")
+            })
+            .collect();
+    }
+    for world in &worlds {
+        let status = world.meter.status();
+        assert_eq!((status.measurements, status.acknowledged, status.faults), (4, 5, 0));
+    }
+}
