@@ -1,10 +1,8 @@
 //! The collector's end: each report once and acknowledged only when it is stored, commands until they are answered, suites and
 //! names while they change, the meter's time, and restarts of the collector.
 
-mod station;
-
+use crate::station::{COLLECTOR, NOW_MS, NOW_S, Station, house};
 use rand::{SeedableRng, rngs::StdRng};
-use station::{NOW_MS, NOW_S, Station, house};
 use wire::meter::{
     Collector, CollectorError, Command, Delivery, Due, Heard, MeterState, Outcome, Policy, Refusal, Status,
     Suite, Transmission,
@@ -244,8 +242,7 @@ fn another_name_while_reports_come() {
     let rng = &mut StdRng::seed_from_u64(6);
     let (mut collector, mut meters) = house(&[Suite::Aes128Gcm, Suite::Ecies], quiet(), rng);
     let meter = &mut meters[0];
-    let register =
-        |name| Command::Register { meter: name, address: 0x50, collector_address: station::COLLECTOR };
+    let register = |name| Command::Register { meter: name, address: 0x50, collector_address: COLLECTOR };
     assert_eq!(collector.command(1, register(2)), Err(CollectorError::NameTaken(2)));
     collector.command(1, register(77)).expect("queued");
     assert_eq!(collector.command(2, register(77)), Err(CollectorError::NameTaken(77)));
@@ -409,8 +406,7 @@ fn from_an_old_copy_no_number_of_a_command_comes_twice() {
 fn withdrawn_changes_are_remembered_up_to_a_bound() {
     let rng = &mut StdRng::seed_from_u64(10);
     let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
-    let register =
-        |name| Command::Register { meter: name, address: 0x42, collector_address: station::COLLECTOR };
+    let register = |name| Command::Register { meter: name, address: 0x42, collector_address: COLLECTOR };
     for name in 100..120 {
         let ticket = collector.command(1, register(name)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));

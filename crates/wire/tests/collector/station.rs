@@ -93,7 +93,8 @@ impl Station {
         let (own, peer) = (self.provision.identity(), &self.collector);
         let channel = Channel { meter: record.setup.meter, keys: &record.keys, own, peer };
         let whole = whole?;
-        let opened = channel.open(whole.kind, whole.suite, &whole.bytes).expect("the collector's");
+        // Pieces of what a collector sealed before it began anew and after it make nothing.
+        let opened = channel.open(whole.kind, whole.suite, &whole.bytes).ok()?;
         let (m, command) = Command::from_bytes(&opened.plaintext).expect("a command");
         assert_eq!((opened.number, m as u8), (Some(m), whole.low));
         if m < self.last_m {

@@ -1,13 +1,9 @@
 //! Random, mutated, truncated and replayed packets: the collector takes none, and nothing changes but counters and, within
 //! bounds, unfinished messages.
-//!
-//! A million of them (the printed seed repeats a run as `WATTSEAL_SEED`):
-//! `cargo test --release -p wattseal-wire --test hostile -- --ignored --nocapture`
+//! The printed seed repeats a run as `WATTSEAL_SEED`.
 
-mod station;
-
+use crate::station::{NOW_MS, NOW_S, house};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use station::{NOW_MS, NOW_S, house};
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::meter::{
@@ -231,7 +227,6 @@ fn a_flood_leaves_no_more_than_its_bounds() {
 }
 
 /// How fast it is: readings with AES-128-GCM from 1,000 meters, heard, stored and acknowledged.
-/// `cargo test --release -p wattseal-wire --test hostile -- --ignored --nocapture readings`
 #[test]
 #[ignore = "a measurement; release builds alone"]
 fn readings_a_second() {
