@@ -59,6 +59,8 @@ pub struct Events {
     raised: Vec<(u8, u64)>,
     /// The cycle at which the watchdog has reset the part.
     watchdog: Option<u64>,
+    /// The power reduction register: modules without a clock.
+    reduced: u8,
 }
 
 impl Events {
@@ -85,6 +87,11 @@ impl Events {
     /// The watchdog resets the part, at cycle `at`.
     pub fn expire(&mut self, at: u64) {
         self.watchdog = Some(at);
+    }
+
+    /// The power reduction register (AVR) is written: modules of these bits can no longer be read or written.
+    pub fn reduce(&mut self, bits: u8) {
+        self.reduced = bits;
     }
 
     /// Whether the watchdog has reset the part, once.
@@ -346,6 +353,8 @@ pub struct PeripheralBus {
     pub power_changed: bool,
     /// Which device is the power management; past the end where there is none.
     power_device: usize,
+    /// The bit of each device, by its index, in the power reduction register: see [`Events::reduce`].
+    reductions: Vec<u8>,
 }
 
 /// A device that the bus owns.
@@ -404,6 +413,7 @@ impl PeripheralBus {
         }
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
+            reductions: vec![0; devices.len()],
             devices: devices.into_iter().map(Device).collect(),
             map,
             low,
@@ -419,6 +429,24 @@ impl PeripheralBus {
         bus.look_at_power();
         bus.reschedule();
         Ok(bus)
+    }
+
+    /// Says which bits of the power reduction register stop the clocks of the devices, in the order in which they came.
+    pub fn set_reductions(&mut self, bits: &[u8]) {
+        for (reduction, bits) in self.reductions.iter_mut().zip(bits) {
+            *reduction = *bits;
+        }
+    }
+
+    /// The device at an address, if it can be accessed.
+    fn reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Result<usize, Fault> {
+        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind })?;
+        if self.events.reduced & self.reductions[index] != 0 {
+            let what = "its clock is switched off in the power reduction register".into();
+            let device = self.devices[index].0.name().to_string();
+            return Err(Fault::Peripheral { pc, address, device, what });
+        }
+        Ok(index)
     }
 
     fn find(&self, address: u32) -> Option<usize> {
@@ -552,7 +580,7 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
-        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
+        let index = self.reach(address, size, pc, "read")?;
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read(address, size, &mut context)?;
         self.settle(index, now, pc);
@@ -572,7 +600,7 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
-        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "read" })?;
+        let index = self.reach(address, size, pc, "read")?;
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read_latch(address, size, &mut context)?;
         self.settle(index, now, pc);
@@ -592,7 +620,7 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
-        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind: "write" })?;
+        let index = self.reach(address, size, pc, "write")?;
         let mut context = context!(self, now, pc, observer);
         self.devices[index].0.write(address, size, value, &mut context)?;
         if index == self.power_device {
@@ -615,7 +643,7 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
-        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size: 1, kind: "write" })?;
+        let index = self.reach(address, 1, pc, "write")?;
         let mut context = context!(self, now, pc, observer);
         self.devices[index].0.write_bit(address, bit, on, &mut context)?;
         self.settle(index, now, pc);

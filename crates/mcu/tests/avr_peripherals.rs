@@ -146,6 +146,7 @@ fn what_is_not_modelled_faults() {
         ("pud", "MCUCR = 1 << PUD"),
         ("adc", "ADCSRB = 1 << ACME"),
         ("twi", "TWCR = 1"),
+        ("prr", "PRR = 1 << PRADC; ADCSRA = 0"),
         ("ivsel", "MCUCR = 2"),
     ] {
         let body = format!("int main(void) {{ {statement}; return 0; }}");

@@ -35,7 +35,7 @@ impl Avr {
         }
         let bits = setting & register.mode;
         let noise_reduction = Some(bits) == register.adc;
-        let stopped = self.bus.clock_needed("clkI/O").filter(|_| noise_reduction);
+        let stopped = if noise_reduction { self.bus.clock_needed("clkI/O") } else { None };
         let refused = match stopped {
             _ if !self.state.flags.i && !self.bus.will_reset() => None,
             None if noise_reduction || bits == 0 => None,

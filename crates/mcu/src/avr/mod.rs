@@ -15,8 +15,8 @@ mod timing;
 use crate::peripherals::new_peripheral;
 use crate::trace::Traced;
 use crate::{
-    Board, Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, ResetCause,
-    Residency, Segment, Stop, Trace, Until,
+    Board, Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, PeripheralSpec,
+    ResetCause, Residency, Segment, Stop, Trace, Until,
 };
 use decode::{Kind, Op, TOGETHER, decode, link};
 use execute::{Blind, Eye, Watching};
@@ -138,6 +138,8 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         blocked_until: 0,
     };
     machine.bus.board = Board::new(clock_hz);
+    let reduction = |spec: &PeripheralSpec| spec.settings.get("prr").map_or(0, |bits| *bits as u8);
+    machine.bus.set_reductions(&part.peripherals.iter().map(reduction).collect::<Vec<_>>());
     machine.decode_flash(0, flash.size as usize);
     machine.reset();
     Ok(Box::new(machine))

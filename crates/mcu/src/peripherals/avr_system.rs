@@ -20,6 +20,8 @@ enum Role {
     ClockPrescaler,
     /// OSCCAL: readable; a write would change the clock.
     Calibration,
+    /// PRR: modules without a clock can no longer be accessed (DS40002061, 10.9).
+    PowerReduction,
 }
 
 #[derive(Clone)]
@@ -55,7 +57,7 @@ impl System {
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, POWER_ON),
             ("clkpr_register", "CLKPR", Role::ClockPrescaler, 0x80, 0),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
-            ("prr_register", "PRR", Role::Plain, 0xFF, 0),
+            ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),
             // The comparator switched off (ACD), or on and its output never read.
             ("acsr_register", "ACSR", Role::Plain, 0x80, 0),
             ("didr1_register", "DIDR1", Role::Plain, 0x03, 0),
@@ -111,6 +113,10 @@ impl Peripheral for System {
         }
         match register.role {
             Role::Plain => register.value = value,
+            Role::PowerReduction => {
+                register.value = value;
+                context.events.reduce(value);
+            }
             Role::ResetFlags => register.value &= value,
             // CLKPCE, and then the division by one that the part already runs at.
             Role::ClockPrescaler => register.value = 0,

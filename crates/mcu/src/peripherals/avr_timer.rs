@@ -5,7 +5,7 @@
 //! was then. Not modelled, and faults: PWM modes, pins (compare outputs, external clock, input capture), the
 //! asynchronous clock of timer 2.
 
-use crate::{Context, Events, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Events, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// Which of the two kinds.
@@ -59,6 +59,8 @@ pub struct Timer {
     /// The count after all ticks up to cycle `at`.
     count: u16,
     at: u64,
+    /// The cycle of the reset that the prescaler counts from.
+    origin: u64,
 }
 
 /// Clock select of timers 0 and 1: tables 15-9 and 16-5.
@@ -90,6 +92,7 @@ impl Timer {
             temporary: 0,
             count: 0,
             at: 0,
+            origin: 0,
         }
     }
 
@@ -152,11 +155,11 @@ impl Timer {
     fn advance(&mut self, now: u64, events: &mut Events) {
         let now = now.max(self.at);
         let divisor = self.divisor();
-        let Some(until) = now.checked_div(divisor) else {
+        let Some(until) = (now - self.origin).checked_div(divisor) else {
             self.at = now;
             return;
         };
-        let mut ticks = until - self.at / divisor;
+        let mut ticks = until - (self.at - self.origin) / divisor;
         self.at = now;
         while ticks > 0 {
             let last = self.last(self.count);
@@ -166,7 +169,7 @@ impl Timer {
                 if count >= self.count && u64::from(count - self.count) < steps && count <= last {
                     if self.listened & !self.flags & flag != 0 {
                         let tick = until - ticks + u64::from(count - self.count) + 1;
-                        events.raise(self.irq(flag), tick * divisor);
+                        events.raise(self.irq(flag), self.origin + tick * divisor);
                     }
                     self.flags |= flag;
                 }
@@ -321,7 +324,7 @@ impl Peripheral for Timer {
             .filter(|(flag, _)| wanted & flag != 0)
             .filter_map(|(_, count)| self.ticks_until(count))
             .min()
-            .map(|ticks| (self.at / divisor + ticks) * divisor)
+            .map(|ticks| self.origin + ((self.at - self.origin) / divisor + ticks) * divisor)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -364,6 +367,13 @@ impl Peripheral for Timer {
         self.temporary = 0;
         self.count = 0;
         self.at = 0;
+        self.origin = 0;
+    }
+
+    fn reset_by(&mut self, _cause: ResetCause, now: u64) {
+        self.reset();
+        self.at = now;
+        self.origin = now;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

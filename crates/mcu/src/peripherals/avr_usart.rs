@@ -246,6 +246,10 @@ impl Peripheral for Usart {
         true
     }
 
+    fn clock_needed(&self) -> Option<&'static str> {
+        (self.sending.is_some() || self.arrival.is_some()).then_some("clkI/O")
+    }
+
     fn due(&self) -> Option<u64> {
         if self.recheck {
             return Some(0);
