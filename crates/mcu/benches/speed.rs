@@ -2,9 +2,12 @@
 //!
 //! The firmware is compiled here by avr-gcc: substitution from a table in flash, schoolbook multiplication, a CRC and
 //! a sort, for ever.
+//!
+//! `sampling` is a machine that sleeps and is woken by 2,500 conversions a second, for about 500,000 active cycles: one iteration is a
+//! second of it.
 
 use criterion::{Criterion, Throughput};
-use mcu::{Image, Machine, Part, Segment, Until, new_machine};
+use mcu::{Image, Machine, Part, Segment, Signal, Until, new_machine};
 use object::read::elf::ElfFile32;
 use oracle::simavr::Simavr;
 use std::path::PathBuf;
@@ -75,10 +78,45 @@ int main(void) {
 }
 "#;
 
-fn firmware() -> Image {
+const SAMPLING: &str = r#"
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+#include <stdint.h>
+static volatile uint8_t event;
+static int64_t energy;
+static uint16_t pairs, voltage;
+ISR(ADC_vect) {
+    uint16_t value = ADC;
+    if (ADMUX & 1) {
+        ADMUX = 1 << REFS0;
+        TIFR0 = 1 << OCF0A;
+        energy += (int32_t)((int16_t)voltage - 512) * ((int16_t)value - 512);
+        if (++pairs == 1250) { pairs = 0; event = 1; }
+    } else {
+        ADMUX = 1 << REFS0 | 1;
+        ADCSRA |= 1 << ADSC;
+        voltage = value;
+    }
+}
+ISR(TIMER1_COMPA_vect) { event = 1; }
+int main(void) {
+    TCCR1B = 5; OCR1A = 15625; TIMSK1 = 1 << OCIE1A;
+    OCR0A = 199; TCCR0A = 1 << WGM01; TCCR0B = 3;
+    ADMUX = 1 << REFS0; ADCSRB = 3; ADCSRA = 1 << ADEN | 1 << ADATE | 1 << ADIE | 7;
+    for (;;) {
+        cli();
+        while (!event) { sleep_enable(); sei(); sleep_cpu(); sleep_disable(); cli(); }
+        event = 0;
+        sei();
+    }
+}
+"#;
+
+fn firmware(name: &str, text: &str) -> Image {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let (source, elf) = (folder.join("speed.c"), folder.join("speed.elf"));
-    std::fs::write(&source, FIRMWARE).expect("the target folder can be written");
+    let (source, elf) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.elf")));
+    std::fs::write(&source, text).expect("the target folder can be written");
     let status = Command::new("avr-gcc")
         .args(["-mmcu=atmega328p", "-O2"])
         .arg(&source)
@@ -102,17 +140,17 @@ fn firmware() -> Image {
     Image { segments }
 }
 
-fn model() -> Box<dyn Machine> {
+fn model(firmware: Image) -> Box<dyn Machine> {
     let part = Part::from_toml(ATMEGA328P).expect("the target file");
     let mut machine = new_machine(&part, part.default_clock_hz).expect("all peripherals have models");
-    machine.load(&firmware()).expect("the firmware fits");
+    machine.load(&firmware).expect("the firmware fits");
     machine.reset();
     machine
 }
 
 fn simavr() -> Simavr {
     let mut simavr = Simavr::new("atmega328p", 16_000_000).expect("simavr knows the part");
-    for segment in firmware().segments {
+    for segment in firmware("speed", FIRMWARE).segments {
         simavr.flash()[segment.address as usize..][..segment.bytes.len()].copy_from_slice(&segment.bytes);
     }
     simavr
@@ -131,16 +169,39 @@ fn run_simavr(simavr: &mut Simavr, cycles: u64) {
 fn avr(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("avr");
     group.throughput(Throughput::Elements(CYCLES));
-    let mut machine = model();
+    let mut machine = model(firmware("speed", FIRMWARE));
     group.bench_function("model", |bencher| bencher.iter(|| run_model(&mut *machine, CYCLES)));
     let mut other = simavr();
     group.bench_function("simavr", |bencher| bencher.iter(|| run_simavr(&mut other, CYCLES)));
     group.finish();
 }
 
+fn sampling(criterion: &mut Criterion) {
+    let mut machine = model(firmware("sampling", SAMPLING));
+    let board = machine.board_mut().expect("an AVR has a board");
+    board.supply_v = 5.0;
+    for (channel, amplitude_v) in [(0, 1.5), (1, 0.6)] {
+        let signal = Signal::Mains {
+            offset_v: 2.5,
+            amplitude_v,
+            hz: 50.0,
+            phase_rad: 0.0,
+            harmonics: Vec::new(),
+            noise_v: 0.003,
+            seed: channel.into(),
+        };
+        board.set_signal(channel, signal);
+    }
+    let second = Part::from_toml(ATMEGA328P).expect("the target file").default_clock_hz;
+    let mut group = criterion.benchmark_group("sampling");
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("a second", |bencher| bencher.iter(|| run_model(&mut *machine, second)));
+    group.finish();
+}
+
 /// The ratio of the two, from runs that take turns so that both meet the same machine.
 fn ratio() {
-    let (mut machine, mut other) = (model(), simavr());
+    let (mut machine, mut other) = (model(firmware("speed", FIRMWARE)), simavr());
     let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
     for _ in 0..TURNS {
         let start = Instant::now();
@@ -162,6 +223,7 @@ fn ratio() {
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     avr(&mut criterion);
+    sampling(&mut criterion);
     // `cargo test` only asks whether it runs.
     if std::env::args().any(|argument| argument == "--bench") {
         ratio();

@@ -481,11 +481,16 @@ impl PeripheralBus {
 
     /// After an access to a device: what it has told others reaches them, and the next due time is found.
     fn settle(&mut self, index: usize, now: u64, pc: u32) {
-        self.dues[index] = self.devices[index].0.due().unwrap_or(u64::MAX);
+        let due = self.devices[index].0.due().unwrap_or(u64::MAX);
+        let before = std::mem::replace(&mut self.dues[index], due);
         if self.board.changed || self.events.is_news() {
             self.spread(now, pc);
+            self.find_due();
+        } else if due < self.due {
+            self.due = due;
+        } else if before != due && before == self.due {
+            self.find_due();
         }
-        self.find_due();
     }
 
     /// The input pins follow the board, listeners hear what they listen to.
