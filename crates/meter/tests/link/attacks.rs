@@ -10,9 +10,9 @@ fn attempts(short: usize) -> usize {
     std::env::var("WATTSEAL_ATTACK").ok().and_then(|text| text.parse().ok()).unwrap_or(short)
 }
 
-/// What an attacker must not change.
+/// What an attacker must not change; not the energy, which may have been measured since the meter looked last.
 fn state(world: &World) -> (Status, Vec<u8>) {
-    let status = Status { refused: 0, state: 0, ..world.meter.status() };
+    let status = Status { refused: 0, state: 0, energy: 0, ..world.meter.status() };
     (status, world.meter.eeprom().image().to_vec())
 }
 
@@ -91,10 +91,10 @@ fn packets_that_are_not_authentic_change_nothing_but_a_counter() {
         // A report waits for its acknowledgement from here on.
         world.deaf = true;
         world.run(5 * SECOND_NS + SECOND_NS / 4);
-        world.until_it_listens();
+        world.until_it_is_still();
         let recorded = recorded(&mut world);
         let before = state(&world);
-        assert_eq!(before.0.waiting, 1);
+        assert_ne!(before.0.waiting, 0);
         let refused = world.meter.status().refused;
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut last = Vec::new();

@@ -273,6 +273,15 @@ impl World {
         }
     }
 
+    /// Runs until the meter listens and its memory keeps all that it was given, so that a whisper takes no time.
+    pub fn until_it_is_still(&mut self) {
+        self.until_it_listens();
+        while self.meter.eeprom().busy() {
+            self.step(u64::MAX);
+            self.until_it_listens();
+        }
+    }
+
     /// Runs until the collector has the answer to a command.
     pub fn command(&mut self, command: Command) -> Answered {
         let before = self.answers.len();
