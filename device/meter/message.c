@@ -106,51 +106,54 @@ static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, con
     return result;
 }
 
-/* The context, and key128 behind it: where that is authenticated, too. */
-static void write_info(const ws_message_header *header, uint8_t recipient_at, uint8_t info[CONTEXT + 16])
+/* What ECIES needs, in a frame that is wiped: a key of 64 bytes, or of 32; the context; and behind that key128, which is
+ * authenticated with it, or with ECDSA the other key. */
+#define CONTEXT_AT 64
+#define BEHIND_AT (CONTEXT_AT + CONTEXT)
+#define CURVE_SECRETS (BEHIND_AT + 32)
+
+static void write_context(const ws_message_header *header, uint8_t recipient_at, uint8_t context[CONTEXT])
 {
-    info[0] = 'W';
-    info[1] = 'S';
-    info[2] = 'M';
-    info[3] = '1';
-    write_origin(header, info + 4);
-    ws_provision_read(recipient_at, info + 8, 8);
-    ws_provision_read(KEY_128, info + CONTEXT, 16);
+    context[0] = 'W';
+    context[1] = 'S';
+    context[2] = 'M';
+    context[3] = '1';
+    write_origin(header, context + 4);
+    ws_provision_read(recipient_at, context + 8, 8);
 }
 
-/* What ECIES needs, in a frame that is wiped. */
-typedef struct {
-    uint8_t public_key[64];
-    uint8_t private_key[32];
-    uint8_t info[CONTEXT + 16];
-} curve_secrets;
-
+/* Seals plain, to sealed, or opens message, to out; the other two are null pointers. Returns as ws_ecies_... */
 static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, const uint8_t *plain, uint8_t *sealed,
                              const uint8_t *message, uint8_t *out)
 {
-    curve_secrets secrets;
+    uint8_t secrets[CURVE_SECRETS];
+    uint8_t *const context = secrets + CONTEXT_AT;
+    uint8_t *const behind = secrets + BEHIND_AT;
     const uint8_t signs = header->suite == WS_SUITE_ECIES_ECDSA;
     int result;
 
-    ws_provision_read(COLLECTOR_KEY, secrets.public_key, 64);
-    ws_provision_read(PRIVATE_KEY, secrets.private_key, 32);
-    write_info(header, sealed != 0 ? COLLECTOR_KEY : OWN_PUBLIC_KEY, secrets.info);
-    if (sealed != 0) {
-        if (signs) {
-            result = ws_ecies_ecdsa_seal(random, secrets.public_key, secrets.private_key, secrets.info, CONTEXT, plain,
-                                         WS_PLAIN, sealed);
+    write_context(header, sealed != 0 ? COLLECTOR_KEY : OWN_PUBLIC_KEY, context);
+    if (signs || sealed != 0) {
+        ws_provision_read(COLLECTOR_KEY, secrets, 64);
+    } else {
+        ws_provision_read(PRIVATE_KEY, secrets, 32);
+    }
+    if (signs) {
+        ws_provision_read(PRIVATE_KEY, behind, 32);
+        if (sealed != 0) {
+            result = ws_ecies_ecdsa_seal(random, secrets, behind, context, CONTEXT, plain, WS_PLAIN, sealed);
         } else {
-            result = ws_ecies_seal(random, secrets.public_key, secrets.info, CONTEXT + 16, plain, WS_PLAIN, sealed);
+            result = ws_ecies_ecdsa_open(behind, secrets, context, CONTEXT, message, WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD, out);
         }
     } else {
-        if (signs) {
-            result = ws_ecies_ecdsa_open(secrets.private_key, secrets.public_key, secrets.info, CONTEXT, message,
-                                         WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD, out);
+        ws_provision_read(KEY_128, behind, 16);
+        if (sealed != 0) {
+            result = ws_ecies_seal(random, secrets, context, CONTEXT + 16, plain, WS_PLAIN, sealed);
         } else {
-            result = ws_ecies_open(secrets.private_key, secrets.info, CONTEXT + 16, message, WS_PLAIN + WS_ECIES_OVERHEAD, out);
+            result = ws_ecies_open(secrets, context, CONTEXT + 16, message, WS_PLAIN + WS_ECIES_OVERHEAD, out);
         }
     }
-    ws_wipe(&secrets, sizeof secrets);
+    ws_wipe(secrets, sizeof secrets);
     return result;
 }
 

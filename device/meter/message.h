@@ -1,7 +1,7 @@
 /* Messages of the meter's protocol (docs/protocol.md): how they are sealed and opened.
  *
  * Keys come from provision.h as they are needed, and are wiped from the frames. Times depend on no secret; whether a message
- * was accepted shows. Stack: with ECIES and ECDSA 180 bytes beside the frames and what crypto/ecies_ecdsa.h needs.
+ * was accepted shows. Stack: with ECIES and ECDSA 112 bytes beside the frames and what crypto/ecies_ecdsa.h needs.
  *
  * For whoever measures: ws_message_prepare is all from raw data to a message that is ready to be cut into packets, and
  * ws_message_unpack all from a message to its plaintext. */
