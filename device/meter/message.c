@@ -179,28 +179,26 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
 int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN])
 {
     const uint8_t bytes = ws_message_bytes(header->kind, header->suite);
-    uint8_t opened[WS_PLAIN];
     int result = 0;
 
     if (header->kind != WS_KIND_COMMAND || bytes == 0) {
         return -1;
     }
     if (bytes == WS_PLAIN) {
-        copy(opened, message, WS_PLAIN);
+        copy(plain, message, WS_PLAIN);
     } else if (bytes == 4 + WS_PLAIN + TAG) {
-        result = gcm(header, 0, message, 0, opened, WS_PLAIN);
+        result = gcm(header, 0, message, 0, plain, WS_PLAIN);
         /* The number is authentic in both places, as part of the nonce and of the plaintext. */
-        if (result == 0 && !ws_equal(message, opened, 4)) {
+        if (result == 0 && !ws_equal(message, plain, 4)) {
+            ws_wipe(plain, WS_PLAIN);
             result = -1;
         }
     } else {
-        result = curve(header, 0, 0, 0, message, opened);
+        result = curve(header, 0, 0, 0, message, plain);
     }
     if (result == 0) {
-        copy(plain, opened, WS_PLAIN);
-        header->number = ws_message_read_32(opened);
+        header->number = ws_message_read_32(plain);
     }
-    ws_wipe(opened, sizeof opened);
     return result;
 }
 

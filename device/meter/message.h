@@ -51,7 +51,7 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
 /* Opens a command.
  *
  * in:     header: kind WS_KIND_COMMAND, suite. message: ws_message_bytes of any bytes.
- * out:    header: number: m. plain: outside message. Both untouched where it is refused.
+ * out:    header: number: m. plain: outside message. Where it is refused, both are untouched, or plain is zero.
  * Returns 0, or -1 where the message is not the collector's. With suite 0 all are taken for its. */
 int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t plain[WS_PLAIN]);
 

@@ -199,34 +199,26 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     return 1;
 }
 
-static void report_alert(ws_meter *meter, uint8_t plain[WS_PLAIN])
+/* Writes the alert that is to come first. Returns its bit. */
+static uint8_t write_alert(const ws_meter *meter, uint8_t plain[WS_PLAIN])
 {
-    uint8_t to_come;
-
     ws_message_write_32(plain + 6, time_now(meter));
     ws_message_write_16(plain + 11, meter->status->starts);
     plain[13] = plain[14] = plain[15] = 0;
     if (meter->alerts & START_TO_COME) {
-        to_come = START_TO_COME;
         plain[10] = meter->status->reset_cause;
-    } else if (meter->alerts & NOISE_TO_COME) {
-        to_come = NOISE_TO_COME;
+        return START_TO_COME;
+    }
+    if (meter->alerts & NOISE_TO_COME) {
         plain[10] = ALERT_NOISE;
-    } else {
-        to_come = JOURNAL_TO_COME;
-        plain[10] = ALERT_JOURNAL;
-        plain[15] = meter->journal.damaged;
+        return NOISE_TO_COME;
     }
-    if (report(meter, ALERT, plain)) {
-        meter->alerts &= (uint8_t)~to_come;
-        meter->status->alerts++;
-        if (to_come == JOURNAL_TO_COME) {
-            meter->journal.damaged = 0;
-        }
-    }
+    plain[10] = ALERT_JOURNAL;
+    plain[15] = meter->journal.damaged;
+    return JOURNAL_TO_COME;
 }
 
-static void report_measurement(ws_meter *meter, uint32_t now_s, uint8_t plain[WS_PLAIN])
+static void write_measurement(ws_meter *meter, uint32_t now_s, uint8_t plain[WS_PLAIN])
 {
     struct ws_meter_status *status = meter->status;
     const uint16_t interval = ws_message_read_16(meter->settings.interval);
@@ -242,9 +234,6 @@ static void report_measurement(ws_meter *meter, uint32_t now_s, uint8_t plain[WS
     ws_message_write_32(plain + 6, meter->time_base + now_s);
     ws_message_write_32(plain + 10, status->energy);
     ws_message_write_16(plain + 14, (uint16_t)status->power);
-    if (report(meter, MEASUREMENT, plain)) {
-        status->measurements++;
-    }
 }
 
 /* Sends the pieces of the oldest report, beginning with another one each time: a collector that has kept the last ones of an
@@ -541,6 +530,7 @@ static uint8_t open_command(ws_meter *meter, uint8_t plain[WS_PLAIN])
 static WS_NOINLINE uint8_t seal(ws_meter *meter)
 {
     uint8_t plain[WS_PLAIN];
+    uint8_t to_come = 0;
     uint32_t now_s;
 
     if (meter->journal.damaged != 0) {
@@ -560,11 +550,22 @@ static WS_NOINLINE uint8_t seal(ws_meter *meter)
         return 1;
     }
     if (meter->alerts != 0) {
-        report_alert(meter, plain);
-        return 1;
+        to_come = write_alert(meter, plain);
+    } else {
+        write_measurement(meter, now_s, plain);
     }
-    report_measurement(meter, now_s, plain);
-    return 0;
+    if (report(meter, to_come != 0 ? ALERT : MEASUREMENT, plain)) {
+        if (to_come == 0) {
+            meter->status->measurements++;
+        } else {
+            meter->status->alerts++;
+            meter->alerts &= (uint8_t)~to_come;
+        }
+        if (to_come == JOURNAL_TO_COME) {
+            meter->journal.damaged = 0;
+        }
+    }
+    return to_come;
 }
 
 /* Listens until deadline, or until a packet has come, and does what that asks for. */
