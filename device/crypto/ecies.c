@@ -3,6 +3,7 @@
 #include "compiler.h"
 #include "ecies_steps.h"
 #include "hmac.h"
+#include "p256.h"
 #include "secret.h"
 #include "x963_kdf.h"
 
@@ -69,7 +70,7 @@ static int seal(ws_drbg *random, const uint8_t *recipient, uint8_t ephemeral_byt
     int refused = ws_ecies_offer(&work, random, recipient, ephemeral_bytes, packet);
 
     if (refused == 0) {
-        seal_with(work.agreed.shared, packet, ephemeral_bytes, c);
+        seal_with(work.shared, packet, ephemeral_bytes, c);
     } else {
         ws_wipe(packet, ephemeral_bytes + c->len + 32);
     }
@@ -77,10 +78,11 @@ static int seal(ws_drbg *random, const uint8_t *recipient, uint8_t ephemeral_byt
     return refused;
 }
 
-static int open(const uint8_t *private_key, uint8_t ephemeral_bytes, content *c, const uint8_t *packet,
-                size_t packet_len)
+/* ephemeral_key: the ephemeral key as x || y, read once packet is known to be as long. */
+static int open(const uint8_t *private_key, const uint8_t *ephemeral_key, uint8_t ephemeral_bytes, content *c,
+                const uint8_t *packet, size_t packet_len)
 {
-    ws_ecies_work work;
+    uint8_t shared[32];
     int refused;
 
     if (packet_len < (size_t)ephemeral_bytes + 32) {
@@ -88,11 +90,11 @@ static int open(const uint8_t *private_key, uint8_t ephemeral_bytes, content *c,
     }
     c->in = packet + ephemeral_bytes;
     c->len = packet_len - ephemeral_bytes - 32;
-    refused = ws_ecies_agree(&work, private_key, packet, ephemeral_bytes);
+    refused = ws_p256_ecdh(private_key, ephemeral_key, shared);
     if (refused == 0) {
-        refused = open_with(work.agreed.shared, packet, ephemeral_bytes, c);
+        refused = open_with(shared, packet, ephemeral_bytes, c);
     }
-    ws_wipe(&work, sizeof work);
+    ws_wipe(shared, sizeof shared);
     return refused;
 }
 
@@ -117,13 +119,17 @@ int ws_ecies_open(const uint8_t private_key[32], const uint8_t *info, size_t inf
 {
     content c = {info, info_len, 0, 0, out};
 
-    return open(private_key, WS_ECIES_EPHEMERAL, &c, packet, packet_len);
+    return open(private_key, packet, WS_ECIES_EPHEMERAL, &c, packet, packet_len);
 }
 
 int ws_ecies_open_compressed(const uint8_t private_key[32], const uint8_t *info, size_t info_len,
                              const uint8_t *packet, size_t packet_len, uint8_t *out)
 {
     content c = {info, info_len, 0, 0, out};
+    uint8_t ephemeral[64];
 
-    return open(private_key, WS_ECIES_EPHEMERAL_COMPRESSED, &c, packet, packet_len);
+    if (packet_len < WS_ECIES_EPHEMERAL_COMPRESSED || ws_p256_decompress(packet, ephemeral) != 0) {
+        return -1;
+    }
+    return open(private_key, ephemeral, WS_ECIES_EPHEMERAL_COMPRESSED, &c, packet, packet_len);
 }

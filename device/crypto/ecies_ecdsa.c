@@ -3,6 +3,7 @@
 #include "compiler.h"
 #include "ecdsa_p256.h"
 #include "ecies_steps.h"
+#include "p256.h"
 #include "secret.h"
 #include "sha256.h"
 #include "x963_kdf.h"
@@ -36,22 +37,22 @@ WS_NOINLINE static int encrypt(ws_drbg *random, const uint8_t *recipient, uint8_
     int refused = ws_ecies_offer(&work, random, recipient, ephemeral_bytes, packet);
 
     if (refused == 0) {
-        crypt_with(work.agreed.shared, packet, ephemeral_bytes, in, packet + ephemeral_bytes, len);
+        crypt_with(work.shared, packet, ephemeral_bytes, in, packet + ephemeral_bytes, len);
     }
     ws_wipe(&work, sizeof work);
     return refused;
 }
 
-WS_NOINLINE static int decrypt(const uint8_t *private_key, uint8_t ephemeral_bytes, const uint8_t *packet, size_t len,
-                               uint8_t *out)
+WS_NOINLINE static int decrypt(const uint8_t *private_key, const uint8_t *ephemeral_key, uint8_t ephemeral_bytes,
+                               const uint8_t *packet, size_t len, uint8_t *out)
 {
-    ws_ecies_work work;
-    int refused = ws_ecies_agree(&work, private_key, packet, ephemeral_bytes);
+    uint8_t shared[32];
+    int refused = ws_p256_ecdh(private_key, ephemeral_key, shared);
 
     if (refused == 0) {
-        crypt_with(work.agreed.shared, packet, ephemeral_bytes, packet + ephemeral_bytes, out, len);
+        crypt_with(shared, packet, ephemeral_bytes, packet + ephemeral_bytes, out, len);
     }
-    ws_wipe(&work, sizeof work);
+    ws_wipe(shared, sizeof shared);
     return refused;
 }
 
@@ -86,8 +87,10 @@ static int seal(ws_drbg *random, const uint8_t *recipient, const uint8_t *sender
     return 0;
 }
 
-static int open(const uint8_t *private_key, const uint8_t *sender_public, uint8_t ephemeral_bytes, const uint8_t *info,
-                size_t info_len, const uint8_t *packet, size_t packet_len, uint8_t *out)
+/* ephemeral_key: the ephemeral key as x || y, read once packet is known to be as long. */
+static int open(const uint8_t *private_key, const uint8_t *sender_public, const uint8_t *ephemeral_key,
+                uint8_t ephemeral_bytes, const uint8_t *info, size_t info_len, const uint8_t *packet, size_t packet_len,
+                uint8_t *out)
 {
     size_t signed_len = packet_len - 64;
 
@@ -95,7 +98,7 @@ static int open(const uint8_t *private_key, const uint8_t *sender_public, uint8_
         verify(sender_public, info, info_len, packet, signed_len) != 0) {
         return -1;
     }
-    return decrypt(private_key, ephemeral_bytes, packet, signed_len - ephemeral_bytes, out);
+    return decrypt(private_key, ephemeral_key, ephemeral_bytes, packet, signed_len - ephemeral_bytes, out);
 }
 
 int ws_ecies_ecdsa_seal(ws_drbg *random, const uint8_t recipient[64], const uint8_t sender_private[32],
@@ -114,12 +117,18 @@ int ws_ecies_ecdsa_seal_compressed(ws_drbg *random, const uint8_t recipient[64],
 int ws_ecies_ecdsa_open(const uint8_t private_key[32], const uint8_t sender_public[64], const uint8_t *info,
                         size_t info_len, const uint8_t *packet, size_t packet_len, uint8_t *out)
 {
-    return open(private_key, sender_public, WS_ECIES_EPHEMERAL, info, info_len, packet, packet_len, out);
+    return open(private_key, sender_public, packet, WS_ECIES_EPHEMERAL, info, info_len, packet, packet_len, out);
 }
 
 int ws_ecies_ecdsa_open_compressed(const uint8_t private_key[32], const uint8_t sender_public[64],
                                    const uint8_t *info, size_t info_len, const uint8_t *packet, size_t packet_len,
                                    uint8_t *out)
 {
-    return open(private_key, sender_public, WS_ECIES_EPHEMERAL_COMPRESSED, info, info_len, packet, packet_len, out);
+    uint8_t ephemeral[64];
+
+    if (packet_len < WS_ECIES_EPHEMERAL_COMPRESSED || ws_p256_decompress(packet, ephemeral) != 0) {
+        return -1;
+    }
+    return open(private_key, sender_public, ephemeral, WS_ECIES_EPHEMERAL_COMPRESSED, info, info_len, packet,
+                packet_len, out);
 }

@@ -1,5 +1,6 @@
 #include "ecies_steps.h"
 
+#include "aes_ctr.h"
 #include "aes_sliced.h"
 #include "p256.h"
 
@@ -18,19 +19,7 @@ int ws_ecies_offer(ws_ecies_work *work, ws_drbg *random, const uint8_t recipient
             ephemeral[i] = work->offered.public_key[i];
         }
     }
-    return ws_p256_ecdh(work->offered.private_key, recipient, work->agreed.shared);
-}
-
-int ws_ecies_agree(ws_ecies_work *work, const uint8_t private_key[32], const uint8_t *ephemeral,
-                   uint8_t ephemeral_bytes)
-{
-    if (ephemeral_bytes == WS_ECIES_EPHEMERAL_COMPRESSED) {
-        if (ws_p256_decompress(ephemeral, work->agreed.public_key) != 0) {
-            return -1;
-        }
-        ephemeral = work->agreed.public_key;
-    }
-    return ws_p256_ecdh(private_key, ephemeral, work->agreed.shared);
+    return ws_p256_ecdh(work->offered.private_key, recipient, work->shared);
 }
 
 void ws_ecies_crypt(const uint8_t key[16], const uint8_t *in, uint8_t *out, size_t len)
@@ -41,5 +30,9 @@ void ws_ecies_crypt(const uint8_t key[16], const uint8_t *in, uint8_t *out, size
     for (i = 0; i < 16; i++) {
         counter[i] = 0;
     }
+#if WS_SMALL
+    ws_aes128_ctr(key, counter, in, out, len);
+#else
     ws_aes128_ctr_sliced(key, counter, in, out, len);
+#endif
 }

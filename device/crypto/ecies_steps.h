@@ -1,7 +1,7 @@
 /* What ecies.h and ecies_ecdsa.h share: the ephemeral key, and what is done with the secret that comes of it.
  *
  * An ephemeral key is sent as x || y, 64 bytes, or compressed, 33. Constant time. While a point is multiplied nothing is held
- * but ws_ecies_work: keys are derived in frames that come afterwards. */
+ * but ws_ecies_work, or where a compressed one was received the whole one: keys are derived in frames that come afterwards. */
 #ifndef WS_ECIES_STEPS_H
 #define WS_ECIES_STEPS_H
 
@@ -11,16 +11,13 @@
 #define WS_ECIES_EPHEMERAL 64
 #define WS_ECIES_EPHEMERAL_COMPRESSED 33
 
-/* Where both of the following work, and leave the shared secret: agreed.shared. To be wiped. */
+/* Where an ephemeral key is made, and the shared secret is left. To be wiped. */
 typedef union {
     struct {
         uint8_t public_key[64];
         uint8_t private_key[32];
     } offered;
-    struct {
-        uint8_t shared[32];
-        uint8_t public_key[64];
-    } agreed;
+    uint8_t shared[32];
 } ws_ecies_work;
 
 /* Makes an ephemeral key and the secret shared with the recipient.
@@ -31,14 +28,6 @@ typedef union {
  * Returns 0, or -1 when the recipient's key is not one or random refuses. */
 int ws_ecies_offer(ws_ecies_work *work, ws_drbg *random, const uint8_t recipient[64], uint8_t ephemeral_bytes,
                    uint8_t *ephemeral);
-
-/* Makes the secret shared with the sender of an ephemeral key.
- *
- * in:  private_key: the recipient's; ephemeral: as received, any bytes.
- * out: work, overlapping nothing.
- * Returns 0, or -1 when a key is not one. */
-int ws_ecies_agree(ws_ecies_work *work, const uint8_t private_key[32], const uint8_t *ephemeral,
-                   uint8_t ephemeral_bytes);
 
 /* AES-128 in counter mode from a counter of zero. in: key; in: len bytes. out: out: as for ws_aes_ctr. */
 void ws_ecies_crypt(const uint8_t key[16], const uint8_t *in, uint8_t *out, size_t len);

@@ -5,6 +5,7 @@
 #ifndef WS_P256_POINTS_H
 #define WS_P256_POINTS_H
 
+#include "compiler.h"
 #include "modular.h"
 #include "p256_field.h"
 #include "select.h"
@@ -38,9 +39,10 @@ typedef struct {
 extern const ws_modulus ws_p256_prime;
 extern const ws_modulus ws_p256_order;
 
-/* The comb's multiples of the base point G, for each of 2 tables those of 16 points, x and y of each: curve.inc says which.
+/* The comb's multiples of the base point G, for each of its tables those of 16 points, x and y of each: curve.inc says which.
  * As elements are in memory, in words of select.h. */
-#define WS_P256_COMB_WORDS (2 * 16 * 2 * WS_WORDS(32))
+#define WS_P256_COMB_TABLES (WS_SMALL ? 1 : 2)
+#define WS_P256_COMB_WORDS (WS_P256_COMB_TABLES * 16 * 2 * WS_WORDS(32))
 extern WS_CONSTANT("ws_p256_comb") const ws_word ws_p256_comb[WS_P256_COMB_WORDS];
 
 /* x and y from a public key, 64 bytes big-endian. t: destroyed.

@@ -27,9 +27,10 @@ HARDWARE_MULTIPLIER_nompy := none
 HARDWARE_MULTIPLIER_mpy16 := 16bit
 FLAGS += -mhwmult=$(or $(HARDWARE_MULTIPLIER_$(VARIANT)),f5series)
 endif
-# Small on the AVR: what functions save and bring back is done by routines that they share, and calls within 4 kB are relative.
+# Small on the AVR: what functions save and bring back is done by routines that they share, calls within 4 kB are relative, and
+# crypto/compiler.h says what else.
 ifeq ($(TOOLCHAIN_port) $(VARIANT),avr small)
-FLAGS += -mcall-prologues -mrelax
+FLAGS += -mcall-prologues -mrelax -DWS_SMALL=1
 RELAX := --relax
 endif
 CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto
