@@ -1,0 +1,267 @@
+//! The meter's drivers on the model of the ATmega328P, call by call (`device/trial`).
+//!
+//! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz / 1024.
+
+use lab::elf::Firmware;
+use lab::firmware::build_app;
+use lab::target::House;
+use mcu::{Machine, Stop, Until, new_machine};
+
+const CLOCK_HZ: u64 = 16_000_000;
+const TICKS_HZ: u64 = 15_625;
+const EEPROM: u32 = 0x81_0000;
+const BYTE_S: f64 = 3.4e-3;
+
+/// The calls, `device/trial/main.c`.
+const TICKS: u8 = 1;
+const SECONDS: u8 = 2;
+const SLEEP: u8 = 3;
+const STOP: u8 = 4;
+const READ: u8 = 5;
+const WRITE: u8 = 6;
+const BEGIN: u8 = 7;
+const BUSY: u8 = 8;
+const ABANDON: u8 = 9;
+const PROVISION: u8 = 12;
+const UNTOUCHED: u8 = 16;
+const DIG: u8 = 17;
+
+/// What goes into a call, and what comes out of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Call {
+    value: u32,
+    at: u16,
+    what: u8,
+    len: u8,
+    result: u8,
+    cause: u8,
+}
+
+struct Rig {
+    machine: Box<dyn Machine>,
+    firmware: Firmware,
+}
+
+impl Rig {
+    fn new() -> Rig {
+        let house = House::find().expect("the project's folder");
+        let target = house.target("atmega328p").expect("a target");
+        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
+        let elf = build_app(&house, &target, &point, "small", "trial").expect("it builds");
+        let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
+        let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
+        machine.load(firmware.image()).expect("it fits");
+        machine.reset();
+        let mut rig = Rig { machine, firmware };
+        rig.to_ready(1.0);
+        rig
+    }
+
+    fn symbol(&self, name: &str) -> u32 {
+        self.firmware.symbol(name).expect("device/trial has it").address
+    }
+
+    fn run_s(&mut self, seconds: f64, address: Option<u32>) -> Stop {
+        let cycles = self.machine.cycles() + (seconds * CLOCK_HZ as f64) as u64;
+        let until = Until { cycles: Some(cycles), addresses: address.into_iter().collect() };
+        self.machine.run(&until).expect("no fault")
+    }
+
+    fn to_ready(&mut self, limit_s: f64) {
+        let ready = self.symbol("ws_trial_ready");
+        assert_eq!(self.run_s(limit_s, Some(ready)), Stop::Address(ready), "at {:#06x}", self.machine.pc());
+    }
+
+    fn trial(&self) -> Call {
+        let mut bytes = [0; 10];
+        assert!(self.machine.peek(self.symbol("ws_trial"), &mut bytes));
+        Call {
+            value: u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+            at: u16::from_le_bytes([bytes[4], bytes[5]]),
+            what: bytes[6],
+            len: bytes[7],
+            result: bytes[8],
+            cause: bytes[9],
+        }
+    }
+
+    fn bytes(&self, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        assert!(self.machine.peek(self.symbol("ws_trial") + 10, &mut bytes));
+        bytes
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        let at = self.symbol("ws_trial") + 10;
+        assert!(self.machine.poke(at, bytes));
+    }
+
+    /// Has the firmware begin a call.
+    fn start(&mut self, call: Call) {
+        let mut bytes = call.value.to_le_bytes().to_vec();
+        bytes.extend(call.at.to_le_bytes());
+        bytes.extend([call.what, call.len, 0]);
+        let at = self.symbol("ws_trial");
+        assert!(self.machine.poke(at, &bytes));
+    }
+
+    /// Has it made a call; what came out, and the seconds that it took.
+    fn call_within(&mut self, call: Call, limit_s: f64) -> (Call, f64) {
+        self.start(call);
+        let before = self.machine.cycles();
+        self.to_ready(limit_s);
+        (self.trial(), (self.machine.cycles() - before) as f64 / CLOCK_HZ as f64)
+    }
+
+    fn call(&mut self, what: u8) -> Call {
+        self.call_within(Call { what, ..Call::default() }, 1.0).0
+    }
+
+    fn eeprom(&self, at: u32, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        assert!(self.machine.peek(EEPROM + at, &mut bytes));
+        bytes
+    }
+}
+
+#[test]
+fn the_clock_is_exact_over_minutes() {
+    let mut rig = Rig::new();
+    let begin = rig.machine.cycles();
+    // Between overflows, across one, and across many: what it says is what the crystal's cycles say.
+    for sleep_s in [1, 3, 4, 5, 60, 200] {
+        let now = rig.call(TICKS).value;
+        let deadline = now + sleep_s * TICKS_HZ as u32;
+        let (_, took_s) = rig.call_within(
+            Call { what: SLEEP, value: deadline, ..Call::default() },
+            f64::from(sleep_s) + 1.0,
+        );
+        assert!((took_s - f64::from(sleep_s)).abs() < 2.5e-4, "{took_s} s for {sleep_s} s");
+        let late = rig.call(TICKS).value - deadline;
+        assert!(late <= 2, "{late} ticks late");
+        let elapsed = (rig.machine.cycles() - begin) / CLOCK_HZ;
+        assert!(u64::from(rig.call(SECONDS).value).abs_diff(elapsed) <= 1);
+    }
+    // The start-up before the clock began is shorter than a tick's hundred.
+    let ticks = u64::from(rig.call(TICKS).value);
+    assert!((rig.machine.cycles() / 1024).abs_diff(ticks) < 100);
+    let seconds = u64::from(rig.call(SECONDS).value);
+    assert_eq!(seconds, ticks / TICKS_HZ);
+}
+
+#[test]
+fn a_deadline_that_has_passed_is_no_sleep() {
+    let mut rig = Rig::new();
+    rig.run_s(0.1, None);
+    rig.to_ready(0.01);
+    let now = rig.call(TICKS).value;
+    for ago in [0, 1, 100] {
+        let (_, took_s) =
+            rig.call_within(Call { what: SLEEP, value: now.wrapping_sub(ago), ..Call::default() }, 1.0);
+        assert!(took_s < 20e-6, "{took_s}");
+    }
+    for ticks in 1..5 {
+        let now = rig.call(TICKS).value;
+        let (_, took_s) = rig.call_within(Call { what: SLEEP, value: now + ticks, ..Call::default() }, 1.0);
+        assert!(took_s < f64::from(ticks + 2) / TICKS_HZ as f64, "{took_s} s for {ticks} ticks");
+    }
+}
+
+#[test]
+fn the_clock_stops_for_ever() {
+    let mut rig = Rig::new();
+    rig.start(Call { what: STOP, ..Call::default() });
+    assert_eq!(rig.run_s(10.0, None), Stop::Halted);
+}
+
+#[test]
+fn the_eeprom_keeps_what_is_written() {
+    let mut rig = Rig::new();
+    let text = b"sixteen letters!";
+    rig.put(text);
+    let (_, took_s) = rig.call_within(Call { what: WRITE, at: 1000, len: 16, ..Call::default() }, 1.0);
+    assert_eq!(rig.eeprom(999, 18), [&[0xff], &text[..], &[0xff]].concat());
+    assert!((took_s / (16.0 * BYTE_S) - 1.0).abs() < 0.01, "{took_s}");
+    rig.put(&[0; 16]);
+    let (_, took_s) = rig.call_within(Call { what: READ, at: 1001, len: 14, ..Call::default() }, 1.0);
+    assert_eq!(rig.bytes(16), [&text[1..15], &[0, 0]].concat());
+    assert!(took_s < 100e-6, "{took_s}");
+    // It is over: nothing wakes the clock's sleep before its time.
+    assert_eq!(rig.call(BUSY).result, 0);
+}
+
+#[test]
+fn the_eeprom_is_written_in_the_background() {
+    let mut rig = Rig::new();
+    rig.put(b"background");
+    let (_, took_s) = rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
+    assert!(took_s < 100e-6, "{took_s}");
+    assert_eq!(rig.call(BUSY).result, 1);
+    // Reading waits for the byte under way alone, and what was begun goes on.
+    rig.run_s(2.5 * BYTE_S, None);
+    rig.to_ready(0.01);
+    assert_eq!(rig.eeprom(300, 2), b"ba");
+    let (_, took_s) = rig.call_within(Call { what: READ, at: 300, len: 2, ..Call::default() }, 1.0);
+    assert!(took_s < 1.1 * BYTE_S, "{took_s}");
+    assert_eq!(rig.bytes(2), b"ba");
+    let writing = rig.call(BUSY).result;
+    assert_eq!(writing, 1);
+}
+
+#[test]
+fn background_writing_takes_its_time_and_ends() {
+    let mut rig = Rig::new();
+    rig.put(b"background");
+    rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
+    let now = rig.call(TICKS).value;
+    // While the processor sleeps, too.
+    let until = |s: f64| now + (s * TICKS_HZ as f64) as u32;
+    rig.call_within(Call { what: SLEEP, value: until(9.7 * BYTE_S), ..Call::default() }, 1.0);
+    assert_eq!(rig.call(BUSY).result, 1);
+    rig.call_within(Call { what: SLEEP, value: until(10.2 * BYTE_S), ..Call::default() }, 1.0);
+    assert_eq!(rig.call(BUSY).result, 0);
+    assert_eq!(rig.eeprom(300, 10), b"background");
+}
+
+#[test]
+fn what_is_abandoned_ends_with_the_byte_under_way() {
+    let mut rig = Rig::new();
+    rig.put(b"background");
+    rig.call_within(Call { what: BEGIN, at: 300, len: 10, ..Call::default() }, 1.0);
+    let now = rig.call(TICKS).value;
+    let until = now + (3.5 * BYTE_S * TICKS_HZ as f64) as u32;
+    rig.call_within(Call { what: SLEEP, value: until, ..Call::default() }, 1.0);
+    let (_, took_s) = rig.call_within(Call { what: ABANDON, ..Call::default() }, 1.0);
+    assert!(took_s < 0.6 * BYTE_S, "{took_s}");
+    assert_eq!(rig.call(BUSY).result, 0);
+    rig.run_s(0.1, None);
+    rig.to_ready(0.01);
+    assert_eq!(rig.eeprom(300, 10), [&b"back"[..], &[0xff; 6]].concat());
+    // And the next waits for nothing.
+    rig.put(b"again");
+    rig.call_within(Call { what: WRITE, at: 310, len: 5, ..Call::default() }, 1.0);
+    assert_eq!(rig.eeprom(300, 15), [&b"back"[..], &[0xff; 6], b"again"].concat());
+}
+
+#[test]
+fn the_provision_is_what_the_host_wrote() {
+    let mut rig = Rig::new();
+    rig.call_within(Call { what: PROVISION, at: 170, len: 6, ..Call::default() }, 1.0);
+    assert_eq!(rig.bytes(7), [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]);
+    let at = rig.symbol("ws_provision");
+    let bytes: Vec<u8> = (0..176).collect();
+    assert!(rig.machine.poke(at, &bytes));
+    rig.call_within(Call { what: PROVISION, at: 112, len: 64, ..Call::default() }, 1.0);
+    assert_eq!(rig.bytes(64), bytes[112..]);
+}
+
+#[test]
+fn the_stack_shows_how_far_it_was_used() {
+    let mut rig = Rig::new();
+    let before = rig.call(UNTOUCHED).value;
+    assert!(before > 1500, "{before}");
+    rig.call(DIG);
+    let after = rig.call(UNTOUCHED).value;
+    // A frame of 200 bytes; the call before it used some of its room already.
+    assert!((120..=240).contains(&(before - after)), "{before}, {after}");
+}
