@@ -12,8 +12,9 @@
  * WS_FAR         on what a pointer points to: in the 8051's external RAM, so that the pointer need not say which of its
  *                memories it means.
  * WS_JOIN(a, b)  one name of two, which are expanded first: what templates (*.inc) make names with.
- * WS_SMALL       1 where code is to be as small as can be, at the cost of time: ECIES has the AES with tables that is there anyway
- *                (aes.h), and the comb of P-256 one table (curve.inc). The Makefile says so, for AVR's variant small.
+ * WS_SMALL       1 where code and stack are to be as small as can be, at the cost of time; the Makefile says so, for AVR's variant
+ *                small. ECIES takes the AES with tables that GCM has (aes.h); P-256 has a comb of one table, and fewer multiples
+ *                of a point, made one by one (curve.inc); GCM has one frame for all keys.
  * WS_FIXED_FRAMES
  *                1 where the compiler keeps local variables at fixed addresses, each function its own. */
 #ifndef WS_COMPILER_H

@@ -66,7 +66,7 @@ static void set_counter(uint8_t counter[16], const uint8_t *nonce, uint8_t count
 }
 
 /* Seals or opens with expanded round keys. Returns 0 or -1. */
-static int crypt(const message *m, uint8_t *round_keys, unsigned rounds)
+WS_NOINLINE static int crypt(const message *m, uint8_t *round_keys, unsigned rounds)
 {
     struct {
         uint8_t h[16];
@@ -128,10 +128,10 @@ static int crypt(const message *m, uint8_t *round_keys, unsigned rounds)
         return refused;                                                                                            \
     }
 
-#if WS_FIXED_FRAMES
+#if WS_FIXED_FRAMES || WS_SMALL
 
-/* One frame that is there all the time; three would be there all the time. */
-static int crypt_any(const message *m, unsigned key_words)
+/* One frame for all: there all the time, where frames are fixed; else the least code. */
+WS_NOINLINE static int crypt_any(const message *m, unsigned key_words)
 CRYPT_WITH(WS_AES256_ROUND_KEYS, key_words)
 
 #else
@@ -157,7 +157,7 @@ static int dispatch(const message *m, unsigned key_words)
     }
 #endif
     switch (key_words) {
-#if WS_FIXED_FRAMES
+#if WS_FIXED_FRAMES || WS_SMALL
     case 4:
     case 6:
     case 8:

@@ -13,9 +13,13 @@
 #define COMB_COLUMNS 26
 #define COMB_TABLES WS_P256_COMB_TABLES
 #define MONTGOMERY 1
+#define ONE_BY_ONE WS_SMALL
 
-#if WINDOW == 4
-/* n is 17 modulo 32: the last digit of n - 2, which is 15, is -1. */
+/* n + 2 D has the last digit D for D = -1 in windows of 4 bits, and for no digit in those of 3: the digit is k modulo 2^(WINDOW + 1)
+ * less 2^WINDOW, and n is 17 modulo 32. */
+#if WINDOW == 3
+#define EQUAL_SUMMANDS 0
+#elif WINDOW == 4
 #define EQUAL_SUMMANDS 2
 #else
 #error EQUAL_SUMMANDS for this window: see multiply_point in curve.inc

@@ -15,7 +15,7 @@
 #define WS_P256_ORDER_BYTES 32
 
 /* Of a point that is multiplied, its odd multiples below 2^WS_P256_WINDOW are kept. */
-#define WS_P256_WINDOW 4
+#define WS_P256_WINDOW (WS_SMALL ? 3 : 4)
 
 typedef struct {
     ws_p256_element x;

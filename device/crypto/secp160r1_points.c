@@ -12,6 +12,7 @@
 #define DIGITS ((ORDER_BITS + WINDOW - 1) / WINDOW)
 #define COMB_COLUMNS 17
 #define COMB_TABLES 2
+#define ONE_BY_ONE 0
 #define MONTGOMERY 0
 
 #if WINDOW == 4

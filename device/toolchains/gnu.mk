@@ -30,7 +30,7 @@ endif
 # Small on the AVR: what functions save and bring back is done by routines that they share, calls within 4 kB are relative, and
 # crypto/compiler.h says what else.
 ifeq ($(TOOLCHAIN_port) $(VARIANT),avr small)
-FLAGS += -mcall-prologues -mrelax -DWS_SMALL=1
+FLAGS += -mcall-prologues -mrelax -mstrict-X -fno-tree-dominator-opts -fno-move-loop-invariants -DWS_SMALL=1
 RELAX := --relax
 endif
 CFLAGS := $(FLAGS) -std=c99 -ffreestanding -ffunction-sections -fdata-sections $(WARNINGS) -Icrypto

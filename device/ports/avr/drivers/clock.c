@@ -8,43 +8,28 @@
 #error "the clock's ticks are 1/1024 of 16 MHz"
 #endif
 
-/* An overflow is 4 s and this many ticks. */
-#define OVERFLOW_SECONDS (65536 / WS_CLOCK_TICKS)
-#define OVERFLOW_REST ((uint16_t)(65536 % WS_CLOCK_TICKS))
-
-/* Written by the interrupt: overflows; what they are in seconds and ticks below a second. */
-static volatile uint16_t overflows;
-static volatile uint32_t seconds;
-static volatile uint16_t rest;
+/* Counted by the interrupt. */
+static volatile uint32_t overflows;
 
 ISR(TIMER1_OVF_vect)
 {
-    uint16_t ticks = rest + OVERFLOW_REST;
-    uint32_t more = OVERFLOW_SECONDS;
-
-    if (ticks >= WS_CLOCK_TICKS) {
-        ticks -= (uint16_t)WS_CLOCK_TICKS;
-        more++;
-    }
-    rest = ticks;
-    seconds += more;
     overflows++;
 }
 
 /* The time to wake has come. */
 EMPTY_INTERRUPT(TIMER1_COMPA_vect)
 
-/* Interrupts are off: an overflow since then has its flag up, but was not counted. */
-static uint32_t now(void)
+/* Overflows, and the counter. Interrupts are off: an overflow since then has its flag up, but was not counted. */
+static uint32_t now(uint16_t *low)
 {
-    uint16_t low = TCNT1;
-    uint16_t high = overflows;
+    uint32_t high = overflows;
 
+    *low = TCNT1;
     if (TIFR1 & _BV(TOV1)) {
-        low = TCNT1;
+        *low = TCNT1;
         high++;
     }
-    return (uint32_t)high << 16 | low;
+    return high;
 }
 
 void ws_clock_start(void)
@@ -57,52 +42,50 @@ void ws_clock_start(void)
 
 uint32_t ws_clock_ticks(void)
 {
-    uint32_t ticks;
+    uint32_t high;
+    uint16_t low;
 
     cli();
-    ticks = now();
+    high = now(&low);
     sei();
-    return ticks;
+    return high << 16 | low;
 }
 
+/* 15,625 overflows are 65,536 s, so that products of 32 bits are enough. */
 uint32_t ws_clock_seconds(void)
 {
-    uint32_t whole;
-    uint32_t ticks;
+    uint32_t high;
+    uint16_t low;
+    uint16_t rest;
 
     cli();
-    ticks = TCNT1;
-    if (TIFR1 & _BV(TOV1)) {
-        ticks = (uint32_t)TCNT1 + 65536;
-    }
-    whole = seconds;
-    ticks += rest;
+    high = now(&low);
     sei();
-    while (ticks >= WS_CLOCK_TICKS) {
-        ticks -= WS_CLOCK_TICKS;
-        whole++;
-    }
-    return whole;
+    rest = (uint16_t)(high % WS_CLOCK_TICKS);
+    return (high / WS_CLOCK_TICKS << 16) + ((uint32_t)rest * 65536 + low) / WS_CLOCK_TICKS;
+}
+
+/* Ticks until deadline. Interrupts are off. */
+static int32_t left_until(uint32_t deadline)
+{
+    uint16_t low;
+    uint32_t high = now(&low);
+
+    return (int32_t)(deadline - (high << 16 | low));
 }
 
 uint8_t ws_clock_sleep(uint32_t deadline, const volatile uint8_t *event)
 {
     for (;;) {
-        int32_t left;
-
         cli();
-        left = (int32_t)(deadline - now());
-        if ((event != 0 && *event != 0) || left <= 0) {
+        if (event != 0 && *event != 0) {
             break;
         }
-        if (left < 0x10000) {
-            OCR1A = (uint16_t)deadline;
-            /* The match of a turn of the counter before. If it was this one's, the time has come. */
-            TIFR1 = _BV(OCF1A);
-            TIMSK1 = _BV(TOIE1) | _BV(OCIE1A);
-            if ((int32_t)(deadline - now()) <= 0) {
-                break;
-            }
+        /* A match of an earlier turn of the counter wakes for nothing, once each 4 s. */
+        OCR1A = (uint16_t)deadline;
+        TIMSK1 = _BV(TOIE1) | _BV(OCIE1A);
+        if (left_until(deadline) <= 0) {
+            break;
         }
         ws_avr_idle();
     }

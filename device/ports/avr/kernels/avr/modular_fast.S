@@ -23,9 +23,7 @@
  * column is three bytes, below 2^17.
  */
 
-#define SPL_IO 0x3d
-#define SPH_IO 0x3e
-#define SREG_IO 0x3f
+#include "frames.inc"
 
 /* struct ws_modulus */
 	.equ MODULUS_BYTES, 0
@@ -154,20 +152,10 @@ ws_modular_add:
 	.global ws_modular_multiply
 	.type ws_modular_multiply, @function
 ws_modular_multiply:
-	push r28
-	push r29
-	.irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 24, 25
-	push r\n
-	.endr
-	in r28, SPL_IO
-	in r29, SPH_IO
-	sbiw r28, FRAME
-	in r0, SREG_IO
-	cli
-	out SPH_IO, r29
-	out SREG_IO, r0
-	out SPL_IO, r28
+	FRAME_ENTER FRAME+2
 	adiw r28, 1
+	std Y+FRAME, r25
+	std Y+FRAME+1, r24
 	movw T_POINTER, r28
 	movw A_POINTER, r22
 	movw B_POINTER, r20
@@ -248,15 +236,5 @@ ws_modular_multiply:
 	dec LEFT
 	brne 6b
 	adiw r28, 1		; r, too, is dropped
-	in r0, SREG_IO
-	cli
-	out SPH_IO, r29
-	out SREG_IO, r0
-	out SPL_IO, r28
-	.irp n, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-	pop r\n
-	.endr
-	pop r29
-	pop r28
-	ret
+	FRAME_LEAVE
 	.size ws_modular_multiply, . - ws_modular_multiply

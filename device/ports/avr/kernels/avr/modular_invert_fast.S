@@ -22,9 +22,10 @@
  * 22 m in all: five bits, which six additions take off in the end.
  */
 
+#include "frames.inc"
+
 #define SPL_IO 0x3d
 #define SPH_IO 0x3e
-#define SREG_IO 0x3f
 
 /* struct ws_modulus */
 	.equ MODULUS_BYTES, 0
@@ -200,20 +201,12 @@
 	.global ws_modular_invert
 	.type ws_modular_invert, @function
 ws_modular_invert:
-	.irp n, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29
-	push r\n
-	.endr
-	push r24
-	push r25
-	in r28, SPL_IO
-	in r29, SPH_IO
-	subi r28, lo8(FRAME)
-	sbci r29, hi8(FRAME)
-	in r0, SREG_IO
-	cli
-	out SPH_IO, r29
-	out SREG_IO, r0
-	out SPL_IO, r28
+	FRAME_ENTER FRAME+2
+	movw r26, r28
+	subi r26, lo8(-(FRAME+1))
+	sbci r27, hi8(-(FRAME+1))
+	st X+, r25
+	st X, r24
 	adiw r28, 1
 
 	movw r26, r28
@@ -464,13 +457,5 @@ ws_modular_invert:
 	dec r18
 	brne 7b
 	adiw r28, 1
-	in r0, SREG_IO
-	cli
-	out SPH_IO, r29
-	out SREG_IO, r0
-	out SPL_IO, r28
-	.irp n, 29, 28, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2
-	pop r\n
-	.endr
-	ret
+	FRAME_LEAVE
 	.size ws_modular_invert, . - ws_modular_invert

@@ -21,6 +21,9 @@
  * The products of 8 bytes are one routine here, and a square is a product.
  */
 
+/* r25:r24 += p where the mask r18 is 0xff: what p256_field.inc has at its end. */
+#define ADD_PRIME ws_p256_add_prime
+
 #include "p256_field.inc"
 
 /*
@@ -186,7 +189,7 @@ ws_p256_add:
 	PRIME sbc
 	sbc r21, r1		; 0xff where the sum was below p
 	mov r18, r21
-	rjmp ws_p256_add_prime
+	rjmp ws_p256_end
 	.size ws_p256_add, . - ws_p256_add
 
 /*
@@ -211,12 +214,23 @@ ws_p256_subtract:
 	dec r19
 	brne 1b
 	sbc r18, r18
-	/* The end of both: p where the mask r18 is 0xff comes to r. */
-ws_p256_add_prime:
-	movw r28, r24
-	clc
-	PRIME adc
+	/* The end of both. */
+ws_p256_end:
+	call ws_p256_add_prime
 	pop r29
 	pop r28
 	ret
 	.size ws_p256_subtract, . - ws_p256_subtract
+
+/*
+ * in:  r25:r24 a number, to which comes p where the mask r18 is 0xff, 0 where it is 0
+ * Clobbers r0, r19, r20, Y.
+ */
+	.section .text.ws_p256_add_prime, "ax", @progbits
+	.type ws_p256_add_prime, @function
+ws_p256_add_prime:
+	movw r28, r24
+	clc
+	PRIME adc
+	ret
+	.size ws_p256_add_prime, . - ws_p256_add_prime
