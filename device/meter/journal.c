@@ -65,31 +65,40 @@ static void read(const ws_journal *journal, uint8_t cell, uint8_t offset, uint8_
     }
 }
 
-/* What the record at a cell says that it is. Returns its bytes; 0, out untouched, where none begins there. */
-static uint8_t look(const ws_journal *journal, uint8_t cell, ws_journal_report *out)
+/* A record's first byte. */
+static uint8_t info_of(const ws_journal *journal, uint8_t cell)
 {
-    uint8_t bytes[WS_JOURNAL_MESSAGE];
-    uint8_t len;
+    uint8_t info;
 
-    read(journal, cell, 0, bytes, sizeof bytes);
-    len = ws_message_bytes(WS_KIND_REPORT, bytes[0] & SUITE);
-    if ((bytes[0] & INFO_MASK) != INFO || len == 0) {
-        return 0;
-    }
-    out->n = ws_message_read_32(bytes + 1);
-    out->suite = bytes[0] & SUITE;
-    out->len = len;
-    out->alert = bytes[0] & ALERT;
-    return len + AROUND;
+    read(journal, cell, 0, &info, 1);
+    return info;
 }
 
-/* Marks a record of so many bytes as done, in the background: one of its last bytes, another one each time, for the wear. */
-static void finish(ws_journal *journal, uint8_t cell, uint8_t bytes, uint32_t n)
+/* Bytes of a record with this first byte; 0 where it begins none. */
+static uint8_t bytes_of(uint8_t info)
 {
-    uint16_t at = place(cell) + bytes - 1 - ((uint8_t)n & (MARKS - 1));
+    uint8_t len = ws_message_bytes(WS_KIND_REPORT, info & SUITE);
+
+    return (info & INFO_MASK) != INFO || len == 0 ? 0 : len + AROUND;
+}
+
+static uint32_t number_of(const ws_journal *journal, uint8_t cell)
+{
+    uint8_t number[4];
+
+    read(journal, cell, 1, number, sizeof number);
+    return ws_message_read_32(number);
+}
+
+/* Marks a record as done, in the background: one of its last bytes, by chance another one each time, for the wear. */
+static void finish(ws_journal *journal, uint8_t cell)
+{
+    uint16_t at = place(cell) + bytes_of(info_of(journal, cell)) - 1;
     uint8_t byte;
 
     /* Waits for the byte under way: if that was a mark, journal->mark is free now. */
+    ws_eeprom_read(at, &byte, 1);
+    at -= byte & (MARKS - 1);
     ws_eeprom_read(at, &byte, 1);
     journal->mark = ~byte;
     ws_eeprom_begin(at, &journal->mark, 1);
@@ -105,8 +114,6 @@ static void leave_out(ws_journal *journal, uint8_t which)
 
 void ws_journal_start(ws_journal *journal)
 {
-    ws_journal_report found;
-    ws_journal_report other;
     uint8_t cell;
 
     journal->count = 0;
@@ -115,19 +122,17 @@ void ws_journal_start(ws_journal *journal)
     journal->lost = 0;
     journal->damaged = 0;
     for (cell = 0; cell < CELLS && journal->count < WS_JOURNAL_RECORDS; cell++) {
-        uint8_t bytes = look(journal, cell, &found);
+        uint8_t bytes = bytes_of(info_of(journal, cell));
         uint8_t end = cell + cells_of(bytes);
+        uint32_t number;
         uint8_t i;
 
         if (bytes == 0 || end > CELLS || ws_record_stands(place(cell), bytes, LETTER) != WS_RECORD_WHOLE) {
             continue;
         }
         /* In the order of numbers; the next one goes behind the newest. */
-        for (i = journal->count; i > 0; i--) {
-            look(journal, journal->cells[i - 1], &other);
-            if (other.n < found.n) {
-                break;
-            }
+        number = number_of(journal, cell);
+        for (i = journal->count; i > 0 && number_of(journal, journal->cells[i - 1]) > number; i--) {
             journal->cells[i] = journal->cells[i - 1];
         }
         journal->cells[i] = cell;
@@ -141,41 +146,44 @@ void ws_journal_start(ws_journal *journal)
  * dropped. It goes around in the order in which records came, so that this is the oldest. */
 static void make_room(ws_journal *journal, uint8_t cells)
 {
-    ws_journal_report report;
     uint8_t passed = 0;
     uint8_t i = 0;
 
-    while (i < journal->count || journal->head + cells > CELLS) {
+    for (;;) {
+        uint8_t behind = journal->head + cells;
         uint8_t cell;
-        uint8_t bytes;
+        uint8_t info;
         uint8_t end;
 
-        if (journal->head + cells > CELLS) {
+        if (behind > CELLS) {
             journal->head = 0;
             i = 0;
             continue;
         }
+        if (i == journal->count) {
+            break;
+        }
         cell = journal->cells[i];
-        bytes = look(journal, cell, &report);
-        end = cell + cells_of(bytes);
-        if (cell >= journal->head + cells || end <= journal->head) {
+        info = info_of(journal, cell);
+        end = cell + cells_of(bytes_of(info));
+        if (cell >= behind || end <= journal->head) {
             i++;
             continue;
         }
-        if (report.alert && passed < WS_JOURNAL_RECORDS) {
+        if ((info & ALERT) && passed < WS_JOURNAL_RECORDS) {
             passed++;
             journal->head = end;
         } else {
-            if (!report.alert) {
+            if (!(info & ALERT)) {
                 count_one(&journal->lost);
             }
-            finish(journal, cell, bytes, report.n);
+            finish(journal, cell);
             leave_out(journal, i);
         }
         i = 0;
     }
     /* Only where a power failure left records that were dropped. */
-    if (journal->count == WS_JOURNAL_RECORDS) {
+    if (i == WS_JOURNAL_RECORDS) {
         leave_out(journal, 0);
     }
 }
@@ -209,9 +217,15 @@ uint8_t ws_journal_oldest(ws_journal *journal, ws_journal_report *report)
 {
     for (; journal->count > 0; leave_out(journal, 0)) {
         uint8_t cell = journal->cells[0];
-        uint8_t bytes = look(journal, cell, report);
+        uint8_t info = info_of(journal, cell);
+        uint8_t bytes = bytes_of(info);
 
-        if (in_buffer(journal, cell) || (bytes != 0 && ws_record_stands(place(cell), bytes, LETTER) == WS_RECORD_WHOLE)) {
+        if (in_buffer(journal, cell) ||
+            (bytes != 0 && ws_record_stands(place(cell), bytes, LETTER) == WS_RECORD_WHOLE)) {
+            report->n = number_of(journal, cell);
+            report->suite = info & SUITE;
+            report->len = bytes - AROUND;
+            report->alert = info & ALERT;
             return 1;
         }
         count_one(&journal->damaged);
@@ -226,9 +240,8 @@ void ws_journal_read(ws_journal *journal, uint8_t offset, uint8_t *out, uint8_t 
 
 void ws_journal_acknowledged(ws_journal *journal)
 {
-    ws_journal_report report;
     uint8_t cell = journal->cells[0];
-    uint8_t bytes = look(journal, cell, &report);
+    uint8_t bytes = bytes_of(info_of(journal, cell));
     uint8_t written = bytes;
 
     if (in_buffer(journal, cell)) {
@@ -238,7 +251,7 @@ void ws_journal_acknowledged(ws_journal *journal)
         journal->writing = 0;
     }
     if (written == bytes) {
-        finish(journal, cell, bytes, report.n);
+        finish(journal, cell);
     }
     leave_out(journal, 0);
 }
