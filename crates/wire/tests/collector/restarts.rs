@@ -301,7 +301,7 @@ fn a_collector_that_crashes_loses_and_doubles_nothing() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "ten minutes"]
 fn many_crashes_lose_and_double_nothing() {
-    (1..=300).for_each(|seed| run(seed, 5000));
+    (1..=40).for_each(|seed| run(seed, 5000));
 }
