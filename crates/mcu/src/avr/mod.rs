@@ -63,6 +63,8 @@ struct Avr {
     /// The number of the mode that it sleeps in, or last did.
     sleep_mode: usize,
     instructions: u64,
+    /// Somebody may have told the board something since the last run: worlds run machines in very short steps.
+    board_touched: bool,
     /// The cycle count at which the run must look at limits, peripherals and interrupts.
     horizon: u64,
     sleeping: bool,
@@ -131,6 +133,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, Strin
         asleep: [0; 2],
         sleep_mode: 0,
         instructions: 0,
+        board_touched: true,
         horizon: 0,
         sleeping: false,
         fault: None,
@@ -155,6 +158,7 @@ impl Avr {
         self.sleeping = false;
         self.delay = false;
         self.blocked_until = 0;
+        self.board_touched = true;
     }
 
     /// A reset that leaves RAM and the working registers as they are, and time going on.
@@ -216,7 +220,9 @@ impl Avr {
 
     /// Runs with the stop addresses put into the program in place of their operations.
     fn run_until<E: Eye>(&mut self, until: &Until, eye: &mut E) -> Result<Stop, Fault> {
-        self.bus.resume(self.cycles, u32::from(self.pc) * 2);
+        if std::mem::take(&mut self.board_touched) {
+            self.bus.resume(self.cycles, u32::from(self.pc) * 2);
+        }
         let limit = until.cycles.unwrap_or(u64::MAX);
         let words = self.words();
         let stops: Vec<u16> = until
@@ -421,6 +427,7 @@ impl Machine for Avr {
     }
 
     fn board_mut(&mut self) -> Option<&mut Board> {
+        self.board_touched = true;
         Some(&mut self.bus.board)
     }
 
