@@ -7,10 +7,9 @@
 /* Pairs of samples a second: 25 a period at 50 Hz. */
 #define WS_SAMPLER_HZ 1250
 
-/* The sampler is the noise source, too: ws_entropy_read (crypto/entropy.h) is the port's, waits for the lowest bits of eight
- * conversions that come next, 3.2 ms, and fails where the sampler was not started. This is the min-entropy that they are taken for, in
- * bits: an assumption, to be assessed on the part (SP 800-90B section 3.1). */
-#define WS_SAMPLER_MIN_ENTROPY 1
+/* The sampler is the noise source, too: ws_entropy_read (crypto/entropy.h) is the port's, waits for a sample of the lowest bits of
+ * the next conversions, and fails where the sampler was not started. That a sample has the min-entropy which the meter asks for
+ * (meter.h) is an assumption, to be assessed on the part (SP 800-90B section 3.1). */
 
 /* Begins to sample, for ever: for each pair of samples the port calls ws_metering_sample (meter/metering.h) in an interrupt.
  * A sample has 10 bits, 0 to 1023. */
