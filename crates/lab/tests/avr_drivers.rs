@@ -5,7 +5,8 @@
 use lab::elf::Firmware;
 use lab::firmware::build_app;
 use lab::target::House;
-use mcu::{Machine, Stop, Until, new_machine};
+use mcu::{Machine, Signal, Stop, Until, new_machine};
+use std::f64::consts::TAU;
 
 const CLOCK_HZ: u64 = 16_000_000;
 const TICKS_HZ: u64 = 15_625;
@@ -22,7 +23,13 @@ const WRITE: u8 = 6;
 const BEGIN: u8 = 7;
 const BUSY: u8 = 8;
 const ABANDON: u8 = 9;
+const SAMPLE: u8 = 10;
+const ENTROPY: u8 = 11;
 const PROVISION: u8 = 12;
+const WATCHDOG: u8 = 13;
+const FEED: u8 = 14;
+const RESET: u8 = 15;
+const HANG: u8 = 0xff;
 const UNTOUCHED: u8 = 16;
 const DIG: u8 = 17;
 
@@ -51,6 +58,8 @@ impl Rig {
         let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
         let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
+        let board = machine.board_mut().expect("an AVR has a board");
+        board.supply_v = 5.0;
         machine.reset();
         let mut rig = Rig { machine, firmware };
         rig.to_ready(1.0);
@@ -264,4 +273,117 @@ fn the_stack_shows_how_far_it_was_used() {
     let after = rig.call(UNTOUCHED).value;
     // A frame of 200 bytes; the call before it used some of its room already.
     assert!((120..=240).contains(&(before - after)), "{before}, {after}");
+}
+
+#[test]
+fn causes_of_resets_are_told_apart() {
+    let mut rig = Rig::new();
+    assert_eq!(rig.trial().cause, 1, "power-on");
+    rig.start(Call { what: RESET, ..Call::default() });
+    rig.run_s(0.1, None);
+    rig.to_ready(0.1);
+    assert_eq!(rig.trial().cause, 5, "commanded");
+
+    rig.call(WATCHDOG);
+    // Fed each 5 s it does nothing; then the calls end.
+    for _ in 0..4 {
+        let deadline = rig.call(TICKS).value + 5 * TICKS_HZ as u32;
+        rig.call_within(Call { what: SLEEP, value: deadline, ..Call::default() }, 6.0);
+        rig.call(FEED);
+        assert_eq!(rig.trial().cause, 5);
+    }
+    rig.start(Call { what: HANG, ..Call::default() });
+    rig.to_ready(20.0);
+    assert_eq!(rig.trial().cause, 4, "watchdog");
+    // And it is off: nothing more comes.
+    rig.run_s(20.0, None);
+    rig.to_ready(0.1);
+    assert_eq!(rig.trial().cause, 4);
+}
+
+fn mains(phase_rad: f64) -> Signal {
+    Signal::Mains {
+        offset_v: 2.5,
+        amplitude_v: 2.0,
+        hz: 50.0,
+        phase_rad,
+        harmonics: vec![],
+        noise_v: 0.0,
+        seed: 1,
+    }
+}
+
+#[test]
+fn pairs_of_samples_come_at_their_rate_and_108_us_apart() {
+    let mut rig = Rig::new();
+    let board = rig.machine.board_mut().expect("a board");
+    board.set_signal(0, mains(0.0));
+    board.set_signal(1, mains(0.0));
+    rig.call(SAMPLE);
+    // Nothing else but samples.
+    rig.start(Call::default());
+    let at = rig.symbol("ws_metering_sample");
+    // The angles of the same sine at both inputs, by the fundamental of ten periods.
+    let mut sums = [[0.0; 2]; 2];
+    let begin = rig.machine.cycles();
+    for pair in 0..250 {
+        assert_eq!(rig.run_s(0.01, Some(at)), Stop::Address(at));
+        let registers = rig.machine.registers();
+        let word = |low: &str, high: &str| {
+            let get = |name: &str| registers.iter().find(|(known, _)| known == name).expect("a register").1;
+            f64::from(get(low) | get(high) << 8)
+        };
+        let angle = TAU * f64::from(pair) / 25.0;
+        for (sum, sample) in sums.iter_mut().zip([word("r24", "r25"), word("r22", "r23")]) {
+            sum[0] += sample * angle.sin();
+            sum[1] += sample * angle.cos();
+        }
+    }
+    let cycles = rig.machine.cycles() - begin;
+    assert!(cycles.abs_diff(250 * CLOCK_HZ / 1250) < CLOCK_HZ / 1250, "{cycles}");
+    let [voltage, current] = sums.map(|[sine, cosine]| cosine.atan2(sine));
+    let apart_us = (current - voltage) / TAU * 20_000.0;
+    assert!((apart_us - 108.0).abs() < 1.0, "{apart_us} us");
+    let amplitude = sums[0][0].hypot(sums[0][1]) / 125.0;
+    // 2 V of 5 V in 1024 steps.
+    assert!((amplitude - 409.6).abs() < 1.0, "{amplitude}");
+}
+
+#[test]
+fn the_sampler_goes_on_beside_everything() {
+    let mut rig = Rig::new();
+    let board = rig.machine.board_mut().expect("a board");
+    board.set_analog(0, 2.0);
+    board.set_analog(1, 3.0);
+    rig.call(SAMPLE);
+    rig.put(&[0x55; 64]);
+    rig.call_within(Call { what: BEGIN, at: 300, len: 64, ..Call::default() }, 1.0);
+    let deadline = rig.call(TICKS).value + 4 * TICKS_HZ as u32;
+    let (_, took_s) = rig.call_within(Call { what: SLEEP, value: deadline, ..Call::default() }, 5.0);
+    assert!((took_s - 4.0).abs() < 2.5e-4, "{took_s}");
+    assert_eq!(rig.eeprom(300, 64), [0x55; 64]);
+    let mut bytes = [0; 16];
+    assert!(rig.machine.peek(rig.symbol("ws_trial_samples"), &mut bytes));
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let pairs = word(0);
+    assert!(pairs.abs_diff(5000) < 5, "{pairs}");
+    // 2 V and 3 V of 5 V: 409.6 and 614.4.
+    assert_eq!((word(4) / pairs, word(8) / pairs), (409, 614));
+}
+
+#[test]
+fn noise_is_the_lowest_bits_of_eight_conversions() {
+    let mut rig = Rig::new();
+    assert_eq!(rig.call(ENTROPY).result, 0xff, "the sampler is off");
+    let board = rig.machine.board_mut().expect("a board");
+    // 409 and 614: lowest bits 1 and 0.
+    board.set_analog(0, 409.5 * 5.0 / 1024.0);
+    board.set_analog(1, 614.5 * 5.0 / 1024.0);
+    rig.call(SAMPLE);
+    rig.call(ENTROPY);
+    for _ in 0..3 {
+        let (call, took_s) = rig.call_within(Call { what: ENTROPY, ..Call::default() }, 1.0);
+        assert_eq!((call.result, rig.bytes(1)[0]), (0, 0b1010_1010));
+        assert!((took_s - 3.2e-3).abs() < 1e-4, "{took_s}");
+    }
 }
