@@ -141,10 +141,8 @@ fn the_clock_is_exact_over_minutes() {
     for sleep_s in [1, 3, 4, 5, 60, 200] {
         let now = rig.call(TICKS).value;
         let deadline = now + sleep_s * TICKS_HZ as u32;
-        let (_, took_s) = rig.call_within(
-            Call { what: SLEEP, value: deadline, ..Call::default() },
-            f64::from(sleep_s) + 1.0,
-        );
+        let (_, took_s) = rig
+            .call_within(Call { what: SLEEP, value: deadline, ..Call::default() }, f64::from(sleep_s) + 1.0);
         assert!((took_s - f64::from(sleep_s)).abs() < 2.5e-4, "{took_s} s for {sleep_s} s");
         let late = rig.call(TICKS).value - deadline;
         assert!(late <= 2, "{late} ticks late");

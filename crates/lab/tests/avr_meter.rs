@@ -9,7 +9,9 @@ use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Machine, Pin, Signal, Stop, Until, Wiring};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use wire::meter::{Collector, Command, Due, Heard, Identity, MeterState, Policy, Provision, Setup, Suite, Transmission};
+use wire::meter::{
+    Collector, Command, Due, Heard, Identity, MeterState, Policy, Provision, Setup, Suite, Transmission,
+};
 
 const CLOCK_HZ: u64 = 16_000_000;
 /// 8 bits at 10 MHz / 29 / 7 (the data sheet of the RFM12B, "Data Rate Command", C606h).
@@ -47,7 +49,8 @@ impl Rig {
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
 
-        let mut collector = Collector::new(Identity::generate(&mut rng), Policy { set_time: false, ..Policy::default() });
+        let mut collector =
+            Collector::new(Identity::generate(&mut rng), Policy { set_time: false, ..Policy::default() });
         let setup = Setup {
             meter: METER.try_into().expect("a name"),
             address: 0x41,
