@@ -28,16 +28,21 @@ static uint16_t voltage;
 
 ISR(ADC_vect)
 {
-    uint16_t sample = ADC;
     uint8_t first = ADMUX == VOLTAGE;
+    uint16_t sample;
     uint8_t full = bits & 0x80;
 
+    /* Before all else: half a clock of the converter after the end, 64 cycles, the next of its clocks would pass. The result stays
+     * until the next one. */
+    if (first) {
+        ADMUX = CURRENT;
+        ADCSRA |= _BV(ADSC);
+    } else {
+        ADMUX = VOLTAGE;
+    }
+    sample = ADC;
     /* The trigger is an edge of this flag. */
     TIFR0 = _BV(OCF0A);
-    ADMUX = first ? CURRENT : VOLTAGE;
-    if (first) {
-        ADCSRA |= _BV(ADSC);
-    }
     bits = (uint8_t)(bits << 1 | (sample & 1));
     if (full) {
         noise = bits;
