@@ -47,8 +47,11 @@ enum Command {
         after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
     )]
     Plan(Box<plan::PlanArgs>),
-    /// A harvested node in its world, its firmware on the model: sun, storage, radio, server, faster than real time
-    #[command(after_help = "Example: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg")]
+    /// A world in virtual time: a harvested node with sun, storage and server, or a street of meters with radio channel,
+    /// attacker, losses of power and collector
+    #[command(after_help = "The scenario says which world it is.\n\n\
+                      Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
+                      wattseal simulate scenarios/street.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
 }
 

@@ -1,4 +1,4 @@
-//! `simulate`: a harvested node in its world.
+//! `simulate`: a harvested node in its world, or a street of meters.
 
 use crate::{Answer, Format, calibrated, lines};
 use clap::Args;
@@ -8,25 +8,26 @@ use lab::{LabError, progress};
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Instant;
+use world::street::scenario::StreetScenario;
 
 #[derive(Args)]
 pub(crate) struct SimulateArgs {
     /// The scenario's file, or the name of one in scenarios/
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// Where the random numbers begin: keys, challenges, packets lost [default: the scenario's]
+    /// Where the random numbers begin: keys, challenges, loads, packets lost, attacks, losses of power [default: the scenario's]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// How long it lasts [default: the scenario's]
     #[arg(long, value_name = "N")]
     days: Option<f64>,
-    /// Measurements of one's own that correct the processor's active current, such as calibrations/mane2014.toml
+    /// Harvested node: measurements of one's own that correct the processor's active current, such as calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
     calibration: Option<PathBuf>,
-    /// Write a picture of voltage, sun and events against time
+    /// Harvested node: write a picture of voltage, sun and events against time
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
-    /// How the outcome is written; CSV is the world against time
+    /// How the outcome is written; CSV is the node's world against time, or a line for each meter
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -41,6 +42,9 @@ impl world::simulation::Progress for Bar {
 }
 
 pub(crate) fn run(house: House, args: SimulateArgs) -> Result<Answer, LabError> {
+    if let Some(scenario) = StreetScenario::read(&house, &args.scenario)? {
+        return run_street(&house, scenario, &args);
+    }
     let (house, calibration) = calibrated(house, args.calibration.as_deref())?;
     // Before the days pass, not after them.
     if let Some(path) = &args.plot {
@@ -64,4 +68,18 @@ pub(crate) fn run(house: House, args: SimulateArgs) -> Result<Answer, LabError> 
         remark: lines([calibration, remark]),
         success: outcome.rejected == 0,
     })
+}
+
+fn run_street(house: &House, mut scenario: StreetScenario, args: &SimulateArgs) -> Result<Answer, LabError> {
+    for (given, option) in [(args.calibration.is_some(), "calibration"), (args.plot.is_some(), "plot")] {
+        if given {
+            return Err(LabError::Usage(format!("--{option} is for a harvested node; a street has none")));
+        }
+    }
+    scenario.seed = args.seed.unwrap_or(scenario.seed);
+    scenario.hours = args.days.map_or(scenario.hours, |days| 24.0 * days);
+    scenario.check().map_err(LabError::Usage)?;
+    let outcome = world::street::setup::run(house, &scenario, &Bar(progress::Bar::new()))?;
+    let remark = format!("wattseal: {} h in {:.1} s; all that must hold held", outcome.hours, outcome.wall_s);
+    Ok(Answer { data: world::street::report::report(&outcome, args.format.into())?, remark, success: true })
 }

@@ -202,9 +202,7 @@ impl Scenario {
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
     pub fn read(house: &House, name: &Path) -> Result<Scenario, LabError> {
-        let path = find(house, name)?;
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = text(house, name)?;
         Scenario::from_toml(&text)
             .map_err(|problem| LabError::Usage(format!("{}: {problem}", path.display())))
     }
@@ -346,6 +344,18 @@ impl Scenario {
             }
             _ => Err("sun needs either file or latitude_deg".into()),
         }
+    }
+}
+
+/// A scenario's file and what stands in it, named by its path or, where it is one of the project's, by its name.
+///
+/// # Errors
+/// [`LabError::UnknownName`] with the nearest name.
+pub fn text(house: &House, name: &Path) -> Result<(PathBuf, String), LabError> {
+    let path = find(house, name)?;
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok((path, text)),
+        Err(error) => Err(LabError::File { path, error }),
     }
 }
 

@@ -1,0 +1,202 @@
+//! Somebody within reach who hears all that is sent, and sends and jams what they like; they know the protocol, but no key.
+
+use super::air::Overheard;
+use super::chance::{Chance, For};
+use super::framing;
+use crate::node::SECOND_NS;
+use serde::{Deserialize, Serialize};
+
+/// So many packets they remember; then one at random makes room for a new one.
+const MEMORY: usize = 4096;
+
+/// What an attacker does, as a scenario says it.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttackerSettings {
+    /// Packets an hour, of all kinds, at random times. Half of them are sent right behind a meter's report, in the place of its
+    /// acknowledgement.
+    #[serde(default)]
+    pub packets_per_hour: f64,
+    /// Share of the time for which noise is on the air.
+    #[serde(default)]
+    pub jam_share: f64,
+    /// Mean length of a stretch of noise, in seconds.
+    #[serde(default = "one")]
+    pub jam_s: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// What they do with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attack {
+    /// A packet that was heard, as it was.
+    Replay,
+    /// One whose bits they changed, its check sum made anew.
+    Alter,
+    /// One that is shorter.
+    Truncate,
+    /// Random bytes for somebody's address.
+    Random,
+    /// A packet of the right form with random contents.
+    Forge,
+}
+
+impl Attack {
+    /// All.
+    pub const ALL: [Attack; 5] =
+        [Attack::Replay, Attack::Alter, Attack::Truncate, Attack::Random, Attack::Forge];
+
+    /// As a table has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Attack::Replay => "replayed",
+            Attack::Alter => "altered",
+            Attack::Truncate => "truncated",
+            Attack::Random => "random",
+            Attack::Forge => "forged",
+        }
+    }
+}
+
+/// What they send next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// A packet, its bytes with preamble and check sum.
+    Packet(Attack, Vec<u8>),
+    /// Noise for so long, in nanoseconds.
+    Noise(u64),
+}
+
+/// The attacker.
+pub struct Attacker {
+    settings: AttackerSettings,
+    group: u8,
+    chance: Chance,
+    heard: Vec<Vec<u8>>,
+    packet_ns: u64,
+    /// The next packet waits for a report to answer.
+    waits: bool,
+    noise_ns: u64,
+    /// How many of each kind they have sent, in the order of [`Attack::ALL`].
+    pub sent: [u64; Attack::ALL.len()],
+}
+
+impl Attacker {
+    /// An attacker who has heard nothing yet.
+    #[must_use]
+    pub fn new(settings: AttackerSettings, group: u8, seed: u64) -> Attacker {
+        let mut attacker = Attacker {
+            settings,
+            group,
+            chance: Chance::new(seed, For::Attack, 0, 0),
+            heard: Vec::new(),
+            packet_ns: u64::MAX,
+            waits: false,
+            noise_ns: u64::MAX,
+            sent: [0; Attack::ALL.len()],
+        };
+        attacker.plan_packet(0);
+        attacker.plan_noise(0);
+        attacker
+    }
+
+    /// They go away.
+    pub fn stop(&mut self) {
+        (self.packet_ns, self.noise_ns, self.waits) = (u64::MAX, u64::MAX, false);
+    }
+
+    /// When they act next.
+    #[must_use]
+    pub fn next_ns(&self) -> u64 {
+        self.packet_ns.min(self.noise_ns)
+    }
+
+    fn plan_packet(&mut self, now_ns: u64) {
+        if self.settings.packets_per_hour > 0.0 {
+            let gap_s = self.chance.exponential(3600.0 / self.settings.packets_per_hour);
+            self.packet_ns = now_ns + (gap_s * SECOND_NS as f64) as u64 + 1;
+            self.waits = self.chance.happens(0.5);
+        }
+    }
+
+    fn plan_noise(&mut self, now_ns: u64) {
+        let share = self.settings.jam_share;
+        if share > 0.0 {
+            let gap_s = self.chance.exponential(self.settings.jam_s * (1.0 - share) / share);
+            self.noise_ns = now_ns + (gap_s * SECOND_NS as f64) as u64 + 1;
+        }
+    }
+
+    /// They hear a packet that somebody has sent. `report`: a meter's, that waits for its acknowledgement.
+    pub fn hear(&mut self, packet: &Overheard, report: bool, now_ns: u64) {
+        if self.heard.len() < MEMORY {
+            self.heard.push(packet.packet.clone());
+        } else {
+            let at = self.chance.below(MEMORY as u64) as usize;
+            self.heard[at].clone_from(&packet.packet);
+        }
+        if self.waits && report && self.packet_ns <= now_ns + SECOND_NS {
+            // A turnaround, and up to the time for which the meter waits.
+            self.packet_ns = now_ns + 1_000_000 + self.chance.below(40_000_000);
+            self.waits = false;
+        }
+    }
+
+    /// What they do at `now_ns`, if it is time to.
+    pub fn act(&mut self, now_ns: u64) -> Option<Act> {
+        if self.noise_ns <= now_ns {
+            let for_ns = (self.chance.exponential(self.settings.jam_s) * SECOND_NS as f64) as u64 + 1;
+            self.plan_noise(now_ns + for_ns);
+            return Some(Act::Noise(for_ns));
+        }
+        if self.packet_ns > now_ns {
+            return None;
+        }
+        let (attack, packet) = self.make();
+        self.plan_packet(now_ns);
+        self.sent[attack as usize] += 1;
+        Some(Act::Packet(attack, framing::encode(self.group, &packet)))
+    }
+
+    fn make(&mut self) -> (Attack, Vec<u8>) {
+        let chance = &mut self.chance;
+        let attack = Attack::ALL[chance.below(Attack::ALL.len() as u64) as usize];
+        let Some(at) = self.heard.len().checked_sub(1).map(|last| chance.below(last as u64 + 1) as usize)
+        else {
+            let mut packet = vec![0; 1 + chance.below(framing::LONGEST as u64) as usize];
+            chance.fill(&mut packet);
+            return (Attack::Random, packet);
+        };
+        let mut packet = self.heard[at].clone();
+        match attack {
+            Attack::Replay => {}
+            Attack::Alter => {
+                for _ in 0..1 + chance.below(3) {
+                    // The address stays: they want to be heard.
+                    let bit = 8 + chance.below(8 * packet.len().max(2) as u64 - 8) as usize;
+                    if let Some(byte) = packet.get_mut(bit / 8) {
+                        *byte ^= 1 << (bit % 8);
+                    }
+                }
+            }
+            Attack::Truncate => packet.truncate(1 + chance.below(packet.len() as u64) as usize),
+            Attack::Random => {
+                let length = 1 + chance.below(framing::LONGEST as u64) as usize;
+                packet.resize(length, 0);
+                chance.fill(&mut packet[1..]);
+            }
+            // Behind address, kind and name: the number, and all that is sealed.
+            Attack::Forge => {
+                if let Some(sealed) = packet.get_mut(4..) {
+                    chance.fill(sealed);
+                }
+            }
+        }
+        (attack, packet)
+    }
+}

@@ -1,0 +1,239 @@
+//! `scenarios/street*.toml`: a street to be simulated. `docs/simulate.md` explains each field.
+
+use super::attacker::AttackerSettings;
+use super::endpoint::CollectorSettings;
+use super::household::CutSettings;
+use crate::scenario::text;
+use lab::LabError;
+use lab::target::House;
+use serde::Deserialize;
+use std::path::Path;
+use wire::meter::Suite;
+
+/// Meters at most: an address for each node, and names of 16 bits.
+const MOST_METERS: u32 = 10_000;
+
+/// A street, as its file describes it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreetScenario {
+    /// What it shows, in a line.
+    pub title: String,
+    /// How long it lasts, in hours.
+    #[serde(default = "one")]
+    pub hours: f64,
+    /// Where its random numbers begin.
+    #[serde(default = "first")]
+    pub seed: u64,
+    /// The time of day at which it begins, in hours.
+    #[serde(default)]
+    pub begins_h: f64,
+    /// The meters, group by group.
+    pub meters: Vec<MeterGroup>,
+    /// The radio channel.
+    pub air: AirSettings,
+    /// The collector.
+    pub collector: CollectorSettings,
+    /// Somebody who attacks.
+    pub attacker: Option<AttackerSettings>,
+    /// Losses of power.
+    pub cuts: Option<CutSettings>,
+    /// What is asked of the meters.
+    #[serde(default)]
+    pub expect: Expect,
+}
+
+/// What a meter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum MeterKind {
+    /// The firmware built for the host.
+    #[serde(rename = "host")]
+    Host,
+    /// The firmware on the ATmega328P's model, with the RFM12B's.
+    #[serde(rename = "atmega328p")]
+    Atmega328p,
+}
+
+impl MeterKind {
+    /// As files have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            MeterKind::Host => "host",
+            MeterKind::Atmega328p => "atmega328p",
+        }
+    }
+}
+
+/// Meters that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeterGroup {
+    /// How many.
+    pub count: u32,
+    /// What they are.
+    pub kind: MeterKind,
+    /// How they seal.
+    pub suite: Suite,
+    /// Between two measurements, in seconds.
+    pub interval_s: u16,
+}
+
+/// The radio channel.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AirSettings {
+    /// From a sender to its receivers, in milliseconds.
+    #[serde(default = "one")]
+    pub latency_ms: f64,
+    /// Share of the packets that a receiver does not get.
+    #[serde(default)]
+    pub loss: f64,
+    /// Share of the bits that are wrong.
+    #[serde(default)]
+    pub bit_error_rate: f64,
+    /// Share of the packets that a receiver gets twice.
+    #[serde(default)]
+    pub duplicate: f64,
+    /// Share of the packets that a receiver gets late.
+    #[serde(default)]
+    pub reorder: f64,
+    /// How much later, least and most, in milliseconds.
+    #[serde(default = "later")]
+    pub later_ms: [f64; 2],
+}
+
+/// What is asked of the meters.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Expect {
+    /// From power-up to the first bit on the air, in seconds.
+    pub back_within_s: f64,
+    /// Error of the energy, relative.
+    pub energy_error: f64,
+    /// For how long, after the end, reports may still come on a quiet air, in seconds.
+    pub settle_s: f64,
+}
+
+impl Default for Expect {
+    fn default() -> Expect {
+        Expect { back_within_s: 15.0, energy_error: 0.01, settle_s: 900.0 }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn first() -> u64 {
+    1
+}
+
+fn later() -> [f64; 2] {
+    [5.0, 200.0]
+}
+
+impl StreetScenario {
+    /// Reads a scenario.
+    ///
+    /// # Errors
+    /// A sentence with the field and what is allowed.
+    pub fn from_toml(text: &str) -> Result<StreetScenario, String> {
+        let scenario: StreetScenario = toml::from_str(text).map_err(|error| error.to_string())?;
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// Reads a scenario's file, named by its path or, where it is one of the project's, by its name; `None` where it describes
+    /// another world than a street.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
+    pub fn read(house: &House, name: &Path) -> Result<Option<StreetScenario>, LabError> {
+        let (path, text) = text(house, name)?;
+        if !StreetScenario::is_one(&text) {
+            return Ok(None);
+        }
+        let read = StreetScenario::from_toml(&text);
+        read.map(Some).map_err(|problem| LabError::Usage(format!("{}: {problem}", path.display())))
+    }
+
+    /// Whether a file describes a street, and not a harvested node.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("meters"))
+    }
+
+    /// How many meters there are.
+    #[must_use]
+    pub fn meters(&self) -> u32 {
+        self.meters.iter().map(|group| group.count).sum()
+    }
+
+    /// Refuses what makes no sense.
+    ///
+    /// # Errors
+    /// A sentence with the field and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        let (air, collector) = (&self.air, &self.collector);
+        let attacker =
+            self.attacker.unwrap_or(AttackerSettings { packets_per_hour: 0.0, jam_share: 0.0, jam_s: 1.0 });
+        let cuts = self.cuts.unwrap_or(CutSettings { per_day: 0.0, while_writing: 0.0, off_s: [0.05, 5.0] });
+        let mut rows = vec![
+            ("hours", self.hours, 1e-3, 24.0 * 366.0, "hours"),
+            ("begins_h", self.begins_h, 0.0, 24.0, "o'clock"),
+            ("meters.count, all together,", f64::from(self.meters()), 1.0, f64::from(MOST_METERS), "meters"),
+            ("air.latency_ms", air.latency_ms, 0.4, 20.0, "milliseconds; a byte takes 0.162"),
+            ("air.loss", air.loss, 0.0, 0.9, "a share"),
+            ("air.bit_error_rate", air.bit_error_rate, 0.0, 0.01, "a share"),
+            ("air.duplicate", air.duplicate, 0.0, 1.0, "a share"),
+            ("air.reorder", air.reorder, 0.0, 1.0, "a share"),
+            (
+                "air.later_ms, the least,",
+                air.later_ms[0],
+                0.0,
+                air.later_ms[1],
+                "milliseconds, up to the most",
+            ),
+            ("air.later_ms, the most,", air.later_ms[1], 0.0, 60_000.0, "milliseconds"),
+            ("collector.turnaround_ms", collector.turnaround_ms, 0.0, 50.0, "milliseconds"),
+            ("collector.restart_s", collector.restart_s, 0.0, 3600.0, "seconds"),
+            (
+                "collector.crash_every_s",
+                collector.crash_every_s.unwrap_or(3600.0),
+                10.0,
+                1e9,
+                "seconds on average",
+            ),
+            (
+                "collector.command_every_s",
+                collector.command_every_s.unwrap_or(3600.0),
+                0.1,
+                1e9,
+                "seconds on average",
+            ),
+            ("attacker.packets_per_hour", attacker.packets_per_hour, 0.0, 1e6, "packets an hour"),
+            ("attacker.jam_share", attacker.jam_share, 0.0, 0.9, "a share of the time"),
+            ("attacker.jam_s", attacker.jam_s, 1e-3, 3600.0, "seconds on average"),
+            ("cuts.per_day", cuts.per_day, 0.0, 86_400.0, "cuts a day and meter"),
+            ("cuts.while_writing", cuts.while_writing, 0.0, 1.0, "a share"),
+            ("cuts.off_s, the least,", cuts.off_s[0], 1e-3, cuts.off_s[1], "seconds, up to the most"),
+            ("cuts.off_s, the most,", cuts.off_s[1], 1e-3, 86_400.0, "seconds"),
+            ("expect.back_within_s", self.expect.back_within_s, 0.1, 3600.0, "seconds"),
+            ("expect.energy_error", self.expect.energy_error, 0.0, 1.0, "a share"),
+            ("expect.settle_s", self.expect.settle_s, 0.0, 1e6, "seconds"),
+        ];
+        for takes_ms in collector.processing_ms {
+            rows.push(("collector.processing_ms", takes_ms, 0.0, 10_000.0, "milliseconds"));
+        }
+        for group in &self.meters {
+            rows.push(("meters.interval_s", f64::from(group.interval_s), 1.0, 65_535.0, "seconds"));
+        }
+        for (field, value, least, most, unit) in rows {
+            if !(least..=most).contains(&value) {
+                return Err(format!("{field} is {value}; allowed is {least} to {most} ({unit})"));
+            }
+        }
+        Ok(())
+    }
+}

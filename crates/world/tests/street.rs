@@ -1,0 +1,124 @@
+//! A short street with everything that can go wrong in it, and what its scenario may say.
+
+use lab::target::House;
+use world::simulation::Quiet;
+use world::street::outcome::StreetOutcome;
+use world::street::scenario::StreetScenario;
+use world::street::setup;
+
+/// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
+const SHORT: &str = r#"
+title = "a short street"
+hours = 0.17
+begins_h = 18.0
+
+[[meters]]
+count = 3
+kind = "host"
+suite = "aes128-gcm"
+interval_s = 10
+
+[[meters]]
+count = 1
+kind = "host"
+suite = "aes256-gcm"
+interval_s = 15
+
+[[meters]]
+count = 1
+kind = "host"
+suite = "ecies"
+interval_s = 60
+
+[[meters]]
+count = 1
+kind = "host"
+suite = "ecies-ecdsa"
+interval_s = 60
+
+[air]
+loss = 0.2
+bit_error_rate = 1e-5
+duplicate = 0.1
+reorder = 0.1
+
+[collector]
+crash_every_s = 40.0
+command_every_s = 20.0
+change_suites = ["aes128-gcm", "aes256-gcm"]
+
+[attacker]
+packets_per_hour = 5000.0
+jam_share = 0.05
+
+[cuts]
+per_day = 288.0
+while_writing = 0.5
+"#;
+
+fn simulate(text: &str, seed: u64) -> StreetOutcome {
+    let house = House::find().expect("the project's folder");
+    let mut scenario = StreetScenario::from_toml(text).expect("it makes sense");
+    scenario.seed = seed;
+    setup::run(&house, &scenario, &Quiet).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_short_street_holds_all_that_must_hold() {
+    let outcome = simulate(SHORT, 1);
+    let delivered = outcome.sum(|meter| meter.delivered_measurements);
+    // 3 x 61, 40, 10 and 10 measurements are due; cuts take time, and what they interrupt.
+    assert!((150..=260).contains(&delivered), "{delivered} measurements");
+    assert!(outcome.sum(|meter| meter.cuts) > 5 && outcome.sum(|meter| meter.cuts_while_writing) > 0);
+    assert!(outcome.sum(|meter| meter.resent) > 20 && outcome.sum(|meter| meter.refused) > 20);
+    assert!(outcome.collector.answered > 5 && outcome.collector.crashes > 1);
+    assert!(outcome.attacks.sent.values().sum::<u64>() > 300);
+    assert_eq!((outcome.attacks.accepted, outcome.attacks.accepted_unprotected), (0, 0));
+    for meter in &outcome.meters {
+        assert!(meter.delivered > 0 && meter.back_s < 15.0, "{meter:?}");
+    }
+}
+
+#[test]
+fn one_seed_gives_one_street() {
+    let text = SHORT.replace("hours = 0.17", "hours = 0.05");
+    let without_wall = |seed| {
+        let outcome = simulate(&text, seed);
+        StreetOutcome { wall_s: 0.0, meter_seconds_per_second: 0.0, ..outcome }
+    };
+    assert_eq!(without_wall(3), without_wall(3));
+    assert_ne!(without_wall(3), without_wall(4));
+}
+
+#[test]
+fn a_quiet_street_measures_what_is_drawn_and_sends_it_once() {
+    let text = "title = 'quiet'\nhours = 1.0\nbegins_h = 18.0\n[[meters]]\ncount = 2\nkind = 'host'\n\
+                suite = 'aes128-gcm'\ninterval_s = 60\n[air]\n[collector]\n";
+    let outcome = simulate(text, 1);
+    for meter in &outcome.meters {
+        // The alert of its start, and a measurement each minute of the rest of the hour.
+        assert!((59..=61).contains(&meter.delivered), "{meter:?}");
+        assert_eq!((meter.lost, meter.cuts, meter.restarts), (0, 0, 0));
+        assert!((meter.energy_wh / meter.load_wh - 1.0).abs() < 0.005, "{meter:?}");
+    }
+    // Some may meet with the other's.
+    assert!(outcome.sum(|meter| meter.resent) <= 2);
+    let spread = outcome.round_trips["aes128-gcm"];
+    // 45 bytes there and 29 back at 162.4 us, a latency of 1 ms either way, the collector's 2 ms, and 0.25 ms or more each way for
+    // the transmitters.
+    let least_s = (47.0 + 31.0) * 162.4e-6 + 4e-3 - 1e-3;
+    assert!((least_s..0.04).contains(&spread.p50_s), "{spread:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refused = |from: &str, to: &str| {
+        assert!(SHORT.contains(from), "{from}");
+        StreetScenario::from_toml(&SHORT.replacen(from, to, 1)).expect_err("it makes no sense")
+    };
+    assert!(refused("loss = 0.2", "loss = 1.0").starts_with("air.loss is 1; allowed is 0 to 0.9"));
+    assert!(refused("kind = \"host\"", "kind = \"hosst\"").contains("atmega328p"));
+    assert!(refused("duplicate", "dublicate").contains("`duplicate`"));
+    assert!(refused("interval_s = 10", "interval_s = 0").starts_with("meters.interval_s is 0"));
+    assert!(StreetScenario::is_one(SHORT) && !StreetScenario::is_one("[node]\n"));
+}
