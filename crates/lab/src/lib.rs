@@ -9,6 +9,7 @@
 //! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message; [`units`]: how a
 //!   person writes quantities
 //! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
+//! - [`delivery`]: messages between meter and collector, which somebody else plays
 //! - [`bench`], [`ct`], [`measure`], [`plan`], [`reproduce`]: the commands
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
@@ -16,6 +17,7 @@
 pub mod bench;
 pub mod calibration;
 pub mod ct;
+pub mod delivery;
 pub mod elf;
 mod error;
 pub mod figures;

@@ -3,7 +3,7 @@
 //! A table is a matrix. A row says what of a run is looked at, a column says which run and which of its figures, so
 //! that a cell needs nothing but the published number.
 
-use crate::{LabError, names, target::House};
+use crate::{LabError, delivery, names, target::House};
 use energy::instrument::Instrument;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -36,6 +36,9 @@ pub struct Paper {
     /// Its meter for energy, by the highest clock that it was set up for, rising.
     #[serde(default)]
     pub meter: Vec<Meter>,
+    /// Its meter for consumption and its collector, where messages go between them.
+    #[serde(default)]
+    pub ends: Option<delivery::Ends>,
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
@@ -180,6 +183,9 @@ pub struct Line {
     /// Measured is this row's figure over the figure of these runs.
     #[serde(default)]
     pub over: Option<Over>,
+    /// What is delivered; then no operation is run.
+    #[serde(default)]
+    pub delivery: Option<delivery::Kind>,
     /// The volts by which the current is multiplied, where they are not the column's.
     #[serde(default)]
     pub times_v: Option<f64>,
@@ -213,6 +219,9 @@ pub struct Over {
     /// The supply, in volts.
     #[serde(default)]
     pub supply_v: Option<f64>,
+    /// What is delivered.
+    #[serde(default)]
+    pub delivery: Option<delivery::Kind>,
 }
 
 /// A budget.
@@ -316,6 +325,28 @@ pub enum What {
     Executions,
     /// In how many places a module stands; compiled code does not tell.
     Copies,
+    /// Of a delivery: from the plain message to what is ready to be sent, in seconds.
+    Preparing,
+    /// Standard deviation of that, as a share of it.
+    PreparingDeviation,
+    /// Of a delivery: from what was received to the plain message, in seconds.
+    Unpacking,
+    /// Standard deviation of that, as a share of it.
+    UnpackingDeviation,
+    /// Of a delivery: until its acknowledgement or answer is unpacked, in seconds.
+    RoundTrip,
+    /// Standard deviation of that, as a share of it.
+    RoundTripDeviation,
+    /// The part of it in which some processor works, in seconds.
+    RoundTripComputation,
+    /// The part of it in which something is on the air, in seconds.
+    RoundTripRadio,
+    /// The part of it in which non-volatile memory is being written, in seconds.
+    RoundTripNonvolatile,
+    /// Of a delivery: bytes of the sealed message.
+    MessageBytes,
+    /// Of a delivery: packets that the message took.
+    MessagePackets,
 }
 
 impl Paper {
@@ -347,7 +378,11 @@ impl Paper {
     }
 
     fn has(&self, need: &str) -> bool {
-        if need == "radio" { self.radio.is_some() } else { !self.meter.is_empty() }
+        match need {
+            "radio" => self.radio.is_some(),
+            "ends" => self.ends.is_some(),
+            _ => !self.meter.is_empty(),
+        }
     }
 
     /// Every row has its figures, every name refers to something.
@@ -405,6 +440,17 @@ impl What {
             | What::MeterError
             | What::MeterSaturated
             | What::MeterSupply => Some("meter"),
+            What::Preparing
+            | What::PreparingDeviation
+            | What::Unpacking
+            | What::UnpackingDeviation
+            | What::RoundTrip
+            | What::RoundTripDeviation
+            | What::RoundTripComputation
+            | What::RoundTripRadio
+            | What::RoundTripNonvolatile
+            | What::MessageBytes
+            | What::MessagePackets => Some("ends"),
             _ => None,
         }
     }

@@ -2,10 +2,12 @@
 
 mod cells;
 mod charts;
+mod deliveries;
 mod runs;
 
 use crate::LabError;
 use crate::bench::Progress;
+use crate::delivery::Deliveries;
 use crate::paper::Paper;
 use crate::plot::{self, Chart};
 use crate::target::House;
@@ -57,22 +59,33 @@ pub struct Outcome {
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_named(house: &House, name: &str, progress: &dyn Progress) -> Result<Vec<Outcome>, LabError> {
+pub fn run_named(
+    house: &House,
+    name: &str,
+    deliveries: &dyn Deliveries,
+    progress: &dyn Progress,
+) -> Result<Vec<Outcome>, LabError> {
     if name == "all" {
-        return Paper::names(house)?.iter().map(|name| run(house, name, progress)).collect();
+        return Paper::names(house)?.iter().map(|name| run(house, name, deliveries, progress)).collect();
     }
-    Ok(vec![run(house, name, progress)?])
+    Ok(vec![run(house, name, deliveries, progress)?])
 }
 
-/// Measures all that the paper's tables ask for.
+/// Measures all that the paper's tables ask for; what goes between a meter and its collector, `deliveries` plays.
 ///
 /// # Errors
 /// A paper that does not exist, or whose file names a target, a variant, an operation or a radio that does not; a build
 /// or a model that failed. Wrong outputs are no error: see [`Outcome::wrong`]. Neither is a clock that the data sheet
 /// does not allow at a supply: that cell is empty, and its note says why.
-pub fn run(house: &House, name: &str, progress: &dyn Progress) -> Result<Outcome, LabError> {
+pub fn run(
+    house: &House,
+    name: &str,
+    deliveries: &dyn Deliveries,
+    progress: &dyn Progress,
+) -> Result<Outcome, LabError> {
     let paper = Paper::read(house, name)?;
-    let measured = runs::measure(house, &paper, progress)?;
+    let mut measured = runs::measure(house, &paper, progress)?;
+    measured.delivered = deliveries::deliver(house, &paper, deliveries, progress)?;
     let (mut rows, mut charts) = (Vec::new(), Vec::new());
     for table in &paper.table {
         let mut cells = Vec::new();

@@ -1,6 +1,7 @@
 //! The figures of a cell.
 
 use super::Row;
+use super::deliveries;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
 use crate::paper::{Column, Line, Over, Paper, Part, Table, What, Within};
@@ -28,10 +29,13 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, m
         Some(figures) => figures.figure(),
         None => Ok(None),
     };
-    let figure = of(None).and_then(|figure| match &line.over {
-        None => Ok(figure),
-        Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
-    });
+    let figure = match &line.delivery {
+        Some(_) => Ok(deliveries::figure(&measured.delivered, line, column.what)),
+        None => of(None).and_then(|figure| match &line.over {
+            None => Ok(figure),
+            Some(over) => Ok(figure.zip(of(Some(over))?).map(|(figure, over)| figure / over)),
+        }),
+    };
     let figure = figure.unwrap_or_else(|why_not| {
         notes.push(why_not);
         None
@@ -150,6 +154,19 @@ impl<'a> Figures<'a> {
                 }
                 _ => None,
             },
+            Some(
+                What::Preparing
+                | What::PreparingDeviation
+                | What::Unpacking
+                | What::UnpackingDeviation
+                | What::RoundTrip
+                | What::RoundTripDeviation
+                | What::RoundTripComputation
+                | What::RoundTripRadio
+                | What::RoundTripNonvolatile
+                | What::MessageBytes
+                | What::MessagePackets,
+            ) => None,
             Some(What::Executions) => match &self.line.of {
                 Part::Module(name) => modules.get(name).map(|cost| f64::from(cost.entries)),
                 _ => None,

@@ -1,5 +1,6 @@
 //! What a paper's cells are about, run once each.
 
+use super::deliveries::Delivered;
 use crate::bench::{Bench, Progress};
 use crate::elf::{Firmware, Footprint};
 use crate::firmware::Build;
@@ -87,6 +88,8 @@ pub(super) struct Measured {
     /// The paper's radio.
     pub(super) radio: Option<Radio>,
     samples: BTreeMap<Run, Sample>,
+    /// What went between a meter and its collector.
+    pub(super) delivered: Delivered,
 }
 
 impl Measured {
@@ -158,7 +161,8 @@ struct Set {
 /// As [`super::run`].
 pub(super) fn measure(house: &House, paper: &Paper, progress: &dyn Progress) -> Result<Measured, LabError> {
     let radio = paper.radio.as_deref().map(|name| house.radio(name)).transpose()?;
-    let mut measured = Measured { targets: targets(house, paper)?, radio, samples: BTreeMap::new() };
+    let targets = targets(house, paper)?;
+    let mut measured = Measured { targets, radio, samples: BTreeMap::new(), delivered: Delivered::new() };
     let (mut runs, mut points) = (BTreeSet::new(), BTreeMap::new());
     for (line, column) in cells(paper) {
         for over in [None, line.over.as_ref()] {

@@ -1,0 +1,80 @@
+//! Messages between a meter and its collector, as papers measure them. The lab knows neither radio nor meter: somebody else
+//! plays them ([`Deliveries`]), and the lab compares.
+
+use crate::LabError;
+use crate::bench::Progress;
+use crate::target::House;
+use serde::Deserialize;
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Message {
+    /// A measurement, from the meter to the collector.
+    Measurement,
+    /// A command, from the collector to the meter.
+    Command,
+}
+
+/// Which deliveries.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kind {
+    /// What is sent.
+    pub message: Message,
+    /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`.
+    pub suite: String,
+}
+
+/// The two ends, and how often something goes between them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ends {
+    /// The meter's microcontroller.
+    pub meter: String,
+    /// Its clock, in Hz.
+    pub meter_clock_hz: u64,
+    /// The microcontroller that does the collector's cryptography.
+    pub collector: String,
+    /// How that one's code is built.
+    pub collector_variant: String,
+    /// Random messages of each kind.
+    pub runs: u32,
+}
+
+/// One message that arrived and was acknowledged, or answered. Times in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Delivery {
+    /// From the plain message to what is ready to be sent.
+    pub prepare_s: f64,
+    /// From what was received to the plain message.
+    pub unpack_s: f64,
+    /// From the beginning of preparing to the end of unpacking the acknowledgement or answer.
+    pub round_trip_s: f64,
+    /// Of the round trip: some processor is at work on the message.
+    pub computation_s: f64,
+    /// Of the round trip: something is on the air.
+    pub radio_s: f64,
+    /// Of the round trip: non-volatile memory is being written, whatever else goes on.
+    pub nonvolatile_s: f64,
+    /// Bytes of the sealed message.
+    pub message_bytes: u32,
+    /// Packets that it took.
+    pub packets: u32,
+}
+
+/// Who plays meter and collector.
+pub trait Deliveries {
+    /// Delivers `ends.runs` messages of a kind, each of which must have arrived as it was meant.
+    ///
+    /// # Errors
+    /// Firmware that cannot be built or run, a suite that there is not; a message that did not arrive, or not as it was
+    /// sent.
+    fn deliver(
+        &self,
+        house: &House,
+        ends: &Ends,
+        kind: &Kind,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Delivery>, LabError>;
+}

@@ -1,0 +1,93 @@
+//! The figures of what is delivered between a meter and its collector.
+
+use crate::LabError;
+use crate::bench::Progress;
+use crate::delivery::{Deliveries, Delivery, Kind};
+use crate::paper::{Line, Paper, What};
+use crate::target::House;
+use std::collections::BTreeMap;
+
+/// All deliveries that the cells of a paper are about.
+pub(super) type Delivered = BTreeMap<Kind, Vec<Delivery>>;
+
+/// Delivers each kind that the paper's rows name.
+///
+/// # Errors
+/// As [`Deliveries::deliver`].
+pub(super) fn deliver(
+    house: &House,
+    paper: &Paper,
+    deliveries: &dyn Deliveries,
+    progress: &dyn Progress,
+) -> Result<Delivered, LabError> {
+    let Some(ends) = &paper.ends else { return Ok(Delivered::new()) };
+    let lines = paper.table.iter().flat_map(|table| &table.rows);
+    let kinds = lines.flat_map(|line| {
+        line.delivery.iter().chain(line.over.iter().filter_map(|over| over.delivery.as_ref()))
+    });
+    let mut delivered = Delivered::new();
+    for kind in kinds {
+        if !delivered.contains_key(kind) {
+            delivered.insert(kind.clone(), deliveries.deliver(house, ends, kind, progress)?);
+        }
+    }
+    Ok(delivered)
+}
+
+/// The figure of a cell, divided by that of the kind which its row is over, where it is over one; in SI units.
+pub(super) fn figure(delivered: &Delivered, line: &Line, what: Option<What>) -> Option<f64> {
+    let of = |kind: &Kind| one(delivered.get(kind)?, what?);
+    let figure = of(line.delivery.as_ref()?)?;
+    match line.over.as_ref().and_then(|over| over.delivery.as_ref()) {
+        Some(over) => Some(figure / of(over)?),
+        None => Some(figure),
+    }
+}
+
+fn one(runs: &[Delivery], what: What) -> Option<f64> {
+    let (time, deviation): (fn(&Delivery) -> f64, bool) = match what {
+        What::Preparing => (|run| run.prepare_s, false),
+        What::PreparingDeviation => (|run| run.prepare_s, true),
+        What::Unpacking => (|run| run.unpack_s, false),
+        What::UnpackingDeviation => (|run| run.unpack_s, true),
+        What::RoundTrip => (|run| run.round_trip_s, false),
+        What::RoundTripDeviation => (|run| run.round_trip_s, true),
+        What::RoundTripComputation => (|run| run.computation_s, false),
+        What::RoundTripRadio => (|run| run.radio_s, false),
+        What::RoundTripNonvolatile => (|run| run.nonvolatile_s, false),
+        What::MessageBytes => (|run| run.message_bytes.into(), false),
+        What::MessagePackets => (|run| run.packets.into(), false),
+        _ => return None,
+    };
+    let count = runs.len() as f64;
+    if runs.is_empty() {
+        return None;
+    }
+    let mean = runs.iter().map(time).sum::<f64>() / count;
+    if !deviation {
+        return Some(mean);
+    }
+    let squares: f64 = runs.iter().map(|run| (time(run) - mean).powi(2)).sum();
+    (mean > 0.0).then(|| (squares / count).sqrt() / mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(prepare_s: f64, round_trip_s: f64) -> Delivery {
+        Delivery { prepare_s, round_trip_s, ..Delivery::default() }
+    }
+
+    #[test]
+    fn mean_and_deviation_are_those_of_a_population() {
+        let runs = [run(2.0, 1.0), run(4.0, 1.0), run(4.0, 1.0), run(6.0, 1.0)];
+        assert_eq!(one(&runs, What::Preparing), Some(4.0));
+        // Squares 4 + 0 + 0 + 4 over 4 runs: a deviation of the root of 2.
+        let deviation = one(&runs, What::PreparingDeviation).unwrap_or(f64::NAN);
+        assert!((deviation - 2f64.sqrt() / 4.0).abs() < 1e-12, "{deviation}");
+        assert_eq!(one(&runs, What::RoundTripDeviation), Some(0.0));
+        assert_eq!(one(&runs, What::Cycles), None);
+        assert_eq!(one(&[], What::Preparing), None);
+    }
+}
