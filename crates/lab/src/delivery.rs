@@ -32,6 +32,8 @@ pub struct Kind {
 pub struct Ends {
     /// The meter's microcontroller.
     pub meter: String,
+    /// How its firmware is built.
+    pub meter_variant: String,
     /// Its clock, in Hz.
     pub meter_clock_hz: u64,
     /// The microcontroller that does the collector's cryptography.

@@ -13,8 +13,10 @@
 pub mod circuit;
 pub mod harvested;
 pub mod ledger;
+pub mod modelled;
 pub mod node;
 pub mod outcome;
+pub mod pair;
 pub mod picture;
 pub mod report;
 pub mod scenario;

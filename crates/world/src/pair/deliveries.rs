@@ -1,0 +1,316 @@
+//! The experiments of Kalns and others (2016): measurements and commands between a meter and its collector, one after the other.
+
+use super::{Call, Computing, Moment, Outcome, Pair, Watch};
+use crate::modelled::{self, Modelled};
+use lab::bench::{self, Progress};
+use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::elf::Firmware;
+use lab::target::{House, Target};
+use lab::{LabError, firmware, names};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use wire::meter::{self, Collector, Command, Content, Identity, MeterState, Policy, Provision, Setup, Suite};
+
+/// Where the random numbers begin: keys, seeds, loads, when commands are given.
+const SEED: u64 = 1;
+/// Radio addresses, and the group that JeeLib's examples have.
+const METER: u16 = 0x0102;
+const METER_ADDRESS: u8 = 0x42;
+const COLLECTOR_ADDRESS: u8 = 0x41;
+const GROUP: u8 = 212;
+/// The supply of the meter: at its clock the data sheet asks for 3.8 V. Nothing here depends on it.
+const SUPPLY_V: f64 = 5.0;
+/// What the household draws, in watts: each experiment another load.
+const LOADS_W: std::ops::Range<f64> = 200.0..4000.0;
+/// By how much a measurement may be off that: the meter's documented error.
+const LOAD_ERROR: f64 = 0.02;
+/// How long a message may take.
+const LONGEST_NS: u64 = 30_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+const PREPARE: usize = 0;
+const UNPACK: usize = 1;
+const ACKNOWLEDGES: usize = 2;
+const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws_message_acknowledges"];
+
+/// Plays meters on their models.
+pub struct Experiments;
+
+impl Deliveries for Experiments {
+    fn deliver(
+        &self,
+        house: &House,
+        ends: &Ends,
+        kind: &Kind,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Delivery>, LabError> {
+        let suite = Suite::named(&kind.suite).ok_or_else(|| LabError::UnknownName {
+            what: "suite",
+            name: kind.suite.clone(),
+            suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
+        })?;
+        let target = house.target(&ends.meter)?;
+        let point = target.operating_point(Some(ends.meter_clock_hz), Some(SUPPLY_V))?;
+        let image = firmware::build_app(house, &target, &point, &ends.meter_variant, modelled::APP)?;
+        let image = Firmware::read(&image, target.part.core)?;
+        let computing = computing(house, ends, suite, progress)?;
+        let mut experiment = Experiment::begin(&target, &image, ends, kind.message, suite, computing)?;
+        let mut runs = Vec::new();
+        for run in 0..ends.runs {
+            let what = format!("{} {:?} {run}", suite.name(), kind.message).to_lowercase();
+            progress.report(run as usize, ends.runs as usize, &what);
+            runs.push(match kind.message {
+                Message::Measurement => experiment.measurement()?,
+                Message::Command => experiment.command()?,
+            });
+        }
+        progress.report(ends.runs as usize, ends.runs as usize, "");
+        Ok(runs)
+    }
+}
+
+/// How long the collector's cryptography takes on its microcontroller. An acknowledgement seals nothing; it is taken as an answer,
+/// which has a block more.
+fn computing(house: &House, ends: &Ends, suite: Suite, progress: &dyn Progress) -> Result<Computing, LabError> {
+    let (seal, open) = match suite {
+        Suite::None => return Ok(Computing::default()),
+        Suite::Aes128Gcm => ("aes128-gcm-seal", "aes128-gcm-open"),
+        Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
+        Suite::Ecies => ("ecies-seal", "ecies-open"),
+        Suite::EciesEcdsa => ("ecies-ecdsa-seal", "ecies-ecdsa-open"),
+    };
+    let (short_seal, short_open) = match suite {
+        Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
+        _ => ("aes128-gcm-seal", "aes128-gcm-open"),
+    };
+    let request = bench::Request {
+        targets: vec![ends.collector.clone()],
+        operations: [seal, open, short_seal, short_open].map(String::from).to_vec(),
+        variants: vec![ends.collector_variant.clone()],
+        bytes: None,
+        runs: 1,
+        clock_hz: None,
+        supply_v: None,
+        max_cycles: 1_000_000_000,
+        seed: SEED,
+        cold: false,
+    };
+    let rows = bench::run(house, &request, progress)?;
+    let time_ns = |op: &str| {
+        let row = rows.iter().find(|row| row.op == op && row.verified);
+        let row = row.ok_or_else(|| failed(format!("{} gave no verified {op}", ends.collector)))?;
+        Ok::<u64, LabError>((row.time_s * 1e9) as u64)
+    };
+    Ok(Computing {
+        open_ns: time_ns(open)?,
+        acknowledge_ns: time_ns(short_seal)?,
+        seal_ns: time_ns(seal)?,
+        answer_ns: time_ns(short_open)?,
+    })
+}
+
+fn failed(problem: String) -> LabError {
+    LabError::Protocol { what: "meter and collector".into(), problem }
+}
+
+struct Experiment<'a> {
+    pair: Pair<'a>,
+    watch: Watch,
+    computing: Computing,
+    rng: StdRng,
+    clock_hz: f64,
+    write_s: f64,
+    suite: Suite,
+    load_w: f64,
+    calls: Vec<Call>,
+    on_air: Vec<(u64, u64)>,
+    outcomes: Vec<Outcome>,
+}
+
+impl<'a> Experiment<'a> {
+    /// Provisions a meter, and lets it start and report that it has.
+    fn begin(
+        target: &'a Target,
+        image: &'a Firmware,
+        ends: &Ends,
+        message: Message,
+        suite: Suite,
+        computing: Computing,
+    ) -> Result<Experiment<'a>, LabError> {
+        let mut rng = StdRng::seed_from_u64(SEED);
+        let identity = Identity::generate(&mut rng);
+        let (voltage_uv, current_ua) = modelled::calibration(SUPPLY_V);
+        let setup = Setup {
+            meter: METER,
+            address: METER_ADDRESS,
+            collector_address: COLLECTOR_ADDRESS,
+            channel: GROUP,
+            power: 0,
+            // Between commands nothing else is to go on; between measurements there is to be room for one.
+            interval_s: match (message, suite) {
+                (Message::Command, _) => u16::MAX,
+                (Message::Measurement, Suite::Ecies | Suite::EciesEcdsa) => 5,
+                (Message::Measurement, _) => 2,
+            },
+            suite,
+            voltage_uv,
+            current_ua,
+            phase: 0,
+        };
+        let provision = Provision::generate(setup, identity.public(), &mut rng);
+        let policy = Policy { set_time: false, ..Policy::default() };
+        let mut collector = Collector::new(identity, policy);
+        let record = provision.record();
+        let state = MeterState::new(&record);
+        collector.add(record, state).map_err(|error| failed(error.to_string()))?;
+        let meter = Modelled::new(target, image, ends.meter_clock_hz, SUPPLY_V, &provision)?;
+        let watch = Watch::new(image, &FUNCTIONS)?;
+        let pair = Pair::new(meter, collector, GROUP, computing, StdRng::seed_from_u64(rng.random()));
+        let writes = target.part.peripherals.iter().find_map(|device| device.settings.get("write_us"));
+        let mut experiment = Experiment {
+            pair,
+            watch,
+            computing,
+            rng,
+            clock_hz: ends.meter_clock_hz as f64,
+            write_s: writes.map_or(0.0, |&us| us as f64 * 1e-6),
+            suite,
+            load_w: 0.0,
+            calls: Vec::new(),
+            on_air: Vec::new(),
+            outcomes: Vec::new(),
+        };
+        experiment.until("its first report", |outcome| match outcome {
+            Outcome::Report(report, _) => Some(report.report.n),
+            _ => None,
+        })?;
+        experiment.until_acknowledged(0)?;
+        Ok(experiment)
+    }
+
+    /// Lives on for a millisecond.
+    fn step(&mut self) -> Result<(), LabError> {
+        let until_ns = self.pair.meter.now_ns() + 1_000_000;
+        self.pair.run(until_ns, &mut self.watch)?;
+        self.calls.extend(self.watch.take_calls());
+        self.on_air.extend(self.pair.take_on_air());
+        self.outcomes.extend(self.pair.take_outcomes());
+        Ok(())
+    }
+
+    /// Lives on until something has come about.
+    fn until<T>(&mut self, what: &str, found: impl Fn(&Outcome) -> Option<T>) -> Result<T, LabError> {
+        let end_ns = self.pair.meter.now_ns() + LONGEST_NS;
+        while self.pair.meter.now_ns() < end_ns {
+            if let Some(found) = self.outcomes.iter().find_map(&found) {
+                self.outcomes.clear();
+                return Ok(found);
+            }
+            self.step()?;
+        }
+        Err(failed(format!("with {} {what} did not come within 30 s", self.suite.name())))
+    }
+
+    /// Lives on until an acknowledgement that began to be unpacked after `from_ns` has been.
+    fn until_acknowledged(&mut self, from_ns: u64) -> Result<Call, LabError> {
+        let end_ns = self.pair.meter.now_ns() + LONGEST_NS;
+        while self.pair.meter.now_ns() < end_ns {
+            let of = |call: &&Call| call.function == ACKNOWLEDGES && call.start.time_ns >= from_ns;
+            if let Some(call) = self.calls.iter().find(of) {
+                return Ok(*call);
+            }
+            self.step()?;
+        }
+        Err(failed(format!("with {} no acknowledgement came within 30 s", self.suite.name())))
+    }
+
+    fn measurement(&mut self) -> Result<Delivery, LabError> {
+        self.load_w = self.rng.random_range(LOADS_W);
+        let seed = self.rng.random();
+        self.pair.meter.set_load(self.load_w, seed)?;
+        // What was measured meanwhile is a mixture of two loads: the next one counts.
+        let is_measurement = |outcome: &Outcome| match outcome {
+            Outcome::Report(report, heard_ns) => match &report.report.content {
+                Content::Measurement(measurement) => {
+                    Some((report.sealed.len(), measurement.power_w, *heard_ns))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let (_, _, mixed_ns) = self.until("a measurement", is_measurement)?;
+        self.until_acknowledged(mixed_ns)?;
+        self.calls.clear();
+        self.on_air.clear();
+        let (bytes, power_w, heard_ns) = self.until("a measurement", is_measurement)?;
+        if (f64::from(power_w) - self.load_w).abs() > LOAD_ERROR * self.load_w + 1.0 {
+            return Err(failed(format!("{power_w} W came of a household that draws {:.1} W", self.load_w)));
+        }
+        let acknowledged = self.until_acknowledged(heard_ns)?;
+        let prepared = self.last(PREPARE, heard_ns)?;
+        let collector_s = (self.computing.open_ns + self.computing.acknowledge_ns) as f64 * 1e-9;
+        Ok(Delivery {
+            prepare_s: seconds(prepared.start.time_ns, prepared.end.time_ns),
+            unpack_s: self.computing.open_ns as f64 * 1e-9,
+            message_bytes: bytes as u32,
+            packets: meter::pieces(meter::Kind::Report, self.suite) as u32,
+            ..self.round_trip(prepared.start, acknowledged.end, collector_s)
+        })
+    }
+
+    fn command(&mut self) -> Result<Delivery, LabError> {
+        // At any time of the meter's second.
+        let pause_ns = self.rng.random_range(0..SECOND_NS);
+        let until_ns = self.pair.meter.now_ns() + pause_ns;
+        while self.pair.meter.now_ns() < until_ns {
+            self.step()?;
+        }
+        self.calls.clear();
+        self.on_air.clear();
+        self.outcomes.clear();
+        let start = Moment::of(&self.pair.meter);
+        let command = Command::SetTime { time_s: self.rng.random() };
+        let ticket = self.pair.collector.command(METER, command).map_err(|error| failed(error.to_string()))?;
+        let (answer, heard_ns) = self.until("an answer", |outcome| match outcome {
+            Outcome::Answer(answer, heard_ns) if answer.ticket == ticket => Some((answer.answer, *heard_ns)),
+            _ => None,
+        })?;
+        if answer.outcome != meter::Outcome::Done {
+            return Err(failed(format!("{command:?} was answered {:?}", answer.outcome)));
+        }
+        let unpacked = self.last(UNPACK, heard_ns)?;
+        let end = Moment { time_ns: heard_ns + self.computing.answer_ns, ..Moment::of(&self.pair.meter) };
+        let collector_s = (self.computing.seal_ns + self.computing.answer_ns) as f64 * 1e-9;
+        Ok(Delivery {
+            prepare_s: self.computing.seal_ns as f64 * 1e-9,
+            unpack_s: seconds(unpacked.start.time_ns, unpacked.end.time_ns),
+            message_bytes: meter::message_bytes(meter::Kind::Command, self.suite) as u32,
+            packets: meter::pieces(meter::Kind::Command, self.suite) as u32,
+            ..self.round_trip(start, end, collector_s)
+        })
+    }
+
+    /// The last call of a function that had returned by then.
+    fn last(&self, function: usize, by_ns: u64) -> Result<Call, LabError> {
+        let of = |call: &&Call| call.function == function && call.end.time_ns <= by_ns;
+        let call = self.calls.iter().rfind(of).copied();
+        call.ok_or_else(|| failed(format!("{} was not called", FUNCTIONS[function])))
+    }
+
+    /// A round trip's parts.
+    fn round_trip(&self, start: Moment, end: Moment, collector_s: f64) -> Delivery {
+        let within = |&(from_ns, to_ns): &(u64, u64)| {
+            to_ns.min(end.time_ns).saturating_sub(from_ns.max(start.time_ns))
+        };
+        Delivery {
+            round_trip_s: seconds(start.time_ns, end.time_ns),
+            computation_s: (end.active_cycles - start.active_cycles) as f64 / self.clock_hz + collector_s,
+            radio_s: self.on_air.iter().map(within).sum::<u64>() as f64 * 1e-9,
+            nonvolatile_s: (end.writes - start.writes) as f64 * self.write_s,
+            ..Delivery::default()
+        }
+    }
+}
+
+fn seconds(from_ns: u64, to_ns: u64) -> f64 {
+    to_ns.saturating_sub(from_ns) as f64 * 1e-9
+}

@@ -1,0 +1,197 @@
+//! A meter and its collector alone on the air, to the cycle: the meter's firmware on its models, the collector's end of the
+//! protocol with a radio beside it.
+
+mod deliveries;
+mod radio;
+mod watch;
+
+pub use deliveries::Experiments;
+pub use radio::{BYTE_NS, Packet, TURNAROUND_NS};
+pub use watch::{Call, Moment, Watch};
+
+use crate::modelled::Modelled;
+use lab::LabError;
+use mcu::Stop;
+use mcu::chips::rfm12b::AirByte;
+use radio::Radio;
+use rand::rngs::StdRng;
+use std::collections::VecDeque;
+use wire::meter::{Accepted, Answered, Collector, Due, Heard, Suite, Transmission};
+
+/// How long the meter lives on its own: shorter than it takes the collector to turn around.
+const STEP_NS: u64 = 100_000;
+
+/// How long the collector computes, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Computing {
+    /// To open a report.
+    pub open_ns: u64,
+    /// To make an acknowledgement.
+    pub acknowledge_ns: u64,
+    /// To seal a command.
+    pub seal_ns: u64,
+    /// To open an answer.
+    pub answer_ns: u64,
+}
+
+/// What the collector came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A report, and when its last packet had been heard.
+    Report(Box<Accepted>, u64),
+    /// An answer, and when its last packet had been heard.
+    Answer(Box<Answered>, u64),
+    /// A transmission of the collector began: a command's first packet, and when.
+    Command(u64),
+}
+
+/// The two.
+pub struct Pair<'a> {
+    /// The meter.
+    pub meter: Modelled<'a>,
+    /// The collector.
+    pub collector: Collector,
+    computing: Computing,
+    radio: Radio,
+    rng: StdRng,
+    /// Bytes of the meter that end later than it has lived to.
+    coming: VecDeque<AirByte>,
+    /// Packets of the collector that have not begun, and when they may.
+    to_send: VecDeque<(u64, Vec<u8>, bool)>,
+    /// Until when the collector's radio is at work.
+    busy_ns: u64,
+    outcomes: Vec<Outcome>,
+    /// Everything that was on the air, as beginning and end.
+    on_air: Vec<(u64, u64)>,
+}
+
+impl<'a> Pair<'a> {
+    /// A meter and its collector, at whose sides nothing has happened yet.
+    #[must_use]
+    pub fn new(meter: Modelled<'a>, collector: Collector, group: u8, computing: Computing, rng: StdRng) -> Pair<'a> {
+        Pair {
+            meter,
+            collector,
+            computing,
+            radio: Radio::new(group),
+            rng,
+            coming: VecDeque::new(),
+            to_send: VecDeque::new(),
+            busy_ns: 0,
+            outcomes: Vec::new(),
+            on_air: Vec::new(),
+        }
+    }
+
+    /// What the collector came to since this was last asked.
+    pub fn take_outcomes(&mut self) -> Vec<Outcome> {
+        std::mem::take(&mut self.outcomes)
+    }
+
+    /// What was on the air since this was last asked, as beginnings and ends, in nanoseconds.
+    pub fn take_on_air(&mut self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut self.on_air)
+    }
+
+    /// Lives up to a time; `watch` is told of the calls that it watches.
+    ///
+    /// # Errors
+    /// What the model cannot execute.
+    pub fn run(&mut self, until_ns: u64, watch: &mut Watch) -> Result<(), LabError> {
+        while self.meter.now_ns() < until_ns {
+            self.transmit()?;
+            let step_ns = until_ns.min(self.meter.now_ns() + STEP_NS);
+            while self.meter.now_ns() < step_ns {
+                if let Stop::Address(address) = self.meter.run(step_ns, watch.addresses())? {
+                    watch.reached(&self.meter, address);
+                }
+            }
+            self.hear()?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that the meter has sent, and what the collector makes of them.
+    fn hear(&mut self) -> Result<(), LabError> {
+        let started_ns = self.meter.started_ns();
+        let sent = self.meter.radio()?.take_on_air();
+        self.coming.extend(sent.into_iter().map(|byte| AirByte {
+            start_ns: byte.start_ns + started_ns,
+            end_ns: byte.end_ns + started_ns,
+            byte: byte.byte,
+        }));
+        let now_ns = self.meter.now_ns();
+        while let Some(byte) = self.coming.pop_front_if(|byte| byte.end_ns <= now_ns) {
+            self.on_air.push((byte.start_ns, byte.end_ns));
+            // While it sends it hears nothing.
+            if byte.start_ns < self.busy_ns {
+                continue;
+            }
+            if let Some(packet) = self.radio.hear(byte) {
+                self.heard(packet);
+            }
+        }
+        Ok(())
+    }
+
+    fn heard(&mut self, packet: Packet) {
+        let Packet { end_ns, bytes } = packet;
+        match self.collector.hear(&bytes, end_ns / 1_000_000) {
+            Heard::Report(report) => {
+                let plain = report.suite == Suite::None;
+                let took_ns = if plain { 0 } else { self.computing.open_ns + self.computing.acknowledge_ns };
+                if let Ok(acknowledgement) = self.collector.stored(report.meter, report.report.n) {
+                    self.queue(acknowledgement, end_ns + took_ns, false);
+                }
+                self.outcomes.push(Outcome::Report(report, end_ns));
+            }
+            Heard::Again(acknowledgement) => {
+                self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns, false);
+            }
+            Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
+            Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
+        }
+    }
+
+    fn queue(&mut self, transmission: Transmission, from_ns: u64, command: bool) {
+        for (index, packet) in transmission.packets.into_iter().enumerate() {
+            self.to_send.push_back((from_ns, packet, command && index == 0));
+        }
+    }
+
+    /// What the collector wants sent, and the packets whose time is here.
+    fn transmit(&mut self) -> Result<(), LabError> {
+        let now_ns = self.meter.now_ns();
+        for due in self.collector.due(now_ns / 1_000_000, &mut self.rng) {
+            match due {
+                Due::Save(state) => self.collector.saved(state.meter, state.revision),
+                Due::Send(transmission) => self.queue(transmission, now_ns + self.computing.seal_ns, true),
+            }
+        }
+        while let Some((from_ns, _, _)) = self.to_send.front() {
+            let start_ns = (from_ns + TURNAROUND_NS).max(self.busy_ns);
+            // A byte must be announced before it begins.
+            if start_ns > now_ns + 2 * STEP_NS {
+                break;
+            }
+            let start_ns = start_ns.max(now_ns + 1);
+            let Some((_, packet, command)) = self.to_send.pop_front() else { break };
+            if command {
+                self.outcomes.push(Outcome::Command(start_ns));
+            }
+            let bytes = self.radio.send(&packet, start_ns);
+            let started_ns = self.meter.started_ns();
+            self.busy_ns = bytes.last().map_or(start_ns, |byte| byte.end_ns) + TURNAROUND_NS;
+            for byte in bytes {
+                self.on_air.push((byte.start_ns, byte.end_ns));
+                let heard = AirByte {
+                    start_ns: byte.start_ns - started_ns,
+                    end_ns: byte.end_ns - started_ns,
+                    byte: byte.byte,
+                };
+                self.meter.radio()?.hear(heard, true);
+            }
+        }
+        Ok(())
+    }
+}
