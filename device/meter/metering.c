@@ -3,37 +3,6 @@
 #include "../crypto/compiler.h"
 #include "message.h"
 
-/* A sample less its offset, in quarters of a step; moves the offset on. */
-static WS_NOINLINE int16_t without_offset(uint32_t *offset, uint16_t sample)
-{
-    int32_t over = (int32_t)((uint32_t)(uint16_t)(sample << 4) << 16) - (int32_t)*offset;
-
-    *offset += (uint32_t)(over >> 10);
-    return (int16_t)((int16_t)((over + 0x20000) >> 16) >> 2);
-}
-
-/* The sums stay below 2^31: 125 (4 1023)^2 in a window. */
-void ws_metering_add(ws_metering_sums *sums, uint16_t voltage, uint16_t current)
-{
-    int16_t u = without_offset(&sums->offset_u, voltage);
-    int16_t i = without_offset(&sums->offset_i, current);
-
-    sums->window_p0 += (int32_t)u * i;
-    sums->window_p1 += (int32_t)u * sums->last_i;
-    sums->window_uu += (uint32_t)((int32_t)u * u);
-    sums->window_ii += (uint32_t)((int32_t)i * i);
-    sums->last_i = i;
-    if (++sums->samples == WS_METERING_WINDOW) {
-        ws_metering_add_windows(sums, 1, (sums->window_p0 + 32) >> 6, (sums->window_p1 + 32) >> 6, sums->window_uu,
-                                sums->window_ii);
-        sums->samples = 0;
-        sums->window_p0 = 0;
-        sums->window_p1 = 0;
-        sums->window_uu = 0;
-        sums->window_ii = 0;
-    }
-}
-
 void ws_metering_begin(ws_metering_sums *sums)
 {
     sums->offset_u = (uint32_t)512 << 20;
@@ -53,6 +22,17 @@ void ws_metering_add_windows(ws_metering_sums *sums, uint16_t windows, int32_t p
     sums->p1 += (uint32_t)p1;
     smooth(&sums->mean_uu, uu);
     smooth(&sums->mean_ii, ii);
+}
+
+void ws_metering_fold(ws_metering_sums *sums)
+{
+    ws_metering_add_windows(sums, 1, (sums->window_p0 + 32) >> 6, (sums->window_p1 + 32) >> 6, sums->window_uu,
+                            sums->window_ii);
+    sums->samples = 0;
+    sums->window_p0 = 0;
+    sums->window_p1 = 0;
+    sums->window_uu = 0;
+    sums->window_ii = 0;
 }
 
 /* Divides a number of 8 bytes, big-endian, in place. in: by: below 2^31. */

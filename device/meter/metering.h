@@ -75,8 +75,12 @@ typedef struct {
 /* Called by the sampler (drivers/sampler.h) in an interrupt, for ws_metering_add on the sums of the program. */
 void ws_metering_sample(uint16_t voltage, uint16_t current);
 
-/* Adds a pair of samples. in: 0 to 1023. */
+/* Adds a pair of samples. in: 0 to 1023. In a file of its own, metering_add.c, which a port may have in assembly: it takes most of
+ * the meter's time. */
 void ws_metering_add(ws_metering_sums *sums, uint16_t voltage, uint16_t current);
+
+/* Ends the window under way. For ws_metering_add. */
+void ws_metering_fold(ws_metering_sums *sums);
 
 /* Sets the offsets to the middle. out: sums. */
 void ws_metering_begin(ws_metering_sums *sums);

@@ -63,7 +63,11 @@ RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 # alone in drivers/<app>; in ports/shared are those that several ports have, most for chips on their boards.
 SHARED_msp430 := cc2500 fm25 noise provision stack
 SHARED_cortex-m := $(SHARED_msp430)
-PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o,$(filter-out $(APP)/main.c,$(wildcard $(APP)/*.c)))
+# A part that the port has in assembly, ports/<port>/<app>/<part>.S, replaces the C file.
+PORT_PARTS := $(wildcard $(PORT)/$(APP)/*.S)
+PARTS := $(patsubst $(APP)/%.c,$(B)/obj/$(APP)/parts/%.o, \
+	$(filter-out $(APP)/main.c $(PORT_PARTS:$(PORT)/%.S=%.c),$(wildcard $(APP)/*.c)))
+PARTS += $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_PARTS))
 included = $(if $1,$(sort $(shell sed -n 's|^\#include ".*drivers/\([a-z_]*\)\.h"$$|\1|p' $1)))
 USED := $(call included,$(wildcard $(APP)/*.[ch]))
 ifneq ($(USED),)
