@@ -7,6 +7,7 @@ use lab::elf::Firmware;
 use lab::target::Target;
 use mcu::chips::rfm12b::Rfm12b;
 use mcu::{Board, Core, Machine, Pin, Signal, Stop, Until, Wiring, new_machine};
+use meter::Status;
 use std::f64::consts::SQRT_2;
 use wire::meter::{PROVISION_SYMBOL, Provision};
 
@@ -180,14 +181,14 @@ impl<'a> Modelled<'a> {
         self.firmware
     }
 
-    /// The bytes of `struct ws_meter_status`.
+    /// What the firmware says of itself.
     ///
     /// # Errors
     /// A symbol that lies in no memory.
-    pub fn status(&self) -> Result<[u8; 48], LabError> {
-        let mut bytes = [0; 48];
+    pub fn status(&self) -> Result<Status, LabError> {
+        let mut bytes = [0; Status::BYTES];
         match self.machine.peek(self.status, &mut bytes) {
-            true => Ok(bytes),
+            true => Ok(Status::from_bytes(&bytes)),
             false => Err(LabError::Protocol {
                 what: "meter".into(),
                 problem: format!("{STATUS_SYMBOL} lies in no memory"),

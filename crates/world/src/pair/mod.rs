@@ -13,6 +13,7 @@ use crate::modelled::Modelled;
 use lab::LabError;
 use mcu::chips::rfm12b::AirByte;
 use radio::Radio;
+use rand::Rng;
 use rand::rngs::StdRng;
 use std::collections::VecDeque;
 use wire::meter::{Accepted, Answered, Collector, Due, Heard, Suite, Transmission};
@@ -62,6 +63,10 @@ pub struct Pair<'a> {
     outcomes: Vec<Outcome>,
     /// Everything that was on the air, as beginning and end.
     on_air: Vec<(u64, u64)>,
+    /// Packets of the meter, whether the collector heard them or not.
+    packets: Vec<Packet>,
+    /// Share of the packets that do not arrive, in either direction.
+    pub loss: f64,
 }
 
 impl<'a> Pair<'a> {
@@ -79,7 +84,20 @@ impl<'a> Pair<'a> {
             busy_ns: 0,
             outcomes: Vec::new(),
             on_air: Vec::new(),
+            packets: Vec::new(),
+            loss: 0.0,
         }
+    }
+
+    /// The packets that the meter has sent since this was last asked.
+    pub fn take_packets(&mut self) -> Vec<Packet> {
+        std::mem::take(&mut self.packets)
+    }
+
+    /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that is being written becomes `torn`.
+    pub fn cut_power(&mut self, torn: u8) {
+        self.meter.cut_power(torn, self.meter.now_ns());
+        self.coming.clear();
     }
 
     /// What the collector came to since this was last asked.
@@ -125,15 +143,19 @@ impl<'a> Pair<'a> {
         let now_ns = self.meter.now_ns();
         while let Some(byte) = self.coming.pop_front_if(|byte| byte.end_ns <= now_ns) {
             self.on_air.push((byte.start_ns, byte.end_ns));
+            let Some(packet) = self.radio.hear(byte) else { continue };
+            self.packets.push(packet.clone());
             // While it sends it hears nothing.
-            if byte.start_ns < self.busy_ns {
-                continue;
-            }
-            if let Some(packet) = self.radio.hear(byte) {
+            let began_ns = packet.end_ns.saturating_sub(packet.bytes.len() as u64 * BYTE_NS);
+            if began_ns >= self.busy_ns && self.arrives() {
                 self.heard(packet);
             }
         }
         Ok(())
+    }
+
+    fn arrives(&mut self) -> bool {
+        self.loss == 0.0 || !self.rng.random_bool(self.loss)
     }
 
     fn heard(&mut self, packet: Packet) {
@@ -184,6 +206,7 @@ impl<'a> Pair<'a> {
             let bytes = self.radio.send(&packet, start_ns);
             let started_ns = self.meter.started_ns();
             self.busy_ns = bytes.last().map_or(start_ns, |byte| byte.end_ns) + TURNAROUND_NS;
+            let arrives = self.arrives();
             for byte in bytes {
                 self.on_air.push((byte.start_ns, byte.end_ns));
                 let heard = AirByte {
@@ -191,7 +214,7 @@ impl<'a> Pair<'a> {
                     end_ns: byte.end_ns - started_ns,
                     byte: byte.byte,
                 };
-                self.meter.radio()?.hear(heard, true);
+                self.meter.radio()?.hear(heard, arrives);
             }
         }
         Ok(())
