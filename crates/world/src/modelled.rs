@@ -188,7 +188,7 @@ impl<'a> Modelled<'a> {
     pub fn status(&self) -> Result<Status, LabError> {
         let mut bytes = [0; Status::BYTES];
         match self.machine.peek(self.status, &mut bytes) {
-            true => Ok(Status::from_bytes(&bytes)),
+            true => Ok(Status::read(&bytes)),
             false => Err(LabError::Protocol {
                 what: "meter".into(),
                 problem: format!("{STATUS_SYMBOL} lies in no memory"),

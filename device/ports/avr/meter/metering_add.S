@@ -2,7 +2,7 @@
  * Adds a pair of samples for AVR: ws_metering_add, whose contract is metering.h's, in place of
  * meter/metering_add.c.
  *
- * Cycles from the call instruction to the return inclusive: @@CYCLES@@, and in one call of 125 those of
+ * Cycles from the call instruction to the return inclusive: 295, and in one call of 125 those of
  * ws_metering_fold. Stack with the return address: 6 bytes, beside that function's.
  *
  * The idea: both samples lose their offsets first and stay in r16 to r23, where MULSU reaches them;
