@@ -346,7 +346,8 @@ fn run_measure(house: House, args: MeasureArgs) -> Result<Answer, LabError> {
 
 fn run_reproduce(house: &House, args: &ReproduceArgs) -> Result<Answer, LabError> {
     let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
-    let outcomes = reproduce::run_named(house, &args.paper, &world::pair::Experiments, &progress::Bar::new())?;
+    let outcomes =
+        reproduce::run_named(house, &args.paper, &world::pair::Experiments, &progress::Bar::new())?;
     let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
     let success = remarks.is_empty();
     if let Some(folder) = folder {

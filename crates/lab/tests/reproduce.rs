@@ -17,13 +17,7 @@ impl Progress for Silence {
 struct NoDeliveries;
 
 impl Deliveries for NoDeliveries {
-    fn deliver(
-        &self,
-        _: &House,
-        _: &Ends,
-        kind: &Kind,
-        _: &dyn Progress,
-    ) -> Result<Vec<Delivery>, LabError> {
+    fn deliver(&self, _: &House, _: &Ends, kind: &Kind, _: &dyn Progress) -> Result<Vec<Delivery>, LabError> {
         panic!("nobody delivers {kind:?} here")
     }
 }

@@ -68,7 +68,8 @@ impl<'a> Modelled<'a> {
         supply_v: f64,
         provision: &Provision,
     ) -> Result<Modelled<'a>, LabError> {
-        let wrong = |problem: String| LabError::Protocol { what: format!("{} meter", target.name()), problem };
+        let wrong =
+            |problem: String| LabError::Protocol { what: format!("{} meter", target.name()), problem };
         if target.part.core != Core::Avr5 {
             return Err(LabError::Usage(format!(
                 "{} has no model of the meter's board; there is one of atmega328p",
@@ -153,7 +154,8 @@ impl<'a> Modelled<'a> {
     /// # Errors
     /// A board without it.
     pub fn radio(&mut self) -> Result<&mut Rfm12b, LabError> {
-        let missing = || LabError::Protocol { what: "meter".into(), problem: "no RFM12B on its board".into() };
+        let missing =
+            || LabError::Protocol { what: "meter".into(), problem: "no RFM12B on its board".into() };
         self.board()?.chip_mut(CHIP).and_then(|chip| chip.downcast_mut()).ok_or_else(missing)
     }
 

@@ -77,9 +77,11 @@ impl<'a> Trial<'a> {
         let record = provision.record();
         let state = MeterState::new(&record);
         collector.add(record, state).expect("the first meter");
-        let meter = Modelled::new(&board.target, &board.firmware, CLOCK_HZ, SUPPLY_V, &provision).expect("a meter");
+        let meter =
+            Modelled::new(&board.target, &board.firmware, CLOCK_HZ, SUPPLY_V, &provision).expect("a meter");
         let watch = Watch::default();
-        let pair = Pair::new(meter, collector, GROUP, Computing::default(), StdRng::seed_from_u64(rng.random()));
+        let pair =
+            Pair::new(meter, collector, GROUP, Computing::default(), StdRng::seed_from_u64(rng.random()));
         Trial {
             pair,
             watch,
@@ -99,7 +101,11 @@ impl<'a> Trial<'a> {
             match outcome {
                 Outcome::Report(report, _) => {
                     let n = report.report.n;
-                    assert!(self.delivered.last().is_none_or(|&last| last < n), "{n} behind {:?}", self.delivered.last());
+                    assert!(
+                        self.delivered.last().is_none_or(|&last| last < n),
+                        "{n} behind {:?}",
+                        self.delivered.last()
+                    );
                     self.delivered.push(n);
                 }
                 Outcome::Answer(..) => self.answers += 1,

@@ -70,7 +70,12 @@ impl Deliveries for Experiments {
 
 /// How long the collector's cryptography takes on its microcontroller. An acknowledgement seals nothing; it is taken as an answer,
 /// which has a block more.
-fn computing(house: &House, ends: &Ends, suite: Suite, progress: &dyn Progress) -> Result<Computing, LabError> {
+fn computing(
+    house: &House,
+    ends: &Ends,
+    suite: Suite,
+    progress: &dyn Progress,
+) -> Result<Computing, LabError> {
     let (seal, open) = match suite {
         Suite::None => return Ok(Computing::default()),
         Suite::Aes128Gcm => ("aes128-gcm-seal", "aes128-gcm-open"),
@@ -269,7 +274,8 @@ impl<'a> Experiment<'a> {
         self.outcomes.clear();
         let start = Moment::of(&self.pair.meter);
         let command = Command::SetTime { time_s: self.rng.random() };
-        let ticket = self.pair.collector.command(METER, command).map_err(|error| failed(error.to_string()))?;
+        let ticket =
+            self.pair.collector.command(METER, command).map_err(|error| failed(error.to_string()))?;
         let (answer, heard_ns) = self.until("an answer", |outcome| match outcome {
             Outcome::Answer(answer, heard_ns) if answer.ticket == ticket => Some((answer.answer, *heard_ns)),
             _ => None,

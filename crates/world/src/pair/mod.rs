@@ -72,7 +72,13 @@ pub struct Pair<'a> {
 impl<'a> Pair<'a> {
     /// A meter and its collector, at whose sides nothing has happened yet.
     #[must_use]
-    pub fn new(meter: Modelled<'a>, collector: Collector, group: u8, computing: Computing, rng: StdRng) -> Pair<'a> {
+    pub fn new(
+        meter: Modelled<'a>,
+        collector: Collector,
+        group: u8,
+        computing: Computing,
+        rng: StdRng,
+    ) -> Pair<'a> {
         Pair {
             meter,
             collector,
@@ -141,7 +147,8 @@ impl<'a> Pair<'a> {
             byte: byte.byte,
         }));
         let now_ns = self.meter.now_ns();
-        while let Some(byte) = self.coming.pop_front_if(|byte| byte.end_ns <= now_ns) {
+        while let Some(&byte) = self.coming.front().filter(|byte| byte.end_ns <= now_ns) {
+            self.coming.pop_front();
             self.on_air.push((byte.start_ns, byte.end_ns));
             let Some(packet) = self.radio.hear(byte) else { continue };
             self.packets.push(packet.clone());
