@@ -62,7 +62,7 @@ impl Rig {
         board.supply_v = 5.0;
         machine.reset();
         let mut rig = Rig { machine, firmware };
-        rig.to_ready(1.0);
+        rig.reach_ready(1.0);
         rig
     }
 
@@ -76,7 +76,7 @@ impl Rig {
         self.machine.run(&until).expect("no fault")
     }
 
-    fn to_ready(&mut self, limit_s: f64) {
+    fn reach_ready(&mut self, limit_s: f64) {
         let ready = self.symbol("ws_trial_ready");
         assert_eq!(self.run_s(limit_s, Some(ready)), Stop::Address(ready), "at {:#06x}", self.machine.pc());
     }
@@ -118,7 +118,7 @@ impl Rig {
     fn call_within(&mut self, call: Call, limit_s: f64) -> (Call, f64) {
         self.start(call);
         let before = self.machine.cycles();
-        self.to_ready(limit_s);
+        self.reach_ready(limit_s);
         (self.trial(), (self.machine.cycles() - before) as f64 / CLOCK_HZ as f64)
     }
 
@@ -160,7 +160,7 @@ fn the_clock_is_exact_over_minutes() {
 fn a_deadline_that_has_passed_is_no_sleep() {
     let mut rig = Rig::new();
     rig.run_s(0.1, None);
-    rig.to_ready(0.01);
+    rig.reach_ready(0.01);
     let now = rig.call(TICKS).value;
     for ago in [0, 1, 100] {
         let (_, took_s) =
@@ -206,7 +206,7 @@ fn the_eeprom_is_written_in_the_background() {
     assert_eq!(rig.call(BUSY).result, 1);
     // Reading waits for the byte under way alone, and what was begun goes on.
     rig.run_s(2.5 * BYTE_S, None);
-    rig.to_ready(0.01);
+    rig.reach_ready(0.01);
     assert_eq!(rig.eeprom(300, 2), b"ba");
     let (_, took_s) = rig.call_within(Call { what: READ, at: 300, len: 2, ..Call::default() }, 1.0);
     assert!(took_s < 1.1 * BYTE_S, "{took_s}");
@@ -242,7 +242,7 @@ fn what_is_abandoned_ends_with_the_byte_under_way() {
     assert!(took_s < 0.6 * BYTE_S, "{took_s}");
     assert_eq!(rig.call(BUSY).result, 0);
     rig.run_s(0.1, None);
-    rig.to_ready(0.01);
+    rig.reach_ready(0.01);
     assert_eq!(rig.eeprom(300, 10), [&b"back"[..], &[0xff; 6]].concat());
     // And the next waits for nothing.
     rig.put(b"again");
@@ -279,7 +279,7 @@ fn causes_of_resets_are_told_apart() {
     assert_eq!(rig.trial().cause, 1, "power-on");
     rig.start(Call { what: RESET, ..Call::default() });
     rig.run_s(0.1, None);
-    rig.to_ready(0.1);
+    rig.reach_ready(0.1);
     assert_eq!(rig.trial().cause, 5, "commanded");
 
     rig.call(WATCHDOG);
@@ -291,11 +291,11 @@ fn causes_of_resets_are_told_apart() {
         assert_eq!(rig.trial().cause, 5);
     }
     rig.start(Call { what: HANG, ..Call::default() });
-    rig.to_ready(20.0);
+    rig.reach_ready(20.0);
     assert_eq!(rig.trial().cause, 4, "watchdog");
     // And it is off: nothing more comes.
     rig.run_s(20.0, None);
-    rig.to_ready(0.1);
+    rig.reach_ready(0.1);
     assert_eq!(rig.trial().cause, 4);
 }
 

@@ -52,7 +52,7 @@ impl Rig {
         let mut collector =
             Collector::new(Identity::generate(&mut rng), Policy { set_time: false, ..Policy::default() });
         let setup = Setup {
-            meter: METER.try_into().expect("a name"),
+            meter: METER,
             address: 0x41,
             collector_address: 0x5e,
             channel: GROUP,
@@ -244,8 +244,7 @@ fn round_trips_are_quick_and_leave_stack() {
         let rest_s = rig.until(5.0, |rig| rig.status(ACKNOWLEDGED) == 2);
         let report_s = prepare_s + rest_s;
 
-        let meter = METER.try_into().expect("a name");
-        rig.collector.command(meter, Command::ReadStatus { page: 0 }).expect("a place");
+        rig.collector.command(METER, Command::ReadStatus { page: 0 }).expect("a place");
         rig.command();
         let unpack_s = rig.function("ws_message_unpack", 5.0);
         let answer_s = rig.until(5.0, |rig| rig.answers == 1);
