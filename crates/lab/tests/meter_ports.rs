@@ -79,6 +79,8 @@ struct Rig {
     accepted: Vec<Accepted>,
     answered: Vec<Answered>,
     air_free_ns: u64,
+    /// The protocol's time at the machine's cycle 0.
+    start_ms: u64,
 }
 
 impl Rig {
@@ -139,7 +141,16 @@ impl Rig {
         board.mount(Box::new(Cc2500::new()), wiring(&wires.radio_select, wires.radio_outputs.clone()));
         board.mount(Box::new(memory), wiring(&wires.memory_select, Vec::new()));
         machine.reset();
-        Rig { machine, clock_hz, collector, rng, accepted: Vec::new(), answered: Vec::new(), air_free_ns: 0 }
+        Rig {
+            machine,
+            clock_hz,
+            collector,
+            rng,
+            accepted: Vec::new(),
+            answered: Vec::new(),
+            air_free_ns: 0,
+            start_ms: START_MS,
+        }
     }
 
     fn board(&mut self) -> &mut Board {
@@ -168,7 +179,7 @@ impl Rig {
         let cycles = self.machine.cycles() + (STEP_S * self.clock_hz as f64) as u64;
         let stop = self.machine.run(&Until { cycles: Some(cycles), ..Until::default() });
         assert_eq!(stop, Ok(Stop::Cycles), "at {:#x}", self.machine.pc());
-        let now_ms = START_MS + self.now_ns() / 1_000_000;
+        let now_ms = self.start_ms + self.now_ns() / 1_000_000;
         for frame in self.radio().take_sent() {
             match self.collector.hear(&frame.bytes, now_ms) {
                 Heard::Report(accepted) => {
@@ -209,6 +220,26 @@ impl Rig {
         self.collector.command(METER, command).expect("a command");
         self.run_until(40.0, "an answer", |rig| rig.answered.len() > before);
         self.answered.last().expect("an answer").clone()
+    }
+}
+
+impl Rig {
+    /// The power goes, and comes back a second later.
+    fn cut_power(&mut self) {
+        self.start_ms += self.now_ns() / 1_000_000 + 1000;
+        self.air_free_ns = 0;
+        self.machine.cut_power(0);
+    }
+
+    /// Goes on until the meter says that it began anew.
+    fn began_anew(&mut self, cause: Cause, starts: u16) {
+        let before = self.accepted.len();
+        self.run_until(30.0, "an alert", |rig| {
+            rig.accepted[before..].iter().any(|accepted| match accepted.report.content {
+                Content::Alert(alert) => (alert.cause, alert.starts) == (cause, starts),
+                _ => false,
+            })
+        });
     }
 }
 
@@ -254,8 +285,19 @@ fn delivers_and_obeys(wires: &Wires) {
             .all(|report| report.sealed.len() == 144
                 && matches!(report.report.content, Content::Measurement(_)))
     );
+
     let answered = rig.command(Command::SetTime { time_s: (START_MS / 1000) as u32 });
     assert_eq!(answered.answer.outcome, Outcome::Done);
+
+    let answered = rig.command(Command::Reboot);
+    assert_eq!(answered.answer.outcome, Outcome::Done);
+    rig.began_anew(Cause::Commanded, 2);
+    rig.cut_power();
+    rig.began_anew(Cause::PowerOn, 3);
+    for pair in rig.accepted.windows(2) {
+        assert!(pair[0].report.n < pair[1].report.n, "in order, none twice");
+    }
+    assert_eq!(rig.collector.counters().total(), 0, "nothing was refused");
 }
 
 #[test]

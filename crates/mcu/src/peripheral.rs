@@ -61,6 +61,8 @@ pub struct Events {
     watchdog: Option<u64>,
     /// The power reduction register: modules without a clock.
     reduced: u8,
+    /// The program has asked for a reset.
+    software: bool,
 }
 
 impl Events {
@@ -92,6 +94,16 @@ impl Events {
     /// The power reduction register (AVR) is written: modules of these bits can no longer be read or written.
     pub fn reduce(&mut self, bits: u8) {
         self.reduced = bits;
+    }
+
+    /// The program asks for a reset.
+    pub fn ask_for_reset(&mut self) {
+        self.software = true;
+    }
+
+    /// Whether the program has asked for a reset, once.
+    pub(crate) fn take_request(&mut self) -> bool {
+        std::mem::take(&mut self.software)
     }
 
     /// Whether the watchdog has reset the part, once.

@@ -66,9 +66,28 @@ fn the_watchdog_wants_its_password_and_bites() {
     assert!(fault(&mov(0x1280, 0x15c)).contains("password"));
     assert!(fault(&mov_byte(0x80, 0x15c)).contains("words only"));
     // Left alone it expires after 2^15 cycles of SMCLK: DEC R6 and JMP take three.
+    // What it resets to reads the cause, SYSRSTIV_WDTTO, then nothing.
     let mut machine = machine(&[0x8316, 0x3ffe]);
-    assert!(matches!(machine.run(&Until::default()), Err(Fault::Architecture { .. })));
-    assert!((32_768..32_771).contains(&machine.cycles()), "{}", machine.cycles());
+    let begin = [&read(0x19e)[..], &[0x4506], &read(0x19e), &[0x3fff]].concat();
+    let bytes: Vec<u8> = begin.iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert!(machine.poke(0x3000, &bytes) && machine.poke(0xfffe, &[0x00, 0x30]));
+    assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
+    assert!((32_768..32_800).contains(&machine.cycles()), "{}", machine.cycles());
+    let registers = machine.registers();
+    let value = |name: &str| registers.iter().find(|(register, _)| register == name).map(|(_, value)| *value);
+    assert_eq!((value("r6"), value("r5")), (Some(0x16), Some(0)));
+}
+
+#[test]
+fn the_program_can_ask_for_a_reset() {
+    // PMMSWBOR.
+    let mut machine = machine(&mov(0xa504, 0x120));
+    let bytes: Vec<u8> =
+        [&read(0x19e)[..], &[0x3fff]].concat().iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert!(machine.poke(0x3000, &bytes) && machine.poke(0xfffe, &[0x00, 0x30]));
+    assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
+    let registers = machine.registers();
+    assert!(registers.contains(&("r5".to_string(), 6)), "SYSRSTIV_DOBOR: {registers:?}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use super::timing;
 use crate::observe::{Unwatched, Watch, Watched};
 use crate::trace::Traced;
 use crate::{
-    Board, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Residency, Step, Stop, SupplyLimits,
-    Trace, Until, peripherals,
+    Board, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, ResetCause, Residency, Step, Stop,
+    SupplyLimits, Trace, Until, peripherals,
 };
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
@@ -134,9 +134,8 @@ impl State {
                 self.bus.tick(self.cycles, self.registers[PC], watch.observer());
             }
             if self.bus.requests >> RESET & 1 != 0 {
-                let pc = self.registers[PC];
-                let what = "the watchdog expired: the part is reset here".into();
-                return Err(Fault::Architecture { pc, address: RESET_VECTOR, what });
+                let requested = self.bus.events.take_request();
+                self.reset_running(if requested { ResetCause::Software } else { ResetCause::Watchdog });
             }
             if self.cycles < self.held_until {
                 // The flash is busy; peripherals go on.
@@ -216,6 +215,23 @@ impl State {
         self.registers[SR] & GIE == 0 || nothing_comes
     }
 
+    /// A reset while the supply stays: memory is kept, the board goes on, and cycles count on. What the part needs to begin is
+    /// left out.
+    fn reset_running(&mut self, cause: ResetCause) {
+        self.usage.ran(self.cycles, self.bus.power.core_level);
+        self.tear_flash();
+        self.bus.reset_by(cause, self.cycles, self.registers[PC]);
+        self.begin();
+    }
+
+    /// The core as after a reset.
+    fn begin(&mut self) {
+        self.registers = [0; 16];
+        self.registers[PC] = self.memory.word(RESET_VECTOR) & !1;
+        self.interrupt_shadow = false;
+        self.flow = Flow::Start;
+    }
+
     /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
     fn interrupt<W: Watch>(&mut self, watch: &mut W) -> Result<(), Fault> {
         if self.registers[SR] & CPUOFF != 0 && self.sleep_mode()?.wakes_slowly {
@@ -252,13 +268,19 @@ impl Machine for Msp430 {
         state.memory.reset();
         state.program.clear();
         state.bus.reset();
-        state.registers = [0; 16];
-        state.registers[PC] = state.memory.word(RESET_VECTOR) & !1;
+        state.begin();
         state.cycles = 0;
         state.supply.reset();
         state.usage = Usage::default();
         state.instructions = 0;
-        state.interrupt_shadow = false;
+    }
+
+    fn reset_by(&mut self, cause: ResetCause) {
+        if cause == ResetCause::PowerOn {
+            self.reset();
+        } else {
+            self.state.reset_running(cause);
+        }
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {

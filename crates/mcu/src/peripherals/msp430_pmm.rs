@@ -6,11 +6,13 @@
 //! the program waits for (`SVSMLDLYIFG`, `SVSMHDLYIFG`, `SVMLVLRIFG`) is there at once; the real delays, below 150 µs a
 //! step, are not modelled. `SVMHIFG` says that the supply is below the high-side monitor's level; it is to be polled, as
 //! its interrupt is not modelled. After a reset no flag tells its cause. A core voltage raised by more than one step at
-//! a time, a write without the password, a software reset and LPM4.5 stop with a fault.
+//! a time, a write without the password and LPM4.5 stop with a fault.
 
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power};
 use std::ops::Range;
 
+/// The vector of the reset.
+const RESET: u8 = 63;
 const PMMCTL0: u32 = 0x00;
 const SVSMHCTL: u32 = 0x04;
 const SVSMLCTL: u32 = 0x06;
@@ -198,13 +200,16 @@ impl Peripheral for Pmm {
             PMMCTL0 => {
                 let (from, to) = (before & COREV, after & COREV);
                 let refused = match after {
-                    _ if after & SOFTWARE_RESET != 0 => Some("a software reset: the part is reset here"),
                     _ if after & REGULATOR_OFF != 0 => Some("LPM4.5 (PMMREGOFF) is not modelled"),
                     _ if to > from + 1 => Some("the core voltage must be raised one step at a time"),
                     _ => None,
                 };
                 if let Some(what) = refused {
                     return Err(self.fault(address, context, what));
+                }
+                if after & SOFTWARE_RESET != 0 {
+                    context.events.ask_for_reset();
+                    context.request(RESET);
                 }
                 if to > from {
                     self.raise_flags(VCORE_REACHED);

@@ -1,14 +1,18 @@
 //! The reset vector generator of the MSP430F5xx: why the part began anew.
 //!
 //! Source: SLAU208, chapter "System Resets, Interrupts, and Operating Modes", `SYSRSTIV`; the numbers of the causes compared
-//! with public headers for the family. A reset other than that of power-up is not modelled (see the watchdog and the PMM), so
-//! that the first look says brown-out, as power-up does, and later ones nothing.
+//! with public headers for the family. The first look after a reset says its cause (brown-out at power-up, as on the part), later ones
+//! nothing. A software reset is taken to be that of `PMMSWBOR`.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
-/// `SYSRSTIV_BOR`.
+/// `SYSRSTIV_BOR`, `SYSRSTIV_RSTNMI`, `SYSRSTIV_DOBOR`, `SYSRSTIV_SVSH`, `SYSRSTIV_WDTTO`.
 const BROWN_OUT: u32 = 0x02;
+const PIN: u32 = 0x04;
+const SOFTWARE: u32 = 0x06;
+const SUPPLY: u32 = 0x0e;
+const WATCHDOG: u32 = 0x16;
 
 /// `SYSRSTIV`.
 #[derive(Clone)]
@@ -47,6 +51,16 @@ impl Peripheral for Sys {
 
     fn reset(&mut self) {
         self.cause = BROWN_OUT;
+    }
+
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        self.cause = match cause {
+            ResetCause::PowerOn => BROWN_OUT,
+            ResetCause::External => PIN,
+            ResetCause::BrownOut => SUPPLY,
+            ResetCause::Watchdog => WATCHDOG,
+            ResetCause::Software => SOFTWARE,
+        };
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

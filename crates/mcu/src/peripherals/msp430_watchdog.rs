@@ -2,11 +2,11 @@
 //!
 //! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and Operating Modes",
 //! section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15 clocks. Where it expires in watchdog
-//! mode, or `WDTCTL` is written without its password, the part is reset: the model asks for the reset vector, and
-//! the core stops there with a fault, since a program that is reset in the middle measures nothing.
+//! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password, which resets it, too, is a
+//! fault.
 
 use super::msp430_clocks::Clocks;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
@@ -185,6 +185,11 @@ impl Peripheral for Watchdog {
         self.flags = OFIFG;
         self.reset_pin = 0;
         self.since = 0;
+    }
+
+    fn reset_by(&mut self, _cause: ResetCause, now: u64) {
+        self.reset();
+        self.since = now;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

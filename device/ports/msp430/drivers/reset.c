@@ -9,9 +9,9 @@
 #define SYSRSTIV REGISTER(0x019e)
 #define SYSRSTIV_BOR 0x02u
 #define SYSRSTIV_RSTNMI 0x04u
+#define SYSRSTIV_DOBOR 0x06u
 #define SYSRSTIV_SVSL 0x0cu
 #define SYSRSTIV_SVSH 0x0eu
-#define SYSRSTIV_DOPOR 0x14u
 #define SYSRSTIV_WDTTO 0x16u
 
 #define WDTCTL REGISTER(0x015c)
@@ -19,8 +19,8 @@
 #define WDTCTL_FEED 0x5a2bu
 
 #define PMMCTL0 REGISTER(0x0120)
-/* The password, PMMSWPOR. */
-#define PMMCTL0_RESET 0xa508u
+/* The password, PMMSWBOR: all is as after power-up. */
+#define PMMCTL0_RESET 0xa504u
 
 uint8_t ws_reset_cause(void)
 {
@@ -37,7 +37,7 @@ uint8_t ws_reset_cause(void)
     case SYSRSTIV_SVSL:
     case SYSRSTIV_SVSH:
         return WS_RESET_BROWN_OUT;
-    case SYSRSTIV_DOPOR:
+    case SYSRSTIV_DOBOR:
         return WS_RESET_COMMANDED;
     case SYSRSTIV_WDTTO:
         return WS_RESET_WATCHDOG;
