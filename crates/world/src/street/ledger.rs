@@ -240,7 +240,8 @@ impl Ledger {
         } else {
             (packet.packet[1], u64::from(u32::from_be_bytes([body[0], body[1], body[2], body[3]])))
         };
-        if parsed.suite == Suite::None && parsed.kind == Kind::Acknowledgement {
+        // An answer that is not sealed has no number of its own, but that of its command, which may be answered again.
+        if parsed.suite == Suite::None && parsed.kind != Kind::Report {
             return Ok(());
         }
         let known = *self.contents.entry((whose, form, number)).or_insert(content);
