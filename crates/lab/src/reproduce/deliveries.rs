@@ -39,7 +39,7 @@ pub(super) fn figure(delivered: &Delivered, line: &Line, what: Option<What>) -> 
     let of = |kind: &Kind| one(delivered.get(kind)?, what?);
     let figure = of(line.delivery.as_ref()?)?;
     match line.over.as_ref().and_then(|over| over.delivery.as_ref()) {
-        Some(over) => Some(figure / of(over)?),
+        Some(over) => of(over).filter(|&over| over > 0.0).map(|over| figure / over),
         None => Some(figure),
     }
 }

@@ -23,6 +23,8 @@ const SUPPLY_V: f64 = 5.0;
 const LOADS_W: std::ops::Range<f64> = 200.0..4000.0;
 /// By how much a measurement may be off that: the meter's documented error.
 const LOAD_ERROR: f64 = 0.02;
+/// The meter adds up whole windows of so long: `device/meter/metering.h`.
+const WINDOW_NS: u64 = 100_000_000;
 /// How long a message may take.
 const LONGEST_NS: u64 = 30_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -232,7 +234,7 @@ impl<'a> Experiment<'a> {
         self.load_w = self.rng.random_range(LOADS_W);
         let seed = self.rng.random();
         self.pair.meter.set_load(self.load_w, seed)?;
-        // What was measured meanwhile is a mixture of two loads: the next one counts.
+        // The first that is sealed from now on is a mixture of two loads: the next one counts.
         let is_measurement = |outcome: &Outcome| match outcome {
             Outcome::Report(report, heard_ns) => match &report.report.content {
                 Content::Measurement(measurement) => {
@@ -242,13 +244,22 @@ impl<'a> Experiment<'a> {
             },
             _ => None,
         };
-        let (_, _, mixed_ns) = self.until("a measurement", is_measurement)?;
-        self.until_acknowledged(mixed_ns)?;
+        let changed_ns = self.pair.meter.now_ns() + WINDOW_NS;
+        loop {
+            let (_, _, heard_ns) = self.until("a measurement", is_measurement)?;
+            self.until_acknowledged(heard_ns)?;
+            if self.last(PREPARE, heard_ns)?.start.time_ns >= changed_ns {
+                break;
+            }
+        }
         self.calls.clear();
         self.on_air.clear();
         let (bytes, power_w, heard_ns) = self.until("a measurement", is_measurement)?;
         if (f64::from(power_w) - self.load_w).abs() > LOAD_ERROR * self.load_w + 1.0 {
-            return Err(failed(format!("{power_w} W came of a household that draws {:.1} W", self.load_w)));
+            let (suite, load_w) = (self.suite.name(), self.load_w);
+            return Err(failed(format!(
+                "with {suite} {power_w} W came of a household that draws {load_w:.1} W"
+            )));
         }
         let acknowledged = self.until_acknowledged(heard_ns)?;
         let prepared = self.last(PREPARE, heard_ns)?;
