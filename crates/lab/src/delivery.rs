@@ -26,16 +26,10 @@ pub struct Kind {
     pub suite: String,
 }
 
-/// The two ends, and how often something goes between them.
+/// What of the two ends is chosen, and how often something goes between them. The meter is that of `device/meter`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ends {
-    /// The meter's microcontroller.
-    pub meter: String,
-    /// How its firmware is built.
-    pub meter_variant: String,
-    /// Its clock, in Hz.
-    pub meter_clock_hz: u64,
     /// The microcontroller that does the collector's cryptography.
     pub collector: String,
     /// How that one's code is built.

@@ -1,86 +1,80 @@
-//! The meter of `device/meter` as a board: its firmware on the ATmega328P's model, the RFM12B's model on its SPI, mains voltage and
-//! current at its converter.
+//! The meter of `device/meter` as a board: its firmware on the ATmega328P's model, the RFM12B's beside it, wired as an emonTx is, and
+//! the sensors' signals at its converter.
 
-use lab::LabError;
 use lab::bench::place_fault;
-use lab::elf::Firmware;
-use lab::target::Target;
+use lab::target::{House, Target};
+use lab::{LabError, elf, firmware};
 use mcu::chips::rfm12b::Rfm12b;
-use mcu::{Board, Core, Machine, Pin, Signal, Stop, Until, Wiring, new_machine};
+use mcu::{Machine, Pin, Signal, Stop, Until, Wiring, new_machine};
 use meter::Status;
 use std::f64::consts::SQRT_2;
-use wire::meter::{PROVISION_SYMBOL, Provision};
+use std::sync::Arc;
+use wire::meter::{PROVISION_SYMBOL, Provision, Setup};
 
-/// The firmware's program, and the variant that fits the part.
-pub const APP: &str = "meter";
-/// The chip's name on the board.
+const TARGET: &str = "atmega328p";
+/// Its core clock, in Hz.
+pub const CLOCK_HZ: u64 = 16_000_000;
+/// The emonTx's supply, which the radio can take; the converter's reference.
+const SUPPLY_V: f64 = 3.3;
+/// How the meter is built for that part.
+const VARIANT: &str = "small";
 const CHIP: &str = "RFM12B";
-/// The symbol of `struct ws_meter_status` (`device/meter/meter.h`).
-const STATUS_SYMBOL: &str = "ws_meter_status";
-/// Where the EEPROM lies in images and for a debugger.
+/// Where the model has the EEPROM: `mcu::Segment`.
 const EEPROM: u32 = 0x81_0000;
-/// Channels of the converter: `device/ports/avr/drivers/sampler.c`.
-const VOLTAGE_CHANNEL: u8 = 0;
-const CURRENT_CHANNEL: u8 = 1;
-/// Mains voltage and current that one volt at the converter stands for: the emonTx's 230 V from a 9 V adapter behind 10 : 1, and its
-/// 100 A : 50 mA transformer over 33 ohms. Chosen; the calibration that is provisioned is made from them.
-pub const MAINS_V_PER_V: f64 = 268.97;
-/// As [`MAINS_V_PER_V`], in amperes.
-pub const MAINS_A_PER_V: f64 = 60.6;
-/// The converter's steps: 10 bits.
+/// The paint of `device/ports/avr/drivers/paint.h`.
+const PAINT: u8 = 0xa5;
+/// The converter has 10 bits.
 const STEPS: f64 = 1024.0;
-/// Mains.
+/// What the sensors see: RMS and frequency.
+const VOLTAGE_V: f64 = 230.0;
 const MAINS_HZ: f64 = 50.0;
-/// Its RMS voltage.
-pub const MAINS_V: f64 = 230.0;
+/// Noise of either sensor, a step of the converter: chosen.
+const NOISE_V: f64 = SUPPLY_V / STEPS;
+/// The current is sampled behind the voltage: 13 clocks of the converter at 125 kHz and what the interrupt takes, some 110 µs
+/// (`device/ports/avr/drivers/sampler.c`), in 1/256 of 800 µs.
+pub const PHASE: i16 = 35;
 
-/// Nanoseconds in a second.
-const SECOND_NS: u64 = 1_000_000_000;
-
-/// The calibration to provision a meter with at a supply, which is the converter's reference: microvolts and microamperes of a step.
-#[must_use]
-pub fn calibration(supply_v: f64) -> (u32, u32) {
-    let step_v = supply_v / STEPS;
-    ((MAINS_V_PER_V * step_v * 1e6).round() as u32, (MAINS_A_PER_V * step_v * 1e6).round() as u32)
-}
-
-/// The meter.
-pub struct Modelled<'a> {
-    target: &'a Target,
-    firmware: &'a Firmware,
-    machine: Box<dyn Machine>,
-    clock_hz: u64,
-    supply_v: f64,
+/// The meter's firmware, built.
+pub struct Firmware {
+    target: Target,
+    image: elf::Firmware,
     status: u32,
-    /// When the machine's cycle 0 was, in nanoseconds of the world.
-    started_ns: u64,
+    provision: u32,
+    stack: std::ops::RangeInclusive<u32>,
 }
 
-impl<'a> Modelled<'a> {
-    /// A meter that was provisioned and has just been given power, at time 0. Its household draws nothing yet.
+impl Firmware {
+    /// Builds it.
     ///
     /// # Errors
-    /// Firmware without the meter's symbols, or a target that the meter's board is not made of.
-    pub fn new(
-        target: &'a Target,
-        firmware: &'a Firmware,
-        clock_hz: u64,
-        supply_v: f64,
-        provision: &Provision,
-    ) -> Result<Modelled<'a>, LabError> {
-        let wrong =
-            |problem: String| LabError::Protocol { what: format!("{} meter", target.name()), problem };
-        if target.part.core != Core::Avr5 {
-            return Err(LabError::Usage(format!(
-                "{} has no model of the meter's board; there is one of atmega328p",
-                target.name()
-            )));
-        }
-        let mut machine = new_machine(&target.part, clock_hz).map_err(wrong)?;
-        machine.load(firmware.image()).map_err(|fault| place_fault(target, firmware, fault))?;
-        let place = firmware.symbol(PROVISION_SYMBOL)?.address;
-        if !machine.poke(place, &provision.flash()[..]) || !machine.poke(EEPROM, &provision.eeprom()[..]) {
-            return Err(wrong("what is provisioned lies in no memory".into()));
+    /// What building can bring; firmware without the meter's symbols.
+    pub fn build(house: &House) -> Result<Arc<Firmware>, LabError> {
+        let target = house.target(TARGET)?;
+        let point = target.operating_point(Some(CLOCK_HZ), None)?;
+        let path = firmware::build_app(house, &target, &point, VARIANT, "meter")?;
+        let image = elf::Firmware::read(&path, target.part.core)?;
+        let address = |symbol| image.symbol(symbol).map(|symbol| symbol.address);
+        Ok(Arc::new(Firmware {
+            status: address("ws_meter_status")?,
+            provision: address(PROVISION_SYMBOL)?,
+            stack: address("ws_noinit_end")?..=address("ws_stack_top")?,
+            image,
+            target,
+        }))
+    }
+
+    /// A meter with this firmware, provisioned, without power. `noise_seed` decides what its converter reads beside the signals.
+    ///
+    /// # Errors
+    /// A target without a model of what the meter needs.
+    pub fn meter(self: &Arc<Firmware>, provision: &Provision, noise_seed: u64) -> Result<Modelled, LabError> {
+        let wrong = |problem: String| LabError::Protocol { what: format!("{TARGET} meter"), problem };
+        let mut machine = new_machine(&self.target.part, CLOCK_HZ).map_err(wrong)?;
+        machine.load(self.image.image()).map_err(|fault| self.fault(fault))?;
+        if !machine.poke(self.provision, &provision.flash()[..])
+            || !machine.poke(EEPROM, &provision.eeprom()[..])
+        {
+            return Err(wrong("its memories have no room for what it is provisioned with".into()));
         }
         let wiring = Wiring {
             spi: "SPI".into(),
@@ -89,86 +83,53 @@ impl<'a> Modelled<'a> {
         };
         let board = machine.board_mut().ok_or_else(|| wrong("its model has no board".into()))?;
         board.attended = true;
-        board.supply_v = supply_v;
+        board.supply_v = SUPPLY_V;
         board.mount(Box::new(Rfm12b::new()), wiring);
         machine.reset();
-        let status = firmware.symbol(STATUS_SYMBOL)?.address;
-        let mut meter = Modelled { target, firmware, machine, clock_hz, supply_v, status, started_ns: 0 };
-        meter.set_load(0.0, 0)?;
+        let (firmware, setup) = (Arc::clone(self), *provision.setup());
+        let mut meter = Modelled { firmware, setup, machine, started_ns: None, noise_seed };
+        meter.set_load(0.0);
         Ok(meter)
     }
 
-    fn board(&mut self) -> Result<&mut Board, LabError> {
-        let missing = LabError::Protocol { what: "meter".into(), problem: "its model has no board".into() };
-        self.machine.board_mut().ok_or(missing)
+    fn fault(&self, fault: mcu::Fault) -> LabError {
+        place_fault(&self.target, &self.image, fault)
     }
 
-    /// What the household draws from now on, in watts, at a power factor of 1; `seed` decides on the converter's noise.
-    ///
-    /// # Errors
-    /// A machine without a board.
-    pub fn set_load(&mut self, power_w: f64, seed: u64) -> Result<(), LabError> {
-        let bias_v = self.supply_v / 2.0;
-        let mains = |rms: f64, per_v: f64, seed| Signal::Mains {
-            offset_v: bias_v,
-            amplitude_v: rms * SQRT_2 / per_v,
-            hz: MAINS_HZ,
-            phase_rad: 0.0,
-            harmonics: Vec::new(),
-            // A step of a converter at 5 V, as RMS: what an emonTx's inputs show beside their signal. Chosen.
-            noise_v: 5e-3,
-            seed,
-        };
-        let board = self.board()?;
-        board.set_signal(VOLTAGE_CHANNEL, mains(MAINS_V, MAINS_V_PER_V, seed));
-        board.set_signal(CURRENT_CHANNEL, mains(power_w / MAINS_V, MAINS_A_PER_V, !seed));
-        Ok(())
-    }
-
-    /// The time that it has lived to, in nanoseconds of the world.
+    /// What its target file says.
     #[must_use]
-    pub fn now_ns(&self) -> u64 {
-        self.time_ns(self.machine.cycles())
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
-    /// The time at a cycle since its last reset.
+    /// The linked program.
     #[must_use]
-    pub fn time_ns(&self, cycle: u64) -> u64 {
-        let seconds = cycle / self.clock_hz * SECOND_NS;
-        self.started_ns + seconds + cycle % self.clock_hz * SECOND_NS / self.clock_hz
+    pub fn image(&self) -> &elf::Firmware {
+        &self.image
     }
+}
 
-    /// Lives up to a time, or to one of the addresses. It may end some cycles after that time.
-    ///
-    /// # Errors
-    /// What the model cannot execute.
-    pub fn run(&mut self, until_ns: u64, addresses: &[u32]) -> Result<Stop, LabError> {
-        let ahead_ns = u128::from(until_ns.saturating_sub(self.started_ns));
-        let cycles = (ahead_ns * u128::from(self.clock_hz)).div_ceil(u128::from(SECOND_NS)) as u64;
-        let until = Until { cycles: Some(cycles), addresses: addresses.to_vec() };
-        self.machine.run(&until).map_err(|fault| place_fault(self.target, self.firmware, fault))
-    }
+/// The meter.
+pub struct Modelled {
+    firmware: Arc<Firmware>,
+    setup: Setup,
+    machine: Box<dyn Machine>,
+    /// When the machine's cycle 0 was; none without power.
+    started_ns: Option<u64>,
+    noise_seed: u64,
+}
 
-    /// Its radio. Times of the chip are those since the last reset: [`Modelled::started_ns`] is 0 for it.
-    ///
-    /// # Errors
-    /// A board without it.
-    pub fn radio(&mut self) -> Result<&mut Rfm12b, LabError> {
-        let missing =
-            || LabError::Protocol { what: "meter".into(), problem: "no RFM12B on its board".into() };
-        self.board()?.chip_mut(CHIP).and_then(|chip| chip.downcast_mut()).ok_or_else(missing)
-    }
-
-    /// When its last reset was, in nanoseconds of the world.
+impl Modelled {
+    /// What was chosen for it.
     #[must_use]
-    pub fn started_ns(&self) -> u64 {
-        self.started_ns
+    pub fn setup(&self) -> &Setup {
+        &self.setup
     }
 
-    /// Its power is cut now and comes back at `back_ns`: a byte of the EEPROM that is being written becomes `torn`.
-    pub fn cut_power(&mut self, torn: u8, back_ns: u64) {
-        self.started_ns = back_ns.max(self.now_ns());
-        self.machine.cut_power(torn);
+    /// Its firmware.
+    #[must_use]
+    pub fn firmware(&self) -> &Arc<Firmware> {
+        &self.firmware
     }
 
     /// The microcontroller.
@@ -177,24 +138,98 @@ impl<'a> Modelled<'a> {
         &*self.machine
     }
 
-    /// Its firmware.
-    #[must_use]
-    pub fn firmware(&self) -> &'a Firmware {
-        self.firmware
-    }
-
-    /// What the firmware says of itself.
+    /// Its radio. Times are nanoseconds since its power came.
     ///
     /// # Errors
-    /// A symbol that lies in no memory.
-    pub fn status(&self) -> Result<Status, LabError> {
-        let mut bytes = [0; Status::BYTES];
-        match self.machine.peek(self.status, &mut bytes) {
-            true => Ok(Status::read(&bytes)),
-            false => Err(LabError::Protocol {
-                what: "meter".into(),
-                problem: format!("{STATUS_SYMBOL} lies in no memory"),
+    /// A board without it.
+    pub fn radio(&mut self) -> Result<&mut Rfm12b, LabError> {
+        let chip = self.machine.board_mut().and_then(|board| board.chip_mut(CHIP)?.downcast_mut());
+        chip.ok_or_else(|| LabError::Protocol {
+            what: "meter".into(),
+            problem: "no RFM12B on its board".into(),
+        })
+    }
+
+    /// When its power came, in nanoseconds of the world; none without.
+    #[must_use]
+    pub fn started_ns(&self) -> Option<u64> {
+        self.started_ns
+    }
+
+    /// Its power comes.
+    pub fn power_up(&mut self, now_ns: u64) {
+        self.started_ns = Some(now_ns);
+    }
+
+    /// Its power is cut: a byte of the EEPROM that is being written becomes `torn`.
+    pub fn cut_power(&mut self, torn: u8) {
+        self.machine.cut_power(torn);
+        self.started_ns = None;
+    }
+
+    /// The time that it has lived to, in nanoseconds of the world; 0 without power.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        let board = self.machine.board().zip(self.started_ns);
+        board.map_or(0, |(board, started_ns)| started_ns + board.time_ns(self.machine.cycles()))
+    }
+
+    /// Lives up to a time, or to one of the addresses; it may end some cycles after that time. Nothing goes on without power.
+    ///
+    /// # Errors
+    /// What the model cannot execute; a program that ends.
+    pub fn run(&mut self, until_ns: u64, addresses: &[u32]) -> Result<(), LabError> {
+        let Some(started_ns) = self.started_ns else { return Ok(()) };
+        let cycles = self.machine.board().map(|board| board.cycle_at(until_ns.saturating_sub(started_ns)));
+        let until = Until { cycles, addresses: addresses.to_vec() };
+        match self.machine.run(&until).map_err(|fault| self.firmware.fault(fault))? {
+            Stop::Cycles | Stop::Address(_) => Ok(()),
+            stop => Err(LabError::Protocol {
+                what: format!("{TARGET} meter {}", self.setup.meter),
+                problem: format!("its program ended: {stop:?}"),
             }),
         }
+    }
+
+    /// What its household draws from now on, in watts, at a power factor of 1.
+    pub fn set_load(&mut self, power_w: f64) {
+        let seed = self.noise_seed;
+        let peak = |rms: f64, per_step: u32| rms * SQRT_2 / (f64::from(per_step) / 1e6) * SUPPLY_V / STEPS;
+        let signals =
+            [peak(VOLTAGE_V, self.setup.voltage_uv), peak(power_w / VOLTAGE_V, self.setup.current_ua)];
+        let Some(board) = self.machine.board_mut() else { return };
+        for (channel, amplitude_v) in signals.into_iter().enumerate() {
+            let signal = Signal::Mains {
+                offset_v: SUPPLY_V / 2.0,
+                amplitude_v,
+                hz: MAINS_HZ,
+                phase_rad: 0.0,
+                harmonics: Vec::new(),
+                noise_v: NOISE_V,
+                seed: seed.wrapping_add(channel as u64),
+            };
+            board.set_signal(channel as u8, signal);
+        }
+    }
+
+    /// What the firmware says of itself; all 0 without power.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        if self.started_ns.is_none() {
+            return Status::default();
+        }
+        let mut bytes = [0; Status::BYTES];
+        self.machine.peek(self.firmware.status, &mut bytes);
+        Status::read(&bytes)
+    }
+
+    /// Bytes of the stack's room that were never touched; none without power.
+    #[must_use]
+    pub fn stack_untouched(&self) -> Option<u32> {
+        let (first, last) = (*self.firmware.stack.start(), *self.firmware.stack.end());
+        let mut room = vec![0; (last - first + 1) as usize];
+        self.machine.peek(first, &mut room);
+        self.started_ns?;
+        Some(room.iter().take_while(|&&byte| byte == PAINT).count() as u32)
     }
 }

@@ -5,18 +5,15 @@
 //! Twenty thousand cuts: `cargo test --release -p wattseal-world --test power_cuts -- --ignored --nocapture`, with
 //! WATTSEAL_SEED=n for others than seed 1.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
-use lab::target::{House, Target};
+use lab::target::House;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use wire::meter::{Collector, Command, Identity, Kind, MeterState, Policy, Provision, Setup, Suite};
-use world::modelled::{self, Modelled};
+use world::modelled::{Firmware, PHASE};
 use world::pair::{Computing, Outcome, Pair, Watch};
 
-const CLOCK_HZ: u64 = 16_000_000;
-const SUPPLY_V: f64 = 5.0;
 const METER: u16 = 7;
 const GROUP: u8 = 210;
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -24,25 +21,14 @@ const MILLISECOND_NS: u64 = 1_000_000;
 /// beside that, at the least share of packets that arrive here: fewer than one in 10^8 attempts in a row are all lost.
 const BACK_WITHIN_NS: u64 = 300_000_000_000;
 
-struct Board {
-    target: Target,
-    firmware: Firmware,
-}
-
-impl Board {
-    fn new() -> Board {
-        let house = House::find().expect("the tests run inside the project");
-        let target = house.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), Some(SUPPLY_V)).expect("it is allowed");
-        let elf = build_app(&house, &target, &point, "small", modelled::APP).expect("it builds");
-        let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
-        Board { target, firmware }
-    }
+fn firmware() -> Arc<Firmware> {
+    let house = House::find().expect("the tests run inside the project");
+    Firmware::build(&house).expect("it builds")
 }
 
 /// A meter under test, and all that is known of what it did.
-struct Trial<'a> {
-    pair: Pair<'a>,
+struct Trial {
+    pair: Pair,
     watch: Watch,
     rng: StdRng,
     /// n of the reports that the application has.
@@ -57,11 +43,10 @@ struct Trial<'a> {
     lost_before: u32,
 }
 
-impl<'a> Trial<'a> {
-    fn new(board: &'a Board, suite: Suite, seed: u64) -> Trial<'a> {
+impl Trial {
+    fn new(firmware: &Arc<Firmware>, suite: Suite, seed: u64) -> Trial {
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
-        let (voltage_uv, current_ua) = modelled::calibration(SUPPLY_V);
         let setup = Setup {
             meter: METER,
             address: 0x45,
@@ -70,17 +55,17 @@ impl<'a> Trial<'a> {
             power: 0,
             interval_s: 1,
             suite,
-            voltage_uv,
-            current_ua,
-            phase: 0,
+            voltage_uv: 867_000,
+            current_ua: 195_000,
+            phase: PHASE,
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
         let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
         let record = provision.record();
         let state = MeterState::new(&record);
         collector.add(record, state).expect("the first meter");
-        let meter =
-            Modelled::new(&board.target, &board.firmware, CLOCK_HZ, SUPPLY_V, &provision).expect("a meter");
+        let mut meter = firmware.meter(&provision, rng.random()).expect("a meter");
+        meter.power_up(0);
         let watch = Watch::default();
         let pair =
             Pair::new(meter, collector, GROUP, Computing::default(), StdRng::seed_from_u64(rng.random()));
@@ -123,7 +108,7 @@ impl<'a> Trial<'a> {
             let before = self.messages.entry((kind, n)).or_insert_with(|| message.clone());
             assert_eq!(*before, message, "kind {kind}, n {n} for two messages");
         }
-        let status = self.pair.meter.status().expect("its status");
+        let status = self.pair.meter.status();
         if status.kept_number != 0 {
             self.kept.insert(status.kept_number);
         }
@@ -182,16 +167,16 @@ fn seed() -> u64 {
 
 /// Cuts within the first, second, ... byte that is written after a start, until a cycle of append and acknowledgement is through. The
 /// collector is heard once the journal has the report to the end, with the share `loss` of packets lost.
-fn within_every_byte(board: &Board, loss: f64, seed: u64) -> u64 {
-    let mut trial = Trial::new(board, Suite::Aes128Gcm, seed);
-    let writes = |trial: &Trial<'_>| trial.pair.meter.machine().nonvolatile_writes();
+fn within_every_byte(firmware: &Arc<Firmware>, loss: f64, seed: u64) -> u64 {
+    let mut trial = Trial::new(firmware, Suite::Aes128Gcm, seed);
+    let writes = |trial: &Trial| trial.pair.meter.machine().nonvolatile_writes();
     let mut cuts = 0;
     for byte in 1.. {
         let target = writes(&trial) + byte;
         trial.pair.loss = 1.0;
         let through = loop {
             trial.run(MILLISECOND_NS);
-            let status = trial.pair.meter.status().expect("its status");
+            let status = trial.pair.meter.status();
             if status.kept_number != 0 {
                 trial.pair.loss = loss;
             }
@@ -220,8 +205,8 @@ fn within_every_byte(board: &Board, loss: f64, seed: u64) -> u64 {
     cuts
 }
 
-fn at_random(board: &Board, cuts: u32, loss: f64, seed: u64) -> Trial<'_> {
-    let mut trial = Trial::new(board, Suite::Aes128Gcm, seed);
+fn at_random(firmware: &Arc<Firmware>, cuts: u32, loss: f64, seed: u64) -> Trial {
+    let mut trial = Trial::new(firmware, Suite::Aes128Gcm, seed);
     trial.pair.loss = loss;
     for cut in 0..cuts {
         let within_ms = if trial.rng.random_bool(0.5) { 300 } else { 3000 };
@@ -239,9 +224,9 @@ fn at_random(board: &Board, cuts: u32, loss: f64, seed: u64) -> Trial<'_> {
 
 #[test]
 fn cuts_within_every_byte_of_an_append_and_its_acknowledgement() {
-    let board = Board::new();
+    let firmware = firmware();
     let seed = seed();
-    let cuts = within_every_byte(&board, 0.0, seed);
+    let cuts = within_every_byte(&firmware, 0.0, seed);
     println!("seed {seed}: {cuts} cuts");
     // An append of 36 bytes has 46, and its acknowledgement 1 at least; what a start writes comes before.
     assert!(cuts >= 47, "{cuts}");
@@ -249,9 +234,9 @@ fn cuts_within_every_byte_of_an_append_and_its_acknowledgement() {
 
 #[test]
 fn cuts_at_random() {
-    let board = Board::new();
+    let firmware = firmware();
     let seed = seed();
-    let trial = at_random(&board, 60, 0.2, seed);
+    let trial = at_random(&firmware, 60, 0.2, seed);
     println!("seed {seed}: {} reports, {} answers", trial.delivered.len(), trial.answers);
     assert!(trial.answers > 0);
 }
@@ -259,16 +244,16 @@ fn cuts_at_random() {
 #[test]
 #[ignore = "takes minutes"]
 fn twenty_thousand_cuts() {
-    let board = Board::new();
+    let firmware = firmware();
     let (mut cuts, mut reports, mut answers) = (0, 0, 0);
     let begun = std::time::Instant::now();
     for run in 0.. {
         let seed = seed() * 1000 + run;
         let loss = [0.0, 0.2, 0.5][run as usize % 3];
-        let trial = at_random(&board, 1000, loss, seed);
+        let trial = at_random(&firmware, 1000, loss, seed);
         reports += trial.delivered.len();
         answers += trial.answers;
-        cuts += 1000 + within_every_byte(&board, loss, seed);
+        cuts += 1000 + within_every_byte(&firmware, loss, seed);
         println!("seed {seed}: {cuts} cuts, {reports} reports, {answers} answers, {:.0?}", begun.elapsed());
         if cuts >= 20_000 {
             break;

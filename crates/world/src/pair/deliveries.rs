@@ -1,13 +1,13 @@
 //! The experiments of Kalns and others (2016): measurements and commands between a meter and its collector, one after the other.
 
 use super::{Call, Computing, Moment, Outcome, Pair, Watch};
-use crate::modelled::{self, Modelled};
+use crate::modelled::{self, Firmware};
 use lab::bench::{self, Progress};
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
-use lab::elf::Firmware;
-use lab::target::{House, Target};
-use lab::{LabError, firmware, names};
+use lab::target::House;
+use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
+use std::sync::Arc;
 use wire::meter::{self, Collector, Command, Content, Identity, MeterState, Policy, Provision, Setup, Suite};
 
 /// Where the random numbers begin: keys, seeds, loads, when commands are given.
@@ -17,8 +17,9 @@ const METER: u16 = 0x0102;
 const METER_ADDRESS: u8 = 0x42;
 const COLLECTOR_ADDRESS: u8 = 0x41;
 const GROUP: u8 = 212;
-/// The supply of the meter: at its clock the data sheet asks for 3.8 V. Nothing here depends on it.
-const SUPPLY_V: f64 = 5.0;
+/// A step of its converter: 1024 of them reach 888 V and 200 A from peak to peak. Chosen.
+const VOLTAGE_UV: u32 = 867_000;
+const CURRENT_UA: u32 = 195_000;
 /// What the household draws, in watts: each experiment another load.
 const LOADS_W: std::ops::Range<f64> = 200.0..4000.0;
 /// By how much a measurement may be off that: the meter's documented error.
@@ -50,12 +51,9 @@ impl Deliveries for Experiments {
             name: kind.suite.clone(),
             suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
         })?;
-        let target = house.target(&ends.meter)?;
-        let point = target.operating_point(Some(ends.meter_clock_hz), Some(SUPPLY_V))?;
-        let image = firmware::build_app(house, &target, &point, &ends.meter_variant, modelled::APP)?;
-        let image = Firmware::read(&image, target.part.core)?;
+        let firmware = Firmware::build(house)?;
         let computing = computing(house, ends, suite, progress)?;
-        let mut experiment = Experiment::begin(&target, &image, ends, kind.message, suite, computing)?;
+        let mut experiment = Experiment::begin(&firmware, kind.message, suite, computing)?;
         let mut runs = Vec::new();
         for run in 0..ends.runs {
             let what = format!("{} {:?} {run}", suite.name(), kind.message).to_lowercase();
@@ -119,12 +117,11 @@ fn failed(problem: String) -> LabError {
     LabError::Protocol { what: "meter and collector".into(), problem }
 }
 
-struct Experiment<'a> {
-    pair: Pair<'a>,
+struct Experiment {
+    pair: Pair,
     watch: Watch,
     computing: Computing,
     rng: StdRng,
-    clock_hz: f64,
     write_s: f64,
     suite: Suite,
     load_w: f64,
@@ -133,19 +130,16 @@ struct Experiment<'a> {
     outcomes: Vec<Outcome>,
 }
 
-impl<'a> Experiment<'a> {
+impl Experiment {
     /// Provisions a meter, and lets it start and report that it has.
     fn begin(
-        target: &'a Target,
-        image: &'a Firmware,
-        ends: &Ends,
+        firmware: &Arc<Firmware>,
         message: Message,
         suite: Suite,
         computing: Computing,
-    ) -> Result<Experiment<'a>, LabError> {
+    ) -> Result<Experiment, LabError> {
         let mut rng = StdRng::seed_from_u64(SEED);
         let identity = Identity::generate(&mut rng);
-        let (voltage_uv, current_ua) = modelled::calibration(SUPPLY_V);
         let setup = Setup {
             meter: METER,
             address: METER_ADDRESS,
@@ -159,9 +153,9 @@ impl<'a> Experiment<'a> {
                 (Message::Measurement, _) => 2,
             },
             suite,
-            voltage_uv,
-            current_ua,
-            phase: 0,
+            voltage_uv: VOLTAGE_UV,
+            current_ua: CURRENT_UA,
+            phase: modelled::PHASE,
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
         let policy = Policy { set_time: false, ..Policy::default() };
@@ -169,16 +163,17 @@ impl<'a> Experiment<'a> {
         let record = provision.record();
         let state = MeterState::new(&record);
         collector.add(record, state).map_err(|error| failed(error.to_string()))?;
-        let meter = Modelled::new(target, image, ends.meter_clock_hz, SUPPLY_V, &provision)?;
-        let watch = Watch::new(image, &FUNCTIONS)?;
+        let mut meter = firmware.meter(&provision, rng.random())?;
+        meter.power_up(0);
+        let watch = Watch::new(firmware.image(), &FUNCTIONS)?;
         let pair = Pair::new(meter, collector, GROUP, computing, StdRng::seed_from_u64(rng.random()));
-        let writes = target.part.peripherals.iter().find_map(|device| device.settings.get("write_us"));
+        let peripherals = &firmware.target().part.peripherals;
+        let writes = peripherals.iter().find_map(|device| device.settings.get("write_us"));
         let mut experiment = Experiment {
             pair,
             watch,
             computing,
             rng,
-            clock_hz: ends.meter_clock_hz as f64,
             write_s: writes.map_or(0.0, |&us| us as f64 * 1e-6),
             suite,
             load_w: 0.0,
@@ -232,8 +227,7 @@ impl<'a> Experiment<'a> {
 
     fn measurement(&mut self) -> Result<Delivery, LabError> {
         self.load_w = self.rng.random_range(LOADS_W);
-        let seed = self.rng.random();
-        self.pair.meter.set_load(self.load_w, seed)?;
+        self.pair.meter.set_load(self.load_w);
         // The first that is sealed from now on is a mixture of two loads: the next one counts.
         let is_measurement = |outcome: &Outcome| match outcome {
             Outcome::Report(report, heard_ns) => match &report.report.content {
@@ -320,7 +314,8 @@ impl<'a> Experiment<'a> {
         };
         Delivery {
             round_trip_s: seconds(start.time_ns, end.time_ns),
-            computation_s: (end.active_cycles - start.active_cycles) as f64 / self.clock_hz + collector_s,
+            computation_s: (end.active_cycles - start.active_cycles) as f64 / modelled::CLOCK_HZ as f64
+                + collector_s,
             radio_s: self.on_air.iter().map(within).sum::<u64>() as f64 * 1e-9,
             nonvolatile_s: (end.writes - start.writes) as f64 * self.write_s,
             ..Delivery::default()

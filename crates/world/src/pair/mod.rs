@@ -46,9 +46,9 @@ pub enum Outcome {
 }
 
 /// The two.
-pub struct Pair<'a> {
+pub struct Pair {
     /// The meter.
-    pub meter: Modelled<'a>,
+    pub meter: Modelled,
     /// The collector.
     pub collector: Collector,
     computing: Computing,
@@ -69,16 +69,10 @@ pub struct Pair<'a> {
     pub loss: f64,
 }
 
-impl<'a> Pair<'a> {
+impl Pair {
     /// A meter and its collector, at whose sides nothing has happened yet.
     #[must_use]
-    pub fn new(
-        meter: Modelled<'a>,
-        collector: Collector,
-        group: u8,
-        computing: Computing,
-        rng: StdRng,
-    ) -> Pair<'a> {
+    pub fn new(meter: Modelled, collector: Collector, group: u8, computing: Computing, rng: StdRng) -> Pair {
         Pair {
             meter,
             collector,
@@ -102,7 +96,9 @@ impl<'a> Pair<'a> {
 
     /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that is being written becomes `torn`.
     pub fn cut_power(&mut self, torn: u8) {
-        self.meter.cut_power(torn, self.meter.now_ns());
+        let now_ns = self.meter.now_ns();
+        self.meter.cut_power(torn);
+        self.meter.power_up(now_ns);
         self.coming.clear();
     }
 
@@ -139,7 +135,7 @@ impl<'a> Pair<'a> {
 
     /// Bytes that the meter has sent, and what the collector makes of them.
     fn hear(&mut self) -> Result<(), LabError> {
-        let started_ns = self.meter.started_ns();
+        let started_ns = self.meter.started_ns().unwrap_or_default();
         let sent = self.meter.radio()?.take_on_air();
         self.coming.extend(sent.into_iter().map(|byte| AirByte {
             start_ns: byte.start_ns + started_ns,
@@ -211,7 +207,7 @@ impl<'a> Pair<'a> {
                 self.outcomes.push(Outcome::Command(start_ns));
             }
             let bytes = self.radio.send(&packet, start_ns);
-            let started_ns = self.meter.started_ns();
+            let started_ns = self.meter.started_ns().unwrap_or_default();
             self.busy_ns = bytes.last().map_or(start_ns, |byte| byte.end_ns) + TURNAROUND_NS;
             let arrives = self.arrives();
             for byte in bytes {

@@ -18,7 +18,7 @@ pub struct Moment {
 impl Moment {
     /// Of a meter now.
     #[must_use]
-    pub fn of(meter: &Modelled<'_>) -> Moment {
+    pub fn of(meter: &Modelled) -> Moment {
         let machine = meter.machine();
         Moment {
             time_ns: meter.now_ns(),
@@ -77,7 +77,7 @@ impl Watch {
     }
 
     /// The meter has stopped at an address.
-    pub fn reached(&mut self, meter: &Modelled<'_>, address: u32) {
+    pub fn reached(&mut self, meter: &Modelled, address: u32) {
         let (machine, now) = (meter.machine(), Moment::of(meter));
         if let Some(at) = self.entered.iter().rposition(|entered| entered.return_to == address) {
             let Entered { function, start, .. } = self.entered.remove(at);

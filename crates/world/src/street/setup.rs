@@ -8,11 +8,12 @@ use super::host::Host;
 use super::household::{CutSettings, Household};
 use super::ledger::{Expectations, Ledger};
 use super::load::LoadProfile;
-use super::model;
+use super::model::Model;
 use super::outcome::{Attacks, MeterRow, Spread, StreetOutcome};
 use super::scenario::{MeterKind, StreetScenario};
 use super::simulation::{Parts, Street};
 use super::station::Station;
+use crate::modelled::{Firmware, PHASE};
 use crate::node::SECOND_NS;
 use crate::simulation::Progress;
 use energy::radio::Radio;
@@ -72,7 +73,7 @@ pub fn make(house: &House, scenario: &StreetScenario) -> Result<Street, LabError
     let collector_key = Identity::generate(&mut StdRng::seed_from_u64(seed ^ 0x6b65_7900));
     let kinds = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(*group, group.count as usize));
     let stepwise = scenario.meters.iter().any(|group| group.kind == MeterKind::Atmega328p && group.count > 0);
-    let firmware = stepwise.then(|| model::Firmware::build(house)).transpose()?;
+    let firmware = stepwise.then(|| Firmware::build(house)).transpose()?;
     let cuts = scenario.cuts.unwrap_or(CutSettings { per_day: 0.0, while_writing: 0.0, off_s: [0.05, 5.0] });
     let mut households = Vec::new();
     let mut records = Vec::new();
@@ -89,14 +90,16 @@ pub fn make(house: &House, scenario: &StreetScenario) -> Result<Street, LabError
             suite: group.suite,
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
-            phase: if group.kind == MeterKind::Atmega328p { model::PHASE } else { 0 },
+            phase: if group.kind == MeterKind::Atmega328p { PHASE } else { 0 },
         };
         let mut keys = Chance::new(seed, For::Keys, index as u64, 0);
         let mut keys = StdRng::seed_from_u64(keys.bits());
         let provision = Provision::generate(setup, collector_key.public(), &mut keys);
         let mut own = Chance::new(seed, For::Meter, index as u64, 0);
         let station: Box<dyn Station> = match (group.kind, &firmware) {
-            (MeterKind::Atmega328p, Some(firmware)) => Box::new(firmware.meter(&provision, own.bits())?),
+            (MeterKind::Atmega328p, Some(firmware)) => {
+                Box::new(Model::new(firmware.meter(&provision, own.bits())?))
+            }
             _ => Box::new(Host::new(&provision, byte_ns, own.bits())),
         };
         let profile = LoadProfile::new(seed, index as u64, scenario.begins_h);
