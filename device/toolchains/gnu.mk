@@ -113,7 +113,7 @@ $(B)/obj/$(APP)/%.o: $(APP)/main.c $(B)/obj/settings $(B)/obj/ops.mk
 
 # What the sampler's interrupt calls leaves the hardware multiplier alone, which what it breaks into may be using.
 ifeq ($(TOOLCHAIN_port),msp430)
-$(B)/obj/meter/parts/metering.o: PORT_CFLAGS += -mhwmult=none
+$(B)/obj/meter/parts/metering.o $(B)/obj/meter/parts/metering_add.o: PORT_CFLAGS += -mhwmult=none
 endif
 
 $(B)/obj/$(APP)/parts/%.o: $(APP)/%.c $(B)/obj/settings
