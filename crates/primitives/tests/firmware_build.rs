@@ -35,7 +35,7 @@ fn what_is_not_known_is_refused_with_what_there_is() {
         (["OP=rot13"], "aes128-encrypt"),
         (["VARIANT=quick"], "portable"),
         (["APP=nothing"], "bench"),
-        (["APP=node"], "no drivers in ports/avr"),
+        (["APP=node"], "no drivers for nonvolatile stored_energy"),
     ] {
         refused(&arguments, says);
     }
