@@ -1,0 +1,84 @@
+//! What happened, for who looks on: the dashboard's live view, and MQTT. Told after it is durable, in order, to whoever keeps up.
+
+use serde::Serialize;
+use wire::meter::{MeterId, Suite};
+
+/// Something that happened, and is durable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A measurement was taken.
+    Reading(Reading),
+    /// An alert was raised: by a meter, or by the collector itself.
+    Alert(Alert),
+    /// A command went on: was sent, answered, withdrawn.
+    Command(CommandUpdate),
+    /// A meter was added, changed, rotated or revoked: ask for it again.
+    Meter {
+        /// Which.
+        meter: MeterId,
+    },
+}
+
+/// A measurement as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reading {
+    /// Whose, as it was provisioned.
+    pub meter: MeterId,
+    /// Its number: higher than all before of this meter and epoch.
+    pub n: u32,
+    /// Unix time in seconds: the meter's, or while that is not set the collector's.
+    pub at_s: i64,
+    /// When it was heard: Unix time in milliseconds.
+    pub heard_ms: i64,
+    /// Mean real power since the last one, in W.
+    pub power_w: i16,
+    /// Energy since the meter's start, in 0.1 Wh.
+    pub energy_dwh: u32,
+    /// How it was sealed.
+    pub suite: Suite,
+    /// How strong its last packet was, in dBm.
+    pub rssi_dbm: Option<i8>,
+}
+
+/// An alert as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alert {
+    /// Its name in the API.
+    pub id: i64,
+    /// Whose; `None`: the collector's own.
+    pub meter: Option<MeterId>,
+    /// Unix time in seconds.
+    pub at_s: i64,
+    /// What: a meter's cause (`power-on`, `watchdog`, ..), or the collector's (`silent`, `lost-readings`, `clock`, ..).
+    pub cause: String,
+    /// In words, with figures.
+    pub detail: String,
+}
+
+/// How far a command is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CommandUpdate {
+    /// Its name in the API.
+    pub id: i64,
+    /// For whom.
+    pub meter: MeterId,
+    /// How far.
+    pub state: CommandState,
+}
+
+/// How far a command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandState {
+    /// Others are before it, or it was not sent yet.
+    Waiting,
+    /// It was sent, and is sent again until it is answered.
+    Sent,
+    /// The meter did it.
+    Done,
+    /// The meter refused it: code not known, or arguments out of range.
+    Refused,
+    /// It was taken back; the meter may have done it, if it was sent.
+    Withdrawn,
+}

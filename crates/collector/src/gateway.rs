@@ -1,0 +1,33 @@
+//! What stands between the radio and the link: packets in, packets out, and nothing that has to be trusted.
+
+use std::net::SocketAddr;
+
+/// Which gateway of the service, in the order that they were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GatewayId(pub u16);
+
+/// Where a packet came from, and so where to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Route {
+    /// The gateway.
+    pub gateway: GatewayId,
+    /// Who spoke to it, where many may.
+    pub peer: Option<SocketAddr>,
+}
+
+/// A packet that a gateway heard. Any bytes: nothing of it is true yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeardPacket {
+    /// Where it came from.
+    pub route: Route,
+    /// Address first, without the radio's length byte and check sum; at most `wire::meter::MOST_PACKET_BYTES` are of use.
+    pub bytes: Vec<u8>,
+    /// How strong it was, in dBm; `None` where the gateway does not say.
+    pub rssi_dbm: Option<i8>,
+}
+
+/// Sends packets by radio. It may lose them, as a radio does, but it must not wait.
+pub trait Transmit: Send + Sync {
+    /// Packets to be sent one after the other, address first, to who was heard by this route.
+    fn transmit(&self, route: Route, packets: &[Vec<u8>]);
+}
