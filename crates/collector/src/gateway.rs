@@ -1,6 +1,7 @@
 //! What stands between the radio and the link: packets in, packets out, and nothing that has to be trusted.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Which gateway of the service, in the order that they were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,4 +31,26 @@ pub struct HeardPacket {
 pub trait Transmit: Send + Sync {
     /// Packets to be sent one after the other, address first, to who was heard by this route.
     fn transmit(&self, route: Route, packets: &[Vec<u8>]);
+}
+
+/// The gateways of a service. Answers find their way here.
+#[derive(Default)]
+pub struct Gateways(RwLock<Vec<Arc<dyn Transmit>>>);
+
+impl Gateways {
+    /// Takes a gateway, whose packets name it by what this returns.
+    pub fn attach(&self, gateway: Arc<dyn Transmit>) -> GatewayId {
+        let mut gateways = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        gateways.push(gateway);
+        // A service has a handful of them.
+        GatewayId((gateways.len() - 1) as u16)
+    }
+
+    /// Packets to be sent one after the other to who was heard by this route. A gateway that there is not sends nothing.
+    pub fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
+        let gateways = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gateway) = gateways.get(usize::from(route.gateway.0)) {
+            gateway.transmit(route, packets);
+        }
+    }
 }

@@ -6,3 +6,5 @@
 
 pub mod event;
 pub mod gateway;
+pub mod link;
+pub mod service;
