@@ -13,8 +13,8 @@ mod sealing;
 
 pub use answer::{Answer, Outcome, Status};
 pub use collector::{
-    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Heard, MeterState, Order, Place,
-    Policy, Refusal, Transmission,
+    Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
+    OpenedMessage, Order, Place, Policy, Refusal, SealedMessage, Transmission,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};

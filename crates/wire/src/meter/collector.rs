@@ -6,18 +6,21 @@
 
 mod clock;
 mod commands;
+mod opening;
 mod refusal;
 mod session;
 
 pub use commands::{Delivery, Order};
+pub use opening::{Gathered, OpenedMessage, SealedMessage};
 pub use refusal::{Counters, Refusal};
 pub use session::{MeterState, Place};
 
 use super::{Answer, Command, Identity, Kind, MeterId, MeterRecord, Packet, Report, Suite};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
-use session::Session;
+use session::{Gathering, Session};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// How a collector behaves. Times in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +153,7 @@ pub enum CollectorError {
 /// The collector's end of the link to the meters of a radio channel. Times are milliseconds since 2000-01-01 00:00:00 UTC.
 #[derive(Debug)]
 pub struct Collector {
-    identity: Identity,
+    identity: Arc<Identity>,
     policy: Policy,
     meters: HashMap<MeterId, Session>,
     /// Which meter has a name, or may have it.
@@ -165,7 +168,7 @@ impl Collector {
     #[must_use]
     pub fn new(identity: Identity, policy: Policy) -> Collector {
         Collector {
-            identity,
+            identity: Arc::new(identity),
             policy,
             meters: HashMap::new(),
             names: HashMap::new(),
@@ -178,6 +181,17 @@ impl Collector {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// Behaves differently from now on.
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
+    /// How it behaves.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// Adds a meter: with [`MeterState::new`] one that was never heard, else with what was kept of it. Its `last_n` has to be that
@@ -222,7 +236,7 @@ impl Collector {
     /// What a meter was added with.
     #[must_use]
     pub fn record(&self, meter: MeterId) -> Option<&MeterRecord> {
-        self.meters.get(&meter).map(|session| &session.record)
+        self.meters.get(&meter).map(|session| &*session.record)
     }
 
     /// The meters, in no order, as they were provisioned.
@@ -242,22 +256,50 @@ impl Collector {
         self.meters.get(&meter).map(|session| &session.counters)
     }
 
-    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes.
+    /// Takes a packet: address first, without the radio's length byte and check sum. Any bytes. It is [`Collector::gather`],
+    /// [`SealedMessage::open`] and [`Collector::take`] in one.
     pub fn hear(&mut self, packet: &[u8], now_ms: u64) -> Heard {
+        match self.gather(packet) {
+            Gathered::Done(heard) => heard,
+            Gathered::Sealed(message) => self.take(message.open(), now_ms),
+        }
+    }
+
+    /// Takes a packet, and returns the message that it makes whole, where it does and somebody could have made it. Any bytes.
+    pub fn gather(&mut self, packet: &[u8]) -> Gathered {
         let packet = match Packet::parse(packet) {
             Ok(packet) => packet,
-            Err(malformed) => return self.refuse(Refusal::Malformed(malformed)),
+            Err(malformed) => return Gathered::Done(self.refuse(Refusal::Malformed(malformed))),
         };
         if !matches!(packet.kind, Kind::Report | Kind::Answer) {
-            return self.refuse(Refusal::Direction);
+            return Gathered::Done(self.refuse(Refusal::Direction));
         }
-        let Some(meter) = self.names.get(&packet.meter).copied() else {
+        let session = self.names.get(&packet.meter).and_then(|meter| self.meters.get_mut(meter));
+        let Some(session) = session else {
+            return Gathered::Done(self.refuse(Refusal::UnknownMeter));
+        };
+        Gathered::Done(match session.gather(&packet) {
+            Gathering::Piece => Heard::Piece,
+            Gathering::Refused(refusal) => {
+                session.counters.count(refusal);
+                self.refuse(refusal)
+            }
+            Gathering::Whole(message, place) => {
+                let (record, identity) = (session.record.clone(), self.identity.clone());
+                return Gathered::Sealed(SealedMessage { record, identity, message, place });
+            }
+        })
+    }
+
+    /// Takes a message that was opened. What changed since it was gathered counts: of a meter that was removed, or has other keys,
+    /// or another name, or does not seal like that any more, nothing is taken.
+    pub fn take(&mut self, message: OpenedMessage, now_ms: u64) -> Heard {
+        let meter = message.meter();
+        let session = self.meters.get_mut(&meter);
+        let Some(session) = session.filter(|session| Arc::ptr_eq(&session.record, &message.record)) else {
             return self.refuse(Refusal::UnknownMeter);
         };
-        let Some(session) = self.meters.get_mut(&meter) else {
-            return self.refuse(Refusal::UnknownMeter);
-        };
-        let heard = session.hear(&packet, &self.identity, &self.policy, now_ms);
+        let heard = session.take(message, &self.identity, &self.policy, now_ms);
         match &heard {
             Heard::Refused(refusal) => {
                 session.counters.count(*refusal);

@@ -294,7 +294,7 @@ impl Session {
         }
         self.state.under_way = None;
         self.state.revision += 1;
-        self.take(command, &answer, opened.number, under_way.brought);
+        self.learn(command, &answer, opened.number, under_way.brought);
         if let Command::SetTime { .. } = command {
             if answer.outcome == Outcome::Done {
                 self.state.time_set_n = opened.number.unwrap_or(self.state.last_n);
@@ -318,7 +318,7 @@ impl Session {
     }
 
     /// What an answer says of the meter's suite and place.
-    fn take(&mut self, command: Command, answer: &Answer, n: Option<u32>, brought: bool) {
+    fn learn(&mut self, command: Command, answer: &Answer, n: Option<u32>, brought: bool) {
         let state = &mut self.state;
         match command {
             Command::Configure { .. } if answer.outcome == Outcome::Done => {

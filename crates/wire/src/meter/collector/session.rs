@@ -2,12 +2,13 @@
 
 use super::clock::{Advice, Watch};
 use super::commands::{Attempts, Order, UnderWay, Waiting};
-use super::{Accepted, Counters, Heard, Policy, Refusal, Transmission};
+use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Refusal, Transmission};
 use crate::meter::{
     Channel, Identity, Kind, Message, MeterId, MeterRecord, Packet, Reassembly, Report, Suite, packets,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// So many suites and places are remembered at most while changes are under way, or were withdrawn.
 const MOST_WAYS: usize = 8;
@@ -161,10 +162,18 @@ struct HandedOut {
     place: Place,
 }
 
+/// What came of a packet in a meter's name.
+pub(super) enum Gathering {
+    Refused(Refusal),
+    Piece,
+    /// A message is whole, and came from here.
+    Whole(Message, Place),
+}
+
 /// One meter.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) record: MeterRecord,
+    pub(super) record: Arc<MeterRecord>,
     pub(super) state: MeterState,
     pub(super) counters: Counters,
     pub(super) names_changed: bool,
@@ -178,7 +187,7 @@ impl Session {
     pub(super) fn new(record: MeterRecord, mut state: MeterState) -> Session {
         let attempts = Attempts::resumed(&mut state);
         Session {
-            record,
+            record: Arc::new(record),
             state,
             counters: Counters::default(),
             names_changed: true,
@@ -203,28 +212,46 @@ impl Session {
         self.reassembly.held_bytes()
     }
 
-    pub(super) fn hear(
+    pub(super) fn gather(&mut self, packet: &Packet<'_>) -> Gathering {
+        let mut places = self.state.places.iter().filter(|place| place.name == packet.meter).peekable();
+        if places.peek().is_none() {
+            return Gathering::Refused(Refusal::UnknownMeter);
+        }
+        let Some(place) = places.find(|place| place.collector_address == packet.address).copied() else {
+            return Gathering::Refused(Refusal::Address);
+        };
+        if !self.knows_suite(packet.kind, packet.suite) {
+            return Gathering::Refused(Refusal::Suite);
+        }
+        match self.reassembly.take(packet) {
+            Some(message) => Gathering::Whole(message, place),
+            None => Gathering::Piece,
+        }
+    }
+
+    /// Whether the meter seals like that, or did once, where it is about a report.
+    fn knows_suite(&self, kind: Kind, suite: Suite) -> bool {
+        self.state.suites.contains(&suite) || kind == Kind::Report && self.state.past_suites.contains(&suite)
+    }
+
+    /// Takes a message that was opened with this meter's keys. Since it was gathered the meter may have got another name or suite.
+    pub(super) fn take(
         &mut self,
-        packet: &Packet<'_>,
+        message: OpenedMessage,
         own: &Identity,
         policy: &Policy,
         now_ms: u64,
     ) -> Heard {
-        let mut places = self.state.places.iter().filter(|place| place.name == packet.meter).peekable();
-        if places.peek().is_none() {
-            return Heard::Refused(Refusal::UnknownMeter);
-        }
-        let Some(place) = places.find(|place| place.collector_address == packet.address).copied() else {
-            return Heard::Refused(Refusal::Address);
-        };
-        let past = packet.kind == Kind::Report && self.state.past_suites.contains(&packet.suite);
-        if !past && !self.state.suites.contains(&packet.suite) {
-            return Heard::Refused(Refusal::Suite);
-        }
-        let Some(message) = self.reassembly.take(packet) else { return Heard::Piece };
-        let Ok(opened) = self.channel(own).open(message.kind, message.suite, &message.bytes) else {
+        let OpenedMessage { message, place, opened, .. } = message;
+        let Ok(opened) = opened else {
             return Heard::Refused(Refusal::NotAuthentic);
         };
+        if !self.state.places.contains(&place) {
+            return Heard::Refused(Refusal::UnknownMeter);
+        }
+        if !self.knows_suite(message.kind, message.suite) {
+            return Heard::Refused(Refusal::Suite);
+        }
         if opened.number.is_some_and(|number| number as u8 != message.low || number == 0) {
             return Heard::Refused(Refusal::Number);
         }

@@ -1,0 +1,71 @@
+//! Opening, apart from all else: it takes a message and keys, and nothing that the collector has to wait for or to lock.
+
+use super::{Heard, Place};
+use crate::meter::{Channel, Identity, Kind, Message, MeterId, MeterRecord, NotAuthentic, Opened, Suite};
+use std::sync::Arc;
+
+/// What came of a packet, before anything was opened.
+#[derive(Debug)]
+pub enum Gathered {
+    /// All that there is to say of it.
+    Done(Heard),
+    /// A message is whole: open it, here or on another thread, and give it to [`super::Collector::take`].
+    Sealed(SealedMessage),
+}
+
+/// A message that is whole, with the keys that it is to be opened with. Nothing of it is true yet.
+#[derive(Debug)]
+pub struct SealedMessage {
+    pub(super) record: Arc<MeterRecord>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) message: Message,
+    pub(super) place: Place,
+}
+
+impl SealedMessage {
+    /// In whose name it came: the meter as it was provisioned.
+    #[must_use]
+    pub fn meter(&self) -> MeterId {
+        self.record.setup.meter
+    }
+
+    /// The message as it came.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.message.bytes
+    }
+
+    /// Whether opening it takes curves: some hundred times as long as all else.
+    #[must_use]
+    pub fn takes_curves(&self) -> bool {
+        self.message.kind == Kind::Report && matches!(self.message.suite, Suite::Ecies | Suite::EciesEcdsa)
+    }
+
+    /// Opens it. It takes its time, and changes nothing.
+    #[must_use]
+    pub fn open(self) -> OpenedMessage {
+        let SealedMessage { record, identity, message, place } = self;
+        let (meter, keys, peer) = (record.setup.meter, &record.keys, &record.public);
+        let channel = Channel { meter, keys, own: &identity, peer };
+        let opened = channel.open(message.kind, message.suite, &message.bytes);
+        OpenedMessage { record, message, place, opened }
+    }
+}
+
+/// A message that was opened, or that is not authentic.
+#[derive(Debug)]
+pub struct OpenedMessage {
+    /// The keys that it was opened with: a meter that was removed since, or has others, is not this one any more.
+    pub(super) record: Arc<MeterRecord>,
+    pub(super) message: Message,
+    pub(super) place: Place,
+    pub(super) opened: Result<Opened, NotAuthentic>,
+}
+
+impl OpenedMessage {
+    /// In whose name it came: the meter as it was provisioned.
+    #[must_use]
+    pub fn meter(&self) -> MeterId {
+        self.record.setup.meter
+    }
+}
