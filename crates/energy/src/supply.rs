@@ -286,6 +286,22 @@ impl Supply {
     /// [`SupplyError::Calibrated`] where a calibration leaves none.
     pub fn current_at(&self, clock_hz: f64, supply_v: f64, fetch: Fetch) -> Result<f64, SupplyError> {
         self.check(clock_hz, supply_v)?;
+        self.between_points(clock_hz, supply_v, fetch)
+    }
+
+    /// The active current from flash as [`Supply::current_a`] has it, and beyond the clock that the data sheet allows at a supply:
+    /// there its straight lines go on. For boards that are built so all the same.
+    ///
+    /// # Errors
+    /// As [`Supply::check_supply`]; [`SupplyError::NoClock`], [`SupplyError::Calibrated`].
+    pub fn continued_a(&self, clock_hz: f64, supply_v: f64) -> Result<f64, SupplyError> {
+        match self.check(clock_hz, supply_v) {
+            Ok(()) | Err(SupplyError::Clock { .. }) => self.between_points(clock_hz, supply_v, Fetch::Flash),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn between_points(&self, clock_hz: f64, supply_v: f64, fetch: Fetch) -> Result<f64, SupplyError> {
         let level = self.level(clock_hz);
         let points = match fetch {
             Fetch::Flash => &level.points,
@@ -410,6 +426,17 @@ mod tests {
         assert!(matches!(msp430().check(0.0, 3.0), Err(SupplyError::NoClock { .. })));
         assert!(matches!(msp430().check(f64::NAN, 3.0), Err(SupplyError::NoClock { .. })));
         assert!(matches!(msp430().check(1e6, f64::NAN), Err(SupplyError::Voltage { .. })));
+    }
+
+    #[test]
+    fn beyond_what_is_allowed_the_line_goes_on_where_that_is_asked_for() {
+        let supply = msp430();
+        assert!((supply.continued_a(8e6, 3.0).unwrap() - 1.84e-3).abs() < 1e-12);
+        assert!(matches!(supply.current_a(14e6, 3.0), Err(SupplyError::Clock { .. })));
+        // In proportion to the one point of the highest level.
+        assert!((supply.continued_a(14e6, 3.0).unwrap() - 3.1e-3 * 14.0 / 12.0).abs() < 1e-12);
+        assert!(matches!(supply.continued_a(1e6, 1.7), Err(SupplyError::Voltage { .. })));
+        assert!(matches!(supply.continued_a(0.0, 3.0), Err(SupplyError::NoClock { .. })));
     }
 
     #[test]

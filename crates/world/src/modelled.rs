@@ -1,10 +1,11 @@
 //! The meter of `device/meter` as a board: its firmware on the ATmega328P's model, the RFM12B's beside it, wired as an emonTx is, and
 //! the sensors' signals at its converter.
 
+use crate::street::station::AirByte;
 use lab::bench::place_fault;
 use lab::target::{House, Target};
 use lab::{LabError, elf, firmware};
-use mcu::chips::rfm12b::Rfm12b;
+use mcu::chips::rfm12b::{self, Rfm12b};
 use mcu::{Machine, Pin, Signal, Stop, Until, Wiring, new_machine};
 use meter::Status;
 use std::f64::consts::SQRT_2;
@@ -15,7 +16,7 @@ const TARGET: &str = "atmega328p";
 /// Its core clock, in Hz.
 pub const CLOCK_HZ: u64 = 16_000_000;
 /// The emonTx's supply, which the radio can take; the converter's reference.
-const SUPPLY_V: f64 = 3.3;
+pub const SUPPLY_V: f64 = 3.3;
 /// How the meter is built for that part.
 const VARIANT: &str = "small";
 const CHIP: &str = "RFM12B";
@@ -161,6 +162,14 @@ impl Modelled {
         self.started_ns = Some(now_ns);
     }
 
+    /// What it has lived through alone is taken to have ended at `now_ns`, which is not below the time that it took: so meters that
+    /// have been on for different times meet.
+    pub fn join(&mut self, now_ns: u64) {
+        if let Some(started_ns) = self.started_ns {
+            self.started_ns = Some(now_ns.saturating_sub(self.now_ns() - started_ns));
+        }
+    }
+
     /// Its power is cut: a byte of the EEPROM that is being written becomes `torn`.
     pub fn cut_power(&mut self, torn: u8) {
         self.machine.cut_power(torn);
@@ -188,6 +197,34 @@ impl Modelled {
                 what: format!("{TARGET} meter {}", self.setup.meter),
                 problem: format!("its program ended: {stop:?}"),
             }),
+        }
+    }
+
+    /// Appends the bytes that it has put on the air since the last call, in nanoseconds of the world: all that begin before the
+    /// time that it has lived to.
+    pub fn take_on_air(&mut self, bytes: &mut Vec<AirByte>) {
+        let Some(started_ns) = self.started_ns else { return };
+        let taken = self.radio().map(Rfm12b::take_on_air).unwrap_or_default();
+        bytes.extend(taken.into_iter().map(|at| AirByte {
+            start_ns: started_ns + at.start_ns,
+            end_ns: started_ns + at.end_ns,
+            byte: at.byte,
+        }));
+    }
+
+    /// A byte goes through the air around it, in nanoseconds of the world: as [`Rfm12b::hear`]. One that begins before its power
+    /// came is lost.
+    pub fn hear(&mut self, at: AirByte, readable: bool) {
+        let Some(started_ns) = self.started_ns.filter(|&started_ns| at.start_ns >= started_ns) else {
+            return;
+        };
+        let at = rfm12b::AirByte {
+            start_ns: at.start_ns - started_ns,
+            end_ns: at.end_ns - started_ns,
+            byte: at.byte,
+        };
+        if let Ok(radio) = self.radio() {
+            radio.hear(at, readable);
         }
     }
 

@@ -277,7 +277,7 @@ impl Experiment {
         self.calls.clear();
         self.on_air.clear();
         self.outcomes.clear();
-        let start = Moment::of(&self.pair.meter);
+        let start = Moment::of(&mut self.pair.meter);
         let command = Command::SetTime { time_s: self.rng.random() };
         let ticket =
             self.pair.collector.command(METER, command).map_err(|error| failed(error.to_string()))?;
@@ -289,7 +289,7 @@ impl Experiment {
             return Err(failed(format!("{command:?} was answered {:?}", answer.outcome)));
         }
         let unpacked = self.last(UNPACK, heard_ns)?;
-        let end = Moment { time_ns: heard_ns + self.computing.answer_ns, ..Moment::of(&self.pair.meter) };
+        let end = Moment { time_ns: heard_ns + self.computing.answer_ns, ..Moment::of(&mut self.pair.meter) };
         let collector_s = (self.computing.seal_ns + self.computing.answer_ns) as f64 * 1e-9;
         Ok(Delivery {
             prepare_s: self.computing.seal_ns as f64 * 1e-9,

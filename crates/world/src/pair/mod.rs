@@ -120,14 +120,7 @@ impl Pair {
         while self.meter.now_ns() < until_ns {
             self.transmit()?;
             let step_ns = until_ns.min(self.meter.now_ns() + STEP_NS);
-            while self.meter.now_ns() < step_ns {
-                self.meter.run(step_ns, watch.addresses())?;
-                // Also where it was the time that ended the run: a run does not stop where it begins.
-                let address = self.meter.machine().pc();
-                if watch.addresses().contains(&address) {
-                    watch.reached(&self.meter, address);
-                }
-            }
+            watch.run(&mut self.meter, step_ns)?;
             self.hear()?;
         }
         Ok(())

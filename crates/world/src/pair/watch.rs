@@ -3,6 +3,7 @@
 use crate::modelled::Modelled;
 use lab::LabError;
 use lab::elf::Firmware;
+use mcu::chips::rfm12b::Rfm12b;
 
 /// How far a meter has come since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +12,10 @@ pub struct Moment {
     pub time_ns: u64,
     /// Cycles in which its processor was awake.
     pub active_cycles: u64,
+    /// Cycles in which it slept.
+    pub asleep_cycles: u64,
+    /// Time that its radio spent in each of [`Rfm12b::STATES`], in nanoseconds.
+    pub radio_ns: [u64; Rfm12b::STATES.len()],
     /// Bytes of non-volatile memory whose writing has begun.
     pub writes: u64,
 }
@@ -18,13 +23,14 @@ pub struct Moment {
 impl Moment {
     /// Of a meter now.
     #[must_use]
-    pub fn of(meter: &Modelled) -> Moment {
+    pub fn of(meter: &mut Modelled) -> Moment {
+        let time_ns = meter.now_ns();
+        let since_ns = time_ns - meter.started_ns().unwrap_or(time_ns);
+        let radio_ns = meter.radio().map(|radio| radio.spent_ns(since_ns)).unwrap_or_default();
         let machine = meter.machine();
-        Moment {
-            time_ns: meter.now_ns(),
-            active_cycles: machine.residency().active_cycles(),
-            writes: machine.nonvolatile_writes(),
-        }
+        let active_cycles = machine.residency().active_cycles();
+        let asleep_cycles = machine.cycles() - active_cycles;
+        Moment { time_ns, active_cycles, asleep_cycles, radio_ns, writes: machine.nonvolatile_writes() }
     }
 }
 
@@ -65,20 +71,30 @@ impl Watch {
         Ok(Watch { addresses: functions.clone(), functions, ..Watch::default() })
     }
 
-    /// Where the meter is to stop.
-    #[must_use]
-    pub fn addresses(&self) -> &[u32] {
-        &self.addresses
-    }
-
     /// The calls that have returned since this was last asked, in the order in which they did.
     pub fn take_calls(&mut self) -> Vec<Call> {
         std::mem::take(&mut self.calls)
     }
 
-    /// The meter has stopped at an address.
-    pub fn reached(&mut self, meter: &Modelled, address: u32) {
-        let (machine, now) = (meter.machine(), Moment::of(meter));
+    /// The meter lives up to a time, watched; it may end some cycles after that time.
+    ///
+    /// # Errors
+    /// What the model cannot execute.
+    pub fn run(&mut self, meter: &mut Modelled, until_ns: u64) -> Result<(), LabError> {
+        while meter.now_ns() < until_ns && meter.started_ns().is_some() {
+            meter.run(until_ns, &self.addresses)?;
+            // Also where it was the time that ended the run: a run does not stop where it begins.
+            let address = meter.machine().pc();
+            if self.addresses.contains(&address) {
+                self.reached(meter, address);
+            }
+        }
+        Ok(())
+    }
+
+    fn reached(&mut self, meter: &mut Modelled, address: u32) {
+        let now = Moment::of(meter);
+        let machine = meter.machine();
         if let Some(at) = self.entered.iter().rposition(|entered| entered.return_to == address) {
             let Entered { function, start, .. } = self.entered.remove(at);
             self.calls.push(Call { function, start, end: now });

@@ -4,7 +4,6 @@ use super::air::{Arrival, HeardByte, Hearing};
 use super::station::{AirByte, Station};
 use crate::modelled::Modelled;
 use lab::LabError;
-use mcu::chips::rfm12b::{self, Rfm12b};
 use meter::Status;
 
 /// The meter, and how far it was told to live.
@@ -40,26 +39,11 @@ impl Station for Model {
     }
 
     fn take_on_air(&mut self, bytes: &mut Vec<AirByte>) {
-        let Some(started_ns) = self.meter.started_ns() else { return };
-        let taken = self.meter.radio().map(Rfm12b::take_on_air).unwrap_or_default();
-        bytes.extend(taken.into_iter().map(|at| AirByte {
-            start_ns: started_ns + at.start_ns,
-            end_ns: started_ns + at.end_ns,
-            byte: at.byte,
-        }));
+        self.meter.take_on_air(bytes);
     }
 
     fn hear_byte(&mut self, heard: HeardByte) {
-        let since = self.meter.started_ns().filter(|&started_ns| heard.at.start_ns >= started_ns);
-        let Some(started_ns) = since else { return };
-        let at = rfm12b::AirByte {
-            start_ns: heard.at.start_ns - started_ns,
-            end_ns: heard.at.end_ns - started_ns,
-            byte: heard.at.byte,
-        };
-        if let Ok(radio) = self.meter.radio() {
-            radio.hear(at, heard.readable);
-        }
+        self.meter.hear(heard.at, heard.readable);
     }
 
     fn hear_packet(&mut self, _: Arrival) {}
