@@ -8,3 +8,4 @@ pub mod event;
 pub mod gateway;
 pub mod link;
 pub mod service;
+pub mod store;

@@ -1,0 +1,96 @@
+//! What goes wrong with a database, and what to do then.
+
+use std::path::PathBuf;
+
+/// Why a store could not be opened, written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk is full, or the database as large as it may be.
+    #[error(
+        "there is no room for more in {path}: free some on its disk; what was not stored is not acknowledged, and comes again"
+    )]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Another process has it.
+    #[error("{path} is in use by another service{by}: stop that one, or give this one another --db")]
+    InUse {
+        /// The database.
+        path: PathBuf,
+        /// Who, where that is known: ` (process 123)`.
+        by: String,
+    },
+    /// Not a database of this program.
+    #[error(
+        "{path} is {what}, not a database of WattSeal; nothing in it was changed. Give another --db, or move this file away"
+    )]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: String,
+    },
+    /// A later version's.
+    #[error(
+        "{path} was written by a later version of WattSeal (its schema is {found}, this version knows {known}); nothing in it was \
+         changed. Use that version, or restore a copy that was made before it"
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The latest that is known.
+        known: i64,
+    },
+    /// An older version's, which is only to be looked at.
+    #[error(
+        "{path} has schema {found}, this version reads {known}: start `./wattseal collect` with it once, which brings it up to date"
+    )]
+    Older {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The one that is known.
+        known: i64,
+    },
+    /// It is damaged.
+    #[error(
+        "{path} is damaged: {what}. Nothing in it was changed. Restore a copy; or keep this one, and save what it holds with \
+         `sqlite3 {path} .recover`"
+    )]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        what: String,
+    },
+    /// It cannot be reached.
+    #[error("{path}: {what}")]
+    Unreachable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        what: String,
+    },
+    /// More was asked for than is given at once.
+    #[error(
+        "{figures} figures were asked for, {most} are given at once: ask for a shorter time, a coarser resolution, or one meter"
+    )]
+    TooMuch {
+        /// How many it would be.
+        figures: usize,
+        /// How many it may be.
+        most: usize,
+    },
+    /// What the database said, otherwise.
+    #[error("{path}: {what}")]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What it said.
+        what: String,
+    },
+}

@@ -1,0 +1,228 @@
+//! What is read from the store. What the API shows serializes as docs/collector.md says.
+
+use crate::event::CommandState;
+use serde::{Deserialize, Serialize, Serializer};
+use wire::meter::{Answer, Kind, MeterId, MeterState, Order, Suite};
+
+/// A meter as a collector starts with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptMeter {
+    /// Which, as it was provisioned.
+    pub meter: MeterId,
+    /// Of its keys.
+    pub epoch: u32,
+    /// As it was saved last, with `last_n` as it is stored.
+    pub state: MeterState,
+    /// What it is called.
+    pub label: String,
+    /// How its last report was sealed; before the first, as it was provisioned.
+    pub suite: Suite,
+    /// Seconds between its measurements.
+    pub interval_s: u16,
+    /// When it was heard last, in ms.
+    pub last_heard_ms: Option<i64>,
+    /// The time of its last measurement, in s.
+    pub last_at_s: Option<i64>,
+    /// When it was revoked, in ms.
+    pub revoked_ms: Option<i64>,
+}
+
+/// A meter as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Meter {
+    /// Which, as it was provisioned.
+    pub meter: MeterId,
+    /// What it is called; may be empty.
+    pub label: String,
+    /// Of its keys.
+    pub epoch: u32,
+    /// How its last report was sealed.
+    pub suite: Suite,
+    /// Seconds between its measurements.
+    pub interval_s: u16,
+    /// Whether it was revoked.
+    pub revoked: bool,
+    /// Its last measurement.
+    pub last: Option<Last>,
+    /// When it was heard last, in s.
+    pub heard_s: Option<i64>,
+    /// Whether it was heard within three intervals.
+    pub online: bool,
+    /// How well it is heard.
+    pub link: Link,
+    /// Alerts that nobody acknowledged.
+    pub open_alerts: u32,
+    /// Commands that are not answered.
+    pub waiting_commands: u32,
+}
+
+/// A meter's last measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Last {
+    /// When.
+    pub at_s: i64,
+    /// Mean real power, in W.
+    pub power_w: i16,
+    /// Its register, in Wh.
+    pub energy_wh: f64,
+}
+
+/// How well a meter is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Link {
+    /// How strong its last packet was, in dBm.
+    pub rssi_dbm: Option<i8>,
+    /// Reports that were stored.
+    pub reports: u64,
+    /// Reports that came again.
+    pub repeats: u64,
+    /// Packets that were refused in its name.
+    pub refused: u64,
+    /// Measurements that it lost for want of room.
+    pub lost: u64,
+}
+
+/// An alert as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AlertRecord {
+    /// Its name in the API.
+    pub id: i64,
+    /// Whose; `None`: the collector's own.
+    pub meter: Option<MeterId>,
+    /// When, in s.
+    pub at_s: i64,
+    /// What.
+    pub cause: String,
+    /// In words, with figures.
+    pub detail: String,
+    /// When it was acknowledged, in s.
+    pub acknowledged_s: Option<i64>,
+    /// By whom.
+    pub acknowledged_by: Option<String>,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommandRecord {
+    /// Its name in the API.
+    pub id: i64,
+    /// For whom.
+    pub meter: MeterId,
+    /// What `wire::meter::Collector` calls it.
+    pub ticket: u32,
+    /// What is commanded.
+    pub order: Order,
+    /// Who commanded it.
+    pub by: String,
+    /// When, in ms.
+    pub created_ms: i64,
+    /// How far it is.
+    pub state: CommandState,
+    /// How often it was sent.
+    pub attempts: u32,
+    /// When it was sent first, in ms.
+    pub sent_ms: Option<i64>,
+    /// When it was over, in ms.
+    pub ended_ms: Option<i64>,
+    /// What the meter said.
+    pub answer: Option<Answer>,
+}
+
+/// What a token lets its holder do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Looks.
+    Viewer,
+    /// Looks, commands, and changes.
+    Administrator,
+}
+
+/// A token. Its secret is not kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TokenRecord {
+    /// Its name in the API.
+    pub id: i64,
+    /// What it is called.
+    pub name: String,
+    /// What it is good for.
+    pub role: Role,
+    /// SHA-256 of the secret.
+    pub hash: [u8; 32],
+    /// When it was made, in ms.
+    pub created_ms: i64,
+    /// When it was used last, in ms.
+    pub last_used_ms: Option<i64>,
+    /// When it was revoked, in ms.
+    pub revoked_ms: Option<i64>,
+}
+
+/// Without the hash.
+impl std::fmt::Debug for TokenRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("TokenRecord");
+        shown
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an administrator did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Action {
+    /// Higher than those of all before.
+    pub id: i64,
+    /// When, in s.
+    #[serde(rename = "at_s", serialize_with = "in_seconds")]
+    pub at_ms: i64,
+    /// The token's name, or `local`.
+    pub who: String,
+    /// In words.
+    pub what: String,
+}
+
+fn in_seconds<S: Serializer>(at_ms: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_i64(at_ms.div_euclid(1000))
+}
+
+/// A message that waits to be forwarded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRecord {
+    /// Higher than those of all before.
+    pub id: i64,
+    /// The radio address that it was sent to.
+    pub address: u8,
+    /// The meter's name in its packets.
+    pub name: MeterId,
+    /// Report or answer.
+    pub kind: Kind,
+    /// How it is sealed.
+    pub suite: Suite,
+    /// The lowest byte of its number.
+    pub low: u8,
+    /// As it came.
+    pub message: Vec<u8>,
+    /// When, in ms.
+    pub heard_ms: i64,
+}
+
+/// How the store is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// Why the last batch could not be stored; `None`: it could.
+    pub trouble: Option<String>,
+    /// Batches since the start.
+    pub batches: u64,
+    /// Reports stored since the start.
+    pub reports: u64,
+    /// Batches since the start that could not be stored.
+    pub failed: u64,
+    /// How long the last batch took, in µs.
+    pub last_commit_us: u64,
+    /// Size of the database, in bytes, without its log.
+    pub database_bytes: u64,
+    /// Size of its write-ahead log, in bytes.
+    pub log_bytes: u64,
+}

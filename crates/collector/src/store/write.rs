@@ -1,0 +1,264 @@
+//! What is written, and what came of it.
+
+use super::record::{AlertRecord, CommandRecord, Role};
+use crate::event::{self, CommandState};
+use wire::meter::{Answer, Kind, MeterId, MeterState, Order, PublicKey, Report, Suite};
+
+/// Something to be stored. What it returns is said with each.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// A report that `wire::meter::Collector` handed out. [`Written::Reading`] or [`Written::Alert`]; [`Written::Repeated`] where its n is
+    /// not above the last one stored; [`Written::Unknown`] where there is no such meter and epoch: it is not stored then.
+    Report(NewReport),
+    /// What `wire::meter::Collector` wants kept of a meter; its `last_n` is of no account. [`Written::Done`]; [`Written::Unknown`] for
+    /// another epoch than the meter's.
+    State {
+        /// Of the meter's keys.
+        epoch: u32,
+        /// What to keep.
+        state: Box<MeterState>,
+    },
+    /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this already; [`Written::Unknown`] where its epoch
+    /// is lower than the one that is stored, or the same with another public key.
+    Provisioned(Box<Provisioned>),
+    /// What a meter is called. [`Written::Done`], [`Written::Unknown`].
+    Label {
+        /// Which.
+        meter: MeterId,
+        /// What.
+        label: String,
+    },
+    /// Seconds between a meter's measurements, as it was configured. [`Written::Done`], [`Written::Unknown`].
+    IntervalOf {
+        /// Which.
+        meter: MeterId,
+        /// Seconds.
+        interval_s: u16,
+    },
+    /// What was counted of a meter since it was told last. [`Written::Done`], [`Written::Unknown`].
+    Counts(MeterCounts),
+    /// A meter is one of this collector's no more. [`Written::Done`], [`Written::Unknown`].
+    Revoked {
+        /// Which.
+        meter: MeterId,
+        /// When, in ms.
+        at_ms: i64,
+    },
+    /// An alert of the collector's own. [`Written::Alert`].
+    Alert(NewAlert),
+    /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`], [`Written::Unknown`].
+    Acknowledge {
+        /// Which.
+        alert: i64,
+        /// The token's name.
+        by: String,
+        /// When, in ms.
+        at_ms: i64,
+    },
+    /// A command that was given. [`Written::Command`].
+    Command(NewCommand),
+    /// A command went on. [`Written::Command`], [`Written::Unknown`].
+    CommandProgress(CommandProgress),
+    /// A token was made. [`Written::Token`].
+    Token(NewToken),
+    /// A token is good for nothing any more. [`Written::Done`], [`Written::Unknown`].
+    TokenRevoked {
+        /// Which.
+        token: i64,
+        /// When, in ms.
+        at_ms: i64,
+    },
+    /// A token was used; worth to be written once a minute. [`Written::Done`], [`Written::Unknown`].
+    TokenUsed {
+        /// Which.
+        token: i64,
+        /// When, in ms.
+        at_ms: i64,
+    },
+    /// An administrator did something. [`Written::Done`].
+    Action(NewAction),
+    /// A message to be forwarded. [`Written::Outbox`].
+    OutboxPut(NewOutbox),
+    /// A message was forwarded. [`Written::Done`], [`Written::Unknown`].
+    OutboxRemove {
+        /// Which.
+        id: i64,
+    },
+}
+
+/// A report that was verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewReport {
+    /// Whose, as it was provisioned.
+    pub meter: MeterId,
+    /// Of its keys.
+    pub epoch: u32,
+    /// When its last packet came, in ms.
+    pub heard_ms: i64,
+    /// How it was sealed.
+    pub suite: Suite,
+    /// What it says.
+    pub report: Report,
+    /// As it came; kept with [`Suite::EciesEcdsa`].
+    pub sealed: Vec<u8>,
+    /// How strong its last packet was, in dBm.
+    pub rssi_dbm: Option<i8>,
+}
+
+/// A meter with the keys of an epoch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provisioned {
+    /// Which.
+    pub meter: MeterId,
+    /// 1 for its first keys, one more with each provisioning after it.
+    pub epoch: u32,
+    /// What it is called; `None`: as before, or not at all.
+    pub label: Option<String>,
+    /// Its public key.
+    pub public: PublicKey,
+    /// How it seals at first.
+    pub suite: Suite,
+    /// Seconds between its measurements.
+    pub interval_s: u16,
+    /// `MeterState::new` of its record.
+    pub state: MeterState,
+    /// When, in ms.
+    pub at_ms: i64,
+}
+
+/// What was counted of a meter, to be added to what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeterCounts {
+    /// Which.
+    pub meter: MeterId,
+    /// Reports that came again.
+    pub repeats: u32,
+    /// Packets refused in its name.
+    pub refused: u32,
+}
+
+/// An alert of the collector's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAlert {
+    /// Whom it is about; `None`: the collector.
+    pub meter: Option<MeterId>,
+    /// When, in ms.
+    pub at_ms: i64,
+    /// `silent`, `lost-readings`, `clock`, `store`, `refused`.
+    pub cause: String,
+    /// In words, with figures.
+    pub detail: String,
+}
+
+/// A command that was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCommand {
+    /// For whom.
+    pub meter: MeterId,
+    /// What `wire::meter::Collector::command` returned.
+    pub ticket: u32,
+    /// What.
+    pub order: Order,
+    /// The token's name.
+    pub by: String,
+    /// When, in ms.
+    pub created_ms: i64,
+}
+
+/// How far a command is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandProgress {
+    /// Which.
+    pub id: i64,
+    /// How far.
+    pub state: CommandState,
+    /// How often it was sent.
+    pub attempts: u32,
+    /// When, in ms: of the first with [`CommandState::Sent`], when it was sent; when it was over with those that end it.
+    pub at_ms: i64,
+    /// What the meter said.
+    pub answer: Option<Answer>,
+}
+
+/// A token that was made.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// What it is called.
+    pub name: String,
+    /// What it is good for.
+    pub role: Role,
+    /// SHA-256 of its secret.
+    pub hash: [u8; 32],
+    /// When, in ms.
+    pub created_ms: i64,
+}
+
+/// Without the hash.
+impl std::fmt::Debug for NewToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewToken").field("name", &self.name).field("role", &self.role).finish_non_exhaustive()
+    }
+}
+
+/// What an administrator did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAction {
+    /// When, in ms.
+    pub at_ms: i64,
+    /// The token's name, or `local`.
+    pub who: String,
+    /// In words.
+    pub what: String,
+}
+
+/// A message to be forwarded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewOutbox {
+    /// The radio address that it was sent to.
+    pub address: u8,
+    /// The meter's name in its packets.
+    pub name: MeterId,
+    /// Report or answer.
+    pub kind: Kind,
+    /// How it is sealed.
+    pub suite: Suite,
+    /// The lowest byte of its number.
+    pub low: u8,
+    /// As it came.
+    pub message: Vec<u8>,
+    /// When, in ms.
+    pub heard_ms: i64,
+}
+
+/// What came of a [`Write`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// A measurement is stored: acknowledge it.
+    Reading {
+        /// As it is told.
+        reading: event::Reading,
+        /// Measurements that the meter lost since its last report.
+        lost: u8,
+    },
+    /// An alert is stored: acknowledge it, where it is a meter's.
+    Alert {
+        /// As it is told.
+        alert: event::Alert,
+        /// Measurements that the meter lost since its last report.
+        lost: u8,
+    },
+    /// It was stored before, and is acknowledged again.
+    Repeated,
+    /// There is no such meter, epoch, alert, command, token or message; nothing was stored, and nothing is to be acknowledged.
+    Unknown,
+    /// The alert as it is now.
+    Acknowledged(AlertRecord),
+    /// The command as it is now.
+    Command(Box<CommandRecord>),
+    /// The new token's id.
+    Token(i64),
+    /// The message's id; of one that is there already, the same again; `None`: there is no room for it.
+    Outbox(Option<i64>),
+    /// Done.
+    Done,
+}
