@@ -2,7 +2,7 @@
 //!
 //! Power is constant between the moments at which something changes, so that energy is a sum and needs no step of integration.
 //!
-//! All figures of `APPLIANCES` and of the course are chosen, so that a household draws about 10 kWh a day (a European one draws
+//! All figures of the appliances and of the course are chosen, so that a household draws about 10 kWh a day (a European one draws
 //! about 3,600 kWh a year, from memory) and peaks at some 5 kW, with edges as sharp as a kettle's.
 
 use super::chance::{Chance, For};
@@ -12,10 +12,21 @@ const DAY_NS: u64 = 86_400 * SECOND_NS;
 /// The course over the day changes every five minutes.
 const COURSE_NS: u64 = 300 * SECOND_NS;
 
+/// What an appliance draws while it runs: power in watts for each phase, and how long that is, in seconds.
+pub type Run = &'static [(f64, f64)];
+
+/// A kettle.
+pub const KETTLE: Run = &[(2000.0, 180.0)];
+/// A hob and oven, cycling by its thermostat.
+pub const OVEN: Run = &[(2200.0, 600.0), (0.0, 120.0), (2200.0, 180.0), (0.0, 120.0), (2200.0, 180.0)];
+/// A washing machine: heating, washing, spinning.
+pub const WASHING_MACHINE: Run = &[(2000.0, 900.0), (150.0, 2700.0), (500.0, 600.0)];
+/// A refrigerator: on, off, and again.
+pub const REFRIGERATOR: Run = &[(90.0, 900.0), (0.0, 2100.0)];
+
 /// Something that is switched on for a while.
 struct Appliance {
-    /// Power while it is on, in watts, for each phase of its run, and how long that is, in seconds.
-    run: &'static [(f64, f64)],
+    run: Run,
     /// Runs a day on average.
     a_day: f64,
     /// The hours within which it is begun, and the share of runs that begin then.
@@ -23,20 +34,9 @@ struct Appliance {
 }
 
 const APPLIANCES: [Appliance; 6] = [
-    // A kettle.
-    Appliance { run: &[(2000.0, 180.0)], a_day: 5.0, hours: &[(6.0, 9.0, 0.4), (9.0, 23.0, 0.6)] },
-    // A hob and oven, cycling by its thermostat.
-    Appliance {
-        run: &[(2200.0, 600.0), (0.0, 120.0), (2200.0, 180.0), (0.0, 120.0), (2200.0, 180.0)],
-        a_day: 1.2,
-        hours: &[(11.5, 13.0, 0.3), (17.0, 20.0, 0.7)],
-    },
-    // A washing machine: heating, washing, spinning.
-    Appliance {
-        run: &[(2000.0, 900.0), (150.0, 2700.0), (500.0, 600.0)],
-        a_day: 0.6,
-        hours: &[(7.0, 21.0, 1.0)],
-    },
+    Appliance { run: KETTLE, a_day: 5.0, hours: &[(6.0, 9.0, 0.4), (9.0, 23.0, 0.6)] },
+    Appliance { run: OVEN, a_day: 1.2, hours: &[(11.5, 13.0, 0.3), (17.0, 20.0, 0.7)] },
+    Appliance { run: WASHING_MACHINE, a_day: 0.6, hours: &[(7.0, 21.0, 1.0)] },
     // A television.
     Appliance { run: &[(110.0, 9000.0)], a_day: 1.1, hours: &[(18.0, 21.5, 1.0)] },
     // A vacuum cleaner.
@@ -44,9 +44,6 @@ const APPLIANCES: [Appliance; 6] = [
     // A microwave oven.
     Appliance { run: &[(1200.0, 240.0)], a_day: 1.5, hours: &[(7.0, 9.0, 0.3), (11.0, 20.0, 0.7)] },
 ];
-
-/// A refrigerator: power, time on, time off, in watts and seconds.
-const REFRIGERATOR: (f64, f64, f64) = (90.0, 900.0, 2100.0);
 
 /// Power that stays the same for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +87,7 @@ impl LoadProfile {
             begins_ns: (begins_h * 3600.0) as u64 * SECOND_NS,
             base_w: chance.between(60.0, 180.0),
             people: chance.between(0.5, 1.6),
-            refrigerator_s: chance.between(0.0, REFRIGERATOR.1 + REFRIGERATOR.2),
+            refrigerator_s: chance.between(0.0, REFRIGERATOR[0].1 + REFRIGERATOR[1].1),
             day: Day { number: u64::MAX, segments: Vec::new(), energy_j: 0.0 },
         }
     }
@@ -148,7 +145,7 @@ impl LoadProfile {
             // Whole tenths of a watt: sums of them stay exact enough to come back to where they began.
             on(from_s, from_s + step_s, (power_w * 10.0).round() / 10.0);
         }
-        let (power_w, on_s, off_s) = REFRIGERATOR;
+        let [(power_w, on_s), (_, off_s)] = [REFRIGERATOR[0], REFRIGERATOR[1]];
         let mut from_s = self.refrigerator_s - (on_s + off_s);
         while from_s < 86_400.0 {
             on(from_s, from_s + on_s, power_w);
