@@ -7,5 +7,6 @@
 pub mod event;
 pub mod gateway;
 pub mod link;
+pub mod registry;
 pub mod service;
 pub mod store;

@@ -1,0 +1,362 @@
+//! Whose meters these are: the folder of key files, which is the truth about keys. docs/collector.md, "Files".
+//!
+//! A file is written whole or not at all, and is durable before its writer goes on. Commands and a running service meet only in
+//! these files: commands lock the folder while they change it, and the service looks every two seconds ([`Watch`]).
+
+mod file;
+mod maker;
+mod watch;
+
+pub use maker::Images;
+pub use watch::{Change, Watch};
+
+use file::Folder;
+use rand::TryRngCore;
+use rand::rngs::OsRng;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup};
+use zeroize::Zeroizing;
+
+/// What is wrong with the key files, or with what is asked of them.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// A file or folder that cannot be read or written.
+    #[error("{path}: {error}; check the path, its owner and the room on its disk")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// Keys that others on this machine could read.
+    #[error(
+        "{path} is open to others on this machine (mode {mode:04o}), and keys are in it; run: chmod {wanted:o} '{path}'"
+    )]
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// As it is.
+        mode: u32,
+        /// As it has to be.
+        wanted: u32,
+    },
+    /// A file that is not what it should be.
+    #[error("{path}: {problem}")]
+    Bad {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, without anything of what is in it, and what to do.
+        problem: String,
+    },
+    /// A meter that is there already.
+    #[error("meter {0} is registered already; 'wattseal meters rotate {0}' gives it new keys")]
+    Exists(MeterId),
+    /// A meter that is not there.
+    #[error("meter {0} is not registered; 'wattseal meters list' shows those that are")]
+    Unknown(MeterId),
+    /// A setup that no meter works with.
+    #[error("{0}")]
+    Setup(&'static str),
+}
+
+impl RegistryError {
+    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, RegistryError::Exists(_) | RegistryError::Unknown(_) | RegistryError::Setup(_))
+    }
+}
+
+/// A meter's file: as secret as the keys in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeterFile {
+    /// 1 for its first keys, one more with each provisioning after it.
+    pub epoch: u32,
+    /// Its keys and what was chosen for it.
+    pub record: MeterRecord,
+}
+
+/// What is left of a meter that was revoked: nothing secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevokedFile {
+    /// Of its last keys.
+    pub epoch: u32,
+    /// Its public key, for the audit of what it signed.
+    pub public: PublicKey,
+    /// What was chosen for it.
+    pub setup: Setup,
+}
+
+/// `collector.toml`.
+#[derive(Serialize, Deserialize)]
+struct CollectorFile {
+    /// In hexadecimal, big-endian.
+    private: Zeroizing<String>,
+    /// x and y; for people.
+    public: PublicKey,
+}
+
+/// The folder of key files.
+#[derive(Debug)]
+pub struct Registry {
+    folder: Folder,
+    identity: Identity,
+}
+
+impl Registry {
+    /// Opens the folder. Where there is none, or it is empty, it is made, with a new key pair for the collector.
+    ///
+    /// # Errors
+    /// [`RegistryError::Open`] where others could read it, [`RegistryError::File`], [`RegistryError::Bad`].
+    pub fn open(path: &Path) -> Result<Registry, RegistryError> {
+        let folder = Folder::open(path)?;
+        let _lock = folder.lock()?;
+        let identity = match folder.read::<CollectorFile>(COLLECTOR)? {
+            Some(file) => identity_of(&file, &folder.path_of(COLLECTOR))?,
+            None => {
+                // Meters know the collector by its key: a new one beside their files would be taken by none of them.
+                if !folder.names(METERS)?.is_empty() {
+                    let problem = "the collector's private key is missing, and meters are there that know no other; \
+                                   put it back from a backup";
+                    return Err(RegistryError::Bad {
+                        path: folder.path_of(COLLECTOR),
+                        problem: problem.into(),
+                    });
+                }
+                let identity = Identity::generate(&mut OsRng.unwrap_err());
+                let private = Zeroizing::new(hex(&identity.private_bytes()[..]));
+                folder.write(COLLECTOR, &CollectorFile { private, public: *identity.public() })?;
+                identity
+            }
+        };
+        Ok(Registry { folder, identity })
+    }
+
+    /// The collector's key pair.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Where the files are.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// All meters.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: of the first file that is not as it should be.
+    pub fn load(&self) -> Result<BTreeMap<MeterId, MeterFile>, RegistryError> {
+        let names = self.folder.names(METERS)?;
+        names.iter().map(|name| self.read(name).map(|file| (file.record.setup.meter, file))).collect()
+    }
+
+    /// Sees what changes from `known` on.
+    #[must_use]
+    pub fn watch(&self, known: &BTreeMap<MeterId, MeterFile>) -> Watch {
+        Watch::new(self.folder.clone(), known)
+    }
+
+    /// The meters that were revoked, each with the last of its keys.
+    ///
+    /// # Errors
+    /// [`RegistryError`].
+    pub fn revoked(&self) -> Result<BTreeMap<MeterId, RevokedFile>, RegistryError> {
+        let mut revoked: BTreeMap<MeterId, RevokedFile> = BTreeMap::new();
+        for name in self.folder.names(REVOKED)? {
+            let Some(file) = self.folder.read::<RevokedFile>(&name)? else { continue };
+            let meter = file.setup.meter;
+            if revoked.get(&meter).is_none_or(|other| other.epoch < file.epoch) {
+                revoked.insert(meter, file);
+            }
+        }
+        Ok(revoked)
+    }
+
+    /// Draws keys for a new meter, and registers it. `above`: the highest epoch that is known of it elsewhere, 0 for none. First
+    /// its images are written into `images`, for who makes it.
+    ///
+    /// # Errors
+    /// [`RegistryError::Exists`], [`RegistryError::Setup`], [`RegistryError::File`].
+    pub fn provision(
+        &self,
+        setup: Setup,
+        above: u32,
+        images: &Path,
+    ) -> Result<(MeterFile, Images), RegistryError> {
+        check(&setup)?;
+        let _lock = self.folder.lock()?;
+        if self.folder.has(&meter_name(setup.meter)) {
+            return Err(RegistryError::Exists(setup.meter));
+        }
+        self.make(setup, above, images)
+    }
+
+    /// Draws new keys for a meter that is to be made again, as it was set up at first. From now on it is not heard with its old ones.
+    ///
+    /// # Errors
+    /// [`RegistryError::Unknown`], [`RegistryError::File`].
+    pub fn rotate(
+        &self,
+        meter: MeterId,
+        above: u32,
+        images: &Path,
+    ) -> Result<(MeterFile, Images), RegistryError> {
+        let _lock = self.folder.lock()?;
+        let old = self.get(meter)?;
+        self.make(old.record.setup, above.max(old.epoch), images)
+    }
+
+    fn make(&self, setup: Setup, above: u32, images: &Path) -> Result<(MeterFile, Images), RegistryError> {
+        let epoch = self.next_epoch(setup.meter, above)?;
+        let provision = Provision::generate(setup, self.identity.public(), &mut OsRng.unwrap_err());
+        let images = Images::write(images, &provision)?;
+        let file = MeterFile { epoch, record: provision.record() };
+        self.folder.write(&meter_name(setup.meter), &file)?;
+        Ok((file, images))
+    }
+
+    /// Registers a meter that was provisioned elsewhere for this collector's public key, from its file. The epoch is the file's,
+    /// or, where the meter had a higher one here, one more than that.
+    ///
+    /// # Errors
+    /// [`RegistryError`].
+    pub fn add(&self, path: &Path, above: u32) -> Result<MeterFile, RegistryError> {
+        let mut file: MeterFile = file::read_toml(path)?;
+        let setup = &file.record.setup;
+        check(setup)?;
+        let _lock = self.folder.lock()?;
+        let name = meter_name(setup.meter);
+        if self.folder.has(&name) {
+            return Err(RegistryError::Exists(setup.meter));
+        }
+        file.epoch = file.epoch.max(self.next_epoch(setup.meter, above)?);
+        self.folder.write(&name, &file)?;
+        Ok(file)
+    }
+
+    /// Takes a meter off the register. Its file goes to `revoked/` without its secret keys.
+    ///
+    /// # Errors
+    /// [`RegistryError::Unknown`], [`RegistryError::File`].
+    pub fn revoke(&self, meter: MeterId) -> Result<RevokedFile, RegistryError> {
+        let _lock = self.folder.lock()?;
+        let MeterFile { epoch, record } = self.get(meter)?;
+        let revoked = RevokedFile { epoch, public: record.public, setup: record.setup };
+        self.folder.write(&format!("{REVOKED}/{meter:05}-{epoch}.toml"), &revoked)?;
+        self.folder.remove(&meter_name(meter))?;
+        Ok(revoked)
+    }
+
+    /// A meter's file.
+    ///
+    /// # Errors
+    /// [`RegistryError::Unknown`], [`RegistryError::Bad`], [`RegistryError::File`].
+    pub fn get(&self, meter: MeterId) -> Result<MeterFile, RegistryError> {
+        let name = meter_name(meter);
+        if !self.folder.has(&name) {
+            return Err(RegistryError::Unknown(meter));
+        }
+        self.read(&name)
+    }
+
+    fn read(&self, name: &str) -> Result<MeterFile, RegistryError> {
+        read_meter(&self.folder, name)?.ok_or_else(|| RegistryError::Bad {
+            path: self.folder.path_of(name),
+            problem: "it went away".into(),
+        })
+    }
+
+    /// The first epoch that is free for new keys.
+    fn next_epoch(&self, meter: MeterId, above: u32) -> Result<u32, RegistryError> {
+        let revoked = self.revoked()?.get(&meter).map_or(0, |file| file.epoch);
+        revoked.max(above).checked_add(1).ok_or(RegistryError::Setup("a meter has at most 2^32 - 1 epochs"))
+    }
+}
+
+const COLLECTOR: &str = "collector.toml";
+const METERS: &str = "meters";
+const REVOKED: &str = "revoked";
+
+fn meter_name(meter: MeterId) -> String {
+    format!("{METERS}/{meter:05}.toml")
+}
+
+/// A meter's file, or `None` where it went away.
+fn read_meter(folder: &Folder, name: &str) -> Result<Option<MeterFile>, RegistryError> {
+    let Some(file) = folder.read::<MeterFile>(name)? else { return Ok(None) };
+    let setup = &file.record.setup;
+    let bad = |problem: String| RegistryError::Bad { path: folder.path_of(name), problem };
+    if name != meter_name(setup.meter) {
+        return Err(bad(format!("it is the file of meter {}; name it {:05}.toml", setup.meter, setup.meter)));
+    }
+    if file.epoch == 0 {
+        return Err(bad("epoch 0; the first one is 1".into()));
+    }
+    check(setup).map_err(|error| bad(error.to_string()))?;
+    Ok(Some(file))
+}
+
+fn identity_of(file: &CollectorFile, path: &Path) -> Result<Identity, RegistryError> {
+    let bad = |problem: &str| RegistryError::Bad {
+        path: path.into(),
+        problem: format!("{problem}; put the file back from a backup"),
+    };
+    let bytes = unhex(&file.private).ok_or_else(|| bad("'private' has to be 32 bytes in hexadecimal"))?;
+    let identity = Identity::from_private_bytes(&bytes).map_err(|_| bad("'private' is no private key"))?;
+    if *identity.public() != file.public {
+        return Err(bad("'public' is not the public key of 'private'"));
+    }
+    Ok(identity)
+}
+
+fn check(setup: &Setup) -> Result<(), RegistryError> {
+    let Setup { meter, address, collector_address, interval_s, suite, voltage_uv, current_ua, phase, .. } =
+        *setup;
+    let valid = |command: Command| command.is_valid();
+    if !valid(Command::Register { meter, address, collector_address }) {
+        return Err(RegistryError::Setup("a meter's name and both radio addresses have to be other than 0"));
+    }
+    if address == collector_address {
+        return Err(RegistryError::Setup("the meter's radio address has to be another than the collector's"));
+    }
+    if !valid(Command::Configure { interval_s, suite }) {
+        return Err(RegistryError::Setup("the interval has to be at least 1 s"));
+    }
+    if !valid(Command::Calibrate { voltage_uv, current_ua, phase })
+        || u64::from(voltage_uv) * u64::from(current_ua) < LEAST_STEPS
+    {
+        return Err(RegistryError::Setup(
+            "steps of voltage and current have to be 1 to 4,000,000 microvolts and microamperes with a product of at least \
+             110,000,000, and the phase from -256 to 256",
+        ));
+    }
+    Ok(())
+}
+
+/// What the meter's arithmetic asks of both steps together: docs/protocol.md, "calibrate".
+const LEAST_STEPS: u64 = 110_000_000;
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
+    let mut text = String::with_capacity(2 * bytes.len());
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    text
+}
+
+fn unhex(text: &str) -> Option<Zeroizing<[u8; 32]>> {
+    let digits = text.as_bytes();
+    if digits.len() != 64 {
+        return None;
+    }
+    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
+    let mut bytes = Zeroizing::new([0; 32]);
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(bytes)
+}

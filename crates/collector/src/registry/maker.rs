@@ -1,0 +1,47 @@
+//! What who makes a meter writes into it.
+
+use super::RegistryError;
+use super::file::{make_folder, write_secret};
+use ihex::Record;
+use std::path::{Path, PathBuf};
+use wire::meter::Provision;
+use zeroize::Zeroizing;
+
+/// The files for who makes a meter. They have its private key: delete them when it is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Images {
+    /// 176 bytes for the flash, at the symbol `ws_provision`.
+    pub flash: PathBuf,
+    /// 1024 bytes for the EEPROM.
+    pub eeprom: PathBuf,
+    /// The same as the EEPROM's in Intel hex, as avrdude takes it: `avrdude -p m328p -U eeprom:w:00258.eep:i`.
+    pub eeprom_hex: PathBuf,
+}
+
+impl Images {
+    /// Writes them into a folder, readable by the owner only. It is made where there is none.
+    pub(super) fn write(folder: &Path, provision: &Provision) -> Result<Images, RegistryError> {
+        make_folder(folder)?;
+        let meter = provision.setup().meter;
+        let path = |ending: &str| folder.join(format!("{meter:05}.{ending}"));
+        let images = Images { flash: path("flash.bin"), eeprom: path("eeprom.bin"), eeprom_hex: path("eep") };
+        let eeprom = provision.eeprom();
+        write_secret(&images.flash, &provision.flash()[..])?;
+        write_secret(&images.eeprom, &eeprom[..])?;
+        let hex = intel_hex(&eeprom[..]).map_err(|problem| RegistryError::Bad {
+            path: images.eeprom_hex.clone(),
+            problem: format!("it cannot be written as Intel hex: {problem}"),
+        })?;
+        write_secret(&images.eeprom_hex, hex.as_bytes())?;
+        Ok(images)
+    }
+}
+
+/// Intel hex from address 0 on, 16 bytes a line. At most 64 kB.
+fn intel_hex(bytes: &[u8]) -> Result<Zeroizing<String>, String> {
+    let lines = bytes.chunks(16).zip((0u16..).step_by(16));
+    let mut records: Vec<Record> =
+        lines.map(|(line, offset)| Record::Data { offset, value: line.to_vec() }).collect();
+    records.push(Record::EndOfFile);
+    ihex::create_object_file_representation(&records).map(Zeroizing::new).map_err(|error| error.to_string())
+}

@@ -1,0 +1,148 @@
+//! What changes in the key files while the service runs.
+
+use super::file::Folder;
+use super::{COLLECTOR, METERS, MeterFile, RegistryError, read_meter};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use wire::meter::{MeterId, PublicKey};
+
+/// What became of a meter's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// There is a meter.
+    Added(MeterFile),
+    /// It has new keys: a higher epoch.
+    Rotated {
+        /// With the new ones.
+        file: MeterFile,
+        /// The epoch of the old ones.
+        old_epoch: u32,
+        /// The old public key.
+        old_public: PublicKey,
+    },
+    /// It is there no more.
+    Revoked {
+        /// Which.
+        meter: MeterId,
+        /// The epoch of its keys.
+        epoch: u32,
+        /// Its public key.
+        public: PublicKey,
+    },
+}
+
+/// When a file was written, and which it is: inode, length, time of change in s and ns.
+type Stamp = (u64, u64, i64, i64);
+
+#[derive(Debug)]
+struct Known {
+    epoch: u32,
+    public: PublicKey,
+    /// Of all of it, so that its secrets need not be kept here.
+    digest: [u8; 32],
+}
+
+impl Known {
+    fn of(file: &MeterFile) -> Known {
+        Known { epoch: file.epoch, public: file.record.public, digest: digest(file) }
+    }
+}
+
+/// Sees what changes in the key files.
+#[derive(Debug)]
+pub struct Watch {
+    folder: Folder,
+    known: BTreeMap<MeterId, Known>,
+    /// What was looked at already, good or bad.
+    stamps: HashMap<String, (Stamp, Option<MeterId>)>,
+}
+
+impl Watch {
+    pub(super) fn new(folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> Watch {
+        let known = known.iter().map(|(meter, file)| (*meter, Known::of(file))).collect();
+        Watch { folder, known, stamps: HashMap::new() }
+    }
+
+    /// What changed since the last time. A file that is not as it should be is reported once, and changes nothing: its meter stays
+    /// with the keys that it has. Costs a look at each file's time, and reads only what is new.
+    pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
+        let (mut changes, mut problems) = (Vec::new(), Vec::new());
+        let names = match self.folder.names(METERS) {
+            // Without the collector's key all of the folder went away, an unmounted disk for one: no meter was revoked by that.
+            Ok(names) if names.is_empty() && !self.folder.has(COLLECTOR) => return (changes, problems),
+            Ok(names) => names,
+            Err(error) => return (changes, vec![error]),
+        };
+        let mut seen = HashMap::with_capacity(names.len());
+        for name in names {
+            // Gone since: it is seen as that the next time.
+            let Ok(found) = fs::metadata(self.folder.path_of(&name)) else { continue };
+            let stamp = (found.ino(), found.len(), found.ctime(), found.ctime_nsec());
+            if let Some(before) = self.stamps.get(&name).filter(|(before, _)| *before == stamp) {
+                seen.insert(name, *before);
+                continue;
+            }
+            let meter = match self.look(&name, &mut changes) {
+                Ok(meter) => meter,
+                Err(error) => {
+                    problems.push(error);
+                    // Of the file that was here before, if any.
+                    self.stamps.get(&name).and_then(|(_, meter)| *meter).or_else(|| meter_of(&name))
+                }
+            };
+            seen.insert(name, (stamp, meter));
+        }
+        self.stamps = seen;
+        let there: HashSet<MeterId> = self.stamps.values().filter_map(|(_, meter)| *meter).collect();
+        self.known.retain(|meter, known| {
+            let stays = there.contains(meter);
+            if !stays {
+                changes.push(Change::Revoked { meter: *meter, epoch: known.epoch, public: known.public });
+            }
+            stays
+        });
+        (changes, problems)
+    }
+
+    fn look(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
+        let Some(file) = read_meter(&self.folder, name)? else { return Ok(meter_of(name)) };
+        let meter = file.record.setup.meter;
+        let now = Known::of(&file);
+        match self.known.get(&meter) {
+            Some(before) if before.digest == now.digest => return Ok(Some(meter)),
+            Some(before) if before.epoch >= now.epoch => {
+                let problem = format!(
+                    "its keys or setup changed, and its epoch {} is not higher than that of before, {}; the meter stays as it \
+                     was. 'wattseal meters rotate {meter}' makes new keys",
+                    now.epoch, before.epoch
+                );
+                return Err(RegistryError::Bad { path: self.folder.path_of(name), problem });
+            }
+            Some(before) => {
+                changes.push(Change::Rotated { old_epoch: before.epoch, old_public: before.public, file })
+            }
+            None => changes.push(Change::Added(file)),
+        }
+        self.known.insert(meter, now);
+        Ok(Some(meter))
+    }
+}
+
+/// The meter that a file's name says.
+fn meter_of(name: &str) -> Option<MeterId> {
+    name.strip_prefix(METERS)?.strip_prefix('/')?.strip_suffix(".toml")?.parse().ok()
+}
+
+fn digest(file: &MeterFile) -> [u8; 32] {
+    let (key128, key256) = file.record.keys.expose();
+    let setup = format!("{:?}", file.record.setup);
+    let mut sha = Sha256::new();
+    sha.update(file.epoch.to_be_bytes());
+    sha.update(key128);
+    sha.update(key256);
+    sha.update(file.record.public.to_bytes());
+    sha.update(setup);
+    sha.finalize().into()
+}

@@ -1,0 +1,266 @@
+//! The folder of key files: who may read it, that it is written whole, and that a running service sees what changes.
+
+use collector::registry::{Change, MeterFile, Registry, RegistryError};
+use rand::TryRngCore;
+use rand::rngs::OsRng;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use wire::meter::{Channel, Identity, Kind, Setup, Suite};
+
+fn setup(meter: u16) -> Setup {
+    Setup {
+        meter,
+        address: 0x42,
+        collector_address: 0x4f,
+        channel: 210,
+        power: 0,
+        interval_s: 10,
+        suite: Suite::Aes128Gcm,
+        voltage_uv: 270_000,
+        current_ua: 52_000,
+        phase: 0,
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("there").permissions().mode() & 0o7777
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("chmod");
+}
+
+/// A registry in a fresh folder, and a folder for images.
+fn fresh() -> (tempfile::TempDir, Registry) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let registry = Registry::open(&folder.path().join("keys")).expect("made");
+    (folder, registry)
+}
+
+#[test]
+fn what_is_made_at_the_first_start_is_there_at_the_second_and_nobody_else_can_read_it() {
+    let (folder, registry) = fresh();
+    let public = *registry.identity().public();
+    let (file, images) = registry.provision(setup(258), 0, &folder.path().join("images")).expect("a meter");
+    assert_eq!(file.epoch, 1);
+    let keys = folder.path().join("keys");
+    for path in [keys.clone(), keys.join("meters"), keys.join("revoked"), folder.path().join("images")] {
+        assert_eq!(mode(&path), 0o700, "{}", path.display());
+    }
+    for path in [
+        keys.join("collector.toml"),
+        keys.join("meters/00258.toml"),
+        images.flash,
+        images.eeprom,
+        images.eeprom_hex,
+    ] {
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    let again = Registry::open(&keys).expect("there");
+    assert_eq!(*again.identity().public(), public);
+    assert_eq!(again.load().expect("all are good")[&258], file);
+}
+
+/// What the images say is what a meter and this collector understand each other with: the flash is read by docs/protocol.md's table.
+#[test]
+fn the_images_are_the_meter_that_is_registered() {
+    let (folder, registry) = fresh();
+    let (file, images) = registry.provision(setup(258), 0, &folder.path().join("images")).expect("a meter");
+    let flash = fs::read(&images.flash).expect("flash");
+    assert_eq!(flash.len(), 176);
+    assert_eq!(flash[..4], [0, 1, 1, 2]);
+    let private = Identity::from_private_bytes(flash[80..112].try_into().expect("32")).expect("a key");
+    assert_eq!(*private.public(), file.record.public);
+    assert_eq!(flash[112..], registry.identity().public().to_bytes());
+    let mut rng = OsRng.unwrap_err();
+    let meter =
+        Channel { meter: 258, keys: &file.record.keys, own: &private, peer: registry.identity().public() };
+    let sealed = meter.seal(Kind::Report, Suite::EciesEcdsa, 7, &[9; 16], &mut rng);
+    let own = Channel { own: registry.identity(), peer: &file.record.public, ..meter };
+    assert_eq!(own.open(Kind::Report, Suite::EciesEcdsa, &sealed).expect("authentic").plaintext[..], [9; 16]);
+
+    let eeprom = fs::read(&images.eeprom).expect("EEPROM");
+    assert_eq!(eeprom.len(), 1024);
+    let hex = fs::read_to_string(&images.eeprom_hex).expect("hex");
+    assert_eq!(unhexed(&hex), eeprom);
+}
+
+/// The data of Intel hex, by its specification: count, address, type, data, check sum that makes the sum 0.
+fn unhexed(text: &str) -> Vec<u8> {
+    let mut all = Vec::new();
+    for line in text.lines() {
+        let digits = line.strip_prefix(':').expect("a record");
+        let bytes: Vec<u8> = (0..digits.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("hexadecimal"))
+            .collect();
+        assert_eq!(bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)), 0, "{line}");
+        if bytes[3] == 0 {
+            assert_eq!(usize::from(bytes[1]) << 8 | usize::from(bytes[2]), all.len());
+            all.extend(&bytes[4..bytes.len() - 1]);
+        }
+    }
+    all
+}
+
+#[test]
+fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
+    let (folder, registry) = fresh();
+    registry.provision(setup(1), 0, &folder.path().join("images")).expect("a meter");
+    let keys = folder.path().join("keys");
+    for (name, mode, wanted) in [
+        ("", 0o750, "chmod 700"),
+        ("meters", 0o701, "chmod 700"),
+        ("collector.toml", 0o640, "chmod 600"),
+        ("meters/00001.toml", 0o604, "chmod 600"),
+    ] {
+        let path = if name.is_empty() { keys.clone() } else { keys.join(name) };
+        let before = self::mode(&path);
+        chmod(&path, mode);
+        let error = Registry::open(&keys).and_then(|registry| registry.load()).expect_err("open to others");
+        assert!(matches!(error, RegistryError::Open { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&format!("{wanted} '{}'", path.display())), "{text}");
+        chmod(&path, before);
+        Registry::open(&keys).and_then(|registry| registry.load()).expect("mended");
+    }
+}
+
+#[test]
+fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
+    let (folder, registry) = fresh();
+    let (file, _) = registry.provision(setup(1), 0, &folder.path().join("images")).expect("a meter");
+    let path = registry.path().join("meters/00001.toml");
+    let text = fs::read_to_string(&path).expect("there");
+    let key = text.lines().find_map(|line| line.strip_prefix("keys = ")).expect("keys").trim_matches('"');
+    for (wrong, line) in [
+        (text.replace(key, &key[1..]), true),
+        (text.replace("keys = \"", "keys = "), true),
+        (text.replace("epoch = 1", "epoch = 0"), false),
+        (text.replace("meter = 1", "meter = 2"), false),
+        (text.replace("interval_s = 10", "interval_s = 0"), false),
+        (text[..text.len() / 2].to_owned(), true),
+        ("x".repeat(20_000), false),
+    ] {
+        fs::write(&path, wrong).expect("written");
+        let text = registry.load().expect_err("damaged").to_string();
+        assert!(text.contains("00001.toml"), "{text}");
+        assert!(!line || text.contains("line "), "{text}");
+        for part in key.as_bytes().windows(8) {
+            assert!(!text.contains(std::str::from_utf8(part).expect("ASCII")), "{text}");
+        }
+    }
+    fs::write(&path, text).expect("written");
+    assert_eq!(registry.load().expect("whole")[&1], file);
+    fs::remove_file(registry.path().join("collector.toml")).expect("there");
+    let error = Registry::open(registry.path()).expect_err("meters know no other key").to_string();
+    assert!(error.contains("collector.toml") && error.contains("backup"), "{error}");
+}
+
+#[test]
+fn rotation_and_revocation_raise_the_epoch_and_leave_no_secret() {
+    let (folder, registry) = fresh();
+    let images = folder.path().join("images");
+    let (first, _) = registry.provision(setup(5), 0, &images).expect("a meter");
+    assert!(matches!(registry.provision(setup(5), 0, &images), Err(RegistryError::Exists(5))));
+    let (second, _) = registry.rotate(5, 0, &images).expect("new keys");
+    assert_eq!((second.epoch, second.record.setup), (2, first.record.setup));
+    assert!(second.record.keys != first.record.keys && second.record.public != first.record.public);
+    let revoked = registry.revoke(5).expect("revoked");
+    assert_eq!((revoked.epoch, revoked.public), (2, second.record.public));
+    let left = fs::read_to_string(registry.path().join("revoked/00005-2.toml")).expect("there");
+    let (key128, key256) = second.record.keys.expose();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    assert!(!left.contains(&hex(key128)) && !left.contains(&hex(key256)) && !left.contains("keys"), "{left}");
+    assert!(matches!(registry.revoke(5), Err(RegistryError::Unknown(5))));
+    assert!(matches!(registry.rotate(5, 0, &images), Err(RegistryError::Unknown(5))));
+    let (third, _) = registry.provision(setup(5), 0, &images).expect("again");
+    assert_eq!(third.epoch, 3);
+    // Readings of epoch 8 are in a database: another folder of keys was there before.
+    assert_eq!(registry.rotate(5, 8, &images).expect("new keys").0.epoch, 9);
+}
+
+#[test]
+fn a_setup_that_no_meter_works_with_is_refused() {
+    let (folder, registry) = fresh();
+    for wrong in [
+        Setup { meter: 0, ..setup(1) },
+        Setup { address: 0, ..setup(1) },
+        Setup { address: 0x4f, ..setup(1) },
+        Setup { interval_s: 0, ..setup(1) },
+        Setup { voltage_uv: 1, current_ua: 4_000_000, ..setup(1) },
+        Setup { phase: 257, ..setup(1) },
+    ] {
+        let error = registry.provision(wrong, 0, &folder.path().join("images")).expect_err("refused");
+        assert!(error.is_usage(), "{error}");
+    }
+    assert!(registry.load().expect("none").is_empty());
+}
+
+#[test]
+fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_damaged() {
+    let (folder, registry) = fresh();
+    let images = folder.path().join("images");
+    let (one, _) = registry.provision(setup(1), 0, &images).expect("a meter");
+    let mut watch = registry.watch(&registry.load().expect("one"));
+    let poll = |watch: &mut collector::registry::Watch| {
+        let (changes, problems) = watch.poll();
+        assert!(problems.is_empty(), "{problems:?}");
+        changes
+    };
+    assert_eq!(poll(&mut watch), []);
+
+    let (two, _) = registry.provision(setup(2), 0, &images).expect("a meter");
+    assert_eq!(poll(&mut watch), [Change::Added(two)]);
+    assert_eq!(poll(&mut watch), []);
+
+    let (new, _) = registry.rotate(1, 0, &images).expect("new keys");
+    let rotated = Change::Rotated { file: new.clone(), old_epoch: 1, old_public: one.record.public };
+    assert_eq!(poll(&mut watch), [rotated]);
+
+    // Damaged: said once, and the meter stays.
+    let path = registry.path().join("meters/00001.toml");
+    let good = fs::read_to_string(&path).expect("there");
+    fs::write(&path, "epoch = ").expect("written");
+    let (changes, problems) = watch.poll();
+    assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
+    assert_eq!(poll(&mut watch), []);
+    // Other keys in the same epoch: readings could not be told apart.
+    fs::write(&path, toml::to_string(&MeterFile { epoch: 2, ..one }).expect("TOML")).expect("written");
+    let (changes, problems) = watch.poll();
+    assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
+    fs::write(&path, good).expect("written");
+    assert_eq!(poll(&mut watch), []);
+
+    registry.revoke(1).expect("revoked");
+    let public = new.record.public;
+    assert_eq!(poll(&mut watch), [Change::Revoked { meter: 1, epoch: 2, public }]);
+    assert_eq!(poll(&mut watch), []);
+    let (again, _) = registry.provision(setup(1), 0, &images).expect("again");
+    assert_eq!((again.epoch, poll(&mut watch)), (3, vec![Change::Added(again)]));
+
+    // A folder that went away revokes nobody.
+    fs::rename(registry.path(), folder.path().join("elsewhere")).expect("moved");
+    assert!(watch.poll().0.is_empty());
+    fs::create_dir_all(registry.path().join("meters")).expect("an empty one");
+    assert_eq!(watch.poll().0, []);
+    fs::remove_dir_all(registry.path()).expect("gone");
+    fs::rename(folder.path().join("elsewhere"), registry.path()).expect("back");
+    assert_eq!(poll(&mut watch), []);
+}
+
+#[test]
+fn a_meter_comes_over_from_another_folder_with_its_file() {
+    let (folder, registry) = fresh();
+    let images = folder.path().join("images");
+    let (file, _) = registry.provision(setup(3), 0, &images).expect("a meter");
+    let saved = folder.path().join("saved.toml");
+    fs::copy(registry.path().join("meters/00003.toml"), &saved).expect("copied");
+    assert!(matches!(registry.add(&saved, 0), Err(RegistryError::Exists(3))));
+    fs::remove_file(registry.path().join("meters/00003.toml")).expect("lost");
+    assert_eq!(registry.add(&saved, 0).expect("restored"), file);
+    chmod(&saved, 0o644);
+    registry.revoke(3).expect("there");
+    assert!(matches!(registry.add(&saved, 0), Err(RegistryError::Open { .. })));
+}
