@@ -10,3 +10,5 @@ pub mod link;
 pub mod registry;
 pub mod service;
 pub mod store;
+#[allow(dead_code, reason = "the link that writes comes next")]
+pub mod writer;

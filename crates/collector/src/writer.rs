@@ -1,0 +1,256 @@
+//! The store's thread: everything that came while the last transaction was made durable is the next one.
+//!
+//! The link's writes are of an era. After a transaction that failed, what the link gave before it knew of that fails, too, so that
+//! nothing overtakes what has to be tried again.
+
+use crate::store::{Store, StoreError, Write, Written};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::oneshot;
+
+/// Writes of a transaction at most, but for those of one job, which are never parted.
+const MOST_WRITES: usize = 8192;
+/// Others' writes that wait at most.
+const MOST_JOBS: u64 = 1024;
+/// So often old readings go, at least.
+const UPKEEP_EVERY: Duration = Duration::from_secs(20);
+
+/// Why something was not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The store did not take it; it can be tried again.
+    #[error("{0}")]
+    Store(String),
+    /// More is written than the disk takes.
+    #[error("too much waits to be stored; try again")]
+    Busy,
+    /// The service has stopped.
+    #[error("the collector is stopping")]
+    Stopped,
+}
+
+/// Writes that are done together, or not at all, and what is to be told.
+struct Job<T> {
+    writes: Vec<Write>,
+    to: To<T>,
+}
+
+enum To<T> {
+    /// The link: what it goes on with for each write, and in which era it gave them.
+    Link { era: u64, after: Vec<T> },
+    /// Somebody else.
+    Caller(Reply),
+    /// The thread itself: this was all.
+    Stop,
+}
+
+/// What became of the link's writes.
+pub(crate) enum Done<T> {
+    /// They are durable.
+    Written(Vec<(T, Written)>),
+    /// They are not; what is given from now on is of this era.
+    Failed {
+        /// What to go on with.
+        after: Vec<T>,
+        /// The new one.
+        era: u64,
+        /// Why; `None`: because something before it failed.
+        error: Option<Arc<StoreError>>,
+    },
+}
+
+/// How the transactions went.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) commits: AtomicU64,
+    pub(crate) commits_us: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    /// Jobs of others that wait.
+    waiting: AtomicU64,
+}
+
+/// Where writes are given. `T`: what the link goes on with when its own are durable.
+pub(crate) struct Jobs<T> {
+    jobs: Sender<Job<T>>,
+    counts: Arc<Counts>,
+}
+
+/// Writes to the store: the API's changes, the concentrator's messages. Each call is part of one transaction, done or not as a whole.
+#[derive(Clone)]
+pub struct WriterHandle {
+    give: Arc<dyn Fn(Vec<Write>, Reply) -> Result<(), WriteError> + Send + Sync>,
+}
+
+type Reply = oneshot::Sender<Result<Vec<Written>, WriteError>>;
+
+impl WriterHandle {
+    /// Writes; what it returns, one for each in their order, is durable.
+    ///
+    /// # Errors
+    /// [`WriteError`]: nothing was written then.
+    pub async fn write(&self, writes: Vec<Write>) -> Result<Vec<Written>, WriteError> {
+        let (reply, written) = oneshot::channel();
+        (self.give)(writes, reply)?;
+        written.await.map_err(|_| WriteError::Stopped)?
+    }
+
+    /// Writes one thing.
+    ///
+    /// # Errors
+    /// [`WriteError`]: it was not written then.
+    pub async fn write_one(&self, write: Write) -> Result<Written, WriteError> {
+        let mut written = self.write(vec![write]).await?;
+        written.pop().ok_or_else(|| WriteError::Store("the store said nothing of it".into()))
+    }
+}
+
+impl<T: Send + 'static> Jobs<T> {
+    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`]. done: hears of the link's writes.
+    ///
+    /// # Errors
+    /// Where the system gives no thread.
+    pub(crate) fn start(
+        store: Store,
+        done: impl Fn(Done<T>) + Send + 'static,
+    ) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
+        let (jobs, jobs_in) = unbounded();
+        let counts = Arc::new(Counts::default());
+        let thread = Thread { store, jobs: jobs_in, done, counts: counts.clone(), era: 0 };
+        let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
+        Ok((Jobs { jobs, counts }, thread))
+    }
+
+    /// The link's: there are never more of them than meters and open commands. Returns whether the thread is there.
+    pub(crate) fn give(&self, era: u64, writes: Vec<Write>, after: Vec<T>) -> bool {
+        self.jobs.send(Job { writes, to: To::Link { era, after } }).is_ok()
+    }
+
+    /// What was given before is done, nothing after it.
+    pub(crate) fn stop(&self) {
+        // It may have stopped already.
+        let _ = self.jobs.send(Job { writes: Vec::new(), to: To::Stop });
+    }
+
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// For others.
+    pub(crate) fn handle(&self) -> WriterHandle {
+        let (jobs, counts) = (self.jobs.clone(), self.counts.clone());
+        let give = move |writes, reply| {
+            if counts.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_JOBS {
+                counts.waiting.fetch_sub(1, Ordering::Relaxed);
+                return Err(WriteError::Busy);
+            }
+            jobs.send(Job { writes, to: To::Caller(reply) }).map_err(|_| WriteError::Stopped)
+        };
+        WriterHandle { give: Arc::new(give) }
+    }
+}
+
+struct Thread<T, F> {
+    store: Store,
+    jobs: Receiver<Job<T>>,
+    done: F,
+    counts: Arc<Counts>,
+    era: u64,
+}
+
+impl<T, F: Fn(Done<T>)> Thread<T, F> {
+    fn run(mut self) {
+        let mut upkeep_at = Instant::now() + UPKEEP_EVERY;
+        loop {
+            match self.jobs.recv_deadline(upkeep_at) {
+                Ok(job) => {
+                    if self.commit(job) {
+                        break;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if Instant::now() >= upkeep_at {
+                upkeep_at =
+                    Instant::now() + if self.upkeep() { Duration::from_millis(50) } else { UPKEEP_EVERY };
+            }
+        }
+    }
+
+    /// Returns whether there is more to do.
+    fn upkeep(&mut self) -> bool {
+        let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
+        self.store.upkeep(now_ms).unwrap_or_else(|error| {
+            tracing::warn!(%error, "old readings could not be taken away");
+            false
+        })
+    }
+
+    /// Commits this job, and all that came meanwhile. Returns whether that was all.
+    fn commit(&mut self, first: Job<T>) -> bool {
+        let mut writes = Vec::new();
+        let mut stop = false;
+        let mut parts = Vec::new();
+        let mut next = Some(first);
+        while let Some(job) = next {
+            match job.to {
+                To::Stop => {
+                    stop = true;
+                    break;
+                }
+                To::Link { era, after } if era < self.era => self.fail(after, None),
+                to => {
+                    if let To::Caller(_) = to {
+                        self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+                    }
+                    parts.push((job.writes.len(), to));
+                    writes.extend(job.writes);
+                }
+            }
+            next = if writes.len() < MOST_WRITES { self.jobs.try_recv().ok() } else { None };
+        }
+        if parts.is_empty() {
+            return stop;
+        }
+        let start = Instant::now();
+        let committed = self.store.commit(writes);
+        self.counts.commits.fetch_add(1, Ordering::Relaxed);
+        self.counts.commits_us.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
+        match committed {
+            Ok(written) => self.tell(parts, written),
+            Err(error) => {
+                self.counts.failed.fetch_add(1, Ordering::Relaxed);
+                self.era += 1;
+                let error = Arc::new(error);
+                for (_, to) in parts {
+                    match to {
+                        To::Link { after, .. } => self.fail(after, Some(error.clone())),
+                        // Who does not wait any more need not be told.
+                        To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
+                        To::Stop => {}
+                    }
+                }
+            }
+        }
+        stop
+    }
+
+    fn tell(&self, parts: Vec<(usize, To<T>)>, written: Vec<Written>) {
+        let mut written = written.into_iter();
+        for (count, to) in parts {
+            let of_job = written.by_ref().take(count);
+            match to {
+                To::Link { after, .. } => (self.done)(Done::Written(after.into_iter().zip(of_job).collect())),
+                To::Caller(reply) => drop(reply.send(Ok(of_job.collect()))),
+                To::Stop => {}
+            }
+        }
+    }
+
+    fn fail(&self, after: Vec<T>, error: Option<Arc<StoreError>>) {
+        (self.done)(Done::Failed { after, era: self.era, error });
+    }
+}
