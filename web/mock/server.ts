@@ -1,0 +1,514 @@
+// A collector that is none: the API of docs/collector.md over made-up meters, for the tests and for work on the pages.
+// It also does what a real one only does on bad days: loses connections, answers 401, 429 and 503.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Alert, Command, CommandState, LiveEvent, Meter, Order, Role, Session } from '../src/api';
+import * as made from './data';
+
+/** What the collector sends with every page. */
+export const POLICY =
+  "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+export interface MockOptions {
+  /** What it serves beside the API. */
+  dist: string;
+  /** Unix seconds when it starts; the clock goes on from there. */
+  start_s?: number;
+  /** Who has to sign in with which token; nobody has to without any. */
+  tokens?: Record<string, Session>;
+  /** Who everybody is without tokens. */
+  role?: Role;
+  meters?: readonly made.MockMeter[];
+  /** Without alerts, commands and readings of the past. */
+  bare?: boolean;
+  /** Readings come by themselves, every so many milliseconds. */
+  tick_ms?: number;
+}
+
+class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly hint = '',
+  ) {
+    super(message);
+  }
+}
+
+export class Mock {
+  readonly start_s: number;
+  /** Paths (the beginning) that fail, and how. */
+  readonly failing = new Map<string, { status: number; retry_s?: number; times?: number }>();
+  /** Answers nothing at all while true: every connection is cut. */
+  dead = false;
+  /** Everything that was asked: `GET /meters`. */
+  readonly asked: string[] = [];
+  streams = 0;
+  private readonly options: MockOptions;
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private readonly listeners = new Set<ServerResponse>();
+  private readonly began_ms = Date.now();
+  private readonly sessions = new Map<string, Session>();
+  private readonly labels = new Map<number, string>();
+  private readonly settings = new Map<number, { suite: Meter['suite']; interval_s: number }>();
+  private readonly heard = new Map<number, NonNullable<Meter['last']>>();
+  private tokens;
+  private actions;
+  private commands: Command[];
+  private n = 1000;
+  private ticker: ReturnType<typeof setInterval> | null = null;
+  alerts: Alert[];
+
+  constructor(options: MockOptions) {
+    this.options = options;
+    this.start_s = options.start_s ?? Math.floor(Date.now() / 1000);
+    const now = this.start_s;
+    this.alerts = options.bare === true ? [] : made.firstAlerts(now);
+    this.commands = options.bare === true ? [] : made.firstCommands(now);
+    this.tokens = options.bare === true ? [] : made.firstTokens(now);
+    this.actions = options.bare === true ? [] : made.firstActions(now);
+    this.server = createServer((request, response) => void this.answer(request, response));
+    this.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  async listen(port = 0): Promise<string> {
+    await new Promise<void>((done) => this.server.listen(port, '127.0.0.1', done));
+    if (this.options.tick_ms !== undefined) {
+      this.ticker = setInterval(() => this.tick(), this.options.tick_ms);
+    }
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    if (this.ticker !== null) clearInterval(this.ticker);
+    this.cut();
+    await new Promise((done) => this.server.close(done));
+  }
+
+  /** Cuts all connections that are open. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.listeners.clear();
+  }
+
+  /** Forgets who is signed in. */
+  expire(): void {
+    this.sessions.clear();
+  }
+
+  now_s(): number {
+    return this.start_s + (Date.now() - this.began_ms) / 1000;
+  }
+
+  private get all(): readonly made.MockMeter[] {
+    return this.options.meters ?? made.METERS;
+  }
+
+  send(event: LiveEvent): void {
+    const text = `event: ${event.event}\ndata: ${JSON.stringify(event)}\n\n`;
+    for (const listener of this.listeners) listener.write(text);
+  }
+
+  /** A reading of that meter, now or when said. */
+  reading(meter: number, power_w?: number, at_s = Math.floor(this.now_s())): void {
+    const one = this.find(meter);
+    const watts = power_w ?? made.powerAt(one, at_s);
+    const energy_wh = made.registerAt(one, at_s);
+    this.heard.set(meter, { at_s, power_w: watts, energy_wh });
+    this.send({
+      event: 'reading',
+      meter,
+      n: this.n++,
+      at_s,
+      heard_ms: Math.round(this.now_s() * 1000),
+      power_w: watts,
+      energy_dwh: Math.round(energy_wh * 10),
+      suite: this.meter(one).suite,
+      rssi_dbm: one.rssi_dbm,
+    });
+  }
+
+  alert(meter: number | null, cause: string, detail: string): void {
+    const id = Math.max(0, ...this.alerts.map((alert) => alert.id)) + 1;
+    const alert: Alert = { id, meter, at_s: Math.floor(this.now_s()), cause, detail, acknowledged_s: null, acknowledged_by: null };
+    this.alerts.unshift(alert);
+    this.send({ event: 'alert', id, meter, at_s: alert.at_s, cause, detail });
+  }
+
+  /** How far the command is now. */
+  command(id: number, state: CommandState, answer: unknown = null): void {
+    const command = this.commands.find((one) => one.id === id);
+    if (command === undefined) throw new Error(`no command ${id}`);
+    command.state = state;
+    command.attempts = Math.max(1, command.attempts);
+    if (state !== 'waiting' && state !== 'sent') {
+      command.ended_s = Math.floor(this.now_s());
+      command.answer = answer;
+    }
+    this.send({ event: 'command', id, meter: command.meter, state });
+  }
+
+  private tick(): void {
+    const now = Math.floor(this.now_s());
+    for (const one of this.all) {
+      if (one.never === true || one.silent_s !== undefined) continue;
+      const before = this.heard.get(one.meter)?.at_s ?? this.start_s;
+      const { interval_s } = this.meter(one);
+      if (now - before >= interval_s) this.reading(one.meter, undefined, before + interval_s);
+    }
+    for (const command of this.commands) {
+      if (now - command.created_s > 6 && command.state === 'sent' && command.meter !== 262) {
+        this.command(command.id, 'done', this.answerTo(command));
+      } else if (now - command.created_s > 2 && command.state === 'waiting') this.command(command.id, 'sent');
+    }
+  }
+
+  private answerTo(command: Command): unknown {
+    const order = command.command;
+    if (typeof order !== 'object' || !('read-status' in order)) return null;
+    const meter = this.meter(this.find(command.meter));
+    return order['read-status'].page === 0
+      ? { settings: { time_s: Math.floor(this.now_s()) - 946_684_800, suite: meter.suite, interval_s: meter.interval_s, waiting: 0, starts: 4, stack_untouched_quads: 61 } }
+      : { metering: { energy_dwh: Math.round((meter.last?.energy_wh ?? 0) * 10), voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } };
+  }
+
+  private find(id: number): made.MockMeter {
+    const one = this.all.find(({ meter }) => meter === id);
+    if (one === undefined) throw new Refused(404, 'meter-unknown', `There is no meter ${id}.`, 'GET /meters lists them.');
+    return one;
+  }
+
+  private meter(one: made.MockMeter): Meter {
+    const last = this.heard.get(one.meter) ?? made.lastOf(one, this.start_s, this.start_s);
+    const mine = this.alerts.filter((alert) => alert.meter === one.meter);
+    const reports = last === null ? 0 : 9000 + one.meter;
+    return {
+      meter: one.meter,
+      label: this.labels.get(one.meter) ?? one.label,
+      epoch: 1,
+      suite: this.settings.get(one.meter)?.suite ?? one.suite,
+      interval_s: this.settings.get(one.meter)?.interval_s ?? one.interval_s,
+      revoked: one.revoked === true,
+      last,
+      heard_s: last === null ? null : last.at_s,
+      online: last !== null && this.now_s() - last.at_s < 3 * one.interval_s,
+      link: {
+        rssi_dbm: one.rssi_dbm,
+        reports,
+        repeats: last === null ? 0 : (one.meter * 7) % 60,
+        refused: one.meter === 259 ? 112 : 0,
+        lost: one.meter === 261 ? 3 : 0,
+      },
+      open_alerts: mine.filter((alert) => alert.acknowledged_s === null).length,
+      waiting_commands: this.commands.filter(
+        ({ meter, state }) => meter === one.meter && (state === 'waiting' || state === 'sent'),
+      ).length,
+    };
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.dead) {
+      request.socket.destroy();
+      return;
+    }
+    const url = new URL(request.url ?? '/', 'http://mock');
+    response.setHeader('Date', new Date(this.now_s() * 1000).toUTCString());
+    if (!url.pathname.startsWith('/api')) {
+      await this.page(url.pathname, response);
+      return;
+    }
+    const path = url.pathname.replace('/api/v1', '');
+    const method = request.method ?? 'GET';
+    this.asked.push(`${method} ${path}${url.search}`);
+    try {
+      for (const [start, failure] of this.failing) {
+        if (!path.startsWith(start)) continue;
+        if (failure.times !== undefined && --failure.times <= 0) this.failing.delete(start);
+        if (failure.retry_s !== undefined) response.setHeader('Retry-After', String(failure.retry_s));
+        throw new Refused(failure.status, `http-${failure.status}`, 'The store is not there.', 'The log says why; it is tried again.');
+      }
+      let text = '';
+      for await (const piece of request) text += String(piece);
+      const body: unknown = text === '' ? null : JSON.parse(text);
+      const who = this.who(request);
+      if (path === '/events') {
+        this.need(who, false);
+        this.stream(request, response);
+        return;
+      }
+      const found = this.route(method, path, url.searchParams, body as Record<string, unknown> | null, who, response);
+      if (found === undefined) {
+        response.writeHead(204).end();
+        return;
+      }
+      response.writeHead(response.statusCode, { 'Content-Type': 'application/json' }).end(JSON.stringify(found));
+    } catch (error) {
+      const refused = error instanceof Refused ? error : new Refused(400, 'bad', String(error));
+      const { code, message, hint } = refused;
+      response.writeHead(refused.status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ error: { code, message, hint } }));
+    }
+  }
+
+  private who(request: IncomingMessage): Session | null {
+    if (this.options.tokens === undefined) return { name: 'loopback', role: this.options.role ?? 'administrator' };
+    const cookie = /wattseal=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
+    return cookie === undefined ? null : (this.sessions.get(cookie) ?? null);
+  }
+
+  private need(who: Session | null, administrator: boolean): Session {
+    if (who === null) throw new Refused(401, 'token-missing', 'This needs a token.', 'POST /session with one.');
+    if (administrator && who.role !== 'administrator') throw new Refused(403, 'not-allowed', 'This is for administrators.');
+    return who;
+  }
+
+  private route(
+    method: string,
+    path: string,
+    args: URLSearchParams,
+    body: Record<string, unknown> | null,
+    who: Session | null,
+    response: ServerResponse,
+  ): unknown {
+    const [room = '', id = '', rest = '', last = ''] = path.slice(1).split('/');
+    const key = `${method} ${room}${id === '' ? '' : '/:'}${rest === '' ? '' : `/${rest}`}${last === '' ? '' : '/:'}`;
+    const limit = Number(args.get('limit') ?? 1000);
+    const before = Number(args.get('before') ?? Infinity);
+    if (key === 'GET health') return { status: 'ok', version: '0.1.0' };
+    if (key === 'POST session') {
+      const found = this.options.tokens?.[String(body?.['token'])];
+      if (found === undefined) throw new Refused(401, 'token-unknown', 'This token is not known.');
+      const cookie = `s${this.sessions.size + 1}`;
+      this.sessions.set(cookie, found);
+      response.setHeader('Set-Cookie', `wattseal=${cookie}; HttpOnly; SameSite=Strict; Path=/`);
+      return found;
+    }
+    const session = this.need(who, false);
+    const administrator = (): void => void this.need(who, true);
+    const page = <T extends { id: number }>(all: readonly T[]): T[] => all.filter((one) => one.id < before).slice(0, limit);
+    switch (key) {
+      case 'GET session':
+        return session;
+      case 'DELETE session':
+        this.sessions.clear();
+        return undefined;
+      case 'GET meters':
+        return this.all.map((one) => this.meter(one));
+      case 'GET meters/:':
+        return this.meter(this.find(Number(id)));
+      case 'PATCH meters/:': {
+        administrator();
+        const one = this.find(Number(id));
+        this.labels.set(one.meter, String(body?.['label'] ?? ''));
+        this.send({ event: 'meter', meter: one.meter });
+        return this.meter(one);
+      }
+      case 'GET meters/:/readings':
+        return this.readings(this.find(Number(id)), args);
+      case 'GET consumption':
+        return this.consumption(args);
+      case 'GET alerts': {
+        const meter = args.get('meter');
+        return page(
+          this.alerts.filter(
+            (alert) =>
+              (meter === null || alert.meter === Number(meter)) && (args.get('open') !== 'true' || alert.acknowledged_s === null),
+          ),
+        );
+      }
+      case 'POST alerts/:/acknowledge': {
+        administrator();
+        const alert = this.alerts.find((one) => one.id === Number(id));
+        if (alert === undefined) throw new Refused(404, 'alert-unknown', `There is no alert ${id}.`);
+        alert.acknowledged_s = Math.floor(this.now_s());
+        alert.acknowledged_by = session.name;
+        return alert;
+      }
+      case 'GET meters/:/commands':
+        return this.commands.filter(({ meter }) => meter === Number(id)).slice(0, limit);
+      case 'POST meters/:/commands': {
+        administrator();
+        const one = this.find(Number(id));
+        const command: Command = {
+          id: Math.max(0, ...this.commands.map((each) => each.id)) + 1,
+          meter: one.meter,
+          command: body?.['command'] as Order,
+          state: 'waiting',
+          attempts: 0,
+          by: session.name,
+          created_s: Math.floor(this.now_s()),
+          ended_s: null,
+          answer: null,
+        };
+        this.commands.unshift(command);
+        response.statusCode = 201;
+        return command;
+      }
+      case 'DELETE meters/:/commands/:': {
+        administrator();
+        const command = this.commands.find((one) => one.id === Number(last));
+        if (command === undefined) throw new Refused(404, 'command-unknown', `There is no command ${last}.`);
+        if (command.ended_s !== null) throw new Refused(409, 'command-ended', 'This command has ended.', 'Nothing is left to withdraw.');
+        this.command(command.id, 'withdrawn');
+        return command;
+      }
+      case 'GET costs':
+        return made.COSTS;
+      case 'GET tokens':
+        administrator();
+        return this.tokens;
+      case 'POST tokens': {
+        administrator();
+        const token = {
+          id: this.tokens.length + 1,
+          name: String(body?.['name']),
+          role: body?.['role'] as Role,
+          created_s: Math.floor(this.now_s()),
+          last_used_s: null,
+          revoked_s: null,
+        };
+        this.tokens = [...this.tokens, token];
+        response.statusCode = 201;
+        return { ...token, token: 'wst_mock-mock-mock-mock-mock-mock-mock-mock-mock' };
+      }
+      case 'DELETE tokens/:':
+        administrator();
+        this.tokens = this.tokens.map((token) =>
+          token.id === Number(id) ? { ...token, revoked_s: Math.floor(this.now_s()) } : token,
+        );
+        return undefined;
+      case 'GET actions':
+        administrator();
+        return page(this.actions);
+      default:
+        throw new Refused(404, 'path-unknown', `There is no ${method} ${path}.`);
+    }
+  }
+
+  private range(args: URLSearchParams): [number, number] {
+    const at = (name: string, otherwise: number): number => {
+      const text = args.get(name);
+      const value = text === null ? otherwise : Date.parse(text) / 1000;
+      if (!Number.isFinite(value)) throw new Refused(400, 'time', `${name} is not RFC 3339: ${text}`);
+      return value;
+    };
+    return [at('from', this.start_s - 86_400), at('to', this.now_s())];
+  }
+
+  /** How far back it knows its meters, and until when. */
+  private known(one: made.MockMeter): [number, number] {
+    if (one.never === true || this.options.bare === true) return [0, 0];
+    const until = one.silent_s === undefined ? this.now_s() : this.start_s - one.silent_s;
+    return [this.start_s - 200 * 86_400, until];
+  }
+
+  private readings(one: made.MockMeter, args: URLSearchParams): unknown {
+    const [from, to] = this.range(args);
+    const [since, until] = this.known(one);
+    const resolution = args.get('resolution') ?? 'raw';
+    const limit = Math.min(10_000, Number(args.get('limit') ?? 10_000));
+    if (resolution === 'raw') {
+      const at_s: number[] = [];
+      const first = Math.ceil(Math.max(from, since) / one.interval_s) * one.interval_s;
+      for (let at = first; at < Math.min(to, until); at += one.interval_s) {
+        // A quarter of an hour ago it was away for four minutes.
+        if (one.meter === 258 && at > this.start_s - 1500 && at < this.start_s - 1260) continue;
+        at_s.push(at);
+      }
+      const next = at_s.length > limit ? at_s[limit] : null;
+      at_s.length = Math.min(at_s.length, limit);
+      return {
+        meter: one.meter,
+        resolution,
+        at_s,
+        power_w: at_s.map((at) => made.powerAt(one, at)),
+        energy_wh: at_s.map((at) => made.registerAt(one, at)),
+        next: next === null || next === undefined ? null : new Date(next * 1000).toISOString(),
+      };
+    }
+    const at_s = made.starts(resolution, Math.max(from, since), Math.min(to, until));
+    const whole = at_s.map((start) => {
+      const end = Math.min(made.endOf(resolution, start), until);
+      let least = Infinity;
+      let most = -Infinity;
+      for (let at = start; at < end; at += 900) {
+        const part = made.quarter(one, Math.floor(at / 900) * 900);
+        least = Math.min(least, part.least);
+        most = Math.max(most, part.most);
+      }
+      const used = made.usedWh(one, start, end);
+      return { least, most, used, mean: Math.round((used * 36_000) / Math.max(1, end - start)) / 10, end };
+    });
+    return {
+      meter: one.meter,
+      resolution,
+      at_s,
+      power_w: whole.map(({ mean }) => mean),
+      power_min_w: whole.map(({ least }) => least),
+      power_max_w: whole.map(({ most }) => most),
+      used_wh: whole.map(({ used }) => used),
+      readings: whole.map(({ end }, i) => Math.floor((end - (at_s[i] ?? 0)) / one.interval_s)),
+      next: null,
+    };
+  }
+
+  private consumption(args: URLSearchParams): unknown {
+    const [from, to] = this.range(args);
+    const step = args.get('resolution') ?? 'day';
+    const meter = args.get('meter');
+    const start_s = this.options.bare === true ? [] : made.starts(step, from, Math.min(to, this.now_s()));
+    return {
+      resolution: step,
+      zone: made.ZONE,
+      start_s,
+      meters: this.all
+        .filter((one) => one.never !== true && (meter === null || one.meter === Number(meter)))
+        .map((one) => ({
+          meter: one.meter,
+          used_wh: start_s.map((start) => {
+            const [since, until] = this.known(one);
+            const end = Math.min(made.endOf(step, start), until);
+            return end <= Math.max(start, since) ? null : made.usedWh(one, Math.max(start, since), end);
+          }),
+        })),
+    };
+  }
+
+  private stream(request: IncomingMessage, response: ServerResponse): void {
+    this.streams++;
+    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+    response.write(': here\n\n');
+    this.listeners.add(response);
+    const still = setInterval(() => response.write(': here\n\n'), 15_000);
+    request.on('close', () => {
+      clearInterval(still);
+      this.listeners.delete(response);
+    });
+  }
+
+  private async page(path: string, response: ServerResponse): Promise<void> {
+    response.setHeader('Content-Security-Policy', POLICY);
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    const name = normalize(path === '/' ? '/index.html' : path);
+    try {
+      const file = await readFile(join(this.options.dist, name));
+      response.writeHead(200, { 'Content-Type': TYPES[extname(name)] ?? 'application/octet-stream' }).end(file);
+    } catch {
+      response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not here');
+    }
+  }
+}

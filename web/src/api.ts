@@ -1,0 +1,375 @@
+// The collector's HTTP API, as docs/collector.md has it: its shapes, and a client that says what went wrong and what to do.
+
+export type Suite = 'none' | 'aes128-gcm' | 'aes256-gcm' | 'ecies' | 'ecies-ecdsa';
+export const SUITES: readonly Suite[] = ['none', 'aes128-gcm', 'aes256-gcm', 'ecies', 'ecies-ecdsa'];
+
+export type Role = 'viewer' | 'administrator';
+
+export interface Session {
+  name: string;
+  role: Role;
+}
+
+export interface Health {
+  status: string;
+  version: string;
+}
+
+export interface Meter {
+  meter: number;
+  label: string;
+  epoch: number;
+  suite: Suite;
+  interval_s: number;
+  revoked: boolean;
+  last: { at_s: number; power_w: number; energy_wh: number } | null;
+  heard_s: number | null;
+  online: boolean;
+  link: { rssi_dbm: number | null; reports: number; repeats: number; refused: number; lost: number };
+  open_alerts: number;
+  waiting_commands: number;
+}
+
+export type Resolution = 'raw' | 'quarter' | 'hour' | 'day';
+
+/** Measurements as they came: `power_w[i]` is the mean from the measurement before until `at_s[i]`. */
+export interface RawReadings {
+  meter: number;
+  resolution: 'raw';
+  at_s: number[];
+  power_w: number[];
+  energy_wh: number[];
+  next: number | string | null;
+}
+
+/** Intervals: `at_s[i]` is the start, `power_w[i]` the mean. */
+export interface RolledReadings {
+  meter: number;
+  resolution: 'quarter' | 'hour' | 'day';
+  at_s: number[];
+  power_w: number[];
+  power_min_w: number[];
+  power_max_w: number[];
+  used_wh: number[];
+  readings: number[];
+  next: number | string | null;
+}
+
+export type Step = 'quarter' | 'hour' | 'day' | 'week' | 'month';
+
+/** Used energy by interval; days, weeks and months begin at midnight in `zone`, the collector's. */
+export interface Consumption {
+  resolution: Step;
+  zone: string;
+  start_s: number[];
+  meters: { meter: number; used_wh: (number | null)[] }[];
+}
+
+export interface Alert {
+  id: number;
+  meter: number | null;
+  at_s: number;
+  cause: string;
+  detail: string;
+  acknowledged_s: number | null;
+  acknowledged_by: string | null;
+}
+
+export type CommandState = 'waiting' | 'sent' | 'done' | 'refused' | 'withdrawn';
+
+export type Order =
+  | { configure: { interval_s: number; suite: Suite } }
+  | { calibrate: { voltage_uv: number; current_ua: number; phase: number } }
+  | { register: { meter: number; address: number; collector_address: number } }
+  | 'set-time'
+  | { 'read-status': { page: 0 | 1 } }
+  | 'reboot';
+
+export interface Command {
+  id: number;
+  meter: number;
+  command: Order;
+  state: CommandState;
+  attempts: number;
+  by: string;
+  created_s: number;
+  ended_s: number | null;
+  answer: unknown;
+}
+
+export interface Cost {
+  suite: Suite;
+  prepare_ms: number | null;
+  energy_uj: number | null;
+  air_bytes: number | null;
+  round_trip_ms: number | null;
+  source: string;
+}
+
+export interface Token {
+  id: number;
+  name: string;
+  role: Role;
+  created_s: number;
+  last_used_s: number | null;
+  revoked_s: number | null;
+}
+
+/** What POST /tokens answers: the only time that the secret is shown. */
+export interface NewToken extends Token {
+  token: string;
+}
+
+export interface Action {
+  id: number;
+  at_s: number;
+  who: string;
+  what: string;
+}
+
+export interface ReadingEvent {
+  event: 'reading';
+  meter: number;
+  n: number;
+  at_s: number;
+  heard_ms: number;
+  power_w: number;
+  energy_dwh: number;
+  suite: Suite;
+  rssi_dbm: number | null;
+}
+
+export interface AlertEvent {
+  event: 'alert';
+  id: number;
+  meter: number | null;
+  at_s: number;
+  cause: string;
+  detail: string;
+}
+
+export interface CommandEvent {
+  event: 'command';
+  id: number;
+  meter: number;
+  state: CommandState;
+}
+
+export interface MeterEvent {
+  event: 'meter';
+  meter: number;
+}
+
+/** `resync` says that some were left out: load everything again. */
+export type LiveEvent = ReadingEvent | AlertEvent | CommandEvent | MeterEvent | { event: 'resync' };
+
+/** What went wrong, in words for a person. `status` 0: no answer. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly hint: string,
+    readonly retryAfterS: number | null = null,
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+export interface Range {
+  /** Unix seconds. */
+  from_s: number;
+  /** Unix seconds, not included. */
+  to_s: number;
+}
+
+/** RFC 3339, which the arguments of the API are. */
+export function rfc3339(unix_s: number): string {
+  return new Date(Math.round(unix_s) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+type Query = Record<string, string | number | boolean | undefined>;
+
+function withQuery(path: string, query: Query): string {
+  const args = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) args.set(name, String(value));
+  const text = args.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+export interface ApiOptions {
+  /** Where the API is: `/api/v1` of this origin. */
+  base?: string;
+  fetch?: typeof fetch;
+  /** Called when the collector says that nobody is signed in. */
+  onSignedOut?: () => void;
+  /** Called with the collector's clock (Unix milliseconds) when an answer tells it. */
+  onClock?: (collector_ms: number) => void;
+  sleep?: (ms: number) => Promise<void>;
+}
+
+const ANSWER_WITHIN_MS = 20_000;
+const MOST_WAIT_S = 10;
+const ROWS_A_PAGE = 10_000;
+
+export class Api {
+  readonly base: string;
+  private readonly fetch: typeof fetch;
+  private readonly options: ApiOptions;
+
+  constructor(options: ApiOptions = {}) {
+    this.base = options.base ?? '/api/v1';
+    this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
+    this.options = options;
+  }
+
+  health = () => this.ask<Health>('GET', '/health');
+
+  session = () => this.ask<Session>('GET', '/session');
+  signIn = (token: string) => this.ask<Session>('POST', '/session', { token });
+  signOut = () => this.ask<void>('DELETE', '/session');
+
+  meters = () => this.ask<Meter[]>('GET', '/meters');
+  meter = (meter: number) => this.ask<Meter>('GET', `/meters/${meter}`);
+  rename = (meter: number, label: string) => this.ask<Meter>('PATCH', `/meters/${meter}`, { label });
+
+  readings(meter: number, range: Range, resolution: 'raw'): Promise<RawReadings>;
+  readings(meter: number, range: Range, resolution: Exclude<Resolution, 'raw'>): Promise<RolledReadings>;
+  /** All rows of the range, page after page. */
+  async readings(meter: number, range: Range, resolution: Resolution): Promise<RawReadings | RolledReadings> {
+    let whole: Record<string, unknown> | null = null;
+    let from = rfc3339(range.from_s);
+    for (;;) {
+      const page = await this.ask<Record<string, unknown>>(
+        'GET',
+        withQuery(`/meters/${meter}/readings`, { from, to: rfc3339(range.to_s), resolution, limit: ROWS_A_PAGE }),
+      );
+      if (whole === null) whole = page;
+      else {
+        for (const [name, column] of Object.entries(page)) {
+          const before = whole[name];
+          if (Array.isArray(column) && Array.isArray(before)) whole[name] = before.concat(column);
+        }
+      }
+      const next = page['next'];
+      if (next === null || next === undefined) break;
+      const on = typeof next === 'number' ? rfc3339(next) : String(next);
+      if (on === from) break;
+      from = on;
+    }
+    return { ...whole, next: null } as unknown as RawReadings | RolledReadings;
+  }
+
+  consumption = (range: Range, resolution: Step, meter?: number) =>
+    this.ask<Consumption>(
+      'GET',
+      withQuery('/consumption', { from: rfc3339(range.from_s), to: rfc3339(range.to_s), resolution, meter }),
+    );
+
+  alerts = (query: { meter?: number; open?: boolean; limit?: number; before?: number } = {}) =>
+    this.ask<Alert[]>(
+      'GET',
+      withQuery('/alerts', {
+        meter: query.meter,
+        open: query.open === true ? true : undefined,
+        limit: query.limit,
+        before: query.before,
+      }),
+    );
+  acknowledge = (alert: number) => this.ask<Alert>('POST', `/alerts/${alert}/acknowledge`);
+
+  commands = (meter: number, limit?: number) =>
+    this.ask<Command[]>('GET', withQuery(`/meters/${meter}/commands`, { limit }));
+  command = (meter: number, command: Order) => this.ask<Command>('POST', `/meters/${meter}/commands`, { command });
+  withdraw = (meter: number, id: number) => this.ask<Command>('DELETE', `/meters/${meter}/commands/${id}`);
+
+  costs = () => this.ask<Cost[]>('GET', '/costs');
+
+  tokens = () => this.ask<Token[]>('GET', '/tokens');
+  newToken = (name: string, role: Role) => this.ask<NewToken>('POST', '/tokens', { name, role });
+  revokeToken = (id: number) => this.ask<void>('DELETE', `/tokens/${id}`);
+  actions = (query: { limit?: number; before?: number } = {}) =>
+    this.ask<Action[]>('GET', withQuery('/actions', query));
+
+  /** The events' stream, open; `signal` closes it. */
+  async events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.send('GET', '/events', undefined, signal, 'text/event-stream');
+    if (response.body === null) throw new ApiError(0, 'no-stream', 'The collector sent no events.', 'Reload the page.');
+    return response.body;
+  }
+
+  private async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
+      try {
+        const response = await this.send(method, path, body, late.signal, 'application/json');
+        if (response.status === 204) return undefined as T;
+        const text = await response.text();
+        return (text === '' ? undefined : JSON.parse(text)) as T;
+      } catch (error) {
+        // Asked too fast: what only reads waits as long as it is told to.
+        const again =
+          error instanceof ApiError && error.status === 429 && method === 'GET' && tries < 3 ? error.retryAfterS : null;
+        if (again === null || again > MOST_WAIT_S) throw error;
+        await (this.options.sleep ?? ((ms) => new Promise((done) => setTimeout(done, ms))))(1000 * Math.max(again, 1));
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  }
+
+  private async send(
+    method: string,
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    accept: string,
+  ): Promise<Response> {
+    const headers: Record<string, string> = { Accept: accept };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    let response: Response;
+    try {
+      response = await this.fetch(this.base + path, {
+        method,
+        headers,
+        signal,
+        cache: 'no-store',
+        credentials: 'same-origin',
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    } catch {
+      throw new ApiError(
+        0,
+        'no-answer',
+        'The collector does not answer.',
+        'Check that it runs and that this device reaches it; the dashboard keeps trying.',
+      );
+    }
+    const date = Date.parse(response.headers.get('Date') ?? '');
+    if (!Number.isNaN(date)) this.options.onClock?.(date);
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    // A wrong token at the sign-in is the form's to tell.
+    if (response.status === 401 && !(method === 'POST' && path === '/session')) this.options.onSignedOut?.();
+    throw error;
+  }
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const retry = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  const retryAfterS = Number.isFinite(retry) ? retry : null;
+  try {
+    const { error } = (await response.json()) as { error: { code: string; message: string; hint?: string } };
+    return new ApiError(response.status, error.code, error.message, error.hint ?? '', retryAfterS);
+  } catch {
+    return new ApiError(
+      response.status,
+      `http-${response.status}`,
+      `The collector answered with ${response.status}${response.statusText === '' ? '' : ` (${response.statusText})`}.`,
+      response.status >= 500 ? 'Its log says why; try again in a moment.' : '',
+      retryAfterS,
+    );
+  }
+}

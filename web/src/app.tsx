@@ -1,0 +1,247 @@
+// The frame around every page: navigation, connection, theme, who is signed in.
+
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Meter } from './api';
+import { Badge, Failed, Loading } from './parts/basics';
+import * as show from './format';
+import { Administration } from './pages/administration';
+import { AlertsPage } from './pages/alerts';
+import { ConsumptionPage } from './pages/consumption';
+import { MeterPage } from './pages/meter';
+import { Overview } from './pages/overview';
+import { SignIn } from './pages/signin';
+import { type Route, useRoute } from './router';
+import { type State, store, useEvents, useStore } from './store';
+import { type Choice, choose, useTheme } from './theme';
+import { causeName, meterName } from './words';
+
+const PAGES: readonly { page: Route['page']; name: string; link: string; icon: string }[] = [
+  { page: 'overview', name: 'Overview', link: '#/', icon: 'M3 3h8v8H3zM13 3h8v8h-8zM3 13h8v8H3zM13 13h8v8h-8z' },
+  { page: 'consumption', name: 'Consumption', link: '#/consumption', icon: 'M3 21V11h4v10zM10 21V4h4v17zM17 21v-7h4v7z' },
+  {
+    page: 'alerts',
+    name: 'Alerts',
+    link: '#/alerts',
+    icon: 'M12 2 1 21h22zM11 9h2v6h-2zM11 17h2v2h-2z',
+  },
+  {
+    page: 'administration',
+    name: 'Administration',
+    link: '#/administration',
+    icon: 'M12 2 4 5v6c0 5 3.4 9.7 8 11 4.600-1.300 8-6 8-11V5z',
+  },
+];
+
+function titleOf(route: Route, meters: ReadonlyMap<number, Meter>): string {
+  switch (route.page) {
+    case 'meter':
+      return meterName(meters.get(route.meter) ?? { meter: route.meter, label: '' });
+    case 'unknown':
+      return 'No such page';
+    default:
+      return PAGES.find(({ page }) => page === route.page)?.name ?? '';
+  }
+}
+
+export function App(): JSX.Element {
+  const state = useStore();
+  useEffect(() => {
+    void store.start();
+    const hurry = (): void => {
+      if (document.visibilityState === 'visible') store.hurry();
+    };
+    window.addEventListener('online', hurry);
+    document.addEventListener('visibilitychange', hurry);
+    return () => {
+      window.removeEventListener('online', hurry);
+      document.removeEventListener('visibilitychange', hurry);
+    };
+  }, []);
+
+  return (
+    <>
+      {state.session === undefined ? (
+        <main class="alone">
+          {state.sessionError === null ? (
+            <Loading what="the dashboard" />
+          ) : (
+            <>
+              <h1>WattSeal</h1>
+              <Failed error={state.sessionError} retry={() => void store.start()} />
+            </>
+          )}
+        </main>
+      ) : state.session === null ? (
+        <main class="alone">
+          <SignIn />
+        </main>
+      ) : (
+        <Dashboard state={state} />
+      )}
+      <p class="hidden" role="status">
+        {state.said}
+      </p>
+    </>
+  );
+}
+
+function Dashboard({ state }: { state: State }): JSX.Element {
+  const route = useRoute();
+  const administrator = state.session?.role === 'administrator';
+  const title = titleOf(route, state.meters);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const first = useRef(true);
+  const alerts = [...state.meters.values()].reduce((sum, meter) => sum + meter.open_alerts, 0);
+  const where = JSON.stringify(route);
+
+  useEffect(() => {
+    document.title = route.page === 'overview' ? 'WattSeal' : `${title} · WattSeal`;
+  }, [title, where]);
+  useEffect(() => {
+    // A new page is read from its heading on, and seen from its top.
+    if (!first.current) {
+      heading.current?.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+    }
+    first.current = false;
+  }, [where]);
+  useEvents((event) => {
+    if (event.event !== 'alert') return;
+    const meter = event.meter === null ? undefined : store.state.meters.get(event.meter);
+    const whose = event.meter === null ? 'Collector' : meterName(meter ?? { meter: event.meter, label: '' });
+    store.say(`Alert. ${whose}: ${causeName(event.cause)}.`);
+  }, []);
+
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          heading.current?.focus();
+        }}
+      >
+        To the content
+      </a>
+      <header class="top">
+        <a class="brand" href="#/">
+          <svg viewBox="0 0 32 32" aria-hidden="true">
+            <rect width="32" height="32" rx="7" />
+            <path d="M18 3 7 18h7l-2 11 12-16h-7z" />
+          </svg>
+          WattSeal
+        </a>
+        <nav aria-label="Pages">
+          <ul>
+            {PAGES.filter(({ page }) => page !== 'administration' || administrator).map(({ page, name, link, icon }) => (
+              <li key={page}>
+                <a href={link} aria-current={route.page === page ? 'page' : undefined}>
+                  <svg viewBox="0 0 24 24" aria-hidden="true">
+                    <path d={icon} fill-rule="evenodd" />
+                  </svg>
+                  <span>{name}</span>
+                  {page === 'alerts' && alerts > 0 && (
+                    <span class="count">
+                      <span class="hidden">, </span>
+                      {show.count(alerts)}
+                      <span class="hidden"> open</span>
+                    </span>
+                  )}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div class="top-right">
+          <ConnectionBadge state={state} />
+          <ThemeSwitch />
+        </div>
+      </header>
+      {state.connection === 'lost' && (
+        <div class="note warn banner">
+          <p>The connection to the collector is lost; what is shown is from before. The dashboard keeps trying.</p>
+          <button type="button" class="small" onClick={() => store.hurry()}>
+            Try now
+          </button>
+        </div>
+      )}
+      <main id="main">
+        {route.page === 'meter' && (
+          <p class="way">
+            <a href="#/">‹ All meters</a>
+          </p>
+        )}
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <Page route={route} administrator={administrator} />
+      </main>
+      <footer>
+        <span>
+          {state.session?.name} ({state.session?.role})
+        </span>
+        <button
+          type="button"
+          class="link"
+          onClick={() => void store.signOut().catch(() => store.say('Signing out failed; try again.'))}
+        >
+          Sign out
+        </button>
+        {state.version !== '' && <span>WattSeal {state.version}</span>}
+        <a href={`${store.api.base}/openapi.json`}>API</a>
+      </footer>
+    </>
+  );
+}
+
+function Page({ route, administrator }: { route: Route; administrator: boolean }): JSX.Element {
+  switch (route.page) {
+    case 'overview':
+      return <Overview />;
+    case 'meter':
+      return <MeterPage key={route.meter} id={route.meter} />;
+    case 'consumption':
+      return <ConsumptionPage />;
+    case 'alerts':
+      return <AlertsPage />;
+    case 'administration':
+      return administrator ? (
+        <Administration />
+      ) : (
+        <p class="note warn">This page is for administrators. Sign in with an administrator’s token to see it.</p>
+      );
+    case 'unknown':
+      return (
+        <p>
+          There is nothing here. <a href="#/">To the overview</a>
+        </p>
+      );
+  }
+}
+
+function ConnectionBadge({ state }: { state: State }): JSX.Element {
+  switch (state.connection) {
+    case 'live':
+      return <Badge tone="good">Live</Badge>;
+    case 'connecting':
+      return <Badge tone="plain">Connecting</Badge>;
+    case 'lost':
+      return <Badge tone="bad">Not connected</Badge>;
+  }
+}
+
+function ThemeSwitch(): JSX.Element {
+  const { choice } = useTheme();
+  return (
+    <label class="theme">
+      <span class="hidden">Colours</span>
+      <select value={choice} onChange={(event) => choose(event.currentTarget.value as Choice)}>
+        <option value="system">Auto</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,88 @@
+// A list of alerts, to be acknowledged by an administrator.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { ApiError, type Alert, type Meter } from '../api';
+import { meterLink } from '../router';
+import { store } from '../store';
+import { causeName, isSevere, meterName } from '../words';
+import { Ago, At, Badge, Failed } from './basics';
+
+interface Props {
+  alerts: readonly Alert[];
+  meters: ReadonlyMap<number, Meter>;
+  /** Whether each says whose it is. */
+  named: boolean;
+  administrator: boolean;
+  now_s: number;
+  onChanged: (alert: Alert) => void;
+}
+
+export function AlertList({ alerts, meters, named, administrator, now_s, onChanged }: Props): JSX.Element {
+  const [busy, setBusy] = useState<number | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+
+  const acknowledge = async (alert: Alert): Promise<void> => {
+    setBusy(alert.id);
+    setError(null);
+    try {
+      onChanged(await store.api.acknowledge(alert.id));
+      store.say(`Acknowledged: ${causeName(alert.cause)}.`);
+      if (alert.meter !== null) void store.loadMeter(alert.meter);
+    } catch (failed) {
+      if (failed instanceof ApiError) setError(failed);
+    } finally {
+      setBusy(null);
+    }
+  };
+
+  return (
+    <>
+      {error !== null && <Failed error={error} />}
+      <ul class="alerts">
+        {alerts.map((alert) => {
+          const open = alert.acknowledged_s === null;
+          const whose = alert.meter === null ? null : meters.get(alert.meter);
+          return (
+            <li key={alert.id} class={open ? 'open' : ''}>
+              <div class="alert-main">
+                <p class="alert-title">
+                  <Badge tone={!open ? 'plain' : isSevere(alert.cause) ? 'bad' : 'warn'}>{causeName(alert.cause)}</Badge>
+                  {named &&
+                    (alert.meter === null ? (
+                      <span>Collector</span>
+                    ) : (
+                      <a href={meterLink(alert.meter)}>
+                        {meterName(whose ?? { meter: alert.meter, label: '' })}
+                      </a>
+                    ))}
+                </p>
+                {alert.detail !== '' && <p>{alert.detail}</p>}
+                <p class="quiet">
+                  <At at_s={alert.at_s} /> (<Ago at_s={alert.at_s} now_s={now_s} />)
+                  {!open && (
+                    <>
+                      {' · '}acknowledged{alert.acknowledged_by !== null && ` by ${alert.acknowledged_by}`},{' '}
+                      <At at_s={alert.acknowledged_s} />
+                    </>
+                  )}
+                </p>
+              </div>
+              {open && administrator && (
+                <button
+                  type="button"
+                  class="small"
+                  disabled={busy === alert.id}
+                  onClick={() => void acknowledge(alert)}
+                  aria-label={`Acknowledge: ${causeName(alert.cause)}${named && alert.meter !== null ? `, ${meterName(whose ?? { meter: alert.meter, label: '' })}` : ''}`}
+                >
+                  Acknowledge
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}

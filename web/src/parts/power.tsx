@@ -1,0 +1,172 @@
+// A meter's power: the last hour as it comes, or a day, a week, a month in means.
+
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ApiError, Meter, RolledReadings } from '../api';
+import * as show from '../format';
+import { type PowerData, PowerPlot } from '../plots/power';
+import { POWER_RANGES, type PowerRange, type Span } from '../ranges';
+import { type Series, merged, withGaps, withPoint } from '../state';
+import { store, useEvents, useLoad, useNow } from '../store';
+import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
+
+const RELOAD_MS = 120_000;
+const FIRST = POWER_RANGES[0] as PowerRange;
+
+export function PowerCard({ meter }: { meter: Meter }): JSX.Element {
+  const [span, setSpan] = useState<Span>('hour');
+  const range = POWER_RANGES.find((one) => one.span === span) ?? FIRST;
+  return (
+    <Card
+      title="Power"
+      aside={
+        <Segments
+          name="Range"
+          options={POWER_RANGES.map((one) => ({ value: one.span, name: one.name }))}
+          value={span}
+          onChange={setSpan}
+        />
+      }
+    >
+      {range.step_s === 0 ? (
+        <LastHour key={meter.meter} meter={meter} range={range} />
+      ) : (
+        <Means key={`${meter.meter} ${span}`} meter={meter} range={range} />
+      )}
+    </Card>
+  );
+}
+
+function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Element {
+  const [series, setSeries] = useState<Series>({ at_s: [], power_w: [] });
+  const now_s = useNow(2000);
+  const found = useLoad(() => {
+    const at = store.now_s();
+    return store.api.readings(meter.meter, { from_s: at - range.seconds, to_s: at + 60 }, 'raw');
+  }, [meter.meter]);
+  useEffect(() => {
+    const loaded = found.data;
+    if (loaded !== null) setSeries((live) => merged(loaded, live, store.now_s() - range.seconds));
+  }, [found.data]);
+  useEvents(
+    (event) => {
+      if (event.event === 'resync') found.reload();
+      if (event.event !== 'reading' || event.meter !== meter.meter) return;
+      setSeries((before) => withPoint(before, event.at_s, event.power_w, store.now_s() - range.seconds));
+    },
+    [meter.meter],
+  );
+  const data = useMemo<PowerData>(() => withGaps(series, meter.interval_s), [series, meter.interval_s]);
+  return (
+    <Shown
+      data={data}
+      range={range}
+      from_s={now_s - range.seconds}
+      to_s={now_s}
+      loading={found.loading && series.at_s.length === 0}
+      error={found.error}
+      reload={found.reload}
+      empty="Readings appear here as the meter sends them."
+      head={['Time', 'Power']}
+      rows={() => series.at_s.map((at, i) => [show.dateTime(at), show.power(series.power_w[i])])}
+    />
+  );
+}
+
+function Means({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Element {
+  const [to_s, setTo] = useState(store.now_s());
+  const found = useLoad(async () => {
+    const at = store.now_s();
+    setTo(at);
+    const resolution = range.resolution === 'raw' ? 'quarter' : range.resolution;
+    return store.api.readings(meter.meter, { from_s: at - range.seconds, to_s: at }, resolution);
+  }, [meter.meter, range.span]);
+  useEffect(() => {
+    const timer = setInterval(found.reload, RELOAD_MS);
+    return () => clearInterval(timer);
+  }, []);
+  useEvents((event) => {
+    if (event.event === 'resync') found.reload();
+  }, []);
+  const data = useMemo(() => means(found.data, range.step_s), [found.data]);
+  return (
+    <Shown
+      data={data}
+      range={range}
+      from_s={to_s - range.seconds}
+      to_s={to_s}
+      loading={found.loading && found.data === null}
+      error={found.error}
+      reload={found.reload}
+      empty="This meter reported nothing in this time."
+      head={['Time', 'Mean', 'Least', 'Most', 'Used', 'Readings']}
+      rows={() => {
+        const rolled = found.data;
+        if (rolled === null) return [];
+        return rolled.at_s.map((at, i) => [
+          show.dateTime(at),
+          show.power(rolled.power_w[i]),
+          show.power(rolled.power_min_w[i]),
+          show.power(rolled.power_max_w[i]),
+          show.energy(rolled.used_wh[i]),
+          show.count(rolled.readings[i] ?? 0),
+        ]);
+      }}
+    />
+  );
+}
+
+/** For the plot: a hole where intervals are missing, and the last one drawn to its end. */
+export function means(rolled: RolledReadings | null, step_s: number): PowerData {
+  const data = { at_s: [] as number[], power_w: [] as (number | null)[], least_w: [] as (number | null)[], most_w: [] as (number | null)[] };
+  const put = (at: number, power: number | null, least: number | null, most: number | null): void => {
+    data.at_s.push(at);
+    data.power_w.push(power);
+    data.least_w.push(least);
+    data.most_w.push(most);
+  };
+  rolled?.at_s.forEach((at, i) => {
+    const mean = rolled.power_w[i] ?? null;
+    const least = rolled.power_min_w[i] ?? null;
+    const most = rolled.power_max_w[i] ?? null;
+    put(at, mean, least, most);
+    const next = rolled.at_s[i + 1];
+    if (next === undefined || next > at + step_s) {
+      put(at + step_s, mean, least, most);
+      if (next !== undefined) put(at + step_s + 1, null, null, null);
+    }
+  });
+  return data;
+}
+
+interface ShownProps {
+  data: PowerData;
+  range: PowerRange;
+  from_s: number;
+  to_s: number;
+  loading: boolean;
+  error: ApiError | null;
+  reload: () => void;
+  empty: string;
+  head: readonly string[];
+  rows: () => readonly (readonly string[])[];
+}
+
+function Shown({ data, range, from_s, to_s, loading, error, reload, empty, head, rows }: ShownProps): JSX.Element {
+  const name = `the last ${range.name.toLowerCase()}`;
+  return (
+    <>
+      {error !== null && <Failed error={error} retry={reload} />}
+      {loading ? (
+        <Loading what="the power" />
+      ) : data.at_s.length === 0 ? (
+        error === null && <Empty title={`No readings in ${name}`}>{empty}</Empty>
+      ) : (
+        <>
+          <PowerPlot data={data} step_s={range.step_s} from_s={from_s} to_s={to_s} rangeName={name} />
+          <DataTable caption={`Power in ${name}`} head={head} rows={rows} />
+        </>
+      )}
+    </>
+  );
+}

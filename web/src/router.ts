@@ -1,0 +1,34 @@
+// Pages by what stands behind the #, so that the server needs to know of no page but one.
+
+import { useEffect, useState } from 'preact/hooks';
+
+export type Route =
+  | { page: 'overview' }
+  | { page: 'meter'; meter: number }
+  | { page: 'consumption' }
+  | { page: 'alerts' }
+  | { page: 'administration' }
+  | { page: 'unknown' };
+
+export function routeOf(hash: string): Route {
+  const path = hash.replace(/^#?\/?/, '').replace(/\/$/, '');
+  if (path === '') return { page: 'overview' };
+  const meter = /^meters\/(\d{1,5})$/.exec(path);
+  if (meter !== null) return { page: 'meter', meter: Number(meter[1]) };
+  if (path === 'consumption' || path === 'alerts' || path === 'administration') return { page: path };
+  return { page: 'unknown' };
+}
+
+export function meterLink(meter: number): string {
+  return `#/meters/${meter}`;
+}
+
+export function useRoute(): Route {
+  const [route, set] = useState(routeOf(location.hash));
+  useEffect(() => {
+    const changed = (): void => set(routeOf(location.hash));
+    window.addEventListener('hashchange', changed);
+    return () => window.removeEventListener('hashchange', changed);
+  }, []);
+  return route;
+}

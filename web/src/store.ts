@@ -1,0 +1,297 @@
+// The one place that holds what all pages share: session, meters, the connection, and the clock of the collector.
+
+import { useEffect, useState } from 'preact/hooks';
+import { Api, ApiError, type Alert, type CommandEvent, type LiveEvent, type Meter, type Session } from './api';
+import { type Connection, Live } from './live';
+import { type Series, merged, withPoint, withReading } from './state';
+
+/** How much of a meter's power is kept for the small plots. */
+export const SPARK_S = 900;
+const SHOWN_EVERY_MS = 250;
+const LOADED_EVERY_MS = 60_000;
+
+export type Loaded = 'loading' | 'ready' | ApiError;
+
+export interface State {
+  /** undefined: not asked yet; null: nobody is signed in. */
+  session: Session | null | undefined;
+  sessionError: ApiError | null;
+  connection: Connection;
+  meters: ReadonlyMap<number, Meter>;
+  metersLoaded: Loaded;
+  sparks: ReadonlyMap<number, Series>;
+  /** What the screen reader is told. */
+  said: string;
+  version: string;
+}
+
+type Listener = (event: LiveEvent) => void;
+
+export class Store {
+  readonly api: Api;
+  state: State = {
+    session: undefined,
+    sessionError: null,
+    connection: 'connecting',
+    meters: new Map(),
+    metersLoaded: 'loading',
+    sparks: new Map(),
+    said: '',
+    version: '',
+  };
+  private readonly live: Live;
+  private readonly watchers = new Set<() => void>();
+  private readonly listeners = new Set<Listener>();
+  private readonly asked = new Set<number>();
+  private askingSparks = Promise.resolve();
+  private clockAhead_ms: number | null = null;
+  private told: ReturnType<typeof setTimeout> | null = null;
+  private again: ReturnType<typeof setInterval> | null = null;
+
+  constructor(base?: string) {
+    this.api = new Api({
+      ...(base === undefined ? {} : { base }),
+      onSignedOut: () => this.signedOut(),
+      onClock: (collector_ms) => this.setClock(collector_ms),
+    });
+    this.live = new Live({
+      open: (signal) => this.api.events(signal),
+      onEvent: (event) => this.heard(event),
+      onOpen: (again) => {
+        if (again) {
+          this.say('Connected again.');
+          this.resync();
+        }
+      },
+      onConnection: (connection) => {
+        if (connection === 'lost' && this.state.connection === 'live') this.say('The connection to the collector is lost.');
+        this.change({ connection });
+      },
+    });
+  }
+
+  /** Unix seconds by the collector's clock, so that "3 s ago" is right where this device's clock is not. */
+  now_s(): number {
+    return (Date.now() + (this.clockAhead_ms ?? 0)) / 1000;
+  }
+
+  private setClock(collector_ms: number): void {
+    // The header has whole seconds and took a moment: what is within two seconds is the same clock.
+    const ahead = collector_ms + 500 - Date.now();
+    const known = this.clockAhead_ms;
+    if (known === null || Math.abs(ahead - known) > 2000) this.clockAhead_ms = Math.abs(ahead) < 2000 ? 0 : ahead;
+  }
+
+  watch(watcher: () => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  /** Every event, as it comes; `resync` also after a connection that was lost. */
+  listen(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  say(said: string): void {
+    // The same words twice are read twice only if something changes.
+    this.change({ said: this.state.said === said ? `${said}\u00a0` : said });
+  }
+
+  async start(): Promise<void> {
+    try {
+      const session = await this.api.session();
+      this.signedIn(session);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return;
+      this.change({ sessionError: error instanceof ApiError ? error : new ApiError(0, 'unknown', String(error), '') });
+    }
+  }
+
+  signedIn(session: Session): void {
+    this.asked.clear();
+    this.change({ session, sessionError: null, metersLoaded: 'loading', meters: new Map(), sparks: new Map() });
+    void this.loadMeters();
+    void this.api.health().then(
+      ({ version }) => this.change({ version }),
+      () => undefined,
+    );
+    this.live.start();
+    this.again ??= setInterval(() => void this.loadMeters(), LOADED_EVERY_MS);
+  }
+
+  async signOut(): Promise<void> {
+    await this.api.signOut();
+    this.signedOut();
+    // On loopback without tokens nobody has to sign in.
+    await this.start();
+  }
+
+  private signedOut(): void {
+    this.live.stop();
+    if (this.again !== null) clearInterval(this.again);
+    this.again = null;
+    this.change({ session: null, sessionError: null, meters: new Map(), sparks: new Map(), metersLoaded: 'loading' });
+  }
+
+  hurry(): void {
+    this.live.hurry();
+  }
+
+  async loadMeters(): Promise<void> {
+    try {
+      const meters = await this.api.meters();
+      this.change({ meters: new Map(meters.map((meter) => [meter.meter, meter])), metersLoaded: 'ready' });
+    } catch (error) {
+      // What is shown stays while there is any; the connection's state says that it is old.
+      if (error instanceof ApiError && this.state.metersLoaded !== 'ready') this.change({ metersLoaded: error });
+    }
+  }
+
+  async loadMeter(meter: number): Promise<void> {
+    try {
+      this.putMeter(await this.api.meter(meter));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) {
+        const meters = new Map(this.state.meters);
+        if (meters.delete(meter)) this.change({ meters });
+      }
+    }
+  }
+
+  putMeter(meter: Meter): void {
+    this.change({ meters: new Map(this.state.meters).set(meter.meter, meter) });
+  }
+
+  /** Loads the last quarter of an hour for a small plot, once, one meter after the other. */
+  wantSpark(meter: number): void {
+    if (this.asked.has(meter)) return;
+    this.asked.add(meter);
+    this.askingSparks = this.askingSparks.then(async () => {
+      const now_s = this.now_s();
+      try {
+        const { at_s, power_w } = await this.api.readings(meter, { from_s: now_s - SPARK_S, to_s: now_s + 60 }, 'raw');
+        const live = this.state.sparks.get(meter) ?? { at_s: [], power_w: [] };
+        this.setSpark(meter, merged({ at_s, power_w }, live, now_s - SPARK_S));
+      } catch {
+        this.asked.delete(meter);
+      }
+    });
+  }
+
+  private setSpark(meter: number, series: Series): void {
+    (this.state.sparks as Map<number, Series>).set(meter, series);
+    this.change({});
+  }
+
+  private heard(event: LiveEvent): void {
+    if (event.event === 'reading') {
+      const meter = this.state.meters.get(event.meter);
+      if (meter === undefined) {
+        if (this.state.metersLoaded === 'ready') void this.loadMeter(event.meter);
+      } else {
+        (this.state.meters as Map<number, Meter>).set(event.meter, withReading(meter, event));
+      }
+      const spark = this.state.sparks.get(event.meter) ?? { at_s: [], power_w: [] };
+      this.setSpark(event.meter, withPoint(spark, event.at_s, event.power_w, this.now_s() - SPARK_S));
+    } else if (event.event === 'resync') {
+      this.resync();
+      return;
+    } else if (event.meter !== null) {
+      void this.loadMeter(event.meter);
+    }
+    for (const listener of this.listeners) listener(event);
+  }
+
+  private resync(): void {
+    this.asked.clear();
+    void this.loadMeters();
+    for (const listener of this.listeners) listener({ event: 'resync' });
+  }
+
+  private change(some: Partial<State>): void {
+    this.state = { ...this.state, ...some };
+    // Readings come by the hundred; people see four pictures a second.
+    const urgent = 'session' in some || 'connection' in some || 'metersLoaded' in some || 'sessionError' in some;
+    if (urgent) this.tell();
+    else this.told ??= setTimeout(() => this.tell(), SHOWN_EVERY_MS);
+  }
+
+  private tell(): void {
+    if (this.told !== null) clearTimeout(this.told);
+    this.told = null;
+    for (const watcher of [...this.watchers]) watcher();
+  }
+}
+
+export const store = new Store();
+
+/** The state, drawn again when it changes. */
+export function useStore(): State {
+  const [state, set] = useState(store.state);
+  useEffect(() => {
+    set(store.state);
+    return store.watch(() => set(store.state));
+  }, []);
+  return state;
+}
+
+/** Calls back on events as long as the component is there. */
+export function useEvents(listener: Listener, deps: readonly unknown[]): void {
+  useEffect(() => store.listen(listener), deps);
+}
+
+/** The collector's time, renewed every `every_ms`. */
+export function useNow(every_ms = 1000): number {
+  const [now, set] = useState(store.now_s());
+  useEffect(() => {
+    const timer = setInterval(() => set(store.now_s()), every_ms);
+    return () => clearInterval(timer);
+  }, [every_ms]);
+  return now;
+}
+
+export interface Resource<T> {
+  data: T | null;
+  error: ApiError | null;
+  loading: boolean;
+  reload: () => void;
+  put: (data: T) => void;
+}
+
+/** Loads something, again when `deps` change; what comes too late is dropped. */
+export function useLoad<T>(load: () => Promise<T>, deps: readonly unknown[]): Resource<T> {
+  const [round, setRound] = useState(0);
+  const key = JSON.stringify(deps);
+  const [found, set] = useState<{ key: string; data: T | null; error: ApiError | null }>({ key, data: null, error: null });
+  const [loading, setLoading] = useState(true);
+  useEffect(() => {
+    let late = false;
+    setLoading(true);
+    load().then(
+      (data) => {
+        if (late) return;
+        set({ key, data, error: null });
+        setLoading(false);
+      },
+      (error: unknown) => {
+        if (late) return;
+        const said = error instanceof ApiError ? error : new ApiError(0, 'unknown', String(error), 'Reload the page.');
+        set((before) => ({ key, data: before.key === key ? before.data : null, error: said }));
+        setLoading(false);
+      },
+    );
+    return () => {
+      late = true;
+    };
+  }, [key, round]);
+  return {
+    data: found.key === key ? found.data : null,
+    error: found.key === key ? found.error : null,
+    loading: loading || found.key !== key,
+    reload: () => setRound((n) => n + 1),
+    put: (data) => set({ key, data, error: null }),
+  };
+}
+
+export type { Alert, CommandEvent };

@@ -1,0 +1,105 @@
+// The API's names in words for a person.
+
+import type { CommandState, Order, Suite } from './api';
+import { number } from './format';
+
+export const SUITE_NAMES: Record<Suite, string> = {
+  none: 'None',
+  'aes128-gcm': 'AES-128-GCM',
+  'aes256-gcm': 'AES-256-GCM',
+  ecies: 'ECIES',
+  'ecies-ecdsa': 'ECIES + ECDSA',
+};
+
+export const SUITE_MEANINGS: Record<Suite, string> = {
+  none: 'Neither secret nor authentic: anyone in range reads and forges it.',
+  'aes128-gcm': 'Secret and authentic with a key that meter and collector share.',
+  'aes256-gcm': 'Secret and authentic with a longer key that meter and collector share.',
+  ecies: 'Encrypted to the collector’s public key; recordings stay closed when the meter is stolen.',
+  'ecies-ecdsa': 'Encrypted to the collector, and signed by the meter: who reported it can be proved.',
+};
+
+const CAUSES: Record<string, string> = {
+  'power-on': 'Power came on',
+  'external-reset': 'Reset pin',
+  'brown-out': 'Supply fell too low',
+  watchdog: 'Watchdog restarted the meter',
+  commanded: 'Restarted by command',
+  unknown: 'Restarted, reason not known',
+  'noise-source': 'Noise source failed',
+  journal: 'Journal found damaged',
+  silent: 'Meter is silent',
+  'lost-readings': 'Readings lost',
+  clock: 'Collector’s clock was set',
+  store: 'Readings cannot be stored',
+  refused: 'Packets refused',
+};
+
+export function causeName(cause: string): string {
+  return CAUSES[cause] ?? sentence(cause);
+}
+
+/** `some-name` or `some_name` as `Some name`. */
+export function sentence(name: string): string {
+  const words = name.replace(/[-_]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const SEVERE = new Set(['noise-source', 'journal', 'lost-readings', 'store', 'refused', 'watchdog', 'silent']);
+
+/** Those that mean something is broken, lost or attacked; others are for the record. */
+export function isSevere(cause: string): boolean {
+  return SEVERE.has(cause);
+}
+
+export const STATE_NAMES: Record<CommandState, string> = {
+  waiting: 'Waiting',
+  sent: 'Sent',
+  done: 'Done',
+  refused: 'Refused',
+  withdrawn: 'Withdrawn',
+};
+
+export const STATE_MEANINGS: Record<CommandState, string> = {
+  waiting: 'goes out when the meter reports next',
+  sent: 'sent again until the meter answers',
+  done: 'the meter did it',
+  refused: 'the meter refused it',
+  withdrawn: 'taken back; the meter may have done it if it was sent',
+};
+
+/** What the command asks, with its arguments. */
+export function orderName(order: Order): string {
+  if (order === 'set-time') return 'Set time';
+  if (order === 'reboot') return 'Reboot';
+  if ('configure' in order) {
+    const { interval_s, suite } = order.configure;
+    return `Configure: every ${number(interval_s)} s, ${SUITE_NAMES[suite] ?? suite}`;
+  }
+  if ('calibrate' in order) {
+    const { voltage_uv, current_ua, phase } = order.calibrate;
+    return `Calibrate: ${number(voltage_uv)} µV and ${number(current_ua)} µA a step, phase ${number(phase)}/256`;
+  }
+  if ('register' in order) {
+    const { meter, address, collector_address } = order.register;
+    return `Register: as ${meter}, address ${address}, collector ${collector_address}`;
+  }
+  if ('read-status' in order) return `Read status: page ${order['read-status'].page}`;
+  return JSON.stringify(order);
+}
+
+export function meterName(meter: { meter: number; label: string }): string {
+  return meter.label.trim() === '' ? `Meter ${meter.meter}` : meter.label;
+}
+
+/** In words, how well its radio is heard; the RFM12B and CC2500 lose packets from about -100 dBm on. */
+export function strengthWord(dbm: number | null): string {
+  if (dbm === null) return 'not known';
+  return dbm >= -75 ? 'strong' : dbm >= -90 ? 'fair' : 'weak';
+}
+
+/** Bars of four, for a picture beside the figure. */
+export function strengthBars(dbm: number | null): number {
+  if (dbm === null) return 0;
+  return dbm >= -65 ? 4 : dbm >= -75 ? 3 : dbm >= -90 ? 2 : 1;
+}
