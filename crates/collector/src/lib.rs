@@ -7,6 +7,7 @@
 pub mod event;
 pub mod gateway;
 pub mod link;
+pub mod publish;
 pub mod registry;
 pub mod service;
 pub mod store;

@@ -1,0 +1,286 @@
+//! MQTT: what happened, for Home Assistant, emonCMS and whoever else listens at the broker. docs/collector.md, "MQTT".
+//!
+//! It follows the [`Event`]s, which are durable before they are told. A broker that is away loses nothing but time: messages wait,
+//! the oldest of them go first when there are too many. At least once: after a lost connection some may come twice.
+
+mod broker;
+pub mod topics;
+
+pub use broker::Broker;
+
+use crate::event::Event;
+use crate::store::{Meter, StoreError};
+use rumqttc::{
+    AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, LastWill, MqttOptions, Outgoing, Packet, QoS,
+    Request,
+};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use topics::{Names, STATUS, Said};
+use wire::meter::MeterId;
+
+/// Messages that wait for the broker at most; above it the oldest go.
+pub const MOST_WAITING: usize = 10_000;
+/// Messages that are handed over and not confirmed at most.
+const MOST_IN_FLIGHT: u16 = 100;
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// After a connection was lost or refused: at first, and at most.
+const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+/// Names are read anew at most once in that time.
+const NAMES_EVERY: Duration = Duration::from_millis(500);
+/// What saying good-bye may take.
+const STOPPED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Reads all meters as they are shown, revoked ones too. It may block.
+pub type ReadMeters = Arc<dyn Fn() -> Result<Vec<Meter>, StoreError> + Send + Sync>;
+
+/// Publishes until it is stopped.
+#[derive(Debug)]
+pub struct Publisher {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Publisher {
+    /// Connects, and does so again whenever the connection was lost. client: what the broker knows it by, other than all others
+    /// there. Needs a tokio runtime.
+    pub fn start(
+        broker: Broker,
+        client: String,
+        events: broadcast::Receiver<Event>,
+        meters: ReadMeters,
+    ) -> Publisher {
+        let (stop, stopped) = oneshot::channel();
+        let mut options = MqttOptions::new(client, broker.host.clone(), broker.port);
+        options.set_keep_alive(KEEP_ALIVE).set_inflight(MOST_IN_FLIGHT);
+        options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
+        if let Some(user) = &broker.user {
+            options.set_credentials(user, broker.password.as_str());
+        }
+        let (client, events_of_it) = AsyncClient::new(options, usize::from(MOST_IN_FLIGHT));
+        let (signals, signalled) = mpsc::channel(8);
+        let connection = tokio::spawn(connect(events_of_it, broker.to_string(), signals));
+        let work = Work {
+            client,
+            meters,
+            names: Names::default(),
+            waiting: VecDeque::new(),
+            lost: 0,
+            connected: false,
+            changed: BTreeSet::new(),
+            names_at: Instant::now(),
+        };
+        let task = tokio::spawn(async move {
+            work.run(events, signalled, stopped).await;
+            // It ends by itself when it has said good-bye; not with a broker that does not answer.
+            let abort = connection.abort_handle();
+            if timeout(STOPPED_WITHIN, connection).await.is_err() {
+                abort.abort();
+            }
+        });
+        Publisher { stop, task }
+    }
+
+    /// Says that all meters are offline, and goes, within a few seconds.
+    pub async fn stop(self) {
+        // It may be gone already.
+        let _ = self.stop.send(());
+        let _ = self.task.await;
+    }
+}
+
+/// What becomes of the connection.
+enum Signal {
+    /// It is there, and nothing was sent by it yet.
+    Connected,
+    /// It was lost, and these were not confirmed.
+    Lost(Vec<Said>),
+}
+
+/// Keeps the connection, until the client says good-bye or is gone.
+async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Signal>) {
+    let mut again_after = AGAIN_AFTER[0];
+    let mut said = false;
+    loop {
+        match events.poll().await {
+            Ok(rumqttc::Event::Incoming(Packet::ConnAck(_))) => {
+                tracing::info!(%broker, "MQTT broker connected");
+                (again_after, said) = (AGAIN_AFTER[0], false);
+                if signals.send(Signal::Connected).await.is_err() {
+                    return;
+                }
+            }
+            Ok(rumqttc::Event::Outgoing(Outgoing::Disconnect)) | Err(ConnectionError::RequestsDone) => return,
+            Ok(_) => {}
+            Err(error) => {
+                if !said {
+                    let hint = match error {
+                        ConnectionError::ConnectionRefused(
+                            ConnectReturnCode::BadUserNamePassword | ConnectReturnCode::NotAuthorized,
+                        ) => "look at the user in --mqtt and at --mqtt-password-file",
+                        _ => "messages wait meanwhile",
+                    };
+                    tracing::warn!(%broker, %error, "no connection to the MQTT broker; trying again; {hint}");
+                    said = true;
+                }
+                let unconfirmed =
+                    std::mem::take(&mut events.pending).into_iter().filter_map(|request| match request {
+                        Request::Publish(publish) => {
+                            Some(Said::again(publish.topic, &publish.payload, publish.retain))
+                        }
+                        _ => None,
+                    });
+                if signals.send(Signal::Lost(unconfirmed.collect())).await.is_err() {
+                    return;
+                }
+                sleep(again_after).await;
+                again_after = (2 * again_after).min(AGAIN_AFTER[1]);
+            }
+        }
+    }
+}
+
+struct Work {
+    client: AsyncClient,
+    meters: ReadMeters,
+    names: Names,
+    waiting: VecDeque<Said>,
+    /// Messages that had to go since the broker was there.
+    lost: u64,
+    connected: bool,
+    /// Meters whose names are to be read anew.
+    changed: BTreeSet<MeterId>,
+    /// Not before.
+    names_at: Instant,
+}
+
+impl Work {
+    async fn run(
+        mut self,
+        mut events: broadcast::Receiver<Event>,
+        mut signalled: mpsc::Receiver<Signal>,
+        mut stopped: oneshot::Receiver<()>,
+    ) {
+        loop {
+            let next = self.waiting.front().filter(|_| self.connected).cloned();
+            tokio::select! {
+                _ = &mut stopped => break,
+                signal = signalled.recv() => match signal {
+                    Some(Signal::Connected) => self.connected().await,
+                    Some(Signal::Lost(unconfirmed)) => self.disconnected(unconfirmed),
+                    None => return,
+                },
+                event = events.recv() => match event {
+                    Ok(event) => self.take(event).await,
+                    Err(RecvError::Lagged(missed)) => {
+                        tracing::warn!(missed, "MQTT is behind: events were not published; they are stored");
+                    }
+                    Err(RecvError::Closed) => break,
+                },
+                () = sleep_until(self.names_at), if !self.changed.is_empty() => {
+                    self.names_at = Instant::now() + NAMES_EVERY;
+                    let changed = std::mem::take(&mut self.changed);
+                    let said = self.read_meters(|meter| changed.contains(&meter)).await;
+                    self.waiting.extend(said);
+                }
+                given = hand_over(&self.client, next) => match given {
+                    Ok(()) => drop(self.waiting.pop_front()),
+                    Err(_) => return,
+                },
+            }
+        }
+        let good_bye = async {
+            let offline = Said::retained(STATUS, topics::OFFLINE);
+            if self.connected && hand_over(&self.client, Some(offline)).await.is_ok() {
+                // Given after all that was handed over before it.
+                let _ = self.client.disconnect().await;
+            }
+        };
+        let _ = timeout(STOPPED_WITHIN, good_bye).await;
+    }
+
+    async fn connected(&mut self) {
+        self.connected = true;
+        if self.lost > 0 {
+            tracing::warn!(
+                lost = self.lost,
+                "MQTT broker was away for long: the oldest messages are gone; they are stored"
+            );
+            self.lost = 0;
+        }
+        // What is said of meters goes before what they say.
+        let mut first = vec![Said::retained(STATUS, topics::ONLINE)];
+        first.extend(self.read_meters(|_| true).await);
+        for said in first.into_iter().rev() {
+            self.waiting.push_front(said);
+        }
+    }
+
+    fn disconnected(&mut self, unconfirmed: Vec<Said>) {
+        self.connected = false;
+        for said in unconfirmed.into_iter().rev().filter(|said| !said.is_of_the_connection()) {
+            self.waiting.push_front(said);
+        }
+        // What is said of meters is said anew at the next connection.
+        self.waiting.retain(|said| !said.is_of_the_connection());
+        self.bound();
+    }
+
+    async fn take(&mut self, event: Event) {
+        match event {
+            Event::Reading(reading) => {
+                if !self.names.knows(reading.meter) {
+                    let said = self.read_meters(|meter| meter == reading.meter).await;
+                    self.waiting.extend(said);
+                }
+                self.waiting.extend(self.names.reading(&reading));
+            }
+            Event::Alert(alert) => self.waiting.push_back(topics::alert(&alert)),
+            Event::Meter { meter } => {
+                self.changed.insert(meter);
+            }
+            Event::Command(_) => {}
+        }
+        self.bound();
+    }
+
+    /// Reads the meters' names anew, and returns what is to be said of some of them.
+    async fn read_meters(&mut self, of: impl Fn(MeterId) -> bool) -> Vec<Said> {
+        let read = self.meters.clone();
+        let meters = match tokio::task::spawn_blocking(move || read()).await {
+            Ok(Ok(meters)) => meters,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "MQTT: the meters' names cannot be read");
+                return Vec::new();
+            }
+            // The runtime is going down.
+            Err(_) => return Vec::new(),
+        };
+        let meters: BTreeMap<MeterId, Meter> = meters.into_iter().map(|meter| (meter.meter, meter)).collect();
+        self.names = Names::of(&meters);
+        let said = meters.values().filter(|meter| of(meter.meter));
+        said.flat_map(topics::discovery).collect()
+    }
+
+    fn bound(&mut self) {
+        while self.waiting.len() > MOST_WAITING {
+            self.waiting.pop_front();
+            self.lost += 1;
+        }
+    }
+}
+
+/// Hands a message over to the connection; never ends where there is none.
+async fn hand_over(client: &AsyncClient, said: Option<Said>) -> Result<(), rumqttc::ClientError> {
+    match said {
+        Some(Said { topic, payload, retain }) => {
+            client.publish(topic, QoS::AtLeastOnce, retain, payload).await
+        }
+        None => std::future::pending().await,
+    }
+}

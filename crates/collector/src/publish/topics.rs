@@ -1,0 +1,228 @@
+//! Topics and payloads.
+
+use crate::event::{Alert, Reading};
+use crate::store::Meter;
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap};
+use wire::meter::MeterId;
+
+/// Whether the collector is there: [`ONLINE`] or [`OFFLINE`], retained.
+pub const STATUS: &str = "wattseal/status";
+/// It is.
+pub const ONLINE: &str = "online";
+/// It is not: said by itself when it stops, else by the broker.
+pub const OFFLINE: &str = "offline";
+/// Where Home Assistant looks for what is new; it is its default.
+const DISCOVERY: &str = "homeassistant";
+/// Home Assistant shows a figure as not available when nothing newer came for so many intervals, and at least so many seconds.
+const EXPIRES_AFTER_INTERVALS: u32 = 3;
+const EXPIRES_AFTER_S: u32 = 60;
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Where.
+    pub topic: String,
+    /// What; nothing takes back what was retained.
+    pub payload: Vec<u8>,
+    /// Whether the broker keeps it for those who come later.
+    pub retain: bool,
+}
+
+impl Said {
+    /// A message that the broker keeps.
+    #[must_use]
+    pub fn retained(topic: impl Into<String>, payload: impl Into<Vec<u8>>) -> Said {
+        Said { topic: topic.into(), payload: payload.into(), retain: true }
+    }
+
+    /// A message that passes.
+    #[must_use]
+    pub fn passing(topic: impl Into<String>, payload: impl Into<Vec<u8>>) -> Said {
+        Said { topic: topic.into(), payload: payload.into(), retain: false }
+    }
+
+    pub(super) fn again(topic: String, payload: &[u8], retain: bool) -> Said {
+        Said { topic, payload: payload.to_vec(), retain }
+    }
+
+    /// Whether it is said anew at each connection.
+    pub(super) fn is_of_the_connection(&self) -> bool {
+        self.topic == STATUS || self.topic.starts_with(DISCOVERY)
+    }
+}
+
+/// What emonCMS calls the meters.
+#[derive(Clone, Debug, Default)]
+pub struct Names(HashMap<MeterId, String>);
+
+impl Names {
+    /// By their labels, in which only letters, digits, `-`, `_` and `.` stay; without one `meter258`. Where two would be the same, their
+    /// numbers are added to both, and to all that look as if theirs was: figures of two must not come under one name.
+    #[must_use]
+    pub fn of(meters: &BTreeMap<MeterId, Meter>) -> Names {
+        let mut count: HashMap<String, usize> = HashMap::new();
+        for meter in meters.values() {
+            *count.entry(plain(meter)).or_default() += 1;
+        }
+        let unique = |meter: &Meter| match plain(meter) {
+            name if count[&name] == 1 && !ends_in_number(&name) => name,
+            name => format!("{name}-{}", meter.meter),
+        };
+        Names(meters.values().map(|meter| (meter.meter, unique(meter))).collect())
+    }
+
+    pub(super) fn knows(&self, meter: MeterId) -> bool {
+        self.0.contains_key(&meter)
+    }
+
+    /// A measurement: once whole, and its two figures as emonCMS takes them, in W and Wh.
+    #[must_use]
+    pub fn reading(&self, reading: &Reading) -> Vec<Said> {
+        let Reading { meter, n, at_s, power_w, energy_dwh, .. } = *reading;
+        let energy_wh = f64::from(energy_dwh) / 10.0;
+        let whole = json!({ "at_s": at_s, "power_w": power_w, "energy_wh": energy_wh, "n": n });
+        let name = self.0.get(&meter).cloned().unwrap_or_else(|| format!("meter{meter}"));
+        vec![
+            Said::retained(reading_topic(meter), whole.to_string()),
+            Said::passing(format!("emon/{name}/power"), power_w.to_string()),
+            Said::passing(format!("emon/{name}/energy"), energy_wh.to_string()),
+        ]
+    }
+}
+
+fn ends_in_number(name: &str) -> bool {
+    let number = name.rsplit_once('-').map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
+}
+
+fn plain(meter: &Meter) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    match meter.label.trim() {
+        "" => format!("meter{}", meter.meter),
+        label => label.chars().map(keep).collect(),
+    }
+}
+
+fn reading_topic(meter: MeterId) -> String {
+    format!("wattseal/{meter}/reading")
+}
+
+/// An alert: a meter's under the meter, the collector's own under `wattseal/alert`.
+#[must_use]
+pub fn alert(alert: &Alert) -> Said {
+    let topic = match alert.meter {
+        Some(meter) => format!("wattseal/{meter}/alert"),
+        None => "wattseal/alert".to_owned(),
+    };
+    let Alert { id, at_s, cause, detail, .. } = alert;
+    Said::passing(topic, json!({ "id": id, "at_s": at_s, "cause": cause, "detail": detail }).to_string())
+}
+
+/// What Home Assistant has to know of a meter to show its power and energy: MQTT discovery, a device with two sensors. A meter that
+/// was revoked is taken back.
+#[must_use]
+pub fn discovery(meter: &Meter) -> Vec<Said> {
+    let id = format!("wattseal_{}", meter.meter);
+    let topic = |figure: &str| format!("{DISCOVERY}/sensor/{id}/{figure}/config");
+    if meter.revoked {
+        let topics = [topic("power"), topic("energy"), reading_topic(meter.meter)];
+        return topics.into_iter().map(|topic| Said::retained(topic, "")).collect();
+    }
+    let label = match meter.label.trim() {
+        "" => format!("Meter {}", meter.meter),
+        label => label.to_owned(),
+    };
+    let expires_s = (EXPIRES_AFTER_INTERVALS * u32::from(meter.interval_s)).max(EXPIRES_AFTER_S);
+    let sensor = |figure: &str, name: &str, unit: &str, state_class: &str, template: &str, decimals: u8| {
+        json!({
+            "name": name,
+            "unique_id": format!("{id}_{figure}"),
+            "state_topic": reading_topic(meter.meter),
+            "value_template": template,
+            "device_class": figure,
+            "state_class": state_class,
+            "unit_of_measurement": unit,
+            "suggested_display_precision": decimals,
+            "expire_after": expires_s,
+            "availability_topic": STATUS,
+            "payload_available": ONLINE,
+            "payload_not_available": OFFLINE,
+            "device": {
+                "identifiers": [id],
+                "name": label,
+                "manufacturer": "WattSeal",
+                "model": "Electricity meter",
+                "serial_number": meter.meter.to_string(),
+            },
+            "origin": { "name": "WattSeal", "sw_version": env!("CARGO_PKG_VERSION") },
+        })
+        .to_string()
+    };
+    let power = sensor("power", "Power", "W", "measurement", "{{ value_json.power_w }}", 0);
+    let energy =
+        sensor("energy", "Energy", "kWh", "total_increasing", "{{ value_json.energy_wh / 1000 }}", 2);
+    vec![Said::retained(topic("power"), power), Said::retained(topic("energy"), energy)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Link;
+    use wire::meter::Suite;
+
+    fn meter(meter: MeterId, label: &str) -> Meter {
+        Meter {
+            meter,
+            label: label.into(),
+            epoch: 1,
+            suite: Suite::Aes128Gcm,
+            interval_s: 10,
+            revoked: false,
+            last: None,
+            heard_s: None,
+            online: true,
+            link: Link { rssi_dbm: None, reports: 0, repeats: 0, refused: 0, lost: 0 },
+            open_alerts: 0,
+            waiting_commands: 0,
+        }
+    }
+
+    #[test]
+    fn no_two_meters_share_a_name() {
+        let labels = ["Flat 3", "Flat/3", "", "meter3", "a+b#c/d\u{0}é", " x ", "Flat_3-1"];
+        let meters = (1..).zip(labels).map(|(id, label)| (id, meter(id, label))).collect();
+        let names = Names::of(&meters);
+        let name = |meter| names.0[&meter].as_str();
+        assert_eq!(
+            [1, 2, 3, 4, 5, 6, 7].map(name),
+            ["Flat_3-1", "Flat_3-2", "meter3-3", "meter3-4", "a_b_c_d_é", "x", "Flat_3-1-7"]
+        );
+    }
+
+    #[test]
+    fn figures() {
+        let reading = Reading {
+            meter: 258,
+            n: 7,
+            at_s: 1_767_225_600,
+            heard_ms: 0,
+            power_w: -1500,
+            energy_dwh: 123_456,
+            suite: Suite::None,
+            rssi_dbm: None,
+        };
+        let said = Names::of(&[(258, meter(258, "Flat 3"))].into()).reading(&reading);
+        let whole = r#"{"at_s":1767225600,"energy_wh":12345.6,"n":7,"power_w":-1500}"#;
+        assert_eq!(
+            said,
+            [
+                Said::retained("wattseal/258/reading", whole),
+                Said::passing("emon/Flat_3/power", "-1500"),
+                Said::passing("emon/Flat_3/energy", "12345.6"),
+            ]
+        );
+        let most = Names::default().reading(&Reading { energy_dwh: u32::MAX, ..reading });
+        assert_eq!(most[2], Said::passing("emon/meter258/energy", "429496729.5"));
+    }
+}
