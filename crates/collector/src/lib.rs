@@ -4,6 +4,7 @@
 //! The way of a report: a [`gateway`] hears packets, the link puts them together, opens and judges them
 //! (`wire::meter::Collector`), the store commits many at once, and only then the link acknowledges them and tells the [`event`].
 
+pub mod api;
 pub mod event;
 pub mod gateway;
 pub mod link;

@@ -1,6 +1,7 @@
 //! The link: one thread with `wire::meter::Collector`, between the gateways and the store. Whoever wants something of it holds a
 //! [`LinkHandle`].
 
+use crate::api::SuiteName;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
@@ -18,32 +19,41 @@ const MOST_ASKS: usize = 1024;
 const MOST_EVENTS: usize = 4096;
 
 /// What a meter is to do, as the API has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schema(as = CommandOrder)]
 pub enum CommandRequest {
     /// How often it measures, and how it seals.
     Configure {
         /// Seconds between measurements, at least 1.
+        #[schema(minimum = 1)]
         interval_s: u16,
         /// For all messages from then on.
+        #[schema(value_type = SuiteName)]
         suite: Suite,
     },
     /// What a step of its converter stands for.
     Calibrate {
         /// Voltage of a step, in microvolts: 1 to 4,000,000.
+        #[schema(minimum = 1, maximum = 4_000_000)]
         voltage_uv: u32,
         /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        #[schema(minimum = 1, maximum = 4_000_000)]
         current_ua: u32,
         /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        #[schema(minimum = -256, maximum = 256)]
         phase: i16,
     },
     /// Its name and the radio addresses.
     Register {
         /// The name; not 0.
+        #[schema(value_type = u16, minimum = 1)]
         meter: MeterId,
         /// Radio address of the meter; not 0.
+        #[schema(minimum = 1)]
         address: u8,
         /// Radio address of the collector; not 0.
+        #[schema(minimum = 1)]
         collector_address: u8,
     },
     /// The time that it is when the command is sent.
@@ -51,6 +61,7 @@ pub enum CommandRequest {
     /// A page of its state.
     ReadStatus {
         /// 0 or 1.
+        #[schema(maximum = 1)]
         page: u8,
     },
     /// Begin anew.

@@ -20,11 +20,11 @@ interface Props {
   meters: ReadonlyMap<number, Meter>;
   /** One alone. */
   meter?: number;
-  title: string;
+  first?: Step;
 }
 
-export function ConsumptionCard({ meters, meter, title }: Props): JSX.Element {
-  const [step, setStep] = useState<Step>('day');
+export function ConsumptionCard({ meters, meter, first = 'day' }: Props): JSX.Element {
+  const [step, setStep] = useState<Step>(first);
   const [back, setBack] = useState(0);
   const { used, window, error, loading, reload } = useConsumption(step, back, meter);
 
@@ -56,7 +56,7 @@ export function ConsumptionCard({ meters, meter, title }: Props): JSX.Element {
 
   return (
     <Card
-      title={title}
+      title="Consumption"
       aside={
         <Segments
           name="Bars are"

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use utoipa::ToSchema;
 use wire::meter::MeterId;
 
 /// How fine a meter's readings are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resolution {
     /// As they were measured.
@@ -20,7 +21,7 @@ pub enum Resolution {
 }
 
 /// By what consumption is summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interval {
     /// Quarter-hours.
@@ -94,9 +95,10 @@ impl Serialize for Cursor {
 }
 
 /// A page of readings, as columns of equal length, oldest first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Readings {
     /// Whose.
+    #[schema(value_type = u16)]
     pub meter: MeterId,
     /// How fine.
     pub resolution: Resolution,
@@ -104,11 +106,12 @@ pub struct Readings {
     #[serde(flatten)]
     pub rows: Rows,
     /// Where to go on; `None`: this was all.
+    #[schema(value_type = Option<String>)]
     pub next: Option<Cursor>,
 }
 
 /// The columns of a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum Rows {
     /// As they were measured.
@@ -151,7 +154,7 @@ pub struct ConsumptionQuery {
 }
 
 /// Energy used, as columns.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Consumption {
     /// By what.
     pub resolution: Interval,
@@ -164,9 +167,10 @@ pub struct Consumption {
 }
 
 /// Energy that a meter used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct ConsumptionOf {
     /// Which.
+    #[schema(value_type = u16)]
     pub meter: MeterId,
     /// In Wh, for each interval; `None` (null) where there is no reading.
     pub used_wh: Vec<Option<f64>>,

@@ -1,7 +1,9 @@
 //! What is read from the store. What the API shows serializes as docs/collector.md says.
 
+use crate::api::SuiteName;
 use crate::event::CommandState;
 use serde::{Deserialize, Serialize, Serializer};
+use utoipa::ToSchema;
 use wire::meter::{Answer, Kind, MeterId, MeterState, Order, Suite};
 
 /// A meter as a collector starts with it.
@@ -28,15 +30,17 @@ pub struct KeptMeter {
 }
 
 /// A meter as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Meter {
     /// Which, as it was provisioned.
+    #[schema(value_type = u16)]
     pub meter: MeterId,
     /// What it is called; may be empty.
     pub label: String,
     /// Of its keys.
     pub epoch: u32,
     /// How its last report was sealed.
+    #[schema(value_type = SuiteName)]
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
@@ -57,7 +61,7 @@ pub struct Meter {
 }
 
 /// A meter's last measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Last {
     /// When.
     pub at_s: i64,
@@ -68,7 +72,7 @@ pub struct Last {
 }
 
 /// How well a meter is heard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Link {
     /// How strong its last packet was, in dBm.
     pub rssi_dbm: Option<i8>,
@@ -83,11 +87,13 @@ pub struct Link {
 }
 
 /// An alert as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Alert)]
 pub struct AlertRecord {
     /// Its name in the API.
     pub id: i64,
     /// Whose; `None`: the collector's own.
+    #[schema(value_type = Option<u16>)]
     pub meter: Option<MeterId>,
     /// When, in s.
     pub at_s: i64,
@@ -129,7 +135,7 @@ pub struct CommandRecord {
 }
 
 /// What a token lets its holder do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Looks.
@@ -170,7 +176,7 @@ impl std::fmt::Debug for TokenRecord {
 }
 
 /// What an administrator did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Action {
     /// Higher than those of all before.
     pub id: i64,

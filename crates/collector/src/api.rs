@@ -1,0 +1,42 @@
+//! The HTTP side of the collector: the API of docs/collector.md, and the dashboard's files.
+//!
+//! A route is in one of three routers, by who may take it (`routes`); `access` finds out who asks. Nothing here decides about readings: what is shown comes from the store's `Reader`, what is commanded goes to
+//! the link, and what is changed goes to the one thread that writes.
+
+mod access;
+mod actions;
+mod alerts;
+mod assets;
+mod commands;
+mod consumption;
+mod costs;
+mod error;
+mod events;
+mod extract;
+mod headers;
+mod health;
+mod limits;
+mod listen;
+mod log;
+mod meters;
+mod metrics;
+mod openapi;
+mod origin;
+mod readings;
+mod routes;
+mod secret;
+mod serve;
+mod session;
+mod state;
+mod times;
+mod tls;
+mod tokens;
+
+pub use costs::{Cost, Costs};
+pub use limits::Rates;
+pub use listen::{Bound, Listen, ListenError};
+pub(crate) use openapi::SuiteName;
+pub use secret::{PREFIX, Secret, TokenHash};
+pub use serve::serve;
+pub use state::Parts;
+pub use tls::{TlsError, TlsFiles};

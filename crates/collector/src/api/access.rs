@@ -1,0 +1,140 @@
+//! Who asks, and what they may.
+
+use super::error::ApiError;
+use super::origin;
+use super::secret::{Secret, TokenHash};
+use super::state::Api;
+use crate::store::{Role, TokenRecord};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum_extra::extract::CookieJar;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// What the actions call who is administrator because there is no token.
+pub(super) const LOCAL: &str = "local";
+
+/// Somebody who was recognised.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    /// The token's; `None`: there is none, on loopback.
+    pub(super) token: Option<i64>,
+    pub(super) name: String,
+    pub(super) role: Role,
+    /// Whether a cookie said so.
+    pub(super) by_cookie: bool,
+}
+
+impl Caller {
+    fn of(token: &TokenRecord, by_cookie: bool) -> Caller {
+        Caller { token: Some(token.id), name: token.name.clone(), role: token.role, by_cookie }
+    }
+
+    /// Whether it would be recognised still.
+    pub(super) fn holds(&self, tokens: &[TokenRecord]) -> bool {
+        match self.token {
+            Some(id) => tokens.iter().any(|token| token.id == id && token.revoked_ms.is_none()),
+            None => tokens.is_empty(),
+        }
+    }
+}
+
+/// What is before the routes of a role.
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub(super) api: Api,
+    pub(super) role: Role,
+}
+
+/// Lets those with the role through, and tells the route who it is.
+pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let peer = peer(&request);
+    let found = identify(&gate.api, peer, request.uri(), request.headers()).await;
+    let caller = match found {
+        Ok(Some(caller)) => caller,
+        Ok(None) => {
+            let error = ApiError::unauthorized("token-missing", "this needs a token");
+            return error.hint("Authorization: Bearer wst_.., or sign in with the dashboard").into_response();
+        }
+        Err(error) => return error.into_response(),
+    };
+    if caller.role < gate.role {
+        let message = format!("{} is a viewer; this takes an administrator", caller.name);
+        return ApiError::forbidden("role", message).into_response();
+    }
+    request.extensions_mut().insert(caller);
+    next.run(request).await
+}
+
+/// Who asks; `None`: nobody says so. A token that is wrong is an error, and counted.
+pub(super) async fn identify(
+    api: &Api,
+    peer: IpAddr,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Option<Caller>, ApiError> {
+    let tokens = api.tokens().await?;
+    let is_open = api.on_loopback && peer.to_canonical().is_loopback() && tokens.is_empty();
+    if let Some(given) = headers.get(header::AUTHORIZATION) {
+        let given = given.to_str().ok().and_then(bearer);
+        return recognise(api, peer, &tokens, given, false).map(Some);
+    }
+    if is_open {
+        origin::local(uri, headers)?;
+        return Ok(Some(Caller {
+            token: None,
+            name: LOCAL.to_owned(),
+            role: Role::Administrator,
+            by_cookie: false,
+        }));
+    }
+    let jar = CookieJar::from_headers(headers);
+    match jar.get(super::session::cookie_name(api.tls)) {
+        Some(cookie) => {
+            let caller = recognise(api, peer, &tokens, Some(cookie.value()), true);
+            // Else the browser would be wrong again each time.
+            caller
+                .map(Some)
+                .map_err(|error| error.header(header::SET_COOKIE, super::session::no_cookie(api.tls)))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Whose token it is.
+pub(super) fn recognise(
+    api: &Api,
+    peer: IpAddr,
+    tokens: &[TokenRecord],
+    given: Option<&str>,
+    by_cookie: bool,
+) -> Result<Caller, ApiError> {
+    let hash = given.and_then(Secret::parse).map(|secret| secret.hash());
+    // All are compared, whichever it is.
+    let found = tokens.iter().fold(None, |found, token| {
+        let is_it = hash == Some(TokenHash(token.hash)) && token.revoked_ms.is_none();
+        if is_it { Some(token) } else { found }
+    });
+    match found {
+        Some(token) => {
+            api.token_used(token.id);
+            Ok(Caller::of(token, by_cookie))
+        }
+        None => {
+            api.limits.failure(peer)?;
+            Err(ApiError::unauthorized("token-wrong", "this token is not known here, or was revoked"))
+        }
+    }
+}
+
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Where a request comes from.
+pub(super) fn peer(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())
+}

@@ -1,0 +1,34 @@
+//! What administrators did.
+
+use super::error::ApiError;
+use super::extract::Arguments;
+use super::readings::limit;
+use super::state::Api;
+use crate::store::Action;
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// Which actions.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ActionArguments {
+    /// At most so many; 100 if left out.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Only those with a lower `id`: the last one of the page before.
+    before: Option<i64>,
+}
+
+/// What administrators did, newest first.
+#[utoipa::path(get, path = "/actions", tag = "administration", params(ActionArguments),
+    responses((status = OK, body = Vec<Action>)))]
+pub(super) async fn list(
+    State(api): State<Api>,
+    Arguments(arguments): Arguments<ActionArguments>,
+) -> Result<Json<Vec<Action>>, ApiError> {
+    let limit = limit(arguments.limit, 100, 1000)?;
+    Ok(Json(api.read(move |reader| reader.actions(limit, arguments.before)).await?))
+}

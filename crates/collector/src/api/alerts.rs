@@ -1,0 +1,88 @@
+//! Alerts: of meters, and of the collector itself.
+
+use super::access::Caller;
+use super::error::ApiError;
+use super::extract::{Arguments, InPath};
+use super::readings::limit;
+use super::state::{Api, now_ms};
+use super::times::Time;
+use super::tokens::action;
+use crate::event::Event;
+use crate::store::{AlertFilter, AlertRecord, Write, Written};
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use wire::meter::MeterId;
+
+/// Alerts on a page at most.
+const MOST_ALERTS: usize = 1000;
+
+/// Which alerts.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AlertArguments {
+    /// From then on: RFC 3339 or Unix seconds.
+    #[param(value_type = Option<String>)]
+    from: Option<Time>,
+    /// Before that: RFC 3339 or Unix seconds.
+    #[param(value_type = Option<String>)]
+    to: Option<Time>,
+    /// This meter's alone.
+    meter: Option<MeterId>,
+    /// `true`: those alone that nobody acknowledged.
+    open: Option<bool>,
+    /// At most so many; 100 if left out.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+    /// Only those with a lower `id`: the last one of the page before.
+    before: Option<i64>,
+}
+
+/// Alerts, newest first.
+#[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertArguments),
+    responses((status = OK, body = Vec<AlertRecord>)))]
+pub(super) async fn list(
+    State(api): State<Api>,
+    Arguments(arguments): Arguments<AlertArguments>,
+) -> Result<Json<Vec<AlertRecord>>, ApiError> {
+    let filter = AlertFilter {
+        from_s: arguments.from.map(|from| from.0),
+        to_s: arguments.to.map(|to| to.0),
+        meter: arguments.meter,
+        open: arguments.open.unwrap_or(false),
+        before: arguments.before,
+        limit: limit(arguments.limit, 100, MOST_ALERTS)?,
+    };
+    Ok(Json(api.read(move |reader| reader.alerts(&filter)).await?))
+}
+
+/// Somebody has seen it. Who was first stays.
+#[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = i64, Path)),
+    responses((status = OK, body = AlertRecord)))]
+pub(super) async fn acknowledge(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    InPath(id): InPath<i64>,
+) -> Result<Json<AlertRecord>, ApiError> {
+    let unknown = || ApiError::not_found("alert-unknown", format!("there is no alert {id}"));
+    let alert = api.read(move |reader| reader.alert(id)).await?.ok_or_else(unknown)?;
+    if alert.acknowledged_s.is_some() {
+        return Ok(Json(alert));
+    }
+    let at_ms = now_ms();
+    let seen = Write::Acknowledge { alert: id, by: caller.name.clone(), at_ms };
+    let written = api
+        .write(vec![seen, action(&caller, at_ms, format!("acknowledged alert {id}, {}", alert.cause))])
+        .await?;
+    match written.into_iter().next() {
+        Some(Written::Acknowledged(alert)) => {
+            if let Some(meter) = alert.meter {
+                api.parts.link.tell(Event::Meter { meter });
+            }
+            Ok(Json(alert))
+        }
+        _ => Err(unknown()),
+    }
+}

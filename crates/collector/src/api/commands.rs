@@ -1,0 +1,296 @@
+//! Commands for meters.
+
+use super::access::Caller;
+use super::error::ApiError;
+use super::extract::{Arguments, Body, InPath};
+use super::meters::known;
+use super::openapi::SuiteName;
+use super::readings::limit;
+use super::state::{Api, now_ms};
+use super::tokens::action;
+use crate::event::CommandState;
+use crate::link::{CommandRequest, LinkError};
+use crate::store::CommandRecord;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use wire::meter::{Answer, MeterId, Order, Outcome, Status};
+
+/// A command, and how far it is.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Command {
+    id: i64,
+    meter: MeterId,
+    command: Ordered,
+    state: CommandState,
+    /// How often it was sent.
+    attempts: u32,
+    /// Who gave it; `collector`: the collector itself.
+    by: String,
+    created_s: i64,
+    ended_s: Option<i64>,
+    answer: Option<Answered>,
+}
+
+/// What is commanded: as it was given, or what the collector asks of its own.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Ordered {
+    /// Seconds between measurements, and how to seal.
+    Configure {
+        interval_s: u16,
+        #[schema(value_type = SuiteName)]
+        suite: wire::meter::Suite,
+    },
+    /// What a step of the converter stands for.
+    Calibrate { voltage_uv: u32, current_ua: u32, phase: i16 },
+    /// Name and radio addresses.
+    Register { meter: MeterId, address: u8, collector_address: u8 },
+    /// The time that it is when the command is sent.
+    SetTime,
+    /// To say what time it has: the collector's own.
+    LookAtTime,
+    /// A page of its state.
+    ReadStatus { page: u8 },
+    /// Begin anew.
+    Reboot,
+}
+
+/// What a meter answered.
+#[derive(Serialize, ToSchema)]
+struct Answered {
+    /// `done`, `unknown-command`, `out-of-range`, or `other`.
+    outcome: &'static str,
+    /// The outcome's number: 0 done, 1 unknown command, 2 arguments out of range.
+    code: u8,
+    /// The page that was asked for.
+    #[schema(value_type = Option<Object>)]
+    status: Option<Status>,
+}
+
+/// A command to be given.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommandWanted {
+    command: CommandRequest,
+}
+
+/// Which commands.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommandArguments {
+    /// At most so many; 50 if left out.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+}
+
+impl From<CommandRecord> for Command {
+    fn from(record: CommandRecord) -> Command {
+        let page = match record.order {
+            Order::Command(wire::meter::Command::ReadStatus { page }) => Some(page),
+            Order::LookAtTime => Some(0),
+            _ => None,
+        };
+        Command {
+            id: record.id,
+            meter: record.meter,
+            command: record.order.into(),
+            state: record.state,
+            attempts: record.attempts,
+            by: record.by,
+            created_s: record.created_ms.div_euclid(1000),
+            ended_s: record.ended_ms.map(|ended_ms| ended_ms.div_euclid(1000)),
+            answer: record.answer.map(|answer| Answered::new(&answer, page)),
+        }
+    }
+}
+
+impl From<Order> for Ordered {
+    fn from(order: Order) -> Ordered {
+        use wire::meter::Command;
+        match order {
+            Order::TimeNow | Order::Command(Command::SetTime { .. }) => Ordered::SetTime,
+            Order::LookAtTime => Ordered::LookAtTime,
+            Order::Command(Command::Configure { interval_s, suite }) => {
+                Ordered::Configure { interval_s, suite }
+            }
+            Order::Command(Command::Calibrate { voltage_uv, current_ua, phase }) => {
+                Ordered::Calibrate { voltage_uv, current_ua, phase }
+            }
+            Order::Command(Command::Register { meter, address, collector_address }) => {
+                Ordered::Register { meter, address, collector_address }
+            }
+            Order::Command(Command::ReadStatus { page }) => Ordered::ReadStatus { page },
+            Order::Command(Command::Reboot) => Ordered::Reboot,
+        }
+    }
+}
+
+impl Answered {
+    fn new(answer: &Answer, page: Option<u8>) -> Answered {
+        let outcome = match answer.outcome {
+            Outcome::Done => "done",
+            Outcome::UnknownCommand => "unknown-command",
+            Outcome::OutOfRange => "out-of-range",
+            Outcome::Other(_) => "other",
+        };
+        Answered { outcome, code: answer.outcome.code(), status: page.and_then(|page| answer.status(page)) }
+    }
+}
+
+/// A meter's commands, newest first.
+#[utoipa::path(get, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path), CommandArguments),
+    responses((status = OK, body = Vec<Command>)))]
+pub(super) async fn list(
+    State(api): State<Api>,
+    InPath(meter): InPath<MeterId>,
+    Arguments(arguments): Arguments<CommandArguments>,
+) -> Result<Json<Vec<Command>>, ApiError> {
+    let limit = limit(arguments.limit, 50, 1000)?;
+    known(&api, meter).await?;
+    let commands = api.read(move |reader| reader.commands(meter, limit)).await?;
+    Ok(Json(commands.into_iter().map(Command::from).collect()))
+}
+
+/// Gives a meter a command: it is sent until the meter answers.
+#[utoipa::path(post, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path)),
+    request_body = CommandWanted, responses((status = CREATED, body = Command)))]
+pub(super) async fn give(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    InPath(meter): InPath<MeterId>,
+    Body(wanted): Body<CommandWanted>,
+) -> Result<(StatusCode, Json<Command>), ApiError> {
+    in_range(&wanted.command)?;
+    not_revoked(&api, meter).await?;
+    let name = caller.name.clone();
+    let id = api.parts.link.command(meter, wanted.command, &name).await.map_err(refused_by_link)?;
+    let command: Command = one(&api, meter, id).await?.into();
+    let given = serde_json::to_string(&command.command).unwrap_or_default();
+    noted(&api, &caller, format!("commanded meter {meter}: {given}")).await;
+    Ok((StatusCode::CREATED, Json(command)))
+}
+
+/// Takes a command back. If it was sent, the meter may have done it.
+#[utoipa::path(delete, path = "/meters/{meter}/commands/{id}", tag = "commands",
+    params(("meter" = u16, Path), ("id" = i64, Path)), responses((status = OK, body = Command)))]
+pub(super) async fn withdraw(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    InPath((meter, id)): InPath<(MeterId, i64)>,
+) -> Result<Json<Command>, ApiError> {
+    known(&api, meter).await?;
+    let command = one(&api, meter, id).await?;
+    let over = |state| {
+        let message = format!("command {id} is over: {}", state_name(state));
+        ApiError::conflict("command-over", message)
+    };
+    match command.state {
+        CommandState::Waiting | CommandState::Sent => {}
+        CommandState::Withdrawn => return Ok(Json(command.into())),
+        state => return Err(over(state)),
+    }
+    match api.parts.link.withdraw(meter, id).await {
+        Ok(()) => {}
+        // It was answered meanwhile.
+        Err(LinkError::NoCommand(_)) => return Err(over(one(&api, meter, id).await?.state)),
+        Err(error) => return Err(refused_by_link(error)),
+    }
+    noted(&api, &caller, format!("withdrew command {id} of meter {meter}")).await;
+    Ok(Json(one(&api, meter, id).await?.into()))
+}
+
+async fn one(api: &Api, meter: MeterId, id: i64) -> Result<CommandRecord, ApiError> {
+    let found = api.read(move |reader| reader.command(id)).await?;
+    found.filter(|command| command.meter == meter).ok_or_else(|| {
+        let message = format!("meter {meter} has no command {id}");
+        ApiError::not_found("command-unknown", message)
+            .hint(format!("GET /api/v1/meters/{meter}/commands lists them"))
+    })
+}
+
+async fn not_revoked(api: &Api, meter: MeterId) -> Result<(), ApiError> {
+    if known(api, meter).await?.revoked {
+        let message = format!("meter {meter} was revoked; it takes no commands");
+        return Err(ApiError::conflict("meter-revoked", message));
+    }
+    Ok(())
+}
+
+/// Writes down what was done already: it stands whether this can be written or not.
+async fn noted(api: &Api, caller: &Caller, what: String) {
+    if let Err(error) = api.write(vec![action(caller, now_ms(), what)]).await {
+        tracing::warn!(code = error.code, "an action was not written down");
+    }
+}
+
+/// Which argument is out of its range.
+fn in_range(command: &CommandRequest) -> Result<(), ApiError> {
+    let wrong = |argument: &str, given: i64, range: &str| {
+        let message = format!("{argument} is {given}; it is {range}");
+        Err(ApiError::unprocessable("argument-range", message))
+    };
+    let steps = 1..=4_000_000;
+    match *command {
+        CommandRequest::Configure { interval_s: 0, .. } => wrong("interval_s", 0, "1 to 65,535 seconds"),
+        CommandRequest::Calibrate { voltage_uv, .. } if !steps.contains(&voltage_uv) => {
+            wrong("voltage_uv", voltage_uv.into(), "1 to 4,000,000 microvolts")
+        }
+        CommandRequest::Calibrate { current_ua, .. } if !steps.contains(&current_ua) => {
+            wrong("current_ua", current_ua.into(), "1 to 4,000,000 microamperes")
+        }
+        CommandRequest::Calibrate { phase, .. } if !(-256..=256).contains(&phase) => {
+            wrong("phase", phase.into(), "-256 to 256, in 1/256 of a sampling interval")
+        }
+        CommandRequest::Calibrate { voltage_uv, current_ua, .. }
+            if u64::from(voltage_uv) * u64::from(current_ua) < LEAST_STEP_PRODUCT =>
+        {
+            let message = format!(
+                "voltage_uv times current_ua is {}; meters take at least {LEAST_STEP_PRODUCT}",
+                u64::from(voltage_uv) * u64::from(current_ua)
+            );
+            Err(ApiError::unprocessable("argument-range", message))
+        }
+        CommandRequest::Register { meter: 0, .. } => wrong("meter", 0, "1 to 65,535; 0 is nobody"),
+        CommandRequest::Register { address: 0, .. } => wrong("address", 0, "1 to 255"),
+        CommandRequest::Register { collector_address: 0, .. } => wrong("collector_address", 0, "1 to 255"),
+        CommandRequest::ReadStatus { page } if page > 1 => wrong("page", page.into(), "0 or 1"),
+        _ => Ok(()),
+    }
+}
+
+/// With less than that a meter finds the steps out of range (`wire::meter::Command::Calibrate`).
+const LEAST_STEP_PRODUCT: u64 = 110_000_000;
+
+fn refused_by_link(error: LinkError) -> ApiError {
+    let message = error.to_string();
+    match error {
+        LinkError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
+        LinkError::NoCommand(_) => ApiError::not_found("command-unknown", message),
+        LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
+        LinkError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
+        LinkError::QueueFull(_) => ApiError::conflict("queue-full", message),
+        LinkError::NumbersUsedUp(_) => ApiError::conflict("numbers-used-up", message),
+        LinkError::EpochOver { .. } | LinkError::State(_) => ApiError::conflict("meter-state", message),
+        LinkError::ClockBehind => ApiError::unavailable("clock-behind", message),
+        LinkError::Store(_) => {
+            tracing::error!(%error, "a command was not stored");
+            ApiError::unavailable("store", "the command could not be stored, and was not given")
+        }
+        LinkError::Busy => ApiError::unavailable("busy", message),
+        LinkError::Stopped => ApiError::unavailable("stopping", message),
+    }
+}
+
+fn state_name(state: CommandState) -> &'static str {
+    match state {
+        CommandState::Waiting => "waiting",
+        CommandState::Sent => "sent",
+        CommandState::Done => "done",
+        CommandState::Refused => "refused",
+        CommandState::Withdrawn => "withdrawn",
+    }
+}

@@ -1,0 +1,53 @@
+//! Energy used, by interval.
+
+use super::error::ApiError;
+use super::extract::Arguments;
+use super::meters::known;
+use super::state::{Api, now_ms};
+use super::times::Time;
+use crate::store::{Consumption, ConsumptionQuery, Interval};
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use wire::meter::MeterId;
+
+const DAY_S: i64 = 86_400;
+
+/// Which consumption.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConsumptionArguments {
+    /// From the interval on in which this lies: RFC 3339 or Unix seconds. Thirty days before `to` if left out.
+    #[param(value_type = Option<String>, example = "2026-03-01T00:00:00Z")]
+    from: Option<Time>,
+    /// Intervals that begin before that: RFC 3339 or Unix seconds. Now if left out.
+    #[param(value_type = Option<String>, example = "2026-04-01T00:00:00Z")]
+    to: Option<Time>,
+    /// `day` if left out.
+    #[param(inline)]
+    resolution: Option<Interval>,
+    /// All meters' if left out.
+    meter: Option<MeterId>,
+}
+
+/// Energy that meters used, by quarter-hour, hour, day, week or month of the collector's zone.
+#[utoipa::path(get, path = "/consumption", tag = "readings", params(ConsumptionArguments),
+    responses((status = OK, body = Consumption)))]
+pub(super) async fn table(
+    State(api): State<Api>,
+    Arguments(arguments): Arguments<ConsumptionArguments>,
+) -> Result<Json<Consumption>, ApiError> {
+    if let Some(meter) = arguments.meter {
+        known(&api, meter).await?;
+    }
+    let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);
+    let query = ConsumptionQuery {
+        from_s: arguments.from.map_or(to_s - 30 * DAY_S, |from| from.0),
+        to_s,
+        resolution: arguments.resolution.unwrap_or(Interval::Day),
+        meter: arguments.meter,
+    };
+    Ok(Json(api.read(move |reader| reader.consumption(&query)).await?))
+}

@@ -1,0 +1,104 @@
+//! What happens, as it happens: server-sent events.
+
+use super::access::Caller;
+use super::error::ApiError;
+use super::state::Api;
+use crate::event::Event;
+use axum::Extension;
+use axum::extract::State;
+use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc, watch};
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+
+/// A comment each so often shows both sides that the other is there.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+/// Browsers try again after that.
+const RETRY_AFTER: Duration = Duration::from_secs(3);
+/// Events on their way to a listener; with more it is behind, and what it misses is left out by the link's own bound.
+const MOST_ON_THE_WAY: usize = 64;
+
+/// What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
+/// because the listener was too slow: ask for all again.
+#[utoipa::path(get, path = "/events", tag = "events",
+    responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
+pub(super) async fn follow(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
+    let Ok(place) = api.listeners.clone().try_acquire_owned() else {
+        return Err(
+            ApiError::unavailable("listeners", "too many follow the events already").hint("try again later")
+        );
+    };
+    let events = api.parts.link.events();
+    let (way, out) = mpsc::channel(MOST_ON_THE_WAY);
+    tokio::spawn(async move {
+        tell(&api, &caller, events, &way).await;
+        drop(place);
+    });
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_EVERY).text("still here");
+    Ok(Sse::new(ReceiverStream::new(out)).keep_alive(keep_alive))
+}
+
+/// Passes events on until the listener or the service goes, or the token is revoked.
+async fn tell(
+    api: &Api,
+    caller: &Caller,
+    mut events: broadcast::Receiver<Event>,
+    way: &mpsc::Sender<Result<Sent, Infallible>>,
+) {
+    let mut stopping = api.stopping.clone();
+    let mut tokens_changed = api.tokens_changed.subscribe();
+    let mut looks = tokio::time::interval(KEEP_ALIVE_EVERY);
+    let mut next = Some(Sent::default().comment("here").retry(RETRY_AFTER));
+    loop {
+        if let Some(event) = next.take() {
+            tokio::select! {
+                sent = way.send(Ok(event)) => if sent.is_err() { return },
+                () = stopped(&mut stopping) => return,
+            }
+        }
+        tokio::select! {
+            event = events.recv() => match event {
+                Ok(event) => next = as_sent(&event),
+                Err(RecvError::Lagged(missed)) => {
+                    tracing::debug!(missed, "a listener is too slow");
+                    next = Some(Sent::default().event("resync").data(r#"{"event":"resync"}"#));
+                }
+                Err(RecvError::Closed) => return,
+            },
+            _ = looks.tick() => if !holds(api, caller).await { return },
+            changed = tokens_changed.changed() => if changed.is_err() || !holds(api, caller).await { return },
+            () = way.closed() => return,
+            () = stopped(&mut stopping) => return,
+        }
+    }
+}
+
+/// Waits until the service stops.
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // Whoever had to say so is gone: it has stopped, too.
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}
+
+/// Whether the listener may go on. A store that does not answer lets nobody in, and drives nobody out.
+async fn holds(api: &Api, caller: &Caller) -> bool {
+    match api.tokens().await {
+        Ok(tokens) => caller.holds(&tokens),
+        Err(_) => true,
+    }
+}
+
+fn as_sent(event: &Event) -> Option<Sent> {
+    let name = match event {
+        Event::Reading(_) => "reading",
+        Event::Alert(_) => "alert",
+        Event::Command(_) => "command",
+        Event::Meter { .. } => "meter",
+    };
+    Sent::default().event(name).json_data(event).ok()
+}

@@ -1,0 +1,86 @@
+//! Meters, as they are shown and called.
+
+use super::access::Caller;
+use super::error::ApiError;
+use super::extract::{Body, InPath};
+use super::state::{Api, now_ms};
+use super::tokens::action;
+use crate::event::Event;
+use crate::store::{Meter, Write, Written};
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use wire::meter::MeterId;
+
+/// Characters of a label at most.
+const MOST_LABEL_CHARACTERS: usize = 64;
+
+/// What is changed of a meter.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeterChange {
+    /// What it is called; may be empty.
+    #[schema(max_length = 64, example = "Flat 3")]
+    label: String,
+}
+
+/// All meters, by number, also revoked ones.
+#[utoipa::path(get, path = "/meters", tag = "meters", responses((status = OK, body = Vec<Meter>)))]
+pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Meter>>, ApiError> {
+    Ok(Json(api.read(|reader| reader.meters(now_ms())).await?))
+}
+
+/// One meter.
+#[utoipa::path(get, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path)),
+    responses((status = OK, body = Meter)))]
+pub(super) async fn one(
+    State(api): State<Api>,
+    InPath(meter): InPath<MeterId>,
+) -> Result<Json<Meter>, ApiError> {
+    known(&api, meter).await.map(Json)
+}
+
+/// Calls a meter something else.
+#[utoipa::path(patch, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path)),
+    request_body = MeterChange, responses((status = OK, body = Meter)))]
+pub(super) async fn rename(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    InPath(meter): InPath<MeterId>,
+    Body(change): Body<MeterChange>,
+) -> Result<Json<Meter>, ApiError> {
+    let label = change.label.trim().to_owned();
+    let characters = label.chars().count();
+    if characters > MOST_LABEL_CHARACTERS || label.chars().any(char::is_control) {
+        let message = format!(
+            "label has {characters} characters; it has at most {MOST_LABEL_CHARACTERS}, none of them a control character"
+        );
+        return Err(ApiError::unprocessable("label-wrong", message));
+    }
+    known(&api, meter).await?;
+    let what = format!("called meter {meter} {label:?}");
+    let written = api.write(vec![Write::Label { meter, label }, action(&caller, now_ms(), what)]).await?;
+    if written.first() == Some(&Written::Unknown) {
+        return Err(unknown(&[], meter));
+    }
+    api.parts.link.tell(Event::Meter { meter });
+    known(&api, meter).await.map(Json)
+}
+
+/// The meter, or which others there are.
+pub(super) async fn known(api: &Api, meter: MeterId) -> Result<Meter, ApiError> {
+    let found = api.read(move |reader| reader.meter(meter, now_ms())).await?;
+    match found {
+        Some(meter) => Ok(meter),
+        None => Err(unknown(&api.read(|reader| reader.meters(now_ms())).await?, meter)),
+    }
+}
+
+fn unknown(meters: &[Meter], meter: MeterId) -> ApiError {
+    let error = ApiError::not_found("meter-unknown", format!("there is no meter {meter} here"));
+    match meters.iter().map(|known| known.meter).min_by_key(|known| known.abs_diff(meter)) {
+        Some(near) => error.hint(format!("the nearest is {near}; GET /api/v1/meters lists all")),
+        None => error.hint("there is none yet: ./wattseal meters add"),
+    }
+}

@@ -1,0 +1,188 @@
+//! Figures for Prometheus, in its text format 0.0.4.
+
+use super::error::ApiError;
+use super::state::{Api, now_ms};
+use crate::link::Snapshot;
+use crate::store::{Health, Meter};
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use std::fmt::{Display, Write};
+
+/// Figures of service and meters, for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "service",
+    responses((status = OK, description = "Prometheus text format", content_type = "text/plain", body = String)))]
+pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError> {
+    let meters = api.read(|reader| reader.meters(now_ms())).await?;
+    let health = api.parts.reader.health();
+    // A link with too much to do is a figure, too.
+    let snapshot = api.parts.link.snapshot().await.ok();
+    let mut text = Text::default();
+    service(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
+    if let Some(snapshot) = &snapshot {
+        link(&mut text, snapshot);
+    }
+    by_meter(&mut text, &meters);
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text.0).into_response())
+}
+
+fn service(text: &mut Text, health: &Health, store_ok: bool, link_ok: bool) {
+    text.head("wattseal_build_info", "gauge", "The version, as a label");
+    text.labelled("wattseal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    text.one("wattseal_link_up", "gauge", "Whether the link answers", u8::from(link_ok));
+    let stores = store_ok && health.trouble.is_none();
+    text.one(
+        "wattseal_store_up",
+        "gauge",
+        "Whether readings are stored, and so acknowledged",
+        u8::from(stores),
+    );
+    text.one("wattseal_store_batches_total", "counter", "Transactions since the start", health.batches);
+    text.one(
+        "wattseal_store_failed_batches_total",
+        "counter",
+        "Transactions that failed since the start",
+        health.failed,
+    );
+    let last_s = health.last_commit_us as f64 * 1e-6;
+    text.one("wattseal_store_last_commit_seconds", "gauge", "What the last transaction took", last_s);
+    text.one("wattseal_store_database_bytes", "gauge", "Size of the database", health.database_bytes);
+    text.one("wattseal_store_log_bytes", "gauge", "Size of its write-ahead log", health.log_bytes);
+}
+
+fn link(text: &mut Text, link: &Snapshot) {
+    text.one("wattseal_packets_total", "counter", "Packets that gateways heard", link.packets);
+    text.head("wattseal_dropped_total", "counter", "What was dropped for want of room, and comes again");
+    text.labelled("wattseal_dropped_total", &[("what", "packets")], link.dropped_packets);
+    text.labelled("wattseal_dropped_total", &[("what", "messages")], link.dropped_messages);
+    text.one("wattseal_reports_total", "counter", "Reports that were stored and acknowledged", link.reports);
+    text.one("wattseal_repeats_total", "counter", "Reports that came again", link.repeats);
+    text.one("wattseal_answers_total", "counter", "Answers to commands", link.answers);
+    text.one("wattseal_sent_packets_total", "counter", "Packets that were sent", link.sent_packets);
+    text.head("wattseal_refused_total", "counter", "Packets that were refused, by reason");
+    for (reason, count) in link.refused.iter() {
+        text.labelled("wattseal_refused_total", &[("reason", reason)], count);
+    }
+    text.one("wattseal_meters", "gauge", "Meters that there are", link.meters);
+    text.one("wattseal_meters_online", "gauge", "Meters that were heard within three intervals", link.online);
+    text.one("wattseal_waiting_commands", "gauge", "Commands that are not answered", link.waiting_commands);
+    text.one(
+        "wattseal_unfinished_bytes",
+        "gauge",
+        "Bytes of messages that are not whole yet",
+        link.unfinished_bytes,
+    );
+    text.one("wattseal_queued_packets", "gauge", "Packets that wait for the link", link.queued_packets);
+    text.one("wattseal_opening", "gauge", "Messages that are being opened, or wait for it", link.opening);
+    text.one("wattseal_commits_total", "counter", "Transactions of the link", link.commits);
+    text.one("wattseal_commits_seconds_total", "counter", "What they took", link.commits_s);
+    let behind = u8::from(link.clock_behind);
+    text.one("wattseal_clock_behind", "gauge", "Whether the clock is behind what was stored before", behind);
+}
+
+fn by_meter(text: &mut Text, meters: &[Meter]) {
+    text.each(meters, "wattseal_meter_info", "gauge", "Name and suite, as labels", |meter| {
+        let label = escaped(&meter.label);
+        Some((format!(",label=\"{label}\",suite=\"{}\",revoked=\"{}\"", meter.suite, meter.revoked), 1.0))
+    });
+    let plain = |value: f64| (String::new(), value);
+    text.each(
+        meters,
+        "wattseal_meter_online",
+        "gauge",
+        "Whether it was heard within three intervals",
+        |meter| Some(plain(f64::from(u8::from(meter.online)))),
+    );
+    text.each(
+        meters,
+        "wattseal_meter_power_watts",
+        "gauge",
+        "Mean real power of its last reading",
+        |meter| Some(plain(meter.last?.power_w.into())),
+    );
+    text.each(meters, "wattseal_meter_energy_watt_hours_total", "counter", "Its register", |meter| {
+        Some(plain(meter.last?.energy_wh))
+    });
+    text.each(
+        meters,
+        "wattseal_meter_reading_timestamp_seconds",
+        "gauge",
+        "When its last reading was taken",
+        |meter| Some(plain(meter.last?.at_s as f64)),
+    );
+    text.each(meters, "wattseal_meter_heard_timestamp_seconds", "gauge", "When it was heard last", |meter| {
+        Some(plain(meter.heard_s? as f64))
+    });
+    text.each(meters, "wattseal_meter_rssi_dbm", "gauge", "How strong its last packet was", |meter| {
+        Some(plain(meter.link.rssi_dbm?.into()))
+    });
+    text.each(meters, "wattseal_meter_reports_total", "counter", "Reports that were stored", |meter| {
+        Some(plain(meter.link.reports as f64))
+    });
+    text.each(meters, "wattseal_meter_repeats_total", "counter", "Reports that came again", |meter| {
+        Some(plain(meter.link.repeats as f64))
+    });
+    text.each(meters, "wattseal_meter_refused_total", "counter", "Packets refused in its name", |meter| {
+        Some(plain(meter.link.refused as f64))
+    });
+    text.each(
+        meters,
+        "wattseal_meter_lost_total",
+        "counter",
+        "Measurements that it lost for want of room",
+        |meter| Some(plain(meter.link.lost as f64)),
+    );
+    text.each(meters, "wattseal_meter_open_alerts", "gauge", "Alerts that nobody acknowledged", |meter| {
+        Some(plain(meter.open_alerts.into()))
+    });
+    text.each(
+        meters,
+        "wattseal_meter_waiting_commands",
+        "gauge",
+        "Commands that are not answered",
+        |meter| Some(plain(meter.waiting_commands.into())),
+    );
+}
+
+#[derive(Default)]
+struct Text(String);
+
+// Writing into a string does not fail.
+impl Text {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}.\n# TYPE {name} {kind}");
+    }
+
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+        self.head(name, kind, help);
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn labelled(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        let labels: Vec<String> =
+            labels.iter().map(|(label, text)| format!("{label}=\"{}\"", escaped(text))).collect();
+        let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
+    }
+
+    /// A line for each meter that has such a figure; what is asked for gives more labels, and the figure.
+    fn each(
+        &mut self,
+        meters: &[Meter],
+        name: &str,
+        kind: &str,
+        help: &str,
+        ask: impl Fn(&Meter) -> Option<(String, f64)>,
+    ) {
+        self.head(name, kind, help);
+        for meter in meters {
+            if let Some((labels, value)) = ask(meter) {
+                let _ = writeln!(self.0, "{name}{{meter=\"{}\"{labels}}} {value}", meter.meter);
+            }
+        }
+    }
+}
+
+/// A label's text as the format wants it.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

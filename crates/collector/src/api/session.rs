@@ -1,0 +1,117 @@
+//! Browsers sign in with a token, and have it from then on in a cookie that no page can read. A revoked token is out at once.
+
+use super::access::{identify, recognise};
+use super::error::ApiError;
+use super::extract::Body;
+use super::state::Api;
+use crate::store::Role;
+use axum::Json;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum_extra::extract::CookieJar;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::SocketAddr;
+use utoipa::ToSchema;
+use zeroize::Zeroizing;
+
+/// A browser stays signed in for so long after it was here last.
+const SIGNED_IN_FOR_DAYS: u32 = 30;
+
+/// Who is signed in.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Session {
+    /// The token's name; `local` where there is no token.
+    #[schema(example = "anna")]
+    name: String,
+    role: Role,
+}
+
+/// To sign in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignIn {
+    /// `wst_` and 43 characters.
+    #[schema(value_type = String)]
+    token: GivenToken,
+}
+
+/// What was given as a token; wiped, and shown nowhere.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct GivenToken(Zeroizing<String>);
+
+impl fmt::Debug for GivenToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GivenToken(..)")
+    }
+}
+
+/// Signs in: the answer's cookie is the token.
+#[utoipa::path(post, path = "/session", tag = "session", request_body = SignIn,
+    responses((status = OK, body = Session), (status = UNAUTHORIZED, description = "no such token")))]
+pub(super) async fn sign_in(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Body(given): Body<SignIn>,
+) -> Result<Response, ApiError> {
+    let tokens = api.tokens().await?;
+    let caller = recognise(&api, peer.ip(), &tokens, Some(&given.token.0), true)?;
+    tracing::info!(peer = %peer.ip(), name = caller.name, "signed in");
+    let cookie = cookie(&given.token.0, api.tls)?;
+    Ok(([(header::SET_COOKIE, cookie)], Json(Session { name: caller.name, role: caller.role }))
+        .into_response())
+}
+
+/// Who is signed in, or whose token it is.
+#[utoipa::path(get, path = "/session", tag = "session",
+    responses((status = OK, body = Session), (status = UNAUTHORIZED, description = "nobody")))]
+pub(super) async fn who(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let nobody = || ApiError::unauthorized("token-missing", "nobody is signed in");
+    let caller = identify(&api, peer.ip(), &uri, &headers).await?.ok_or_else(nobody)?;
+    let mut response = Json(Session { name: caller.name, role: caller.role }).into_response();
+    if caller.by_cookie {
+        let jar = CookieJar::from_headers(&headers);
+        if let Some(given) = jar.get(cookie_name(api.tls)) {
+            response.headers_mut().append(header::SET_COOKIE, cookie(given.value(), api.tls)?);
+        }
+    }
+    Ok(response)
+}
+
+/// Signs out.
+#[utoipa::path(delete, path = "/session", tag = "session",
+    responses((status = NO_CONTENT, description = "the cookie is taken back")))]
+pub(super) async fn sign_out(State(api): State<Api>) -> Response {
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, no_cookie(api.tls))]).into_response()
+}
+
+/// With TLS browsers see to it that no other host and no page without TLS has set it.
+pub(super) fn cookie_name(tls: bool) -> &'static str {
+    if tls { "__Host-wattseal" } else { "wattseal" }
+}
+
+/// The cookie with a token that was recognised.
+fn cookie(token: &str, tls: bool) -> Result<HeaderValue, ApiError> {
+    let wrong = |_| ApiError::bad_request("token-wrong", "this token is not known here");
+    let mut value =
+        HeaderValue::from_str(&set_cookie(token, 86_400 * SIGNED_IN_FOR_DAYS, tls)).map_err(wrong)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Takes the cookie back.
+pub(super) fn no_cookie(tls: bool) -> HeaderValue {
+    HeaderValue::from_str(&set_cookie("", 0, tls)).unwrap_or(HeaderValue::from_static(""))
+}
+
+fn set_cookie(token: &str, for_s: u32, tls: bool) -> String {
+    let (name, secure) = (cookie_name(tls), if tls { "; Secure" } else { "" });
+    format!("{name}={token}; Path=/; Max-Age={for_s}; HttpOnly; SameSite=Strict{secure}")
+}
