@@ -12,7 +12,7 @@ import { MeterPage } from './pages/meter';
 import { Overview } from './pages/overview';
 import { SignIn } from './pages/signin';
 import { type Route, useRoute } from './router';
-import { type State, store, useEvents, useStore } from './store';
+import { MOST_ALERTS, type State, store, useEvents, useStore } from './store';
 import { type Choice, choose, useTheme } from './theme';
 import { causeName, meterName } from './words';
 
@@ -92,7 +92,7 @@ function Dashboard({ state }: { state: State }): JSX.Element {
   const title = titleOf(route, state.meters);
   const heading = useRef<HTMLHeadingElement>(null);
   const first = useRef(true);
-  const alerts = [...state.meters.values()].reduce((sum, meter) => sum + meter.open_alerts, 0);
+  const alerts = state.openAlerts ?? 0;
   const where = JSON.stringify(route);
 
   useEffect(() => {
@@ -145,7 +145,7 @@ function Dashboard({ state }: { state: State }): JSX.Element {
                   {page === 'alerts' && alerts > 0 && (
                     <span class="count">
                       <span class="hidden">, </span>
-                      {show.count(alerts)}
+                      {alertsShown(alerts)}
                       <span class="hidden"> open</span>
                     </span>
                   )}
@@ -230,6 +230,10 @@ function ConnectionBadge({ state }: { state: State }): JSX.Element {
     case 'lost':
       return <Badge tone="bad">Not connected</Badge>;
   }
+}
+
+function alertsShown(alerts: number): string {
+  return alerts < MOST_ALERTS ? show.count(alerts) : `${show.count(MOST_ALERTS)}+`;
 }
 
 function ThemeSwitch(): JSX.Element {

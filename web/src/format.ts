@@ -65,9 +65,21 @@ function join({ figure, unit }: Scaled): string {
 export const power = (watts: number | null | undefined): string => join(powerParts(watts));
 export const energy = (wattHours: number | null | undefined): string => join(energyParts(wattHours));
 
-/** A meter's register, as finely as it counts: a tenth of a watt-hour. */
+/** A meter's register: kilowatt-hours to the hundredth, and finer while there is little in it. */
 export function register(wattHours: number | null | undefined): string {
-  return absent(wattHours) ? NOTHING : number(wattHours / 1000, 4) + GAP + 'kWh';
+  if (absent(wattHours)) return NOTHING;
+  return Math.abs(wattHours) < 10_000 ? energy(wattHours) : number(wattHours / 1000, 2) + GAP + 'kWh';
+}
+
+/** Figures of an axis, all in one unit, with as many digits as their step needs. */
+export function axisFigures(values: readonly number[], unit: 'W' | 'Wh'): string[] {
+  const most = Math.max(0, ...values.map(Math.abs));
+  const step = values.length > 1 ? Math.abs((values[1] ?? 0) - (values[0] ?? 0)) : most;
+  const scale = most >= 1000 ? 1000 : 1;
+  const digits = step <= 0 ? 0 : Math.min(6, Math.max(0, -Math.floor(Math.log10(step / scale) + 1e-9)));
+  // A step of 0.25 needs a digit more than one of 0.2.
+  const exact = Math.abs(Number((step / scale).toFixed(digits)) - step / scale) < 1e-9 ? digits : digits + 1;
+  return values.map((value) => `${number(value / scale, exact)}${GAP}${scale === 1 ? '' : 'k'}${unit}`);
 }
 
 export function strength(dbm: number | null | undefined): string {
@@ -90,7 +102,7 @@ export function joules(j: number | null | undefined): string {
 }
 
 export function bytes(count: number | null | undefined): string {
-  return absent(count) ? NOTHING : number(count) + GAP + (count === 1 ? 'byte' : 'bytes');
+  return absent(count) ? NOTHING : number(count) + GAP + 'B';
 }
 
 /** Three significant digits, more where they stand before the point. */

@@ -24,7 +24,7 @@ export const POWER_RANGES: readonly PowerRange[] = [
 ];
 
 export const STEPS: readonly { step: Step; name: string }[] = [
-  { step: 'quarter', name: 'Quarter-hours' },
+  { step: 'quarter', name: '15 min' },
   { step: 'hour', name: 'Hours' },
   { step: 'day', name: 'Days' },
   { step: 'week', name: 'Weeks' },

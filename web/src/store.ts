@@ -9,6 +9,7 @@ import { type Series, merged, withPoint, withReading } from './state';
 export const SPARK_S = 900;
 const SHOWN_EVERY_MS = 250;
 const LOADED_EVERY_MS = 60_000;
+export const MOST_ALERTS = 200;
 
 export type Loaded = 'loading' | 'ready' | ApiError;
 
@@ -20,6 +21,8 @@ export interface State {
   meters: ReadonlyMap<number, Meter>;
   metersLoaded: Loaded;
   sparks: ReadonlyMap<number, Series>;
+  /** Open ones, the collector's own among them; at most MOST_ALERTS are counted. */
+  openAlerts: number | null;
   /** What the screen reader is told. */
   said: string;
   version: string;
@@ -36,6 +39,7 @@ export class Store {
     meters: new Map(),
     metersLoaded: 'loading',
     sparks: new Map(),
+    openAlerts: null,
     said: '',
     version: '',
   };
@@ -112,12 +116,16 @@ export class Store {
     this.asked.clear();
     this.change({ session, sessionError: null, metersLoaded: 'loading', meters: new Map(), sparks: new Map() });
     void this.loadMeters();
+    void this.loadAlerts();
     void this.api.health().then(
       ({ version }) => this.change({ version }),
       () => undefined,
     );
     this.live.start();
-    this.again ??= setInterval(() => void this.loadMeters(), LOADED_EVERY_MS);
+    this.again ??= setInterval(() => {
+      void this.loadMeters();
+      void this.loadAlerts();
+    }, LOADED_EVERY_MS);
   }
 
   async signOut(): Promise<void> {
@@ -131,7 +139,7 @@ export class Store {
     this.live.stop();
     if (this.again !== null) clearInterval(this.again);
     this.again = null;
-    this.change({ session: null, sessionError: null, meters: new Map(), sparks: new Map(), metersLoaded: 'loading' });
+    this.change({ session: null, sessionError: null, meters: new Map(), sparks: new Map(), openAlerts: null, metersLoaded: 'loading' });
   }
 
   hurry(): void {
@@ -145,6 +153,14 @@ export class Store {
     } catch (error) {
       // What is shown stays while there is any; the connection's state says that it is old.
       if (error instanceof ApiError && this.state.metersLoaded !== 'ready') this.change({ metersLoaded: error });
+    }
+  }
+
+  async loadAlerts(): Promise<void> {
+    try {
+      this.change({ openAlerts: (await this.api.alerts({ open: true, limit: MOST_ALERTS })).length });
+    } catch {
+      // The figure from before stays; the page of alerts says what is wrong.
     }
   }
 
@@ -197,8 +213,9 @@ export class Store {
     } else if (event.event === 'resync') {
       this.resync();
       return;
-    } else if (event.meter !== null) {
-      void this.loadMeter(event.meter);
+    } else {
+      if (event.event === 'alert') void this.loadAlerts();
+      if (event.meter !== null) void this.loadMeter(event.meter);
     }
     for (const listener of this.listeners) listener(event);
   }
@@ -206,6 +223,7 @@ export class Store {
   private resync(): void {
     this.asked.clear();
     void this.loadMeters();
+    void this.loadAlerts();
     for (const listener of this.listeners) listener({ event: 'resync' });
   }
 

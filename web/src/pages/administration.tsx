@@ -62,7 +62,9 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
               <tr>
                 <th scope="col">Name</th>
                 <th scope="col">Role</th>
-                <th scope="col">Made</th>
+                <th scope="col" class="roomy">
+                  Made
+                </th>
                 <th scope="col">Last used</th>
                 <th scope="col">
                   <span class="hidden">Revoke</span>
@@ -74,7 +76,7 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
                 <tr key={token.id} class={token.revoked_s === null ? '' : 'gone'}>
                   <th scope="row">{token.name}</th>
                   <td>{token.role === 'administrator' ? 'Administrator' : 'Viewer'}</td>
-                  <td>
+                  <td class="roomy">
                     <At at_s={token.created_s} />
                   </td>
                   <td>
@@ -219,28 +221,16 @@ function Actions({ round }: { round: number }): JSX.Element {
         <Empty title="Nothing yet">Commands, tokens and acknowledgements are noted here.</Empty>
       ) : (
         <>
-          <div class="table-scroll" tabIndex={0} role="region" aria-label="What administrators did">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">When</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">What</th>
-                </tr>
-              </thead>
-              <tbody>
-                {actions.map((action) => (
-                  <tr key={action.id}>
-                    <td class="when">
-                      <At at_s={action.at_s} />
-                    </td>
-                    <td>{action.who}</td>
-                    <td class="wide">{action.what}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <ul class="actions">
+            {actions.map((action) => (
+              <li key={action.id}>
+                <p>{action.what}</p>
+                <p class="quiet">
+                  <At at_s={action.at_s} />, {action.who}
+                </p>
+              </li>
+            ))}
+          </ul>
           {error !== null && <Failed error={error} />}
           {actions.length >= PAGE && !ended && (
             <p class="more">

@@ -6,5 +6,5 @@ import { useStore } from '../store';
 
 export function ConsumptionPage(): JSX.Element {
   const { meters } = useStore();
-  return <ConsumptionCard meters={meters} />;
+  return <ConsumptionCard title="All meters" meters={meters} />;
 }

@@ -16,7 +16,7 @@ import { isOnline } from '../state';
 import { SUITE_NAMES } from '../words';
 
 const REFRESH_MS = 15_000;
-const ALERTS = 10;
+const ALERTS = 5;
 
 export function MeterPage({ id }: { id: number }): JSX.Element {
   const { meters, metersLoaded, session } = useStore();
@@ -77,7 +77,7 @@ export function MeterPage({ id }: { id: number }): JSX.Element {
         />
       </dl>
       <PowerCard meter={meter} />
-      <ConsumptionCard meters={meters} meter={id} />
+      <ConsumptionCard title="Consumption" meters={meters} meter={id} />
       <div class="columns">
         <LinkCard meter={meter} />
         <CostsCard meter={meter} />

@@ -8,7 +8,7 @@ import { AlertsBadge, OnlineBadge, Strength } from '../parts/meter';
 import * as show from '../format';
 import { Spark } from '../plots/spark';
 import { meterLink } from '../router';
-import { store, useNow, useStore } from '../store';
+import { MOST_ALERTS, store, useNow, useStore } from '../store';
 import { isOnline, total } from '../state';
 import { SUITE_NAMES, meterName } from '../words';
 
@@ -16,7 +16,7 @@ const MORE = 24;
 type View = 'cards' | 'table';
 
 export function Overview(): JSX.Element {
-  const { meters, metersLoaded } = useStore();
+  const { meters, metersLoaded, openAlerts } = useStore();
   const now_s = useNow();
   const [view, setView] = useState<View>('cards');
   const [wanted, setWanted] = useState('');
@@ -27,7 +27,8 @@ export function Overview(): JSX.Element {
 
   const all = [...meters.values()].sort((a, b) => a.meter - b.meter);
   const sum = total(all, now_s);
-  const alerts = all.reduce((so, meter) => so + meter.open_alerts, 0);
+  const never = all.filter((meter) => !meter.revoked && meter.heard_s === null).length;
+  const silent = sum.meters - sum.online - never;
   const text = wanted.trim().toLocaleLowerCase();
   const found = all.filter(
     (meter) => text === '' || String(meter.meter).includes(text) || meter.label.toLocaleLowerCase().includes(text),
@@ -36,7 +37,7 @@ export function Overview(): JSX.Element {
 
   return (
     <>
-      <dl class="tiles">
+      <dl class="tiles three">
         <Tile
           name="Power now"
           value={<Figure parts={show.powerParts(sum.online === 0 ? null : sum.power_w)} />}
@@ -45,12 +46,18 @@ export function Overview(): JSX.Element {
         <Tile
           name="Meters online"
           value={`${show.count(sum.online)} of ${show.count(sum.meters)}`}
-          note={sum.online === sum.meters ? 'none is silent' : `${show.counted(sum.meters - sum.online, 'meter')} silent`}
+          note={
+            silent + never === 0
+              ? 'none is silent'
+              : [silent > 0 && `${show.count(silent)} silent`, never > 0 && `${show.count(never)} never heard`]
+                  .filter(Boolean)
+                  .join(', ')
+          }
         />
         <Tile
           name="Open alerts"
-          value={show.count(alerts)}
-          note={alerts === 0 ? 'of meters' : <a href="#/alerts">Show them</a>}
+          value={openAlerts === null ? '–' : openAlerts < MOST_ALERTS ? show.count(openAlerts) : `${show.count(MOST_ALERTS)}+`}
+          note={openAlerts === 0 ? 'all acknowledged' : <a href="#/alerts">Show them</a>}
         />
       </dl>
       {all.length === 0 ? (

@@ -1,7 +1,7 @@
 // Asks for a token.
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api';
 import { Failed } from '../parts/basics';
 import { store } from '../store';
@@ -10,6 +10,8 @@ export function SignIn(): JSX.Element {
   const [token, setToken] = useState('');
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -43,6 +45,7 @@ export function SignIn(): JSX.Element {
         <label class="field">
           <span>Access token</span>
           <input
+            ref={field}
             type="password"
             name="token"
             autocomplete="current-password"

@@ -28,6 +28,7 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
     try {
       onChanged(await store.api.acknowledge(alert.id));
       store.say(`Acknowledged: ${causeName(alert.cause)}.`);
+      void store.loadAlerts();
       if (alert.meter !== null) void store.loadMeter(alert.meter);
     } catch (failed) {
       if (failed instanceof ApiError) setError(failed);
@@ -56,8 +57,8 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
                         {meterName(whose ?? { meter: alert.meter, label: '' })}
                       </a>
                     ))}
+                  {alert.detail !== '' && <span>{alert.detail}</span>}
                 </p>
-                {alert.detail !== '' && <p>{alert.detail}</p>}
                 <p class="quiet">
                   <At at_s={alert.at_s} /> (<Ago at_s={alert.at_s} now_s={now_s} />)
                   {!open && (

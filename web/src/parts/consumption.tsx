@@ -20,11 +20,11 @@ interface Props {
   meters: ReadonlyMap<number, Meter>;
   /** One alone. */
   meter?: number;
-  first?: Step;
+  title: string;
 }
 
-export function ConsumptionCard({ meters, meter, first = 'day' }: Props): JSX.Element {
-  const [step, setStep] = useState<Step>(first);
+export function ConsumptionCard({ meters, meter, title }: Props): JSX.Element {
+  const [step, setStep] = useState<Step>('day');
   const [back, setBack] = useState(0);
   const { used, window, error, loading, reload } = useConsumption(step, back, meter);
 
@@ -56,7 +56,7 @@ export function ConsumptionCard({ meters, meter, first = 'day' }: Props): JSX.El
 
   return (
     <Card
-      title="Consumption"
+      title={title}
       aside={
         <Segments
           name="Bars are"

@@ -41,7 +41,7 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
                 <tr>
                   <th scope="col">Suite</th>
                   <th scope="col" class="figure">
-                    Time
+                    Preparation
                   </th>
                   <th scope="col" class="figure">
                     Energy

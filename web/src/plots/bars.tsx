@@ -63,7 +63,7 @@ export function ConsumptionBars({ step, zone, starts, layers, title }: Props): J
             splits: (u) => places(step, starts.length, u.width - 80),
             values: (_u, splits) => splits.map((i) => (starts[i] === undefined ? '' : intervalName(step, starts[i], zone).short)),
           }),
-          axis(colours, { size: 72, space: 36, values: (_u, splits) => splits.map((used) => axisEnergy(used)) }),
+          axis(colours, { size: 72, space: 36, values: (_u, splits) => show.axisFigures(splits, 'Wh') }),
         ],
         series: [
           {},
@@ -79,12 +79,6 @@ export function ConsumptionBars({ step, zone, starts, layers, title }: Props): J
       })}
     />
   );
-}
-
-/** Round figures need no digits behind the point. */
-function axisEnergy(used_wh: number): string {
-  const gap = '\u00a0';
-  return Math.abs(used_wh) >= 1000 ? `${show.number(used_wh / 1000, 0, 2)}${gap}kWh` : `${show.number(used_wh, 0, 1)}${gap}Wh`;
 }
 
 /** Which bars get a name: as many as have room, at round places. */

@@ -69,7 +69,7 @@ export function PowerPlot({ data, step_s, from_s, to_s, rangeName }: Props): JSX
             values: (_u, splits, _axis, _space, step) =>
               splits.map((at) => (step >= DAY_S || (long && isMidnight(at)) ? show.weekday(at) : show.clock(at))),
           }),
-          axis(colours, { size: 66, space: 36, values: (_u, splits) => splits.map((watts) => show.power(watts)) }),
+          axis(colours, { size: 66, space: 36, values: (_u, splits) => show.axisFigures(splits, 'W') }),
         ],
         series: raw
           ? [{}, line(colours.line, -1)]

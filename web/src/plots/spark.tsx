@@ -11,9 +11,7 @@ const HEIGHT = 48;
 export function Spark({ series, interval_s, now_s }: { series: Series | undefined; interval_s: number; now_s: number }): JSX.Element {
   const range = series === undefined ? null : extent(series.power_w);
   if (series === undefined || range === null) {
-    return (
-      <svg class="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label="No readings in the last 15 minutes" />
-    );
+    return <p class="spark quiet">No readings in the last 15 minutes</p>;
   }
   const low = Math.min(0, range.least);
   const high = Math.max(range.most, low + 1);

@@ -2,38 +2,49 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DESKTOP, PHONE, launch, overflows, shot, violations, visit } from './browser';
+import { DESKTOP, PHONE, type Visit, launch, overflows, shot, violations, visit } from './browser';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(() => browser.close());
-
-const TOKENS = { wst_admin: { name: 'Jana', role: 'administrator' as const } };
+const TOKEN = 'wst_admin';
+const TOKENS = { [TOKEN]: { name: 'Jana', role: 'administrator' as const } };
 
 interface Seen {
   name: string;
   path: string;
-  signedOut?: boolean;
   ready: (page: Page) => Promise<unknown>;
 }
 
 const PAGES: Seen[] = [
   { name: 'overview', path: '#/', ready: (page) => page.locator('.spark-line').nth(4).waitFor({ state: 'attached' }) },
   {
+    name: 'overview-table',
+    path: '#/',
+    ready: async (page) => {
+      await page.getByRole('radio', { name: 'Table' }).check({ force: true });
+      await page.locator('tbody tr').nth(6).waitFor();
+    },
+  },
+  {
     name: 'meter',
     path: '#/meters/258',
     ready: async (page) => {
       await page.locator('.plot canvas').nth(1).waitFor();
-      await page.getByText('ECIES + ECDSA').first().waitFor({ state: 'attached' });
+      await page.getByText('Made up for the mock').waitFor();
       await page.getByText('Stack never touched').waitFor();
+    },
+  },
+  {
+    name: 'meter-week',
+    path: '#/meters/260',
+    ready: async (page) => {
+      await page.getByRole('radio', { name: 'Week', exact: true }).check({ force: true });
+      await page.getByText('Means from').waitFor();
+      await page.getByRole('radio', { name: 'Hours' }).check({ force: true });
+      await page.getByText('in one hour').waitFor();
     },
   },
   { name: 'consumption', path: '#/consumption', ready: (page) => page.locator('.legend li').nth(4).waitFor() },
   { name: 'alerts', path: '#/alerts', ready: (page) => page.locator('.alerts li').nth(2).waitFor() },
   { name: 'administration', path: '#/administration', ready: (page) => page.getByText('Hall display').first().waitFor() },
-  { name: 'signin', path: '#/', signedOut: true, ready: (page) => page.getByLabel('Access token').waitFor() },
 ];
 
 describe.each([
@@ -42,18 +53,39 @@ describe.each([
   { theme: 'light' as const, device: 'phone', size: PHONE },
   { theme: 'dark' as const, device: 'phone', size: PHONE },
 ])('$theme, $device', ({ theme, device, size }) => {
-  test.each(PAGES)('$name', async ({ name, path, signedOut, ready }) => {
-    const seen = await visit(browser, signedOut === true ? { tokens: TOKENS } : {}, { theme, size });
-    try {
-      await seen.page.goto(`${seen.url}/${path}`);
-      await ready(seen.page);
-      await shot(seen.page, `${name}-${theme}-${device}`);
-      expect(await seen.page.locator('html').getAttribute('data-theme')).toBe(theme);
-      expect(await overflows(seen.page)).toBe(false);
-      expect(await violations(seen.page)).toEqual([]);
-      expect(seen.errors).toEqual([]);
-    } finally {
-      await seen.close();
-    }
+  let browser: Browser;
+  let seen: Visit;
+
+  const look = async (name: string): Promise<void> => {
+    await shot(seen.page, `${name}-${theme}-${device}`);
+    expect(await seen.page.locator('html').getAttribute('data-theme')).toBe(theme);
+    expect(await overflows(seen.page)).toBe(false);
+    expect(await violations(seen.page)).toEqual([]);
+    expect(seen.errors).toEqual([]);
+  };
+
+  beforeAll(async () => {
+    browser = await launch();
+    seen = await visit(browser, { tokens: TOKENS }, { theme, size });
+  });
+  afterAll(async () => {
+    await seen.close();
+    await browser.close();
+  });
+
+  test('sign-in', async () => {
+    await seen.page.goto(seen.url);
+    const token = seen.page.getByLabel('Access token');
+    await token.waitFor();
+    await look('signin');
+    await token.fill(TOKEN);
+    await seen.page.getByRole('button', { name: 'Sign in' }).click();
+    await seen.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  });
+
+  test.each(PAGES)('$name', async ({ name, path, ready }) => {
+    await seen.page.goto(`${seen.url}/${path}`);
+    await ready(seen.page);
+    await look(name);
   });
 });
