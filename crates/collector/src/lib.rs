@@ -12,5 +12,4 @@ pub mod publish;
 pub mod registry;
 pub mod service;
 pub mod store;
-#[allow(dead_code, reason = "the link that writes comes next")]
 pub mod writer;

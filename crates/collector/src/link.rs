@@ -1,6 +1,19 @@
 //! The link: one thread with `wire::meter::Collector`, between the gateways and the store. Whoever wants something of it holds a
 //! [`LinkHandle`].
 
+mod after;
+mod asks;
+mod begin;
+mod clock;
+mod known;
+mod orders;
+mod thread;
+mod verify;
+mod watch;
+
+pub(crate) use after::Given;
+pub(crate) use begin::{Beginning, Parts, start, verifiers};
+
 use crate::api::SuiteName;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
@@ -191,7 +204,6 @@ pub struct Snapshot {
 
 /// What is asked of the link's thread.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the thread that answers comes next")]
 pub(crate) enum Ask {
     Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, LinkError>> },
     Withdraw { meter: MeterId, id: i64, answer: Answer<Result<(), LinkError>> },
@@ -207,17 +219,16 @@ pub(crate) enum Ask {
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
 /// What the link's thread takes.
-#[allow(dead_code, reason = "the thread that answers comes next")]
 pub(crate) struct Inputs {
-    pub(crate) packets: Receiver<HeardPacket>,
-    pub(crate) asks: Receiver<Ask>,
+    packets: Receiver<HeardPacket>,
+    asks: Receiver<Ask>,
 }
 
 /// What both sides see without asking.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) store_ok: AtomicBool,
-    pub(crate) dropped_packets: AtomicU64,
+    store_ok: AtomicBool,
+    dropped_packets: AtomicU64,
 }
 
 /// For whoever wants something of the link: gateways, the API, the registry, onlookers.
@@ -335,6 +346,12 @@ impl LinkHandle {
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
         self.ask(|answer| Ask::Snapshot { answer }).await
+    }
+
+    /// Tells the link's thread to come to its end: it takes no more packets, and stores and acknowledges what it has.
+    pub(crate) fn stop(&self) {
+        // It may have ended already. Where it is behind with questions it comes to this one, too.
+        let _ = self.asks.send(Ask::Stop);
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Ask) -> Result<T, LinkError> {

@@ -390,18 +390,30 @@ impl Collector {
 
     /// What is to be done by now. rng: makes ephemeral keys, and spreads attempts.
     pub fn due(&mut self, now_ms: u64, rng: &mut impl CryptoRng) -> Vec<Due> {
-        let mut due = Vec::new();
-        for meter in &self.busy {
-            let Some(session) = self.meters.get_mut(meter) else { continue };
-            due.extend(session.due(&self.identity, &self.policy, now_ms, rng));
-        }
-        due
+        let busy: Vec<MeterId> = self.busy().collect();
+        busy.into_iter().filter_map(|meter| self.due_of(meter, now_ms, rng)).collect()
+    }
+
+    /// What is to be done by now about one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
+    pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
+        self.meters.get_mut(&meter)?.due(&self.identity, &self.policy, now_ms, rng)
+    }
+
+    /// The meters that commands wait for.
+    pub fn busy(&self) -> impl Iterator<Item = MeterId> + '_ {
+        self.busy.iter().copied()
     }
 
     /// When [`Collector::due`] has something next; `None` while no command waits.
     #[must_use]
     pub fn next_due_ms(&self) -> Option<u64> {
-        self.busy.iter().filter_map(|meter| self.meters.get(meter)?.next_due_ms()).min()
+        self.busy().filter_map(|meter| self.next_due_ms_of(meter)).min()
+    }
+
+    /// When [`Collector::due_of`] has something next; `None` while no command waits for the meter.
+    #[must_use]
+    pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
+        self.meters.get(&meter)?.next_due_ms()
     }
 
     /// Bytes of unfinished messages that are held: at most 288 for each meter.

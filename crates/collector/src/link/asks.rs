@@ -1,0 +1,219 @@
+//! What is asked of the link: commands, meters, how it is.
+
+use super::after::After;
+use super::known::Known;
+use super::thread::Link;
+use super::{Answer, Ask, CommandRequest, Inputs, LinkError, Snapshot};
+use crate::event::{CommandState, Event};
+use crate::store::{CommandProgress, NewCommand, Provisioned};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order};
+
+impl CommandRequest {
+    /// What the meter is told; `None`: the time that it is then.
+    fn command(self) -> Option<Command> {
+        Some(match self {
+            CommandRequest::Configure { interval_s, suite } => Command::Configure { interval_s, suite },
+            CommandRequest::Calibrate { voltage_uv, current_ua, phase } => {
+                Command::Calibrate { voltage_uv, current_ua, phase }
+            }
+            CommandRequest::Register { meter, address, collector_address } => {
+                Command::Register { meter, address, collector_address }
+            }
+            CommandRequest::SetTime => return None,
+            CommandRequest::ReadStatus { page } => Command::ReadStatus { page },
+            CommandRequest::Reboot => Command::Reboot,
+        })
+    }
+}
+
+impl From<CollectorError> for LinkError {
+    fn from(error: CollectorError) -> LinkError {
+        match error {
+            CollectorError::UnknownMeter(meter) => LinkError::UnknownMeter(meter),
+            CollectorError::NameTaken(name) => LinkError::NameTaken(name),
+            CollectorError::OtherState(meter) | CollectorError::DamagedState(meter) => {
+                LinkError::State(meter)
+            }
+            CollectorError::QueueFull(count) => LinkError::QueueFull(count),
+            CollectorError::OutOfRange => LinkError::OutOfRange,
+            CollectorError::NoCommand(ticket) => LinkError::NoCommand(ticket.into()),
+            CollectorError::NotHandedOut { meter, .. } => LinkError::State(meter),
+            CollectorError::NumbersUsedUp(meter) => LinkError::NumbersUsedUp(meter),
+        }
+    }
+}
+
+impl Link {
+    /// Returns whether that is the end. An answer that nobody waits for any more is dropped.
+    pub(super) fn answer(&mut self, ask: Ask, inputs: &Inputs) -> bool {
+        match ask {
+            Ask::Command { meter, request, by, answer } => self.command(meter, request, by, answer),
+            Ask::Withdraw { meter, id, answer } => self.withdraw(meter, id, answer),
+            Ask::SetMeter { epoch, record, answer } => self.set_meter(epoch, record, answer),
+            Ask::Revoke { meter, answer } => self.revoke(meter, answer),
+            Ask::Meters { answer } => {
+                let now = Instant::now();
+                let mut meters: Vec<_> = self.meters.iter().collect();
+                meters.sort_unstable_by_key(|(meter, _)| **meter);
+                let status = |(meter, known): (&MeterId, &Known)| known.status(*meter, &self.collector, now);
+                drop(answer.send(meters.into_iter().filter_map(status).collect()));
+            }
+            Ask::Meter { meter, answer } => {
+                let known = self.meters.get(&meter);
+                drop(
+                    answer.send(known.and_then(|known| known.status(meter, &self.collector, Instant::now()))),
+                );
+            }
+            Ask::Snapshot { answer } => drop(answer.send(self.snapshot(inputs))),
+            Ask::Stop => return true,
+        }
+        false
+    }
+
+    fn command(
+        &mut self,
+        meter: MeterId,
+        request: CommandRequest,
+        by: String,
+        answer: Answer<Result<i64, LinkError>>,
+    ) {
+        match self.queue(meter, request) {
+            Ok((ticket, order)) => {
+                let command = NewCommand { meter, ticket, order, by, created_ms: self.now_ms };
+                self.store(After::Command { command, answer: Some(answer) });
+                self.store_state(meter);
+            }
+            Err(error) => drop(answer.send(Err(error))),
+        }
+    }
+
+    fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, Order), LinkError> {
+        if self.trouble.until.is_some() {
+            return Err(LinkError::Store("the last transaction failed".into()));
+        }
+        match request.command() {
+            Some(command) => Ok((self.collector.command(meter, command)?, Order::Command(command))),
+            None if !self.meters.contains_key(&meter) => Err(LinkError::UnknownMeter(meter)),
+            None if self.clock.is_behind() => Err(LinkError::ClockBehind),
+            None => Ok((self.collector.set_time(meter)?, Order::TimeNow)),
+        }
+    }
+
+    fn withdraw(&mut self, meter: MeterId, id: i64, answer: Answer<Result<(), LinkError>>) {
+        let Some(known) = self.meters.get_mut(&meter) else {
+            drop(answer.send(Err(LinkError::UnknownMeter(meter))));
+            return;
+        };
+        let ticket = known.commands.iter().find(|(_, named)| named.id == id).map(|(ticket, _)| *ticket);
+        let withdrawn = ticket.is_some_and(|ticket| self.collector.withdraw(meter, ticket).is_ok());
+        if !withdrawn {
+            drop(answer.send(Err(LinkError::NoCommand(id))));
+            return;
+        }
+        self.withdrawn(meter, ticket, Some(answer));
+        self.store_state(meter);
+    }
+
+    /// Says of a meter's command, or of all of them, that they were withdrawn.
+    pub(super) fn withdrawn(
+        &mut self,
+        meter: MeterId,
+        ticket: Option<u32>,
+        mut answer: Option<Answer<Result<(), LinkError>>>,
+    ) {
+        let Some(known) = self.meters.get_mut(&meter) else { return };
+        let of_it = |given: &u32| ticket.is_none_or(|ticket| ticket == *given);
+        let named: Vec<_> =
+            known.commands.extract_if(|given, _| of_it(given)).map(|(_, named)| named).collect();
+        for named in named {
+            let progress = CommandProgress {
+                id: named.id,
+                state: CommandState::Withdrawn,
+                attempts: named.attempts,
+                at_ms: self.now_ms,
+                answer: None,
+            };
+            self.store(After::Progress { progress, answer: answer.take() });
+        }
+    }
+
+    fn set_meter(&mut self, epoch: u32, record: Box<MeterRecord>, answer: Answer<Result<(), LinkError>>) {
+        let meter = record.setup.meter;
+        let known = self.meters.get(&meter).map(|known| known.epoch);
+        if known == Some(epoch) && self.collector.record(meter) == Some(&*record) {
+            drop(answer.send(Ok(())));
+            return;
+        }
+        if let Some(known) = known.or(self.over.get(&meter).copied()).filter(|known| *known >= epoch) {
+            drop(answer.send(Err(LinkError::EpochOver { meter, known, given: epoch })));
+            return;
+        }
+        // Nothing of the old keys is taken from here on.
+        self.forget(meter);
+        let provisioned = Provisioned {
+            meter,
+            epoch,
+            label: None,
+            public: record.public,
+            suite: record.setup.suite,
+            interval_s: record.setup.interval_s,
+            state: MeterState::new(&record),
+            at_ms: self.now_ms,
+        };
+        if self.trouble.until.is_some() {
+            drop(answer.send(Err(LinkError::Store("the last transaction failed".into()))));
+            return;
+        }
+        self.store(After::Provisioned { provisioned: Box::new(provisioned), record, answer });
+    }
+
+    /// A meter's keys are durable.
+    pub(super) fn add(&mut self, provisioned: Provisioned, record: MeterRecord) -> Result<(), LinkError> {
+        let Provisioned { meter, epoch, interval_s, state, .. } = provisioned;
+        self.collector.add(record, state)?;
+        self.over.remove(&meter);
+        self.meters.insert(meter, Known::new(epoch, interval_s));
+        self.tell(Event::Meter { meter });
+        Ok(())
+    }
+
+    fn revoke(&mut self, meter: MeterId, answer: Answer<Result<(), LinkError>>) {
+        if !self.meters.contains_key(&meter) {
+            drop(answer.send(Err(LinkError::UnknownMeter(meter))));
+            return;
+        }
+        self.forget(meter);
+        self.store(After::Revoked { meter, at_ms: self.now_ms, answer: Some(answer) });
+    }
+
+    /// The keys of a meter that is there are over.
+    fn forget(&mut self, meter: MeterId) {
+        self.withdrawn(meter, None, None);
+        if let Some(known) = self.meters.remove(&meter) {
+            self.over.insert(meter, known.epoch);
+        }
+        self.collector.remove(meter);
+    }
+
+    fn snapshot(&self, inputs: &Inputs) -> Snapshot {
+        let now = Instant::now();
+        let counts = self.jobs.counts();
+        Snapshot {
+            dropped_packets: self.shared.dropped_packets.load(Ordering::Relaxed),
+            refused: *self.collector.counters(),
+            meters: self.meters.len(),
+            online: self.meters.values().filter(|known| known.is_online(now)).count(),
+            waiting_commands: self.collector.busy().map(|meter| self.collector.commands(meter).len()).sum(),
+            unfinished_bytes: self.collector.held_bytes(),
+            queued_packets: inputs.packets.len(),
+            opening: self.opening,
+            commits: counts.commits.load(Ordering::Relaxed),
+            commits_s: counts.commits_us.load(Ordering::Relaxed) as f64 / 1e6,
+            failed_commits: counts.failed.load(Ordering::Relaxed),
+            clock_behind: self.clock.is_behind(),
+            ..self.counted.clone()
+        }
+    }
+}

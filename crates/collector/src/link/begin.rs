@@ -1,0 +1,236 @@
+//! How the link begins: with the meters of the registry, and with what is stored of them.
+
+use super::after::{After, Given, Trouble};
+use super::clock::Clock;
+use super::known::{Known, Named};
+use super::thread::{Link, system_ms};
+use super::verify::Verifiers;
+use super::{Inputs, LinkHandle, Snapshot};
+use crate::event::CommandState;
+use crate::gateway::HeardPacket;
+use crate::store::{
+    AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, Store, StoreError, Write,
+    Written,
+};
+use crate::writer::{Done, Jobs};
+use crossbeam_channel::{Receiver, Sender};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy};
+
+/// What the link begins with, brought in line: the registry's keys, and what is stored.
+pub(crate) struct Beginning {
+    collector: Collector,
+    meters: HashMap<MeterId, Known>,
+    over: HashMap<MeterId, u32>,
+    newest_ms: i64,
+    /// Commands that the database has as open, and no meter waits for any more.
+    lost: Vec<CommandRecord>,
+}
+
+/// The link's other parts.
+pub(crate) struct Parts {
+    pub(crate) jobs: Arc<Jobs<Given>>,
+    pub(crate) done: Receiver<Done<Given>>,
+    /// Threads that open what takes curves.
+    pub(crate) verifiers: usize,
+    /// Where packets of meters go that are not this collector's.
+    pub(crate) strangers: Option<Sender<HeardPacket>>,
+}
+
+impl Beginning {
+    /// files: the meters of the registry with the epochs of their keys. A meter whose keys and stored state do not fit is left out,
+    /// and the log says so; all others work.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn new(
+        store: &mut Store,
+        reader: &Reader,
+        identity: Identity,
+        policy: Policy,
+        files: BTreeMap<MeterId, (u32, MeterRecord)>,
+    ) -> Result<Beginning, StoreError> {
+        let now_ms = system_ms();
+        let mut kept: BTreeMap<MeterId, KeptMeter> =
+            reader.kept_meters()?.into_iter().map(|kept| (kept.meter, kept)).collect();
+        let newest_ms = kept.values().filter_map(|kept| kept.last_heard_ms).max().unwrap_or(0);
+        let mut beginning = Beginning {
+            collector: Collector::new(identity, policy),
+            meters: HashMap::new(),
+            over: HashMap::new(),
+            newest_ms,
+            lost: Vec::new(),
+        };
+        let mut candidates = Vec::new();
+        for (meter, (epoch, record)) in files {
+            let kept = kept.remove(&meter);
+            match kept.as_ref().filter(|kept| kept.epoch > epoch || kept.epoch == epoch && kept.revoked_ms.is_some()) {
+                Some(over) => {
+                    tracing::error!(
+                        meter,
+                        "left out: its keys are of epoch {epoch}, and those of epoch {} are over; ./wattseal meters rotate {meter} \
+                         makes new ones",
+                        over.epoch
+                    );
+                    beginning.over.insert(meter, over.epoch);
+                }
+                None => candidates.push((epoch, record, kept.filter(|kept| kept.epoch == epoch))),
+            }
+        }
+        let writes = candidates.iter().map(|(epoch, record, _)| provisioned(*epoch, record, now_ms)).collect();
+        let written = store.commit(writes)?;
+        for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
+            beginning.add(reader, (epoch, record), kept, &written)?;
+        }
+        // Their files went while the service was not there.
+        for (meter, kept) in kept {
+            if kept.revoked_ms.is_none() {
+                tracing::info!(meter, "its key file is gone: revoked");
+                store.commit(vec![Write::Revoked { meter, at_ms: now_ms }])?;
+            }
+            beginning.over.insert(meter, kept.epoch);
+        }
+        for command in reader.open_commands()? {
+            beginning.resume(command);
+        }
+        Ok(beginning)
+    }
+
+    fn add(
+        &mut self,
+        reader: &Reader,
+        (epoch, record): (u32, MeterRecord),
+        kept: Option<KeptMeter>,
+        written: &Written,
+    ) -> Result<(), StoreError> {
+        let meter = record.setup.meter;
+        if *written != Written::Done {
+            tracing::error!(
+                meter,
+                "left out: its keys are not those of epoch {epoch} that are stored; ./wattseal meters rotate {meter} makes new ones"
+            );
+            return Ok(());
+        }
+        let mut known = Known::new(epoch, record.setup.interval_s);
+        let state = match kept {
+            Some(kept) => {
+                known.interval_s = kept.interval_s;
+                known.heard_ms = kept.last_heard_ms;
+                if let Some(heard_ms) = kept.last_heard_ms {
+                    known.heard_at = Some(Instant::now());
+                    known.silent = silent_since(reader, meter, heard_ms)?;
+                }
+                kept.state
+            }
+            None => MeterState::new(&record),
+        };
+        match self.collector.add(record, state) {
+            Ok(()) => drop(self.meters.insert(meter, known)),
+            Err(error) => tracing::error!(meter, "left out: {error}"),
+        }
+        Ok(())
+    }
+
+    fn resume(&mut self, command: CommandRecord) {
+        let waits = |ticket: u32| {
+            self.collector
+                .commands(command.meter)
+                .iter()
+                .any(|(waiting, order, _)| *waiting == ticket && *order == command.order)
+        };
+        match self.meters.get_mut(&command.meter).filter(|_| waits(command.ticket)) {
+            Some(known) => {
+                let named = Named { id: command.id, attempts: command.attempts };
+                known.commands.insert(command.ticket, named);
+            }
+            None => self.lost.push(command),
+        }
+    }
+}
+
+fn provisioned(epoch: u32, record: &MeterRecord, now_ms: i64) -> Write {
+    Write::Provisioned(Box::new(Provisioned {
+        meter: record.setup.meter,
+        epoch,
+        label: None,
+        public: record.public,
+        suite: record.setup.suite,
+        interval_s: record.setup.interval_s,
+        state: MeterState::new(record),
+        at_ms: now_ms,
+    }))
+}
+
+/// Whether it was told already that a meter is silent, which was heard last then.
+fn silent_since(reader: &Reader, meter: MeterId, heard_ms: i64) -> Result<bool, StoreError> {
+    let since = AlertFilter {
+        from_s: Some(heard_ms.div_euclid(1000)),
+        meter: Some(meter),
+        limit: 100,
+        ..AlertFilter::default()
+    };
+    Ok(reader.alerts(&since)?.iter().any(|alert| alert.cause == "silent"))
+}
+
+/// Starts the link's thread.
+///
+/// # Errors
+/// Where the system gives no thread.
+pub(crate) fn start(
+    beginning: Beginning,
+    parts: Parts,
+    handle: &LinkHandle,
+    inputs: Inputs,
+) -> std::io::Result<JoinHandle<()>> {
+    let Beginning { collector, meters, over, newest_ms, lost } = beginning;
+    let mut link = Link {
+        policy: *collector.policy(),
+        collector,
+        meters,
+        over,
+        jobs: parts.jobs,
+        done: parts.done,
+        verifiers: Verifiers::start(parts.verifiers)?,
+        gateways: handle.gateways.clone(),
+        events: handle.events.clone(),
+        shared: handle.shared.clone(),
+        strangers: parts.strangers,
+        rng: StdRng::from_os_rng(),
+        clock: Clock::new(newest_ms),
+        began: Instant::now(),
+        now_ms: system_ms(),
+        writes: Vec::new(),
+        afters: Vec::new(),
+        given: 0,
+        in_flight: 0,
+        era: 0,
+        trouble: Trouble::default(),
+        opening: 0,
+        look_at_due: true,
+        next_due_ms: None,
+        counted: Snapshot::default(),
+        minute: Default::default(),
+        ended: false,
+    };
+    for command in lost {
+        let progress = CommandProgress {
+            id: command.id,
+            state: CommandState::Withdrawn,
+            attempts: command.attempts,
+            at_ms: link.now_ms,
+            answer: None,
+        };
+        link.store(After::Progress { progress, answer: None });
+    }
+    std::thread::Builder::new().name("link".into()).spawn(move || link.run(inputs))
+}
+
+/// One a core.
+pub(crate) fn verifiers(asked: usize) -> usize {
+    if asked > 0 { asked } else { std::thread::available_parallelism().map_or(1, |cores| cores.get()) }
+}

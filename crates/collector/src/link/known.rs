@@ -1,0 +1,122 @@
+//! What the link knows of a meter beside what `wire::meter::Collector` does.
+
+use super::MeterStatus;
+use crate::gateway::Route;
+use crate::store::SILENT_AFTER_INTERVALS;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+use wire::meter::{Collector, MeterId};
+
+/// A meter is not silent before that, however short its interval is: it may be sending again.
+const LEAST_SILENCE: Duration = Duration::from_secs(10);
+
+/// A meter, since the service's start.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) epoch: u32,
+    pub(super) interval_s: u16,
+    /// Where something new came from last; `None`: nothing since the start.
+    pub(super) route: Option<Route>,
+    pub(super) rssi_dbm: Option<i8>,
+    /// Unix ms; before the start, too.
+    pub(super) heard_ms: Option<i64>,
+    /// Silence is counted from here; `None`: the meter was never heard.
+    pub(super) heard_at: Option<Instant>,
+    /// Somebody was told that it is.
+    pub(super) silent: bool,
+    pub(super) reports: u64,
+    pub(super) repeats: u64,
+    /// As the store was told.
+    pub(super) told_repeats: u64,
+    pub(super) told_refused: u64,
+    pub(super) lost: u8,
+    /// Messages of it with the verifiers.
+    pub(super) opening: u8,
+    /// The revision of its state that is being stored.
+    pub(super) saving: Option<u64>,
+    /// The commands that have a name in the API, by ticket.
+    pub(super) commands: HashMap<u32, Named>,
+    /// Packets that were not authentic, when the minute began.
+    pub(super) forged: u64,
+    /// No alert about those before that.
+    pub(super) forged_quiet_until: Option<Instant>,
+}
+
+/// A command that has a name in the API.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    pub(super) id: i64,
+    pub(super) attempts: u32,
+}
+
+impl Known {
+    pub(super) fn new(epoch: u32, interval_s: u16) -> Known {
+        Known {
+            epoch,
+            interval_s,
+            route: None,
+            rssi_dbm: None,
+            heard_ms: None,
+            heard_at: None,
+            silent: false,
+            reports: 0,
+            repeats: 0,
+            told_repeats: 0,
+            told_refused: 0,
+            lost: 0,
+            opening: 0,
+            saving: None,
+            commands: HashMap::new(),
+            forged: 0,
+            forged_quiet_until: None,
+        }
+    }
+
+    /// For how long nothing new came, where that is too long.
+    pub(super) fn silence(&self, now: Instant) -> Option<Duration> {
+        let most = Duration::from_secs(u64::from(self.interval_s) * SILENT_AFTER_INTERVALS as u64);
+        let silence = now.saturating_duration_since(self.heard_at?);
+        (silence > most.max(LEAST_SILENCE)).then_some(silence)
+    }
+
+    /// Whether it was heard since the start, and not too long ago.
+    pub(super) fn is_online(&self, now: Instant) -> bool {
+        self.route.is_some() && self.silence(now).is_none()
+    }
+
+    pub(super) fn status(&self, meter: MeterId, collector: &Collector, now: Instant) -> Option<MeterStatus> {
+        let suite = *collector.state(meter)?.suites().last()?;
+        Some(MeterStatus {
+            meter,
+            epoch: self.epoch,
+            suite,
+            interval_s: self.interval_s,
+            online: self.is_online(now),
+            heard_ms: self.heard_ms,
+            route: self.route,
+            rssi_dbm: self.rssi_dbm,
+            reports: self.reports,
+            repeats: self.repeats,
+            refused: collector.counters_of(meter).map_or(0, |counters| counters.total()),
+            lost: self.lost,
+            waiting_commands: collector.commands(meter).len(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_is_silent_after_three_intervals_and_ten_seconds() {
+        let start = Instant::now();
+        for (interval_s, most_s) in [(1, 10), (3, 10), (10, 30), (65_535, 196_605)] {
+            let mut known = Known::new(1, interval_s);
+            assert_eq!(known.silence(start + Duration::from_secs(1_000_000)), None, "never heard");
+            known.heard_at = Some(start);
+            assert_eq!(known.silence(start + Duration::from_secs(most_s)), None);
+            assert!(known.silence(start + Duration::from_secs(most_s + 1)).is_some());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Commands on their way: when they are sent, and what answers them.
+
+use super::after::After;
+use super::thread::{Link, since_2000_ms};
+use crate::event::CommandState;
+use crate::store::CommandProgress;
+use wire::meter::{Answered, Command, Delivery, Due, MeterId, Order, Outcome};
+
+impl Link {
+    /// Does what is to be done by now, of meters that can be reached.
+    pub(super) fn send_due(&mut self) {
+        let now_ms = since_2000_ms(self.now_ms);
+        if !self.look_at_due && self.next_due_ms.is_none_or(|due_ms| now_ms < due_ms) {
+            return;
+        }
+        self.look_at_due = false;
+        let reached = |meter: &MeterId| self.meters.get(meter).is_some_and(|known| known.route.is_some());
+        let reached: Vec<MeterId> = self.collector.busy().filter(reached).collect();
+        self.next_due_ms = None;
+        for meter in reached {
+            match self.collector.due_of(meter, now_ms, &mut self.rng) {
+                Some(Due::Save(state)) => self.save(meter, state.revision),
+                Some(Due::Send(sent)) => {
+                    let route = self.meters.get(&meter).and_then(|known| known.route);
+                    if let Some(route) = route {
+                        self.transmit(route, &sent);
+                    }
+                    self.sent(meter);
+                }
+                None => {}
+            }
+            // What is being stored says itself when it is.
+            let saving = self.meters.get(&meter).is_some_and(|known| known.saving.is_some());
+            if let (false, Some(due_ms)) = (saving, self.collector.next_due_ms_of(meter)) {
+                self.next_due_ms = Some(self.next_due_ms.map_or(due_ms, |next| next.min(due_ms)));
+            }
+        }
+    }
+
+    fn save(&mut self, meter: MeterId, revision: u64) {
+        let saving = self.meters.get(&meter).and_then(|known| known.saving);
+        if saving.is_none_or(|saving| saving < revision) {
+            self.store_state(meter);
+        }
+    }
+
+    /// The command that is under way was sent.
+    fn sent(&mut self, meter: MeterId) {
+        let Some((ticket, _, Delivery::UnderWay { .. })) = self.collector.commands(meter).first().copied()
+        else {
+            return;
+        };
+        let known = self.meters.get_mut(&meter);
+        let Some(named) = known.and_then(|known| known.commands.get_mut(&ticket)) else { return };
+        named.attempts += 1;
+        let progress = CommandProgress {
+            id: named.id,
+            state: CommandState::Sent,
+            attempts: named.attempts,
+            at_ms: self.now_ms,
+            answer: None,
+        };
+        self.store(After::Progress { progress, answer: None });
+    }
+
+    pub(super) fn answered(&mut self, answered: Answered) {
+        let Answered { meter, ticket, command, answer } = answered;
+        self.counted.answers += 1;
+        self.look_at_due = true;
+        let done = answer.outcome == Outcome::Done;
+        let known = self.meters.get_mut(&meter);
+        let named = known.and_then(|known| {
+            if let (true, Command::Configure { interval_s, .. }) = (done, command) {
+                known.interval_s = interval_s;
+            }
+            known.commands.remove(&ticket)
+        });
+        if let Some(named) = named {
+            let progress = CommandProgress {
+                id: named.id,
+                state: if done { CommandState::Done } else { CommandState::Refused },
+                attempts: named.attempts,
+                at_ms: self.now_ms,
+                answer: Some(answer),
+            };
+            self.store(After::Progress { progress, answer: None });
+        }
+        if let (true, Command::Configure { interval_s, .. }) = (done, command) {
+            self.store(After::Interval { meter, interval_s });
+        }
+        self.store_state(meter);
+    }
+
+    /// No meter is told a time that cannot be right.
+    pub(super) fn withdraw_times(&mut self) {
+        let busy: Vec<MeterId> = self.collector.busy().collect();
+        for meter in busy {
+            for (ticket, order, _) in self.collector.commands(meter) {
+                if order == Order::TimeNow && self.collector.withdraw(meter, ticket).is_ok() {
+                    self.withdrawn(meter, Some(ticket), None);
+                    self.store_state(meter);
+                }
+            }
+        }
+    }
+}

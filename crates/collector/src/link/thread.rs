@@ -1,0 +1,260 @@
+//! The link's thread: what it waits for, and what it does with packets.
+
+use super::after::{After, Given, Trouble};
+use super::clock::Clock;
+use super::known::Known;
+use super::verify::{Origin, Verifiers};
+use super::{Ask, Inputs, Shared, Snapshot};
+use crate::event::Event;
+use crate::gateway::{Gateways, HeardPacket, Route};
+use crate::store::{METERS_EPOCH_S, NewReport, Write};
+use crate::writer::{Done, Jobs};
+use crossbeam_channel::{Receiver, Sender, select};
+use rand::rngs::StdRng;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::broadcast;
+use wire::meter::{
+    Accepted, Collector, Gathered, Heard, MeterId, OpenedMessage, Policy, Refusal, SealedMessage,
+    Transmission,
+};
+
+/// Messages of one meter that are with the verifiers at most: the rest of them are others'.
+const MOST_OPENING: u8 = 2;
+/// So many of each kind are taken before the others have their turn.
+const TURN: usize = 1024;
+/// So often silence, clock and store are looked at.
+const TICK: Duration = Duration::from_secs(1);
+/// How long a stop waits for the store.
+const STOP: Duration = Duration::from_secs(20);
+
+/// The link. One thread has it.
+pub(crate) struct Link {
+    pub(super) collector: Collector,
+    pub(super) meters: HashMap<MeterId, Known>,
+    /// Epochs that are over, of meters that were revoked.
+    pub(super) over: HashMap<MeterId, u32>,
+    pub(super) policy: Policy,
+    pub(super) jobs: Arc<Jobs<Given>>,
+    pub(super) done: Receiver<Done<Given>>,
+    pub(super) verifiers: Verifiers,
+    pub(super) gateways: Arc<Gateways>,
+    pub(super) events: broadcast::Sender<Event>,
+    pub(super) shared: Arc<Shared>,
+    /// Where packets of meters go that are not this collector's.
+    pub(super) strangers: Option<Sender<HeardPacket>>,
+    pub(super) rng: StdRng,
+    pub(super) clock: Clock,
+    pub(super) began: Instant,
+    /// Unix ms, as of this turn.
+    pub(super) now_ms: i64,
+    pub(super) writes: Vec<Write>,
+    pub(super) afters: Vec<Given>,
+    pub(super) given: u64,
+    pub(super) in_flight: usize,
+    pub(super) era: u64,
+    pub(super) trouble: Trouble,
+    pub(super) opening: usize,
+    pub(super) look_at_due: bool,
+    /// When a command is to be sent next, in ms since 2000.
+    pub(super) next_due_ms: Option<u64>,
+    pub(super) counted: Snapshot,
+    pub(super) minute: super::watch::Minute,
+    pub(super) ended: bool,
+}
+
+/// Unix time in ms.
+pub(super) fn system_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64)
+}
+
+/// Unix time in ms as meters count it: since 2000; 0 before that.
+pub(super) fn since_2000_ms(unix_ms: i64) -> u64 {
+    u64::try_from(unix_ms - METERS_EPOCH_S * 1000).unwrap_or(0)
+}
+
+impl Link {
+    /// Goes on until it is told to stop.
+    pub(crate) fn run(mut self, inputs: Inputs) {
+        let mut tick_at = Instant::now();
+        loop {
+            let timeout = self.until_due().min(tick_at.saturating_duration_since(Instant::now()));
+            let mut first = None;
+            select! {
+                recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
+                recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
+                recv(inputs.asks) -> ask => first = ask.ok(),
+                recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.heard(packet) },
+                default(timeout) => {}
+            }
+            self.now();
+            if self.turn(first, &inputs) || self.ended {
+                break;
+            }
+            let now = Instant::now();
+            if now >= tick_at {
+                tick_at = now + TICK;
+                self.tick(now);
+            }
+            self.send_due();
+            self.flush();
+        }
+        self.finish();
+    }
+
+    fn now(&mut self) {
+        self.now_ms = system_ms();
+    }
+
+    /// Takes what is there. Returns whether that is the end.
+    fn turn(&mut self, first: Option<Ask>, inputs: &Inputs) -> bool {
+        for _ in 0..TURN {
+            let Ok(done) = self.done.try_recv() else { break };
+            self.done(done);
+        }
+        for _ in 0..TURN {
+            let Ok(opened) = self.verifiers.opened.try_recv() else { break };
+            self.opened(opened);
+        }
+        for ask in first.into_iter().chain(inputs.asks.try_iter().take(TURN)) {
+            if self.answer(ask, inputs) {
+                return true;
+            }
+        }
+        for packet in inputs.packets.try_iter().take(TURN) {
+            self.heard(packet);
+        }
+        false
+    }
+
+    fn until_due(&self) -> Duration {
+        if self.look_at_due {
+            return Duration::ZERO;
+        }
+        let now_ms = since_2000_ms(system_ms());
+        self.next_due_ms.map_or(TICK, |due_ms| Duration::from_millis(due_ms.saturating_sub(now_ms)))
+    }
+
+    /// Lets what is under way come to its end.
+    fn finish(mut self) {
+        let until = Instant::now() + STOP;
+        while self.opening > 0 && Instant::now() < until {
+            let Ok(opened) = self.verifiers.opened.recv_timeout(TICK) else { break };
+            self.opened(opened);
+        }
+        self.store_counts();
+        self.trouble.until = self.trouble.until.map(|_| Instant::now());
+        self.try_again(Instant::now());
+        self.flush();
+        while !self.nothing_under_way() && !self.ended {
+            let Some(left) = until.checked_duration_since(Instant::now()) else {
+                tracing::error!("the store did not come to its end in {} s", STOP.as_secs());
+                break;
+            };
+            match self.done.recv_timeout(left) {
+                Ok(done) => self.done(done),
+                Err(_) => break,
+            }
+            self.flush();
+        }
+        self.verifiers.stop();
+    }
+
+    fn heard(&mut self, packet: HeardPacket) {
+        self.counted.packets += 1;
+        let origin = Origin { route: packet.route, rssi_dbm: packet.rssi_dbm, heard_ms: self.now_ms };
+        match self.collector.gather(&packet.bytes) {
+            Gathered::Done(Heard::Refused(Refusal::UnknownMeter)) => {
+                if let Some(strangers) = &self.strangers {
+                    // A full queue loses packets, which come again.
+                    let _ = strangers.try_send(packet);
+                }
+            }
+            Gathered::Done(_) => {}
+            Gathered::Sealed(message) if message.takes_curves() => self.verify(message, origin),
+            Gathered::Sealed(message) => self.take(message.open(), origin),
+        }
+    }
+
+    fn verify(&mut self, message: SealedMessage, origin: Origin) {
+        let Some(known) = self.meters.get_mut(&message.meter()) else { return };
+        if known.opening >= MOST_OPENING || !self.verifiers.open(message, origin) {
+            self.counted.dropped_messages += 1;
+            return;
+        }
+        known.opening += 1;
+        self.opening += 1;
+    }
+
+    fn opened(&mut self, (message, origin): (OpenedMessage, Origin)) {
+        self.opening -= 1;
+        if let Some(known) = self.meters.get_mut(&message.meter()) {
+            known.opening = known.opening.saturating_sub(1);
+        }
+        self.take(message, origin);
+    }
+
+    fn take(&mut self, message: OpenedMessage, origin: Origin) {
+        let meter = message.meter();
+        match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
+            Heard::Report(accepted) => self.accepted(*accepted, origin),
+            Heard::Again(sent) => self.again(&sent, origin),
+            Heard::Answer(answered) => {
+                self.new_from(meter, origin);
+                self.answered(*answered);
+            }
+            Heard::Busy => {
+                if let Some(known) = self.meters.get_mut(&meter) {
+                    known.repeats += 1;
+                }
+            }
+            Heard::Piece | Heard::Refused(_) => {}
+        }
+    }
+
+    /// Something came that nobody had before, so that it is the meter itself that is heard there.
+    fn new_from(&mut self, meter: MeterId, origin: Origin) {
+        let Some(known) = self.meters.get_mut(&meter) else { return };
+        if known.route.is_none() {
+            // It can be reached now.
+            self.look_at_due = true;
+        }
+        known.route = Some(origin.route);
+        known.rssi_dbm = origin.rssi_dbm;
+        known.heard_ms = Some(origin.heard_ms);
+        known.heard_at = Some(Instant::now());
+        known.silent = false;
+    }
+
+    fn accepted(&mut self, accepted: Accepted, origin: Origin) {
+        let Accepted { meter, suite, report, sealed, .. } = accepted;
+        self.new_from(meter, origin);
+        self.look_at_due |= self.collector.busy().next().is_some();
+        let Some(known) = self.meters.get_mut(&meter) else { return };
+        if self.trouble.until.is_some() {
+            // It was handed out just now.
+            let _ = self.collector.not_stored(meter, report.n);
+            return;
+        }
+        known.lost = report.lost;
+        let epoch = known.epoch;
+        let (heard_ms, rssi_dbm) = (origin.heard_ms, origin.rssi_dbm);
+        let after = After::Report { meter, epoch, n: report.n, heard_ms };
+        let write = NewReport { meter, epoch, heard_ms, suite, report, sealed, rssi_dbm };
+        self.store_report(Write::Report(write), after);
+    }
+
+    /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.
+    fn again(&mut self, sent: &Transmission, origin: Origin) {
+        let Some(known) = self.meters.get_mut(&sent.meter) else { return };
+        known.repeats += 1;
+        self.counted.repeats += 1;
+        self.transmit(origin.route, sent);
+    }
+
+    pub(super) fn transmit(&mut self, route: Route, sent: &Transmission) {
+        self.counted.sent_packets += sent.packets.len() as u64;
+        self.gateways.transmit(route, &sent.packets);
+    }
+}

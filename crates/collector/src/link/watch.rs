@@ -1,0 +1,130 @@
+//! What the link looks at each second: silence, forgeries, its clock, the store.
+
+use super::after::After;
+use super::thread::Link;
+use crate::store::MeterCounts;
+use std::time::{Duration, Instant};
+use wire::meter::{MeterId, Policy, Refusal};
+
+/// Packets in a meter's name that are not authentic, of which more in a minute are told.
+const MOST_FORGED: u64 = 30;
+/// They are told at most once in that time, of each meter.
+const FORGED_QUIET: Duration = Duration::from_secs(3600);
+/// So many alerts about them in an hour at most, of all meters.
+const MOST_FORGED_ALERTS: u32 = 20;
+/// So often the store is told what was counted.
+const COUNTS_EVERY: u32 = 10;
+
+/// Ticks of this minute, and alerts of this hour.
+#[derive(Debug, Default)]
+pub(super) struct Minute {
+    ticks: u32,
+    forged_alerts: u32,
+    hour: Option<Instant>,
+}
+
+impl Link {
+    pub(super) fn tick(&mut self, now: Instant) {
+        self.try_again(now);
+        self.look_at_clock(now);
+        self.look_for_silence(now);
+        self.minute.ticks += 1;
+        if self.minute.ticks.is_multiple_of(COUNTS_EVERY) {
+            self.store_counts();
+        }
+        if self.minute.ticks >= 60 {
+            self.minute.ticks = 0;
+            self.look_for_forgeries(now);
+        }
+    }
+
+    fn look_at_clock(&mut self, now: Instant) {
+        let steady_ms = now.saturating_duration_since(self.began).as_millis() as i64;
+        let was_behind = self.clock.is_behind();
+        if let Some(step_ms) = self.clock.look(super::thread::system_ms(), steady_ms) {
+            let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
+            self.alert(None, "clock", detail);
+            // Commands were to be sent by the old time.
+            self.look_at_due = true;
+        }
+        let behind = self.clock.is_behind();
+        if behind && !was_behind {
+            let by_s = (self.clock.newest_ms() - self.now_ms) / 1000;
+            let detail = format!(
+                "the collector's clock is {by_s} s behind the newest reading that it stored; until it is right, meters' times are not set"
+            );
+            self.alert(None, "clock", detail);
+        }
+        let set_time = self.policy.set_time && !behind;
+        if set_time != self.collector.policy().set_time {
+            self.collector.set_policy(Policy { set_time, ..self.policy });
+        }
+        if behind {
+            self.withdraw_times();
+        }
+    }
+
+    fn look_for_silence(&mut self, now: Instant) {
+        let mut silent: Vec<(MeterId, Duration)> = Vec::new();
+        for (meter, known) in &mut self.meters {
+            if let Some(silence) = known.silence(now).filter(|_| !known.silent) {
+                known.silent = true;
+                silent.push((*meter, silence));
+            }
+        }
+        for (meter, silence) in silent {
+            let detail =
+                format!("nothing new was heard for {} s, more than three intervals", silence.as_secs());
+            self.alert(Some(meter), "silent", detail);
+        }
+    }
+
+    fn look_for_forgeries(&mut self, now: Instant) {
+        if self.minute.hour.is_none_or(|hour| now.duration_since(hour) > FORGED_QUIET) {
+            (self.minute.hour, self.minute.forged_alerts) = (Some(now), 0);
+        }
+        let mut forged: Vec<(MeterId, u64)> = Vec::new();
+        for (meter, known) in &mut self.meters {
+            let count =
+                self.collector.counters_of(*meter).map_or(0, |counters| counters.of(Refusal::NotAuthentic));
+            let in_minute = count - std::mem::replace(&mut known.forged, count);
+            let quiet = known.forged_quiet_until.is_some_and(|until| now < until);
+            if in_minute > MOST_FORGED && !quiet && self.minute.forged_alerts < MOST_FORGED_ALERTS {
+                self.minute.forged_alerts += 1;
+                known.forged_quiet_until = Some(now + FORGED_QUIET);
+                forged.push((*meter, in_minute));
+            }
+        }
+        for (meter, count) in forged {
+            let detail = format!(
+                "{count} messages in a minute came in the meter's name that are not authentic: somebody forges them, or its keys are \
+                 not those that the collector has"
+            );
+            self.alert(Some(meter), "refused", detail);
+        }
+    }
+
+    /// Gives the store what was counted since it was told last.
+    pub(super) fn store_counts(&mut self) {
+        if self.trouble.until.is_some() {
+            return;
+        }
+        let mut counts = Vec::new();
+        for (meter, known) in &mut self.meters {
+            let refused = self.collector.counters_of(*meter).map_or(0, |counters| counters.total());
+            let new = |now: u64, told: &mut u64| {
+                let new = u32::try_from(now - *told).unwrap_or(u32::MAX);
+                *told += u64::from(new);
+                new
+            };
+            let repeats = new(known.repeats, &mut known.told_repeats);
+            let refused = new(refused, &mut known.told_refused);
+            if repeats > 0 || refused > 0 {
+                counts.push(MeterCounts { meter: *meter, repeats, refused });
+            }
+        }
+        for counts in counts {
+            self.store(After::Counts(counts));
+        }
+    }
+}
