@@ -1,6 +1,7 @@
 //! What stands between the radio and the link: packets in, packets out, and nothing that has to be trusted.
 
 pub mod serial;
+pub mod udp;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};

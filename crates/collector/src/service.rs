@@ -1,10 +1,18 @@
 //! The service: all its parts, started and stopped together.
 
-use crate::link::{LinkError, LinkHandle};
+mod watch;
+
+use crate::gateway::udp::UdpGateway;
+use crate::link::{self, Beginning, LinkHandle, Parts};
+use crate::registry::{Registry, RegistryError};
 use crate::store::{Options, Reader, Store, StoreError};
 use crate::writer::{Jobs, WriterHandle};
+use crossbeam_channel::unbounded;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::watch as signal;
 use wire::meter::Policy;
 
 /// What a service is started with.
@@ -45,6 +53,22 @@ pub enum ServiceError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The keys.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// Keys of other meters than the database's.
+    #[error(
+        "{keys} has keys of none of the {meters} meters that are in {db}: give the folder that belongs to it with --keys, or, to begin \
+         anew, another --db"
+    )]
+    OtherKeys {
+        /// The folder.
+        keys: PathBuf,
+        /// The database.
+        db: PathBuf,
+        /// Meters in it that are not revoked.
+        meters: usize,
+    },
     /// A thread.
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
     Thread(std::io::Error),
@@ -56,9 +80,11 @@ pub enum ServiceError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// A meter that the link does not take.
-    #[error(transparent)]
-    Link(#[from] LinkError),
+    /// A part of it ended in a way that it never should.
+    #[error(
+        "the {0} has ended by itself; the log says why. What was acknowledged is stored; start the service again"
+    )]
+    Ended(&'static str),
 }
 
 /// A service that runs.
@@ -66,20 +92,59 @@ pub struct Running {
     link: LinkHandle,
     writer: WriterHandle,
     reader: Reader,
-    udp: Vec<SocketAddr>,
+    udp: Vec<UdpGateway>,
+    registry: tokio::task::JoinHandle<()>,
+    jobs: Arc<Jobs<link::Given>>,
+    threads: Threads,
+    ended: signal::Receiver<bool>,
+}
+
+/// The threads that are waited for at the end.
+struct Threads {
+    link: JoinHandle<()>,
+    store: JoinHandle<()>,
 }
 
 impl Running {
     /// Starts a service. It needs a tokio runtime around it, whose threads serve the network.
     ///
     /// # Errors
-    /// [`ServiceError`].
+    /// [`ServiceError`]; then nothing was changed but what was made new.
     pub async fn start(config: Config) -> Result<Running, ServiceError> {
-        let store = Store::open(&config.db, &config.store)?;
-        let reader = store.reader()?;
-        let (jobs, _thread) = Jobs::<()>::start(store, |_| {}).map_err(ServiceError::Thread)?;
-        let (link, _inputs) = LinkHandle::new();
-        Ok(Running { link, writer: jobs.handle(), reader, udp: config.udp })
+        let (keys, db) = (config.keys.clone(), config.db.clone());
+        let opened = tokio::task::spawn_blocking(move || open(&config).map(|opened| (config, opened)));
+        let (config, opened) = opened.await.map_err(|_| ServiceError::Ended("beginning"))??;
+        let Opened { registry, store, reader, beginning, files } = opened;
+        tracing::info!(db = %db.display(), keys = %keys.display(), meters = files.len(), "the collector starts");
+        let (done_out, done) = unbounded();
+        // The link may have ended: then nobody is to be told.
+        let (jobs, store_thread) =
+            Jobs::start(store, move |done| drop(done_out.send(done))).map_err(ServiceError::Thread)?;
+        let jobs = Arc::new(jobs);
+        let (link, inputs) = LinkHandle::new();
+        let verifiers = link::verifiers(config.verifiers);
+        let parts = Parts { jobs: jobs.clone(), done, verifiers, strangers: None };
+        let (end, ended) = signal::channel(false);
+        let threads = Threads {
+            link: link::start(beginning, parts, &link, inputs, end).map_err(ServiceError::Thread)?,
+            store: store_thread,
+        };
+        let registry = tokio::spawn(watch::watch(registry.watch(&files), link.clone()));
+        let mut running =
+            Running { writer: jobs.handle(), link, reader, udp: Vec::new(), registry, jobs, threads, ended };
+        for address in &config.udp {
+            match UdpGateway::start(*address, running.link.clone()) {
+                Ok(gateway) => {
+                    tracing::info!(address = %gateway.address(), "UDP gateway");
+                    running.udp.push(gateway);
+                }
+                Err(error) => {
+                    running.stop().await?;
+                    return Err(ServiceError::Udp { address: *address, error });
+                }
+            }
+        }
+        Ok(running)
     }
 
     /// The link.
@@ -102,15 +167,65 @@ impl Running {
 
     /// Where the UDP gateways listen, in the order of [`Config::udp`].
     #[must_use]
-    pub fn udp(&self) -> &[SocketAddr] {
-        &self.udp
+    pub fn udp(&self) -> Vec<SocketAddr> {
+        self.udp.iter().map(UdpGateway::address).collect()
+    }
+
+    /// Waits until a part of it has ended in a way that it never should: then nothing is taken any more, and it is to be stopped.
+    pub async fn ended(&self) {
+        let mut ended = self.ended.clone();
+        // Who tells of it went without a word: that is an end, too.
+        let _ = ended.wait_for(|ended| *ended).await;
     }
 
     /// Takes no more packets, stores and acknowledges what was heard, and closes all.
     ///
     /// # Errors
-    /// [`ServiceError`] where something could not be stored.
+    /// [`ServiceError::Ended`] where a part had ended before.
     pub async fn stop(self) -> Result<(), ServiceError> {
+        let Running { link, udp, registry, jobs, threads, .. } = self;
+        for gateway in &udp {
+            gateway.stop();
+        }
+        registry.abort();
+        let stopped = tokio::task::spawn_blocking(move || {
+            link.stop();
+            let link = threads.link.join().map_err(|_| ServiceError::Ended("link"));
+            jobs.stop();
+            threads.store.join().map_err(|_| ServiceError::Ended("store")).and(link)
+        });
+        stopped.await.map_err(|_| ServiceError::Ended("service"))??;
+        tracing::info!("the collector has stopped; all that it acknowledged is stored");
         Ok(())
     }
+}
+
+/// What is on the disk.
+struct Opened {
+    registry: Registry,
+    store: Store,
+    reader: Reader,
+    beginning: Beginning,
+    files: std::collections::BTreeMap<wire::meter::MeterId, crate::registry::MeterFile>,
+}
+
+fn open(config: &Config) -> Result<Opened, ServiceError> {
+    let mut store = Store::open(&config.db, &config.store)?;
+    let reader = store.reader()?;
+    let registry = Registry::open(&config.keys)?;
+    let files = registry.load()?;
+    // A folder that is not there, or another's, must not revoke all meters.
+    let known: Vec<_> = reader.kept_meters()?.into_iter().filter(|kept| kept.revoked_ms.is_none()).collect();
+    if !known.is_empty() && !known.iter().any(|kept| files.contains_key(&kept.meter)) {
+        let (keys, db) = (config.keys.clone(), config.db.clone());
+        // The last meter's revocation is in the folder.
+        let revoked = registry.revoked()?;
+        if !known.iter().all(|kept| revoked.contains_key(&kept.meter)) {
+            return Err(ServiceError::OtherKeys { keys, db, meters: known.len() });
+        }
+    }
+    let records = files.iter().map(|(meter, file)| (*meter, (file.epoch, file.record.clone()))).collect();
+    let identity = registry.identity().clone();
+    let beginning = Beginning::new(&mut store, &reader, identity, config.policy, records)?;
+    Ok(Opened { registry, store, reader, beginning, files })
 }

@@ -69,7 +69,10 @@ impl Beginning {
         let mut candidates = Vec::new();
         for (meter, (epoch, record)) in files {
             let kept = kept.remove(&meter);
-            match kept.as_ref().filter(|kept| kept.epoch > epoch || kept.epoch == epoch && kept.revoked_ms.is_some()) {
+            match kept
+                .as_ref()
+                .filter(|kept| kept.epoch > epoch || kept.epoch == epoch && kept.revoked_ms.is_some())
+            {
                 Some(over) => {
                     tracing::error!(
                         meter,
@@ -82,7 +85,8 @@ impl Beginning {
                 None => candidates.push((epoch, record, kept.filter(|kept| kept.epoch == epoch))),
             }
         }
-        let writes = candidates.iter().map(|(epoch, record, _)| provisioned(*epoch, record, now_ms)).collect();
+        let writes =
+            candidates.iter().map(|(epoch, record, _)| provisioned(*epoch, record, now_ms)).collect();
         let written = store.commit(writes)?;
         for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
             beginning.add(reader, (epoch, record), kept, &written)?;
@@ -177,7 +181,7 @@ fn silent_since(reader: &Reader, meter: MeterId, heard_ms: i64) -> Result<bool, 
     Ok(reader.alerts(&since)?.iter().any(|alert| alert.cause == "silent"))
 }
 
-/// Starts the link's thread.
+/// Starts the link's thread. end: says that it has ended.
 ///
 /// # Errors
 /// Where the system gives no thread.
@@ -186,6 +190,7 @@ pub(crate) fn start(
     parts: Parts,
     handle: &LinkHandle,
     inputs: Inputs,
+    end: tokio::sync::watch::Sender<bool>,
 ) -> std::io::Result<JoinHandle<()>> {
     let Beginning { collector, meters, over, newest_ms, lost } = beginning;
     let mut link = Link {
@@ -227,7 +232,11 @@ pub(crate) fn start(
         };
         link.store(After::Progress { progress, answer: None });
     }
-    std::thread::Builder::new().name("link".into()).spawn(move || link.run(inputs))
+    std::thread::Builder::new().name("link".into()).spawn(move || {
+        // Dropped at the end, also where the thread panics.
+        let _end = end;
+        link.run(inputs);
+    })
 }
 
 /// One a core.
