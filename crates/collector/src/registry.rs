@@ -4,9 +4,11 @@
 //! these files: commands lock the folder while they change it, and the service looks every two seconds ([`Watch`]).
 
 mod file;
+mod list;
 mod maker;
 mod watch;
 
+pub use list::ListedMeter;
 pub use maker::Images;
 pub use watch::{Change, Watch};
 
@@ -14,6 +16,7 @@ use file::Folder;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wire::meter::{Command, Identity, MeterId, MeterRecord, Provision, PublicKey, Setup};
@@ -220,22 +223,38 @@ impl Registry {
         Ok((file, images))
     }
 
-    /// Registers a meter that was provisioned elsewhere for this collector's public key, from its file. The epoch is the file's,
-    /// or, where the meter had a higher one here, one more than that.
+    /// Registers a meter that was provisioned before for this collector's public key, from its file: a copy of one of these files. The
+    /// epoch is the file's; of a meter that was revoked it has to be the last one with the same keys, or a later one with others. Else
+    /// messages of before could come again as new ones.
     ///
     /// # Errors
     /// [`RegistryError`].
-    pub fn add(&self, path: &Path, above: u32) -> Result<MeterFile, RegistryError> {
-        let mut file: MeterFile = file::read_toml(path)?;
-        let setup = &file.record.setup;
-        check(setup)?;
-        let _lock = self.folder.lock()?;
-        let name = meter_name(setup.meter);
-        if self.folder.has(&name) {
-            return Err(RegistryError::Exists(setup.meter));
+    pub fn add(&self, path: &Path) -> Result<MeterFile, RegistryError> {
+        let file: MeterFile = file::read_toml(path)?;
+        let bad = |problem: String| RegistryError::Bad { path: path.into(), problem };
+        let MeterFile { epoch, record } = &file;
+        let meter = record.setup.meter;
+        check(&record.setup)?;
+        if *epoch == 0 {
+            return Err(bad("epoch 0; the first one is 1".into()));
         }
-        file.epoch = file.epoch.max(self.next_epoch(setup.meter, above)?);
-        self.folder.write(&name, &file)?;
+        let _lock = self.folder.lock()?;
+        if self.folder.has(&meter_name(meter)) {
+            return Err(RegistryError::Exists(meter));
+        }
+        if let Some(revoked) = self.revoked()?.get(&meter)
+            && !matches!(
+                (epoch.cmp(&revoked.epoch), record.public == revoked.public),
+                (Ordering::Equal, true) | (Ordering::Greater, false)
+            )
+        {
+            return Err(bad(format!(
+                "meter {meter} was revoked with keys of epoch {}; this file has epoch {epoch}. 'wattseal meters provision {meter}' makes \
+                 new keys",
+                revoked.epoch
+            )));
+        }
+        self.folder.write(&meter_name(meter), &file)?;
         Ok(file)
     }
 

@@ -230,6 +230,10 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
     fs::write(&path, toml::to_string(&MeterFile { epoch: 2, ..one }).expect("TOML")).expect("written");
     let (changes, problems) = watch.poll();
     assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
+    // The same keys in a later epoch: what was sent before could come again.
+    fs::write(&path, good.replace("epoch = 2", "epoch = 3")).expect("written");
+    let (changes, problems) = watch.poll();
+    assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
     fs::write(&path, good).expect("written");
     assert_eq!(poll(&mut watch), []);
 
@@ -257,10 +261,28 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
     let (file, _) = registry.provision(setup(3), 0, &images).expect("a meter");
     let saved = folder.path().join("saved.toml");
     fs::copy(registry.path().join("meters/00003.toml"), &saved).expect("copied");
-    assert!(matches!(registry.add(&saved, 0), Err(RegistryError::Exists(3))));
+    assert!(matches!(registry.add(&saved), Err(RegistryError::Exists(3))));
     fs::remove_file(registry.path().join("meters/00003.toml")).expect("lost");
-    assert_eq!(registry.add(&saved, 0).expect("restored"), file);
-    chmod(&saved, 0o644);
+    assert_eq!(registry.add(&saved).expect("restored"), file);
     registry.revoke(3).expect("there");
-    assert!(matches!(registry.add(&saved, 0), Err(RegistryError::Open { .. })));
+    assert_eq!(registry.add(&saved).expect("taken back"), file);
+    registry.revoke(3).expect("there");
+    // Its keys under a later epoch: what it sent before would be new again. Other keys in an epoch that is over.
+    let registry_elsewhere = fresh();
+    let (other, _) =
+        registry_elsewhere.1.provision(setup(3), 0, &folder.path().join("other")).expect("a meter");
+    for (wrong, from) in [(2, &file), (1, &other)] {
+        let wrong = MeterFile { epoch: wrong, record: from.record.clone() };
+        fs::write(&saved, toml::to_string(&wrong).expect("TOML")).expect("written");
+        assert!(matches!(registry.add(&saved), Err(RegistryError::Bad { .. })));
+    }
+    let later = MeterFile { epoch: 2, ..other };
+    fs::write(&saved, toml::to_string(&later).expect("TOML")).expect("written");
+    assert_eq!(registry.add(&saved).expect("new keys"), later);
+    let listed = registry.list(&[]).expect("one");
+    assert_eq!((listed.len(), listed[0].state, listed[0].epoch), (1, "registered", 2));
+    registry.revoke(3).expect("there");
+    assert_eq!(registry.list(&[]).expect("one")[0].state, "revoked");
+    chmod(&saved, 0o644);
+    assert!(matches!(registry.add(&saved), Err(RegistryError::Open { .. })));
 }

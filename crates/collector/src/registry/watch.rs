@@ -120,6 +120,14 @@ impl Watch {
                 );
                 return Err(RegistryError::Bad { path: self.folder.path_of(name), problem });
             }
+            Some(before) if before.public == now.public => {
+                let problem = format!(
+                    "epoch {} with the keys of epoch {}: what the meter sent before could come again as new; the meter stays as it \
+                     was. 'wattseal meters rotate {meter}' makes new keys",
+                    now.epoch, before.epoch
+                );
+                return Err(RegistryError::Bad { path: self.folder.path_of(name), problem });
+            }
             Some(before) => {
                 changes.push(Change::Rotated { old_epoch: before.epoch, old_public: before.public, file })
             }

@@ -1,0 +1,65 @@
+//! The meters of the register, for people.
+
+use super::{MeterFile, Registry, RegistryError};
+use crate::store::Meter;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use wire::meter::{MeterId, Setup, Suite};
+
+/// A meter of the register, with what is stored of it. Nothing secret.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ListedMeter {
+    /// Which, as it was provisioned.
+    pub meter: MeterId,
+    /// What it is called.
+    pub label: String,
+    /// `registered` or `revoked`.
+    pub state: &'static str,
+    /// Of its keys.
+    pub epoch: u32,
+    /// How it seals: as it was provisioned, or as its last report was sealed.
+    pub suite: Suite,
+    /// Seconds between its measurements.
+    pub interval_s: u16,
+    /// Its radio address, as it was provisioned.
+    pub address: u8,
+    /// When it was heard last: Unix time in seconds.
+    pub heard_s: Option<i64>,
+    /// Its last measurement: mean real power, in W.
+    pub power_w: Option<i16>,
+    /// Its last measurement: its register, in Wh.
+    pub energy_wh: Option<f64>,
+}
+
+impl Registry {
+    /// All meters, also those that are revoked. stored: what a database says of them, if there is one.
+    ///
+    /// # Errors
+    /// [`RegistryError`]: a file is not as it should be.
+    pub fn list(&self, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
+        let stored: BTreeMap<MeterId, &Meter> = stored.iter().map(|meter| (meter.meter, meter)).collect();
+        let listed = |state, epoch, setup: &Setup| {
+            let of = stored.get(&setup.meter).filter(|of| of.epoch == epoch);
+            ListedMeter {
+                meter: setup.meter,
+                label: stored.get(&setup.meter).map(|of| of.label.clone()).unwrap_or_default(),
+                state,
+                epoch,
+                suite: of.map_or(setup.suite, |of| of.suite),
+                interval_s: of.map_or(setup.interval_s, |of| of.interval_s),
+                address: setup.address,
+                heard_s: of.and_then(|of| of.heard_s),
+                power_w: of.and_then(|of| of.last).map(|last| last.power_w),
+                energy_wh: of.and_then(|of| of.last).map(|last| last.energy_wh),
+            }
+        };
+        let mut all: BTreeMap<MeterId, ListedMeter> = BTreeMap::new();
+        for (meter, file) in self.revoked()? {
+            all.insert(meter, listed("revoked", file.epoch, &file.setup));
+        }
+        for (meter, MeterFile { epoch, record }) in self.load()? {
+            all.insert(meter, listed("registered", epoch, &record.setup));
+        }
+        Ok(all.into_values().collect())
+    }
+}
