@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod event;
+pub mod forward;
 pub mod gateway;
 pub mod link;
 pub mod publish;

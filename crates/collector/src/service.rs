@@ -2,6 +2,7 @@
 
 mod watch;
 
+use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
 use crate::link::{self, Beginning, LinkHandle, Parts};
 use crate::registry::{Registry, RegistryError};
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use tokio::sync::watch as signal;
+use tokio::sync::{mpsc, watch as signal};
 use wire::meter::Policy;
 
 /// What a service is started with.
@@ -30,6 +31,8 @@ pub struct Config {
     pub verifiers: usize,
     /// How it behaves towards meters.
     pub policy: Policy,
+    /// Where packets of meters go that are not known here: the concentrator.
+    pub strangers: Option<mpsc::Sender<HeardPacket>>,
 }
 
 impl Config {
@@ -43,6 +46,7 @@ impl Config {
             udp: Vec::new(),
             verifiers: 0,
             policy: Policy::default(),
+            strangers: None,
         }
     }
 }
@@ -123,7 +127,7 @@ impl Running {
         let jobs = Arc::new(jobs);
         let (link, inputs) = LinkHandle::new();
         let verifiers = link::verifiers(config.verifiers);
-        let parts = Parts { jobs: jobs.clone(), done, verifiers, strangers: None };
+        let parts = Parts { jobs: jobs.clone(), done, verifiers, strangers: config.strangers.clone() };
         let (end, ended) = signal::channel(false);
         let threads = Threads {
             link: link::start(beginning, parts, &link, inputs, end).map_err(ServiceError::Thread)?,

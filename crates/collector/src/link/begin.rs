@@ -13,7 +13,7 @@ use crate::store::{
     Written,
 };
 use crate::writer::{Done, Jobs};
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Receiver;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
@@ -39,7 +39,7 @@ pub(crate) struct Parts {
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
     /// Where packets of meters go that are not this collector's.
-    pub(crate) strangers: Option<Sender<HeardPacket>>,
+    pub(crate) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
 }
 
 impl Beginning {

@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
 use crate::store::{METERS_EPOCH_S, NewReport, Write};
 use crate::writer::{Done, Jobs};
-use crossbeam_channel::{Receiver, Sender, select};
+use crossbeam_channel::{Receiver, select};
 use rand::rngs::StdRng;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) struct Link {
     pub(super) events: broadcast::Sender<Event>,
     pub(super) shared: Arc<Shared>,
     /// Where packets of meters go that are not this collector's.
-    pub(super) strangers: Option<Sender<HeardPacket>>,
+    pub(super) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     pub(super) rng: StdRng,
     pub(super) clock: Clock,
     pub(super) began: Instant,
