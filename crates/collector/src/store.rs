@@ -3,16 +3,25 @@
 //! These two types are the whole seam: nothing of SQLite is in their signatures, so that a larger store can stand behind them.
 //! What [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in seconds or milliseconds.
 
+mod batch;
 mod error;
+mod health;
+mod interval;
+mod latest;
 mod query;
+mod read;
 mod record;
+mod retention;
+mod schema;
 mod write;
+mod zone;
 
 pub use error::StoreError;
 pub use query::{
-    AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery,
-    Resolution, Rows,
+    AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, NoCursor, Readings,
+    ReadingsQuery, Resolution, Rows,
 };
+pub use read::Reader;
 pub use record::{
     Action, AlertRecord, CommandRecord, Health, KeptMeter, Last, Link, Meter, OutboxRecord, Role, TokenRecord,
 };
@@ -21,7 +30,17 @@ pub use write::{
     Provisioned, Write, Written,
 };
 
+use batch::Kept;
+use health::Pulse;
+use interval::Intervals;
+use retention::Retention;
+use rusqlite::{Connection, OpenFlags};
+use schema::{Found, beside};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// 2000-01-01 00:00:00 UTC, where the meters' time begins, as Unix time in seconds.
 pub const METERS_EPOCH_S: i64 = 946_684_800;
@@ -36,11 +55,18 @@ pub const MOST_OUTBOX_OF_A_METER: usize = 8;
 /// Messages that wait to be forwarded at most.
 pub const MOST_OUTBOX: usize = 100_000;
 
+/// Pages of the log after which it is written back into the database: 16 MB.
+const CHECKPOINT_PAGES: u32 = 4000;
+/// A log larger than that is written back even if readers have to be waited for, and is cut off then.
+const MOST_LOG_BYTES: u64 = 64 << 20;
+/// What the writer keeps of the database in memory, in kB.
+const CACHE_KB: i64 = 24_000;
+
 /// How a store behaves.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whose midnights begin the days, and whose hours are the hours. Another than the database had: hours and days are made anew
-    /// of its quarter-hours when it is opened.
+    /// Whose midnights begin the days, and whose hours are the hours; one with a name. Another than the database had: hours and days are
+    /// made anew of its quarter-hours when it is opened.
     pub zone: jiff::tz::TimeZone,
     /// Readings older than that go; rollups stay.
     pub keep_days: u32,
@@ -58,6 +84,13 @@ impl Default for Options {
 /// The one writer. It holds the database's lock file until it is dropped.
 pub struct Store {
     path: PathBuf,
+    connection: Connection,
+    kept: Kept,
+    retention: Retention,
+    pulse: Arc<Pulse>,
+    reader: Reader,
+    /// Held until the end: the last field that is dropped.
+    _lock: File,
 }
 
 impl Store {
@@ -67,8 +100,52 @@ impl Store {
     /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by another service, no access. Then nothing of
     /// it was changed.
     pub fn open(path: &Path, options: &Options) -> Result<Store, StoreError> {
-        let _ = options;
-        Ok(Store { path: path.to_owned() })
+        let zone = zone::name(&options.zone)?;
+        schema::look_at(path)?;
+        let lock = lock(path)?;
+        let known = schema::MIGRATIONS.len();
+        // Looked at again: it may have been made meanwhile.
+        match schema::look_at(path)? {
+            Found::Nothing => schema::create(path, schema::MIGRATIONS)?,
+            Found::Ours => {
+                let version = schema::check(path, known)?;
+                if version < known {
+                    let copy = schema::migrate(path, version, schema::MIGRATIONS)?;
+                    tracing::info!(from = version, to = known, copy = %copy.display(), "database brought up to date");
+                }
+            }
+        }
+        Store::open_whole(path, options, &zone, lock).map_err(|error| match error {
+            Wrong::Sqlite(error) => StoreError::of(path, &error),
+            Wrong::Store(error) => error,
+        })
+    }
+
+    fn open_whole(path: &Path, options: &Options, zone: &str, lock: File) -> Result<Store, Wrong> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+        // Durable when a commit returns: https://sqlite.org/pragma.html#pragma_synchronous
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "journal_size_limit", MOST_LOG_BYTES as i64)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KB)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        if let Some(bytes) = options.most_bytes {
+            let page_bytes: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+            let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page_bytes.max(1);
+            connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+        }
+        let mut intervals = Intervals::new(options.zone.clone());
+        zone::settle(&mut connection, zone, &mut intervals)?;
+        let kept = Kept::load(&connection, intervals)?;
+        let pulse = Arc::new(Pulse::new(path));
+        let reader = Reader::new(path, options.zone.clone(), zone.to_owned(), Arc::clone(&pulse))
+            .map_err(Wrong::Store)?;
+        let retention = Retention::new(options.keep_days);
+        Ok(Store { path: path.to_owned(), connection, kept, retention, pulse, reader, _lock: lock })
     }
 
     /// Does all of a batch, in order, or nothing of it. What it returns, one for each, in their order, is durable.
@@ -76,160 +153,80 @@ impl Store {
     /// # Errors
     /// [`StoreError::Full`] and others, where nothing was stored and nothing must be acknowledged; the same can be tried again.
     pub fn commit(&mut self, batch: Vec<Write>) -> Result<Vec<Written>, StoreError> {
-        let _ = batch;
-        todo!("{}", self.path.display())
+        let began = Instant::now();
+        let done = self.kept.commit(&self.connection, batch);
+        let done = done.map_err(|error| StoreError::of(&self.path, &error));
+        self.pulse.beat(began.elapsed(), done.as_ref().map(|written| written.as_slice()));
+        if done.is_ok() && self.pulse.log_bytes() > MOST_LOG_BYTES {
+            self.write_back();
+        }
+        done
     }
 
-    /// A small step of what need not be done at once: old readings go, the write-ahead log is written back. To be called between
-    /// batches, and at least once a minute; returns whether there is more to do.
+    /// A small step of what need not be done at once: old readings go, a long log is written back. To be called between batches, and
+    /// at least once a minute; returns whether there is more to do.
     ///
     /// # Errors
     /// As [`Store::commit`]; nothing is lost by it.
     pub fn upkeep(&mut self, now_ms: i64) -> Result<bool, StoreError> {
-        let _ = now_ms;
-        todo!()
+        let meters = self.kept.meters();
+        let step = self.retention.step(&self.connection, meters, now_ms, Instant::now());
+        step.map_err(|error| StoreError::of(&self.path, &error))
     }
 
     /// For who looks on.
-    ///
-    /// # Errors
-    /// Where the database cannot be opened once more.
-    pub fn reader(&self) -> Result<Reader, StoreError> {
-        Ok(Reader {})
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    /// Writes the log back into the database. What keeps it from that, a reader or a full disk, does so until the next time.
+    fn write_back(&self) {
+        let patience = [Duration::from_millis(200), Duration::from_secs(5)];
+        let _ = self.connection.busy_timeout(patience[0]);
+        let done =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        if let Err(error) = done {
+            tracing::warn!(%error, "the database's log cannot be written back");
+        }
+        let _ = self.connection.busy_timeout(patience[1]);
     }
 }
 
-/// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
-/// cheap to clone.
-#[derive(Clone)]
-pub struct Reader {}
+/// What goes wrong within.
+enum Wrong {
+    Sqlite(rusqlite::Error),
+    Store(StoreError),
+}
 
-impl Reader {
-    /// Opens a database to look at it alone, whether a service has it open or not: for `audit` and `export`.
-    ///
-    /// # Errors
-    /// [`StoreError`]: not there, not one of this program's, of another version, damaged.
-    pub fn open(path: &Path) -> Result<Reader, StoreError> {
-        let _ = path;
-        todo!()
+impl From<rusqlite::Error> for Wrong {
+    fn from(error: rusqlite::Error) -> Wrong {
+        Wrong::Sqlite(error)
     }
+}
 
-    /// All meters as a collector starts with them; also those that are revoked.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn kept_meters(&self) -> Result<Vec<KeptMeter>, StoreError> {
-        todo!()
-    }
-
-    /// All meters as they are shown, by number. now_ms: says who is online.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn meters(&self, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
-        let _ = now_ms;
-        todo!()
-    }
-
-    /// One meter as it is shown; `None` where there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn meter(&self, meter: u16, now_ms: i64) -> Result<Option<Meter>, StoreError> {
-        let _ = (meter, now_ms);
-        todo!()
-    }
-
-    /// A page of readings, or of rollups; empty where there are none, or no such meter.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn readings(&self, query: &ReadingsQuery) -> Result<Readings, StoreError> {
-        let _ = query;
-        todo!()
-    }
-
-    /// Energy used by interval.
-    ///
-    /// # Errors
-    /// [`StoreError::TooMuch`] above [`MOST_FIGURES`], and others.
-    pub fn consumption(&self, query: &ConsumptionQuery) -> Result<Consumption, StoreError> {
-        let _ = query;
-        todo!()
-    }
-
-    /// Alerts, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn alerts(&self, filter: &AlertFilter) -> Result<Vec<AlertRecord>, StoreError> {
-        let _ = filter;
-        todo!()
-    }
-
-    /// One alert.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn alert(&self, id: i64) -> Result<Option<AlertRecord>, StoreError> {
-        let _ = id;
-        todo!()
-    }
-
-    /// A meter's commands, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn commands(&self, meter: u16, limit: usize) -> Result<Vec<CommandRecord>, StoreError> {
-        let _ = (meter, limit);
-        todo!()
-    }
-
-    /// One command.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn command(&self, id: i64) -> Result<Option<CommandRecord>, StoreError> {
-        let _ = id;
-        todo!()
-    }
-
-    /// The commands of all meters that are waiting or sent, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn open_commands(&self) -> Result<Vec<CommandRecord>, StoreError> {
-        todo!()
-    }
-
-    /// All tokens, also those that are revoked, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
-        todo!()
-    }
-
-    /// What administrators did, newest first; before: only those with a lower id.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn actions(&self, limit: usize, before: Option<i64>) -> Result<Vec<Action>, StoreError> {
-        let _ = (limit, before);
-        todo!()
-    }
-
-    /// The messages that wait to be forwarded, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError`]
-    pub fn outbox(&self) -> Result<Vec<OutboxRecord>, StoreError> {
-        todo!()
-    }
-
-    /// How the store is. It asks no disk.
-    #[must_use]
-    pub fn health(&self) -> Health {
-        todo!()
+/// Takes a database for this process alone, for as long as the file is held.
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let place = beside(path, ".lock");
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&place)
+        .map_err(|error| StoreError::file(&place, &error))?;
+    match file.try_lock() {
+        Ok(()) => {
+            // For who finds it locked; it may as well not be written.
+            let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            Ok(file)
+        }
+        Err(TryLockError::WouldBlock) => {
+            let mut process = String::new();
+            let _ = file.take(20).read_to_string(&mut process);
+            let by = process.trim().parse::<u32>().map_or(String::new(), |id| format!(" (process {id})"));
+            Err(StoreError::InUse { path: path.to_owned(), by })
+        }
+        Err(TryLockError::Error(error)) => Err(StoreError::file(&place, &error)),
     }
 }

@@ -1,6 +1,7 @@
 //! What goes wrong with a database, and what to do then.
 
-use std::path::PathBuf;
+use rusqlite::ErrorCode;
+use std::path::{Path, PathBuf};
 
 /// Why a store could not be opened, written or read.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +76,9 @@ pub enum StoreError {
         /// Why.
         what: String,
     },
+    /// A time zone without a name.
+    #[error("a time zone needs a name like Europe/Prague that this system knows: {0}")]
+    Zone(String),
     /// More was asked for than is given at once.
     #[error(
         "{figures} figures were asked for, {most} are given at once: ask for a shorter time, a coarser resolution, or one meter"
@@ -93,4 +97,30 @@ pub enum StoreError {
         /// What it said.
         what: String,
     },
+}
+
+impl StoreError {
+    /// What SQLite says of a database, for people.
+    pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
+        let (path, what) = (path.to_owned(), error.to_string());
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::Full { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, what },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::InUse { path, by: String::new() }
+            }
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+                StoreError::Unreachable { path, what }
+            }
+            _ => StoreError::Database { path, what },
+        }
+    }
+
+    /// What the system says of a file.
+    pub(super) fn file(path: &Path, error: &std::io::Error) -> StoreError {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull => StoreError::Full { path: path.to_owned() },
+            _ => StoreError::Unreachable { path: path.to_owned(), what: error.to_string() },
+        }
+    }
 }

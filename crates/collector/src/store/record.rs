@@ -215,7 +215,7 @@ pub struct OutboxRecord {
 }
 
 /// How the store is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// Why the last batch could not be stored; `None`: it could.
     pub trouble: Option<String>,

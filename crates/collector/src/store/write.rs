@@ -116,6 +116,8 @@ pub struct Provisioned {
     pub label: Option<String>,
     /// Its public key.
     pub public: PublicKey,
+    /// The collector's, which the meter was given: an audit needs both.
+    pub collector_public: PublicKey,
     /// How it seals at first.
     pub suite: Suite,
     /// Seconds between its measurements.

@@ -1,0 +1,188 @@
+//! A report that comes: the reading or the alert, the signed message, the meter's row, and the rollups.
+
+use super::Kept;
+use crate::event;
+use crate::store::METERS_EPOCH_S;
+use crate::store::latest::{LEVELS, Measured, Rollup, is_start};
+use crate::store::write::{NewReport, Written};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use wire::meter::{Alert, Cause, Content, MeterId, Suite};
+
+/// What is done for each report, made ready once for a batch.
+pub(super) struct Statements<'c> {
+    land: CachedStatement<'c>,
+    sign: CachedStatement<'c>,
+    alert: CachedStatement<'c>,
+    add: CachedStatement<'c>,
+    take: CachedStatement<'c>,
+}
+
+impl Statements<'_> {
+    pub(super) fn new(connection: &Connection) -> rusqlite::Result<Statements<'_>> {
+        Ok(Statements {
+            land: connection.prepare_cached(
+                "INSERT INTO landing (meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?,
+            sign: connection.prepare_cached(
+                "INSERT INTO signed (meter, epoch, n, at_s, heard_ms, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?,
+            alert: connection.prepare_cached(
+                "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail, epoch, n, report) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?,
+            add: connection.prepare_cached(
+                "INSERT INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET \
+                 readings = readings + excluded.readings, used_dwh = used_dwh + excluded.used_dwh, \
+                 power_min_w = min(power_min_w, excluded.power_min_w), \
+                 power_max_w = max(power_max_w, excluded.power_max_w), power_sum_w = power_sum_w + excluded.power_sum_w",
+            )?,
+            take: connection.prepare_cached(
+                "DELETE FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s = ?3 RETURNING start_s, readings, used_dwh, \
+                 power_min_w, power_max_w, power_sum_w",
+            )?,
+        })
+    }
+
+    /// An alert of a meter's.
+    fn raise(
+        &mut self,
+        new: &NewReport,
+        at_s: i64,
+        lost: u8,
+        cause: String,
+        detail: String,
+    ) -> rusqlite::Result<Written> {
+        let NewReport { meter, epoch, heard_ms, report, .. } = *new;
+        let bytes = report.to_bytes();
+        let id = self.alert.insert(params![meter, at_s, heard_ms, cause, detail, epoch, report.n, bytes])?;
+        Ok(Written::Alert { alert: event::Alert { id, meter: Some(meter), at_s, cause, detail }, lost })
+    }
+
+    fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
+        let Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w } = *rollup;
+        self.add.execute(params![meter, level, start_s, readings, used_dwh, min_w, max_w, sum_w])?;
+        Ok(())
+    }
+
+    fn take(&mut self, meter: MeterId, level: i64, start_s: i64) -> rusqlite::Result<Option<Rollup>> {
+        let taken = self.take.query_row(params![meter, level, start_s], |row| Rollup::read(row, 0));
+        Ok(taken.optional()?.flatten())
+    }
+}
+
+impl Kept {
+    pub(super) fn report(
+        &mut self,
+        statements: &mut Statements<'_>,
+        new: &NewReport,
+    ) -> rusqlite::Result<Written> {
+        let NewReport { meter, epoch, heard_ms, suite, report, .. } = *new;
+        let Some(latest) = self.latest.get_mut(&meter) else { return Ok(Written::Unknown) };
+        let whole = suite != Suite::EciesEcdsa || new.sealed.len() == 144;
+        if latest.epoch != epoch || latest.revoked || !whole {
+            return Ok(Written::Unknown);
+        }
+        if report.n <= latest.last_n {
+            return Ok(Written::Repeated);
+        }
+        self.before.entry(meter).or_insert(Some(*latest));
+        let started = matches!(&report.content, Content::Alert(alert) if is_start(alert));
+        let lost = latest.heard(report.n, suite, report.lost, started, heard_ms);
+        latest.rssi_dbm = new.rssi_dbm;
+        let at_s = match report.time_s().filter(|_| report.time_set) {
+            Some(time_s) => METERS_EPOCH_S + i64::from(time_s),
+            None => heard_ms.div_euclid(1000),
+        };
+        if suite == Suite::EciesEcdsa {
+            statements.sign.execute(params![meter, epoch, report.n, at_s, heard_ms, new.sealed])?;
+        }
+        let measurement = match report.content {
+            Content::Measurement(measurement) => measurement,
+            Content::Alert(alert) => {
+                return statements.raise(new, at_s, lost, cause(&alert), detail(&alert));
+            }
+            Content::Other(code, bytes) => {
+                return statements.raise(new, at_s, lost, format!("report-{code}"), hex(&bytes));
+            }
+        };
+        let (power_w, energy_dwh) = (measurement.power_w, measurement.energy_dwh);
+        let flags = flags(report.time_set, suite, report.lost);
+        statements.land.execute(params![
+            meter,
+            at_s,
+            epoch,
+            report.n,
+            power_w,
+            energy_dwh,
+            flags,
+            new.rssi_dbm,
+            heard_ms
+        ])?;
+        self.counts.landed += 1;
+        let used_dwh = latest.measured(Measured { at_s, power_w, energy_dwh });
+        for ((level, start_s), open) in
+            LEVELS.into_iter().zip(self.intervals.starts(at_s)).zip(&mut latest.open)
+        {
+            let new = Rollup::of(start_s, used_dwh, power_w);
+            match open {
+                Some(open) if open.start_s == start_s => open.add(&new),
+                // Late.
+                Some(open) if open.start_s > start_s => statements.add(meter, level, &new)?,
+                _ => {
+                    if let Some(over) = open {
+                        statements.add(meter, level, over)?;
+                    }
+                    let mut begun = new;
+                    if let Some(taken) = statements.take(meter, level, start_s)? {
+                        begun.add(&taken);
+                    }
+                    *open = Some(begun);
+                }
+            }
+        }
+        let reading = event::Reading {
+            meter,
+            n: report.n,
+            at_s,
+            heard_ms,
+            power_w,
+            energy_dwh,
+            suite,
+            rssi_dbm: new.rssi_dbm,
+        };
+        Ok(Written::Reading { reading, lost })
+    }
+}
+
+/// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15: what the report says of measurements
+/// lost since the meter's start.
+pub(in crate::store) fn flags(time_set: bool, suite: Suite, lost: u8) -> i64 {
+    i64::from(!time_set) | i64::from(suite.code()) << 1 | i64::from(lost) << 8
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn detail(alert: &Alert) -> String {
+    if alert.detail == [0; 3] {
+        return format!("start {}", alert.starts);
+    }
+    format!("start {}, detail {}", alert.starts, hex(&alert.detail))
+}
+
+fn cause(alert: &Alert) -> String {
+    let name = match alert.cause {
+        Cause::PowerOn => "power-on",
+        Cause::ExternalReset => "external-reset",
+        Cause::BrownOut => "brown-out",
+        Cause::Watchdog => "watchdog",
+        Cause::Commanded => "commanded",
+        Cause::Unknown => "unknown",
+        Cause::NoiseSource => "noise-source",
+        Cause::Journal => "journal",
+        Cause::Other(code) => return format!("cause-{code}"),
+    };
+    name.to_owned()
+}

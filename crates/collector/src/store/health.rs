@@ -1,0 +1,50 @@
+//! How the store is, told without asking it.
+
+use super::schema::beside;
+use super::{Health, StoreError, Written};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// What each batch leaves behind.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    path: PathBuf,
+    log: PathBuf,
+    health: Mutex<Health>,
+}
+
+impl Pulse {
+    pub(super) fn new(path: &Path) -> Pulse {
+        Pulse { path: path.to_owned(), log: beside(path, "-wal"), health: Mutex::new(Health::default()) }
+    }
+
+    pub(super) fn beat(&self, took: Duration, done: Result<&[Written], &StoreError>) {
+        let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        health.last_commit_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        match done {
+            Ok(written) => {
+                let new =
+                    |written: &&Written| matches!(written, Written::Reading { .. } | Written::Alert { .. });
+                health.trouble = None;
+                health.batches += 1;
+                health.reports += written.iter().filter(new).count() as u64;
+            }
+            Err(error) => {
+                health.trouble = Some(error.to_string());
+                health.failed += 1;
+            }
+        }
+    }
+
+    pub(super) fn log_bytes(&self) -> u64 {
+        std::fs::metadata(&self.log).map_or(0, |log| log.len())
+    }
+
+    pub(super) fn health(&self) -> Health {
+        let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        health.database_bytes = std::fs::metadata(&self.path).map_or(0, |database| database.len());
+        health.log_bytes = self.log_bytes();
+        health
+    }
+}

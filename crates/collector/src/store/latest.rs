@@ -1,0 +1,251 @@
+//! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
+
+use rusqlite::{CachedStatement, Connection, Row, params};
+use wire::meter::{Alert, Cause, MeterId, Suite};
+
+/// Lengths of the intervals of rollups, as `rollups.level` has them: quarter-hour, hour, day.
+pub(super) const LEVELS: [i64; 3] = [900, 3600, 86_400];
+
+/// What the readings of an interval come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rollup {
+    pub(super) start_s: i64,
+    pub(super) readings: i64,
+    pub(super) used_dwh: i64,
+    pub(super) min_w: i16,
+    pub(super) max_w: i16,
+    pub(super) sum_w: i64,
+}
+
+impl Rollup {
+    pub(super) fn of(start_s: i64, used_dwh: i64, power_w: i16) -> Rollup {
+        Rollup { start_s, readings: 1, used_dwh, min_w: power_w, max_w: power_w, sum_w: i64::from(power_w) }
+    }
+
+    pub(super) fn add(&mut self, other: &Rollup) {
+        self.readings += other.readings;
+        self.used_dwh += other.used_dwh;
+        self.min_w = self.min_w.min(other.min_w);
+        self.max_w = self.max_w.max(other.max_w);
+        self.sum_w += other.sum_w;
+    }
+
+    /// From six columns, the first of which is NULL where there is none.
+    pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Rollup>> {
+        let Some(start_s) = row.get(first)? else { return Ok(None) };
+        Ok(Some(Rollup {
+            start_s,
+            readings: row.get(first + 1)?,
+            used_dwh: row.get(first + 2)?,
+            min_w: row.get(first + 3)?,
+            max_w: row.get(first + 4)?,
+            sum_w: row.get(first + 5)?,
+        }))
+    }
+}
+
+/// A measurement as it is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Measured {
+    pub(super) at_s: i64,
+    pub(super) power_w: i16,
+    pub(super) energy_dwh: u32,
+}
+
+/// The row of `latest`, and what of `meters` decides whether a report is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Latest {
+    pub(super) epoch: u32,
+    pub(super) revoked: bool,
+    pub(super) last_n: u32,
+    pub(super) suite: Suite,
+    pub(super) first_heard_ms: Option<i64>,
+    pub(super) last_heard_ms: Option<i64>,
+    pub(super) rssi_dbm: Option<i8>,
+    pub(super) reports: i64,
+    pub(super) repeats: i64,
+    pub(super) refused: i64,
+    pub(super) lost: i64,
+    pub(super) lost_since_start: u8,
+    /// Where the register was when energy was counted last; `None` where nobody knows.
+    pub(super) register_dwh: Option<u32>,
+    pub(super) measured: Option<Measured>,
+    /// Of [`LEVELS`]. What lies in a later interval has not been seen yet, and no row of `rollups` is of the same.
+    pub(super) open: [Option<Rollup>; 3],
+}
+
+const COLUMNS: &str = "last_n, suite, first_heard_ms, last_heard_ms, rssi_dbm, reports, repeats, refused, lost, lost_since_start, \
+     register_dwh, at_s, power_w, last_energy_dwh, quarter_s, quarter_readings, quarter_used_dwh, quarter_min_w, quarter_max_w, \
+     quarter_sum_w, hour_s, hour_readings, hour_used_dwh, hour_min_w, hour_max_w, hour_sum_w, day_s, day_readings, day_used_dwh, \
+     day_min_w, day_max_w, day_sum_w";
+
+impl Latest {
+    /// Of a meter that was never heard.
+    pub(super) fn new(epoch: u32, suite: Suite) -> Latest {
+        Latest {
+            epoch,
+            revoked: false,
+            last_n: 0,
+            suite,
+            first_heard_ms: None,
+            last_heard_ms: None,
+            rssi_dbm: None,
+            reports: 0,
+            repeats: 0,
+            refused: 0,
+            lost: 0,
+            lost_since_start: 0,
+            register_dwh: None,
+            measured: None,
+            open: [None; 3],
+        }
+    }
+
+    /// The meter has new keys: it was erased, and counts from its first number on.
+    pub(super) fn rotate(&mut self, epoch: u32, suite: Suite) {
+        (self.epoch, self.revoked, self.suite) = (epoch, false, suite);
+        (self.last_n, self.lost_since_start, self.register_dwh) = (0, 0, None);
+    }
+
+    /// A report came, whose n is above all before. Returns how many measurements were lost since the one before.
+    pub(super) fn heard(&mut self, n: u32, suite: Suite, lost: u8, started: bool, heard_ms: i64) -> u8 {
+        if n == 1 && self.last_n == 0 {
+            // Nothing was before it, so that the register was 0.
+            self.register_dwh = Some(0);
+        }
+        // The count is that since the meter's start; less than before shows a start that nobody heard of.
+        let before = if started || lost < self.lost_since_start { 0 } else { self.lost_since_start };
+        let newly_lost = lost - before;
+        self.lost_since_start = lost;
+        self.lost += i64::from(newly_lost);
+        if started {
+            self.register_dwh = Some(0);
+        }
+        (self.last_n, self.suite) = (n, suite);
+        self.reports += 1;
+        self.first_heard_ms = self.first_heard_ms.or(Some(heard_ms));
+        self.last_heard_ms = Some(heard_ms);
+        newly_lost
+    }
+
+    /// The register was read. Returns what was used since it was read before.
+    pub(super) fn measured(&mut self, measured: Measured) -> i64 {
+        let used_dwh = used(self.register_dwh, measured.energy_dwh);
+        self.register_dwh = Some(measured.energy_dwh);
+        self.measured = Some(measured);
+        used_dwh
+    }
+}
+
+/// Energy between two states of a register. Where the state before is not known nothing is counted. A register that went back
+/// either went around at 2^32, or began anew at 0 and nobody heard of it: it went around where it did so from its last 2^28 to its
+/// first, which at the 32,767 W that a meter can say are 34 days.
+pub(super) fn used(before_dwh: Option<u32>, now_dwh: u32) -> i64 {
+    const NEAR: u32 = 1 << 28;
+    match before_dwh {
+        None => 0,
+        Some(before_dwh) if now_dwh >= before_dwh => i64::from(now_dwh - before_dwh),
+        Some(before_dwh) if before_dwh > u32::MAX - NEAR && now_dwh < NEAR => {
+            i64::from(now_dwh.wrapping_sub(before_dwh))
+        }
+        Some(_) => i64::from(now_dwh),
+    }
+}
+
+/// Whether an alert says that the meter started.
+pub(super) fn is_start(alert: &Alert) -> bool {
+    match alert.cause {
+        Cause::PowerOn
+        | Cause::ExternalReset
+        | Cause::BrownOut
+        | Cause::Watchdog
+        | Cause::Commanded
+        | Cause::Unknown => true,
+        Cause::NoiseSource | Cause::Journal | Cause::Other(_) => false,
+    }
+}
+
+/// All rows, with the meters' numbers.
+pub(super) fn load(connection: &Connection) -> rusqlite::Result<Vec<(MeterId, Latest)>> {
+    let sql = format!("SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter)");
+    let mut statement = connection.prepare(&sql)?;
+    let rows = statement.query_map([], |row| {
+        let suite: u8 = row.get(4)?;
+        let at_s: Option<i64> = row.get(14)?;
+        let measured = match at_s {
+            None => None,
+            Some(at_s) => Some(Measured { at_s, power_w: row.get(15)?, energy_dwh: row.get(16)? }),
+        };
+        let latest = Latest {
+            epoch: row.get(1)?,
+            revoked: row.get::<_, Option<i64>>(2)?.is_some(),
+            last_n: row.get(3)?,
+            suite: Suite::from_code(suite).unwrap_or(Suite::None),
+            first_heard_ms: row.get(5)?,
+            last_heard_ms: row.get(6)?,
+            rssi_dbm: row.get(7)?,
+            reports: row.get(8)?,
+            repeats: row.get(9)?,
+            refused: row.get(10)?,
+            lost: row.get(11)?,
+            lost_since_start: row.get(12)?,
+            register_dwh: row.get(13)?,
+            measured,
+            open: [Rollup::read(row, 17)?, Rollup::read(row, 23)?, Rollup::read(row, 29)?],
+        };
+        Ok((row.get(0)?, latest))
+    })?;
+    rows.collect()
+}
+
+/// The statement that [`save`] takes.
+pub(super) fn saving(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
+    let places = (1..=33).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
+    connection.prepare_cached(&format!("REPLACE INTO latest (meter, {COLUMNS}) VALUES ({places})"))
+}
+
+/// Writes a row.
+pub(super) fn save(
+    statement: &mut CachedStatement<'_>,
+    meter: MeterId,
+    latest: &Latest,
+) -> rusqlite::Result<()> {
+    let [quarter, hour, day] = latest.open;
+    let measured = latest.measured;
+    statement.execute(params![
+        meter,
+        latest.last_n,
+        latest.suite.code(),
+        latest.first_heard_ms,
+        latest.last_heard_ms,
+        latest.rssi_dbm,
+        latest.reports,
+        latest.repeats,
+        latest.refused,
+        latest.lost,
+        latest.lost_since_start,
+        latest.register_dwh,
+        measured.map(|measured| measured.at_s),
+        measured.map(|measured| measured.power_w),
+        measured.map(|measured| measured.energy_dwh),
+        quarter.map(|rollup| rollup.start_s),
+        quarter.map(|rollup| rollup.readings),
+        quarter.map(|rollup| rollup.used_dwh),
+        quarter.map(|rollup| rollup.min_w),
+        quarter.map(|rollup| rollup.max_w),
+        quarter.map(|rollup| rollup.sum_w),
+        hour.map(|rollup| rollup.start_s),
+        hour.map(|rollup| rollup.readings),
+        hour.map(|rollup| rollup.used_dwh),
+        hour.map(|rollup| rollup.min_w),
+        hour.map(|rollup| rollup.max_w),
+        hour.map(|rollup| rollup.sum_w),
+        day.map(|rollup| rollup.start_s),
+        day.map(|rollup| rollup.readings),
+        day.map(|rollup| rollup.used_dwh),
+        day.map(|rollup| rollup.min_w),
+        day.map(|rollup| rollup.max_w),
+        day.map(|rollup| rollup.sum_w),
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! Reading while the store writes.
+
+mod rows;
+mod series;
+
+pub(super) use rows::{alert, command, json, name_of_role, name_of_state};
+
+use super::health::Pulse;
+use super::interval::Intervals;
+use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution};
+use super::record::{
+    Action, AlertRecord, CommandRecord, Health, KeptMeter, Meter, OutboxRecord, TokenRecord,
+};
+use super::schema::{self, Found, MIGRATIONS};
+use super::{StoreError, zone};
+use jiff::tz::TimeZone;
+use rusqlite::{Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use wire::meter::MeterId;
+
+/// So many read at once; others wait.
+const CONNECTIONS: usize = 4;
+/// What each keeps of the database in memory, in kB.
+const CACHE_KB: i64 = 8_000;
+
+/// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
+/// cheap to clone.
+#[derive(Clone)]
+pub struct Reader {
+    pool: Arc<Pool>,
+}
+
+struct Pool {
+    path: PathBuf,
+    zone: TimeZone,
+    zone_name: String,
+    pulse: Arc<Pulse>,
+    idle: Mutex<Idle>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: Vec<Connection>,
+    lent: usize,
+}
+
+impl Reader {
+    /// Opens a database to look at it alone, whether a service has it open or not: for `audit` and `export`.
+    ///
+    /// # Errors
+    /// [`StoreError`]: not there, not one of this program's, of another version, damaged.
+    pub fn open(path: &Path) -> Result<Reader, StoreError> {
+        if schema::look_at(path)? == Found::Nothing {
+            let what = "there is no database; give the --db that `./wattseal collect` has".to_owned();
+            return Err(StoreError::Unreachable { path: path.to_owned(), what });
+        }
+        let known = MIGRATIONS.len();
+        let version = schema::check(path, known)?;
+        if version < known {
+            let (found, known) = (version as i64, known as i64);
+            return Err(StoreError::Older { path: path.to_owned(), found, known });
+        }
+        let connection = connect(path)?;
+        let name = zone::stored(&connection).map_err(|error| StoreError::of(path, &error))?;
+        let name = name.unwrap_or_else(|| "UTC".to_owned());
+        Reader::new(path, zone::named(&name)?, name, Arc::new(Pulse::new(path)))
+    }
+
+    pub(super) fn new(
+        path: &Path,
+        zone: TimeZone,
+        zone_name: String,
+        pulse: Arc<Pulse>,
+    ) -> Result<Reader, StoreError> {
+        let idle = Mutex::new(Idle { connections: vec![connect(path)?], lent: 0 });
+        let path = path.to_owned();
+        Ok(Reader { pool: Arc::new(Pool { path, zone, zone_name, pulse, idle, freed: Condvar::new() }) })
+    }
+
+    /// The name of the zone whose hours and days are shown.
+    #[must_use]
+    pub fn zone(&self) -> &str {
+        &self.pool.zone_name
+    }
+
+    /// All meters as a collector starts with them; also those that are revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn kept_meters(&self) -> Result<Vec<KeptMeter>, StoreError> {
+        self.ask(rows::kept_meters)
+    }
+
+    /// All meters as they are shown, by number; also those that are revoked. now_ms: says who is online.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn meters(&self, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
+        self.ask(|connection| rows::meters(connection, None, now_ms))
+    }
+
+    /// One meter as it is shown; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn meter(&self, meter: MeterId, now_ms: i64) -> Result<Option<Meter>, StoreError> {
+        self.ask(|connection| Ok(rows::meters(connection, Some(meter), now_ms)?.pop()))
+    }
+
+    /// A page of readings, or of rollups; empty where there are none, or no such meter.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn readings(&self, query: &ReadingsQuery) -> Result<Readings, StoreError> {
+        let mut intervals = Intervals::new(self.pool.zone.clone());
+        self.ask(|connection| match query.resolution {
+            Resolution::Raw => series::raw(connection, query),
+            _ => series::rolled_up(connection, query, &mut intervals),
+        })
+    }
+
+    /// Energy used by interval, of all meters that have any, or of one.
+    ///
+    /// # Errors
+    /// [`StoreError::TooMuch`] above [`super::MOST_FIGURES`], and others.
+    pub fn consumption(&self, query: &ConsumptionQuery) -> Result<Consumption, StoreError> {
+        let mut intervals = Intervals::new(self.pool.zone.clone());
+        let meters = self.ask(|connection| series::meters_of(connection, query))?;
+        let start_s = series::starts(query, meters.len(), &mut intervals)?;
+        let meters = self.ask(|connection| series::used(connection, query, &meters, &start_s))?;
+        let zone = self.pool.zone_name.clone();
+        let intervals = start_s.len().saturating_sub(1);
+        let start_s = start_s[..intervals].to_vec();
+        Ok(Consumption { resolution: query.resolution, zone, start_s, meters })
+    }
+
+    /// Alerts, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn alerts(&self, filter: &AlertFilter) -> Result<Vec<AlertRecord>, StoreError> {
+        self.ask(|connection| rows::alerts(connection, filter))
+    }
+
+    /// One alert.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn alert(&self, id: i64) -> Result<Option<AlertRecord>, StoreError> {
+        self.ask(|connection| rows::alert(connection, id))
+    }
+
+    /// A meter's commands, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn commands(&self, meter: MeterId, limit: usize) -> Result<Vec<CommandRecord>, StoreError> {
+        self.ask(|connection| rows::commands(connection, meter, limit))
+    }
+
+    /// One command.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn command(&self, id: i64) -> Result<Option<CommandRecord>, StoreError> {
+        self.ask(|connection| rows::command(connection, id))
+    }
+
+    /// The commands of all meters that are waiting or sent, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn open_commands(&self) -> Result<Vec<CommandRecord>, StoreError> {
+        self.ask(rows::open_commands)
+    }
+
+    /// All tokens, also those that are revoked, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+        self.ask(rows::tokens)
+    }
+
+    /// What administrators did, newest first; before: only those with a lower id.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn actions(&self, limit: usize, before: Option<i64>) -> Result<Vec<Action>, StoreError> {
+        self.ask(|connection| rows::actions(connection, limit, before))
+    }
+
+    /// The messages that wait to be forwarded, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn outbox(&self) -> Result<Vec<OutboxRecord>, StoreError> {
+        self.ask(rows::outbox)
+    }
+
+    /// How the store is. It waits for nothing.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.pool.pulse.health()
+    }
+
+    /// Asks within one transaction, so that all answers are of the same moment.
+    pub(crate) fn ask<T>(
+        &self,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let connection = self.borrow()?;
+        let answer = connection.unchecked_transaction().and_then(|transaction| question(&transaction));
+        self.give_back(connection);
+        answer.map_err(|error| StoreError::of(&self.pool.path, &error))
+    }
+
+    fn borrow(&self) -> Result<Connection, StoreError> {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while idle.connections.is_empty() && idle.lent >= CONNECTIONS {
+            idle = self.pool.freed.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+        idle.lent += 1;
+        if let Some(connection) = idle.connections.pop() {
+            return Ok(connection);
+        }
+        drop(idle);
+        connect(&self.pool.path).inspect_err(|_| self.freed(None))
+    }
+
+    fn give_back(&self, connection: Connection) {
+        self.freed(Some(connection));
+    }
+
+    fn freed(&self, connection: Option<Connection>) {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.lent -= 1;
+        idle.connections.extend(connection);
+        self.pool.freed.notify_one();
+    }
+}
+
+/// A panic in a question would keep its connection lent for ever; none of them does, and the pool's others go on.
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.pragma_update(None, "cache_size", -CACHE_KB)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(connection)
+    };
+    open().map_err(|error| StoreError::of(path, &error))
+}

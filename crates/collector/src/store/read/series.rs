@@ -1,0 +1,169 @@
+//! Readings and rollups by time: those that are in their place, and those that only just came.
+
+use crate::store::interval::Intervals;
+use crate::store::latest::Rollup;
+use crate::store::query::{
+    ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery, Resolution, Rows,
+};
+use crate::store::{MOST_FIGURES, MOST_ROWS, StoreError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use wire::meter::MeterId;
+
+/// A reading as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Raw {
+    at: Cursor,
+    power_w: i16,
+    energy_dwh: u32,
+}
+
+fn raw_of(row: &Row<'_>) -> rusqlite::Result<Raw> {
+    let at = Cursor { at_s: row.get(0)?, epoch: row.get(1)?, n: row.get(2)? };
+    Ok(Raw { at, power_w: row.get(3)?, energy_dwh: row.get(4)? })
+}
+
+/// A page of readings: of those that are sorted in and those that landed only just, each in order, the first ones.
+pub(super) fn raw(connection: &Connection, query: &ReadingsQuery) -> rusqlite::Result<Readings> {
+    let limit = query.limit.clamp(1, MOST_ROWS);
+    let first = Cursor { at_s: i64::MIN, epoch: 0, n: 0 };
+    let after = query.after.unwrap_or(first);
+    let rows_of = |table: &str| -> rusqlite::Result<Vec<Raw>> {
+        let sql = format!(
+            "SELECT at_s, epoch, n, power_w, energy_dwh FROM {table} WHERE meter = ?1 AND at_s >= ?2 AND at_s < ?3 \
+             AND (at_s, epoch, n) > (?4, ?5, ?6) ORDER BY at_s, epoch, n LIMIT ?7"
+        );
+        let from_s = query.from_s.max(after.at_s);
+        let values =
+            params![query.meter, from_s, query.to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
+        connection.prepare_cached(&sql)?.query_map(values, raw_of)?.collect()
+    };
+    let mut rows = rows_of("readings")?;
+    rows.extend(rows_of("landing")?);
+    rows.sort_by_key(|row| row.at);
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    Ok(Readings {
+        meter: query.meter,
+        resolution: Resolution::Raw,
+        next: rows.last().filter(|_| more).map(|row| row.at),
+        rows: Rows::Raw {
+            at_s: rows.iter().map(|row| row.at.at_s).collect(),
+            power_w: rows.iter().map(|row| row.power_w).collect(),
+            energy_wh: rows.iter().map(|row| f64::from(row.energy_dwh) / 10.0).collect(),
+        },
+    })
+}
+
+/// How a level is called in `rollups`, and in `latest`.
+fn level(interval: Interval) -> (i64, &'static str) {
+    match interval {
+        Interval::Quarter => (900, "quarter"),
+        Interval::Hour => (3600, "hour"),
+        Interval::Day | Interval::Week | Interval::Month => (86_400, "day"),
+    }
+}
+
+/// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is not.
+fn rollups(
+    connection: &Connection,
+    meter: MeterId,
+    interval: Interval,
+    (from_s, to_s): (i64, i64),
+    limit: usize,
+) -> rusqlite::Result<Vec<Rollup>> {
+    let (level, name) = level(interval);
+    let mut over = connection.prepare_cached(
+        "SELECT start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w FROM rollups \
+         WHERE meter = ?1 AND level = ?2 AND start_s >= ?3 AND start_s < ?4 ORDER BY start_s LIMIT ?5",
+    )?;
+    let values = params![meter, level, from_s, to_s, i64::try_from(limit).unwrap_or(i64::MAX)];
+    let over = over.query_map(values, |row| Rollup::read(row, 0))?;
+    let mut rows = over.filter_map(Result::transpose).collect::<rusqlite::Result<Vec<Rollup>>>()?;
+    let mut open = connection.prepare_cached(&format!(
+        "SELECT {name}_s, {name}_readings, {name}_used_dwh, {name}_min_w, {name}_max_w, {name}_sum_w FROM latest \
+         WHERE meter = ?1 AND {name}_s >= ?2 AND {name}_s < ?3"
+    ))?;
+    let open = open.query_row(params![meter, from_s, to_s], |row| Rollup::read(row, 0)).optional()?.flatten();
+    if let Some(open) = open {
+        rows.insert(rows.partition_point(|row| row.start_s < open.start_s), open);
+    }
+    Ok(rows)
+}
+
+/// A page of rollups.
+pub(super) fn rolled_up(
+    connection: &Connection,
+    query: &ReadingsQuery,
+    intervals: &mut Intervals,
+) -> rusqlite::Result<Readings> {
+    let limit = query.limit.clamp(1, MOST_ROWS);
+    let interval = match query.resolution {
+        Resolution::Raw | Resolution::Quarter => Interval::Quarter,
+        Resolution::Hour => Interval::Hour,
+        Resolution::Day => Interval::Day,
+    };
+    let from_s = intervals.start(query.from_s, interval);
+    let from_s = query.after.map_or(from_s, |after| from_s.max(after.at_s.saturating_add(1)));
+    let mut rows = rollups(connection, query.meter, interval, (from_s, query.to_s), limit + 1)?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| more).map(|row| Cursor { at_s: row.start_s, epoch: 0, n: 0 });
+    Ok(Readings {
+        meter: query.meter,
+        resolution: query.resolution,
+        rows: Rows::Rollup {
+            at_s: rows.iter().map(|row| row.start_s).collect(),
+            power_w: rows.iter().map(mean_w).collect(),
+            power_min_w: rows.iter().map(|row| row.min_w).collect(),
+            power_max_w: rows.iter().map(|row| row.max_w).collect(),
+            used_wh: rows.iter().map(|row| row.used_dwh as f64 / 10.0).collect(),
+            readings: rows.iter().map(|row| u32::try_from(row.readings).unwrap_or(u32::MAX)).collect(),
+        },
+        next,
+    })
+}
+
+fn mean_w(row: &Rollup) -> f64 {
+    (row.sum_w as f64 * 100.0 / row.readings as f64).round() / 100.0
+}
+
+/// Whose consumption is asked for.
+pub(super) fn meters_of(connection: &Connection, query: &ConsumptionQuery) -> rusqlite::Result<Vec<MeterId>> {
+    let (from, to) = query.meter.map_or((0, MeterId::MAX), |meter| (meter, meter));
+    let mut meters =
+        connection.prepare_cached("SELECT meter FROM latest WHERE meter BETWEEN ?1 AND ?2 ORDER BY meter")?;
+    meters.query_map([from, to], |row| row.get(0))?.collect()
+}
+
+/// When the intervals begin, and where the last one ends.
+pub(super) fn starts(
+    query: &ConsumptionQuery,
+    meters: usize,
+    intervals: &mut Intervals,
+) -> Result<Vec<i64>, StoreError> {
+    let most = (MOST_FIGURES / meters.max(1)).min(MOST_ROWS);
+    let starts = intervals.within(query.from_s, query.to_s, query.resolution, most);
+    starts.ok_or(StoreError::TooMuch { figures: (most + 1) * meters.max(1), most: most * meters.max(1) })
+}
+
+/// What each used in each of the intervals.
+pub(super) fn used(
+    connection: &Connection,
+    query: &ConsumptionQuery,
+    meters: &[MeterId],
+    start_s: &[i64],
+) -> rusqlite::Result<Vec<ConsumptionOf>> {
+    let (Some(from_s), Some(to_s)) = (start_s.first(), start_s.last()) else { return Ok(Vec::new()) };
+    let of = |meter: &MeterId| {
+        let mut used_dwh: Vec<Option<i64>> = vec![None; start_s.len() - 1];
+        for rollup in rollups(connection, *meter, query.resolution, (*from_s, *to_s), usize::MAX)? {
+            let place = start_s.partition_point(|start_s| *start_s <= rollup.start_s);
+            if let Some(used_dwh) = place.checked_sub(1).and_then(|place| used_dwh.get_mut(place)) {
+                *used_dwh = Some(used_dwh.unwrap_or(0) + rollup.used_dwh);
+            }
+        }
+        let used_wh = used_dwh.into_iter().map(|used_dwh| used_dwh.map(|used_dwh| used_dwh as f64 / 10.0));
+        Ok(ConsumptionOf { meter: *meter, used_wh: used_wh.collect() })
+    };
+    meters.iter().map(of).collect()
+}

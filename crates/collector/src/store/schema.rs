@@ -1,0 +1,170 @@
+//! The database's tables, and how an older database gets them.
+
+use super::StoreError;
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// "WSL1": that a database is this program's.
+pub(super) const APPLICATION_ID: i32 = 0x5753_4c31;
+/// For so long a database is looked through when it is opened; what is damaged behind is found when it is read.
+const CHECK_FOR: Duration = Duration::from_secs(2);
+
+/// What leads from each version of the schema to the next.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// What a file is, by its first bytes alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or an empty file.
+    Nothing,
+    /// A database of this program.
+    Ours,
+}
+
+/// Looks at a file without SQLite, which would take up what another program left unfinished in it.
+///
+/// # Errors
+/// [`StoreError::NotOurs`], [`StoreError::Damaged`], [`StoreError::Unreachable`].
+pub(super) fn look_at(path: &Path) -> Result<Found, StoreError> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(StoreError::file(path, &error)),
+    };
+    let mut header = Vec::new();
+    file.by_ref().take(100).read_to_end(&mut header).map_err(|error| StoreError::file(path, &error))?;
+    let not_ours = |what: String| Err(StoreError::NotOurs { path: path.to_owned(), what });
+    if header.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    if !header.starts_with(b"SQLite format 3\0") {
+        return not_ours("no SQLite database, or one whose beginning was overwritten".to_owned());
+    }
+    // https://sqlite.org/fileformat2.html, section 1.3: the application's number is at 68.
+    match header.get(68..72).map(|id| i32::from_be_bytes([id[0], id[1], id[2], id[3]])) {
+        None => Err(StoreError::Damaged { path: path.to_owned(), what: "its header is cut off".to_owned() }),
+        Some(APPLICATION_ID) => Ok(Found::Ours),
+        Some(id) => not_ours(format!("a database of another program (application id {id:#010x})")),
+    }
+}
+
+/// The version of a database's schema, after a look through it that changes nothing.
+///
+/// # Errors
+/// [`StoreError::Newer`], [`StoreError::Damaged`] and others.
+pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
+    let of = |error: &rusqlite::Error| StoreError::of(path, error);
+    let mut connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(|error| of(&error))?;
+    connection.busy_timeout(Duration::from_secs(5)).map_err(|error| of(&error))?;
+    let version: i64 =
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| of(&error))?;
+    let known = known as i64;
+    if version > known {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version, known });
+    }
+    let damaged = |what: String| StoreError::Damaged { path: path.to_owned(), what };
+    if version < 1 {
+        return Err(damaged(format!("its schema has version {version}, which there never was")));
+    }
+    let until = Instant::now() + CHECK_FOR;
+    connection.progress_handler(10_000, Some(move || Instant::now() > until)).map_err(|error| of(&error))?;
+    let found: Result<String, _> = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+    match found {
+        Ok(found) if found == "ok" => {}
+        Ok(found) => return Err(damaged(found)),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {}
+        Err(error) => return Err(of(&error)),
+    }
+    Ok(usize::try_from(version).unwrap_or(0))
+}
+
+/// Makes a database: beside its place, and then moves it there whole.
+///
+/// # Errors
+/// [`StoreError::Full`], [`StoreError::Unreachable`] and others.
+pub(super) fn create(path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
+    let new = beside(path, ".new");
+    let of = |error: &rusqlite::Error| StoreError::of(path, error);
+    remove(&new)?;
+    remove(&beside(&new, "-journal"))?;
+    // What belonged to a database that is not there any more would be taken for this one's.
+    for rest in ["-wal", "-shm"] {
+        remove(&beside(path, rest))?;
+    }
+    {
+        let mut connection = Connection::open(&new).map_err(|error| of(&error))?;
+        connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(|error| of(&error))?;
+        apply(&mut connection, 0, migrations).map_err(|error| of(&error))?;
+        // Written into the header while no log is there yet.
+        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(|error| of(&error))?;
+        connection.close().map_err(|(_, error)| of(&error))?;
+    }
+    settle(&new)?;
+    fs::rename(&new, path).map_err(|error| StoreError::file(path, &error))?;
+    settle(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+/// Brings a database from an older version up to date, after a copy of it. Returns where that is.
+///
+/// # Errors
+/// [`StoreError`]; then the database is as it was.
+pub(super) fn migrate(path: &Path, from: usize, migrations: &[&str]) -> Result<PathBuf, StoreError> {
+    let of = |error: &rusqlite::Error| StoreError::of(path, error);
+    let mut connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| of(&error))?;
+    let mut copy = beside(path, &format!(".before-{}", from + 1));
+    for further in 2.. {
+        if !copy.exists() {
+            break;
+        }
+        copy = beside(path, &format!(".before-{}-{further}", from + 1));
+    }
+    let part = beside(&copy, ".part");
+    remove(&part)?;
+    {
+        let mut to = Connection::open(&part).map_err(|error| StoreError::of(&part, &error))?;
+        let backup = Backup::new(&connection, &mut to).map_err(|error| StoreError::of(&part, &error))?;
+        backup
+            .run_to_completion(1000, Duration::ZERO, None)
+            .map_err(|error| StoreError::of(&part, &error))?;
+    }
+    settle(&part)?;
+    fs::rename(&part, &copy).map_err(|error| StoreError::file(&copy, &error))?;
+    apply(&mut connection, from, migrations).map_err(|error| of(&error))?;
+    Ok(copy)
+}
+
+/// All in one transaction.
+fn apply(connection: &mut Connection, from: usize, migrations: &[&str]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    for migration in migrations.iter().skip(from) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
+    transaction.commit()
+}
+
+/// A file whose name begins with another's.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::file(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a file, or a folder's list of files, durable.
+fn settle(path: &Path) -> Result<(), StoreError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(|error| StoreError::file(path, &error))
+}

@@ -1,0 +1,106 @@
+//! A database of a test's own, and meters in it.
+
+use collector::store::{METERS_EPOCH_S, NewReport, Options, Provisioned, Store, Write, Written};
+use jiff::tz::TimeZone;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use wire::meter::{
+    Alert, Cause, Content, Identity, Measurement, MeterId, MeterKeys, MeterRecord, MeterState, Report, Setup,
+    Suite,
+};
+
+/// 2026-01-01 00:00:00 UTC.
+pub const NEW_YEAR_S: i64 = 1_767_225_600;
+
+pub struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        Place { folder: tempfile::tempdir().expect("a folder for the test") }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("wattseal.db")
+    }
+
+    pub fn open(&self) -> Store {
+        self.open_in("UTC")
+    }
+
+    pub fn open_in(&self, zone: &str) -> Store {
+        let zone = TimeZone::get(zone).expect("the zone");
+        Store::open(&self.path(), &Options { zone, ..Options::default() }).expect("the store opens")
+    }
+}
+
+pub fn identity(seed: u64) -> Identity {
+    Identity::generate(&mut StdRng::seed_from_u64(seed))
+}
+
+pub fn provisioned(meter: MeterId, epoch: u32) -> Provisioned {
+    let public = *identity(u64::from(meter) << 8 | u64::from(epoch)).public();
+    let setup = Setup {
+        meter,
+        address: 2,
+        collector_address: 1,
+        channel: 210,
+        power: 0,
+        interval_s: 10,
+        suite: Suite::Aes128Gcm,
+        voltage_uv: 270_000,
+        current_ua: 52_000,
+        phase: 0,
+    };
+    let state = MeterState::new(&MeterRecord { setup, keys: MeterKeys::new([1; 16], [2; 32]), public });
+    Provisioned {
+        meter,
+        epoch,
+        label: None,
+        public,
+        collector_public: *identity(1).public(),
+        suite: setup.suite,
+        interval_s: setup.interval_s,
+        state,
+        at_ms: NEW_YEAR_S * 1000,
+    }
+}
+
+/// Adds meters with their first keys.
+pub fn add(store: &mut Store, meters: impl IntoIterator<Item = MeterId>) {
+    let batch: Vec<Write> =
+        meters.into_iter().map(|meter| Write::Provisioned(Box::new(provisioned(meter, 1)))).collect();
+    let written = store.commit(batch).expect("the meters are added");
+    assert!(written.iter().all(|written| *written == Written::Done));
+}
+
+/// A report that was heard when it was made; at_s: Unix time.
+pub fn report(meter: MeterId, n: u32, at_s: i64, content: Content) -> NewReport {
+    NewReport {
+        meter,
+        epoch: 1,
+        heard_ms: at_s * 1000 + 250,
+        suite: Suite::Aes128Gcm,
+        report: Report { n, time_set: true, lost: 0, content },
+        sealed: Vec::new(),
+        rssi_dbm: Some(-60),
+    }
+}
+
+pub fn measurement(at_s: i64, energy_dwh: u32, power_w: i16) -> Content {
+    let time_s = u32::try_from(at_s - METERS_EPOCH_S).expect("a time that a meter can say");
+    Content::Measurement(Measurement { time_s, energy_dwh, power_w })
+}
+
+pub fn start(at_s: i64, starts: u16) -> Content {
+    let time_s = u32::try_from(at_s - METERS_EPOCH_S).expect("a time that a meter can say");
+    Content::Alert(Alert { time_s, cause: Cause::PowerOn, starts, detail: [0; 3] })
+}
+
+/// A measurement, to be written.
+pub fn reading(meter: MeterId, n: u32, at_s: i64, energy_dwh: u32, power_w: i16) -> Write {
+    Write::Report(report(meter, n, at_s, measurement(at_s, energy_dwh, power_w)))
+}
