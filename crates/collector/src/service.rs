@@ -215,7 +215,7 @@ struct Opened {
 
 fn open(config: &Config) -> Result<Opened, ServiceError> {
     let mut store = Store::open(&config.db, &config.store)?;
-    let reader = store.reader()?;
+    let reader = store.reader();
     let registry = Registry::open(&config.keys)?;
     let files = registry.load()?;
     // A folder that is not there, or another's, must not revoke all meters.

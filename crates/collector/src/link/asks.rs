@@ -157,6 +157,7 @@ impl Link {
             epoch,
             label: None,
             public: record.public,
+            collector_public: *self.collector.identity().public(),
             suite: record.setup.suite,
             interval_s: record.setup.interval_s,
             state: MeterState::new(&record),

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
-use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy};
+use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
 /// What the link begins with, brought in line: the registry's keys, and what is stored.
 pub(crate) struct Beginning {
@@ -59,6 +59,7 @@ impl Beginning {
         let mut kept: BTreeMap<MeterId, KeptMeter> =
             reader.kept_meters()?.into_iter().map(|kept| (kept.meter, kept)).collect();
         let newest_ms = kept.values().filter_map(|kept| kept.last_heard_ms).max().unwrap_or(0);
+        let public = *identity.public();
         let mut beginning = Beginning {
             collector: Collector::new(identity, policy),
             meters: HashMap::new(),
@@ -85,8 +86,10 @@ impl Beginning {
                 None => candidates.push((epoch, record, kept.filter(|kept| kept.epoch == epoch))),
             }
         }
-        let writes =
-            candidates.iter().map(|(epoch, record, _)| provisioned(*epoch, record, now_ms)).collect();
+        let writes = candidates
+            .iter()
+            .map(|(epoch, record, _)| provisioned(*epoch, record, &public, now_ms))
+            .collect();
         let written = store.commit(writes)?;
         for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
             beginning.add(reader, (epoch, record), kept, &written)?;
@@ -157,12 +160,13 @@ impl Beginning {
     }
 }
 
-fn provisioned(epoch: u32, record: &MeterRecord, now_ms: i64) -> Write {
+fn provisioned(epoch: u32, record: &MeterRecord, collector: &PublicKey, now_ms: i64) -> Write {
     Write::Provisioned(Box::new(Provisioned {
         meter: record.setup.meter,
         epoch,
         label: None,
         public: record.public,
+        collector_public: *collector,
         suite: record.setup.suite,
         interval_s: record.setup.interval_s,
         state: MeterState::new(record),

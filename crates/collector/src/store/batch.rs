@@ -267,22 +267,17 @@ impl Kept {
                     .prepare_cached("SELECT public_key FROM meter_keys WHERE meter = ?1 AND epoch = ?2")?;
                 let known: Option<[u8; 64]> =
                     known.query_row(params![meter, epoch], |row| row.get(0)).optional()?;
-                if epoch < latest.epoch || known.is_some_and(|known| known != public) {
+                let over = epoch < latest.epoch || epoch == latest.epoch && latest.revoked;
+                if over || known.is_some_and(|known| known != public) {
                     return Ok(Written::Unknown);
                 }
-                self.before.entry(meter).or_insert(Some(*latest));
                 if epoch == latest.epoch {
-                    latest.revoked = false;
-                    let mut update = connection.prepare_cached(
-                        "UPDATE meters SET label = coalesce(?2, label), revoked_ms = NULL WHERE meter = ?1",
-                    )?;
+                    let mut update = connection
+                        .prepare_cached("UPDATE meters SET label = coalesce(?2, label) WHERE meter = ?1")?;
                     update.execute(params![meter, label])?;
-                    let mut update = connection.prepare_cached(
-                        "UPDATE meter_keys SET until_ms = NULL WHERE meter = ?1 AND epoch = ?2",
-                    )?;
-                    update.execute(params![meter, epoch])?;
                     return Ok(Written::Done);
                 }
+                self.before.entry(meter).or_insert(Some(*latest));
                 latest.rotate(epoch, suite);
                 let mut update = connection.prepare_cached(
                     "UPDATE meters SET epoch = ?2, label = coalesce(?3, label), state = ?4, interval_s = ?5, revoked_ms = NULL \

@@ -19,7 +19,7 @@ pub enum Write {
         state: Box<MeterState>,
     },
     /// A meter is new, or has new keys. [`Written::Done`], also where it is known like this already; [`Written::Unknown`] where its epoch
-    /// is lower than the one that is stored, or the same with another public key.
+    /// is lower than the one that is stored, the same with another public key, or the same and revoked: its keys are over.
     Provisioned(Box<Provisioned>),
     /// What a meter is called. [`Written::Done`], [`Written::Unknown`].
     Label {
