@@ -79,11 +79,18 @@ export function App(): JSX.Element {
       ) : (
         <Dashboard state={state} />
       )}
-      <p class="hidden" role="status">
-        {state.said}
-      </p>
+      <Said text={state.said} />
     </>
   );
+}
+
+/** What the screen reader is told; written when it changes and never otherwise, so that nothing is read twice. */
+function Said({ text }: { text: string }): JSX.Element {
+  const place = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (place.current !== null) place.current.textContent = text;
+  }, [text]);
+  return <p ref={place} class="hidden" role="status" />;
 }
 
 function Dashboard({ state }: { state: State }): JSX.Element {
@@ -137,16 +144,18 @@ function Dashboard({ state }: { state: State }): JSX.Element {
           <ul>
             {PAGES.filter(({ page }) => page !== 'administration' || administrator).map(({ page, name, link, icon }) => (
               <li key={page}>
-                <a href={link} aria-current={route.page === page ? 'page' : undefined}>
+                <a
+                  href={link}
+                  aria-current={route.page === page ? 'page' : undefined}
+                >
                   <svg viewBox="0 0 24 24" aria-hidden="true">
                     <path d={icon} fill-rule="evenodd" />
                   </svg>
-                  <span>{name}</span>
+                  <span>{name}</span>{' '}
                   {page === 'alerts' && alerts > 0 && (
                     <span class="count">
-                      <span class="hidden">, </span>
                       {alertsShown(alerts)}
-                      <span class="hidden"> open</span>
+                      <span class="hidden">{' open'}</span>
                     </span>
                   )}
                 </a>

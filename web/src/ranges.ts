@@ -19,7 +19,7 @@ export interface PowerRange {
 export const POWER_RANGES: readonly PowerRange[] = [
   { span: 'hour', name: 'Hour', seconds: 3600, resolution: 'raw', step_s: 0 },
   { span: 'day', name: 'Day', seconds: 86_400, resolution: 'quarter', step_s: 900 },
-  { span: 'week', name: 'Week', seconds: 7 * 86_400, resolution: 'quarter', step_s: 900 },
+  { span: 'week', name: 'Week', seconds: 7 * 86_400, resolution: 'hour', step_s: 3600 },
   { span: 'month', name: 'Month', seconds: 31 * 86_400, resolution: 'hour', step_s: 3600 },
 ];
 

@@ -1,6 +1,6 @@
 // What is known of the meters, and how events change it. No browser, no network: figures in, figures out.
 
-import type { Meter, ReadingEvent } from './api';
+import type { Meter, ReadingEvent, RolledReadings } from './api';
 
 /** Power over time, oldest first: `power_w[i]` is the mean until `at_s[i]`. */
 export interface Series {
@@ -75,6 +75,39 @@ export function withGaps(series: Series, interval_s: number): { at_s: number[]; 
     power_w.push(series.power_w[i] ?? null);
   });
   return { at_s, power_w };
+}
+
+/** What a plot of power is made of. */
+export interface PowerData {
+  /** Raw: the end of each measurement's time. Else the start of the interval. */
+  at_s: number[];
+  power_w: (number | null)[];
+  /** Only with intervals. */
+  least_w?: (number | null)[];
+  most_w?: (number | null)[];
+}
+
+/** For the plot: a hole where intervals are missing, and the last one drawn to its end. */
+export function means(rolled: RolledReadings | null, step_s: number): PowerData {
+  const data = { at_s: [], power_w: [], least_w: [], most_w: [] } satisfies PowerData as Required<PowerData>;
+  const put = (at: number, power: number | null, least: number | null, most: number | null): void => {
+    data.at_s.push(at);
+    data.power_w.push(power);
+    data.least_w.push(least);
+    data.most_w.push(most);
+  };
+  rolled?.at_s.forEach((at, i) => {
+    const mean = rolled.power_w[i] ?? null;
+    const least = rolled.power_min_w[i] ?? null;
+    const most = rolled.power_max_w[i] ?? null;
+    put(at, mean, least, most);
+    const next = rolled.at_s[i + 1];
+    if (next === undefined || next > at + step_s) {
+      put(at + step_s, mean, least, most);
+      if (next !== undefined) put(at + step_s + 1, null, null, null);
+    }
+  });
+  return data;
 }
 
 export interface Total {

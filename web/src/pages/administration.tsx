@@ -61,7 +61,6 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
             <thead>
               <tr>
                 <th scope="col">Name</th>
-                <th scope="col">Role</th>
                 <th scope="col" class="roomy">
                   Made
                 </th>
@@ -74,8 +73,10 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
             <tbody>
               {found.data.map((token) => (
                 <tr key={token.id} class={token.revoked_s === null ? '' : 'gone'}>
-                  <th scope="row">{token.name}</th>
-                  <td>{token.role === 'administrator' ? 'Administrator' : 'Viewer'}</td>
+                  <th scope="row">
+                    {token.name}
+                    <span class="quiet">{token.role === 'administrator' ? 'Administrator' : 'Viewer'}</span>
+                  </th>
                   <td class="roomy">
                     <At at_s={token.created_s} />
                   </td>

@@ -41,7 +41,7 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
                 <tr>
                   <th scope="col">Suite</th>
                   <th scope="col" class="figure">
-                    Preparation
+                    Time
                   </th>
                   <th scope="col" class="figure">
                     Energy
@@ -49,7 +49,7 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
                   <th scope="col" class="figure">
                     On air
                   </th>
-                  <th scope="col" class="figure">
+                  <th scope="col" class="figure roomy">
                     Round trip
                   </th>
                 </tr>
@@ -64,12 +64,16 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
                     <td class="figure">{show.milliseconds(cost.prepare_ms)}</td>
                     <td class="figure">{show.microjoules(cost.energy_uj)}</td>
                     <td class="figure">{show.bytes(cost.air_bytes)}</td>
-                    <td class="figure">{show.milliseconds(cost.round_trip_ms)}</td>
+                    <td class="figure roomy">{show.milliseconds(cost.round_trip_ms)}</td>
                   </tr>
                 ))}
               </tbody>
             </table>
           </div>
+          <p class="quiet">
+            Time and energy of the processor to prepare a reading; bytes on the air with their framing
+            <span class="roomy">; round trip until it is acknowledged</span>.
+          </p>
           {sources.map((source) => (
             <p key={source} class="quiet">
               {source}

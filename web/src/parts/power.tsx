@@ -2,11 +2,11 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ApiError, Meter, RolledReadings } from '../api';
+import type { ApiError, Meter } from '../api';
 import * as show from '../format';
-import { type PowerData, PowerPlot } from '../plots/power';
+import { PowerPlot } from '../plots/power';
 import { POWER_RANGES, type PowerRange, type Span } from '../ranges';
-import { type Series, merged, withGaps, withPoint } from '../state';
+import { type PowerData, type Series, means, merged, withGaps, withPoint } from '../state';
 import { store, useEvents, useLoad, useNow } from '../store';
 import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
 
@@ -114,29 +114,6 @@ function Means({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Eleme
       }}
     />
   );
-}
-
-/** For the plot: a hole where intervals are missing, and the last one drawn to its end. */
-export function means(rolled: RolledReadings | null, step_s: number): PowerData {
-  const data = { at_s: [] as number[], power_w: [] as (number | null)[], least_w: [] as (number | null)[], most_w: [] as (number | null)[] };
-  const put = (at: number, power: number | null, least: number | null, most: number | null): void => {
-    data.at_s.push(at);
-    data.power_w.push(power);
-    data.least_w.push(least);
-    data.most_w.push(most);
-  };
-  rolled?.at_s.forEach((at, i) => {
-    const mean = rolled.power_w[i] ?? null;
-    const least = rolled.power_min_w[i] ?? null;
-    const most = rolled.power_max_w[i] ?? null;
-    put(at, mean, least, most);
-    const next = rolled.at_s[i + 1];
-    if (next === undefined || next > at + step_s) {
-      put(at + step_s, mean, least, most);
-      if (next !== undefined) put(at + step_s + 1, null, null, null);
-    }
-  });
-  return data;
 }
 
 interface ShownProps {

@@ -125,7 +125,7 @@ export function axis(colours: PlotColours, more: uPlot.Axis): uPlot.Axis {
     font: FONT,
     grid: { stroke: colours.grid, width: 1 },
     ticks: { stroke: colours.grid, width: 1, size: 4 },
-    size: 32,
+    size: 27,
     ...more,
   };
 }

@@ -4,17 +4,8 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import * as show from '../format';
-import { extent } from '../state';
+import { type PowerData, extent } from '../state';
 import { Plot, axis, fromZero } from './plot';
-
-export interface PowerData {
-  /** Raw: the end of each measurement's time. Else the start of the interval. */
-  at_s: number[];
-  power_w: (number | null)[];
-  /** Only with intervals. */
-  least_w?: (number | null)[];
-  most_w?: (number | null)[];
-}
 
 interface Props {
   data: PowerData;

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { Api, ApiError, rfc3339 } from '../../src/api';
+
+interface Asked {
+  method: string;
+  url: string;
+  body: unknown;
+}
+
+function answering(answers: (Response | Error)[]): { fetch: typeof globalThis.fetch; asked: Asked[] } {
+  const asked: Asked[] = [];
+  const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    asked.push({ method: init?.method ?? 'GET', url: url instanceof Request ? url.url : url.toString(), body: init?.body ?? null });
+    const answer = answers.shift();
+    if (answer === undefined) throw new Error('nothing more to answer');
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  return { fetch, asked };
+}
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers });
+
+test('times in arguments are RFC 3339', () => {
+  expect(rfc3339(1_773_757_400)).toBe('2026-03-17T14:23:20Z');
+  expect(rfc3339(1_773_757_400.4)).toBe('2026-03-17T14:23:20Z');
+});
+
+test('readings come page after page', async () => {
+  const page = (at_s: number[], next: unknown): unknown => ({ meter: 1, resolution: 'raw', at_s, power_w: at_s, energy_wh: at_s, next });
+  const { fetch, asked } = answering([json(page([1, 2], '1970-01-01T00:00:03Z')), json(page([3], null))]);
+  const found = await new Api({ fetch }).readings(1, { from_s: 0, to_s: 10 }, 'raw');
+  expect(found.at_s).toEqual([1, 2, 3]);
+  expect(asked.map(({ url }) => new URL(url, 'http://x').searchParams.get('from'))).toEqual([
+    '1970-01-01T00:00:00Z',
+    '1970-01-01T00:00:03Z',
+  ]);
+});
+
+test('an error says what the collector said', async () => {
+  const { fetch } = answering([json({ error: { code: 'meter-unknown', message: 'There is none.', hint: 'Look.' } }, 404)]);
+  const error = await new Api({ fetch }).meter(9).catch((failed: unknown) => failed);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ status: 404, code: 'meter-unknown', message: 'There is none.', hint: 'Look.' });
+});
+
+test('what is no answer of a collector is an error all the same', async () => {
+  const { fetch } = answering([new Response('<html>', { status: 502 }), new TypeError('no network')]);
+  const api = new Api({ fetch });
+  expect(await api.meters().catch((failed: unknown) => failed)).toMatchObject({ status: 502, code: 'http-502' });
+  expect(await api.meters().catch((failed: unknown) => failed)).toMatchObject({ status: 0, code: 'no-answer' });
+});
+
+test('who asks too fast waits as told, and asks again', async () => {
+  const slow = (): Response => json({ error: { code: 'rate', message: '', hint: '' } }, 429, { 'Retry-After': '2' });
+  const { fetch, asked } = answering([slow(), slow(), json([])]);
+  const waits: number[] = [];
+  const api = new Api({ fetch, sleep: async (ms) => void waits.push(ms) });
+  expect(await api.meters()).toEqual([]);
+  expect([asked.length, waits]).toEqual([3, [2000, 2000]]);
+});
+
+test('a command is never sent twice', async () => {
+  const { fetch, asked } = answering([json({ error: { code: 'rate', message: '', hint: '' } }, 429, { 'Retry-After': '1' })]);
+  await expect(new Api({ fetch }).command(1, 'reboot')).rejects.toMatchObject({ status: 429 });
+  expect(asked).toEqual([{ method: 'POST', url: '/api/v1/meters/1/commands', body: '{"command":"reboot"}' }]);
+});
+
+test('401 signs out, but not where a token is tried', async () => {
+  let out = 0;
+  const refused = (): Response => json({ error: { code: 'token', message: '', hint: '' } }, 401);
+  const { fetch } = answering([refused(), refused()]);
+  const api = new Api({ fetch, onSignedOut: () => out++ });
+  await expect(api.signIn('wst_x')).rejects.toMatchObject({ status: 401 });
+  expect(out).toBe(0);
+  await expect(api.meters()).rejects.toMatchObject({ status: 401 });
+  expect(out).toBe(1);
+});
