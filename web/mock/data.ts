@@ -149,11 +149,13 @@ export function firstAlerts(now_s: number): Alert[] {
   return alerts.map((alert, i) => ({ id: 100 - i, ...alert }));
 }
 
+export const DONE = { outcome: 'done', code: 0, status: null };
+
 export function firstCommands(now_s: number): Command[] {
   return [
-    { id: 12, meter: 258, command: { 'read-status': { page: 0 } }, state: 'done', attempts: 1, by: 'Jana', created_s: now_s - 3000, ended_s: now_s - 2990, answer: { settings: { time_s: now_s - 2990 - 946_684_800, suite: 'aes128-gcm', interval_s: 10, waiting: 0, starts: 4, stack_untouched_quads: 61 } } },
-    { id: 11, meter: 258, command: { configure: { interval_s: 10, suite: 'aes128-gcm' } }, state: 'done', attempts: 2, by: 'Jana', created_s: now_s - 90_000, ended_s: now_s - 89_980, answer: null },
-    { id: 10, meter: 258, command: { calibrate: { voltage_uv: 270_000, current_ua: 52_000, phase: -120 } }, state: 'refused', attempts: 1, by: 'Jana', created_s: now_s - 95_000, ended_s: now_s - 94_990, answer: 'out-of-range' },
+    { id: 12, meter: 258, command: { 'read-status': { page: 0 } }, state: 'done', attempts: 1, by: 'Jana', created_s: now_s - 3000, ended_s: now_s - 2990, answer: { ...DONE, status: { settings: { time_s: now_s - 2990 - 946_684_800, suite: 'aes128-gcm', interval_s: 10, waiting: 0, starts: 4, stack_untouched_quads: 61 } } } },
+    { id: 11, meter: 258, command: { configure: { interval_s: 10, suite: 'aes128-gcm' } }, state: 'done', attempts: 2, by: 'Jana', created_s: now_s - 90_000, ended_s: now_s - 89_980, answer: DONE },
+    { id: 10, meter: 258, command: { calibrate: { voltage_uv: 270_000, current_ua: 52_000, phase: -120 } }, state: 'refused', attempts: 1, by: 'Jana', created_s: now_s - 95_000, ended_s: now_s - 94_990, answer: { outcome: 'out-of-range', code: 2, status: null } },
     { id: 9, meter: 262, command: 'set-time', state: 'sent', attempts: 7, by: 'Jana', created_s: now_s - 4000, ended_s: null, answer: null },
   ];
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Alert, Command, CommandState, LiveEvent, Meter, Order, Role, Session } from '../src/api';
+import type { Alert, Answer, Command, CommandState, LiveEvent, Meter, Order, Role, Session, Status } from '../src/api';
 import * as made from './data';
 
 /** What the collector sends with every page. */
@@ -151,7 +151,7 @@ export class Mock {
   }
 
   /** How far the command is now. */
-  command(id: number, state: CommandState, answer: unknown = null): void {
+  command(id: number, state: CommandState, answer: Answer | null = null): void {
     const command = this.commands.find((one) => one.id === id);
     if (command === undefined) throw new Error(`no command ${id}`);
     command.state = state;
@@ -178,13 +178,14 @@ export class Mock {
     }
   }
 
-  private answerTo(command: Command): unknown {
+  private answerTo(command: Command): Answer {
     const order = command.command;
-    if (typeof order !== 'object' || !('read-status' in order)) return null;
+    if (typeof order !== 'object' || !('read-status' in order)) return made.DONE;
     const meter = this.meter(this.find(command.meter));
-    return order['read-status'].page === 0
+    const status: Status = order['read-status'].page === 0
       ? { settings: { time_s: Math.floor(this.now_s()) - 946_684_800, suite: meter.suite, interval_s: meter.interval_s, waiting: 0, starts: 4, stack_untouched_quads: 61 } }
       : { metering: { energy_dwh: Math.round((meter.last?.energy_wh ?? 0) * 10), voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } };
+    return { ...made.DONE, status };
   }
 
   private find(id: number): made.MockMeter {
@@ -390,7 +391,7 @@ export class Mock {
         this.tokens = this.tokens.map((token) =>
           token.id === Number(id) ? { ...token, revoked_s: Math.floor(this.now_s()) } : token,
         );
-        return undefined;
+        return this.tokens.find((token) => token.id === Number(id));
       case 'GET actions':
         administrator();
         return page(this.actions);
@@ -402,7 +403,8 @@ export class Mock {
   private range(args: URLSearchParams): [number, number] {
     const at = (name: string, otherwise: number): number => {
       const text = args.get(name);
-      const value = text === null ? otherwise : Date.parse(text) / 1000;
+      // A time, or where the page before ended.
+      const value = text === null ? otherwise : /^\d+\.\d+\.\d+$/.test(text) ? Number.parseInt(text) + 1 : Date.parse(text) / 1000;
       if (!Number.isFinite(value)) throw new Refused(400, 'time', `${name} is not RFC 3339: ${text}`);
       return value;
     };
@@ -437,7 +439,7 @@ export class Mock {
         at_s,
         power_w: at_s.map((at) => made.powerAt(one, at)),
         energy_wh: at_s.map((at) => made.registerAt(one, at)),
-        next: next === null || next === undefined ? null : new Date(next * 1000).toISOString(),
+        next: next === null || next === undefined ? null : `${next - 1}.1.0`,
       };
     }
     const at_s = made.starts(resolution, Math.max(from, since), Math.min(to, until));

@@ -39,7 +39,7 @@ export interface RawReadings {
   at_s: number[];
   power_w: number[];
   energy_wh: number[];
-  next: number | string | null;
+  next: string | null;
 }
 
 /** Intervals: `at_s[i]` is the start, `power_w[i]` the mean. */
@@ -52,7 +52,7 @@ export interface RolledReadings {
   power_max_w: number[];
   used_wh: number[];
   readings: number[];
-  next: number | string | null;
+  next: string | null;
 }
 
 export type Step = 'quarter' | 'hour' | 'day' | 'week' | 'month';
@@ -77,6 +77,7 @@ export interface Alert {
 
 export type CommandState = 'waiting' | 'sent' | 'done' | 'refused' | 'withdrawn';
 
+/** What a meter can be told. */
 export type Order =
   | { configure: { interval_s: number; suite: Suite } }
   | { calibrate: { voltage_uv: number; current_ua: number; phase: number } }
@@ -85,16 +86,29 @@ export type Order =
   | { 'read-status': { page: 0 | 1 } }
   | 'reboot';
 
+/** A page of a meter's state, as it came over the air. */
+export type Status =
+  | { settings: { time_s: number; suite: Suite | null; interval_s: number; waiting: number; starts: number; stack_untouched_quads: number } }
+  | { metering: { energy_dwh: number; voltage_dv: number; current_ca: number; refused: number; lost: number } };
+
+export interface Answer {
+  outcome: string;
+  /** 0: done. */
+  code: number;
+  status: Status | null;
+}
+
 export interface Command {
   id: number;
   meter: number;
-  command: Order;
+  /** `look-at-time`: the collector looks of its own what time the meter has. */
+  command: Order | 'look-at-time';
   state: CommandState;
   attempts: number;
   by: string;
   created_s: number;
   ended_s: number | null;
-  answer: unknown;
+  answer: Answer | null;
 }
 
 export interface Cost {
@@ -254,7 +268,7 @@ export class Api {
       }
       const next = page['next'];
       if (next === null || next === undefined) break;
-      const on = typeof next === 'number' ? rfc3339(next) : String(next);
+      const on = String(next);
       if (on === from) break;
       from = on;
     }
@@ -288,7 +302,7 @@ export class Api {
 
   tokens = () => this.ask<Token[]>('GET', '/tokens');
   newToken = (name: string, role: Role) => this.ask<NewToken>('POST', '/tokens', { name, role });
-  revokeToken = (id: number) => this.ask<void>('DELETE', `/tokens/${id}`);
+  revokeToken = (id: number) => this.ask<Token>('DELETE', `/tokens/${id}`);
   actions = (query: { limit?: number; before?: number } = {}) =>
     this.ask<Action[]>('GET', withQuery('/actions', query));
 

@@ -102,7 +102,7 @@ export function joules(j: number | null | undefined): string {
 }
 
 export function bytes(count: number | null | undefined): string {
-  return absent(count) ? NOTHING : number(count) + GAP + 'B';
+  return absent(count) ? NOTHING : number(count, 0, 1) + GAP + 'B';
 }
 
 /** Three significant digits, more where they stand before the point. */

@@ -1,6 +1,6 @@
 // The API's names in words for a person.
 
-import type { CommandState, Order, Suite } from './api';
+import type { Command, CommandState, Suite } from './api';
 import { number } from './format';
 
 export const SUITE_NAMES: Record<Suite, string> = {
@@ -69,7 +69,8 @@ export const STATE_MEANINGS: Record<CommandState, string> = {
 };
 
 /** What the command asks, with its arguments. */
-export function orderName(order: Order): string {
+export function orderName(order: Command['command']): string {
+  if (order === 'look-at-time') return 'Look at its time';
   if (order === 'set-time') return 'Set time';
   if (order === 'reboot') return 'Reboot';
   if ('configure' in order) {

@@ -1,31 +1,28 @@
-// What a meter answered, whatever it is, as names and figures with their units.
+// What a meter answered, as names and figures with their units.
 
 import type { JSX } from 'preact';
 import * as show from '../format';
-import type { Suite } from '../api';
+import type { Answer as Answered, Suite } from '../api';
 import { SUITE_NAMES, sentence } from '../words';
 
 const EPOCH_2000_S = 946_684_800;
 
-/** Names and figures of an answer, taken out of whatever they are wrapped in. */
-export function answerRows(answer: unknown): [string, string][] {
+/** Names and figures of an answer; that it is done the command's state says. */
+export function answerRows(answer: Answered | null): [string, string][] {
+  if (answer === null) return [];
   const rows: [string, string][] = [];
-  collect('', answer, rows);
+  if (answer.code !== 0) rows.push(['Answer', `${sentence(answer.outcome)} (${answer.code})`]);
+  for (const page of Object.values(answer.status ?? {})) {
+    for (const [name, value] of Object.entries(page) as [string, string | number | null][]) {
+      if (value !== null) rows.push(figure(name, value));
+    }
+  }
   return rows;
 }
 
-function collect(name: string, value: unknown, rows: [string, string][]): void {
-  if (value === null || value === undefined) return;
-  if (typeof value === 'object' && !Array.isArray(value)) {
-    for (const [inner, one] of Object.entries(value)) collect(inner, one, rows);
-    return;
-  }
-  rows.push(figure(name, value));
-}
-
-function figure(name: string, value: unknown): [string, string] {
+function figure(name: string, value: string | number): [string, string] {
   if (name === 'suite') return ['Suite', SUITE_NAMES[value as Suite] ?? String(value)];
-  if (typeof value !== 'number') return [sentence(name), Array.isArray(value) ? value.join(' ') : sentence(String(value))];
+  if (typeof value !== 'number') return [sentence(name), sentence(value)];
   // The meter's own count of seconds; a small one is since its start.
   if (name === 'time_s') return ['Time', value > 100_000_000 ? show.dateTime(value + EPOCH_2000_S) : `${show.span(value)} since its start`];
   if (name === 'interval_s') return ['Interval', show.span(value)];
@@ -55,7 +52,7 @@ const UNITS: readonly [string, string][] = [
   ['_w', 'W'],
 ];
 
-export function Answer({ answer }: { answer: unknown }): JSX.Element | null {
+export function Answer({ answer }: { answer: Answered | null }): JSX.Element | null {
   const rows = answerRows(answer);
   if (rows.length === 0) return null;
   return (

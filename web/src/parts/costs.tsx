@@ -71,8 +71,8 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
             </table>
           </div>
           <p class="quiet">
-            Time and energy of the processor to prepare a reading; bytes on the air with their framing
-            <span class="roomy">; round trip until it is acknowledged</span>.
+            Time: from raw data to the message that is ready. Energy: of microcontroller and radio. On air: packets with what
+            frames them.<span class="roomy"> Round trip: until the acknowledgement is accepted.</span>
           </p>
           {sources.map((source) => (
             <p key={source} class="quiet">

@@ -218,7 +218,11 @@ describe('commands', () => {
     expect(mock.asked.filter((each) => each.startsWith('POST'))).toEqual(['POST /meters/257/commands']);
     mock.command(1, 'sent');
     await one.getByText('Sent', { exact: true }).waitFor();
-    mock.command(1, 'done', { metering: { energy_dwh: 123_456, voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } });
+    mock.command(1, 'done', {
+      outcome: 'done',
+      code: 0,
+      status: { metering: { energy_dwh: 123_456, voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } },
+    });
     await one.getByText('Done', { exact: true }).waitFor();
     await one.getByText('230.4\u00a0V').waitFor();
     await one.getByText('12.35\u00a0kWh').waitFor();

@@ -29,12 +29,12 @@ test('times in arguments are RFC 3339', () => {
 
 test('readings come page after page', async () => {
   const page = (at_s: number[], next: unknown): unknown => ({ meter: 1, resolution: 'raw', at_s, power_w: at_s, energy_wh: at_s, next });
-  const { fetch, asked } = answering([json(page([1, 2], '1970-01-01T00:00:03Z')), json(page([3], null))]);
+  const { fetch, asked } = answering([json(page([1, 2], '2.1.7')), json(page([3], null))]);
   const found = await new Api({ fetch }).readings(1, { from_s: 0, to_s: 10 }, 'raw');
   expect(found.at_s).toEqual([1, 2, 3]);
   expect(asked.map(({ url }) => new URL(url, 'http://x').searchParams.get('from'))).toEqual([
     '1970-01-01T00:00:00Z',
-    '1970-01-01T00:00:03Z',
+    '2.1.7',
   ]);
 });
 

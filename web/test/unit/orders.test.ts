@@ -54,9 +54,10 @@ test('the least product that a meter takes is taken', () => {
   expect(orderOf('calibrate', { ...FIELDS, voltage_uv: '10000', current_ua: '11000' })).toHaveProperty('order');
 });
 
-test('an answer is figures with units, however it is wrapped', () => {
+test('an answer is figures with units', () => {
   const plain = (rows: [string, string][]): string[] => rows.map(([name, value]) => `${name}: ${value}`.replace(/\u00a0/g, ' '));
-  const metering = { metering: { energy_dwh: 1234, voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } };
+  const done = { outcome: 'done', code: 0 };
+  const metering = { ...done, status: { metering: { energy_dwh: 1234, voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } } };
   expect(plain(answerRows(metering))).toEqual([
     'Register: 123 Wh',
     'Voltage: 230.4 V',
@@ -64,7 +65,10 @@ test('an answer is figures with units, however it is wrapped', () => {
     'Packets refused: 7',
     'Measurements lost: 0',
   ]);
-  const settings = { settings: { time_s: 820_540_800, suite: 'aes128-gcm', interval_s: 10, waiting: 5, starts: 3, stack_untouched_quads: 40 } };
+  const settings = {
+    ...done,
+    status: { settings: { time_s: 820_540_800, suite: 'aes128-gcm' as const, interval_s: 10, waiting: 5, starts: 3, stack_untouched_quads: 40 } },
+  };
   expect(plain(answerRows(settings)).slice(1)).toEqual([
     'Suite: AES-128-GCM',
     'Interval: 10 s',
@@ -73,6 +77,8 @@ test('an answer is figures with units, however it is wrapped', () => {
     'Stack never touched: 160 B',
   ]);
   expect(answerRows(settings)[0]?.[1]).toContain('2026');
+  expect(answerRows({ outcome: 'out-of-range', code: 2, status: null })).toEqual([['Answer', 'Out of range (2)']]);
+  expect(answerRows({ ...done, status: null })).toEqual([]);
   expect(answerRows(null)).toEqual([]);
 });
 
