@@ -1,0 +1,10 @@
+//! The API over a whole service: a database, keys, the link; meters are played, gateways are not needed.
+
+mod authorisation;
+mod commands;
+mod events;
+mod mistakes;
+mod pages;
+mod sessions;
+mod stand;
+mod tls;

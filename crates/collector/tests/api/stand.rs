@@ -1,0 +1,194 @@
+//! A service in a folder of its own, its API on a free port of loopback, and two meters that say what the test has them say.
+
+use collector::api::{Bound, Costs, Listen, Parts, Rates, TlsFiles, serve};
+use collector::gateway::{GatewayId, HeardPacket, Route};
+use collector::registry::{MeterFile, Registry};
+use collector::service::{Config, Running};
+use rand::TryRngCore;
+use rand::rngs::OsRng;
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use wire::meter::{Channel, Content, Identity, Kind, Measurement, Report, Setup, Suite, packets};
+
+/// The meters that there are.
+pub const METERS: [u16; 2] = [258, 300];
+/// 2000-01-01 00:00:00 UTC in Unix time, in s.
+pub const EPOCH_S: i64 = 946_684_800;
+/// Nothing in these tests takes as long.
+pub const LONG: Duration = Duration::from_secs(20);
+
+pub struct Stand {
+    pub address: SocketAddr,
+    pub client: Client,
+    pub running: Running,
+    pub files: Vec<MeterFile>,
+    scheme: &'static str,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<std::io::Result<()>>,
+    _folder: tempfile::TempDir,
+}
+
+/// Tokens in secret.
+pub struct Tokens {
+    pub administrator: String,
+    pub viewer: String,
+    pub revoked: String,
+}
+
+/// So many that no test comes near.
+pub fn no_limits() -> Rates {
+    let many = NonZeroU32::new(1_000_000).expect("not zero");
+    Rates { requests_per_s: many, requests_burst: many, failures_per_min: many }
+}
+
+pub fn setup(meter: u16) -> Setup {
+    Setup {
+        meter,
+        address: 0x42,
+        collector_address: 0x4f,
+        channel: 210,
+        power: 0,
+        interval_s: 10,
+        suite: Suite::Aes128Gcm,
+        voltage_uv: 270_000,
+        current_ua: 52_000,
+        phase: 0,
+    }
+}
+
+impl Stand {
+    pub async fn new() -> Stand {
+        Stand::with(no_limits(), None).await
+    }
+
+    pub async fn with(rates: Rates, tls: Option<TlsFiles>) -> Stand {
+        // It may have been done by another test.
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let folder = tempfile::tempdir().expect("a folder");
+        let keys = folder.path().join("keys");
+        let registry = Registry::open(&keys).expect("a registry");
+        let images = folder.path().join("images");
+        let files = METERS.map(|meter| registry.provision(setup(meter), 0, &images).expect("a meter").0);
+        let config = Config::new(folder.path().join("wattseal.db"), keys);
+        let running = Running::start(config).await.expect("a service");
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let listen = Listen { address: "127.0.0.1:0".parse().expect("an address"), tls };
+        let bound = listen.bind(false).expect("loopback");
+        let (address, parts) = (bound.address(), parts(&running, rates));
+        let (stop, served) = start(bound, parts);
+        let client = Client::builder().timeout(LONG).build().expect("a client");
+        let files = files.into();
+        Stand { address, client, running, files, scheme, stop: Some(stop), served, _folder: folder }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://{}/api/v1{path}", self.scheme, self.address)
+    }
+
+    pub fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, self.url(path))
+    }
+
+    /// What it answers, with the status that is expected.
+    pub async fn get(&self, path: &str, token: &str) -> Value {
+        told(self.ask(Method::GET, path).bearer_auth(token), 200).await
+    }
+
+    /// Three tokens, made as an administrator makes them.
+    pub async fn tokens(&self) -> Tokens {
+        let administrator = self.make("anna", "administrator", None).await;
+        let viewer = self.make("ben", "viewer", Some(&administrator)).await;
+        let revoked = self.make("cleo", "administrator", Some(&administrator)).await;
+        let list = self.get("/tokens", &administrator).await;
+        let id = list.as_array().expect("a list").iter().find(|token| token["name"] == "cleo").expect("it")["id"].clone();
+        told(self.ask(Method::DELETE, &format!("/tokens/{id}")).bearer_auth(&administrator), 200).await;
+        Tokens { administrator, viewer, revoked }
+    }
+
+    async fn make(&self, name: &str, role: &str, by: Option<&str>) -> String {
+        let mut request = self.ask(Method::POST, "/tokens").json(&serde_json::json!({"name": name, "role": role}));
+        if let Some(by) = by {
+            request = request.bearer_auth(by);
+        }
+        told(request, 201).await["token"].as_str().expect("the secret").to_owned()
+    }
+
+    /// The meter of [`METERS`] measured something, and its packet is heard.
+    pub fn measure(&self, which: usize, n: u32, at_s: i64, energy_dwh: u32, power_w: i16) {
+        let record = &self.files[which].record;
+        let (meter, suite) = (record.setup.meter, record.setup.suite);
+        let time_s = u32::try_from(at_s - EPOCH_S).expect("after 2000");
+        let content = Content::Measurement(Measurement { time_s, energy_dwh, power_w });
+        let report = Report { n, time_set: true, lost: 0, content };
+        let mut rng = OsRng.unwrap_err();
+        // With AES-GCM no key pair takes part.
+        let (own, peer) = (Identity::generate(&mut rng), Identity::generate(&mut rng));
+        let channel = Channel { meter, keys: &record.keys, own: &own, peer: peer.public() };
+        let sealed = channel.seal(Kind::Report, suite, n, &report.to_bytes(), &mut rng);
+        let address = record.setup.collector_address;
+        for bytes in packets(address, Kind::Report, suite, meter, n, &sealed) {
+            let route = Route { gateway: GatewayId(0), peer: None };
+            assert!(self.running.link().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
+        }
+    }
+
+    /// Stops the API alone; how long that took.
+    pub async fn stop_serving(&mut self) -> Duration {
+        let begun = std::time::Instant::now();
+        self.stop.take().expect("stopped once").send(()).expect("it runs");
+        tokio::time::timeout(LONG, &mut self.served).await.expect("in time").expect("no panic").expect("no error");
+        begun.elapsed()
+    }
+}
+
+pub fn parts(running: &Running, rates: Rates) -> Parts {
+    Parts {
+        reader: running.reader().clone(),
+        writer: running.writer().clone(),
+        link: running.link().clone(),
+        costs: Costs::default(),
+        rates,
+    }
+}
+
+fn start(bound: Bound, parts: Parts) -> (oneshot::Sender<()>, JoinHandle<std::io::Result<()>>) {
+    let (stop, stopped) = oneshot::channel();
+    let served = tokio::spawn(serve(bound, parts, async move {
+        let _ = stopped.await;
+    }));
+    (stop, served)
+}
+
+/// The JSON of an answer, with the status that is expected.
+pub async fn told(request: RequestBuilder, status: u16) -> Value {
+    let response = request.send().await.expect("an answer");
+    let (found, url) = (response.status().as_u16(), response.url().clone());
+    let text = response.text().await.expect("a text");
+    assert_eq!(found, status, "{url}: {text}");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {error}: {text}"))
+}
+
+/// The code and the hint of a refusal, whose form is looked at.
+pub async fn refused(request: RequestBuilder, status: u16) -> (String, String) {
+    let body = told(request, status).await;
+    let error = &body["error"];
+    assert!(!error["message"].as_str().expect("a message").is_empty(), "{body}");
+    (error["code"].as_str().expect("a code").to_owned(), error["hint"].as_str().unwrap_or_default().to_owned())
+}
+
+/// Asks until it is as expected.
+pub async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = std::time::Instant::now();
+    loop {
+        if let Some(found) = ask().await {
+            return found;
+        }
+        assert!(begun.elapsed() < LONG, "it does not come");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
