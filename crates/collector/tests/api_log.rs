@@ -55,9 +55,14 @@ fn made(answer: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_secret_is_in_the_log() {
     let log = Log::default();
-    tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false).with_writer(log.clone()).init();
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(log.clone())
+        .init();
     let mut stand = Stand::new().await;
-    let admin = made(&send(&stand, "POST /api/v1/tokens HTTP/1.1", r#"{"name":"anna","role":"administrator"}"#));
+    let admin =
+        made(&send(&stand, "POST /api/v1/tokens HTTP/1.1", r#"{"name":"anna","role":"administrator"}"#));
     let make = format!("POST /api/v1/tokens HTTP/1.1\r\nAuthorization: Bearer {admin}");
     let viewer = made(&send(&stand, &make, r#"{"name":"ben","role":"viewer"}"#));
     let wrong = collector::api::Secret::generate(&mut rand::rng()).expose().to_owned();
@@ -108,7 +113,11 @@ async fn no_secret_is_in_the_log() {
             let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
             assert!(!lower.contains(&hex), "a key of meter {} in hexadecimal", file.record.setup.meter);
             let list = format!("{key:?}");
-            assert!(!log.contains(list.trim_matches(['[', ']'])), "a key of meter {} in bytes", file.record.setup.meter);
+            assert!(
+                !log.contains(list.trim_matches(['[', ']'])),
+                "a key of meter {} in bytes",
+                file.record.setup.meter
+            );
         }
     }
 }

@@ -52,7 +52,8 @@ async fn every_route_is_in_the_table_and_the_other_way_round() {
             described.insert((method.to_uppercase(), path));
         }
     }
-    let listed: BTreeSet<_> = TABLE.into_iter().map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect();
+    let listed: BTreeSet<_> =
+        TABLE.into_iter().map(|(method, path, _)| (method.to_owned(), path.to_owned())).collect();
     assert_eq!(described, listed, "routes and rows of the table");
     // What the description says of who may is what the table says.
     for (method, path, may) in TABLE.into_iter() {
@@ -105,7 +106,9 @@ async fn nobody_does_what_is_not_theirs() {
                     let what = format!("{method} {path} by {who}, cookie: {by_cookie}");
                     let wanted = match (may, is) {
                         // Who one is, nobody can be told who is nobody.
-                        (Everybody, None) if path == "/session" && matches!(method, "GET" | "HEAD") => Some(401),
+                        (Everybody, None) if path == "/session" && matches!(method, "GET" | "HEAD") => {
+                            Some(401)
+                        }
                         (Everybody, _) => None,
                         (_, None) => Some(401),
                         (Administrators, Some(Viewers)) => Some(403),
@@ -114,15 +117,26 @@ async fn nobody_does_what_is_not_theirs() {
                     match wanted {
                         Some(wanted) => assert_eq!(status.as_u16(), wanted, "{what}"),
                         None => {
-                            let refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::METHOD_NOT_ALLOWED];
-                            assert!(!refused.contains(&status) && !status.is_server_error(), "{what}: {status}");
+                            let refused = [
+                                StatusCode::UNAUTHORIZED,
+                                StatusCode::FORBIDDEN,
+                                StatusCode::METHOD_NOT_ALLOWED,
+                            ];
+                            assert!(
+                                !refused.contains(&status) && !status.is_server_error(),
+                                "{what}: {status}"
+                            );
                         }
                     }
                 }
             }
         }
     }
-    assert_eq!(stand.get("/actions", &tokens.administrator).await, actions_before, "somebody changed something");
+    assert_eq!(
+        stand.get("/actions", &tokens.administrator).await,
+        actions_before,
+        "somebody changed something"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -140,7 +154,8 @@ async fn without_a_token_everybody_here_is_administrator_until_there_is_one() {
         ("origin", "http://evil.example"),
         ("x-forwarded-for", "192.0.2.1"),
     ] {
-        for (method, path) in [(Method::GET, "/meters"), (Method::POST, "/tokens"), (Method::GET, "/session")] {
+        for (method, path) in [(Method::GET, "/meters"), (Method::POST, "/tokens"), (Method::GET, "/session")]
+        {
             let request = stand.ask(method, path).header(header, value).json(&serde_json::json!({}));
             refused(request, 403).await;
         }
@@ -149,7 +164,8 @@ async fn without_a_token_everybody_here_is_administrator_until_there_is_one() {
     let wrong = Secret::generate(&mut rand::rng());
     refused(stand.ask(Method::GET, "/meters").bearer_auth(wrong.expose()), 401).await;
     // An old cookie is not.
-    told(stand.ask(Method::GET, "/meters").header("cookie", format!("wattseal={}", wrong.expose())), 200).await;
+    told(stand.ask(Method::GET, "/meters").header("cookie", format!("wattseal={}", wrong.expose())), 200)
+        .await;
 
     let viewer = serde_json::json!({"name": "ben", "role": "viewer"});
     let (code, _) = refused(stand.ask(Method::POST, "/tokens").json(&viewer), 409).await;
@@ -163,10 +179,16 @@ async fn without_a_token_everybody_here_is_administrator_until_there_is_one() {
     // The last administrator cannot go, and so it never opens again.
     let list = stand.get("/tokens", &tokens.administrator).await;
     let anna = list.as_array().expect("a list").iter().find(|token| token["name"] == "anna").expect("her");
-    let last = stand.ask(Method::DELETE, &format!("/tokens/{}", anna["id"])).bearer_auth(&tokens.administrator);
+    let last =
+        stand.ask(Method::DELETE, &format!("/tokens/{}", anna["id"])).bearer_auth(&tokens.administrator);
     assert_eq!(refused(last, 409).await.0, "last-administrator");
     // No secret and no hash is in the list.
-    assert!(list.as_array().expect("a list").iter().all(|token| token.get("token").is_none() && token.get("hash").is_none()));
+    assert!(
+        list.as_array()
+            .expect("a list")
+            .iter()
+            .all(|token| token.get("token").is_none() && token.get("hash").is_none())
+    );
     let again = serde_json::json!({"name": "anna", "role": "viewer"});
     let again = stand.ask(Method::POST, "/tokens").bearer_auth(&tokens.administrator).json(&again);
     assert_eq!(refused(again, 409).await.0, "name-taken");

@@ -14,7 +14,13 @@ struct Listener {
 
 impl Listener {
     async fn new(stand: &Stand, token: &str) -> Listener {
-        let response = stand.ask(Method::GET, "/events").bearer_auth(token).timeout(3 * LONG).send().await.expect("an answer");
+        let response = stand
+            .ask(Method::GET, "/events")
+            .bearer_auth(token)
+            .timeout(3 * LONG)
+            .send()
+            .await
+            .expect("an answer");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Listener { response, text: String::new() }
@@ -30,7 +36,9 @@ impl Listener {
                 let (name, data) = (line("event:"), line("data:"));
                 self.text = rest.to_owned();
                 match (name, data) {
-                    (Some(name), Some(data)) => return Some((name, serde_json::from_str(&data).expect("JSON"))),
+                    (Some(name), Some(data)) => {
+                        return Some((name, serde_json::from_str(&data).expect("JSON")));
+                    }
                     // A comment.
                     _ => continue,
                 }
@@ -64,7 +72,10 @@ async fn a_reading_is_told_when_it_is_stored() {
         stand.measure(0, n, at_s, energy_dwh, power_w);
         let reading = listener.named("reading").await;
         assert_eq!(reading["event"], "reading");
-        assert_eq!((&reading["meter"], &reading["n"], &reading["power_w"]), (&json!(258), &json!(n), &json!(power_w)));
+        assert_eq!(
+            (&reading["meter"], &reading["n"], &reading["power_w"]),
+            (&json!(258), &json!(n), &json!(power_w))
+        );
         assert_eq!((&reading["energy_dwh"], &reading["rssi_dbm"]), (&json!(energy_dwh), &json!(-61)));
         // It is there already for whoever asks now.
         let meter = stand.get("/meters/258", &tokens.viewer).await;
@@ -100,7 +111,9 @@ async fn a_revoked_token_hears_no_more() {
     let (mut viewer, mut administrator) =
         (Listener::new(&stand, &tokens.viewer).await, Listener::new(&stand, &tokens.administrator).await);
     let list = stand.get("/tokens", &tokens.administrator).await;
-    let ben = list.as_array().expect("a list").iter().find(|token| token["name"] == "ben").expect("him")["id"].clone();
+    let ben =
+        list.as_array().expect("a list").iter().find(|token| token["name"] == "ben").expect("him")["id"]
+            .clone();
     told(stand.ask(Method::DELETE, &format!("/tokens/{ben}")).bearer_auth(&tokens.administrator), 200).await;
     while viewer.next().await.is_some() {}
     stand.running.link().tell(Event::Meter { meter: 300 });

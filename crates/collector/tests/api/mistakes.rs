@@ -17,12 +17,20 @@ async fn mistakes_are_told_with_what_was_meant() {
     };
     let large = format!(r#"{{"label":"{}"}}"#, "x".repeat(70_000));
     let patch = |body: &str| {
-        stand.ask(Method::PATCH, "/meters/258").header("content-type", "application/json").body(body.to_owned())
+        stand
+            .ask(Method::PATCH, "/meters/258")
+            .header("content-type", "application/json")
+            .body(body.to_owned())
     };
     let cases: Vec<(RequestBuilder, u16, &str, &str)> = vec![
         (get("/metres"), 404, "route-unknown", "/api/v1/meters"),
         (stand.client.get(format!("http://{}/api", stand.address)), 404, "route-unknown", "openapi.json"),
-        (stand.client.get(format!("http://{}/api/v2/meters", stand.address)), 404, "route-unknown", "/api/v1/meters"),
+        (
+            stand.client.get(format!("http://{}/api/v2/meters", stand.address)),
+            404,
+            "route-unknown",
+            "/api/v1/meters",
+        ),
         (stand.ask(Method::PUT, "/meters"), 405, "method", "Allow"),
         (stand.ask(Method::POST, "/health"), 405, "method", "Allow"),
         (get("/meters/259"), 404, "meter-unknown", "258"),
@@ -87,7 +95,11 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 
 #[test]
 fn arbitrary_bytes_never_trouble_it() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let stand = runtime.block_on(Stand::new());
     let routes = ["/session", "/tokens", "/meters/258", "/meters/258/commands", "/alerts/1/acknowledge"];
     let asked = (prop::sample::select(routes.to_vec()), bodies(), "[ -~]{0,20}");
@@ -112,7 +124,9 @@ fn arbitrary_bytes_never_trouble_it() {
 fn url_escaped(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'=' | b'&' | b'-' | b'%' => char::from(byte).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'=' | b'&' | b'-' | b'%' => {
+                char::from(byte).to_string()
+            }
             byte => format!("%{byte:02x}"),
         })
         .collect()
@@ -127,7 +141,8 @@ async fn is_ours(request: RequestBuilder) {
         return;
     }
     let text = response.text().await.expect("UTF-8");
-    let body: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {status}: {error}: {text}"));
+    let body: Value =
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{url}: {status}: {error}: {text}"));
     if !status.is_success() {
         assert!(body["error"]["code"].is_string() && body["error"]["message"].is_string(), "{url}: {text}");
     }
@@ -137,17 +152,29 @@ async fn is_ours(request: RequestBuilder) {
 async fn every_answer_tells_browsers_to_be_careful() {
     let stand = Stand::new().await;
     let root = format!("http://{}/", stand.address);
-    for url in [root.clone(), format!("{root}meters/258"), format!("{root}none.js"), stand.url("/health"), stand.url("/none")] {
+    for url in [
+        root.clone(),
+        format!("{root}meters/258"),
+        format!("{root}none.js"),
+        stand.url("/health"),
+        stand.url("/none"),
+    ] {
         let response = stand.client.get(&url).send().await.expect("an answer");
         let header = |name: &str| response.headers()[name].to_str().expect("text").to_owned();
         let policy = header("content-security-policy");
-        assert!(policy.starts_with("default-src 'self'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(
+            policy.starts_with("default-src 'self'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
         assert_eq!(header("x-content-type-options"), "nosniff");
         assert_eq!(header("referrer-policy"), "no-referrer");
         assert!(response.headers().contains_key("cache-control"), "{url}");
     }
     let page = stand.client.get(&root).send().await.expect("an answer");
-    assert_eq!((page.status().as_u16(), &page.headers()["content-type"]), (200, &"text/html; charset=utf-8".parse().expect("a value")));
+    assert_eq!(
+        (page.status().as_u16(), &page.headers()["content-type"]),
+        (200, &"text/html; charset=utf-8".parse().expect("a value"))
+    );
     assert_eq!(stand.client.get(format!("{root}none.js")).send().await.expect("an answer").status(), 404);
     assert_eq!(stand.client.post(&root).send().await.expect("an answer").status(), 405);
 }

@@ -45,7 +45,8 @@ async fn what_was_measured_is_shown() {
     // Page by page it is the same, `next` being where the next one begins.
     let (mut at_s, mut from, mut pages) = (Vec::new(), "2026-03-01T00:00:00Z".to_owned(), 0);
     loop {
-        let page = get(&stand, &format!("/meters/258/readings?from={from}&to=2026-03-02T00:00:00Z&limit=7")).await;
+        let page =
+            get(&stand, &format!("/meters/258/readings?from={from}&to=2026-03-02T00:00:00Z&limit=7")).await;
         at_s.extend(page["at_s"].as_array().expect("a column").clone());
         pages += 1;
         match &page["next"] {
@@ -64,7 +65,8 @@ async fn what_was_measured_is_shown() {
     ] {
         assert_eq!(get(&stand, &format!("/meters/258/readings?{range}")).await, whole, "{range}");
     }
-    let half = get(&stand, &format!("/meters/258/readings?from={}&to={}", BEGIN_S + 1200, BEGIN_S + 1800)).await;
+    let half =
+        get(&stand, &format!("/meters/258/readings?from={}&to={}", BEGIN_S + 1200, BEGIN_S + 1800)).await;
     assert_eq!(half["at_s"], json!([BEGIN_S + 1200]));
     assert_eq!(get(&stand, &format!("/meters/300/readings?{range}")).await["at_s"], json!([]));
 
@@ -72,20 +74,35 @@ async fn what_was_measured_is_shown() {
     let hours = get(&stand, &format!("/meters/258/readings?{range}&resolution=hour")).await;
     assert_eq!(hours["readings"], json!([5, 6, 6, 6, 2]));
     assert_eq!(hours["used_wh"], json!([25.0, 30.0, 30.0, 30.0, 10.0]));
-    assert_eq!((&hours["power_min_w"][0], &hours["power_max_w"][0], &hours["power_w"][0]), (&json!(-5), &json!(-1), &json!(-3.0)));
+    assert_eq!(
+        (&hours["power_min_w"][0], &hours["power_max_w"][0], &hours["power_w"][0]),
+        (&json!(-5), &json!(-1), &json!(-3.0))
+    );
     let days = get(&stand, &format!("/consumption?{range}&resolution=day")).await;
     assert_eq!((&days["start_s"], &days["zone"]), (&json!([BEGIN_S]), &json!("UTC")));
-    let of = |meter: u16| days["meters"].as_array().expect("meters").iter().find(|of| of["meter"] == meter).cloned();
+    let of = |meter: u16| {
+        days["meters"].as_array().expect("meters").iter().find(|of| of["meter"] == meter).cloned()
+    };
     assert_eq!(of(258).expect("it")["used_wh"], json!([125.0]));
     let one = get(&stand, &format!("/consumption?{range}&resolution=month&meter=258")).await;
-    assert_eq!((&one["meters"].as_array().expect("meters").len(), &one["meters"][0]["used_wh"]), (&1, &json!([125.0])));
+    assert_eq!(
+        (&one["meters"].as_array().expect("meters").len(), &one["meters"][0]["used_wh"]),
+        (&1, &json!([125.0]))
+    );
 
     let meters = get(&stand, "/meters").await;
-    let names: Vec<_> = meters.as_array().expect("meters").iter().map(|meter| meter["meter"].clone()).collect();
+    let names: Vec<_> =
+        meters.as_array().expect("meters").iter().map(|meter| meter["meter"].clone()).collect();
     assert_eq!(names, [json!(258), json!(300)]);
     assert_eq!((&meters[0]["link"]["reports"], &meters[0]["link"]["rssi_dbm"]), (&json!(25), &json!(-61)));
     assert_eq!((&meters[1]["last"], &meters[1]["heard_s"]), (&Value::Null, &Value::Null));
-    let suites: Vec<_> = get(&stand, "/costs").await.as_array().expect("costs").iter().map(|cost| cost["suite"].clone()).collect();
+    let suites: Vec<_> = get(&stand, "/costs")
+        .await
+        .as_array()
+        .expect("costs")
+        .iter()
+        .map(|cost| cost["suite"].clone())
+        .collect();
     assert_eq!(suites, ["none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa"]);
 }
 
@@ -129,12 +146,21 @@ async fn metrics_are_as_prometheus_reads_them() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_alert_is_acknowledged_once_and_by_whom_is_known() {
     let stand = Stand::new().await;
-    let alert = collector::store::NewAlert { meter: None, at_ms: 1000 * BEGIN_S, cause: "clock".into(), detail: "set back".into() };
+    let alert = collector::store::NewAlert {
+        meter: None,
+        at_ms: 1000 * BEGIN_S,
+        cause: "clock".into(),
+        detail: "set back".into(),
+    };
     stand.running.writer().write_one(collector::store::Write::Alert(alert)).await.expect("written");
     let tokens = stand.tokens().await;
     let open = stand.get("/alerts?open=true", &tokens.viewer).await;
-    let alert = open.as_array().expect("alerts").iter().find(|alert| alert["cause"] == "clock").expect("it").clone();
-    assert_eq!((&alert["at_s"], &alert["meter"], &alert["acknowledged_by"]), (&json!(BEGIN_S), &Value::Null, &Value::Null));
+    let alert =
+        open.as_array().expect("alerts").iter().find(|alert| alert["cause"] == "clock").expect("it").clone();
+    assert_eq!(
+        (&alert["at_s"], &alert["meter"], &alert["acknowledged_by"]),
+        (&json!(BEGIN_S), &Value::Null, &Value::Null)
+    );
     let path = format!("/alerts/{}/acknowledge", alert["id"]);
     let first = told(stand.ask(Method::POST, &path).bearer_auth(&tokens.administrator), 200).await;
     assert_eq!(first["acknowledged_by"], "anna");

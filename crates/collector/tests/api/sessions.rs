@@ -56,7 +56,9 @@ async fn pages_of_other_origins_change_nothing() {
         ("origin", own.as_str(), 200),
         ("sec-fetch-site", "same-origin", 200),
     ] {
-        let request = stand.ask(Method::PATCH, "/meters/258").header("cookie", format!("wattseal={}", tokens.administrator));
+        let request = stand
+            .ask(Method::PATCH, "/meters/258")
+            .header("cookie", format!("wattseal={}", tokens.administrator));
         told(request.header(header, value).json(&label), status).await;
     }
     // A form can be sent from anywhere: it is no JSON.
@@ -65,20 +67,28 @@ async fn pages_of_other_origins_change_nothing() {
     assert_eq!(refused(form, 400).await.0, "content-type");
     assert_eq!(stand.get("/meters/258", &tokens.viewer).await["label"], "Flat 3");
     // And no other origin may read.
-    let response = stand.ask(Method::GET, "/health").header("origin", "https://evil.example").send().await.expect("an answer");
+    let response = stand
+        .ask(Method::GET, "/health")
+        .header("origin", "https://evil.example")
+        .send()
+        .await
+        .expect("an answer");
     assert!(response.headers().keys().all(|name| !name.as_str().starts_with("access-control-")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods_and_guesses_are_told_to_wait() {
-    let stand = Stand::with(Rates { failures_per_min: Rates::default().failures_per_min, ..no_limits() }, None).await;
+    let stand =
+        Stand::with(Rates { failures_per_min: Rates::default().failures_per_min, ..no_limits() }, None).await;
     let tokens = stand.tokens().await;
     let mut statuses = Vec::new();
     for _ in 0..8 {
         let wrong = Secret::generate(&mut rand::rng());
-        let response = stand.ask(Method::GET, "/meters").bearer_auth(wrong.expose()).send().await.expect("an answer");
+        let response =
+            stand.ask(Method::GET, "/meters").bearer_auth(wrong.expose()).send().await.expect("an answer");
         if response.status() == 429 {
-            let wait_s: u32 = response.headers()["retry-after"].to_str().expect("text").parse().expect("seconds");
+            let wait_s: u32 =
+                response.headers()["retry-after"].to_str().expect("text").parse().expect("seconds");
             assert!((1..=60).contains(&wait_s), "{wait_s}");
         }
         statuses.push(response.status().as_u16());

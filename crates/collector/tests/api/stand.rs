@@ -105,13 +105,16 @@ impl Stand {
         let viewer = self.make("ben", "viewer", Some(&administrator)).await;
         let revoked = self.make("cleo", "administrator", Some(&administrator)).await;
         let list = self.get("/tokens", &administrator).await;
-        let id = list.as_array().expect("a list").iter().find(|token| token["name"] == "cleo").expect("it")["id"].clone();
+        let id =
+            list.as_array().expect("a list").iter().find(|token| token["name"] == "cleo").expect("it")["id"]
+                .clone();
         told(self.ask(Method::DELETE, &format!("/tokens/{id}")).bearer_auth(&administrator), 200).await;
         Tokens { administrator, viewer, revoked }
     }
 
     async fn make(&self, name: &str, role: &str, by: Option<&str>) -> String {
-        let mut request = self.ask(Method::POST, "/tokens").json(&serde_json::json!({"name": name, "role": role}));
+        let mut request =
+            self.ask(Method::POST, "/tokens").json(&serde_json::json!({"name": name, "role": role}));
         if let Some(by) = by {
             request = request.bearer_auth(by);
         }
@@ -141,7 +144,11 @@ impl Stand {
     pub async fn stop_serving(&mut self) -> Duration {
         let begun = std::time::Instant::now();
         self.stop.take().expect("stopped once").send(()).expect("it runs");
-        tokio::time::timeout(LONG, &mut self.served).await.expect("in time").expect("no panic").expect("no error");
+        tokio::time::timeout(LONG, &mut self.served)
+            .await
+            .expect("in time")
+            .expect("no panic")
+            .expect("no error");
         begun.elapsed()
     }
 }
@@ -178,7 +185,10 @@ pub async fn refused(request: RequestBuilder, status: u16) -> (String, String) {
     let body = told(request, status).await;
     let error = &body["error"];
     assert!(!error["message"].as_str().expect("a message").is_empty(), "{body}");
-    (error["code"].as_str().expect("a code").to_owned(), error["hint"].as_str().unwrap_or_default().to_owned())
+    (
+        error["code"].as_str().expect("a code").to_owned(),
+        error["hint"].as_str().unwrap_or_default().to_owned(),
+    )
 }
 
 /// Asks until it is as expected.

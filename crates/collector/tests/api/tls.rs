@@ -7,7 +7,8 @@ use reqwest::{Certificate, Client, Method, Version};
 use std::path::Path;
 
 fn made(folder: &Path, name: &str) -> (TlsFiles, CertifiedKey<rcgen::KeyPair>) {
-    let made = generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("a certificate");
+    let made =
+        generate_simple_self_signed(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("a certificate");
     let files = TlsFiles {
         certificate: folder.join(format!("{name}.pem")),
         key: folder.join(format!("{name}-key.pem")),
@@ -25,7 +26,8 @@ async fn who_trusts_the_certificate_is_answered_and_nobody_else() {
     // The stand's own client trusts nobody here.
     let stranger = stand.ask(Method::GET, "/health").send().await.expect_err("an unknown certificate");
     assert!(stranger.is_connect(), "{stranger:?}");
-    let plain = Client::new().get(format!("http://{}/api/v1/health", stand.address)).timeout(LONG).send().await;
+    let plain =
+        Client::new().get(format!("http://{}/api/v1/health", stand.address)).timeout(LONG).send().await;
     assert!(plain.is_err(), "{plain:?}");
 
     let certificate = Certificate::from_pem(made.cert.pem().as_bytes()).expect("a certificate");
