@@ -5,6 +5,7 @@
 //! (`wire::meter::Collector`), the store commits many at once, and only then the link acknowledges them and tells the [`event`].
 
 pub mod api;
+pub mod daemon;
 pub mod event;
 pub mod forward;
 pub mod gateway;
@@ -13,4 +14,5 @@ pub mod publish;
 pub mod registry;
 pub mod service;
 pub mod store;
+pub mod tokens;
 pub mod writer;

@@ -1,0 +1,232 @@
+//! `wattseal collect`: the service with its gateways, its API and what it publishes, from the first start to a graceful stop.
+
+use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
+use crate::forward::{Forwarder, MOST_PACKETS};
+use crate::gateway::serial::{SerialGateway, SerialLine};
+use crate::publish::{Broker, Publisher, ReadMeters};
+use crate::service::{Config, Running, ServiceError};
+use crate::store::{Reader, StoreError};
+use sd_notify::NotifyState;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::{mpsc, watch};
+
+/// What `wattseal collect` is started with.
+#[derive(Clone, Debug)]
+pub struct Daemon {
+    /// The service: files, UDP gateways, how it behaves.
+    pub service: Config,
+    /// Where the API and the dashboard are.
+    pub listen: Listen,
+    /// Serial gateways.
+    pub serial: Vec<SerialLine>,
+    /// `HOST:PORT` of the collector that other collectors' meters are forwarded to.
+    pub forward: Option<String>,
+    /// Where to publish.
+    pub mqtt: Option<Broker>,
+}
+
+/// Why it does not start, or did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// The service.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The API.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The API, while it ran.
+    #[error("the API cannot be served any more: {0}; start the service again")]
+    Served(std::io::Error),
+    /// The system's runtime.
+    #[error("the system gives no threads: {0}; stop other programs, or raise the limit")]
+    Runtime(std::io::Error),
+}
+
+impl DaemonError {
+    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            DaemonError::Listen(ListenError::WithoutTls(_) | ListenError::WithoutToken(_))
+                | DaemonError::Service(ServiceError::OtherKeys { .. })
+        )
+    }
+}
+
+/// What is there once it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The dashboard's address, for a browser.
+    pub url: String,
+    /// Where the UDP gateways listen.
+    pub udp: Vec<SocketAddr>,
+}
+
+impl Daemon {
+    /// Runs until the process is told to stop by SIGINT or SIGTERM. ready: is called once all of it runs.
+    ///
+    /// # Errors
+    /// [`DaemonError`]. What was acknowledged is stored whatever happens.
+    pub fn run(self, ready: impl FnOnce(&Started)) -> Result<(), DaemonError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .thread_name("collector")
+            .build()
+            .map_err(DaemonError::Runtime)?;
+        runtime.block_on(async {
+            let stop = signals().map_err(DaemonError::Runtime)?;
+            self.serve(ready, stop).await
+        })
+    }
+
+    /// Runs until `stop`.
+    ///
+    /// # Errors
+    /// As [`Daemon::run`].
+    pub async fn serve(
+        mut self,
+        ready: impl FnOnce(&Started),
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), DaemonError> {
+        // Before anything is made or changed: this is what most first starts fail for.
+        let bound = self.listen.bind(self.has_token()?)?;
+        let strangers = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
+        let strangers = strangers.map(|(give, take)| {
+            self.service.strangers = Some(give);
+            take
+        });
+        if self.serial.is_empty() && self.service.udp.is_empty() {
+            tracing::warn!("no gateway: nothing can be heard; give --serial DEVICE or --udp ADDRESS");
+        }
+        let client = format!("wattseal-{}", self.service.keys_name());
+        let running = Running::start(self.service).await?;
+        let link = running.link().clone();
+        let serial: Vec<SerialGateway> = self
+            .serial
+            .into_iter()
+            .map(|line| {
+                let link = link.clone();
+                SerialGateway::start(line, running.link().gateways(), move |packet| drop(link.hear(packet)))
+            })
+            .collect();
+        let forwarder = match (self.forward, strangers) {
+            (Some(upstream), Some(strangers)) => {
+                let outbox = ask(running.reader(), Reader::outbox).await?;
+                let gateways = link.gateways().clone();
+                Some(Forwarder::start(upstream, strangers, gateways, running.writer().clone(), outbox))
+            }
+            _ => None,
+        };
+        let publisher = self.mqtt.map(|broker| {
+            Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
+        });
+        let started = Started { url: bound.url(), udp: running.udp() };
+        let result = until_stopped(&running, bound, || ready(&started), stop).await;
+
+        let _ = sd_notify::notify(false, &[NotifyState::Stopping]);
+        drop((serial, forwarder));
+        if let Some(publisher) = publisher {
+            publisher.stop().await;
+        }
+        running.stop().await?;
+        result
+    }
+
+    fn has_token(&self) -> Result<bool, StoreError> {
+        if !self.service.db.exists() {
+            return Ok(false);
+        }
+        // A database that is not as it should be is looked at by who opens it to write.
+        match Reader::open(&self.service.db) {
+            Ok(reader) => Ok(reader.tokens()?.iter().any(|token| token.revoked_ms.is_none())),
+            Err(StoreError::Older { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Serves, until it is told to stop or a part of it has ended.
+async fn until_stopped(
+    running: &Running,
+    bound: Bound,
+    ready: impl FnOnce(),
+    stop: impl Future<Output = ()>,
+) -> Result<(), DaemonError> {
+    let parts = api::Parts {
+        reader: running.reader().clone(),
+        writer: running.writer().clone(),
+        link: running.link().clone(),
+        costs: Costs::default(),
+        rates: Rates::default(),
+    };
+    let (shut, mut shutting) = watch::channel(false);
+    let serving = tokio::spawn(api::serve(bound, parts, async move {
+        // Who tells of it went: that is an end, too.
+        let _ = shutting.wait_for(|shut| *shut).await;
+    }));
+    tokio::pin!(serving);
+    // systemd may not be there.
+    let _ = sd_notify::notify(false, &[NotifyState::Ready]);
+    ready();
+    let ended = tokio::select! {
+        () = stop => None,
+        () = running.ended() => None,
+        served = &mut serving => Some(served),
+    };
+    shut.send_replace(true);
+    let served = match ended {
+        Some(served) => served,
+        None => serving.await,
+    };
+    served.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(DaemonError::Served)
+}
+
+fn read_meters(reader: Reader) -> ReadMeters {
+    Arc::new(move || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        reader.meters(now.map_or(0, |now| now.as_millis() as i64))
+    })
+}
+
+/// Asks the store on a thread that may wait.
+async fn ask<T: Send + 'static>(
+    reader: &Reader,
+    question: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, DaemonError> {
+    let reader = reader.clone();
+    let asked = tokio::task::spawn_blocking(move || question(&reader)).await;
+    Ok(asked.map_err(|_| ServiceError::Ended("beginning"))??)
+}
+
+/// Comes to its end with the first SIGINT or SIGTERM.
+fn signals() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tracing::info!("stopping");
+    })
+}
+
+impl Config {
+    /// What tells this collector's folder of keys from others on this machine.
+    fn keys_name(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let path = std::path::absolute(&self.keys).unwrap_or_else(|_| Path::new(&self.keys).to_owned());
+        let host = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+        let digest =
+            Sha256::new().chain_update(host).chain_update(path.as_os_str().as_encoded_bytes()).finalize();
+        digest[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! Tokens made and revoked while no service has the database open: before the first start on an address that others reach there has
+//! to be one. A running service does the same by its API.
+
+use crate::api::Secret;
+use crate::store::{
+    NewAction, NewToken, Options, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
+};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rand::TryRngCore;
+use rand::rngs::OsRng;
+use serde::Serialize;
+use std::path::Path;
+
+/// Characters of a token's name at most.
+const MOST_NAME_CHARACTERS: usize = 64;
+/// Who did it, in the list of actions.
+const BY: &str = "command line";
+
+/// What is wrong with what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// A name that nobody could read.
+    #[error("a token's name has 1 to 64 characters, none of them a control character")]
+    Name,
+    /// It is not there.
+    #[error("there is no token {0} that is not revoked; 'wattseal tokens list' shows all")]
+    Unknown(i64),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It did something else than it was asked to.
+    #[error("the database did not take the change; nothing was changed")]
+    NotTaken,
+}
+
+impl TokenError {
+    /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, TokenError::Name | TokenError::Unknown(_))
+    }
+}
+
+/// A token as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedToken {
+    /// Its name in the API.
+    pub id: i64,
+    /// Whose it is.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Unix time in seconds.
+    pub created_s: i64,
+    /// Unix time in seconds.
+    pub last_used_s: Option<i64>,
+    /// Unix time in seconds.
+    pub revoked_s: Option<i64>,
+}
+
+/// All tokens of a database, whether a service has it open or not.
+///
+/// # Errors
+/// [`TokenError::Store`].
+pub fn list(db: &Path) -> Result<Vec<ListedToken>, TokenError> {
+    Ok(Reader::open(db)?.tokens()?.into_iter().map(listed).collect())
+}
+
+fn listed(token: TokenRecord) -> ListedToken {
+    let seconds = |ms: i64| ms.div_euclid(1000);
+    ListedToken {
+        id: token.id,
+        name: token.name,
+        role: token.role,
+        created_s: seconds(token.created_ms),
+        last_used_s: token.last_used_ms.map(seconds),
+        revoked_s: token.revoked_ms.map(seconds),
+    }
+}
+
+/// Makes a token, and the database where there is none. The secret is nowhere else than in what this returns.
+///
+/// # Errors
+/// [`TokenError`]; [`StoreError::InUse`] while a service runs.
+pub fn add(db: &Path, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
+    let length = name.chars().count();
+    if !(1..=MOST_NAME_CHARACTERS).contains(&length)
+        || name.chars().any(char::is_control)
+        || name.trim() != name
+    {
+        return Err(TokenError::Name);
+    }
+    let mut store = open(db)?;
+    let secret = Secret::generate(&mut OsRng.unwrap_err());
+    let at_ms = Timestamp::now().as_millisecond();
+    let token = NewToken { name: name.to_owned(), role, hash: secret.hash().0, created_ms: at_ms };
+    let what = format!("made token {name:?}");
+    let written = store.commit(vec![Write::Token(token), Write::Action(action(at_ms, what))])?;
+    match written.first() {
+        Some(Written::Token(id)) => Ok((*id, secret)),
+        _ => Err(TokenError::NotTaken),
+    }
+}
+
+/// Revokes a token.
+///
+/// # Errors
+/// [`TokenError`]; [`StoreError::InUse`] while a service runs.
+pub fn revoke(db: &Path, id: i64) -> Result<(), TokenError> {
+    let there = list(db)?.into_iter().find(|token| token.id == id && token.revoked_s.is_none());
+    let token = there.ok_or(TokenError::Unknown(id))?;
+    let mut store = open(db)?;
+    let at_ms = Timestamp::now().as_millisecond();
+    let what = format!("revoked token {:?}", token.name);
+    store.commit(vec![Write::TokenRevoked { token: id, at_ms }, Write::Action(action(at_ms, what))])?;
+    Ok(())
+}
+
+fn action(at_ms: i64, what: String) -> NewAction {
+    NewAction { at_ms, who: BY.to_owned(), what }
+}
+
+/// Opens a database to write as it is: in the zone that it has.
+fn open(db: &Path) -> Result<Store, StoreError> {
+    let mut options = Options::default();
+    if db.exists() {
+        let reader = Reader::open(db)?;
+        let zone = reader.zone();
+        options.zone = TimeZone::get(zone).map_err(|_| StoreError::Zone(zone.to_owned()))?;
+    }
+    Store::open(db, &options)
+}
