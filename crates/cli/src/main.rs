@@ -1,9 +1,14 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod collect;
+mod failure;
+mod meters;
 mod plan;
 mod simulate;
+mod tokens;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use failure::Failure;
 use lab::target::House;
 use lab::{LabError, bench, ct, measure, progress, report, reproduce};
 use std::io::Write;
@@ -53,6 +58,19 @@ enum Command {
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
                       wattseal simulate scenarios/street.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
+    /// The collector: takes meters' reports from gateways, stores, acknowledges and shows them, until it is stopped
+    #[command(
+        after_help = "SIGINT (Ctrl-C) and SIGTERM stop it gracefully. The log goes to standard error.\n\n\
+                      Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
+                      wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0"
+    )]
+    Collect(Box<collect::CollectArgs>),
+    /// The meters that a collector has keys of: list, provision, add, rotate, revoke
+    #[command(after_help = "Example: wattseal meters provision 258 --images for-the-maker")]
+    Meters(meters::MetersArgs),
+    /// Who may use a collector's API: list, add, revoke
+    #[command(after_help = "Example: wattseal tokens add dashboard --role viewer")]
+    Tokens(tokens::TokensArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -244,14 +262,13 @@ struct Answer {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let answer = House::find().and_then(|house| match cli.command {
-        Command::Bench(args) => run_bench(house, args),
-        Command::Ct(args) => run_ct(&house, args),
-        Command::Measure(args) => run_measure(house, args),
-        Command::Reproduce(args) => run_reproduce(&house, &args),
-        Command::Plan(args) => plan::run(house, *args),
-        Command::Simulate(args) => simulate::run(house, args),
-    });
+    let answer: Result<Answer, Failure> = match cli.command {
+        // A collector runs where there is no clone of the project.
+        Command::Collect(args) => collect::run(*args),
+        Command::Meters(args) => meters::run(args),
+        Command::Tokens(args) => tokens::run(args),
+        command => House::find().and_then(|house| run_in_house(house, command)).map_err(Failure::from),
+    };
     match answer {
         Ok(answer) => {
             // A reader that has seen enough (`| head`) is no failure.
@@ -261,9 +278,23 @@ fn main() -> ExitCode {
             }
             if answer.success { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
-        Err(error) => {
-            eprintln!("wattseal: {error}");
-            ExitCode::from(if error.is_usage() { 2 } else { 1 })
+        Err(failure) => {
+            eprintln!("wattseal: {}", failure.message);
+            ExitCode::from(if failure.is_usage { 2 } else { 1 })
+        }
+    }
+}
+
+fn run_in_house(house: House, command: Command) -> Result<Answer, LabError> {
+    match command {
+        Command::Bench(args) => run_bench(house, args),
+        Command::Ct(args) => run_ct(&house, args),
+        Command::Measure(args) => run_measure(house, args),
+        Command::Reproduce(args) => run_reproduce(&house, &args),
+        Command::Plan(args) => plan::run(house, *args),
+        Command::Simulate(args) => simulate::run(house, args),
+        Command::Collect(_) | Command::Meters(_) | Command::Tokens(_) => {
+            Err(LabError::Usage("this command needs no clone of the project".into()))
         }
     }
 }

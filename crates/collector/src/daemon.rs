@@ -114,7 +114,9 @@ impl Daemon {
             .into_iter()
             .map(|line| {
                 let link = link.clone();
-                SerialGateway::start(line, running.link().gateways(), move |packet| drop(link.hear(packet)))
+                SerialGateway::start(line, running.link().gateways(), move |packet| {
+                    link.hear(packet);
+                })
             })
             .collect();
         let forwarder = match (self.forward, strangers) {

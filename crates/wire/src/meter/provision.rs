@@ -38,6 +38,19 @@ pub struct Setup {
     pub phase: i16,
 }
 
+impl Setup {
+    /// A radio address with JeeLib's framing for a meter where nobody chose one: 0x40 and a node from 1 to 30, by its number, another
+    /// than the collector's.
+    #[must_use]
+    pub fn node_address(meter: MeterId, collector_address: u8) -> u8 {
+        let address = 0x40 | (1 + (meter % 30) as u8);
+        match address == collector_address {
+            false => address,
+            true => 0x40 | (1 + ((meter + 1) % 30) as u8),
+        }
+    }
+}
+
 /// What a collector keeps of a meter. It is as secret as the keys in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterRecord {

@@ -1,0 +1,52 @@
+//! What ends a command: a sentence, and the exit code that it stands for.
+
+use collector::daemon::DaemonError;
+use collector::registry::RegistryError;
+use collector::store::StoreError;
+use collector::tokens::TokenError;
+use lab::LabError;
+
+/// Why a command failed.
+pub(crate) struct Failure {
+    /// What went wrong, and what to do next.
+    pub(crate) message: String,
+    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    pub(crate) is_usage: bool,
+}
+
+impl Failure {
+    /// Of what was asked for.
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure { message: message.into(), is_usage: true }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
+        Failure { is_usage: error.is_usage(), message: error.to_string() }
+    }
+}
+
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Failure {
+        Failure { is_usage: error.is_usage(), message: error.to_string() }
+    }
+}
+
+impl From<TokenError> for Failure {
+    fn from(error: TokenError) -> Failure {
+        Failure { is_usage: error.is_usage(), message: error.to_string() }
+    }
+}
+
+impl From<DaemonError> for Failure {
+    fn from(error: DaemonError) -> Failure {
+        Failure { is_usage: error.is_usage(), message: error.to_string() }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure { is_usage: false, message: error.to_string() }
+    }
+}

@@ -1,0 +1,254 @@
+//! `meters`: the key files of a collector.
+
+use crate::collect::Files;
+use crate::failure::Failure;
+use crate::{Answer, Format};
+use clap::{Args, Subcommand};
+use collector::registry::{Images, ListedMeter, MeterFile, Registry};
+use collector::store::{Meter, Reader, StoreError};
+use jiff::Timestamp;
+use lab::report::{csv, grouped, json, table};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use wire::meter::{MeterId, Setup, Suite};
+
+#[derive(Args)]
+pub(crate) struct MetersArgs {
+    #[command(subcommand)]
+    what: What,
+    #[command(flatten)]
+    files: Files,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
+    format: Format,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// All meters, also those that are revoked, with their last readings
+    #[command(after_help = "Example: wattseal meters list --format csv")]
+    List,
+    /// Draw keys for new meters, register them, and write what their maker writes into them
+    #[command(
+        after_help = "For each meter there are three files: 00258.flash.bin, 176 bytes for the symbol ws_provision; 00258.eeprom.bin, 1024 \
+                      bytes; and 00258.eep, the same in Intel hex, for avrdude -p m328p -U eeprom:w:00258.eep:i\n\
+                      Its private key is in them: delete them when the meter is made.\n\n\
+                      Example: wattseal meters provision 258 --suite ecies-ecdsa --interval 60 --images for-the-maker"
+    )]
+    Provision(ProvisionArgs),
+    /// Register a meter again from a copy of its file
+    #[command(after_help = "Example: wattseal meters add backup/00258.toml")]
+    Add {
+        /// The copy of keys/meters/00258.toml
+        file: PathBuf,
+    },
+    /// Draw new keys for a meter that is to be made again; from now on it is not heard with its old ones
+    #[command(after_help = "Example: wattseal meters rotate 258 --images for-the-maker")]
+    Rotate {
+        /// The meter
+        #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+        meter: MeterId,
+        #[command(flatten)]
+        images: ImagesArgs,
+    },
+    /// Hear a meter no more; its secret keys go
+    #[command(after_help = "Example: wattseal meters revoke 258")]
+    Revoke {
+        /// The meter
+        #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+        meter: MeterId,
+    },
+}
+
+#[derive(Args)]
+struct ImagesArgs {
+    /// Where the images for the maker go; made where there is none
+    #[arg(long, value_name = "FOLDER", default_value = "wattseal.images")]
+    images: PathBuf,
+}
+
+#[derive(Args)]
+struct ProvisionArgs {
+    /// The meters' numbers, 1 to 65535
+    #[arg(required = true, value_name = "METER", value_parser = clap::value_parser!(u16).range(1..))]
+    meters: Vec<MeterId>,
+    /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies or ecies-ecdsa
+    #[arg(long, value_name = "SUITE", default_value = "aes128-gcm", value_parser = suite)]
+    suite: Suite,
+    /// Seconds between measurements
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    interval: u16,
+    /// Radio address of the meter, as 0x42; with an RFM12B 0x40 and a node, 1 to 30 [default: by its number, another than the
+    /// collector's]
+    #[arg(long, value_name = "BYTE", value_parser = byte)]
+    address: Option<u8>,
+    /// Radio address of the collector; 0x4f is node 15, as RFM12Pi and RFM69Pi are set
+    #[arg(long, value_name = "BYTE", default_value = "0x4f", value_parser = byte)]
+    collector_address: u8,
+    /// Radio channel: an RFM12B's group, a CC2500's CHANNR
+    #[arg(long, value_name = "BYTE", default_value = "210", value_parser = byte)]
+    channel: u8,
+    /// Output power, as the radio has it
+    #[arg(long, value_name = "BYTE", default_value = "0", value_parser = byte)]
+    power: u8,
+    /// Voltage of a step of the converter, in µV
+    #[arg(long, value_name = "UV", default_value_t = 270_000)]
+    voltage_uv: u32,
+    /// Current of a step of the converter, in µA
+    #[arg(long, value_name = "UA", default_value_t = 52_000)]
+    current_ua: u32,
+    /// By how much later the voltage is to be taken, in 1/256 of a sampling interval
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    phase: i16,
+    #[command(flatten)]
+    images: ImagesArgs,
+}
+
+fn suite(name: &str) -> Result<Suite, String> {
+    let names = Suite::ALL.map(Suite::name).join(", ");
+    Suite::named(name).ok_or_else(|| format!("there are {names}"))
+}
+
+/// 66, or 0x42.
+fn byte(text: &str) -> Result<u8, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| "write a byte as 66 or 0x42".into())
+}
+
+/// A meter that was provisioned: what its maker needs.
+#[derive(Serialize)]
+struct Made {
+    meter: MeterId,
+    epoch: u32,
+    suite: Suite,
+    flash: PathBuf,
+    eeprom: PathBuf,
+    eeprom_hex: PathBuf,
+}
+
+impl Made {
+    fn of((file, images): (MeterFile, Images)) -> Made {
+        let Setup { meter, suite, .. } = file.record.setup;
+        let Images { flash, eeprom, eeprom_hex } = images;
+        Made { meter, epoch: file.epoch, suite, flash, eeprom, eeprom_hex }
+    }
+}
+
+pub(crate) fn run(args: MetersArgs) -> Result<Answer, Failure> {
+    let stored = stored(&args.files.db)?;
+    let registry = Registry::open(&args.files.keys)?;
+    let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
+    let (data, remark) = match args.what {
+        What::List => (listing(&registry.list(&stored)?, args.format)?, String::new()),
+        What::Provision(args_of) => {
+            let mut made = Vec::new();
+            for meter in &args_of.meters {
+                let images = &args_of.images.images;
+                made.push(Made::of(registry.provision(setup(*meter, &args_of), above(*meter), images)?));
+            }
+            (makers(&made, args.format)?, DELETE.to_owned())
+        }
+        What::Rotate { meter, images } => {
+            let made = Made::of(registry.rotate(meter, above(meter), &images.images)?);
+            (makers(&[made], args.format)?, DELETE.to_owned())
+        }
+        What::Add { file } => {
+            let MeterFile { epoch, record } = registry.add(&file)?;
+            (String::new(), format!("wattseal: meter {} is registered, epoch {epoch}", record.setup.meter))
+        }
+        What::Revoke { meter } => {
+            let revoked = registry.revoke(meter)?;
+            (String::new(), format!("wattseal: meter {meter} is revoked, epoch {}", revoked.epoch))
+        }
+    };
+    Ok(Answer { data, remark, success: true })
+}
+
+const DELETE: &str =
+    "wattseal: these files have the meters' private keys; delete them when the meters are made";
+
+/// What a database says of meters; nothing where there is none.
+fn stored(db: &Path) -> Result<Vec<Meter>, StoreError> {
+    if !db.exists() {
+        return Ok(Vec::new());
+    }
+    Reader::open(db)?.meters(Timestamp::now().as_millisecond())
+}
+
+fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {
+    Setup {
+        meter,
+        address: args.address.unwrap_or_else(|| Setup::node_address(meter, args.collector_address)),
+        collector_address: args.collector_address,
+        channel: args.channel,
+        power: args.power,
+        interval_s: args.interval,
+        suite: args.suite,
+        voltage_uv: args.voltage_uv,
+        current_ua: args.current_ua,
+        phase: args.phase,
+    }
+}
+
+fn makers(made: &[Made], format: Format) -> Result<String, Failure> {
+    Ok(match format {
+        Format::Json => json(made)?,
+        Format::Csv => csv(made)?,
+        Format::Table => {
+            let mut rows = table(&["meter", "epoch", "suite", "flash", "EEPROM", "EEPROM, Intel hex"], 6);
+            for row in made {
+                let path = |path: &Path| path.display().to_string();
+                rows.add_row([
+                    row.meter.to_string(),
+                    row.epoch.to_string(),
+                    row.suite.to_string(),
+                    path(&row.flash),
+                    path(&row.eeprom),
+                    path(&row.eeprom_hex),
+                ]);
+            }
+            format!("{rows}\n")
+        }
+    })
+}
+
+fn listing(meters: &[ListedMeter], format: Format) -> Result<String, Failure> {
+    Ok(match format {
+        Format::Json => json(meters)?,
+        Format::Csv => csv(meters)?,
+        Format::Table => {
+            let header = [
+                "meter", "label", "state", "epoch", "suite", "interval", "address", "heard", "power",
+                "energy",
+            ];
+            let mut rows = table(&header, 7);
+            for row in meters {
+                let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
+                rows.add_row([
+                    row.meter.to_string(),
+                    row.label.clone(),
+                    row.state.into(),
+                    row.epoch.to_string(),
+                    row.suite.to_string(),
+                    format!("{} s", row.interval_s),
+                    format!("0x{:02x}", row.address),
+                    or_dash(row.heard_s.map(time)),
+                    or_dash(row.power_w.map(|power| format!("{} W", grouped(power.into())))),
+                    or_dash(row.energy_wh.map(|energy| format!("{energy:.1} Wh"))),
+                ]);
+            }
+            format!("{rows}\n")
+        }
+    })
+}
+
+/// A time for a person: in this machine's zone.
+pub(crate) fn time(at_s: i64) -> String {
+    let zone = jiff::tz::TimeZone::system();
+    let at =
+        Timestamp::from_second(at_s).map(|at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S").to_string());
+    at.unwrap_or_else(|_| at_s.to_string())
+}

@@ -1,0 +1,111 @@
+//! `tokens`: who may use a collector's API.
+
+use crate::failure::Failure;
+use crate::{Answer, Format};
+use clap::{Args, Subcommand, ValueEnum};
+use collector::store::Role;
+use collector::tokens::{self, ListedToken};
+use lab::report::{csv, json, table};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct TokensArgs {
+    #[command(subcommand)]
+    what: What,
+    /// The database
+    #[arg(long, value_name = "FILE", default_value = "wattseal.db", global = true)]
+    db: PathBuf,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
+    format: Format,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// All tokens, also those that are revoked
+    #[command(after_help = "Example: wattseal tokens list --format json")]
+    List,
+    /// Make a token, and show its secret once. A running service does that by its API: POST /api/v1/tokens
+    #[command(after_help = "Example: wattseal tokens add dashboard --role viewer")]
+    Add {
+        /// What it is called
+        name: String,
+        /// What it may do
+        #[arg(long, value_enum, default_value_t = RoleName::Viewer)]
+        role: RoleName,
+    },
+    /// Take a token back. A running service does that by its API: DELETE /api/v1/tokens/ID
+    #[command(after_help = "Example: wattseal tokens revoke 2")]
+    Revoke {
+        /// As 'tokens list' has it
+        id: i64,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum RoleName {
+    /// Sees all, changes nothing
+    Viewer,
+    /// Commands meters, acknowledges alerts, makes tokens
+    Administrator,
+}
+
+#[derive(Serialize)]
+struct NewToken<'a> {
+    id: i64,
+    name: &'a str,
+    role: Role,
+    token: &'a str,
+}
+
+pub(crate) fn run(args: TokensArgs) -> Result<Answer, Failure> {
+    let (data, remark) = match args.what {
+        What::List => (listing(&tokens::list(&args.db)?, args.format)?, String::new()),
+        What::Add { name, role } => {
+            let role = match role {
+                RoleName::Viewer => Role::Viewer,
+                RoleName::Administrator => Role::Administrator,
+            };
+            let (id, secret) = tokens::add(&args.db, &name, role)?;
+            let row = [NewToken { id, name: &name, role, token: secret.expose() }];
+            let data = match args.format {
+                Format::Json => json(&row)?,
+                Format::Csv => csv(&row)?,
+                Format::Table => format!("{}\n", secret.expose()),
+            };
+            (data, format!("wattseal: token {id} of {name}; it is shown this once, keep it secret"))
+        }
+        What::Revoke { id } => {
+            tokens::revoke(&args.db, id)?;
+            (String::new(), format!("wattseal: token {id} is revoked"))
+        }
+    };
+    Ok(Answer { data, remark, success: true })
+}
+
+fn listing(tokens: &[ListedToken], format: Format) -> Result<String, Failure> {
+    Ok(match format {
+        Format::Json => json(tokens)?,
+        Format::Csv => csv(tokens)?,
+        Format::Table => {
+            let mut rows = table(&["id", "name", "role", "made", "last used", "revoked"], 6);
+            let time = |at_s: Option<i64>| at_s.map_or("–".into(), crate::meters::time);
+            for token in tokens {
+                let role = match token.role {
+                    Role::Viewer => "viewer",
+                    Role::Administrator => "administrator",
+                };
+                rows.add_row([
+                    token.id.to_string(),
+                    token.name.clone(),
+                    role.into(),
+                    time(Some(token.created_s)),
+                    time(token.last_used_s),
+                    time(token.revoked_s),
+                ]);
+            }
+            format!("{rows}\n")
+        }
+    })
+}
