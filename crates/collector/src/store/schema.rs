@@ -168,3 +168,31 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 fn settle(path: &Path) -> Result<(), StoreError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(|error| StoreError::file(path, &error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(path: &Path) -> i64 {
+        let connection = Connection::open(path).expect("a database");
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a version")
+    }
+
+    #[test]
+    fn an_older_database_is_copied_and_brought_up_to_date() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("wattseal.db");
+        create(&path, MIGRATIONS).expect("made");
+        assert_eq!(look_at(&path).expect("ours"), Found::Ours);
+        let latest = MIGRATIONS.len();
+        let next = [MIGRATIONS, &["ALTER TABLE meters ADD COLUMN place TEXT"]].concat();
+        let broken = [MIGRATIONS, &["CREATE TABLE new (x) STRICT", "no SQL"]].concat();
+        assert_eq!(check(&path, next.len()).expect("whole"), latest);
+        assert!(migrate(&path, latest, &broken).is_err());
+        assert_eq!(version(&path), latest as i64);
+        let copy = migrate(&path, latest, &next).expect("migrated");
+        assert_eq!((version(&path), version(&copy)), (latest as i64 + 1, latest as i64));
+        assert_eq!(copy, folder.path().join(format!("wattseal.db.before-{}-2", latest + 1)));
+        assert!(matches!(check(&path, latest), Err(StoreError::Newer { .. })));
+    }
+}

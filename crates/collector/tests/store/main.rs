@@ -1,4 +1,8 @@
 //! The store: what was committed is there, once, and its sums are right.
 
+mod files;
+mod kills;
 mod place;
 mod readings;
+mod rows;
+mod sums;

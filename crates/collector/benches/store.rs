@@ -1,0 +1,233 @@
+//! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/collector.md has its figures.
+//!
+//! `commit`: how many readings a second one writer makes durable. `queries`: how long questions take on 10 million readings
+//! (`WATTSEAL_READINGS=N` for another number), and how much memory the process had at most. The database is made in the folder that
+//! `TMPDIR` names, which has to be on a real disk; 10 million readings need 2 GB there.
+
+use collector::store::{
+    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery,
+    Resolution, Store, Write,
+};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::error::Error;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wire::meter::{
+    Content, Identity, Measurement, MeterId, MeterKeys, MeterRecord, MeterState, Report, Setup, Suite,
+};
+
+const METERS: u16 = 1000;
+/// 2026-01-01 00:00:00 UTC.
+const NEW_YEAR_S: i64 = 1_767_225_600;
+const DAY_S: i64 = 86_400;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|word| word == name);
+    if wanted("commit") {
+        for (batch, suite) in [(1000, Suite::Aes128Gcm), (4000, Suite::Aes128Gcm), (1000, Suite::EciesEcdsa)]
+        {
+            commits(batch, suite)?;
+        }
+    }
+    if wanted("queries") {
+        queries()?;
+    }
+    Ok(())
+}
+
+fn open(folder: &Path) -> Result<Store, Box<dyn Error>> {
+    let mut store = Store::open(&folder.join("wattseal.db"), &Options::default())?;
+    let identity = Identity::generate(&mut StdRng::seed_from_u64(1));
+    let provisioned = |meter| {
+        let setup = Setup {
+            meter,
+            address: 2,
+            collector_address: 1,
+            channel: 210,
+            power: 0,
+            interval_s: 10,
+            suite: Suite::Aes128Gcm,
+            voltage_uv: 270_000,
+            current_ua: 52_000,
+            phase: 0,
+        };
+        let record =
+            MeterRecord { setup, keys: MeterKeys::new([1; 16], [2; 32]), public: *identity.public() };
+        Write::Provisioned(Box::new(Provisioned {
+            meter,
+            epoch: 1,
+            label: None,
+            public: record.public,
+            collector_public: record.public,
+            suite: setup.suite,
+            interval_s: 10,
+            state: MeterState::new(&record),
+            at_ms: 0,
+        }))
+    };
+    store.commit((1..=METERS).map(provisioned).collect())?;
+    Ok(store)
+}
+
+fn report(meter: MeterId, n: u32, at_s: i64, suite: Suite) -> Result<Write, Box<dyn Error>> {
+    let measurement = Measurement {
+        time_s: u32::try_from(at_s - METERS_EPOCH_S)?,
+        energy_dwh: n.wrapping_mul(11),
+        power_w: ((u32::from(meter) * 7 + n * 13) % 3000) as i16,
+    };
+    let report = Report { n, time_set: true, lost: 0, content: Content::Measurement(measurement) };
+    let sealed = if suite == Suite::EciesEcdsa { vec![0x5a; 144] } else { Vec::new() };
+    let heard_ms = at_s * 1000;
+    Ok(Write::Report(NewReport { meter, epoch: 1, heard_ms, suite, report, sealed, rssi_dbm: Some(-60) }))
+}
+
+/// Batches as they come with many meters: some readings of each, one after the other.
+fn commits(batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
+    const READINGS: usize = 1_000_000;
+    let folder = tempfile::tempdir()?;
+    let mut store = open(folder.path())?;
+    let mut times = Vec::new();
+    let mut log_bytes = 0;
+    let mut made = 0;
+    while made < READINGS {
+        let mut writes = Vec::with_capacity(batch);
+        for place in made..made + batch {
+            let n = u32::try_from(place / usize::from(METERS))? + 1;
+            let meter = 1 + (place % usize::from(METERS)) as u16;
+            writes.push(report(meter, n, NEW_YEAR_S + i64::from(n) * 10, suite)?);
+        }
+        made += batch;
+        let began = Instant::now();
+        store.commit(writes)?;
+        times.push(began.elapsed());
+        log_bytes = log_bytes.max(store.reader().health().log_bytes);
+    }
+    let total: Duration = times.iter().sum();
+    let health = store.reader().health();
+    println!(
+        "commit, {suite}, batches of {batch}: {:.0} readings/s; a batch {}; log at most {} MB, database {} MB",
+        made as f64 / total.as_secs_f64(),
+        spread(&mut times),
+        log_bytes >> 20,
+        health.database_bytes >> 20
+    );
+    Ok(())
+}
+
+/// Median, 99th percentile and longest.
+fn spread(times: &mut [Duration]) -> String {
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64() * 1e3;
+    format!("p50 {:.2} ms, p99 {:.2} ms, longest {:.2} ms", at(0.5), at(0.99), at(1.0))
+}
+
+/// Every meter's readings: 2,800 of each 10,000 three hours apart, a year long, and the rest 10 s apart, until `end`.
+fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>> {
+    let each = readings / usize::from(METERS);
+    let sparse = each * 28 / 100;
+    let begin = NEW_YEAR_S;
+    let dense_from = begin + sparse as i64 * 10_800;
+    let time = |place: usize| match place.checked_sub(sparse) {
+        None => begin + place as i64 * 10_800,
+        Some(place) => dense_from + place as i64 * 10,
+    };
+    let began = Instant::now();
+    for places in (0..each).collect::<Vec<_>>().chunks(4) {
+        let mut writes = Vec::with_capacity(4 * usize::from(METERS));
+        for place in places {
+            for meter in 1..=METERS {
+                let at_s = time(*place) + i64::from(meter % 10);
+                writes.push(report(meter, u32::try_from(*place)? + 1, at_s, Suite::Aes128Gcm)?);
+            }
+        }
+        store.commit(writes)?;
+    }
+    println!(
+        "filled with {} readings in {:.0} s, database {} MB",
+        each * usize::from(METERS),
+        began.elapsed().as_secs_f64(),
+        store.reader().health().database_bytes >> 20
+    );
+    Ok(begin..time(each))
+}
+
+fn queries() -> Result<(), Box<dyn Error>> {
+    let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(10_000_000), |number| number.parse())?;
+    let folder = tempfile::tempdir()?;
+    let mut store = open(folder.path())?;
+    let range = fill(&mut store, readings)?;
+    let reader = store.reader();
+    let seed = 7;
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut all = Vec::new();
+    type Ask = fn(&Reader, &Range<i64>, &mut StdRng) -> Result<usize, Box<dyn Error>>;
+    let kinds: [(&str, Ask, usize); 6] = [
+        ("raw, an hour", |reader, range, rng| series(reader, range, rng, Resolution::Raw, 3600), 1000),
+        ("raw, a day", |reader, range, rng| series(reader, range, rng, Resolution::Raw, DAY_S), 1000),
+        (
+            "hours, a month",
+            |reader, range, rng| series(reader, range, rng, Resolution::Hour, 30 * DAY_S),
+            1000,
+        ),
+        ("days, a year", |reader, range, rng| series(reader, range, rng, Resolution::Day, 365 * DAY_S), 1000),
+        (
+            "all meters, a month by day",
+            |reader, range, rng| consumption(reader, range, rng, Interval::Day),
+            200,
+        ),
+        (
+            "all meters, a year by month",
+            |reader, range, rng| consumption(reader, range, rng, Interval::Month),
+            40,
+        ),
+    ];
+    for (name, ask, times) in kinds {
+        let (mut took, mut rows) = (Vec::new(), 0);
+        for _ in 0..times {
+            let began = Instant::now();
+            rows += ask(&reader, &range, &mut rng)?;
+            took.push(began.elapsed());
+        }
+        println!("{name}: {} (mean {} figures)", spread(&mut took), rows / times);
+        if times > 100 {
+            all.extend(took);
+        }
+    }
+    println!("but the last, together: {}", spread(&mut all));
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let memory = |name: &str| status.lines().find(|line| line.starts_with(name)).unwrap_or("?").to_owned();
+    println!("memory: {}, {}", memory("VmHWM"), memory("VmRSS"));
+    Ok(())
+}
+
+fn series(
+    reader: &Reader,
+    range: &Range<i64>,
+    rng: &mut StdRng,
+    resolution: Resolution,
+    length_s: i64,
+) -> Result<usize, Box<dyn Error>> {
+    // Half of what is asked is of the last two days: what people look at.
+    let earliest = if rng.random() { range.start } else { range.end - 2 * DAY_S };
+    let from_s = rng.random_range(earliest..range.end);
+    let meter = rng.random_range(1..=METERS);
+    let query =
+        ReadingsQuery { meter, from_s, to_s: from_s + length_s, resolution, after: None, limit: 10_000 };
+    Ok(serde_json::to_vec(&reader.readings(&query)?)?.iter().filter(|byte| **byte == b',').count())
+}
+
+fn consumption(
+    reader: &Reader,
+    range: &Range<i64>,
+    rng: &mut StdRng,
+    resolution: Interval,
+) -> Result<usize, Box<dyn Error>> {
+    let length_s = if resolution == Interval::Day { 30 * DAY_S } else { 365 * DAY_S };
+    let from_s = rng.random_range(range.start..(range.end - length_s).max(range.start + 1));
+    let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, meter: None };
+    let shown = reader.consumption(&query)?;
+    Ok(shown.meters.iter().map(|meter| meter.used_wh.len()).sum())
+}
