@@ -35,6 +35,8 @@ export interface MockOptions {
   tick_ms?: number;
 }
 
+const SECRET = 'wst_mock-mock-mock-mock-mock-mock-mock-mock-mock';
+
 class Refused extends Error {
   constructor(
     readonly status: number,
@@ -61,6 +63,8 @@ export class Mock {
   private readonly listeners = new Set<ServerResponse>();
   private readonly began_ms = Date.now();
   private readonly sessions = new Map<string, Session>();
+  /** Tokens that work, by their secrets. */
+  private readonly secrets: Map<string, Session> | null;
   private readonly labels = new Map<number, string>();
   private readonly settings = new Map<number, { suite: Meter['suite']; interval_s: number }>();
   private readonly heard = new Map<number, NonNullable<Meter['last']>>();
@@ -68,11 +72,14 @@ export class Mock {
   private actions;
   private commands: Command[];
   private n = 1000;
+  /** Since there is a token, everybody needs one. */
+  private closed = false;
   private ticker: ReturnType<typeof setInterval> | null = null;
   alerts: Alert[];
 
   constructor(options: MockOptions) {
     this.options = options;
+    this.secrets = options.tokens === undefined ? null : new Map(Object.entries(options.tokens));
     this.start_s = options.start_s ?? Math.floor(Date.now() / 1000);
     const now = this.start_s;
     this.alerts = options.bare === true ? [] : made.firstAlerts(now);
@@ -266,7 +273,7 @@ export class Mock {
   }
 
   private who(request: IncomingMessage): Session | null {
-    if (this.options.tokens === undefined) return { name: 'loopback', role: this.options.role ?? 'administrator' };
+    if (this.secrets === null && !this.closed) return { name: 'local', role: this.options.role ?? 'administrator' };
     const cookie = /wattseal=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
     return cookie === undefined ? null : (this.sessions.get(cookie) ?? null);
   }
@@ -291,7 +298,8 @@ export class Mock {
     const before = Number(args.get('before') ?? Infinity);
     if (key === 'GET health') return { status: 'ok', version: '0.1.0' };
     if (key === 'POST session') {
-      const found = this.options.tokens?.[String(body?.['token'])];
+      const secret = String(body?.['token']);
+      const found = this.secrets?.get(secret) ?? (this.closed && secret === SECRET ? { name: 'first', role: 'administrator' as const } : undefined);
       if (found === undefined) throw new Refused(401, 'token-unknown', 'This token is not known.');
       const cookie = `s${this.sessions.size + 1}`;
       this.sessions.set(cookie, found);
@@ -382,9 +390,13 @@ export class Mock {
           last_used_s: null,
           revoked_s: null,
         };
+        if (this.tokens.length === 0) {
+          if (token.role !== 'administrator') throw new Refused(409, 'administrator-first', 'Nobody could change anything any more.');
+          this.closed = true;
+        }
         this.tokens = [...this.tokens, token];
         response.statusCode = 201;
-        return { ...token, token: 'wst_mock-mock-mock-mock-mock-mock-mock-mock-mock' };
+        return { ...token, token: SECRET };
       }
       case 'DELETE tokens/:':
         administrator();

@@ -66,10 +66,12 @@ export const power = (watts: number | null | undefined): string => join(powerPar
 export const energy = (wattHours: number | null | undefined): string => join(energyParts(wattHours));
 
 /** A meter's register: kilowatt-hours to the hundredth, and finer while there is little in it. */
-export function register(wattHours: number | null | undefined): string {
-  if (absent(wattHours)) return NOTHING;
-  return Math.abs(wattHours) < 10_000 ? energy(wattHours) : number(wattHours / 1000, 2) + GAP + 'kWh';
+export function registerParts(wattHours: number | null | undefined): Scaled {
+  if (absent(wattHours) || Math.abs(wattHours) < 10_000) return energyParts(wattHours);
+  return { figure: number(wattHours / 1000, 2), unit: 'kWh' };
 }
+
+export const register = (wattHours: number | null | undefined): string => join(registerParts(wattHours));
 
 /** Figures of an axis, all in one unit, with as many digits as their step needs. */
 export function axisFigures(values: readonly number[], unit: 'W' | 'Wh'): string[] {

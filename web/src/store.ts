@@ -128,6 +128,11 @@ export class Store {
     }, LOADED_EVERY_MS);
   }
 
+  /** Goes on as that token: with the first one, nobody is administrator without any more. */
+  async adopt(token: string): Promise<void> {
+    this.change({ session: await this.api.signIn(token) });
+  }
+
   async signOut(): Promise<void> {
     await this.api.signOut();
     this.signedOut();
@@ -241,6 +246,9 @@ export class Store {
     for (const watcher of [...this.watchers]) watcher();
   }
 }
+
+/** Who everybody on the collector's machine is while there are no tokens. */
+export const LOCAL = 'local';
 
 export const store = new Store();
 

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type NewToken, type Role, type Token } from '../api';
 import { Ago, At, Badge, Card, Confirm, Empty, Failed, Loading } from '../parts/basics';
-import { store, useLoad, useNow } from '../store';
+import { LOCAL, store, useLoad, useNow } from '../store';
 
 export function Administration(): JSX.Element {
   const [round, setRound] = useState(0);
@@ -39,6 +39,7 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
   return (
     <Card title="Access tokens">
       <NewTokenForm
+        first={found.data !== null && found.data.every((token) => token.revoked_s !== null)}
         onMade={(token) => {
           setMade(token);
           found.reload();
@@ -52,8 +53,8 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
         found.loading && <Loading what="the tokens" />
       ) : found.data.length === 0 ? (
         <Empty title="No tokens yet">
-          Without any, everybody on this machine is administrator. Make one for an administrator first, so that you can
-          still come in.
+          Without any, everybody on the collector’s machine is administrator. The first one is an administrator’s; from then
+          on everybody needs one. You go on with it here.
         </Empty>
       ) : (
         <div class="table-scroll" tabIndex={0} role="region" aria-label="Access tokens">
@@ -112,18 +113,25 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
   );
 }
 
-function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }): JSX.Element {
+function NewTokenForm({ first, onMade }: { first: boolean; onMade: (token: NewToken) => void }): JSX.Element {
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
+  // The first one has to be an administrator's.
+  useEffect(() => {
+    if (first) setRole('administrator');
+  }, [first]);
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(null);
     try {
-      onMade(await store.api.newToken(name.trim(), role));
+      const made = await store.api.newToken(name.trim(), role);
+      // Who made it without one is nobody from now on, unless it is taken at once.
+      if (store.state.session?.name === LOCAL && made.role === 'administrator') await store.adopt(made.token);
+      onMade(made);
       setName('');
     } catch (failed) {
       if (failed instanceof ApiError) setError(failed);

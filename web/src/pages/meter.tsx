@@ -54,18 +54,22 @@ export function MeterPage({ id }: { id: number }): JSX.Element {
       </div>
       <dl class="tiles">
         <Tile
-          name={online ? 'Power now' : 'Power when last heard'}
+          name={online || meter.last === null ? 'Power now' : 'Power when last heard'}
           value={<Figure parts={show.powerParts(meter.last?.power_w)} />}
           note={<Ago at_s={meter.last?.at_s ?? null} now_s={now_s} />}
         />
-        <Tile name="Register" value={show.register(meter.last?.energy_wh)} note="energy since its first start" />
+        <Tile name="Register" value={<Figure parts={show.registerParts(meter.last?.energy_wh)} />} note="energy since its first start" />
         <Tile
           name="Signal"
           value={show.strength(meter.link.rssi_dbm)}
           note={
-            <>
-              heard <Ago at_s={meter.heard_s} now_s={now_s} />
-            </>
+            meter.heard_s === null ? (
+              'never heard'
+            ) : (
+              <>
+                heard <Ago at_s={meter.heard_s} now_s={now_s} />
+              </>
+            )
           }
         />
         <Tile

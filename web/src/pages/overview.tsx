@@ -41,14 +41,16 @@ export function Overview(): JSX.Element {
         <Tile
           name="Power now"
           value={<Figure parts={show.powerParts(sum.online === 0 ? null : sum.power_w)} />}
-          note={sum.online === sum.meters ? 'all meters together' : `of the ${show.count(sum.online)} that are online`}
+          note={sum.meters === 0 ? 'no meters yet' : sum.online === sum.meters ? 'all meters together' : `of the ${show.count(sum.online)} that are online`}
         />
         <Tile
           name="Meters online"
           value={`${show.count(sum.online)} of ${show.count(sum.meters)}`}
           note={
             silent + never === 0
-              ? 'none is silent'
+              ? sum.meters === 0
+                ? 'no meters yet'
+                : 'none is silent'
               : [silent > 0 && `${show.count(silent)} silent`, never > 0 && `${show.count(never)} never heard`]
                   .filter(Boolean)
                   .join(', ')

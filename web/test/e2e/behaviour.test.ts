@@ -90,7 +90,7 @@ describe('live figures', () => {
     await page.getByRole('link', { name: /^Alerts 1 ?open$/ }).waitFor();
     await expect.poll(() => text('[role=status]')).toBe('Alert. Flat 1: Noise source failed.');
     await page.getByRole('button', { name: /^Acknowledge/ }).click();
-    await page.getByText('acknowledged by loopback').waitFor();
+    await page.getByText('acknowledged by local').waitFor();
     await page.getByRole('link', { name: 'Alerts', exact: true }).waitFor();
     expect(mock.alerts[0]?.acknowledged_s).not.toBeNull();
   });
@@ -192,6 +192,17 @@ describe('who may do what', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await expect.poll(() => mock.asked.filter((one) => one.startsWith('DELETE'))).toEqual(['DELETE /tokens/4']);
     await expect.poll(() => page.getByText('Revoked', { exact: true }).count()).toBe(2);
+  });
+
+  test('the first token does not shut out who made it', async () => {
+    const { page } = await open('#/administration', { bare: true });
+    await page.getByText('No tokens yet').waitFor();
+    await page.getByLabel('Name').fill('first');
+    await page.getByRole('button', { name: 'Make token' }).click();
+    await page.getByText('wst_mock').waitFor();
+    await page.getByText('first (administrator)').waitFor();
+    await page.getByRole('button', { name: 'Revoke first' }).waitFor();
+    expect(await page.getByText('wst_mock').count()).toBe(1);
   });
 
   test('signing out', async () => {
