@@ -213,8 +213,11 @@ export class Store {
       } else {
         (this.state.meters as Map<number, Meter>).set(event.meter, withReading(meter, event));
       }
-      const spark = this.state.sparks.get(event.meter) ?? { at_s: [], power_w: [] };
-      this.setSpark(event.meter, withPoint(spark, event.at_s, event.power_w, this.now_s() - SPARK_S));
+      // Those alone that are shown, or were.
+      if (this.asked.has(event.meter)) {
+        const spark = this.state.sparks.get(event.meter) ?? { at_s: [], power_w: [] };
+        this.setSpark(event.meter, withPoint(spark, event.at_s, event.power_w, this.now_s() - SPARK_S));
+      } else this.change({});
     } else if (event.event === 'resync') {
       this.resync();
       return;
@@ -226,7 +229,9 @@ export class Store {
   }
 
   private resync(): void {
+    const shown = [...this.asked];
     this.asked.clear();
+    for (const meter of shown) this.wantSpark(meter);
     void this.loadMeters();
     void this.loadAlerts();
     for (const listener of this.listeners) listener({ event: 'resync' });

@@ -65,7 +65,7 @@ export function Overview(): JSX.Element {
       {all.length === 0 ? (
         <div class="card">
           <Empty title="No meters yet">
-            Add one with <code>./wattseal meters add</code>; it appears here within seconds. To see it all with emulated
+            Make keys for one with <code>./wattseal meters provision</code>; it appears here within seconds. To see it all with emulated
             meters, run <code>./wattseal demo</code>.
           </Empty>
         </div>

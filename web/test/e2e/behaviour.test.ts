@@ -155,6 +155,11 @@ describe('a connection', () => {
     mock.cut();
     await page.getByLabel('Access token').waitFor();
     expect(await page.getByText('Flat 3').count()).toBe(0);
+    await page.getByLabel('Access token').fill('wst_view');
+    await page.keyboard.press('Enter');
+    await live();
+    mock.reading(258, 4321);
+    await page.getByText('4.32').first().waitFor();
   });
 });
 

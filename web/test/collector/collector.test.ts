@@ -1,0 +1,194 @@
+// The dashboard over a real collector, from a meter's packet to the figure on the page. Takes the program that WATTSEAL names.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DESKTOP, PHONE, launch, overflows, shot, violations } from '../e2e/browser';
+import { UdpMeter } from './meter';
+import { compareTypes } from './openapi';
+
+const program = process.env.WATTSEAL;
+const METERS = [258, 259, 260];
+
+describe.skipIf(program === undefined)('a real collector', () => {
+  const home = mkdtempSync(join(tmpdir(), 'wattseal-web-'));
+  const files = ['--db', join(home, 'w.db'), '--keys', join(home, 'keys')];
+  const meters: UdpMeter[] = [];
+  const errors: string[] = [];
+  let collector: ChildProcess;
+  let listen = '127.0.0.1:0';
+  let udp = '127.0.0.1:0';
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const url = (): string => `http://${listen}`;
+  const plain = async (selector: string): Promise<string> =>
+    ((await page.locator(selector).first().textContent()) ?? '').replace(/\u00a0/g, ' ');
+
+  async function start(): Promise<void> {
+    collector = spawn(program ?? '', ['collect', ...files, '--listen', listen, '--udp', udp, '--zone', 'Europe/Prague', '--log-level', 'warn'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    for await (const line of createInterface({ input: collector.stdout! })) {
+      const [what, where = ''] = line.split(' ');
+      if (what === 'dashboard') listen = new URL(where).host;
+      if (what === 'udp') {
+        udp = where;
+        return;
+      }
+    }
+    throw new Error('the collector did not start');
+  }
+
+  async function stop(): Promise<void> {
+    const ended = new Promise((done) => collector.once('exit', done));
+    collector.kill('SIGTERM');
+    await ended;
+  }
+
+  beforeAll(async () => {
+    execFileSync(program ?? '', ['meters', 'provision', ...METERS.map(String), '--address', '0x42', ...files, '--images', join(home, 'images')]);
+    await start();
+    for (const meter of METERS) {
+      const file = readFileSync(join(home, 'keys', 'meters', `${String(meter).padStart(5, '0')}.toml`), 'utf8');
+      const keys = /keys = "([0-9a-f]{96})"/.exec(file)?.[1];
+      if (keys === undefined) throw new Error('no keys in the file of the meter');
+      meters.push(
+        new UdpMeter({
+          meter,
+          address: 0x42,
+          collector_address: 0x4f,
+          key: Buffer.from(keys, 'hex').subarray(0, 16),
+          port: Number(udp.split(':')[1]),
+          rssi_dbm: -61 - 10 * meters.length,
+        }),
+      );
+    }
+    // Half an hour, every ten seconds, 600 W, 1,200 W and 1,800 W: a sixth of a minute takes 1.67, 3.33 and 5 Wh.
+    const now_s = Math.floor(Date.now() / 10_000) * 10;
+    await Promise.all(
+      meters.map(async (meter, i) => {
+        for (let step = 180; step >= 0; step--) {
+          const power_w = 600 * (i + 1);
+          await meter.measure({ at_s: now_s - 10 * step, power_w, energy_dwh: Math.round(((180 - step) * power_w * 100) / 3600) });
+        }
+      }),
+    );
+    browser = await launch();
+    context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', timezoneId: 'Europe/Prague' });
+    page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('Failed to load resource')) errors.push(message.text());
+    });
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    for (const meter of meters) meter.close();
+    await stop();
+    rmSync(home, { recursive: true });
+  });
+
+  test('says of itself what api.ts says of it', () => compareTypes(url()));
+
+  test('what was sent is what is shown', async () => {
+    await page.goto(url());
+    await page.getByRole('link', { name: 'Meter 260' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await expect.poll(() => plain('.tile-value')).toBe('3.60 kW');
+    expect(await plain('.meter-card:nth-child(1) .meter-power')).toBe('600 W');
+    await page.locator('.spark-line').nth(2).waitFor({ state: 'attached' });
+    await page.goto(`${url()}/#/consumption`);
+    // 300, 600 and 900 Wh in half an hour.
+    await expect.poll(() => plain('.figure-big')).toBe('1.80 kWh');
+    expect(await plain('.legend li:nth-child(1)')).toBe('Meter 260900 Wh');
+  });
+
+  test('a reading that comes is there at once', async () => {
+    await page.goto(`${url()}/#/meters/258`);
+    await page.getByText(/^Measurements from 600/).waitFor();
+    await meters[0]?.measure({ at_s: Math.floor(Date.now() / 1000), power_w: 31_500, energy_dwh: 3010 });
+    await expect.poll(() => plain('.tile-value')).toBe('31.5 kW');
+    await page.getByText('301\u00a0Wh').first().waitFor();
+  });
+
+  test('a command goes to the meter, and its answer comes back', async () => {
+    await page.getByRole('combobox', { name: 'Command' }).selectOption('read-status');
+    await page.getByRole('combobox', { name: 'Page' }).selectOption('1');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.commands').getByText('Read status: page 1').waitFor();
+    // It goes out when the meter reports.
+    await meters[0]?.measure({ at_s: Math.floor(Date.now() / 1000) + 1, power_w: 700, energy_dwh: 3020 });
+    const one = page.locator('.commands li', { hasText: 'Read status: page 1' }).first();
+    await one.getByText('Done', { exact: true }).waitFor();
+    await one.getByText('230.4\u00a0V').waitFor();
+    await one.getByText('302\u00a0Wh').waitFor();
+    expect(meters[0]?.told).toContain(5);
+  });
+
+  test('an alert is shown and acknowledged', async () => {
+    await meters[1]?.alert(4, 3);
+    await page.goto(`${url()}/#/alerts`);
+    const one = page.locator('.alerts li', { hasText: 'Watchdog restarted the meter' });
+    await one.getByRole('button', { name: /^Acknowledge/ }).click();
+    await one.getByText('acknowledged by local').waitFor();
+  });
+
+  test.each([
+    ['light', 'desktop', DESKTOP],
+    ['dark', 'phone', PHONE],
+  ] as const)('its pages, %s, %s', async (theme, device, size) => {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.setViewportSize(size);
+    for (const [name, path, ready] of [
+      ['overview', '#/', '.spark-line'],
+      ['meter', '#/meters/258', '.plot canvas'],
+      ['consumption', '#/consumption', '.legend li'],
+      ['alerts', '#/alerts', '.card'],
+      ['administration', '#/administration', '.actions li'],
+    ] as const) {
+      await page.goto(`${url()}/${path}`);
+      await page.locator(ready).first().waitFor({ state: 'attached' });
+      await page.waitForTimeout(500);
+      await shot(page, `real-${name}-${theme}-${device}`);
+      expect(await overflows(page)).toBe(false);
+      expect(await violations(page)).toEqual([]);
+    }
+  });
+
+  test('that goes away and comes back', async () => {
+    await page.goto(url());
+    await page.getByText('Live', { exact: true }).waitFor();
+    await stop();
+    await page.getByText('Not connected').waitFor();
+    await start();
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 20_000 });
+    await meters[2]?.measure({ at_s: Math.floor(Date.now() / 1000), power_w: -450, energy_dwh: 9000 });
+    await page.getByText('\u2212450').first().waitFor();
+  });
+
+  test('the first token closes it, and signs in', async () => {
+    await page.goto(`${url()}/#/administration`);
+    await page.getByText('No tokens yet').waitFor();
+    await page.getByLabel('Name').fill('Jana');
+    await page.getByRole('button', { name: 'Make token' }).click();
+    const token = (await page.locator('.secret code').textContent()) ?? '';
+    expect(token).toMatch(/^wst_.{43}$/);
+    await page.getByText('Jana (administrator)').waitFor();
+    expect((await fetch(`${url()}/api/v1/meters`)).status).toBe(401);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Access token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Administration' }).waitFor();
+    await page.getByRole('button', { name: 'Revoke Jana' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText(/last administrator/).waitFor();
+    expect(errors).toEqual([]);
+  });
+});
