@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Another chip on the board, reached over SPI and by pins. It lives in nanoseconds since power-up, counted by the
 /// microcontroller's clock; the times that it is handed never go back, but for [`Chip::power_up`].
-pub trait Chip: Send {
+pub trait Chip: Any + Send {
     /// Its name, by which [`Board::chip_mut`] finds it.
     fn name(&self) -> &str;
 
@@ -43,9 +43,6 @@ pub trait Chip: Send {
 
     /// A copy of itself, for snapshots.
     fn boxed_clone(&self) -> Box<dyn Chip>;
-
-    /// Itself, for whoever knows what it is.
-    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A pin of the microcontroller, such as bit 3 of `P1`.
@@ -163,7 +160,14 @@ impl Board {
     /// The chip of that name, to be asked or told something. The machine takes notice at its next run.
     pub fn chip_mut(&mut self, name: &str) -> Option<&mut dyn Any> {
         let mounted = self.chips.iter_mut().find(|mounted| mounted.chip.name() == name)?;
-        Some(mounted.chip.as_any_mut())
+        Some(&mut *mounted.chip)
+    }
+
+    /// The chip of that name, to be asked something.
+    #[must_use]
+    pub fn chip(&self, name: &str) -> Option<&dyn Any> {
+        let mounted = self.chips.iter().find(|mounted| mounted.chip.name() == name)?;
+        Some(&*mounted.chip)
     }
 
     /// Sets the voltage at an input of the converter.

@@ -288,6 +288,11 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
+    /// The interrupts that it may ask for, a bit each: of these it is told when the core takes them.
+    fn interrupts(&self) -> u128 {
+        u128::MAX
+    }
+
     /// The core has taken the interrupt `irq`; a peripheral whose flag is cleared by that clears it.
     fn taken(&mut self, irq: u8) {
         let _ = irq;
@@ -345,7 +350,7 @@ pub struct PeripheralBus {
     /// (range, index into `devices`), sorted by start.
     map: Vec<(Range<u32>, usize)>,
     /// The index into `devices` for each of the lowest addresses, where AVR has all its registers; [`NOBODY`] for none.
-    low: Vec<u8>,
+    low: [u8; LOW],
     /// Requested interrupts.
     pub requests: u128,
     /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
@@ -353,6 +358,10 @@ pub struct PeripheralBus {
     pub due: u64,
     /// When each device wants a tick, by its index; `u64::MAX` for never.
     dues: Vec<u64>,
+    /// What each device says of itself in [`Peripheral::interrupts`], by its index.
+    interrupts: Vec<u128>,
+    /// The device that last said what it listens to.
+    listener: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
     /// What is around the microcontroller.
@@ -380,6 +389,7 @@ impl Clone for Device {
 
 /// In [`PeripheralBus::low`].
 const NOBODY: u8 = u8::MAX;
+const LOW: usize = 0x100;
 
 /// What a device is called with, in a way that leaves the devices themselves alone.
 macro_rules! context {
@@ -417,15 +427,17 @@ impl PeripheralBus {
         }
         let power_device =
             devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
-        let mut low = vec![NOBODY; 0x100];
+        let mut low = [NOBODY; LOW];
         for (range, index) in &map {
-            for address in range.clone().take_while(|address| *address < 0x100) {
+            for address in range.clone().take_while(|address| *address < LOW as u32) {
                 low[address as usize] = u8::try_from(*index).unwrap_or(NOBODY);
             }
         }
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
+            interrupts: devices.iter().map(|device| device.interrupts()).collect(),
+            listener: 0,
             devices: devices.into_iter().map(Device).collect(),
             map,
             low,
@@ -451,16 +463,26 @@ impl PeripheralBus {
     }
 
     /// The device at an address, if it can be accessed.
-    fn reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Result<usize, Fault> {
-        let index = self.find(address).ok_or(Fault::Unmapped { pc, address, size, kind })?;
-        if self.events.reduced & self.reductions[index] != 0 {
-            let what = "its clock is switched off in the power reduction register".into();
-            let device = self.devices[index].0.name().to_string();
-            return Err(Fault::Peripheral { pc, address, device, what });
-        }
-        Ok(index)
+    #[inline]
+    fn reach(&self, address: u32) -> Option<usize> {
+        let index = self.find(address)?;
+        (self.events.reduced & self.reductions[index] == 0).then_some(index)
     }
 
+    /// Why [`PeripheralBus::reach`] found none.
+    #[cold]
+    fn out_of_reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Fault {
+        match self.find(address) {
+            None => Fault::Unmapped { pc, address, size, kind },
+            Some(index) => {
+                let what = "its clock is switched off in the power reduction register".into();
+                let device = self.devices[index].0.name().to_string();
+                Fault::Peripheral { pc, address, device, what }
+            }
+        }
+    }
+
+    #[inline]
     fn find(&self, address: u32) -> Option<usize> {
         if let Some(&index) = self.low.get(address as usize)
             && index != NOBODY
@@ -496,6 +518,9 @@ impl PeripheralBus {
         let due = self.devices[index].0.due().unwrap_or(u64::MAX);
         let before = std::mem::replace(&mut self.dues[index], due);
         if self.board.changed || self.events.is_news() {
+            if self.events.listened_changed {
+                self.listener = index;
+            }
             self.spread(now, pc);
             self.find_due();
         } else if due < self.due {
@@ -522,24 +547,26 @@ impl PeripheralBus {
             }
         }
         if !self.events.raised.is_empty() {
-            self.tell_listeners(now, pc);
-        } else if told || listened {
+            self.tell_listener(now, pc);
+        }
+        if told || listened {
             self.reschedule();
         }
     }
 
-    fn tell_listeners(&mut self, now: u64, pc: u32) {
+    /// Tells the listener of the flags that rose; when it is due is looked up, and no more.
+    fn tell_listener(&mut self, now: u64, pc: u32) {
         let mut raised = std::mem::take(&mut self.events.raised);
-        for (irq, at) in raised.drain(..) {
-            for device in &mut self.devices {
+        if let Some(device) = self.devices.get_mut(self.listener) {
+            for (irq, at) in raised.drain(..) {
                 device.0.raised(irq, at, &mut context!(self, now, pc, None));
             }
+            self.dues[self.listener] = device.0.due().unwrap_or(u64::MAX);
         }
         if self.events.raised.is_empty() {
             // Keeps its room.
             self.events.raised = raised;
         }
-        self.reschedule();
     }
 
     /// A run begins: somebody may have told the board or its chips something meanwhile.
@@ -597,7 +624,9 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
-        let index = self.reach(address, size, pc, "read")?;
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, size, pc, "read"));
+        };
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read(address, size, &mut context)?;
         self.settle(index, now, pc);
@@ -617,7 +646,9 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
-        let index = self.reach(address, size, pc, "read")?;
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, size, pc, "read"));
+        };
         let mut context = context!(self, now, pc, observer);
         let value = self.devices[index].0.read_latch(address, size, &mut context)?;
         self.settle(index, now, pc);
@@ -637,7 +668,9 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
-        let index = self.reach(address, size, pc, "write")?;
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, size, pc, "write"));
+        };
         let mut context = context!(self, now, pc, observer);
         self.devices[index].0.write(address, size, value, &mut context)?;
         if index == self.power_device {
@@ -660,7 +693,9 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
-        let index = self.reach(address, 1, pc, "write")?;
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, 1, pc, "write"));
+        };
         let mut context = context!(self, now, pc, observer);
         self.devices[index].0.write_bit(address, bit, on, &mut context)?;
         self.settle(index, now, pc);
@@ -722,10 +757,13 @@ impl PeripheralBus {
     /// Tells the devices that the core has taken `irq`.
     pub fn taken(&mut self, irq: u8) {
         self.requests &= !(1 << irq);
-        for device in &mut self.devices {
-            device.0.taken(irq);
+        for (index, device) in self.devices.iter_mut().enumerate() {
+            if self.interrupts[index] >> irq & 1 == 1 {
+                device.0.taken(irq);
+                self.dues[index] = device.0.due().unwrap_or(u64::MAX);
+            }
         }
-        self.reschedule();
+        self.find_due();
     }
 
     /// Tells the devices that the core goes to sleep, in the mode of this name.

@@ -55,9 +55,6 @@ impl Chip for Echo {
     fn boxed_clone(&self) -> Box<dyn Chip> {
         Box::new(self.clone())
     }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
 /// As on the emonTx and the JeeNode: select PB2, interrupt PD2.

@@ -160,9 +160,6 @@ impl Chip for Loop {
     fn boxed_clone(&self) -> Box<dyn Chip> {
         Box::new(Loop)
     }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
 /// Polled, then by interrupt; what comes in, and when the flag is there.

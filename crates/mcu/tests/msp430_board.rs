@@ -75,9 +75,6 @@ impl Chip for Echo {
     fn boxed_clone(&self) -> Box<dyn Chip> {
         Box::new(self.clone())
     }
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
-    }
 }
 
 fn with_echo(words: &[u16]) -> Box<dyn Machine> {

@@ -203,7 +203,11 @@ impl Modelled {
     /// Appends the bytes that it has put on the air since the last call, in nanoseconds of the world: all that begin before the
     /// time that it has lived to.
     pub fn take_on_air(&mut self, bytes: &mut Vec<AirByte>) {
-        let Some(started_ns) = self.started_ns else { return };
+        // Asking costs the machine nothing, while a radio that may have been told something makes it look at all its pins.
+        let radio = self.machine.board().and_then(|board| board.chip(CHIP)?.downcast_ref());
+        let Some(started_ns) = self.started_ns.filter(|_| radio.is_some_and(Rfm12b::has_sent)) else {
+            return;
+        };
         let taken = self.radio().map(Rfm12b::take_on_air).unwrap_or_default();
         bytes.extend(taken.into_iter().map(|at| AirByte {
             start_ns: started_ns + at.start_ns,

@@ -58,6 +58,20 @@ impl Avr {
         Ok(())
     }
 
+    /// Sets the horizon as [`Avr::boundary`] would, if there is nothing for it to do.
+    #[inline(always)]
+    pub(super) fn skip_boundary(&mut self, limit: u64, budget: u64) {
+        let horizon = limit.min(self.bus.due);
+        let waiting = self.state.flags.i && self.bus.requests != 0;
+        let busy = self.sleeping || self.bus.stall != 0 || waiting || budget != u64::MAX;
+        if !busy && self.cycles < horizon {
+            if std::mem::take(&mut self.delay) {
+                self.blocked_until = self.instructions + 1;
+            }
+            self.horizon = horizon;
+        }
+    }
+
     /// What happens between two instructions: ticks of peripherals, limits, sleep, interrupts.
     #[inline(never)]
     pub(super) fn boundary<E: Eye>(

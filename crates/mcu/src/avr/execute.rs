@@ -128,10 +128,17 @@ impl Avr {
                 continue;
             }
             let mut exit = Exit::Slow;
-            if !E::OPEN && self.cycles < self.horizon {
+            while !E::OPEN && self.cycles < self.horizon {
                 exit = self.execute(&program, flow, &mut Racing);
-                if exit != Exit::Near {
-                    self.horizon = 0;
+                if exit == Exit::Near {
+                    break;
+                }
+                self.horizon = 0;
+                if exit == Exit::Slow {
+                    exit = self.step_aside(program[usize::from(self.pc)]);
+                    if exit == Exit::Horizon {
+                        self.skip_boundary(limit, budget);
+                    }
                 }
             }
             if exit == Exit::Slow || exit == Exit::Near && self.cycles < self.horizon {
@@ -143,6 +150,42 @@ impl Avr {
                 Exit::Fault => return Err(self.taken_fault()),
             }
         }
+    }
+
+    /// Executes the instruction that the race was left for, if it is one of those that it is left for most: [`Exit::Horizon`]
+    /// then, and [`Exit::Slow`] where it is another.
+    #[inline(always)]
+    fn step_aside(&mut self, op: Op) -> Exit {
+        let at = Place { pc: self.pc, cycles: self.cycles };
+        let length = timing::cycles(op.kind);
+        let register = usize::from(op.a);
+        let behind = |words: u16| Ok(at.pc.wrapping_add(words));
+        let next = match op.kind {
+            Kind::In | Kind::Lds => self.load(op.b, at, &mut Blind).and_then(|value| {
+                self.state.data[register] = value;
+                behind(if op.kind == Kind::In { 1 } else { 2 })
+            }),
+            Kind::Out | Kind::Sts => {
+                let done = self.store(op.b, self.state.data[register], at, length, &mut Blind);
+                done.and_then(|()| behind(if op.kind == Kind::Out { 1 } else { 2 }))
+            }
+            Kind::Bset | Kind::Bclr if op.a == 7 => {
+                let before = std::mem::replace(&mut self.state.flags.i, op.kind == Kind::Bset);
+                self.interrupts_changed(before);
+                behind(1)
+            }
+            Kind::Reti => self.pop_address(at, &mut Blind).inspect(|_| {
+                self.state.flags.i = true;
+                self.delay = true;
+            }),
+            Kind::Sleep => self.sleep(at, &mut Blind).and_then(|()| behind(1)),
+            _ => return Exit::Slow,
+        };
+        let Ok(next) = next else { return Exit::Fault };
+        self.pc = next;
+        self.cycles += length;
+        self.instructions += 1;
+        Exit::Horizon
     }
 
     fn taken_fault(&mut self) -> Fault {

@@ -10,7 +10,6 @@
 //! Power that is lost in the midst of a write leaves the bytes that were clocked in whole, and no other one changed.
 
 use crate::Chip;
-use std::any::Any;
 
 /// Bytes of the memory.
 pub const BYTES: usize = 2048;
@@ -187,9 +186,5 @@ impl Chip for Fm25 {
 
     fn boxed_clone(&self) -> Box<dyn Chip> {
         Box::new(self.clone())
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -336,6 +336,10 @@ impl Peripheral for Adc {
         self.update(context);
     }
 
+    fn interrupts(&self) -> u128 {
+        1 << self.irq
+    }
+
     fn taken(&mut self, irq: u8) {
         if irq == self.irq {
             self.control_a &= !DONE;

@@ -197,6 +197,10 @@ impl Peripheral for Eeprom {
         self.request(context);
     }
 
+    fn interrupts(&self) -> u128 {
+        self.irq.map_or(0, |irq| 1 << irq)
+    }
+
     fn taken(&mut self, irq: u8) {
         self.recheck |= self.irq == Some(irq);
     }

@@ -230,6 +230,10 @@ impl Peripheral for External {
         self.update(context);
     }
 
+    fn interrupts(&self) -> u128 {
+        0b1_1111 << self.irq
+    }
+
     fn taken(&mut self, irq: u8) {
         let Some(number) = irq.checked_sub(self.irq).filter(|number| *number < 5) else { return };
         match number {

@@ -112,6 +112,10 @@ impl Peripheral for Gpio {
         self.write(address, 1, value, context)
     }
 
+    fn interrupts(&self) -> u128 {
+        0
+    }
+
     fn reset(&mut self) {
         self.ddr = 0;
         self.port = 0;

@@ -210,6 +210,10 @@ impl Peripheral for Spi {
         self.update(context);
     }
 
+    fn interrupts(&self) -> u128 {
+        1 << self.irq
+    }
+
     fn taken(&mut self, irq: u8) {
         if irq == self.irq {
             self.flags &= !DONE;

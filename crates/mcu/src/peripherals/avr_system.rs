@@ -128,6 +128,10 @@ impl Peripheral for System {
         Ok(())
     }
 
+    fn interrupts(&self) -> u128 {
+        0
+    }
+
     fn reset(&mut self) {
         for register in self.registers.values_mut() {
             register.value = register.after_reset;

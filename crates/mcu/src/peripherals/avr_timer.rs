@@ -45,8 +45,8 @@ pub struct Timer {
     flags_address: u32,
     /// Overflow, compare A, compare B.
     irqs: [u8; 3],
-    /// Divisors by clock select; 0 stops, 1 to 5 or 7.
-    divisors: &'static [u64],
+    /// Divisors by clock select, as powers of two; 0 stops, 1 to 5 or 7.
+    divisors: &'static [Option<u32>],
     control_a: u8,
     control_b: u8,
     compare: [u16; 2],
@@ -61,12 +61,14 @@ pub struct Timer {
     at: u64,
     /// The cycle of the reset that the prescaler counts from.
     origin: u64,
+    /// What [`Peripheral::due`] tells; counting alone does not move it.
+    due: Option<u64>,
 }
 
-/// Clock select of timers 0 and 1: tables 15-9 and 16-5.
-const PRESCALER: [u64; 6] = [0, 1, 8, 64, 256, 1024];
+/// Clock select of timers 0 and 1: tables 15-9 and 16-5. Off, and 1 to 1024 as powers of two.
+const PRESCALER: [Option<u32>; 6] = [None, Some(0), Some(3), Some(6), Some(8), Some(10)];
 /// Clock select of timer 2: table 18-9.
-const PRESCALER_2: [u64; 8] = [0, 1, 8, 32, 64, 128, 256, 1024];
+const PRESCALER_2: [Option<u32>; 8] = [None, Some(0), Some(3), Some(5), Some(6), Some(7), Some(8), Some(10)];
 
 impl Timer {
     /// TCCRA at `spec.base`; `spec.irq` is the vector of compare A, followed by compare B and overflow. Settings
@@ -93,6 +95,7 @@ impl Timer {
             count: 0,
             at: 0,
             origin: 0,
+            due: None,
         }
     }
 
@@ -141,7 +144,8 @@ impl Timer {
         if self.clears_on_compare() && count <= self.compare[0] { self.compare[0] } else { self.max() }
     }
 
-    fn divisor(&self) -> u64 {
+    /// The prescaler's divisor as a power of two; none while the timer stands still.
+    fn divisor(&self) -> Option<u32> {
         self.divisors[usize::from(self.control_b & 7).min(self.divisors.len() - 1)]
     }
 
@@ -154,13 +158,14 @@ impl Timer {
     /// count (figures 15-8 to 15-11).
     fn advance(&mut self, now: u64, events: &mut Events) {
         let now = now.max(self.at);
-        let divisor = self.divisor();
-        let Some(until) = (now - self.origin).checked_div(divisor) else {
+        let Some(divisor) = self.divisor() else {
             self.at = now;
             return;
         };
-        let mut ticks = until - (self.at - self.origin) / divisor;
+        let until = (now - self.origin) >> divisor;
+        let mut ticks = until - ((self.at - self.origin) >> divisor);
         self.at = now;
+        let before = self.flags;
         while ticks > 0 {
             let last = self.last(self.count);
             let to_zero = u64::from(last - self.count) + 1;
@@ -169,7 +174,7 @@ impl Timer {
                 if count >= self.count && u64::from(count - self.count) < steps && count <= last {
                     if self.listened & !self.flags & flag != 0 {
                         let tick = until - ticks + u64::from(count - self.count) + 1;
-                        events.raise(self.irq(flag), self.origin + tick * divisor);
+                        events.raise(self.irq(flag), self.origin + (tick << divisor));
                     }
                     self.flags |= flag;
                 }
@@ -182,6 +187,19 @@ impl Timer {
                 ticks = ticks.min(ticks % period + period);
             }
         }
+        if self.flags != before {
+            self.plan();
+        }
+    }
+
+    /// Finds anew when it is due, after anything but counting.
+    fn plan(&mut self) {
+        let wanted = (self.mask | self.listened) & !self.flags;
+        self.due = self.divisor().filter(|_| wanted != 0).and_then(|divisor| {
+            let events = self.events().into_iter().filter(|(flag, _)| wanted & flag != 0);
+            let ticks = events.filter_map(|(_, count)| self.ticks_until(count)).min()?;
+            Some(self.origin + ((((self.at - self.origin) >> divisor) + ticks) << divisor))
+        });
     }
 
     fn irq(&self, flag: u8) -> u8 {
@@ -294,6 +312,7 @@ impl Peripheral for Timer {
             Register::Count | Register::CompareA | Register::CompareB => self.set_byte(register, byte, value),
             Register::Other => return Err(self.fault(address, context, "no such register is modelled")),
         }
+        self.plan();
         self.request(context);
         Ok(())
     }
@@ -314,17 +333,7 @@ impl Peripheral for Timer {
     }
 
     fn due(&self) -> Option<u64> {
-        let divisor = self.divisor();
-        let wanted = (self.mask | self.listened) & !self.flags;
-        if divisor == 0 || wanted == 0 {
-            return None;
-        }
-        self.events()
-            .into_iter()
-            .filter(|(flag, _)| wanted & flag != 0)
-            .filter_map(|(_, count)| self.ticks_until(count))
-            .min()
-            .map(|ticks| self.origin + ((self.at - self.origin) / divisor + ticks) * divisor)
+        self.due
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -343,16 +352,22 @@ impl Peripheral for Timer {
                 }
             }
         }
+        self.plan();
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        (self.divisor() != 0).then_some("clkI/O")
+        self.divisor().map(|_| "clkI/O")
+    }
+
+    fn interrupts(&self) -> u128 {
+        self.irqs.iter().fold(0, |all, irq| all | 1 << irq)
     }
 
     fn taken(&mut self, irq: u8) {
         for (flag, own) in [OVERFLOW, COMPARE_A, COMPARE_B].into_iter().zip(self.irqs) {
             if own == irq {
                 self.flags &= !flag;
+                self.plan();
             }
         }
     }
@@ -368,6 +383,7 @@ impl Peripheral for Timer {
         self.count = 0;
         self.at = 0;
         self.origin = 0;
+        self.due = None;
     }
 
     fn reset_by(&mut self, _cause: ResetCause, now: u64) {

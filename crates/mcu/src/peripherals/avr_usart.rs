@@ -263,6 +263,10 @@ impl Peripheral for Usart {
         self.advance(context);
     }
 
+    fn interrupts(&self) -> u128 {
+        0b111 << self.irq
+    }
+
     fn taken(&mut self, irq: u8) {
         if irq == self.irq + 2 {
             self.flags &= !SENT;

@@ -191,6 +191,10 @@ impl Peripheral for Watchdog {
         self.deadline = Some(deadline + self.period());
     }
 
+    fn interrupts(&self) -> u128 {
+        self.irq.map_or(0, |irq| 1 << irq)
+    }
+
     fn taken(&mut self, irq: u8) {
         if self.irq == Some(irq) {
             self.control &= !WDIF;

@@ -19,7 +19,6 @@ pub use packet::{Frame, check_sum};
 use crate::Chip;
 use radio::{Next, Reception, Sending, State, Wake};
 use spi::Access;
-use std::any::Any;
 use std::collections::VecDeque;
 
 /// Bytes of each FIFO.
@@ -192,9 +191,5 @@ impl Chip for Cc2500 {
 
     fn boxed_clone(&self) -> Box<dyn Chip> {
         Box::new(self.clone())
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }

@@ -29,7 +29,6 @@ mod radio;
 use crate::Chip;
 use commands::Registers;
 use radio::{Heard, Sending, State};
-use std::any::Any;
 use std::collections::VecDeque;
 
 /// A byte on the air.
@@ -128,6 +127,12 @@ impl Rfm12b {
         std::mem::take(&mut self.on_air)
     }
 
+    /// Whether [`Rfm12b::take_on_air`] has something to give.
+    #[must_use]
+    pub fn has_sent(&self) -> bool {
+        !self.on_air.is_empty()
+    }
+
     /// A byte goes through the air around the chip, now or later. Bytes may be announced in any order; one whose end is past is
     /// lost. It is received if the receiver is on from its beginning to its end. One that is not `readable` is taken for another
     /// byte (its complement), and never for part of a synchron pattern.
@@ -182,9 +187,5 @@ impl Chip for Rfm12b {
 
     fn boxed_clone(&self) -> Box<dyn Chip> {
         Box::new(self.clone())
-    }
-
-    fn as_any_mut(&mut self) -> &mut dyn Any {
-        self
     }
 }
