@@ -16,8 +16,13 @@ ISR(TIMER1_OVF_vect)
     overflows++;
 }
 
-/* The time to wake has come. */
-EMPTY_INTERRUPT(TIMER1_COMPA_vect)
+/* The counter has met OCR1A: the time to wake may have come. */
+static volatile uint8_t matched;
+
+ISR(TIMER1_COMPA_vect)
+{
+    matched = 1;
+}
 
 /* Overflows, and the counter. Interrupts are off: an overflow since then has its flag up, but was not counted. */
 static uint32_t now(uint16_t *low)
@@ -74,21 +79,25 @@ static int32_t left_until(uint32_t deadline)
     return (int32_t)(deadline - (high << 16 | low));
 }
 
+/* The sampler wakes the part 2500 times a second: what is done each time is as little as can be. */
 uint8_t ws_clock_sleep(uint32_t deadline, const volatile uint8_t *event)
 {
-    for (;;) {
-        cli();
-        if (event != 0 && *event != 0) {
-            break;
-        }
+    cli();
+    OCR1A = (uint16_t)deadline;
+    TIMSK1 = _BV(TOIE1) | _BV(OCIE1A);
+    SMCR = _BV(SE);
+    /* The deadline may be past already, and is never met then. */
+    matched = 1;
+    while (event == 0 || *event == 0) {
         /* A match of an earlier turn of the counter wakes for nothing, once each 4 s. */
-        OCR1A = (uint16_t)deadline;
-        TIMSK1 = _BV(TOIE1) | _BV(OCIE1A);
-        if (left_until(deadline) <= 0) {
+        if (matched && left_until(deadline) <= 0) {
             break;
         }
-        ws_avr_idle();
+        matched = 0;
+        ws_avr_sleep();
+        cli();
     }
+    SMCR = 0;
     TIMSK1 = _BV(TOIE1);
     sei();
     return event != 0 ? *event : 0;
