@@ -45,7 +45,7 @@ static void count_one(uint8_t *counter)
     }
 }
 
-/* Whether the record of that cell is in the caller's buffer: the newest one is, while it is being written. */
+/* Whether the record of that cell is in the caller's buffer: the newest one is, until it was written. */
 static uint8_t in_buffer(const ws_journal *journal, uint8_t cell)
 {
     return journal->writing && cell == journal->cells[journal->count - 1];
@@ -119,6 +119,7 @@ void ws_journal_start(ws_journal *journal)
     journal->count = 0;
     journal->head = 0;
     journal->writing = 0;
+    journal->begun = 0;
     journal->lost = 0;
     journal->damaged = 0;
     for (cell = 0; cell < CELLS && journal->count < WS_JOURNAL_RECORDS; cell++) {
@@ -188,7 +189,7 @@ static void make_room(ws_journal *journal, uint8_t cells)
     }
 }
 
-void ws_journal_append(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t suite, uint8_t alert)
+void ws_journal_hold(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t suite, uint8_t alert)
 {
     uint8_t bytes = ws_message_bytes(WS_KIND_REPORT, suite) + AROUND;
 
@@ -200,14 +201,22 @@ void ws_journal_append(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t
     ws_record_seal(buffer, bytes, LETTER);
     make_room(journal, cells_of(bytes));
     journal->cells[journal->count++] = journal->head;
-    ws_eeprom_begin(place(journal->head), buffer, bytes);
     journal->head += cells_of(bytes);
     journal->writing = buffer;
+    journal->begun = 0;
+}
+
+void ws_journal_append(ws_journal *journal)
+{
+    if (journal->writing && !journal->begun) {
+        journal->begun = 1;
+        ws_eeprom_begin(place(journal->cells[journal->count - 1]), journal->writing, bytes_of(journal->writing[0]));
+    }
 }
 
 uint8_t ws_journal_busy(ws_journal *journal)
 {
-    if (!ws_eeprom_busy()) {
+    if (journal->begun && !ws_eeprom_busy()) {
         journal->writing = 0;
     }
     return journal->writing != 0;
@@ -245,8 +254,11 @@ void ws_journal_acknowledged(ws_journal *journal)
     uint8_t written = bytes;
 
     if (in_buffer(journal, cell)) {
-        ws_eeprom_abandon();
-        written = ws_record_same(place(cell), journal->writing, bytes);
+        written = 0;
+        if (journal->begun) {
+            ws_eeprom_abandon();
+            written = ws_record_same(place(cell), journal->writing, bytes);
+        }
         journal->head = cell + touched(written);
         journal->writing = 0;
     }

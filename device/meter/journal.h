@@ -6,8 +6,9 @@
  *    1   4  n
  *    5  len the message: 16, 36, 112 or 144 bytes, as the suite says
  *  5+len 4  CRC-32 of "WSJ1" and all bytes before it
- * It is valid or it is not there: what a cut or an abandonment leaves has no fitting check. Records are written in the background,
- * straight from the caller's buffer, in the order of addresses; they begin at multiples of 9 bytes and do not wrap. A
+ * It is valid or it is not there: what a cut or an abandonment leaves has no fitting check. The newest record is held in the
+ * caller's buffer alone until it is to be written: an acknowledgement that comes before spares all of that. Records are written
+ * in the background, straight from that buffer, in the order of addresses; they begin at multiples of 9 bytes and do not wrap. A
  * record is done once one of its last 16 bytes is not what it was: one byte write. The order of records is that of n.
  *
  * The memory is written round and round. Where there is no room, the oldest measurement is dropped, and counted; an alert only
@@ -38,12 +39,14 @@ typedef struct {
     uint8_t head;
     /* The byte that marks a record as done, while it is being written. */
     uint8_t mark;
-    /* The buffer of the newest record, while it is being written; else a null pointer. */
+    /* The buffer of the newest record, while it is held or being written; else a null pointer. */
     const uint8_t *writing;
     /* Measurements dropped for want of room, and records that were valid and are not any more: 255 is 255 or more. The caller
      * sets them to 0 when it likes. */
     uint8_t lost;
     uint8_t damaged;
+    /* Whether the newest record is being written. */
+    uint8_t begun;
 } ws_journal;
 
 /* A record that waits. */
@@ -60,32 +63,35 @@ typedef struct {
  * out: journal, which stays where it is from now on. */
 void ws_journal_start(ws_journal *journal);
 
-/* Begins to write a record in the background. Waits for what is being written before, and one byte write for each record that is
- * dropped.
+/* Takes a record in, held in the buffer. Waits for one byte write for each record that is dropped.
  *
  * in:     buffer: the message at WS_JOURNAL_MESSAGE, as long as message.h has it for a report. n: above all before. suite: 0 to 4. alert:
- *         0 or 1. No append is under way (ws_journal_busy).
+ *         0 or 1. None is held, and no append is under way (ws_journal_busy).
  * in/out: buffer: what is around the message is filled in. It must stay as it is until ws_journal_busy returns 0. */
-void ws_journal_append(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t suite, uint8_t alert);
+void ws_journal_hold(ws_journal *journal, uint8_t *buffer, uint32_t n, uint8_t suite, uint8_t alert);
 
-/* Whether an append is under way. Once this returns 0, the record stands, and the buffer is free. */
+/* Begins to append the record that is held, in the background, where there is one. Waits for what is being written before. */
+void ws_journal_append(ws_journal *journal);
+
+/* Whether a record is held, or an append under way. Once this returns 0, the record stands, and the buffer is free. */
 uint8_t ws_journal_busy(ws_journal *journal);
 
-/* The oldest record that waits, also one whose append is under way. Looks at its check, and goes to the next one where that does
+/* The oldest record that waits, also one that is held or whose append is under way. Looks at its check, and goes to the next one where that does
  * not fit: to be called before each sending, and before the report is taken for acknowledged.
  *
  * out: report. Returns 1; 0, and nothing, where none waits. */
 uint8_t ws_journal_oldest(ws_journal *journal, ws_journal_report *report);
 
-/* Copies len bytes of the oldest record's message from offset: from EEPROM, or from the buffer while the append is under way.
+/* Copies len bytes of the oldest record's message from offset: from EEPROM, or from the buffer while ws_journal_busy.
  *
- * in: ws_journal_oldest has returned 1, and no record was appended or acknowledged since. out overlaps nothing. */
+ * in: ws_journal_oldest has returned 1, and no record was taken in or acknowledged since. out overlaps nothing. */
 void ws_journal_read(ws_journal *journal, uint8_t offset, uint8_t *out, uint8_t len);
 
-/* The oldest record was acknowledged: it waits no more. Gives up its append where that is still under way (its buffer is free then),
- * else marks the record in the background: one byte write, for which it waits until an append under way is at its end.
+/* The oldest record was acknowledged: it waits no more. Where it is held, nothing of it is written; where its append is under way,
+ * that is given up (its buffer is free then); else the record is marked in the background: one byte write, for which it waits until an
+ * append under way is at its end.
  *
- * in: ws_journal_oldest has returned 1, and no record was appended or acknowledged since. */
+ * in: ws_journal_oldest has returned 1, and no record was taken in or acknowledged since. */
 void ws_journal_acknowledged(ws_journal *journal);
 
 #endif

@@ -37,6 +37,10 @@ AT(acknowledged_number, 52);
 #define TENTH (WS_CLOCK_TICKS / 10)
 #define ATTEMPTS_MAX 6
 
+/* How long a report that was sent waits for its acknowledgement before the journal begins to write it: a collector that hears it
+ * answers within half of that. */
+#define HOLD (WS_CLOCK_TICKS / 25)
+
 /* How long the loop waits for the journal while something is to be sealed. */
 #define POLL (WS_CLOCK_TICKS / 50)
 
@@ -162,7 +166,7 @@ static int take_number(ws_meter *meter, uint32_t *number)
     return 0;
 }
 
-/* Seals a report, and gives it to the journal, no append of which is under way.
+/* Seals a report, and gives it to the journal, which is not busy.
  *
  * in/out: plain: what the type has to say, from byte 6; wiped. Returns whether the journal has it. */
 static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
@@ -191,7 +195,7 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
         return 0;
     }
     meter->status->number = header.number;
-    ws_journal_append(&meter->journal, meter->buffer, header.number, header.suite, type == ALERT);
+    ws_journal_hold(&meter->journal, meter->buffer, header.number, header.suite, type == ALERT);
     meter->appending = header.number;
     /* The journal counts to 255. */
     meter->status->lost += meter->journal.lost;
@@ -490,10 +494,13 @@ static void command(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t hea
     const uint32_t m = ws_message_read_32(plain);
     const uint32_t last = ws_message_read_32(meter->settings.m);
 
-    if (m < last) {
+    /* Who replays the last command all the time cannot have numbers used up, and with them the EEPROM, for more than one answer a
+     * second. */
+    if (m < last || (m == last && heard_s == meter->answered_s)) {
         meter->status->refused++;
         return;
     }
+    meter->answered_s = heard_s;
     if (m == last) {
         meter->status->repeated++;
         answer(meter, plain);
@@ -504,6 +511,7 @@ static void command(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t hea
     }
     answer(meter, plain);
     if (plain[WS_COMMAND_CODE] == WS_COMMAND_REBOOT) {
+        ws_journal_append(&meter->journal);
         while (ws_eeprom_busy()) {
             ws_clock_sleep(ws_clock_ticks() + POLL, 0);
         }
@@ -585,6 +593,7 @@ static WS_NOINLINE void hear(ws_meter *meter, uint32_t deadline)
 
 void ws_meter_turn(ws_meter *meter)
 {
+    const uint16_t sent = meter->status->sent;
     uint32_t deadline;
     uint8_t to_seal;
 
@@ -602,6 +611,15 @@ void ws_meter_turn(ws_meter *meter)
     deadline = to_seal ? ws_clock_ticks() + POLL : (ws_clock_seconds() + 1) * WS_CLOCK_TICKS;
     if (send_oldest(meter) && later(deadline, meter->send_at)) {
         deadline = meter->send_at;
+    }
+    if (meter->status->sent != sent && meter->sending.number == meter->appending) {
+        const uint32_t held_until = ws_clock_ticks() + HOLD;
+
+        if (to_seal || later(deadline, held_until)) {
+            deadline = held_until;
+        }
+    } else {
+        ws_journal_append(&meter->journal);
     }
     hear(meter, deadline);
 }

@@ -1,7 +1,7 @@
 /* The secure meter: measures, seals, keeps, sends until it is acknowledged, and takes commands (docs/protocol.md).
  *
- * One loop: a measurement that is due is sealed and given to the journal, which keeps it in the background; the oldest
- * report is sent; then the radio listens until there is something to do. The radio is never asleep. Each turn of the loop ends
+ * One loop: a measurement that is due is sealed and given to the journal; the oldest report is sent; then the radio listens until
+ * there is something to do. What is not acknowledged soon, or cannot be sent yet, the journal writes in the background. The radio is never asleep. Each turn of the loop ends
  * within a second, but for sealing and opening, and feeds the watchdog.
  *
  * After each start there is an alert with the cause of the reset, whatever it was: of a new meter, too. There is none where the
@@ -102,7 +102,9 @@ typedef struct {
     /* The second when the next measurement is due, and what makes the time of seconds. */
     uint32_t due_s;
     uint32_t time_base;
-    /* The report that is being appended to the journal, or 0. */
+    /* When a command was last answered: the second. */
+    uint32_t answered_s;
+    /* The report that the journal holds or appends, or 0. */
     uint32_t appending;
     /* The report that is sent, number 0 for none; when it is sent next, and how often it was. */
     ws_message_header sending;

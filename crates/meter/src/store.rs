@@ -56,6 +56,7 @@ struct JournalState {
     writing: *const u8,
     lost: u8,
     damaged: u8,
+    begun: u8,
 }
 
 /// `ws_journal_report`: a record that waits.
@@ -83,7 +84,8 @@ mod c {
         pub fn ws_settings_start(settings: *mut Settings) -> c_int;
         pub fn ws_settings_keep(settings: *mut Settings) -> c_int;
         pub fn ws_journal_start(journal: *mut JournalState);
-        pub fn ws_journal_append(journal: *mut JournalState, buffer: *mut u8, n: u32, suite: u8, alert: u8);
+        pub fn ws_journal_hold(journal: *mut JournalState, buffer: *mut u8, n: u32, suite: u8, alert: u8);
+        pub fn ws_journal_append(journal: *mut JournalState);
         pub fn ws_journal_busy(journal: *mut JournalState) -> u8;
         pub fn ws_journal_oldest(journal: *mut JournalState, report: *mut Report) -> u8;
         pub fn ws_journal_read(journal: *mut JournalState, offset: u8, out: *mut u8, len: u8);
@@ -162,22 +164,35 @@ impl Journal {
             writing: std::ptr::null(),
             lost: 0xa5,
             damaged: 0xa5,
+            begun: 0xa5,
         });
         // SAFETY: the structure is C's, and stays where it is, in its box.
         unsafe { c::ws_journal_start(&mut *state) };
         Journal { state, buffer: Box::new([0xa5; BUFFER]) }
     }
 
-    /// `ws_journal_append`.
+    /// `ws_journal_hold`.
     ///
     /// # Panics
-    /// Panics where an append is under way: its buffer is not free.
-    pub fn append(&mut self, n: u32, suite: u8, alert: bool, message: &[u8]) {
-        assert!(!self.busy(), "an append is under way");
+    /// Panics where a record is held, or an append under way: the buffer is not free.
+    pub fn hold(&mut self, n: u32, suite: u8, alert: bool, message: &[u8]) {
+        assert!(!self.busy(), "the buffer is not free");
         self.buffer.fill(0xa5);
         self.buffer[MESSAGE..MESSAGE + message.len()].copy_from_slice(message);
         // SAFETY: started; the buffer is in its box, and is not touched before busy() is false.
-        unsafe { c::ws_journal_append(&mut *self.state, self.buffer.as_mut_ptr(), n, suite, alert.into()) }
+        unsafe { c::ws_journal_hold(&mut *self.state, self.buffer.as_mut_ptr(), n, suite, alert.into()) }
+    }
+
+    /// `ws_journal_append`.
+    pub fn append(&mut self) {
+        // SAFETY: started; the buffer stays as hold() has left it.
+        unsafe { c::ws_journal_append(&mut *self.state) }
+    }
+
+    /// Whether a record is held and not being written.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        !self.state.writing.is_null() && self.state.begun == 0
     }
 
     /// `ws_journal_busy`.
@@ -218,7 +233,7 @@ impl Journal {
         unsafe { c::ws_journal_acknowledged(&mut *self.state) }
     }
 
-    /// The numbers of the records that wait, as they are in the memory; the last one's from the buffer while it is being written.
+    /// The numbers of the records that wait, as they are in the memory; the last one's from the buffer while it is held or being written.
     #[must_use]
     pub fn waiting(&self) -> Vec<u32> {
         let image = eeprom(|eeprom| *eeprom.image());

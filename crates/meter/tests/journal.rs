@@ -41,7 +41,7 @@ struct Meter {
     waiting: Vec<Kept>,
     /// Those of which the power failed in the midst of their append or of their mark: they may wait or not.
     either: BTreeSet<u32>,
-    /// The append or the marks under way.
+    /// The record that is held, the append or the marks under way.
     under_way: Vec<u32>,
     last_n: u32,
     /// What the collector has taken.
@@ -98,14 +98,32 @@ impl Meter {
 
     /// What was under way is at its end, if it is.
     fn settle(&mut self) {
-        if !is_off() && !eeprom(|eeprom| eeprom.busy()) {
+        if !is_off() && !eeprom(|eeprom| eeprom.busy()) && !self.journal.holds() {
             self.under_way.clear();
         }
     }
 
-    /// A new report; waits for the append before it.
+    /// A new report, whose append begins at once.
     fn append(&mut self, suite: u8, alert: bool) {
+        self.hold(suite, alert);
+        self.begin();
+    }
+
+    /// The append of the report that is held begins, if one is.
+    fn begin(&mut self) {
+        if !is_off() && self.journal.holds() {
+            self.journal.append();
+            if !is_off() {
+                // It begins when all marks are kept.
+                self.under_way = vec![self.last_n];
+            }
+        }
+    }
+
+    /// A new report; waits for the append before it.
+    fn hold(&mut self, suite: u8, alert: bool) {
         while !is_off() && self.journal.busy() {
+            self.begin();
             eeprom(|eeprom| eeprom.advance(1));
         }
         self.settle();
@@ -114,7 +132,7 @@ impl Meter {
         }
         self.last_n += 1;
         let (n, before) = (self.last_n, self.journal.lost_and_damaged().0);
-        self.journal.append(n, suite, alert, &message(n, suite));
+        self.journal.hold(n, suite, alert, &message(n, suite));
         let lost = self.journal.lost_and_damaged().0.wrapping_sub(before);
         // Measurements are dropped, alerts only if that was not enough.
         let numbers = self.journal.waiting();
@@ -134,10 +152,9 @@ impl Meter {
         assert_eq!(self.waiting.len() + 1, self.journal.count(), "{}", self.what);
         let dropped: Vec<_> = gone.iter().map(|kept| kept.n).collect();
         self.waiting.push(Kept { n, suite, alert });
-        if is_off() {
+        if is_off() || eeprom(|eeprom| eeprom.busy()) {
             self.under_way.extend(dropped);
         } else {
-            // The append begins when all marks are kept.
             self.under_way.clear();
         }
         self.under_way.push(n);
@@ -163,15 +180,21 @@ impl Meter {
             return;
         }
         self.settle();
+        let held = self.journal.holds().then_some(self.last_n);
         self.journal.acknowledged();
         self.waiting.remove(0);
+        if held == Some(report.n) {
+            // Nothing of it was written, and nothing is.
+            self.under_way.retain(|&n| n != report.n);
+            return;
+        }
         if self.under_way.first() == Some(&report.n) {
             // Given up: it is no record, and needs no mark unless all of it was written; or the power failed meanwhile.
             self.under_way.clear();
         }
         // Beside an append that goes on, the mark waited for that.
         if is_off() || eeprom(|eeprom| eeprom.busy()) {
-            self.under_way.retain(|_| is_off());
+            self.under_way.retain(|&n| is_off() || held == Some(n));
             self.under_way.push(report.n);
         }
     }
@@ -179,8 +202,10 @@ impl Meter {
     /// So many turns of a meter's life, or until the power fails.
     fn live(&mut self, rng: &mut Rng, turns: u32, suites: Range<u8>) {
         for _ in 0..turns {
-            match rng.u8(..8) {
-                0..3 => self.append(rng.u8(suites.clone()), rng.u8(..8) == 0),
+            match rng.u8(..10) {
+                0 | 1 => self.append(rng.u8(suites.clone()), rng.u8(..8) == 0),
+                2 => self.hold(rng.u8(suites.clone()), rng.u8(..8) == 0),
+                8 => self.begin(),
                 3..6 => self.send(rng.u8(..4) > 0),
                 _ => {
                     let writes = if rng.bool() { rng.u64(..4) } else { rng.u64(..160) };
@@ -262,6 +287,38 @@ fn an_early_acknowledgement_saves_writes() {
     assert!(most <= Some(1000 / 40 + 1), "{most:?} writes of a byte");
     meter.finish();
     assert_eq!(meter.taken, (1..=1000).collect::<Vec<_>>());
+}
+
+/// One that comes before the append has begun spares all of it; and what is held is not kept.
+#[test]
+fn what_is_acknowledged_while_it_is_held_is_never_written() {
+    let mut meter = Meter::new(1, "held".into());
+    meter.append(1, false);
+    eeprom(|eeprom| eeprom.advance(u64::MAX));
+    meter.settle();
+    meter.send(true);
+    eeprom(|eeprom| eeprom.advance(u64::MAX));
+    meter.settle();
+    let before = byte_writes();
+    for _ in 0..1000 {
+        meter.hold(4, false);
+        assert!(meter.journal.busy());
+        meter.send(true);
+        assert!(!meter.journal.busy());
+    }
+    assert_eq!(byte_writes(), before);
+    // Behind one that waits, it is neither sent nor written by itself.
+    meter.append(1, false);
+    eeprom(|eeprom| eeprom.advance(u64::MAX));
+    meter.settle();
+    meter.hold(1, true);
+    eeprom(|eeprom| eeprom.advance(u64::MAX));
+    meter.settle();
+    assert!(meter.journal.busy());
+    assert_eq!(meter.journal.waiting(), [1002, 1003]);
+    meter.start();
+    assert_eq!(meter.waiting.iter().map(|kept| kept.n).collect::<Vec<_>>(), [1002]);
+    meter.finish();
 }
 
 const TORN: [Torn; 5] = [Torn::Old, Torn::New, Torn::Value(0x00), Torn::Value(0xff), Torn::Unstable];

@@ -18,7 +18,8 @@ fn wear(suite: u8, len: usize, written: Option<u64>) -> (f64, f64) {
         // Random, as ciphertext is: what is given up must not look like more than was written.
         let mut rng = fastrand::Rng::with_seed(n.into());
         let message: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(len).collect();
-        journal.append(n, suite, false, &message);
+        journal.hold(n, suite, false, &message);
+        journal.append();
         eeprom(|eeprom| eeprom.advance(written.unwrap_or(u64::MAX)));
         assert_eq!(journal.busy(), written.is_some());
         assert_eq!(journal.oldest().map(|report| report.n), Some(n));

@@ -127,7 +127,7 @@ fn commands_of_the_past_do_nothing_and_the_last_is_only_answered_again() {
         world.run(SECOND_NS);
         world.command(Command::SetTime { time_s: 1000 });
         world.command(Command::Configure { interval_s: 9, suite });
-        world.run(SECOND_NS / 2);
+        world.run(3 * SECOND_NS / 2);
         world.until_it_listens();
         let old = world.forged(Kind::Command, suite, 1, &Command::SetTime { time_s: 77 }.to_bytes(1));
         let last =
@@ -150,6 +150,18 @@ fn commands_of_the_past_do_nothing_and_the_last_is_only_answered_again() {
         );
         assert_eq!(after.0.number, before.0.number + 1);
         assert_eq!(after.1, before.1);
+
+        // Who replays it all the time has one answer a second for it.
+        let from_ns = world.now_ns;
+        while world.now_ns < from_ns + 5 * SECOND_NS {
+            for packet in &last {
+                world.until_it_listens();
+                world.whisper(packet);
+            }
+            world.run(SECOND_NS / 50);
+        }
+        let repeated = state(&world).0.repeated - after.0.repeated;
+        assert!((4..=6).contains(&repeated), "{suite}: {repeated} answers in 5 s");
 
         // A restart forgets none of it.
         world.cut_power(Torn::Old, SECOND_NS, Cause::External);

@@ -3,6 +3,7 @@
 mod attacks;
 mod cuts;
 mod speed;
+mod wear;
 mod world;
 
 use wire::meter::{Cause as Told, Command, Outcome, Status as Page, Suite};
@@ -37,8 +38,9 @@ fn every_suite_delivers_measurements() {
         assert_eq!((status.resent, status.refused, status.waiting, status.faults), (0, 0, 0, 0), "{suite}");
         assert_eq!((status.voltage, status.current), (2300, 1000), "{suite}");
         assert_eq!(status.acknowledged_number, world.reports.last().expect("one").report.n);
-        // An acknowledgement takes less time than the journal: nothing was kept.
+        // An acknowledgement comes before the journal begins to write: nothing was kept.
         assert_eq!((status.abandoned, status.kept_number), (13, 0), "{suite}");
+        assert!(world.meter.eeprom().writes()[256..].iter().all(|&writes| writes == 0), "{suite}");
     }
 }
 
