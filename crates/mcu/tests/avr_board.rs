@@ -4,7 +4,6 @@ mod avr;
 
 use avr::{ATMEGA328P, machine};
 use mcu::{Chip, Fault, Machine, Observer, Pin, PinEdge, Signal, Stop, Until, Wiring};
-use std::any::Any;
 
 /// Answers each byte with the one before it plus one; after its third byte it pulls its output low until it is selected
 /// again.

@@ -9,7 +9,6 @@ mod avr;
 use avr::{ATMEGA328P, program};
 use mcu::{Chip, Image, Machine, Part, Pin, Until, Wiring, new_machine};
 use oracle::simavr::Simavr;
-use std::any::Any;
 
 /// SplitMix64.
 struct Random(u64);

@@ -1,7 +1,6 @@
 //! What is around an MSP430F5438A: levels and edges at its ports, a chip on its SPI, and sleep that somebody attends.
 
 use mcu::{Chip, Machine, Part, Pin, Stop, Until, Wiring, new_machine};
-use std::any::Any;
 
 const PC: u32 = 0x2000;
 const ISR: u32 = 0x2200;
