@@ -127,12 +127,6 @@ impl Modelled {
         &self.setup
     }
 
-    /// Its firmware.
-    #[must_use]
-    pub fn firmware(&self) -> &Arc<Firmware> {
-        &self.firmware
-    }
-
     /// The microcontroller.
     #[must_use]
     pub fn machine(&self) -> &dyn Machine {

@@ -10,7 +10,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wire::meter::{Collector, Command, Identity, Kind, MeterState, Policy, Provision, Setup, Suite};
+use wire::meter::{Collector, Command, Identity, MeterState, Policy, Provision, Setup, Suite};
 use world::modelled::{Firmware, PHASE};
 use world::pair::{Computing, Outcome, Pair, Watch};
 
@@ -97,7 +97,6 @@ impl Trial {
                     self.delivered.push(n);
                 }
                 Outcome::Answer(..) => self.answers += 1,
-                Outcome::Command(_) => {}
             }
         }
         // GCM's messages begin with n. Byte 1 of a packet has the kind and, where it is one of several, which piece.
@@ -144,8 +143,6 @@ impl Trial {
         let lost = self.lost_before + self.lost;
         assert!(missing.len() <= lost as usize, "{what}: kept, but not delivered: {missing:?}, {lost} lost");
         self.kept.retain(|&n| n > newest);
-        let newest = self.delivered.last().copied();
-        self.messages.retain(|(kind, n), _| *kind != Kind::Report as u8 || Some(*n) >= newest);
     }
 
     /// Commands that come to the meter now and then: they write settings, and are answered.

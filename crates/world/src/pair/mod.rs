@@ -41,8 +41,6 @@ pub enum Outcome {
     Report(Box<Accepted>, u64),
     /// An answer, and when its last packet had been heard.
     Answer(Box<Answered>, u64),
-    /// A transmission of the collector began: a command's first packet, and when.
-    Command(u64),
 }
 
 /// The two.
@@ -57,7 +55,7 @@ pub struct Pair {
     /// Bytes of the meter that end later than it has lived to.
     coming: VecDeque<AirByte>,
     /// Packets of the collector that have not begun, and when they may.
-    to_send: VecDeque<(u64, Vec<u8>, bool)>,
+    to_send: VecDeque<(u64, Vec<u8>)>,
     /// Until when the collector's radio is at work.
     busy_ns: u64,
     outcomes: Vec<Outcome>,
@@ -161,22 +159,20 @@ impl Pair {
                 let plain = report.suite == Suite::None;
                 let took_ns = if plain { 0 } else { self.computing.open_ns + self.computing.acknowledge_ns };
                 if let Ok(acknowledgement) = self.collector.stored(report.meter, report.report.n) {
-                    self.queue(acknowledgement, end_ns + took_ns, false);
+                    self.queue(acknowledgement, end_ns + took_ns);
                 }
                 self.outcomes.push(Outcome::Report(report, end_ns));
             }
             Heard::Again(acknowledgement) => {
-                self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns, false);
+                self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns);
             }
             Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
             Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
         }
     }
 
-    fn queue(&mut self, transmission: Transmission, from_ns: u64, command: bool) {
-        for (index, packet) in transmission.packets.into_iter().enumerate() {
-            self.to_send.push_back((from_ns, packet, command && index == 0));
-        }
+    fn queue(&mut self, transmission: Transmission, from_ns: u64) {
+        self.to_send.extend(transmission.packets.into_iter().map(|packet| (from_ns, packet)));
     }
 
     /// What the collector wants sent, and the packets whose time is here.
@@ -185,20 +181,17 @@ impl Pair {
         for due in self.collector.due(now_ns / 1_000_000, &mut self.rng) {
             match due {
                 Due::Save(state) => self.collector.saved(state.meter, state.revision),
-                Due::Send(transmission) => self.queue(transmission, now_ns + self.computing.seal_ns, true),
+                Due::Send(transmission) => self.queue(transmission, now_ns + self.computing.seal_ns),
             }
         }
-        while let Some((from_ns, _, _)) = self.to_send.front() {
+        while let Some((from_ns, _)) = self.to_send.front() {
             let start_ns = (from_ns + TURNAROUND_NS).max(self.busy_ns);
             // A byte must be announced before it begins.
             if start_ns > now_ns + 2 * STEP_NS {
                 break;
             }
             let start_ns = start_ns.max(now_ns + 1);
-            let Some((_, packet, command)) = self.to_send.pop_front() else { break };
-            if command {
-                self.outcomes.push(Outcome::Command(start_ns));
-            }
+            let Some((_, packet)) = self.to_send.pop_front() else { break };
             let bytes = self.radio.send(&packet, start_ns);
             let started_ns = self.meter.started_ns().unwrap_or_default();
             self.busy_ns = bytes.last().map_or(start_ns, |byte| byte.end_ns) + TURNAROUND_NS;

@@ -92,9 +92,7 @@ pub struct MeterRow {
 pub struct Attacks {
     /// Packets sent, by what was done to them.
     pub sent: BTreeMap<&'static str, u64>,
-    /// Accepted with a suite that protects: always 0, or the run fails.
-    pub accepted: u64,
-    /// Accepted with suite `none`.
+    /// Accepted with suite `none`. One with another suite ends the run ([`Ledger`](super::ledger::Ledger)).
     pub accepted_unprotected: u64,
 }
 

@@ -117,7 +117,6 @@ fn tables(outcome: &StreetOutcome) -> String {
         let rows = [
             ("heard by the collector and nothing new", collector.attacks_ignored),
             ("delivered as its maker had sent them", collector.attacks_delivered),
-            ("accepted", attacks.accepted),
             ("accepted with suite none", attacks.accepted_unprotected),
         ];
         for (what, number) in rows {

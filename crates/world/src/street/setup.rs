@@ -192,7 +192,6 @@ fn outcome(scenario: &StreetScenario, mut street: Street, wall_s: f64) -> Street
         collector: street.endpoint.counts,
         attacks: Attacks {
             sent: street.attacker.as_ref().map(sent).unwrap_or_default(),
-            accepted: 0,
             accepted_unprotected: street.ledger.unprotected,
         },
     }
