@@ -1,0 +1,172 @@
+//! The meter as a process of the host (`make -C device TARGET=posix APP=meter`) against `wire`'s collector, over UDP on loopback.
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::net::{SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Process, Stdio};
+use std::time::{Duration, Instant};
+use wire::meter::{
+    Accepted, Answered, Cause, Collector, Command, Content, Due, Heard, Identity, MeterState, Outcome, Policy,
+    Provision, Setup, Suite, Transmission,
+};
+
+const METER: u16 = 5;
+/// Before each packet: what it is, and a strength that nobody knows (`docs/collector.md`, "UDP").
+const BEFORE: [u8; 4] = [b'W', b'S', b'1', 127];
+/// What its sampler has at the peaks, in steps, and what a step is.
+const PEAKS: (f64, f64) = (400.0, 100.0);
+const STEP_UV: u32 = 800_000;
+const STEP_UA: u32 = 200_000;
+
+fn built(out: &Path) -> PathBuf {
+    let device = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../device");
+    let made = Process::new("make")
+        .arg("-C")
+        .arg(device)
+        .args(["TARGET=posix", "APP=meter"])
+        .arg(format!("OUT={}", out.display()))
+        .output()
+        .expect("make is there");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    out.join("posix/portable/meter")
+}
+
+/// The process, which does not outlive the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// The collector, and the socket that it is behind.
+struct Gateway {
+    socket: UdpSocket,
+    meter: Option<SocketAddr>,
+    collector: Collector,
+    rng: StdRng,
+    begun: Instant,
+    reports: Vec<Accepted>,
+    answers: Vec<Answered>,
+}
+
+impl Gateway {
+    fn now_ms(&self) -> u64 {
+        1_800_000_000_000 + self.begun.elapsed().as_millis() as u64
+    }
+
+    fn send(&self, transmission: &Transmission) {
+        let Some(meter) = self.meter else { return };
+        for packet in &transmission.packets {
+            let datagram = [&BEFORE[..], packet].concat();
+            self.socket.send_to(&datagram, meter).expect("loopback takes it");
+        }
+    }
+
+    /// Lives until something is so, at most so long; whether it is.
+    fn until(&mut self, limit: Duration, done: impl Fn(&Gateway) -> bool) -> bool {
+        let end = Instant::now() + limit;
+        while Instant::now() < end && !done(self) {
+            for due in self.collector.due(self.now_ms(), &mut self.rng) {
+                match due {
+                    Due::Save(state) => self.collector.saved(state.meter, state.revision),
+                    Due::Send(transmission) => self.send(&transmission),
+                }
+            }
+            let mut datagram = [0; 128];
+            let Ok((len, from)) = self.socket.recv_from(&mut datagram) else { continue };
+            let packet = datagram[..len].strip_prefix(&BEFORE).expect("a packet of the meter");
+            self.meter = Some(from);
+            match self.collector.hear(packet, self.now_ms()) {
+                Heard::Report(report) => {
+                    let stored = self.collector.stored(report.meter, report.report.n);
+                    self.send(&stored.expect("a report that it has"));
+                    self.reports.push(*report);
+                }
+                Heard::Again(acknowledgement) => self.send(&acknowledgement),
+                Heard::Answer(answer) => self.answers.push(*answer),
+                Heard::Piece => {}
+                heard => panic!("{heard:?}"),
+            }
+        }
+        done(self)
+    }
+
+    fn alerts(&self) -> Vec<Cause> {
+        let alert = |report: &Accepted| match report.report.content {
+            Content::Alert(alert) => Some(alert.cause),
+            Content::Measurement(_) => None,
+        };
+        self.reports.iter().filter_map(alert).collect()
+    }
+
+    fn powers_w(&self) -> Vec<i16> {
+        let power = |report: &Accepted| match report.report.content {
+            Content::Measurement(measurement) => Some(measurement.power_w),
+            Content::Alert(_) => None,
+        };
+        self.reports.iter().filter_map(power).collect()
+    }
+}
+
+#[test]
+fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let program = built(&folder);
+    let mut rng = StdRng::seed_from_u64(1);
+    let identity = Identity::generate(&mut rng);
+    let setup = Setup {
+        meter: METER,
+        address: 0x45,
+        collector_address: 0x41,
+        channel: 212,
+        power: 0,
+        interval_s: 1,
+        suite: Suite::Aes128Gcm,
+        voltage_uv: STEP_UV,
+        current_ua: STEP_UA,
+        phase: 0,
+    };
+    let provision = Provision::generate(setup, identity.public(), &mut rng);
+    let files = ["flash", "eeprom"].map(|name| folder.join(format!("posix-meter.{name}")));
+    std::fs::write(&files[0], &provision.flash()[..]).expect("written");
+    std::fs::write(&files[1], &provision.eeprom()[..]).expect("written");
+    let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
+    collector.add(provision.record(), MeterState::new(&provision.record())).expect("the first meter");
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    socket.set_read_timeout(Some(Duration::from_millis(5))).expect("a timeout");
+    let address = socket.local_addr().expect("bound").to_string();
+    let meter = Process::new(program).args(&files).arg(address).stdin(Stdio::null()).spawn();
+    let _meter = Running(meter.expect("it starts"));
+    let mut gateway = Gateway {
+        socket,
+        meter: None,
+        collector,
+        rng,
+        begun: Instant::now(),
+        reports: Vec::new(),
+        answers: Vec::new(),
+    };
+
+    // An alert at once, a measurement a second.
+    assert!(gateway.until(Duration::from_secs(20), |gateway| gateway.powers_w().len() >= 2));
+    assert_eq!(gateway.alerts(), [Cause::PowerOn]);
+    // Mean of the product of two sines in phase.
+    let power_w = PEAKS.0 * PEAKS.1 / 2.0 * f64::from(STEP_UV) * f64::from(STEP_UA) * 1e-12;
+    for measured_w in gateway.powers_w() {
+        assert!((f64::from(measured_w) - power_w).abs() < 0.01 * power_w, "{measured_w} W of {power_w} W");
+    }
+
+    // What it is told to it does, also to begin anew: with the numbers behind those before.
+    gateway.collector.command(METER, Command::ReadStatus { page: 0 }).expect("there is room");
+    assert!(gateway.until(Duration::from_secs(20), |gateway| !gateway.answers.is_empty()));
+    assert!(gateway.answers[0].answer.status(0).is_some());
+    gateway.collector.command(METER, Command::Reboot).expect("there is room");
+    assert!(gateway.until(Duration::from_secs(20), |gateway| gateway.alerts().len() == 2));
+    assert_eq!(gateway.alerts(), [Cause::PowerOn, Cause::Commanded]);
+    assert_eq!(gateway.answers[1].answer.outcome, Outcome::Done);
+    assert!(gateway.reports.is_sorted_by(|one, other| one.report.n < other.report.n));
+}

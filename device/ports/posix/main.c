@@ -1,0 +1,108 @@
+/* An app as a process of the host: meter PROVISION EEPROM ADDRESS:PORT.
+ *
+ * PROVISION is a file of the 176 bytes that a part has in flash, EEPROM one of the 1024 that it has there, written in place; packets
+ * are UDP datagrams to and from the collector at ADDRESS:PORT, IPv4 (docs/collector.md, "UDP"). The main function of the app is
+ * compiled as ws_main. A reset executes the same file again, so it is started by its path, with the cause behind its arguments. */
+#include "posix.h"
+
+#include "../../drivers/board.h"
+#include "../../drivers/clock.h"
+#include "../../drivers/reset.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define ARGUMENTS 4
+#define WATCHDOG_S 8u
+
+int ws_main(void);
+
+extern char **environ;
+
+/* The arguments of the next process: the same, and the cause's digit. */
+static char *again[ARGUMENTS + 2];
+static char next_cause[2];
+static uint8_t cause = WS_RESET_POWER_ON;
+
+static uint8_t watched;
+static volatile uint32_t fed_s;
+
+void ws_posix_give_up(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+void ws_posix_restart(uint8_t why)
+{
+    /* Handlers do not outlive it, timers do. */
+    static const struct itimerval never;
+
+    setitimer(ITIMER_REAL, &never, 0);
+    next_cause[0] = (char)('0' + why);
+    again[ARGUMENTS] = next_cause;
+    execve(again[0], again, environ);
+    _exit(1);
+}
+
+void ws_posix_watch(void)
+{
+    if (watched && ws_clock_seconds() - fed_s > WATCHDOG_S) {
+        ws_posix_restart(WS_RESET_WATCHDOG);
+    }
+}
+
+void ws_board_start(void)
+{
+}
+
+uint8_t ws_reset_cause(void)
+{
+    return cause;
+}
+
+void ws_watchdog_start(void)
+{
+    ws_watchdog_feed();
+    watched = 1;
+}
+
+void ws_watchdog_feed(void)
+{
+    fed_s = ws_clock_seconds();
+}
+
+void ws_reset_now(void)
+{
+    ws_posix_restart(WS_RESET_COMMANDED);
+}
+
+/* Nobody knows. */
+uint16_t ws_stack_untouched(void)
+{
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < ARGUMENTS || argc > ARGUMENTS + 1) {
+        fprintf(stderr, "usage: %s PROVISION EEPROM ADDRESS:PORT\n", argv[0]);
+        return 2;
+    }
+    memcpy(again, argv, ARGUMENTS * sizeof *again);
+    if (argc > ARGUMENTS) {
+        sigset_t none;
+
+        /* It may have been a handler that began this process. */
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, 0);
+        cause = (uint8_t)(argv[ARGUMENTS][0] - '0');
+    }
+    ws_posix_open_memories(argv[1], argv[2]);
+    ws_posix_open_radio(argv[3]);
+    return ws_main();
+}
