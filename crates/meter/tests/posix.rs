@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, Content, Due, Heard, Identity, MeterState, Outcome, Policy,
-    Provision, Setup, Suite, Transmission,
+    Accepted, Answered, Cause, Collector, Command, Content, Due, Heard, Identity, MeterState, Outcome,
+    Policy, Provision, Setup, Suite, Transmission,
 };
 
 const METER: u16 = 5;
@@ -98,7 +98,7 @@ impl Gateway {
     fn alerts(&self) -> Vec<Cause> {
         let alert = |report: &Accepted| match report.report.content {
             Content::Alert(alert) => Some(alert.cause),
-            Content::Measurement(_) => None,
+            Content::Measurement(_) | Content::Other(..) => None,
         };
         self.reports.iter().filter_map(alert).collect()
     }
@@ -106,7 +106,7 @@ impl Gateway {
     fn powers_w(&self) -> Vec<i16> {
         let power = |report: &Accepted| match report.report.content {
             Content::Measurement(measurement) => Some(measurement.power_w),
-            Content::Alert(_) => None,
+            Content::Alert(_) | Content::Other(..) => None,
         };
         self.reports.iter().filter_map(power).collect()
     }
