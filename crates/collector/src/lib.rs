@@ -5,8 +5,10 @@
 //! (`wire::meter::Collector`), the store commits many at once, and only then the link acknowledges them and tells the [`event`].
 
 pub mod api;
+pub mod audit;
 pub mod daemon;
 pub mod event;
+pub mod export;
 pub mod forward;
 pub mod gateway;
 pub mod link;

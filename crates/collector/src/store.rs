@@ -30,6 +30,9 @@ pub use write::{
     Provisioned, Write, Written,
 };
 
+pub(crate) use batch::flags_of;
+pub(crate) use read::{Stored, stored};
+
 use batch::Kept;
 use health::Pulse;
 use interval::Intervals;

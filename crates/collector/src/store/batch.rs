@@ -9,6 +9,7 @@ use super::write::{NewOutbox, Provisioned, Write, Written};
 use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
 use report::Statements;
+pub(crate) use report::flags_of;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,5 +1,6 @@
 //! The store: what was committed is there, once, and its sums are right.
 
+mod evidence;
 mod files;
 mod kills;
 mod place;

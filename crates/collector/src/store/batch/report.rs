@@ -107,7 +107,7 @@ impl Kept {
             }
         };
         let (power_w, energy_dwh) = (measurement.power_w, measurement.energy_dwh);
-        let flags = flags(report.time_set, suite, report.lost);
+        let flags = flags_of(report.time_set, suite, report.lost);
         statements.land.execute(params![
             meter,
             at_s,
@@ -157,7 +157,7 @@ impl Kept {
 
 /// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15: what the report says of measurements
 /// lost since the meter's start.
-pub(in crate::store) fn flags(time_set: bool, suite: Suite, lost: u8) -> i64 {
+pub(crate) fn flags_of(time_set: bool, suite: Suite, lost: u8) -> i64 {
     i64::from(!time_set) | i64::from(suite.code()) << 1 | i64::from(lost) << 8
 }
 

@@ -11,41 +11,63 @@ use wire::meter::MeterId;
 
 /// A reading as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Raw {
-    at: Cursor,
-    power_w: i16,
-    energy_dwh: u32,
+pub(crate) struct Stored {
+    pub(crate) at: Cursor,
+    pub(crate) power_w: i16,
+    pub(crate) energy_dwh: u32,
+    pub(crate) flags: i64,
+    pub(crate) rssi_dbm: Option<i8>,
+    pub(crate) heard_ms: i64,
 }
 
-fn raw_of(row: &Row<'_>) -> rusqlite::Result<Raw> {
-    let at = Cursor { at_s: row.get(0)?, epoch: row.get(1)?, n: row.get(2)? };
-    Ok(Raw { at, power_w: row.get(3)?, energy_dwh: row.get(4)? })
+fn stored_of(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    Ok(Stored {
+        at: Cursor { at_s: row.get(0)?, epoch: row.get(1)?, n: row.get(2)? },
+        power_w: row.get(3)?,
+        energy_dwh: row.get(4)?,
+        flags: row.get(5)?,
+        rssi_dbm: row.get(6)?,
+        heard_ms: row.get(7)?,
+    })
 }
 
-/// A page of readings: of those that are sorted in and those that landed only just, each in order, the first ones.
-pub(super) fn raw(connection: &Connection, query: &ReadingsQuery) -> rusqlite::Result<Readings> {
-    let limit = query.limit.clamp(1, MOST_ROWS);
-    let first = Cursor { at_s: i64::MIN, epoch: 0, n: 0 };
-    let after = query.after.unwrap_or(first);
-    let rows_of = |table: &str| -> rusqlite::Result<Vec<Raw>> {
+/// The first of a meter's readings in a range, and where to go on: of those that are sorted in and those that landed only just, each
+/// in order.
+pub(crate) fn stored(
+    connection: &Connection,
+    meter: MeterId,
+    (from_s, to_s): (i64, i64),
+    after: Option<Cursor>,
+    limit: usize,
+) -> rusqlite::Result<(Vec<Stored>, Option<Cursor>)> {
+    let limit = limit.clamp(1, MOST_ROWS);
+    let after = after.unwrap_or(Cursor { at_s: i64::MIN, epoch: 0, n: 0 });
+    let rows_of = |table: &str| -> rusqlite::Result<Vec<Stored>> {
         let sql = format!(
-            "SELECT at_s, epoch, n, power_w, energy_dwh FROM {table} WHERE meter = ?1 AND at_s >= ?2 AND at_s < ?3 \
-             AND (at_s, epoch, n) > (?4, ?5, ?6) ORDER BY at_s, epoch, n LIMIT ?7"
+            "SELECT at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} WHERE meter = ?1 AND at_s >= ?2 \
+             AND at_s < ?3 AND (at_s, epoch, n) > (?4, ?5, ?6) ORDER BY at_s, epoch, n LIMIT ?7"
         );
-        let from_s = query.from_s.max(after.at_s);
-        let values =
-            params![query.meter, from_s, query.to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
-        connection.prepare_cached(&sql)?.query_map(values, raw_of)?.collect()
+        let from_s = from_s.max(after.at_s);
+        let values = params![meter, from_s, to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
+        connection.prepare_cached(&sql)?.query_map(values, stored_of)?.collect()
     };
     let mut rows = rows_of("readings")?;
     rows.extend(rows_of("landing")?);
     rows.sort_by_key(|row| row.at);
     let more = rows.len() > limit;
     rows.truncate(limit);
+    let next = rows.last().filter(|_| more).map(|row| row.at);
+    Ok((rows, next))
+}
+
+/// A page of readings.
+pub(super) fn raw(connection: &Connection, query: &ReadingsQuery) -> rusqlite::Result<Readings> {
+    let ReadingsQuery { meter, from_s, to_s, after, limit, .. } = *query;
+    let (rows, next) = stored(connection, meter, (from_s, to_s), after, limit)?;
     Ok(Readings {
-        meter: query.meter,
+        meter,
         resolution: Resolution::Raw,
-        next: rows.last().filter(|_| more).map(|row| row.at),
+        next,
         rows: Rows::Raw {
             at_s: rows.iter().map(|row| row.at.at_s).collect(),
             power_w: rows.iter().map(|row| row.power_w).collect(),

@@ -1,0 +1,174 @@
+//! Readings for other programs: CSV and Parquet, streamed a few thousand at a time.
+
+mod parquet_file;
+
+use crate::store::{Reader, StoreError, Stored, stored};
+use jiff::Timestamp;
+use std::io::{self, Write};
+use wire::meter::{MeterId, Suite};
+
+/// Readings that are read at a time.
+const CHUNK: usize = 10_000;
+
+/// What readings are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text with a line of names, as RFC 4180 has it, in UTF-8.
+    Csv,
+    /// Apache Parquet, compressed with Snappy.
+    Parquet,
+}
+
+/// Which readings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Whose; none: all meters'.
+    pub meters: Vec<MeterId>,
+    /// From then on, in s.
+    pub from_s: i64,
+    /// Before that, in s.
+    pub to_s: i64,
+}
+
+/// Why an export came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A meter that there is not.
+    #[error("there is no meter {0}; see `./wattseal meters list`")]
+    NoMeter(MeterId),
+    /// What is written to.
+    #[error("the export cannot be written: {0}")]
+    Write(#[from] io::Error),
+    /// What is written to, as Parquet says it.
+    #[error("the export cannot be written: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+}
+
+impl From<csv::Error> for ExportError {
+    fn from(error: csv::Error) -> ExportError {
+        ExportError::Write(error.into())
+    }
+}
+
+/// One reading as it is written. Both formats have these columns, in this order.
+struct Line {
+    meter: MeterId,
+    stored: Stored,
+}
+
+impl Line {
+    fn suite(&self) -> Suite {
+        Suite::from_code((self.stored.flags >> 1 & 7) as u8).unwrap_or(Suite::None)
+    }
+
+    fn time_set(&self) -> bool {
+        self.stored.flags & 1 == 0
+    }
+
+    fn lost(&self) -> i64 {
+        self.stored.flags >> 8 & 0xff
+    }
+}
+
+/// What lines are written into.
+trait Sink {
+    fn write(&mut self, line: &Line) -> Result<(), ExportError>;
+}
+
+/// Writes the readings of a selection, meter by meter, oldest first: columns `meter`, `time` (UTC), `power_w`, `energy_wh` (the
+/// register), `epoch`, `n`, `suite`, `time_set` (false: `time` is when it was heard), `lost` (measurements lost since the meter's
+/// start), `rssi_dbm`, `heard` (UTC). A service may go on writing meanwhile. progress: hears how many are written. Returns how many.
+///
+/// # Errors
+/// [`ExportError`]; what was written then is not whole.
+pub fn export(
+    reader: &Reader,
+    selection: &Selection,
+    format: Format,
+    to: impl Write + Send,
+    mut progress: impl FnMut(u64),
+) -> Result<u64, ExportError> {
+    match format {
+        Format::Csv => {
+            let mut sink = CsvSink { to: csv::Writer::from_writer(to) };
+            sink.to.write_record(NAMES)?;
+            let lines = each(reader, selection, &mut sink, &mut progress)?;
+            sink.to.flush()?;
+            Ok(lines)
+        }
+        Format::Parquet => {
+            let mut sink = parquet_file::ParquetSink::new(to)?;
+            let lines = each(reader, selection, &mut sink, &mut progress)?;
+            sink.finish()?;
+            Ok(lines)
+        }
+    }
+}
+
+const NAMES: [&str; 11] =
+    ["meter", "time", "power_w", "energy_wh", "epoch", "n", "suite", "time_set", "lost", "rssi_dbm", "heard"];
+
+fn each(
+    reader: &Reader,
+    selection: &Selection,
+    sink: &mut impl Sink,
+    progress: &mut impl FnMut(u64),
+) -> Result<u64, ExportError> {
+    let known: Vec<MeterId> = reader.meters(0)?.into_iter().map(|meter| meter.meter).collect();
+    let mut meters = selection.meters.clone();
+    meters.sort_unstable();
+    meters.dedup();
+    if let Some(stranger) = meters.iter().find(|meter| !known.contains(meter)) {
+        return Err(ExportError::NoMeter(*stranger));
+    }
+    let mut lines = 0;
+    for meter in if meters.is_empty() { known } else { meters } {
+        let mut after = None;
+        loop {
+            let range = (selection.from_s, selection.to_s);
+            let (page, next) = reader.ask(|connection| stored(connection, meter, range, after, CHUNK))?;
+            for stored in page {
+                sink.write(&Line { meter, stored })?;
+                lines += 1;
+            }
+            progress(lines);
+            after = next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(lines)
+}
+
+struct CsvSink<W: Write> {
+    to: csv::Writer<W>,
+}
+
+impl<W: Write> Sink for CsvSink<W> {
+    fn write(&mut self, line: &Line) -> Result<(), ExportError> {
+        let Stored { at, power_w, energy_dwh, rssi_dbm, heard_ms, .. } = line.stored;
+        self.to.write_record([
+            line.meter.to_string(),
+            utc(at.at_s * 1000),
+            power_w.to_string(),
+            format!("{}.{}", energy_dwh / 10, energy_dwh % 10),
+            at.epoch.to_string(),
+            at.n.to_string(),
+            line.suite().to_string(),
+            line.time_set().to_string(),
+            line.lost().to_string(),
+            rssi_dbm.map_or(String::new(), |rssi_dbm| rssi_dbm.to_string()),
+            utc(heard_ms),
+        ])?;
+        Ok(())
+    }
+}
+
+/// RFC 3339; a time outside of the calendar as a number.
+fn utc(at_ms: i64) -> String {
+    Timestamp::from_millisecond(at_ms).map_or_else(|_| at_ms.to_string(), |time| time.to_string())
+}
