@@ -5,7 +5,7 @@ use super::error::ApiError;
 use super::extract::{Arguments, InPath};
 use super::readings::limit;
 use super::state::{Api, now_ms};
-use super::times::Time;
+use super::times::{Time, time_schema};
 use super::tokens::action;
 use crate::event::Event;
 use crate::store::{AlertFilter, AlertRecord, Write, Written};
@@ -24,12 +24,13 @@ const MOST_ALERTS: usize = 1000;
 #[serde(deny_unknown_fields)]
 pub(super) struct AlertArguments {
     /// From then on: RFC 3339 or Unix seconds.
-    #[param(value_type = Option<String>)]
+    #[param(schema_with = time_schema)]
     from: Option<Time>,
     /// Before that: RFC 3339 or Unix seconds.
-    #[param(value_type = Option<String>)]
+    #[param(schema_with = time_schema)]
     to: Option<Time>,
     /// This meter's alone.
+    #[param(value_type = Option<u16>, maximum = 65535)]
     meter: Option<MeterId>,
     /// `true`: those alone that nobody acknowledged.
     open: Option<bool>,

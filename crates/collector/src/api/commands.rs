@@ -142,7 +142,7 @@ impl Answered {
 }
 
 /// A meter's commands, newest first.
-#[utoipa::path(get, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path), CommandArguments),
+#[utoipa::path(get, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535), CommandArguments),
     responses((status = OK, body = Vec<Command>)))]
 pub(super) async fn list(
     State(api): State<Api>,
@@ -156,7 +156,7 @@ pub(super) async fn list(
 }
 
 /// Gives a meter a command: it is sent until the meter answers.
-#[utoipa::path(post, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path)),
+#[utoipa::path(post, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535)),
     request_body = CommandWanted, responses((status = CREATED, body = Command)))]
 pub(super) async fn give(
     State(api): State<Api>,
@@ -176,7 +176,7 @@ pub(super) async fn give(
 
 /// Takes a command back. If it was sent, the meter may have done it.
 #[utoipa::path(delete, path = "/meters/{meter}/commands/{id}", tag = "commands",
-    params(("meter" = u16, Path), ("id" = i64, Path)), responses((status = OK, body = Command)))]
+    params(("meter" = u16, Path, maximum = 65535), ("id" = i64, Path)), responses((status = OK, body = Command)))]
 pub(super) async fn withdraw(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,

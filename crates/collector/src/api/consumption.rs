@@ -1,10 +1,10 @@
 //! Energy used, by interval.
 
-use super::error::ApiError;
+use super::error::{ApiError, ErrorBody};
 use super::extract::Arguments;
 use super::meters::known;
 use super::state::{Api, now_ms};
-use super::times::Time;
+use super::times::{Time, time_schema};
 use crate::store::{Consumption, ConsumptionQuery, Interval};
 use axum::Json;
 use axum::extract::State;
@@ -20,21 +20,23 @@ const DAY_S: i64 = 86_400;
 #[serde(deny_unknown_fields)]
 pub(super) struct ConsumptionArguments {
     /// From the interval on in which this lies: RFC 3339 or Unix seconds. Thirty days before `to` if left out.
-    #[param(value_type = Option<String>, example = "2026-03-01T00:00:00Z")]
+    #[param(schema_with = time_schema)]
     from: Option<Time>,
     /// Intervals that begin before that: RFC 3339 or Unix seconds. Now if left out.
-    #[param(value_type = Option<String>, example = "2026-04-01T00:00:00Z")]
+    #[param(schema_with = time_schema)]
     to: Option<Time>,
     /// `day` if left out.
     #[param(inline)]
     resolution: Option<Interval>,
     /// All meters' if left out.
+    #[param(value_type = Option<u16>, maximum = 65535)]
     meter: Option<MeterId>,
 }
 
 /// Energy that meters used, by quarter-hour, hour, day, week or month of the collector's zone.
 #[utoipa::path(get, path = "/consumption", tag = "readings", params(ConsumptionArguments),
-    responses((status = OK, body = Consumption)))]
+    responses((status = OK, body = Consumption), (status = NOT_FOUND, description = "no such meter", body = ErrorBody),
+        (status = UNPROCESSABLE_ENTITY, description = "more than is given at once", body = ErrorBody)))]
 pub(super) async fn table(
     State(api): State<Api>,
     Arguments(arguments): Arguments<ConsumptionArguments>,

@@ -21,7 +21,7 @@ const MOST_LABEL_CHARACTERS: usize = 64;
 #[serde(deny_unknown_fields)]
 pub(super) struct MeterChange {
     /// What it is called; may be empty.
-    #[schema(max_length = 64, example = "Flat 3")]
+    #[schema(max_length = 64, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", example = "Flat 3")]
     label: String,
 }
 
@@ -32,7 +32,7 @@ pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Meter>>, Api
 }
 
 /// One meter.
-#[utoipa::path(get, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path)),
+#[utoipa::path(get, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path, maximum = 65535)),
     responses((status = OK, body = Meter)))]
 pub(super) async fn one(
     State(api): State<Api>,
@@ -42,7 +42,7 @@ pub(super) async fn one(
 }
 
 /// Calls a meter something else.
-#[utoipa::path(patch, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path)),
+#[utoipa::path(patch, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path, maximum = 65535)),
     request_body = MeterChange, responses((status = OK, body = Meter)))]
 pub(super) async fn rename(
     State(api): State<Api>,
@@ -51,8 +51,8 @@ pub(super) async fn rename(
     Body(change): Body<MeterChange>,
 ) -> Result<Json<Meter>, ApiError> {
     let label = change.label.trim().to_owned();
-    let characters = label.chars().count();
-    if characters > MOST_LABEL_CHARACTERS || label.chars().any(char::is_control) {
+    let characters = change.label.chars().count();
+    if characters > MOST_LABEL_CHARACTERS || change.label.chars().any(char::is_control) {
         let message = format!(
             "label has {characters} characters; it has at most {MOST_LABEL_CHARACTERS}, none of them a control character"
         );

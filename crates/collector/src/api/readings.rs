@@ -4,12 +4,13 @@ use super::error::ApiError;
 use super::extract::{Arguments, InPath};
 use super::meters::known;
 use super::state::{Api, now_ms};
-use super::times::Time;
+use super::times::{Time, forms, time_schema};
 use crate::store::{Cursor, MOST_ROWS, Readings, ReadingsQuery, Resolution};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use wire::meter::MeterId;
 
 const DAY_S: i64 = 86_400;
@@ -20,10 +21,10 @@ const DAY_S: i64 = 86_400;
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadingsArguments {
     /// From then on: RFC 3339 or Unix seconds; or `next` of the page before. A day before `to` if left out.
-    #[param(value_type = Option<String>, example = "2026-03-01T00:00:00Z")]
+    #[param(schema_with = start_schema)]
     from: Option<Start>,
     /// Before that: RFC 3339 or Unix seconds. Now if left out.
-    #[param(value_type = Option<String>, example = "2026-03-02T00:00:00Z")]
+    #[param(schema_with = time_schema)]
     to: Option<Time>,
     /// `raw` if left out.
     #[param(inline)]
@@ -39,6 +40,14 @@ enum Start {
     After(Cursor),
 }
 
+/// For the description: a time, or `next` of a page.
+fn start_schema() -> RefOr<Schema> {
+    let next = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(r"^[0-9]{1,10}\.[0-9]{1,9}\.[0-9]{1,9}$"));
+    forms([next])
+}
+
 impl<'de> Deserialize<'de> for Start {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Start, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -52,7 +61,7 @@ impl<'de> Deserialize<'de> for Start {
 
 /// A page of a meter's readings, or of its quarter-hours, hours or days, oldest first, as columns of equal length.
 #[utoipa::path(get, path = "/meters/{meter}/readings", tag = "readings",
-    params(("meter" = u16, Path), ReadingsArguments), responses((status = OK, body = Readings)))]
+    params(("meter" = u16, Path, maximum = 65535), ReadingsArguments), responses((status = OK, body = Readings)))]
 pub(super) async fn page(
     State(api): State<Api>,
     InPath(meter): InPath<MeterId>,

@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
+use utoipa::openapi::schema::OneOfBuilder;
+use utoipa::openapi::{KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat, Type};
 
 /// Times before 1970 and after 2200 are taken for these: there are no readings.
 const TIMES_S: std::ops::RangeInclusive<i64> = 0..=7_258_118_400;
@@ -9,6 +11,22 @@ const TIMES_S: std::ops::RangeInclusive<i64> = 0..=7_258_118_400;
 /// A time in an argument, as Unix time in s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Time(pub(super) i64);
+
+/// For the description: both forms.
+pub(super) fn time_schema() -> RefOr<Schema> {
+    forms([])
+}
+
+/// Both forms of a time, and more.
+pub(super) fn forms<const N: usize>(more: [ObjectBuilder; N]) -> RefOr<Schema> {
+    let seconds =
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(i64::MIN)).maximum(Some(i64::MAX));
+    let text = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)));
+    let all = more.into_iter().fold(OneOfBuilder::new().item(text).item(seconds), OneOfBuilder::item);
+    RefOr::T(Schema::OneOf(all.build()))
+}
 
 impl Time {
     pub(super) fn parse(text: &str) -> Option<Time> {

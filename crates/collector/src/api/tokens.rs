@@ -43,7 +43,12 @@ pub(super) struct MadeToken {
 #[serde(deny_unknown_fields)]
 pub(super) struct TokenWanted {
     /// No two tokens that hold have the same.
-    #[schema(min_length = 1, max_length = 64, example = "anna")]
+    #[schema(
+        min_length = 1,
+        max_length = 64,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
+        example = "anna"
+    )]
     name: String,
     role: Role,
 }
@@ -78,7 +83,8 @@ pub(super) async fn make(
     Body(wanted): Body<TokenWanted>,
 ) -> Result<(StatusCode, Json<MadeToken>), ApiError> {
     let name = wanted.name.trim().to_owned();
-    if name.is_empty() || name.chars().count() > MOST_NAME_CHARACTERS || name.chars().any(char::is_control) {
+    let characters = wanted.name.chars().count();
+    if name.is_empty() || characters > MOST_NAME_CHARACTERS || wanted.name.chars().any(char::is_control) {
         let message = format!(
             "a token's name has 1 to {MOST_NAME_CHARACTERS} characters, none of them a control character"
         );

@@ -2,6 +2,7 @@
 
 mod authorisation;
 mod commands;
+mod described;
 mod events;
 mod mistakes;
 mod pages;

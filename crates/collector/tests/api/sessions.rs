@@ -4,6 +4,7 @@ use crate::stand::{Stand, no_limits, refused, told};
 use collector::api::{Rates, Secret};
 use reqwest::Method;
 use serde_json::json;
+use std::num::NonZeroU32;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_signs_in_and_out() {
@@ -99,16 +100,18 @@ async fn floods_and_guesses_are_told_to_wait() {
     // Who has a token is not locked out by a neighbour.
     stand.get("/meters", &tokens.viewer).await;
 
-    let stand = Stand::with(Rates::default(), None).await;
+    let number = |number| NonZeroU32::new(number).expect("not zero");
+    let slow = Rates { requests_per_s: number(1), requests_burst: number(10), ..no_limits() };
+    let stand = Stand::with(slow, None).await;
     let mut limited = 0;
-    for _ in 0..180 {
+    for _ in 0..40 {
         let response = stand.ask(Method::GET, "/health").send().await.expect("an answer");
         if response.status() == 429 {
             limited += 1;
             assert_eq!(response.headers()["retry-after"], "1");
         }
     }
-    assert!(limited > 0, "180 requests at once");
+    assert!(limited > 0, "40 requests at once");
     tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
     told(stand.ask(Method::GET, "/health"), 200).await;
 }
