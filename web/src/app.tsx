@@ -12,7 +12,7 @@ import { MeterPage } from './pages/meter';
 import { Overview } from './pages/overview';
 import { SignIn } from './pages/signin';
 import { type Route, useRoute } from './router';
-import { MOST_ALERTS, type State, store, useEvents, useStore } from './store';
+import { LOCAL, MOST_ALERTS, type State, store, useEvents, useStore } from './store';
 import { type Choice, choose, useTheme } from './theme';
 import { causeName, meterName } from './words';
 
@@ -191,13 +191,15 @@ function Dashboard({ state }: { state: State }): JSX.Element {
         <span>
           {state.session?.name} ({state.session?.role})
         </span>
-        <button
-          type="button"
-          class="link"
-          onClick={() => void store.signOut().catch(() => store.say('Signing out failed; try again.'))}
-        >
-          Sign out
-        </button>
+        {state.session?.name !== LOCAL && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => void store.signOut().catch(() => store.say('Signing out failed; try again.'))}
+          >
+            Sign out
+          </button>
+        )}
         {state.version !== '' && <span>WattSeal {state.version}</span>}
         <a href={`${store.api.base}/openapi.json`}>API</a>
       </footer>

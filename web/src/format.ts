@@ -112,7 +112,7 @@ function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || size >= 100) return number(value);
   const digits = size >= 10 ? 1 : size >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)));
-  return number(value, 0, digits);
+  return number(value, size >= 1 ? digits : 0, digits);
 }
 
 export function percent(part: number, whole: number): string {

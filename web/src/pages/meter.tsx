@@ -47,7 +47,7 @@ export function MeterPage({ id }: { id: number }): JSX.Element {
       <div class="meter-title">
         <OnlineBadge meter={meter} now_s={now_s} />
         <span class="quiet">
-          Meter {meter.meter} · epoch {meter.epoch} · every {show.span(meter.interval_s)} ·{' '}
+          {meter.label.trim() !== '' && `Meter ${meter.meter} · `}epoch {meter.epoch} · every {show.span(meter.interval_s)} ·{' '}
           {SUITE_NAMES[meter.suite] ?? meter.suite}
         </span>
         {administrator && <Rename meter={meter} />}

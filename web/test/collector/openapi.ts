@@ -19,7 +19,7 @@ interface Schema {
 const PAIRS: Record<string, string> = {
   Session: 'Session',
   Meter: 'Meter',
-  Alert: 'AlertRecord',
+  Alert: 'Alert',
   Command: 'Command',
   Answer: 'Answered',
   Cost: 'Cost',

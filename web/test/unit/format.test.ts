@@ -68,6 +68,8 @@ test('costs keep three digits', () => {
   expect(plain(show.milliseconds(3.814))).toBe('3.81 ms');
   expect(plain(show.milliseconds(0.0421))).toBe('0.0421 ms');
   expect(plain(show.milliseconds(1893.4))).toBe('1.89 s');
+  expect(plain(show.milliseconds(2700))).toBe('2.70 s');
+  expect(plain(show.milliseconds(23))).toBe('23.0 ms');
   expect(plain(show.microjoules(45_480.2))).toBe('45,480 µJ');
   expect(plain(show.joules(0.791))).toBe('791 mJ');
   expect(plain(show.percent(6, 9258))).toBe('0.1 %');
