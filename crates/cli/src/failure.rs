@@ -1,5 +1,6 @@
 //! What ends a command: a sentence, and the exit code that it stands for.
 
+use ::demo::live::DemoError;
 use collector::daemon::DaemonError;
 use collector::registry::RegistryError;
 use collector::store::StoreError;
@@ -41,6 +42,12 @@ impl From<TokenError> for Failure {
 
 impl From<DaemonError> for Failure {
     fn from(error: DaemonError) -> Failure {
+        Failure { is_usage: error.is_usage(), message: error.to_string() }
+    }
+}
+
+impl From<DemoError> for Failure {
+    fn from(error: DemoError) -> Failure {
         Failure { is_usage: error.is_usage(), message: error.to_string() }
     }
 }

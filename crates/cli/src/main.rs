@@ -1,6 +1,7 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
 mod collect;
+mod demo;
 mod failure;
 mod meters;
 mod plan;
@@ -71,6 +72,10 @@ enum Command {
     /// Who may use a collector's API: list, add, revoke
     #[command(after_help = "Example: wattseal tokens add dashboard --role viewer")]
     Tokens(tokens::TokensArgs),
+    /// Five meters on their models, one for each way of sealing, their radio channel, a collector and its dashboard: live
+    #[command(after_help = "The dashboard's address is printed; the costs of a reading come at the end.\n\n\
+                      Example: wattseal demo --for 60 --format json")]
+    Demo(demo::DemoArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -267,7 +272,7 @@ fn main() -> ExitCode {
         Command::Collect(args) => collect::run(*args),
         Command::Meters(args) => meters::run(args),
         Command::Tokens(args) => tokens::run(args),
-        command => House::find().and_then(|house| run_in_house(house, command)).map_err(Failure::from),
+        command => House::find().map_err(Failure::from).and_then(|house| run_in_house(house, command)),
     };
     match answer {
         Ok(answer) => {
@@ -285,18 +290,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_in_house(house: House, command: Command) -> Result<Answer, LabError> {
-    match command {
+fn run_in_house(house: House, command: Command) -> Result<Answer, Failure> {
+    let answer = match command {
         Command::Bench(args) => run_bench(house, args),
         Command::Ct(args) => run_ct(&house, args),
         Command::Measure(args) => run_measure(house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
         Command::Plan(args) => plan::run(house, *args),
         Command::Simulate(args) => simulate::run(house, args),
+        Command::Demo(args) => return demo::run(&house, args),
         Command::Collect(_) | Command::Meters(_) | Command::Tokens(_) => {
             Err(LabError::Usage("this command needs no clone of the project".into()))
         }
-    }
+    };
+    Ok(answer?)
 }
 
 fn run_bench(house: House, args: BenchArgs) -> Result<Answer, LabError> {

@@ -16,13 +16,13 @@ pub struct Cost {
     /// How it is sealed.
     #[schema(value_type = SuiteName)]
     pub suite: Suite,
-    /// From raw data to the message that is ready to be sent, in ms.
+    /// From the plain measurement to the message that is ready to be sent, in ms.
     pub prepare_ms: Option<f64>,
-    /// What microcontroller and radio take for it, in µJ.
+    /// What microcontroller and radio take from there on to the accepted acknowledgement, in µJ.
     pub energy_uj: Option<f64>,
-    /// Bytes of packets both ways on the air.
+    /// Bytes that the meter has on the air for it, with preambles and check sums.
     pub air_bytes: Option<f64>,
-    /// From there to the acceptance of the acknowledgement, in ms.
+    /// From the plain measurement to the acceptance of the acknowledgement, in ms.
     pub round_trip_ms: Option<f64>,
     /// On what it was measured.
     pub source: String,
@@ -38,13 +38,15 @@ impl Costs {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = costs;
     }
 
-    fn get(&self) -> Vec<Cost> {
+    /// What there is, in that order.
+    #[must_use]
+    pub fn get(&self) -> Vec<Cost> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Default for Costs {
-    /// What `docs/meter.md` says.
+    /// What `data/costs.toml` says, which names the command that wrote it.
     fn default() -> Costs {
         Costs(Arc::new(RwLock::new(measured())))
     }
@@ -56,7 +58,7 @@ struct File {
 }
 
 fn measured() -> Vec<Cost> {
-    toml::from_str::<File>(include_str!("costs.toml")).map(|file| file.cost).unwrap_or_default()
+    toml::from_str::<File>(include_str!("../../data/costs.toml")).map(|file| file.cost).unwrap_or_default()
 }
 
 /// What a reading costs the meter, suite by suite.

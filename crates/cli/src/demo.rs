@@ -1,0 +1,63 @@
+//! `demo`: meters on their models, their radio channel, a collector and its dashboard, live.
+
+use crate::failure::Failure;
+use crate::{Answer, Format};
+use ::demo::live::{self, Request};
+use ::demo::report::report;
+use ::demo::stop::Stop;
+use ::demo::terminal::{Terminal, state};
+use clap::Args;
+use lab::target::House;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    /// End after so long [default: with Ctrl-C]
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    lasts: Option<Duration>,
+    /// Where the dashboard is [default: 127.0.0.1:8080, or where that is taken, a free port]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Where the random numbers begin: noise, losses, loads; keys are drawn anew each time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Keep database and keys in this folder [default: they are removed at the end]
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// How the costs are written at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "write seconds as 60 or 1.5".to_owned())?;
+    if !(0.1..=1e7).contains(&seconds) {
+        return Err("allowed is 0.1 to 10,000,000".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+pub(crate) fn run(house: &House, args: DemoArgs) -> Result<Answer, Failure> {
+    let stop = Stop::on_signals().map_err(|error| Failure {
+        message: format!("the system gives no signals: {error}"),
+        is_usage: false,
+    })?;
+    let request = Request { lasts: args.lasts, listen: args.listen, seed: args.seed, keep: args.keep };
+    let mut terminal = Terminal::new();
+    let ended = live::run(house, &request, &stop, &mut terminal);
+    terminal.clear();
+    let Some(picture) = ended? else {
+        return Ok(Answer {
+            data: String::new(),
+            remark: "wattseal: ended before it began".into(),
+            success: true,
+        });
+    };
+    let mut remark = state(&picture);
+    if let Some(kept) = request.keep {
+        remark += &format!("\nDatabase and keys are in {}", kept.display());
+    }
+    Ok(Answer { data: report(&picture.rows, args.format.into())?, remark, success: true })
+}

@@ -1,0 +1,73 @@
+//! The demonstration as somebody runs it: readings of all meters, and nothing left behind.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Runs it with a folder of its own for what it puts beside.
+fn demo(arguments: &[&str], folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    command.env("WATTSEAL_HOME", home).env("TMPDIR", folder);
+    command.args(["demo", "--listen", "127.0.0.1:0", "--format", "json"]).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).expect("the folder is there").next().is_none()
+}
+
+#[test]
+fn each_suite_s_meter_is_read_and_its_cost_told() {
+    let folder = folder("demo-for");
+    let output = demo(&["--for", "8"], &folder).output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect("an array of objects");
+    let suites: Vec<&str> = rows.iter().filter_map(|row| row["suite"].as_str()).collect();
+    assert_eq!(suites, ["none", "aes128-gcm", "aes256-gcm", "ecies", "ecies-ecdsa"]);
+    // docs/meter.md, "On the ATmega328P", in ms; how long the rest takes hangs on the channel and this machine.
+    for (row, prepare_ms) in rows.iter().zip([0.02, 6.09, 6.93, 2070.0, 2650.0]) {
+        let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("no {name}: {row}"));
+        assert!(figure("readings") >= 1.0, "{row}");
+        assert!((figure("prepare_ms") - prepare_ms).abs() < 0.05 * prepare_ms + 0.01, "{row}");
+        assert!((figure("prepare_cycles") - 16e3 * figure("prepare_ms")).abs() < 1.0, "{row}");
+        assert!(figure("round_trip_ms") > figure("prepare_ms") + 5.0, "{row}");
+        // At 3.3 V the radio draws 36 mW and more while it listens or sends; asleep the processor draws 4.5 mW.
+        assert!(figure("radio_uj") > 36.0 * 5.0 && figure("processor_uj") > 4.5 * 5.0, "{row}");
+        assert!(figure("air_bytes") >= 31.0, "{row}");
+    }
+    assert!(is_empty(&folder), "something was left");
+}
+
+#[test]
+fn ctrl_c_ends_it_and_leaves_nothing() {
+    let folder = folder("demo-stop");
+    let mut child = demo(&[], &folder).spawn().expect("it runs");
+    let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    let address = line.trim().rsplit("http://").next().unwrap_or_default().trim_end_matches('/').to_owned();
+    let mut page = TcpStream::connect(&address).unwrap_or_else(|error| panic!("{line}: {error}"));
+    write!(page, "GET /api/v1/meters HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+        .expect("sent");
+    let mut answer = String::new();
+    page.read_to_string(&mut answer).expect("an answer");
+    for label in ["Refrigerator", "Kettle", "Oven", "Washing machine", "Whole flat"] {
+        assert!(answer.contains(label), "{answer}");
+    }
+    assert!(!is_empty(&folder));
+    let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(told.success());
+    assert!(child.wait().expect("it ends").success());
+    assert!(is_empty(&folder), "something was left");
+}
