@@ -11,6 +11,8 @@ import { store, useEvents, useLoad, useNow } from '../store';
 import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
 
 const RELOAD_MS = 120_000;
+/** At least so much is shown of the last hour. */
+const LEAST_S = 300;
 const FIRST = POWER_RANGES[0] as PowerRange;
 
 export function PowerCard({ meter }: { meter: Meter }): JSX.Element {
@@ -57,11 +59,13 @@ function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.El
     [meter.meter],
   );
   const data = useMemo<PowerData>(() => withGaps(series, meter.interval_s), [series, meter.interval_s]);
+  // Of a meter that is new, what there is of it.
+  const first_s = Math.min(series.at_s[0] ?? 0, now_s - LEAST_S);
   return (
     <Shown
       data={data}
       range={range}
-      from_s={now_s - range.seconds}
+      from_s={Math.max(now_s - range.seconds, first_s)}
       to_s={now_s}
       loading={found.loading && series.at_s.length === 0}
       error={found.error}

@@ -1,4 +1,4 @@
-// The small plot on a meter's card: the last quarter of an hour, without axes.
+// The small plot on a meter's card: the last quarter of an hour, or of a meter that is new what there is of it, without axes.
 
 import type { JSX } from 'preact';
 import * as show from '../format';
@@ -7,6 +7,8 @@ import { type Series, extent } from '../state';
 
 const WIDTH = 240;
 const HEIGHT = 48;
+/** At least so much is shown. */
+const LEAST_S = 120;
 
 export function Spark({ series, interval_s, now_s }: { series: Series | undefined; interval_s: number; now_s: number }): JSX.Element {
   const range = series === undefined ? null : extent(series.power_w);
@@ -15,7 +17,9 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
   }
   const low = Math.min(0, range.least);
   const high = Math.max(range.most, low + 1);
-  const x = (at: number): number => WIDTH * (1 - (now_s - at) / SPARK_S);
+  const since_s = now_s - (series.at_s[0] ?? now_s) + interval_s;
+  const shown_s = Math.min(SPARK_S, Math.max(LEAST_S, since_s));
+  const x = (at: number): number => WIDTH * (1 - (now_s - at) / shown_s);
   const y = (watts: number): number => HEIGHT - 2 - ((HEIGHT - 4) * (watts - low)) / (high - low);
   let path = '';
   let area = '';
@@ -27,10 +31,10 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
   series.at_s.forEach((at, i) => {
     const right = x(at);
     const level = y(series.power_w[i] ?? 0).toFixed(1);
-    if (before === null || right - before > (WIDTH * 3 * interval_s) / SPARK_S) {
+    if (before === null || right - before > (WIDTH * 3 * interval_s) / shown_s) {
       close();
       // The figure is the mean of the interval that ends here.
-      begun = Math.max(0, right - (WIDTH * interval_s) / SPARK_S);
+      begun = Math.max(0, right - (WIDTH * interval_s) / shown_s);
       path += `M${begun.toFixed(1)} ${level}H${right.toFixed(1)}`;
       area += `M${begun.toFixed(1)} ${y(0).toFixed(1)}V${level}H${right.toFixed(1)}`;
     } else {
@@ -46,7 +50,7 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`Last 15 minutes: from ${show.power(range.least)} to ${show.power(range.most)}`}
+      aria-label={`${shown_s < SPARK_S ? 'Since its first reading' : 'Last 15 minutes'}: from ${show.power(range.least)} to ${show.power(range.most)}`}
     >
       <path class="spark-area" d={area} />
       <path class="spark-line" d={path} vector-effect="non-scaling-stroke" />
