@@ -300,7 +300,7 @@ describe('commands', () => {
 describe('on bad days', () => {
   test('no meters: what to do', async () => {
     const { page } = await open('#/', { meters: [], bare: true });
-    await page.getByText('No meters yet').waitFor();
+    await page.getByText('No meters yet', { exact: true }).waitFor();
     await shot(page, 'empty-light-desktop');
     expect(await violations(page)).toEqual([]);
   });
