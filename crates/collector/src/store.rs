@@ -196,6 +196,13 @@ impl Store {
     }
 }
 
+/// After it the database is whole without its log, for who copies it.
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.write_back();
+    }
+}
+
 /// What goes wrong within.
 enum Wrong {
     Sqlite(rusqlite::Error),
