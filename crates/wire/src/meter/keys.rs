@@ -1,10 +1,16 @@
 //! The keys of both sides. All that is secret is wiped when it is dropped.
+//!
+//! Agreement and verification, which a collector does for each message, are AWS-LC's; it clears all memory that it frees. Signing,
+//! which has to give the same bytes for the same message (RFC 6979), and the first look at keys are RustCrypto's.
 
-use p256::ecdsa::{SigningKey, VerifyingKey};
-use p256::elliptic_curve::sec1::ToEncodedPoint;
-use p256::{NonZeroScalar, SecretKey};
+use super::NotAuthentic;
+use aws_lc_rs::agreement::{self, ECDH_P256};
+use aws_lc_rs::signature::{self, ECDSA_P256_SHA256_FIXED};
+use p256::SecretKey;
+use p256::ecdsa::SigningKey;
 use rand_core::CryptoRng;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Bytes that are no key.
@@ -22,6 +28,7 @@ pub enum KeyError {
 #[derive(Clone)]
 pub struct Identity {
     secret: SecretKey,
+    agreeing: Arc<agreement::PrivateKey>,
     public: PublicKey,
 }
 
@@ -45,8 +52,11 @@ impl Identity {
     /// [`KeyError::Private`] where it is none.
     pub fn from_private_bytes(bytes: &[u8; 32]) -> Result<Identity, KeyError> {
         let secret = SecretKey::from_slice(bytes).map_err(|_| KeyError::Private)?;
-        let public = PublicKey::of_point(secret.public_key());
-        Ok(Identity { secret, public })
+        let agreeing =
+            agreement::PrivateKey::from_private_key(&ECDH_P256, bytes).map_err(|_| KeyError::Private)?;
+        let public = agreeing.compute_public_key().map_err(|_| KeyError::Private)?;
+        let public = PublicKey::from_uncompressed(public.as_ref()).ok_or(KeyError::Private)?;
+        Ok(Identity { secret, agreeing: Arc::new(agreeing), public })
     }
 
     /// The private key, big-endian.
@@ -61,11 +71,15 @@ impl Identity {
         &self.public
     }
 
-    /// The x-coordinate of what both sides share.
-    pub(super) fn agree(&self, peer: &PublicKey) -> Zeroizing<[u8; 32]> {
-        let scalar: Zeroizing<NonZeroScalar> = Zeroizing::new(self.secret.to_nonzero_scalar());
-        let shared = p256::ecdh::diffie_hellman(*scalar, peer.point.as_affine());
-        Zeroizing::new((*shared.raw_secret_bytes()).into())
+    /// The x-coordinate of what both sides share. peer: x and y, any bytes.
+    pub(super) fn agree(&self, peer: &[u8; 64]) -> Result<Zeroizing<[u8; 32]>, NotAuthentic> {
+        let peer = agreement::UnparsedPublicKey::new(&ECDH_P256, uncompressed(peer));
+        agreement::agree(&self.agreeing, peer, NotAuthentic, |shared| {
+            let mut x = Zeroizing::new([0; 32]);
+            // P-256's coordinates have 32 bytes.
+            x.copy_from_slice(shared.get(..32).ok_or(NotAuthentic)?);
+            Ok(x)
+        })
     }
 
     pub(super) fn signing_key(&self) -> SigningKey {
@@ -83,15 +97,19 @@ impl std::fmt::Debug for Identity {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey {
     bytes: [u8; 64],
-    point: p256::PublicKey,
+}
+
+/// A point as SEC 1 version 2.0 section 2.3.3 writes it, not compressed.
+fn uncompressed(bytes: &[u8; 64]) -> [u8; 65] {
+    let mut encoded = [4; 65];
+    encoded[1..].copy_from_slice(bytes);
+    encoded
 }
 
 impl PublicKey {
-    fn of_point(point: p256::PublicKey) -> PublicKey {
-        let mut bytes = [0; 64];
-        // Not compressed: 4, x, y.
-        bytes.copy_from_slice(&point.to_encoded_point(false).as_bytes()[1..]);
-        PublicKey { bytes, point }
+    fn from_uncompressed(encoded: &[u8]) -> Option<PublicKey> {
+        let bytes = encoded.strip_prefix(&[4])?.try_into().ok()?;
+        Some(PublicKey { bytes })
     }
 
     /// From x and y, big-endian.
@@ -99,10 +117,8 @@ impl PublicKey {
     /// # Errors
     /// [`KeyError::Public`] where they are no point of the curve.
     pub fn from_bytes(bytes: &[u8; 64]) -> Result<PublicKey, KeyError> {
-        let mut encoded = [4; 65];
-        encoded[1..].copy_from_slice(bytes);
-        let point = p256::PublicKey::from_sec1_bytes(&encoded).map_err(|_| KeyError::Public)?;
-        Ok(PublicKey { bytes: *bytes, point })
+        p256::PublicKey::from_sec1_bytes(&uncompressed(bytes)).map_err(|_| KeyError::Public)?;
+        Ok(PublicKey { bytes: *bytes })
     }
 
     /// x and y, big-endian.
@@ -111,8 +127,10 @@ impl PublicKey {
         self.bytes
     }
 
-    pub(super) fn verifying_key(&self) -> VerifyingKey {
-        VerifyingKey::from(&self.point)
+    /// Whether a signature, r and s, is this key's of a text. Any bytes.
+    pub(super) fn verify(&self, text: &[u8], signature: &[u8]) -> Result<(), NotAuthentic> {
+        let key = signature::UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, uncompressed(&self.bytes));
+        key.verify(text, signature).map_err(|_| NotAuthentic)
     }
 }
 

@@ -7,7 +7,7 @@ use aes_gcm::aead::AeadInPlace;
 use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
 use hmac::{Hmac, Mac};
 use p256::ecdsa::Signature;
-use p256::ecdsa::signature::{Signer, Verifier};
+use p256::ecdsa::signature::Signer;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -84,8 +84,7 @@ pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey
 
 fn verify(signer: &PublicKey, context: &[u8; 16], sealed: &[u8]) -> Result<(), NotAuthentic> {
     let (text, signature) = sealed.split_at(sealed.len() - 64);
-    let signature = Signature::from_slice(signature).map_err(|_| NotAuthentic)?;
-    signer.verifying_key().verify(&signed(text, context), &signature).map_err(|_| NotAuthentic)
+    signer.verify(&signed(text, context), signature)
 }
 
 impl Channel<'_> {
@@ -156,7 +155,9 @@ impl Channel<'_> {
         }
         let ephemeral = Identity::generate(rng);
         let public = ephemeral.public().to_bytes();
-        let keys = derive(&ephemeral.agree(self.peer), &public);
+        // Every public key here is a point of the curve: what fails is a machine without memory, and then nothing is sealed.
+        let Ok(shared) = ephemeral.agree(&self.peer.to_bytes()) else { return Vec::new() };
+        let keys = derive(&shared, &public);
         let context = context(kind, suite, self.meter, self.peer);
         crypt(&keys[..16], &mut text);
         let mut sealed = [&public[..], &text].concat();
@@ -205,8 +206,7 @@ impl Channel<'_> {
         }
         let (ephemeral, rest) = sealed.split_first_chunk::<EPHEMERAL>().ok_or(NotAuthentic)?;
         let (text, end) = rest.split_first_chunk::<16>().ok_or(NotAuthentic)?;
-        let public = PublicKey::from_bytes(ephemeral).map_err(|_| NotAuthentic)?;
-        let keys = derive(&self.own.agree(&public), ephemeral);
+        let keys = derive(&*self.own.agree(ephemeral)?, ephemeral);
         if suite == Suite::Ecies {
             let code = self.code(&keys[16..48], text, &context).ok_or(NotAuthentic)?;
             code.verify_slice(end).map_err(|_| NotAuthentic)?;

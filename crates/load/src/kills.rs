@@ -1,0 +1,77 @@
+//! The collector killed under load, again and again.
+
+use crate::drive::free_address;
+use crate::{Child, Drive, Fleet, LoadError, Place, Program, check};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+use wire::meter::{MeterId, Suite};
+
+/// What is to be tried.
+#[derive(Clone, Debug)]
+pub struct Kills {
+    /// How the reports are sealed.
+    pub suite: Suite,
+    /// So many meters.
+    pub meters: MeterId,
+    /// So often.
+    pub count: u32,
+    /// Where chance begins: when each kill comes.
+    pub seed: u64,
+    /// How a collector is started.
+    pub program: Program,
+    /// Where its files go; `None`: into a temporary folder, which goes with the run.
+    pub folder: Option<PathBuf>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct KillsOutcome {
+    /// How often it was killed.
+    pub kills: u32,
+    /// Reports that were acknowledged.
+    pub acknowledged: u64,
+    /// Rows in the database at the end.
+    pub stored: u64,
+    /// Readings that were stored when a kill kept their acknowledgement back, in all.
+    pub stored_unacknowledged: u64,
+    /// Where chance began.
+    pub seed: u64,
+}
+
+/// Kills a collector under load, reads its database, starts it again, and so on.
+///
+/// # Errors
+/// [`LoadError::Wrong`] where an acknowledged reading was not there, or twice, or with other figures.
+pub fn kills(request: &Kills, say: &dyn Fn(&str)) -> Result<KillsOutcome, LoadError> {
+    let place = Place::new(request.folder.clone())?;
+    let mut rng = StdRng::seed_from_u64(request.seed);
+    let fleet = Fleet::make(place.path(), request.suite, request.meters)?;
+    let address = free_address()?;
+    let mut drive = Drive::new(fleet, address)?;
+    let (mut stored, mut unacknowledged) = (0, 0);
+    for number in 1..=request.count {
+        let mut child = Child::start(&request.program, place.path(), address)?;
+        drive.until_heard(&mut child, Duration::from_secs(60))?;
+        drive.run(Duration::from_millis(rng.random_range(0..600)), &mut child)?;
+        child.kill()?;
+        let checked = check(&child.database(), drive.fleet())?;
+        (stored, unacknowledged) = (checked.rows, unacknowledged + checked.not_acknowledged);
+        say(&format!("{number} of {} kills: {stored} readings, all as acknowledged", request.count));
+    }
+    // And one more start, which ends well.
+    let mut child = Child::start(&request.program, place.path(), address)?;
+    drive.until_heard(&mut child, Duration::from_secs(60))?;
+    drive.run(Duration::from_millis(200), &mut child)?;
+    child.stop()?;
+    let checked = check(&child.database(), drive.fleet())?;
+    stored = stored.max(checked.rows);
+    Ok(KillsOutcome {
+        kills: request.count,
+        acknowledged: drive.acknowledged(),
+        stored,
+        stored_unacknowledged: unacknowledged,
+        seed: request.seed,
+    })
+}
