@@ -1,0 +1,96 @@
+//! Packets on the air, one after the other, to a collector with a meter of each suite that seals: whatever they are, it takes none,
+//! keeps no more than its bounds, and its meters' states stay as they were.
+//!
+//! The input: packets, each behind a byte with its length. Bits 6 and 7 of that byte: one of the genuine packets is taken, and the bytes
+//! that follow are laid over it, so that the fuzzer need not guess headers.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rand::{SeedableRng, rngs::StdRng};
+use std::sync::LazyLock;
+use wire::meter::{
+    Channel, Collector, Content, Gathered, Heard, Identity, Kind, Measurement, MeterRecord, MeterState, Policy,
+    Provision, Report, Setup, Suite, packets,
+};
+
+struct House {
+    identity: Identity,
+    meters: Vec<MeterRecord>,
+    /// All pieces of a report of each meter.
+    genuine: Vec<Vec<u8>>,
+}
+
+static HOUSE: LazyLock<House> = LazyLock::new(|| {
+    let rng = &mut StdRng::seed_from_u64(1);
+    let identity = Identity::generate(rng);
+    let (mut meters, mut genuine) = (Vec::new(), Vec::new());
+    for (meter, suite) in (1..).zip(&Suite::ALL[1..]) {
+        let setup = Setup {
+            meter,
+            address: 0x42,
+            collector_address: 0x41,
+            channel: 210,
+            power: 0,
+            interval_s: 10,
+            suite: *suite,
+            voltage_uv: 270_000,
+            current_ua: 52_000,
+            phase: 0,
+        };
+        let provision = Provision::generate(setup, identity.public(), rng);
+        let record = provision.record();
+        let channel =
+            Channel { meter, keys: &record.keys, own: provision.identity(), peer: identity.public() };
+        let content = Content::Measurement(Measurement { time_s: 1, energy_dwh: 2, power_w: 3 });
+        let report = Report { n: 1, time_set: true, lost: 0, content };
+        let sealed = channel.seal(Kind::Report, *suite, 1, &report.to_bytes(), rng);
+        genuine.extend(packets(0x41, Kind::Report, *suite, meter, 1, &sealed));
+        meters.push(record);
+    }
+    House { identity, meters, genuine }
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    let house = &*HOUSE;
+    let mut collector = Collector::new(house.identity.clone(), Policy::default());
+    for record in &house.meters {
+        collector.add(record.clone(), MeterState::new(record)).expect("new ones");
+    }
+    let states = |collector: &Collector| (1..=4).map(|meter| collector.state(meter).cloned()).collect::<Vec<_>>();
+    let (before, mut rest) = (states(&collector), bytes);
+    // Those of the genuine pieces that came unchanged may make a message whole, which is taken then.
+    let mut genuine = false;
+    while let Some((head, behind)) = rest.split_first() {
+        let length = usize::from(head & 0x3f).min(behind.len());
+        let (given, behind) = behind.split_at(length);
+        rest = behind;
+        let packet = if head & 0xc0 == 0xc0 {
+            let Some((which, over)) = given.split_first() else { continue };
+            let mut packet = house.genuine[usize::from(*which) % house.genuine.len()].clone();
+            for pair in over.chunks_exact(2) {
+                let at = usize::from(pair[0]) % packet.len();
+                packet[at] ^= pair[1];
+            }
+            packet
+        } else {
+            given.to_vec()
+        };
+        genuine |= house.genuine.contains(&packet);
+        let heard = match collector.gather(&packet) {
+            Gathered::Done(heard) => heard,
+            Gathered::Sealed(message) => {
+                let opened = message.open();
+                collector.take(opened, 1000)
+            }
+        };
+        match heard {
+            Heard::Refused(_) | Heard::Piece => {}
+            Heard::Report(_) | Heard::Busy if genuine => {}
+            heard => panic!("{packet:02x?} was taken: {heard:?}"),
+        }
+        assert!(collector.held_bytes() <= 4 * 2 * 144);
+    }
+    if !genuine {
+        assert_eq!(states(&collector), before);
+    }
+});
