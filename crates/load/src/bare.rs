@@ -1,6 +1,7 @@
 //! What the cryptographic libraries do a second with nothing around them: those that `crates/wire` opens messages with.
 
-use aes_gcm::aead::AeadInPlace;
+use aes_gcm::aead::consts::{U12, U16};
+use aes_gcm::aead::{AeadCore, AeadInPlace};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit, Nonce, Tag};
 use aws_lc_rs::agreement::{self, ECDH_P256};
 use aws_lc_rs::rand::SystemRandom;
@@ -49,9 +50,9 @@ fn rate(time: Duration, mut once: impl FnMut() -> bool) -> Option<f64> {
     Some(count as f64 / start.elapsed().as_secs_f64())
 }
 
-fn gcm<C: KeyInit + AeadInPlace>(key: &[u8], time: Duration) -> Option<f64>
+fn gcm<C>(key: &[u8], time: Duration) -> Option<f64>
 where
-    C: aes_gcm::AeadCore<NonceSize = aes_gcm::aead::consts::U12, TagSize = aes_gcm::aead::consts::U16>,
+    C: KeyInit + AeadInPlace + AeadCore<NonceSize = U12, TagSize = U16>,
 {
     let nonce = Nonce::from([1; 12]);
     let mut sealed = [9; 16];

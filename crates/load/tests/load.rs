@@ -81,11 +81,27 @@ fn a_database_that_lost_a_reading_is_seen() {
     let database = child.database();
     check(&database, drive.fleet()).expect("all is there");
     let connection = rusqlite::Connection::open(&database).expect("a database");
-    for damage in [
-        "UPDATE readings SET power_w = power_w + 1 WHERE meter = 2 AND n = 2",
-        "DELETE FROM readings WHERE meter = 3 AND n = 1",
-    ] {
-        connection.execute(damage, []).expect("damaged");
+    for damage in
+        ["SET power_w = power_w + 1 WHERE meter = 2 AND n = 2", "SET n = 0 WHERE meter = 3 AND n = 1"]
+    {
+        let tables = ["readings", "landing"].map(|table| format!("UPDATE {table} {damage}"));
+        let changed: usize =
+            tables.iter().map(|damage| connection.execute(damage, []).expect("damaged")).sum();
+        assert_eq!(changed, 1, "{damage}");
         assert!(matches!(check(&database, drive.fleet()), Err(LoadError::Wrong(_))), "{damage}");
     }
+}
+
+/// How fast it is, without the rest of the service:
+/// `cargo test --release -p wattseal-load --test load -- --ignored --nocapture figures`
+#[test]
+#[ignore = "a measurement; release builds alone"]
+fn figures() {
+    let say = |what: &str| println!("{what}");
+    let outcomes: Vec<_> = [Suite::Aes128Gcm, Suite::EciesEcdsa]
+        .map(|suite| Options { suite, meters: 0, seconds: 10, program: program(&[]), folder: None })
+        .iter()
+        .map(|options| run(options, &say).expect("a collector that does its work"))
+        .collect();
+    println!("{}", load::table(&outcomes, load::Format::Table));
 }
