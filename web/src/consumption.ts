@@ -9,7 +9,7 @@ import { browserZone, knownZone } from './zone';
 // Every answer says which zone it is in; until the first one the browser's is as good a guess as any.
 let zoneNow = browserZone();
 /** How often the stretch that is not over yet is asked for again. */
-const RELOAD_MS = 60_000;
+const RELOAD_MS = 15_000;
 
 export interface Used {
   window: Window;

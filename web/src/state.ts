@@ -132,6 +132,12 @@ export function total(meters: Iterable<Meter>, now_s: number): Total {
   return sum;
 }
 
+/** Where a live plot of `span_s` begins: later where there is nothing before, so that the first minutes are not at its very edge. */
+export function plotStart(series: Series, interval_s: number, now_s: number, span_s: number, least_s: number): number {
+  const first = series.at_s[0];
+  return first === undefined ? now_s - span_s : Math.max(now_s - span_s, Math.min(first - interval_s, now_s - least_s));
+}
+
 export interface Extent {
   least: number;
   most: number;

@@ -6,7 +6,7 @@ import type { ApiError, Meter } from '../api';
 import * as show from '../format';
 import { PowerPlot } from '../plots/power';
 import { POWER_RANGES, type PowerRange, type Span } from '../ranges';
-import { type PowerData, type Series, means, merged, withGaps, withPoint } from '../state';
+import { type PowerData, type Series, means, merged, plotStart, withGaps, withPoint } from '../state';
 import { store, useEvents, useLoad, useNow } from '../store';
 import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
 
@@ -59,13 +59,11 @@ function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.El
     [meter.meter],
   );
   const data = useMemo<PowerData>(() => withGaps(series, meter.interval_s), [series, meter.interval_s]);
-  // Of a meter that is new, what there is of it.
-  const first_s = Math.min(series.at_s[0] ?? 0, now_s - LEAST_S);
   return (
     <Shown
       data={data}
       range={range}
-      from_s={Math.max(now_s - range.seconds, first_s)}
+      from_s={plotStart(series, meter.interval_s, now_s, range.seconds, LEAST_S)}
       to_s={now_s}
       loading={found.loading && series.at_s.length === 0}
       error={found.error}

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import * as show from '../format';
 import { SPARK_S } from '../store';
-import { type Series, extent } from '../state';
+import { type Series, extent, plotStart } from '../state';
 
 const WIDTH = 240;
 const HEIGHT = 48;
@@ -17,9 +17,8 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
   }
   const low = Math.min(0, range.least);
   const high = Math.max(range.most, low + 1);
-  const since_s = now_s - (series.at_s[0] ?? now_s) + interval_s;
-  const shown_s = Math.min(SPARK_S, Math.max(LEAST_S, since_s));
-  const x = (at: number): number => WIDTH * (1 - (now_s - at) / shown_s);
+  const span_s = now_s - plotStart(series, interval_s, now_s, SPARK_S, LEAST_S);
+  const x = (at: number): number => WIDTH * (1 - (now_s - at) / span_s);
   const y = (watts: number): number => HEIGHT - 2 - ((HEIGHT - 4) * (watts - low)) / (high - low);
   let path = '';
   let area = '';
@@ -31,10 +30,10 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
   series.at_s.forEach((at, i) => {
     const right = x(at);
     const level = y(series.power_w[i] ?? 0).toFixed(1);
-    if (before === null || right - before > (WIDTH * 3 * interval_s) / shown_s) {
+    if (before === null || right - before > (WIDTH * 3 * interval_s) / span_s) {
       close();
       // The figure is the mean of the interval that ends here.
-      begun = Math.max(0, right - (WIDTH * interval_s) / shown_s);
+      begun = Math.max(0, right - (WIDTH * interval_s) / span_s);
       path += `M${begun.toFixed(1)} ${level}H${right.toFixed(1)}`;
       area += `M${begun.toFixed(1)} ${y(0).toFixed(1)}V${level}H${right.toFixed(1)}`;
     } else {
@@ -50,7 +49,7 @@ export function Spark({ series, interval_s, now_s }: { series: Series | undefine
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${shown_s < SPARK_S ? 'Since its first reading' : 'Last 15 minutes'}: from ${show.power(range.least)} to ${show.power(range.most)}`}
+      aria-label={`${span_s < SPARK_S ? 'Since its first reading' : 'Last 15 minutes'}: from ${show.power(range.least)} to ${show.power(range.most)}`}
     >
       <path class="spark-area" d={area} />
       <path class="spark-line" d={path} vector-effect="non-scaling-stroke" />

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Meter, ReadingEvent } from '../../src/api';
 import { laidOut } from '../../src/consumption';
-import { isOnline, merged, sum, total, withGaps, withPoint, withReading } from '../../src/state';
+import { isOnline, merged, plotStart, sum, total, withGaps, withPoint, withReading } from '../../src/state';
 
 const METER: Meter = {
   meter: 258,
@@ -91,6 +91,14 @@ describe('a series', () => {
     // One that is late is not missing.
     expect(withGaps({ at_s: [10, 40], power_w: [1, 2] }, 10).power_w).toEqual([1, 2]);
   });
+});
+
+test('a live plot begins where its readings do, and is never shorter than it has to be', () => {
+  const from = (at: number[]): number => plotStart({ at_s: at, power_w: at }, 10, 10_000, 3600, 300);
+  expect(from([])).toBe(6400);
+  expect(from([9990])).toBe(9700);
+  expect(from([9000, 9990])).toBe(8990);
+  expect(from([100, 9990])).toBe(6400);
 });
 
 test('consumption is laid out over all intervals; what is not known is not 0', () => {
