@@ -139,7 +139,10 @@ impl Made {
 
 pub(crate) fn run(args: MetersArgs) -> Result<Answer, Failure> {
     let stored = stored(&args.files.db)?;
-    let registry = Registry::open(&args.files.keys)?;
+    let registry = match args.what {
+        What::Provision(_) => Registry::open(&args.files.keys)?,
+        _ => Registry::open_existing(&args.files.keys)?,
+    };
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
         What::List => (listing(&registry.list(&stored)?, args.format)?, String::new()),

@@ -1,8 +1,10 @@
 //! A command that the documentation shows is a command that works: every `./wattseal` and `make` line of its shell
-//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one.
+//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one; a collector runs until it says
+//! that it does, on a free port, and is stopped.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's folder")
@@ -35,8 +37,8 @@ fn every_command_shown_works() {
         "docs/simulate.md",
     ] {
         for line in commands(document) {
-            // This test is part of what that command runs.
-            if line == "./wattseal test" {
+            // This test is part of what that command runs; a collector's have a test of their own.
+            if line == "./wattseal test" || is_collector_s(&line) {
                 continue;
             }
             // The launcher would build a second binary; the one under test is here.
@@ -58,4 +60,50 @@ fn every_command_shown_works() {
         }
     }
     assert!(count >= 8, "only {count} commands were found");
+}
+
+/// Commands that leave files where they are run.
+fn is_collector_s(line: &str) -> bool {
+    ["collect", "meters", "tokens", "audit", "export"]
+        .iter()
+        .any(|command| line.starts_with(&format!("./wattseal {command} ")))
+}
+
+#[test]
+fn every_command_of_a_collector_works() {
+    let mut count = 0;
+    for document in ["README.md", "docs/collector.md"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        for line in commands(document).iter().filter(|line| is_collector_s(line)) {
+            let run = line.replacen("./wattseal", concat!("exec ", env!("CARGO_BIN_EXE_wattseal")), 1);
+            let run = run.replace("--udp 127.0.0.1:7878", "--udp 127.0.0.1:0");
+            let mut shell = Command::new("sh");
+            shell.current_dir(folder.path());
+            if line.starts_with("./wattseal collect") {
+                shell.arg("-c").arg(run + " --listen 127.0.0.1:0");
+                collect(shell, line);
+            } else {
+                let output = shell.arg("-c").arg(run).output().expect("a shell");
+                let error = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{document}: {line}\n{error}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count >= 10, "only {count} commands were found");
+}
+
+/// Runs a collector until it says where its dashboard is, and stops it as Ctrl-C does.
+fn collect(mut shell: Command, line: &str) {
+    let mut child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut said).expect("text");
+    if said.starts_with("dashboard http") {
+        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(told.success());
+    }
+    let output = child.wait_with_output().expect("it ran");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{line}\n{log}");
+    assert!(said.starts_with("dashboard http"), "{line}\n{said}{log}");
 }

@@ -31,6 +31,11 @@ const MOST_IN_A_TURN: usize = 64;
 const TURN: Duration = Duration::from_millis(10);
 /// After a name could not be looked up.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// After the store did not take something.
+const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// While messages wait, and nothing came back for so long, the other collector's name is looked up anew, and the line to it made
+/// anew: its address may have changed, or ours.
+const MOST_SILENCE: Duration = Duration::from_secs(60);
 
 /// How it goes.
 #[derive(Debug, Default)]
@@ -71,10 +76,12 @@ impl Forwarder {
         counts.waiting.store(waiting.len(), Ordering::Relaxed);
         let counted = counts.clone();
         let task = tokio::spawn(async move {
-            let Ok((upstream, socket)) = connect(&upstream).await else { return };
-            tracing::info!(%upstream, waiting = waiting.len(), "forwarding what is heard of other collectors' meters");
+            let (address, socket) = connect(&upstream).await;
+            tracing::info!(%address, waiting = waiting.len(), "forwarding what is heard of other collectors' meters");
             let work = Work {
+                upstream,
                 socket,
+                line_since: Instant::now(),
                 gateways,
                 writer,
                 waiting,
@@ -83,7 +90,7 @@ impl Forwarder {
                 proved: HashMap::new(),
                 removed: Vec::new(),
                 counts: counted,
-                in_trouble: false,
+                in_trouble: None,
             };
             work.run(strangers).await;
         });
@@ -104,11 +111,11 @@ impl Drop for Forwarder {
 }
 
 /// A socket that hears nobody but the other collector.
-async fn connect(upstream: &str) -> std::io::Result<(SocketAddr, UdpSocket)> {
+async fn connect(upstream: &str) -> (SocketAddr, UdpSocket) {
     let mut said = false;
     loop {
         match reach(upstream).await {
-            Ok(reached) => return Ok(reached),
+            Ok(reached) => return reached,
             Err(error) if !said => {
                 tracing::warn!(upstream, %error, "the collector to forward to cannot be found; trying again; look at --forward");
                 said = true;
@@ -136,7 +143,10 @@ struct Whole {
 }
 
 struct Work {
+    upstream: String,
     socket: UdpSocket,
+    /// When something came back last, or the line was made.
+    line_since: Instant,
     gateways: Arc<Gateways>,
     writer: WriterHandle,
     waiting: Waiting,
@@ -149,7 +159,8 @@ struct Work {
     /// Rows that are over, and still in the store.
     removed: Vec<i64>,
     counts: Arc<ForwardCounts>,
-    in_trouble: bool,
+    /// Since when the store does not take anything.
+    in_trouble: Option<Instant>,
 }
 
 impl Work {
@@ -180,10 +191,14 @@ impl Work {
                 },
                 () = sleep_until(due.unwrap_or(not_before)), if due.is_some() => {
                     not_before = Instant::now() + TURN;
+                    if self.line_since.elapsed() > MOST_SILENCE {
+                        self.renew_line().await;
+                    }
                     self.send_due();
                 }
             }
-            if !self.removed.is_empty() {
+            let may_store = self.in_trouble.is_none_or(|since| since.elapsed() > STORED_AGAIN_AFTER);
+            if may_store && !self.removed.is_empty() {
                 self.keep(Vec::new()).await;
             }
             self.counts.waiting.store(self.waiting.len(), Ordering::Relaxed);
@@ -243,20 +258,18 @@ impl Work {
         writes.extend(whole.iter().map(|new| Write::OutboxPut(new.message.clone())));
         let written = match self.writer.write(writes.clone()).await {
             Ok(written) => {
-                self.in_trouble = false;
+                self.in_trouble = None;
                 written
             }
             Err(error) => {
-                if !self.in_trouble && error != WriteError::Stopped {
+                if self.in_trouble.is_none() && error != WriteError::Stopped {
                     tracing::warn!(%error, "messages to be forwarded are not stored; they are sent, and their meters keep them");
                 }
-                self.in_trouble = true;
+                self.in_trouble = Some(Instant::now());
                 self.removed.extend(writes[..first].iter().filter_map(|write| match write {
                     Write::OutboxRemove { id } => Some(*id),
                     _ => None,
                 }));
-                // Not at once again.
-                sleep(TURN).await;
                 Vec::new()
             }
         };
@@ -270,6 +283,16 @@ impl Work {
                     self.send_message(id);
                 }
                 _ => self.send_whole(&message, rssi_dbm),
+            }
+        }
+    }
+
+    async fn renew_line(&mut self) {
+        self.line_since = Instant::now();
+        match reach(&self.upstream).await {
+            Ok((_, socket)) => self.socket = socket,
+            Err(error) => {
+                tracing::warn!(upstream = self.upstream, %error, "the collector to forward to cannot be reached")
             }
         }
     }
@@ -313,6 +336,7 @@ impl Work {
     fn answered(&mut self, bytes: &[u8]) {
         let Some((bytes, _)) = parse(bytes) else { return };
         let Ok(packet) = Packet::parse(bytes) else { return };
+        self.line_since = Instant::now();
         let name = packet.meter;
         let mut routes = Vec::new();
         match packet.kind {

@@ -59,6 +59,11 @@ pub enum RegistryError {
     /// A meter that is not there.
     #[error("meter {0} is not registered; 'wattseal meters list' shows those that are")]
     Unknown(MeterId),
+    /// No folder of keys.
+    #[error(
+        "there are no keys in {0}; give the collector's folder with --keys, or begin one with 'wattseal meters provision'"
+    )]
+    Missing(PathBuf),
     /// A setup that no meter works with.
     #[error("{0}")]
     Setup(&'static str),
@@ -68,7 +73,13 @@ impl RegistryError {
     /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, RegistryError::Exists(_) | RegistryError::Unknown(_) | RegistryError::Setup(_))
+        matches!(
+            self,
+            RegistryError::Exists(_)
+                | RegistryError::Unknown(_)
+                | RegistryError::Missing(_)
+                | RegistryError::Setup(_)
+        )
     }
 }
 
@@ -135,6 +146,18 @@ impl Registry {
             }
         };
         Ok(Registry { folder, identity })
+    }
+
+    /// Opens a folder that is there: for commands that only make sense with keys.
+    ///
+    /// # Errors
+    /// [`RegistryError::Missing`], and those of [`Registry::open`].
+    pub fn open_existing(path: &Path) -> Result<Registry, RegistryError> {
+        // One that cannot be looked at says so when it is opened.
+        match path.join(COLLECTOR).try_exists() {
+            Ok(false) if !path.join(METERS).exists() => Err(RegistryError::Missing(path.to_owned())),
+            _ => Registry::open(path),
+        }
     }
 
     /// The collector's key pair.

@@ -286,3 +286,18 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
     chmod(&saved, 0o644);
     assert!(matches!(registry.add(&saved), Err(RegistryError::Open { .. })));
 }
+
+#[test]
+fn what_the_superuser_writes_is_the_service_s() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let (folder, registry) = fresh();
+    let (keys, meters) = (registry.path().to_owned(), registry.path().join("meters"));
+    // Only the superuser can give files away.
+    if chown(&meters, Some(1234), Some(1235)).is_err() {
+        return;
+    }
+    registry.provision(setup(9), 0, &folder.path().join("images")).expect("a meter");
+    let owned = fs::metadata(meters.join("00009.toml")).expect("there");
+    assert_eq!((owned.uid(), owned.gid(), owned.mode() & 0o777), (1234, 1235, 0o600));
+    assert_eq!(fs::metadata(keys.join("collector.toml")).expect("there").uid(), 0);
+}

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -124,6 +124,7 @@ pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryErro
         // One that a crash left.
         let _ = fs::remove_file(&beside);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&beside)?;
+        give_to_owner_of_folder(&file, path)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&beside, path)
@@ -133,6 +134,19 @@ pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryErro
         RegistryError::File { path: path.into(), error }
     })?;
     sync_parent(path)
+}
+
+/// What the superuser writes into a service's folder is the service's: else it could not read it.
+fn give_to_owner_of_folder(file: &File, path: &Path) -> std::io::Result<()> {
+    let (own, folder) = (file.metadata()?, fs::metadata(parent(path))?);
+    if own.uid() == 0 && folder.uid() != 0 {
+        fchown(file, Some(folder.uid()), Some(folder.gid()))?;
+    }
+    Ok(())
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes a folder that nobody else may read, where there is none.
@@ -149,7 +163,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), RegistryError> {
 
 /// A name is durable when its folder is.
 fn sync_parent(path: &Path) -> Result<(), RegistryError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = parent(path);
     let sync = || File::open(parent)?.sync_all();
     sync().map_err(|error| RegistryError::File { path: parent.into(), error })
 }

@@ -1,0 +1,174 @@
+//! The collector's commands as others rely on them: exit codes, streams, errors that say what to do next, the unit of systemd.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn wattseal(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    command.current_dir(folder).args(arguments).output().expect("the binary under test runs")
+}
+
+fn error(output: &Output, code: i32) -> String {
+    let text = String::from_utf8(output.stderr.clone()).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    assert!(output.stdout.is_empty() && !text.contains("panicked"), "{text}");
+    text
+}
+
+fn rows(folder: &Path, arguments: &[&str]) -> Value {
+    let output = wattseal(folder, &[arguments, &["--format", "json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("an array of objects")
+}
+
+/// Runs a collector, calls `meanwhile` with its dashboard's address, stops it with a signal, and returns its log.
+fn collect(folder: &Path, arguments: &[&str], signal: &str, meanwhile: impl FnOnce(&str)) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .current_dir(folder)
+        .args(["collect", "--listen", "127.0.0.1:0"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary under test runs");
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut said).expect("text");
+    match said.trim().strip_prefix("dashboard ") {
+        Some(url) => meanwhile(url),
+        None => drop(child.kill()),
+    }
+    let _ = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    let output = child.wait_with_output().expect("it ran");
+    let log = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(0), "{said}{log}");
+    log
+}
+
+#[test]
+fn meters_are_provisioned_listed_and_revoked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for arguments in [&["meters", "list"][..], &["meters", "revoke", "1"]] {
+        let text = error(&wattseal(at, arguments), 2);
+        assert!(text.contains("--keys"), "{text}");
+    }
+    assert_eq!(std::fs::read_dir(at).expect("a folder").count(), 0);
+    let made = rows(at, &["meters", "provision", "258", "259", "--suite", "ecies", "--images", "images"]);
+    assert_eq!(made[0]["flash"], "images/00258.flash.bin");
+    assert_eq!(
+        std::fs::metadata(at.join("images/00259.eep")).expect("there").permissions().mode() & 0o777,
+        0o600
+    );
+    let listed = rows(at, &["meters", "list"]);
+    let of = |index: usize, key: &str| listed[index][key].clone();
+    assert_eq!((of(0, "meter"), of(1, "meter"), of(0, "suite")), (258.into(), 259.into(), "ecies".into()));
+    assert_ne!(of(0, "address"), of(1, "address"));
+
+    let text = error(&wattseal(at, &["meters", "provision", "258", "--images", "images"]), 2);
+    assert!(text.contains("rotate 258"), "{text}");
+    let text = error(&wattseal(at, &["meters", "revoke", "1"]), 2);
+    assert!(text.contains("meters list"), "{text}");
+    let text = error(&wattseal(at, &["meters", "provision", "7", "--suite", "rot13"]), 2);
+    assert!(text.contains("ecies-ecdsa"), "{text}");
+    error(&wattseal(at, &["meters", "provision", "0"]), 2);
+    assert!(wattseal(at, &["meters", "revoke", "259"]).status.success());
+    assert_eq!(rows(at, &["meters", "list"])[1]["state"], "revoked");
+    assert_eq!(rows(at, &["meters", "rotate", "258", "--images", "images"])[0]["epoch"], 2);
+
+    // Keys that others could read: with the command that mends it, which does.
+    let key = at.join("wattseal.keys/collector.toml");
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).expect("chmod");
+    for arguments in [&["meters", "list"][..], &["collect", "--listen", "127.0.0.1:0"]] {
+        let text = error(&wattseal(at, arguments), 1);
+        let mend = text.split_once("run: ").expect("what to run").1;
+        assert_eq!(mend.trim(), "chmod 600 'wattseal.keys/collector.toml'", "{text}");
+    }
+}
+
+#[test]
+fn a_collector_runs_until_it_is_told_to_stop() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let token = wattseal(at, &["tokens", "add", "hall", "--role", "administrator"]);
+    let secret = String::from_utf8(token.stdout).expect("UTF-8");
+    assert!(secret.starts_with("wst_"), "{secret}");
+    for signal in ["-INT", "-TERM"] {
+        let log = collect(at, &["--log", "json", "--udp", "127.0.0.1:0"], signal, |url| {
+            assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+            // One writer: who would change tokens meanwhile hears where they are changed then.
+            let text = error(&wattseal(at, &["tokens", "add", "late"]), 1);
+            assert!(text.contains("in use"), "{text}");
+            assert_eq!(rows(at, &["tokens", "list"])[0]["name"], "hall");
+            // A meter that is provisioned meanwhile.
+            let images = format!("images{signal}");
+            let meter = if signal == "-INT" { "5" } else { "6" };
+            assert!(wattseal(at, &["meters", "provision", meter, "--images", &images]).status.success());
+            std::thread::sleep(std::time::Duration::from_millis(4000));
+        });
+        for line in log.lines() {
+            let line: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("JSON: {line}"));
+            assert!(line["timestamp"].is_string() && line["level"].is_string(), "{line}");
+            assert_ne!(line["level"], "ERROR", "{line}");
+        }
+        assert!(log.contains("a meter was added"), "{log}");
+        assert!(!log.contains(secret.trim()), "a secret in the log");
+    }
+    let id = rows(at, &["tokens", "list"])[0]["id"].to_string();
+    assert!(wattseal(at, &["tokens", "revoke", &id]).status.success());
+    assert!(error(&wattseal(at, &["tokens", "revoke", &id]), 2).contains("tokens list"));
+    assert!(rows(at, &["tokens", "list"])[0]["revoked_s"].is_number());
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (arguments, says) in [
+        (&["--listen", "0.0.0.0:0"][..], "--tls-cert"),
+        (&["--tls-cert", "cert.pem"], "--tls-key"),
+        (&["--mqtt", "mqtt://me:secret@localhost"], "--mqtt-password-file"),
+        (&["--mqtt", "mqtts://localhost"], "TLS"),
+        (&["--mqtt-password-file", "password"], "--mqtt"),
+        (&["--mqtt", "mqtt://me@localhost", "--mqtt-password-file", "nowhere"], "nowhere"),
+        (&["--zone", "Middle/Earth"], "Europe/Prague"),
+        (&["--serial", "/dev/ttyAMA0:1"], "/dev/ttyAMA0:38400"),
+        (&["--keep", "0"], "--keep"),
+    ] {
+        let text = error(&wattseal(at, &[&["collect"], arguments].concat()), 2);
+        assert!(text.contains(says), "{arguments:?}: {text}");
+    }
+    // Nothing was made by any of it.
+    assert_eq!(std::fs::read_dir(at).expect("a folder").count(), 0);
+    std::fs::write(at.join("wattseal.db"), "no database").expect("written");
+    let text = error(&wattseal(at, &["collect", "--listen", "127.0.0.1:0"]), 1);
+    assert!(text.contains("wattseal.db") && text.contains("--db"), "{text}");
+}
+
+/// The unit as it is, but for where the binary is and as whom it runs, which this machine may not have.
+#[test]
+fn systemd_takes_the_unit() {
+    if Command::new("systemd-analyze").arg("--version").output().is_err() {
+        return;
+    }
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/wattseal-collector.service");
+    let text = std::fs::read_to_string(unit).expect("a unit");
+    assert!(text.contains("ExecStart=/usr/local/bin/wattseal collect ") && text.contains("Type=notify"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wattseal-collector.service");
+    let text = text
+        .replace("/usr/local/bin/wattseal", env!("CARGO_BIN_EXE_wattseal"))
+        .replace("User=wattseal", "User=root")
+        .replace("Group=wattseal", "Group=root");
+    std::fs::write(&path, text).expect("written");
+    let verified =
+        Command::new("systemd-analyze").arg("verify").arg(&path).output().expect("systemd-analyze");
+    let said = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success() && said.is_empty(), "{said}");
+    let arguments = ["security", "--offline=true", "--threshold=25"];
+    let judged =
+        Command::new("systemd-analyze").args(arguments).arg(&path).output().expect("systemd-analyze");
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+}
