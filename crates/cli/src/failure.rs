@@ -2,10 +2,12 @@
 
 use ::demo::live::DemoError;
 use collector::daemon::DaemonError;
+use collector::export::ExportError;
 use collector::registry::RegistryError;
 use collector::store::StoreError;
 use collector::tokens::TokenError;
 use lab::LabError;
+use std::path::Path;
 
 /// Why a command failed.
 pub(crate) struct Failure {
@@ -19,6 +21,18 @@ impl Failure {
     /// Of what was asked for.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), is_usage: true }
+    }
+
+    /// Of a file.
+    pub(crate) fn file(path: &Path, error: &std::io::Error) -> Failure {
+        let message = format!("{}: {error}; check the path and its permissions", path.display());
+        Failure { message, is_usage: false }
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Failure {
+        Failure { is_usage: matches!(error, ExportError::NoMeter(_)), message: error.to_string() }
     }
 }
 

@@ -6,6 +6,7 @@ mod failure;
 mod load;
 mod meters;
 mod plan;
+mod records;
 mod simulate;
 mod tokens;
 
@@ -80,6 +81,14 @@ enum Command {
     /// Who may use a collector's API: list, add, revoke
     #[command(after_help = "Example: wattseal tokens add dashboard --role viewer")]
     Tokens(tokens::TokensArgs),
+    /// Who reported what: whether each signed message is its meter's, in order, and says what is stored
+    #[command(
+        after_help = "Exit code 1 where something is not as it should be.\n\nExample: wattseal audit --format json"
+    )]
+    Audit(records::AuditArgs),
+    /// A collector's readings as CSV or Parquet
+    #[command(after_help = "Example: wattseal export november.parquet --from 2026-11-01 --to 2026-12-01")]
+    Export(records::ExportArgs),
     /// Five meters on their models, one for each way of sealing, their radio channel, a collector and its dashboard: live
     #[command(after_help = "The dashboard's address is printed; the costs of a reading come at the end.\n\n\
                       Example: wattseal demo --for 60 --format json")]
@@ -281,6 +290,8 @@ fn main() -> ExitCode {
         Command::Load(args) => load::run(args),
         Command::Meters(args) => meters::run(args),
         Command::Tokens(args) => tokens::run(args),
+        Command::Audit(args) => records::run_audit(args),
+        Command::Export(args) => records::run_export(args),
         command => House::find().map_err(Failure::from).and_then(|house| run_in_house(house, command)),
     };
     match answer {
@@ -308,9 +319,12 @@ fn run_in_house(house: House, command: Command) -> Result<Answer, Failure> {
         Command::Plan(args) => plan::run(house, *args),
         Command::Simulate(args) => simulate::run(house, args),
         Command::Demo(args) => return demo::run(&house, args),
-        Command::Collect(_) | Command::Load(_) | Command::Meters(_) | Command::Tokens(_) => {
-            Err(LabError::Usage("this command needs no clone of the project".into()))
-        }
+        Command::Collect(_)
+        | Command::Load(_)
+        | Command::Meters(_)
+        | Command::Tokens(_)
+        | Command::Audit(_)
+        | Command::Export(_) => Err(LabError::Usage("this command needs no clone of the project".into())),
     };
     Ok(answer?)
 }

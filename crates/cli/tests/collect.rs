@@ -147,6 +147,34 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     assert!(text.contains("wattseal.db") && text.contains("--db"), "{text}");
 }
 
+#[test]
+fn what_is_stored_is_exported_and_audited() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let text = error(&wattseal(at, &["audit"]), 1);
+    assert!(text.contains("wattseal.db"), "{text}");
+    assert!(wattseal(at, &["meters", "provision", "5", "--images", "images"]).status.success());
+    collect(at, &[], "-INT", |_| {});
+    let found = rows(at, &["audit"]);
+    assert_eq!((&found[0]["messages"], &found[0]["failures"]), (&0.into(), &0.into()));
+    assert!(wattseal(at, &["audit", "--public"]).status.success());
+    for out in ["all.csv", "some.parquet"] {
+        let done = wattseal(
+            at,
+            &["export", out, "--meter", "5", "--from", "2026-01-01", "--to", "2027-01-01T00:00:00Z"],
+        );
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let csv = std::fs::read_to_string(at.join("all.csv")).expect("there");
+    assert!(csv.starts_with("meter,time,power_w,energy_wh,"), "{csv}");
+    let parquet = std::fs::read(at.join("some.parquet")).expect("there");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    assert!(error(&wattseal(at, &["export", "all.txt"]), 2).contains("OUT.parquet"));
+    assert!(error(&wattseal(at, &["export", "none.csv", "--meter", "6"]), 2).contains("meters list"));
+    assert!(error(&wattseal(at, &["export", "none.csv", "--from", "yesterday"]), 2).contains("2026-01-31"));
+    assert!(!at.join("none.csv").exists() && !at.join("none.csv.part").exists());
+}
+
 /// The unit as it is, but for where the binary is and as whom it runs, which this machine may not have.
 #[test]
 fn systemd_takes_the_unit() {

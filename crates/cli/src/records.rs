@@ -1,0 +1,159 @@
+//! `audit` and `export`: what a collector has stored, for those who check it and those who go on with it.
+
+use crate::collect::Files;
+use crate::failure::Failure;
+use crate::{Answer, Format};
+use clap::Args;
+use collector::audit::{self, Audit};
+use collector::export::{self, Selection};
+use collector::registry::Registry;
+use collector::store::Reader;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lab::bench::Progress as _;
+use lab::progress::Bar;
+use lab::report::{csv, grouped, json, table};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use wire::meter::MeterId;
+
+#[derive(Args)]
+pub(crate) struct AuditArgs {
+    #[command(flatten)]
+    files: Files,
+    /// Verify signatures and order alone, without the collector's private key
+    #[arg(long)]
+    public: bool,
+    /// How what was found is written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// Where to; the ending says as what
+    #[arg(value_name = "OUT.csv|OUT.parquet")]
+    out: PathBuf,
+    /// The database
+    #[arg(long, value_name = "FILE", default_value = "wattseal.db")]
+    db: PathBuf,
+    /// Of this meter; may be repeated [default: all]
+    #[arg(long, value_name = "METER", value_parser = clap::value_parser!(u16).range(1..))]
+    meter: Vec<MeterId>,
+    /// From then on: 2026-01-31, or 2026-01-31T12:00:00Z [default: the first]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    from: Option<Timestamp>,
+    /// Before that [default: the last]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    to: Option<Timestamp>,
+}
+
+/// A day, which begins at midnight here, or a moment.
+fn time(text: &str) -> Result<Timestamp, String> {
+    let day = || text.parse::<Date>().ok()?.to_zoned(TimeZone::system()).ok().map(|at| at.timestamp());
+    let moment = || text.parse::<Timestamp>().ok();
+    moment().or_else(day).ok_or_else(|| "write a time as 2026-01-31 or 2026-01-31T12:00:00Z".into())
+}
+
+/// The figures of an audit, one beside the other.
+#[derive(Serialize)]
+struct Figures {
+    messages: u64,
+    meters: usize,
+    signatures: u64,
+    readings: u64,
+    alerts: u64,
+    gone: u64,
+    opened: u64,
+    closed: u64,
+    failures: u64,
+}
+
+pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, Failure> {
+    let reader = Reader::open(&args.files.db)?;
+    let registry = match args.public {
+        true => None,
+        false => Some(Registry::open_existing(&args.files.keys)?),
+    };
+    let bar = Bar::new();
+    let progress = |done: u64, of: u64| bar.report(done as usize, of as usize, "messages");
+    let found = audit::audit(&reader, registry.as_ref().map(Registry::identity), progress)?;
+    let remark = match found.failures {
+        0 => String::new(),
+        count => format!("wattseal: {} are not as they should be", grouped(count as i64)),
+    };
+    let data = match args.format {
+        Format::Json => json(&[&found])?,
+        Format::Csv => csv(&[figures(&found)])?,
+        Format::Table => tables(&found),
+    };
+    Ok(Answer { data, remark, success: found.failures == 0 })
+}
+
+fn figures(found: &Audit) -> Figures {
+    let Audit { messages, meters, signatures, readings, alerts, gone, opened, closed, failures, .. } = *found;
+    Figures { messages, meters, signatures, readings, alerts, gone, opened, closed, failures }
+}
+
+fn tables(found: &Audit) -> String {
+    let mut sums = table(&["signed messages", "count"], 1);
+    let meters = found.meters as u64;
+    for (what, count) in [
+        ("all", found.messages),
+        ("  of so many meters", meters),
+        ("signature holds", found.signatures),
+        ("reading is stored", found.readings),
+        ("alert is stored", found.alerts),
+        ("reading is older than readings are kept", found.gone),
+        ("opened: says what is stored", found.opened),
+        ("not opened, for want of the private key", found.closed),
+        ("not as it should be", found.failures),
+    ] {
+        sums.add_row([what.to_owned(), grouped(count as i64)]);
+    }
+    let mut text = format!("{sums}\n");
+    for failure in &found.first {
+        let (meter, epoch, n) = (failure.meter, failure.epoch, failure.n);
+        text += &format!("meter {meter}, epoch {epoch}, n {n}: {}\n", failure.wrong);
+    }
+    text
+}
+
+pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, Failure> {
+    let format = match args.out.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => export::Format::Csv,
+        Some("parquet") => export::Format::Parquet,
+        _ => return Err(Failure::usage("the file's ending says what it is to be: OUT.csv or OUT.parquet")),
+    };
+    let second = |at: Option<Timestamp>, none: i64| at.map_or(none, Timestamp::as_second);
+    let selection = Selection {
+        meters: args.meter,
+        from_s: second(args.from, i64::MIN),
+        to_s: second(args.to, i64::MAX),
+    };
+    let reader = Reader::open(&args.db)?;
+    // Under its name only when it is whole.
+    let beside = beside(&args.out);
+    let file = |error| Failure::file(&args.out, &error);
+    let to = BufWriter::new(File::create(&beside).map_err(file)?);
+    let written = export::export(&reader, &selection, format, to, |_| {}).map_err(Failure::from);
+    let written = match written {
+        Ok(written) => written,
+        Err(failure) => {
+            let _ = fs::remove_file(&beside);
+            return Err(failure);
+        }
+    };
+    fs::rename(&beside, &args.out).map_err(file)?;
+    let remark = format!("wattseal: {} readings in {}", grouped(written as i64), args.out.display());
+    Ok(Answer { data: String::new(), remark, success: true })
+}
+
+fn beside(out: &Path) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    out.with_file_name(name)
+}
