@@ -1,0 +1,183 @@
+//! The link with all behind it: reports, commands, keys, routes, restarts.
+
+mod station;
+
+use collector::event::{CommandState, Event};
+use collector::link::{CommandRequest, LinkError};
+use station::{Gateway, Station, WITHIN, start};
+use std::time::Duration;
+use wire::meter::{Command, Kind, Outcome, Suite};
+
+const SHORT: Duration = Duration::from_millis(300);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut meters: Vec<Station> = (1..)
+        .zip(Suite::ALL)
+        .map(|(meter, suite)| Station::register(&folder.path().join("keys"), meter, suite, 1))
+        .collect();
+    let running = start(folder.path()).await;
+    let gateway = Gateway::attach(running.link());
+    let mut events = running.link().events();
+    for meter in &mut meters {
+        let report = meter.report();
+        gateway.hear(running.link(), 1, &report);
+        let sent = gateway.next(WITHIN).expect("an acknowledgement");
+        assert_eq!((meter.acknowledged(&sent), sent.0), (1, gateway.route(1)));
+        let Ok(Event::Reading(reading)) = events.recv().await else { panic!("a reading is told") };
+        assert_eq!((reading.meter, reading.n, reading.power_w), (meter.provision.setup().meter, 1, 412));
+        // The same again: the same acknowledgement, and no other reading.
+        gateway.hear(running.link(), 1, &report);
+        assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("again")), 1);
+    }
+    let snapshot = running.link().snapshot().await.expect("counted");
+    assert_eq!((snapshot.reports, snapshot.repeats, snapshot.online), (5, 5, 5));
+    assert_eq!(snapshot.refused.total(), 0);
+    assert!(events.try_recv().is_err());
+    running.stop().await.expect("it stops well");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_goes_on_after_a_restart_under_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let running = start(folder.path()).await;
+    let link = running.link();
+    assert_eq!(link.command(8, CommandRequest::Reboot, "me").await, Err(LinkError::UnknownMeter(8)));
+    let page = CommandRequest::ReadStatus { page: 2 };
+    assert_eq!(link.command(7, page, "me").await, Err(LinkError::OutOfRange));
+    let id = link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
+    let other = link.command(7, CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
+    let gateway = Gateway::attach(link);
+    assert_eq!(gateway.next(SHORT), None, "the meter was not heard yet");
+    running.stop().await.expect("it stops well");
+
+    let running = start(folder.path()).await;
+    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let mut events = link.events();
+    let report = meter.report();
+    gateway.hear(link, 1, &report);
+    let (mut m, mut acknowledged) = (None, false);
+    while m.is_none() || !acknowledged {
+        let sent = gateway.next(WITHIN).expect("an acknowledgement and the command");
+        if sent.1 == Kind::Acknowledgement {
+            acknowledged = true;
+        } else {
+            let (number, command) = meter.command(&sent);
+            assert_eq!(command, Command::Reboot);
+            m = Some(number);
+        }
+    }
+    assert_eq!(link.withdraw(7, other + 1).await, Err(LinkError::NoCommand(other + 1)));
+    link.withdraw(7, other).await.expect("it waits");
+    let answer = meter.answer(m.expect("sent"), Outcome::Done);
+    gateway.hear(link, 1, &answer);
+    let mut states = Vec::new();
+    while states.last() != Some(&(id, CommandState::Done)) {
+        let event =
+            tokio::time::timeout(WITHIN, events.recv()).await.expect("told").expect("not too far behind");
+        if let Event::Command(update) = event {
+            states.push((update.id, update.state));
+        }
+    }
+    assert_eq!(
+        states.iter().filter(|state| state.0 == id).map(|state| state.1).collect::<Vec<_>>(),
+        [CommandState::Sent, CommandState::Done]
+    );
+    assert!(states.contains(&(other, CommandState::Withdrawn)));
+    let record = running.reader().command(id).expect("readable").expect("there");
+    assert_eq!((record.state, record.by.as_str(), record.attempts >= 1), (CommandState::Done, "me", true));
+    assert_eq!(running.reader().open_commands().expect("readable"), []);
+    running.stop().await.expect("it stops well");
+}
+
+/// Somebody who replays what a meter sent is told no more than that again; commands go where the meter is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_from_elsewhere_moves_no_route() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let running = start(folder.path()).await;
+    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let report = meter.report();
+    gateway.hear(link, 1, &report);
+    assert_eq!(gateway.next(WITHIN).expect("an acknowledgement").0, gateway.route(1));
+    gateway.hear(link, 666, &report);
+    assert_eq!(gateway.next(WITHIN).expect("the same").0, gateway.route(666));
+    let mut forged = meter.report().remove(0);
+    forged[20] ^= 1;
+    gateway.hear(link, 666, &[forged]);
+    link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
+    let sent = gateway.next(WITHIN).expect("the command");
+    assert_eq!((sent.0, meter.command(&sent).1), (gateway.route(1), Command::Reboot));
+    // It moves itself: its next report comes from elsewhere.
+    let next = meter.report();
+    gateway.hear(link, 2, &next);
+    let sent = gateway.next(WITHIN).expect("an acknowledgement");
+    assert_eq!((sent.0, meter.acknowledged(&sent)), (gateway.route(2), meter.n));
+    running.stop().await.expect("it stops well");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_come_change_and_go_while_it_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let keys = folder.path().join("keys");
+    let running = start(folder.path()).await;
+    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let mut events = link.events();
+    let mut changed = async || loop {
+        let event = tokio::time::timeout(WITHIN, events.recv()).await.expect("told in time").expect("near");
+        if let Event::Meter { meter } = event {
+            return meter;
+        }
+    };
+    let mut old = Station::register(&keys, 9, Suite::Ecies, 1);
+    assert_eq!(changed().await, 9);
+    for n in 1..=2 {
+        let report = old.report();
+        gateway.hear(link, 1, &report);
+        assert_eq!(old.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
+    }
+    let id = link.command(9, CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
+    assert_eq!(old.command(&gateway.next(WITHIN).expect("the command")).1, Command::ReadStatus { page: 1 });
+    let mut new = Station::register(&keys, 9, Suite::Ecies, 2);
+    assert_eq!(changed().await, 9);
+    assert_eq!(
+        running.reader().command(id).expect("readable").expect("there").state,
+        CommandState::Withdrawn
+    );
+    let late = old.report();
+    gateway.hear(link, 1, &late);
+    assert_eq!(gateway.next(SHORT), None);
+    // Its numbers begin with 1 again, and are other readings.
+    let report = new.report();
+    gateway.hear(link, 1, &report);
+    assert_eq!(new.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
+    let record = old.provision.record();
+    let over = LinkError::EpochOver { meter: 9, known: 2, given: 1 };
+    assert_eq!(link.set_meter(1, record).await, Err(over));
+    std::fs::remove_file(keys.join("meters/00009.toml")).expect("there");
+    assert_eq!(changed().await, 9);
+    let report = new.report();
+    gateway.hear(link, 1, &report);
+    assert_eq!(gateway.next(SHORT), None);
+    let same = new.provision.record();
+    let over = LinkError::EpochOver { meter: 9, known: 2, given: 2 };
+    assert_eq!(link.set_meter(2, same).await, Err(over));
+    running.stop().await.expect("it stops well");
+}
+
+/// A folder of keys that is not the database's is a mistake, and no revocation of all meters.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_folder_of_keys_revokes_nobody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    start(folder.path()).await.stop().await.expect("it stops well");
+    let config =
+        collector::service::Config::new(folder.path().join("test.db"), folder.path().join("other keys"));
+    let error = collector::service::Running::start(config).await.err().expect("refused");
+    assert!(error.to_string().contains("--keys"), "{error}");
+    let running = start(folder.path()).await;
+    assert_eq!(running.link().meters().await.expect("there").len(), 1);
+    running.stop().await.expect("it stops well");
+}

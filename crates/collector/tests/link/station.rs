@@ -1,0 +1,166 @@
+//! A meter of `crates/wire`'s own sealing, and a gateway between it and a running service.
+
+use collector::gateway::{GatewayId, HeardPacket, Route, Transmit};
+use collector::link::LinkHandle;
+use collector::registry::{MeterFile, Registry};
+use collector::service::{Config, Running};
+use rand::{SeedableRng, rngs::StdRng};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use wire::meter::{
+    Answer, Channel, Command, Content, Kind, Measurement, MeterId, Outcome, Packet, Provision, PublicKey,
+    Reassembly, Report, Setup, Suite, packets,
+};
+
+const COLLECTOR: u8 = 0x41;
+/// Long enough for two seconds of the registry's watch.
+pub const WITHIN: Duration = Duration::from_secs(10);
+
+/// What was sent by which route.
+pub struct Gateway {
+    pub id: GatewayId,
+    sent: Receiver<(Route, Vec<u8>)>,
+}
+
+struct Sent(Sender<(Route, Vec<u8>)>);
+
+impl Transmit for Sent {
+    fn transmit(&self, route: Route, packets: &[Vec<u8>]) {
+        for packet in packets {
+            let _ = self.0.send((route, packet.clone()));
+        }
+    }
+}
+
+impl Gateway {
+    pub fn attach(link: &LinkHandle) -> Gateway {
+        let (out, sent) = channel();
+        Gateway { id: link.gateways().attach(Arc::new(Sent(out))), sent }
+    }
+
+    pub fn route(&self, port: u16) -> Route {
+        Route { gateway: self.id, peer: Some(SocketAddr::from(([127, 0, 0, 1], port))) }
+    }
+
+    pub fn hear(&self, link: &LinkHandle, port: u16, packets: &[Vec<u8>]) {
+        for packet in packets {
+            let heard = HeardPacket { route: self.route(port), bytes: packet.clone(), rssi_dbm: Some(-61) };
+            assert!(link.hear(heard));
+        }
+    }
+
+    /// The next message that was sent, and where to; `None` where nothing comes for a time.
+    pub fn next(&self, within: Duration) -> Option<(Route, Kind, Suite, Vec<u8>)> {
+        let mut reassembly = Reassembly::default();
+        loop {
+            let (route, packet) = self.sent.recv_timeout(within).ok()?;
+            let packet = Packet::parse(&packet).expect("well-formed");
+            if let Some(message) = reassembly.take(&packet) {
+                return Some((route, message.kind, message.suite, message.bytes));
+            }
+        }
+    }
+}
+
+pub struct Station {
+    pub provision: Provision,
+    pub suite: Suite,
+    collector: PublicKey,
+    pub n: u32,
+    rng: StdRng,
+}
+
+pub fn setup(meter: MeterId, suite: Suite) -> Setup {
+    Setup {
+        meter,
+        address: 0x42,
+        collector_address: COLLECTOR,
+        channel: 210,
+        power: 0,
+        interval_s: 10,
+        suite,
+        voltage_uv: 270_000,
+        current_ua: 52_000,
+        phase: 0,
+    }
+}
+
+impl Station {
+    /// A meter whose key file lies in the folder.
+    pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> Station {
+        let registry = Registry::open(keys).expect("keys");
+        let collector = *registry.identity().public();
+        let mut rng = StdRng::seed_from_u64(u64::from(meter) << 32 | u64::from(epoch));
+        let provision = Provision::generate(setup(meter, suite), &collector, &mut rng);
+        let file = MeterFile { epoch, record: provision.record() };
+        put(&keys.join(format!("meters/{meter:05}.toml")), &toml::to_string(&file).expect("a file"));
+        Station { provision, suite, collector, n: 0, rng }
+    }
+
+    fn channel<T>(&self, with: impl FnOnce(Channel<'_>) -> T) -> T {
+        let record = self.provision.record();
+        let (own, peer) = (self.provision.identity(), &self.collector);
+        with(Channel { meter: record.setup.meter, keys: &record.keys, own, peer })
+    }
+
+    fn send(&mut self, kind: Kind, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
+        let mut rng = self.rng.clone();
+        let (suite, n) = (self.suite, self.n);
+        let sealed = self.channel(|channel| channel.seal(kind, suite, n, plaintext, &mut rng));
+        self.rng = rng;
+        packets(COLLECTOR, kind, suite, self.provision.setup().meter, n, &sealed)
+    }
+
+    /// The packets of the next measurement, whose time is right.
+    pub fn report(&mut self) -> Vec<Vec<u8>> {
+        self.n += 1;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+        let measurement =
+            Measurement { time_s: (now - 946_684_800) as u32, energy_dwh: self.n, power_w: 412 };
+        let content = Content::Measurement(measurement);
+        let report = Report { n: self.n, time_set: true, lost: 0, content };
+        self.send(Kind::Report, &report.to_bytes())
+    }
+
+    pub fn answer(&mut self, m: u32, outcome: Outcome) -> Vec<Vec<u8>> {
+        self.n += 1;
+        self.send(Kind::Answer, &Answer { m, outcome, body: [0; 11] }.to_bytes())
+    }
+
+    pub fn acknowledged(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> u32 {
+        assert_eq!(*kind, Kind::Acknowledgement);
+        self.channel(|channel| channel.open_acknowledgement(*suite, bytes)).expect("the collector's")
+    }
+
+    pub fn command(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> (u32, Command) {
+        assert_eq!(*kind, Kind::Command);
+        let opened = self.channel(|channel| channel.open(*kind, *suite, bytes)).expect("the collector's");
+        Command::from_bytes(&opened.plaintext).expect("a command")
+    }
+}
+
+/// A file for its owner only, whole or not at all.
+pub fn put(path: &Path, text: &str) {
+    use std::io::Write;
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    let folder = path.parent().expect("in a folder");
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).expect("a folder");
+    let next = path.with_extension("next");
+    let mut file = std::fs::File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&next)
+        .expect("a file");
+    file.write_all(text.as_bytes()).expect("written");
+    std::fs::rename(&next, path).expect("in place");
+}
+
+pub async fn start(folder: &Path) -> Running {
+    let config = Config::new(folder.join("test.db"), folder.join("keys"));
+    Running::start(config).await.expect("it starts")
+}
