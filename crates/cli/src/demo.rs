@@ -5,7 +5,7 @@ use crate::{Answer, Format};
 use ::demo::live::{self, Request};
 use ::demo::report::report;
 use ::demo::stop::Stop;
-use ::demo::terminal::{Terminal, state};
+use ::demo::terminal::{Terminal, state, stdout_width};
 use clap::Args;
 use lab::target::House;
 use std::net::SocketAddr;
@@ -59,5 +59,5 @@ pub(crate) fn run(house: &House, args: DemoArgs) -> Result<Answer, Failure> {
     if let Some(kept) = request.keep {
         remark += &format!("\nDatabase and keys are in {}", kept.display());
     }
-    Ok(Answer { data: report(&picture.rows, args.format.into())?, remark, success: true })
+    Ok(Answer { data: report(&picture.rows, args.format.into(), stdout_width())?, remark, success: true })
 }

@@ -2,6 +2,7 @@
 
 use crate::live::{Onlooker, Picture};
 use crate::report::costs_table;
+use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -48,9 +49,20 @@ impl Onlooker for Terminal {
             let line = format!("wattseal: the dashboard is at http://{}", now.address);
             if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
         }
-        self.bar.set_message(format!("{}\n{}   Ctrl-C ends it", costs_table(&now.rows, true), state(now)));
+        let table = costs_table(&now.rows, true, width_of(&Term::stderr()));
+        self.bar.set_message(format!("\n{table}\n\n{}\nCtrl-C ends it.", state(now)));
         self.bar.tick();
     }
+}
+
+/// The columns of the terminal that standard output is; none where it is something else.
+#[must_use]
+pub fn stdout_width() -> Option<usize> {
+    width_of(&Term::stdout())
+}
+
+fn width_of(terminal: &Term) -> Option<usize> {
+    terminal.is_term().then(|| terminal.size().1.into())
 }
 
 /// How long it has gone on, what was on the air, and whether the machine is fast enough, in a line.
@@ -59,7 +71,7 @@ pub fn state(now: &Picture) -> String {
     let seconds = now.elapsed.as_secs();
     let traffic = &now.traffic;
     let mut line = format!(
-        "{}:{:02}   {} packets on the air: {} lost on the way, {} with wrong bits, {} collided",
+        "{}:{:02}  {} packets on the air: {} lost, {} with wrong bits, {} collided",
         seconds / 60,
         seconds % 60,
         traffic.packets,
@@ -68,10 +80,8 @@ pub fn state(now: &Picture) -> String {
         traffic.collided
     );
     if now.behind > Duration::ZERO {
-        line += &format!(
-            "\nThis machine is too slow for five meters in real time: {:.1} s behind",
-            now.behind.as_secs_f64()
-        );
+        line +=
+            &format!("\nThis machine is too slow for real time: {:.1} s behind", now.behind.as_secs_f64());
     }
     line
 }
