@@ -28,7 +28,7 @@ pub struct Meter {
     collector: PublicKey,
     collector_address: u8,
     socket: UdpSocket,
-    sealed: Mutex<Vec<u8>>,
+    sealed: Mutex<(u32, Vec<u8>)>,
     allowed: AtomicU32,
 }
 
@@ -61,8 +61,8 @@ impl Meter {
         self.allowed.store(reports, Ordering::SeqCst);
     }
 
-    /// The report that it is at.
-    pub fn last_sealed(&self) -> Vec<u8> {
+    /// Which of its reports it is at, and its message.
+    pub fn last_sealed(&self) -> (u32, Vec<u8>) {
         self.sealed.lock().expect("nobody panicked").clone()
     }
 
@@ -99,7 +99,7 @@ impl Meter {
             let sealed = self.channel().seal(Kind::Report, self.suite, n, &plaintext, &mut rng);
             let (address, number) = (self.collector_address, n);
             let cut = packets(address, Kind::Report, self.suite, self.id, number, &sealed);
-            *self.sealed.lock().expect("nobody panicked") = sealed.clone();
+            *self.sealed.lock().expect("nobody panicked") = (report, sealed.clone());
             loop {
                 if !self.silent.load(Ordering::SeqCst) {
                     self.send_all(&cut);
