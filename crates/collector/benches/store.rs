@@ -90,7 +90,7 @@ fn commits(batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let mut store = open(folder.path())?;
     let mut times = Vec::new();
-    let mut log_bytes = 0;
+    let (mut log_bytes, mut busy_s) = (0, 0.0);
     let mut made = 0;
     while made < READINGS {
         let mut writes = Vec::with_capacity(batch);
@@ -100,21 +100,30 @@ fn commits(batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
             writes.push(report(meter, n, NEW_YEAR_S + i64::from(n) * 10, suite)?);
         }
         made += batch;
-        let began = Instant::now();
+        let (began, busy_before_s) = (Instant::now(), processor_s()?);
         store.commit(writes)?;
         times.push(began.elapsed());
+        busy_s += processor_s()? - busy_before_s;
         log_bytes = log_bytes.max(store.reader().health().log_bytes);
     }
     let total: Duration = times.iter().sum();
     let health = store.reader().health();
     println!(
-        "commit, {suite}, batches of {batch}: {:.0} readings/s; a batch {}; log at most {} MB, database {} MB",
+        "commit, {suite}, batches of {batch}: {:.0} readings/s, {:.1} µs of a processor each; a batch {}; log at most {} MB, database {} MB",
         made as f64 / total.as_secs_f64(),
+        busy_s * 1e6 / made as f64,
         spread(&mut times),
         log_bytes >> 20,
         health.database_bytes >> 20
     );
     Ok(())
+}
+
+/// For how long this thread had a processor, which others that are busy on the machine do not change.
+fn processor_s() -> Result<f64, Box<dyn Error>> {
+    let ran = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let ns: f64 = ran.split_whitespace().next().unwrap_or("0").parse()?;
+    Ok(ns / 1e9)
 }
 
 /// Median, 99th percentile and longest.
@@ -186,12 +195,18 @@ fn queries() -> Result<(), Box<dyn Error>> {
     ];
     for (name, ask, times) in kinds {
         let (mut took, mut rows) = (Vec::new(), 0);
+        let busy_before_s = processor_s()?;
         for _ in 0..times {
             let began = Instant::now();
             rows += ask(&reader, &range, &mut rng)?;
             took.push(began.elapsed());
         }
-        println!("{name}: {} (mean {} figures)", spread(&mut took), rows / times);
+        let busy_ms = (processor_s()? - busy_before_s) * 1e3 / times as f64;
+        println!(
+            "{name}: {}; mean {busy_ms:.2} ms of a processor, {} figures",
+            spread(&mut took),
+            rows / times
+        );
         if times > 100 {
             all.extend(took);
         }

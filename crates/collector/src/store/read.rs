@@ -213,38 +213,51 @@ impl Reader {
         &self,
         question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let connection = self.borrow()?;
-        let answer = connection.unchecked_transaction().and_then(|transaction| question(&transaction));
-        self.give_back(connection);
+        let lent = Lent::of(&self.pool)?;
+        let answer = lent.connection().and_then(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            question(&transaction)
+        });
         answer.map_err(|error| StoreError::of(&self.pool.path, &error))
     }
+}
 
-    fn borrow(&self) -> Result<Connection, StoreError> {
-        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+/// A connection that goes back to the pool when it is dropped.
+struct Lent<'a> {
+    pool: &'a Pool,
+    connection: Option<Connection>,
+}
+
+impl Lent<'_> {
+    fn of(pool: &Pool) -> Result<Lent<'_>, StoreError> {
+        let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         while idle.connections.is_empty() && idle.lent >= CONNECTIONS {
-            idle = self.pool.freed.wait(idle).unwrap_or_else(PoisonError::into_inner);
+            idle = pool.freed.wait(idle).unwrap_or_else(PoisonError::into_inner);
         }
         idle.lent += 1;
-        if let Some(connection) = idle.connections.pop() {
-            return Ok(connection);
-        }
+        let connection = idle.connections.pop();
         drop(idle);
-        connect(&self.pool.path).inspect_err(|_| self.freed(None))
+        let mut lent = Lent { pool, connection };
+        if lent.connection.is_none() {
+            lent.connection = Some(connect(&pool.path)?);
+        }
+        Ok(lent)
     }
 
-    fn give_back(&self, connection: Connection) {
-        self.freed(Some(connection));
+    fn connection(&self) -> rusqlite::Result<&Connection> {
+        self.connection.as_ref().ok_or(rusqlite::Error::InvalidQuery)
     }
+}
 
-    fn freed(&self, connection: Option<Connection>) {
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.lent -= 1;
-        idle.connections.extend(connection);
+        idle.connections.extend(self.connection.take());
         self.pool.freed.notify_one();
     }
 }
 
-/// A panic in a question would keep its connection lent for ever; none of them does, and the pool's others go on.
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     let open = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
