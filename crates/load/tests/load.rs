@@ -31,12 +31,14 @@ fn every_suite_is_acknowledged_and_stored() {
     }
 }
 
+/// `WATTSEAL_KILLS=200` kills it so often, as `./wattseal load --kills 200` does.
 #[test]
 fn kills_lose_and_double_nothing() {
+    let count = std::env::var("WATTSEAL_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(5);
     for suite in [Suite::Aes128Gcm, Suite::EciesEcdsa] {
-        let request =
-            Kills { suite, meters: 50, count: 5, seed: seed(), program: program(&[]), folder: None };
+        let request = Kills { suite, meters: 50, count, seed: seed(), program: program(&[]), folder: None };
         let outcome = kills(&request, &quiet).expect("what was acknowledged is stored");
+        println!("{}", load::kills_table(&outcome, load::Format::Table));
         assert!(outcome.acknowledged > 250, "{outcome:?}");
     }
 }
