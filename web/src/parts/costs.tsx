@@ -22,7 +22,7 @@ export function CostsCard({ meter }: { meter: Meter }): JSX.Element {
         {daily !== null && (
           <>
             {' '}
-            Every {show.span(meter.interval_s)} it costs the meter {show.joules(daily)} a day.
+            Sealing and sending one every {show.span(meter.interval_s)} takes the meter {show.joules(daily)} a day; listening comes on top.
           </>
         )}
       </p>

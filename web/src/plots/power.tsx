@@ -56,9 +56,11 @@ export function PowerPlot({ data, step_s, from_s, to_s, rangeName }: Props): JSX
         scales: { x: { time: true, range: () => [limits.from_s, limits.to_s] }, y: { range: fromZero } },
         axes: [
           axis(colours, {
-            space: 64,
+            space: 88,
             values: (_u, splits, _axis, _space, step) =>
-              splits.map((at) => (step >= DAY_S || (long && isMidnight(at)) ? show.weekday(at) : show.clock(at))),
+              splits.map((at) =>
+                step >= DAY_S || (long && isMidnight(at)) ? show.weekday(at) : step < 60 ? show.clockWithSeconds(at) : show.clock(at),
+              ),
           }),
           axis(colours, { size: 66, space: 36, values: (_u, splits) => show.axisFigures(splits, 'W') }),
         ],
