@@ -98,8 +98,10 @@ impl Publisher {
 enum Signal {
     /// It is there, and nothing was sent by it yet.
     Connected,
-    /// It was lost, and these were not confirmed.
-    Lost(Vec<Said>),
+    /// It was lost: nothing more is to be handed over; then say so.
+    Lost(oneshot::Sender<()>),
+    /// What had been handed over, and was not confirmed, in its order.
+    Unconfirmed(Vec<Said>),
 }
 
 /// Keeps the connection, until the client says good-bye or is gone.
@@ -128,6 +130,13 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                     tracing::warn!(%broker, %error, "no connection to the MQTT broker; trying again; {hint}");
                     said = true;
                 }
+                // First nothing more is handed over, then what was is taken back: else the next connection would say that before
+                // what is older.
+                let (silent, is_silent) = oneshot::channel();
+                if signals.send(Signal::Lost(silent)).await.is_err() || is_silent.await.is_err() {
+                    return;
+                }
+                events.clean();
                 let unconfirmed =
                     std::mem::take(&mut events.pending).into_iter().filter_map(|request| match request {
                         Request::Publish(publish) => {
@@ -135,7 +144,7 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                         }
                         _ => None,
                     });
-                if signals.send(Signal::Lost(unconfirmed.collect())).await.is_err() {
+                if signals.send(Signal::Unconfirmed(unconfirmed.collect())).await.is_err() {
                     return;
                 }
                 sleep(again_after).await;
@@ -172,7 +181,12 @@ impl Work {
                 _ = &mut stopped => break,
                 signal = signalled.recv() => match signal {
                     Some(Signal::Connected) => self.connected().await,
-                    Some(Signal::Lost(unconfirmed)) => self.disconnected(unconfirmed),
+                    Some(Signal::Lost(silent)) => {
+                        self.connected = false;
+                        // It waits for this.
+                        let _ = silent.send(());
+                    }
+                    Some(Signal::Unconfirmed(unconfirmed)) => self.disconnected(unconfirmed),
                     None => return,
                 },
                 event = events.recv() => match event {
@@ -222,7 +236,6 @@ impl Work {
     }
 
     fn disconnected(&mut self, unconfirmed: Vec<Said>) {
-        self.connected = false;
         for said in unconfirmed.into_iter().rev().filter(|said| !said.is_of_the_connection()) {
             self.waiting.push_front(said);
         }
