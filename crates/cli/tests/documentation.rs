@@ -1,6 +1,6 @@
 //! A command that the documentation shows is a command that works: every `./wattseal` and `make` line of its shell
 //! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one; a collector runs until it says
-//! that it does, on a free port, and is stopped.
+//! that it does, on a free port, and is stopped; a demonstration that does not end by itself is given two seconds.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,9 @@ fn every_command_shown_works() {
             // All rows with all their runs take many minutes.
             if line.starts_with("./wattseal bench") && !line.contains("--runs") {
                 run.push_str(" --runs 1");
+            }
+            if line.starts_with("./wattseal demo") && !line.contains("--for") {
+                run.push_str(" --for 2 --listen 127.0.0.1:0");
             }
             let output = Command::new("sh")
                 .arg("-c")
