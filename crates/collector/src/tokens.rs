@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// Characters of a token's name at most.
 const MOST_NAME_CHARACTERS: usize = 64;
+/// Who is administrator on this machine while there are no tokens; no token's name.
+pub(crate) const LOCAL: &str = "local";
 /// Who did it, in the list of actions.
 const BY: &str = "command line";
 
@@ -23,6 +25,11 @@ pub enum TokenError {
     /// A name that nobody could read.
     #[error("a token's name has 1 to 64 characters, none of them a control character")]
     Name,
+    /// Another token that holds has it, or nobody may have it.
+    #[error(
+        "the name {0:?} is taken, and actions are told apart by it; choose another, or revoke that token first"
+    )]
+    NameTaken(String),
     /// It is not there.
     #[error("there is no token {0} that is not revoked; 'wattseal tokens list' shows all")]
     Unknown(i64),
@@ -38,7 +45,7 @@ impl TokenError {
     /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, TokenError::Name | TokenError::Unknown(_))
+        matches!(self, TokenError::Name | TokenError::NameTaken(_) | TokenError::Unknown(_))
     }
 }
 
@@ -79,18 +86,27 @@ fn listed(token: TokenRecord) -> ListedToken {
     }
 }
 
+/// Whether a new token may have this name: what administrators did is kept by it.
+///
+/// # Errors
+/// [`TokenError::Name`], [`TokenError::NameTaken`].
+pub(crate) fn check_name(tokens: &[TokenRecord], name: &str) -> Result<(), TokenError> {
+    let length = name.chars().count();
+    let readable = (1..=MOST_NAME_CHARACTERS).contains(&length) && name.trim() == name;
+    if !readable || name.chars().any(char::is_control) {
+        return Err(TokenError::Name);
+    }
+    let taken = tokens.iter().any(|token| token.name == name && token.revoked_ms.is_none());
+    if taken || name == LOCAL { Err(TokenError::NameTaken(name.to_owned())) } else { Ok(()) }
+}
+
 /// Makes a token, and the database where there is none. The secret is nowhere else than in what this returns.
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service runs.
 pub fn add(db: &Path, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
-    let length = name.chars().count();
-    if !(1..=MOST_NAME_CHARACTERS).contains(&length)
-        || name.chars().any(char::is_control)
-        || name.trim() != name
-    {
-        return Err(TokenError::Name);
-    }
+    let there = if db.exists() { Reader::open(db)?.tokens()? } else { Vec::new() };
+    check_name(&there, name)?;
     let mut store = open(db)?;
     let secret = Secret::generate(&mut OsRng.unwrap_err());
     let at_ms = Timestamp::now().as_millisecond();
@@ -130,4 +146,23 @@ fn open(db: &Path) -> Result<Store, StoreError> {
         options.zone = TimeZone::get(zone).map_err(|_| StoreError::Zone(zone.to_owned()))?;
     }
     Store::open(db, &options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_tokens_that_hold_have_the_same_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let db = folder.path().join("wattseal.db");
+        let (id, _) = add(&db, "anna", Role::Administrator).expect("a token");
+        assert!(matches!(add(&db, "anna", Role::Viewer), Err(TokenError::NameTaken(_))));
+        assert!(matches!(add(&db, LOCAL, Role::Viewer), Err(TokenError::NameTaken(_))));
+        for wrong in ["", " anna", "an\tna", &"a".repeat(65)] {
+            assert!(matches!(add(&db, wrong, Role::Viewer), Err(TokenError::Name)), "{wrong:?}");
+        }
+        revoke(&db, id).expect("it is there");
+        add(&db, "anna", Role::Viewer).expect("the name is free again");
+    }
 }

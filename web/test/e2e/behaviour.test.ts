@@ -352,6 +352,7 @@ describe('without a mouse', () => {
     const { page } = await open('#/', { meters: TWO });
     await live();
     await page.getByRole('link', { name: 'First' }).waitFor();
+    await page.getByRole('link', { name: /^Alerts 3 ?open$/ }).waitFor();
     const focused = (): Promise<string> =>
       page.evaluate(() => {
         const at = document.activeElement;

@@ -5,15 +5,13 @@ use super::origin;
 use super::secret::{Secret, TokenHash};
 use super::state::Api;
 use crate::store::{Role, TokenRecord};
+use crate::tokens::LOCAL;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-
-/// What the actions call who is administrator because there is no token.
-pub(super) const LOCAL: &str = "local";
 
 /// Somebody who was recognised.
 #[derive(Clone, Debug)]

@@ -1,19 +1,17 @@
 //! Tokens: made, listed, revoked.
 
-use super::access::{Caller, LOCAL};
+use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Body, InPath};
 use super::secret::Secret;
 use super::state::{Api, now_ms};
 use crate::store::{NewAction, NewToken, Role, TokenRecord, Write, Written};
+use crate::tokens::{TokenError, check_name};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-/// Characters of a name at most.
-const MOST_NAME_CHARACTERS: usize = 64;
 
 /// A token, without its secret, which is not kept.
 #[derive(Serialize, ToSchema)]
@@ -83,21 +81,12 @@ pub(super) async fn make(
     Body(wanted): Body<TokenWanted>,
 ) -> Result<(StatusCode, Json<MadeToken>), ApiError> {
     let name = wanted.name.trim().to_owned();
-    let characters = wanted.name.chars().count();
-    if name.is_empty() || characters > MOST_NAME_CHARACTERS || wanted.name.chars().any(char::is_control) {
-        let message = format!(
-            "a token's name has 1 to {MOST_NAME_CHARACTERS} characters, none of them a control character"
-        );
-        return Err(ApiError::unprocessable("name-wrong", message));
-    }
     let _one_at_a_time = api.changing_tokens.lock().await;
     let tokens = api.read(crate::store::Reader::tokens).await?;
-    if name == LOCAL || tokens.iter().any(|token| token.name == name && token.revoked_ms.is_none()) {
-        let message = format!("the name {name:?} is taken; actions are told apart by it");
-        return Err(
-            ApiError::conflict("name-taken", message).hint("choose another, or revoke that token first")
-        );
-    }
+    check_name(&tokens, &name).map_err(|refused| match refused {
+        TokenError::NameTaken(_) => ApiError::conflict("name-taken", refused.to_string()),
+        _ => ApiError::unprocessable("name-wrong", refused.to_string()),
+    })?;
     if wanted.role != Role::Administrator && !tokens.iter().any(is_administrator) {
         let message = "without an administrator's token nobody could change anything any more";
         return Err(ApiError::conflict("administrator-first", message)
