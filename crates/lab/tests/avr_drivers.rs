@@ -370,6 +370,51 @@ fn the_sampler_goes_on_beside_everything() {
     assert_eq!((word(4) / pairs, word(8) / pairs), (409, 614));
 }
 
+/// What the header of `sampler_interrupt.S` says.
+#[test]
+fn the_samplers_interrupt_takes_53_cycles_and_97() {
+    let mut rig = Rig::new();
+    let board = rig.machine.board_mut().expect("a board");
+    board.set_analog(0, 2.0);
+    board.set_analog(1, 3.0);
+    rig.call(SAMPLE);
+    // Nothing else but samples.
+    rig.start(Call::default());
+    let (interrupt, sample) = (rig.symbol("__vector_21"), rig.symbol("ws_metering_sample"));
+    let reach = |rig: &mut Rig, at: &[u32]| {
+        let until = Until { cycles: None, addresses: at.to_vec() };
+        assert!(matches!(rig.machine.run(&until), Ok(Stop::Address(_))));
+        rig.machine.cycles()
+    };
+    let return_address = |rig: &Rig| {
+        let mut bytes = [0; 2];
+        assert!(rig.machine.peek(0x80_0000 + rig.machine.sp() + 1, &mut bytes));
+        u32::from(u16::from_be_bytes(bytes)) * 2
+    };
+    let mut seen = [0; 4];
+    for _ in 0..32 {
+        let begin = reach(&mut rig, &[interrupt]);
+        let back = return_address(&rig);
+        let mut end = reach(&mut rig, &[back, sample]);
+        let mut within = 0;
+        if rig.machine.pc() == sample {
+            let after = return_address(&rig);
+            // RCALL takes three cycles, which the linker makes of CALL here.
+            within = reach(&mut rig, &[after]) - end + 3;
+            end = reach(&mut rig, &[back]);
+        }
+        match (end - begin - within, within) {
+            (53, 0) => seen[0] += 1,
+            (57, 0) => seen[1] += 1,
+            (97, 5..) => seen[2] += 1,
+            (101, 5..) => seen[3] += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    // Each eighth conversion is one of the current, or one of the voltage, always.
+    assert!(seen == [16, 0, 12, 4] || seen == [12, 4, 16, 0], "{seen:?}");
+}
+
 #[test]
 fn noise_is_the_lowest_bits_of_eight_conversions() {
     let mut rig = Rig::new();

@@ -9,61 +9,29 @@
 #include "../../../drivers/sampler.h"
 
 #include "../../../crypto/entropy.h"
-#include "../../../meter/metering.h"
+#include "sampler.h"
 #include "sleep.h"
 
 /* CTC: so many counts of clk/64 from trigger to trigger. */
 #define COUNTS (WS_CLOCK_HZ / 64 / WS_SAMPLER_HZ)
 
-/* AVCC is the reference; the inputs as board.c has them. */
-#define VOLTAGE (_BV(REFS0) | 0)
-#define CURRENT (_BV(REFS0) | 1)
-
+/* Of the interrupt. The channel that is converted, as ADMUX; the voltage of the pair under way. */
+uint8_t ws_sampler_channel;
+uint16_t ws_sampler_voltage;
 /* Bits so far, behind a 1 that falls out at the top with the eighth; and the last eight, once they are there. */
-static uint8_t bits;
-static volatile uint8_t noise;
-static volatile uint8_t noise_ready;
-
-static uint16_t voltage;
-
-ISR(ADC_vect)
-{
-    uint8_t first = ADMUX == VOLTAGE;
-    uint16_t sample;
-    uint8_t full = bits & 0x80;
-
-    /* Before all else: half a clock of the converter after the end, 64 cycles, the next of its clocks would pass. The result stays
-     * until the next one. */
-    if (first) {
-        ADMUX = CURRENT;
-        ADCSRA |= _BV(ADSC);
-    } else {
-        ADMUX = VOLTAGE;
-    }
-    sample = ADC;
-    /* The trigger is an edge of this flag. */
-    TIFR0 = _BV(OCF0A);
-    bits = (uint8_t)(bits << 1 | (sample & 1));
-    if (full) {
-        noise = bits;
-        noise_ready = 1;
-        bits = 1;
-    }
-    if (first) {
-        voltage = sample;
-    } else {
-        ws_metering_sample(voltage, sample);
-    }
-}
+uint8_t ws_sampler_bits;
+volatile uint8_t ws_sampler_noise;
+volatile uint8_t ws_sampler_noise_ready;
 
 void ws_sampler_start(void)
 {
-    bits = 1;
+    ws_sampler_bits = 1;
+    ws_sampler_channel = WS_SAMPLER_VOLTAGE;
     TCCR0A = _BV(WGM01);
     OCR0A = (uint8_t)(COUNTS - 1);
-    ADMUX = VOLTAGE;
+    ADMUX = WS_SAMPLER_VOLTAGE;
     ADCSRB = _BV(ADTS1) | _BV(ADTS0);
-    ADCSRA = _BV(ADEN) | _BV(ADATE) | _BV(ADIE) | _BV(ADPS2) | _BV(ADPS1) | _BV(ADPS0);
+    ADCSRA = WS_SAMPLER_CONTROL;
     TCCR0B = _BV(CS01) | _BV(CS00);
 }
 
@@ -74,13 +42,13 @@ int ws_entropy_read(uint8_t *sample)
     }
     for (;;) {
         cli();
-        if (noise_ready) {
+        if (ws_sampler_noise_ready) {
             break;
         }
         ws_avr_idle();
     }
-    *sample = noise;
-    noise_ready = 0;
+    *sample = ws_sampler_noise;
+    ws_sampler_noise_ready = 0;
     sei();
     return 0;
 }

@@ -1,0 +1,13 @@
+/* What the sampler (sampler.c) and its interrupt (sampler_interrupt.S) share. */
+#ifndef WS_AVR_SAMPLER_H
+#define WS_AVR_SAMPLER_H
+
+#include <avr/io.h>
+
+/* ADMUX for either channel: AVCC is the reference; the inputs as board.c has them. The lowest bit tells them apart. */
+#define WS_SAMPLER_VOLTAGE (_BV(REFS0) | 0)
+#define WS_SAMPLER_CURRENT (_BV(REFS0) | 1)
+/* ADCSRA while nothing is converted: triggered, with interrupts, its clock 1/128 of the part's. */
+#define WS_SAMPLER_CONTROL (_BV(ADEN) | _BV(ADATE) | _BV(ADIE) | _BV(ADPS2) | _BV(ADPS1) | _BV(ADPS0))
+
+#endif
