@@ -92,10 +92,10 @@ struct ProvisionArgs {
     #[arg(long, value_name = "BYTE", default_value = "0", value_parser = byte)]
     power: u8,
     /// Voltage of a step of the converter, in µV
-    #[arg(long, value_name = "UV", default_value_t = 270_000)]
+    #[arg(long, value_name = "UV", default_value_t = Setup::usual(1).voltage_uv)]
     voltage_uv: u32,
     /// Current of a step of the converter, in µA
-    #[arg(long, value_name = "UA", default_value_t = 52_000)]
+    #[arg(long, value_name = "UA", default_value_t = Setup::usual(1).current_ua)]
     current_ua: u32,
     /// By how much later the voltage is to be taken, in 1/256 of a sampling interval
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]

@@ -42,18 +42,7 @@ fn open(folder: &Path) -> Result<Store, Box<dyn Error>> {
     let mut store = Store::open(&folder.join("wattseal.db"), &Options::default())?;
     let identity = Identity::generate(&mut StdRng::seed_from_u64(1));
     let provisioned = |meter| {
-        let setup = Setup {
-            meter,
-            address: 2,
-            collector_address: 1,
-            channel: 210,
-            power: 0,
-            interval_s: 10,
-            suite: Suite::Aes128Gcm,
-            voltage_uv: 270_000,
-            current_ua: 52_000,
-            phase: 0,
-        };
+        let setup = Setup::usual(meter);
         let record =
             MeterRecord { setup, keys: MeterKeys::new([1; 16], [2; 32]), public: *identity.public() };
         Write::Provisioned(Box::new(Provisioned {

@@ -37,6 +37,6 @@ pub use limits::Rates;
 pub use listen::{Bound, Listen, ListenError};
 pub(crate) use openapi::SuiteName;
 pub use secret::{PREFIX, Secret, TokenHash};
-pub use serve::serve;
+pub use serve::{on_loopback, serve};
 pub use state::Parts;
 pub use tls::{TlsError, TlsFiles};

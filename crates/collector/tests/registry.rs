@@ -8,21 +8,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use wire::meter::{Channel, Identity, Kind, Setup, Suite};
 
-fn setup(meter: u16) -> Setup {
-    Setup {
-        meter,
-        address: 0x42,
-        collector_address: 0x4f,
-        channel: 210,
-        power: 0,
-        interval_s: 10,
-        suite: Suite::Aes128Gcm,
-        voltage_uv: 270_000,
-        current_ua: 52_000,
-        phase: 0,
-    }
-}
-
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("there").permissions().mode() & 0o7777
 }
@@ -42,7 +27,8 @@ fn fresh() -> (tempfile::TempDir, Registry) {
 fn what_is_made_at_the_first_start_is_there_at_the_second_and_nobody_else_can_read_it() {
     let (folder, registry) = fresh();
     let public = *registry.identity().public();
-    let (file, images) = registry.provision(setup(258), 0, &folder.path().join("images")).expect("a meter");
+    let (file, images) =
+        registry.provision(Setup::usual(258), 0, &folder.path().join("images")).expect("a meter");
     assert_eq!(file.epoch, 1);
     let keys = folder.path().join("keys");
     for path in [keys.clone(), keys.join("meters"), keys.join("revoked"), folder.path().join("images")] {
@@ -66,7 +52,8 @@ fn what_is_made_at_the_first_start_is_there_at_the_second_and_nobody_else_can_re
 #[test]
 fn the_images_are_the_meter_that_is_registered() {
     let (folder, registry) = fresh();
-    let (file, images) = registry.provision(setup(258), 0, &folder.path().join("images")).expect("a meter");
+    let (file, images) =
+        registry.provision(Setup::usual(258), 0, &folder.path().join("images")).expect("a meter");
     let flash = fs::read(&images.flash).expect("flash");
     assert_eq!(flash.len(), 176);
     assert_eq!(flash[..4], [0, 1, 1, 2]);
@@ -107,7 +94,7 @@ fn unhexed(text: &str) -> Vec<u8> {
 #[test]
 fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
     let (folder, registry) = fresh();
-    registry.provision(setup(1), 0, &folder.path().join("images")).expect("a meter");
+    registry.provision(Setup::usual(1), 0, &folder.path().join("images")).expect("a meter");
     let keys = folder.path().join("keys");
     for (name, mode, wanted) in [
         ("", 0o750, "chmod 700"),
@@ -130,7 +117,7 @@ fn keys_that_others_can_read_are_refused_with_the_command_that_mends_it() {
 #[test]
 fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
     let (folder, registry) = fresh();
-    let (file, _) = registry.provision(setup(1), 0, &folder.path().join("images")).expect("a meter");
+    let (file, _) = registry.provision(Setup::usual(1), 0, &folder.path().join("images")).expect("a meter");
     let path = registry.path().join("meters/00001.toml");
     let text = fs::read_to_string(&path).expect("there");
     let key = text.lines().find_map(|line| line.strip_prefix("keys = ")).expect("keys").trim_matches('"');
@@ -162,8 +149,8 @@ fn a_damaged_file_is_named_with_its_line_and_nothing_of_its_keys() {
 fn rotation_and_revocation_raise_the_epoch_and_leave_no_secret() {
     let (folder, registry) = fresh();
     let images = folder.path().join("images");
-    let (first, _) = registry.provision(setup(5), 0, &images).expect("a meter");
-    assert!(matches!(registry.provision(setup(5), 0, &images), Err(RegistryError::Exists(5))));
+    let (first, _) = registry.provision(Setup::usual(5), 0, &images).expect("a meter");
+    assert!(matches!(registry.provision(Setup::usual(5), 0, &images), Err(RegistryError::Exists(5))));
     let (second, _) = registry.rotate(5, 0, &images).expect("new keys");
     assert_eq!((second.epoch, second.record.setup), (2, first.record.setup));
     assert!(second.record.keys != first.record.keys && second.record.public != first.record.public);
@@ -175,7 +162,7 @@ fn rotation_and_revocation_raise_the_epoch_and_leave_no_secret() {
     assert!(!left.contains(&hex(key128)) && !left.contains(&hex(key256)) && !left.contains("keys"), "{left}");
     assert!(matches!(registry.revoke(5), Err(RegistryError::Unknown(5))));
     assert!(matches!(registry.rotate(5, 0, &images), Err(RegistryError::Unknown(5))));
-    let (third, _) = registry.provision(setup(5), 0, &images).expect("again");
+    let (third, _) = registry.provision(Setup::usual(5), 0, &images).expect("again");
     assert_eq!(third.epoch, 3);
     // Readings of epoch 8 are in a database: another folder of keys was there before.
     assert_eq!(registry.rotate(5, 8, &images).expect("new keys").0.epoch, 9);
@@ -185,12 +172,12 @@ fn rotation_and_revocation_raise_the_epoch_and_leave_no_secret() {
 fn a_setup_that_no_meter_works_with_is_refused() {
     let (folder, registry) = fresh();
     for wrong in [
-        Setup { meter: 0, ..setup(1) },
-        Setup { address: 0, ..setup(1) },
-        Setup { address: 0x4f, ..setup(1) },
-        Setup { interval_s: 0, ..setup(1) },
-        Setup { voltage_uv: 1, current_ua: 4_000_000, ..setup(1) },
-        Setup { phase: 257, ..setup(1) },
+        Setup { meter: 0, ..Setup::usual(1) },
+        Setup { address: 0, ..Setup::usual(1) },
+        Setup { address: 0x4f, ..Setup::usual(1) },
+        Setup { interval_s: 0, ..Setup::usual(1) },
+        Setup { voltage_uv: 1, current_ua: 4_000_000, ..Setup::usual(1) },
+        Setup { phase: 257, ..Setup::usual(1) },
     ] {
         let error = registry.provision(wrong, 0, &folder.path().join("images")).expect_err("refused");
         assert!(error.is_usage(), "{error}");
@@ -202,7 +189,7 @@ fn a_setup_that_no_meter_works_with_is_refused() {
 fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_damaged() {
     let (folder, registry) = fresh();
     let images = folder.path().join("images");
-    let (one, _) = registry.provision(setup(1), 0, &images).expect("a meter");
+    let (one, _) = registry.provision(Setup::usual(1), 0, &images).expect("a meter");
     let mut watch = registry.watch(&registry.load().expect("one"));
     let poll = |watch: &mut collector::registry::Watch| {
         let (changes, problems) = watch.poll();
@@ -211,7 +198,7 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
     };
     assert_eq!(poll(&mut watch), []);
 
-    let (two, _) = registry.provision(setup(2), 0, &images).expect("a meter");
+    let (two, _) = registry.provision(Setup::usual(2), 0, &images).expect("a meter");
     assert_eq!(poll(&mut watch), [Change::Added(two)]);
     assert_eq!(poll(&mut watch), []);
 
@@ -241,7 +228,7 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
     let public = new.record.public;
     assert_eq!(poll(&mut watch), [Change::Revoked { meter: 1, epoch: 2, public }]);
     assert_eq!(poll(&mut watch), []);
-    let (again, _) = registry.provision(setup(1), 0, &images).expect("again");
+    let (again, _) = registry.provision(Setup::usual(1), 0, &images).expect("again");
     assert_eq!((again.epoch, poll(&mut watch)), (3, vec![Change::Added(again)]));
 
     // A folder that went away revokes nobody.
@@ -258,7 +245,7 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
 fn a_meter_comes_over_from_another_folder_with_its_file() {
     let (folder, registry) = fresh();
     let images = folder.path().join("images");
-    let (file, _) = registry.provision(setup(3), 0, &images).expect("a meter");
+    let (file, _) = registry.provision(Setup::usual(3), 0, &images).expect("a meter");
     let saved = folder.path().join("saved.toml");
     fs::copy(registry.path().join("meters/00003.toml"), &saved).expect("copied");
     assert!(matches!(registry.add(&saved), Err(RegistryError::Exists(3))));
@@ -270,7 +257,7 @@ fn a_meter_comes_over_from_another_folder_with_its_file() {
     // Its keys under a later epoch: what it sent before would be new again. Other keys in an epoch that is over.
     let registry_elsewhere = fresh();
     let (other, _) =
-        registry_elsewhere.1.provision(setup(3), 0, &folder.path().join("other")).expect("a meter");
+        registry_elsewhere.1.provision(Setup::usual(3), 0, &folder.path().join("other")).expect("a meter");
     for (wrong, from) in [(2, &file), (1, &other)] {
         let wrong = MeterFile { epoch: wrong, record: from.record.clone() };
         fs::write(&saved, toml::to_string(&wrong).expect("TOML")).expect("written");
@@ -296,7 +283,7 @@ fn what_the_superuser_writes_is_the_service_s() {
     if chown(&meters, Some(1234), Some(1235)).is_err() {
         return;
     }
-    registry.provision(setup(9), 0, &folder.path().join("images")).expect("a meter");
+    registry.provision(Setup::usual(9), 0, &folder.path().join("images")).expect("a meter");
     let owned = fs::metadata(meters.join("00009.toml")).expect("there");
     assert_eq!((owned.uid(), owned.gid(), owned.mode() & 0o777), (1234, 1235, 0o600));
     assert_eq!(fs::metadata(keys.join("collector.toml")).expect("there").uid(), 0);

@@ -25,18 +25,7 @@ static HOUSE: LazyLock<House> = LazyLock::new(|| {
     let identity = Identity::generate(rng);
     let (mut meters, mut genuine) = (Vec::new(), Vec::new());
     for (meter, suite) in (1..).zip(&Suite::ALL[1..]) {
-        let setup = Setup {
-            meter,
-            address: 0x42,
-            collector_address: 0x41,
-            channel: 210,
-            power: 0,
-            interval_s: 10,
-            suite: *suite,
-            voltage_uv: 270_000,
-            current_ua: 52_000,
-            phase: 0,
-        };
+        let setup = Setup { suite: *suite, ..Setup::usual(meter) };
         let provision = Provision::generate(setup, identity.public(), rng);
         let record = provision.record();
         let channel =
@@ -44,7 +33,7 @@ static HOUSE: LazyLock<House> = LazyLock::new(|| {
         let content = Content::Measurement(Measurement { time_s: 1, energy_dwh: 2, power_w: 3 });
         let report = Report { n: 1, time_set: true, lost: 0, content };
         let sealed = channel.seal(Kind::Report, *suite, 1, &report.to_bytes(), rng);
-        genuine.extend(packets(0x41, Kind::Report, *suite, meter, 1, &sealed));
+        genuine.extend(packets(setup.collector_address, Kind::Report, *suite, meter, 1, &sealed));
         meters.push(record);
     }
     House { identity, meters, genuine }

@@ -4,7 +4,7 @@ use super::listen::{Bound, is_loopback};
 use super::routes::router;
 use super::state::{Api, Parts};
 use super::tls;
-use axum::Extension;
+use axum::{Extension, Router};
 use axum_server::Handle;
 use axum_server::accept::{Accept, NoDelayAcceptor};
 use axum_server::tls_rustls::RustlsAcceptor;
@@ -26,6 +26,12 @@ const MOST_STREAMS: u32 = 64;
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
 /// Who is being answered when the service stops has so long.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
+
+/// All that [`serve`] serves on loopback without TLS, without the listener: for requests that come by no connection. Each has to carry
+/// its peer's address, as axum's `ConnectInfo<SocketAddr>`. stopping: becomes true, or its sender goes, when the service stops.
+pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
+    router(&Api::new(parts, true, false, stopping))
+}
 
 /// Serves the API and the dashboard. After `shutdown` no connection is taken any more, who follows events is let go, and answers under
 /// way are finished, for at most five seconds.

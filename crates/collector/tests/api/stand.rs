@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use wire::meter::{Channel, Content, Identity, Kind, Measurement, Report, Setup, Suite, packets};
+use wire::meter::{Channel, Content, Identity, Kind, Measurement, Report, Setup, packets};
 
 /// The meters that there are.
 pub const METERS: [u16; 2] = [258, 300];
@@ -46,21 +46,6 @@ pub fn no_limits() -> Rates {
     Rates { requests_per_s: many, requests_burst: many, failures_per_min: many }
 }
 
-pub fn setup(meter: u16) -> Setup {
-    Setup {
-        meter,
-        address: 0x42,
-        collector_address: 0x4f,
-        channel: 210,
-        power: 0,
-        interval_s: 10,
-        suite: Suite::Aes128Gcm,
-        voltage_uv: 270_000,
-        current_ua: 52_000,
-        phase: 0,
-    }
-}
-
 impl Stand {
     pub async fn new() -> Stand {
         Stand::with(no_limits(), None).await
@@ -73,7 +58,8 @@ impl Stand {
         let keys = folder.path().join("keys");
         let registry = Registry::open(&keys).expect("a registry");
         let images = folder.path().join("images");
-        let files = METERS.map(|meter| registry.provision(setup(meter), 0, &images).expect("a meter").0);
+        let files =
+            METERS.map(|meter| registry.provision(Setup::usual(meter), 0, &images).expect("a meter").0);
         let config = Config::new(folder.path().join("wattseal.db"), keys);
         let running = Running::start(config).await.expect("a service");
         let scheme = if tls.is_some() { "https" } else { "http" };

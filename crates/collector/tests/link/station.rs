@@ -15,7 +15,6 @@ use wire::meter::{
     Reassembly, Report, Setup, Suite, packets,
 };
 
-const COLLECTOR: u8 = 0x41;
 /// Long enough for two seconds of the registry's watch.
 pub const WITHIN: Duration = Duration::from_secs(10);
 
@@ -73,28 +72,13 @@ pub struct Station {
     rng: StdRng,
 }
 
-pub fn setup(meter: MeterId, suite: Suite) -> Setup {
-    Setup {
-        meter,
-        address: 0x42,
-        collector_address: COLLECTOR,
-        channel: 210,
-        power: 0,
-        interval_s: 10,
-        suite,
-        voltage_uv: 270_000,
-        current_ua: 52_000,
-        phase: 0,
-    }
-}
-
 impl Station {
     /// A meter whose key file lies in the folder.
     pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> Station {
         let registry = Registry::open(keys).expect("keys");
         let collector = *registry.identity().public();
         let mut rng = StdRng::seed_from_u64(u64::from(meter) << 32 | u64::from(epoch));
-        let provision = Provision::generate(setup(meter, suite), &collector, &mut rng);
+        let provision = Provision::generate(Setup { suite, ..Setup::usual(meter) }, &collector, &mut rng);
         let file = MeterFile { epoch, record: provision.record() };
         put(&keys.join(format!("meters/{meter:05}.toml")), &toml::to_string(&file).expect("a file"));
         Station { provision, suite, collector, n: 0, rng }
@@ -111,7 +95,8 @@ impl Station {
         let (suite, n) = (self.suite, self.n);
         let sealed = self.channel(|channel| channel.seal(kind, suite, n, plaintext, &mut rng));
         self.rng = rng;
-        packets(COLLECTOR, kind, suite, self.provision.setup().meter, n, &sealed)
+        let setup = self.provision.setup();
+        packets(setup.collector_address, kind, suite, setup.meter, n, &sealed)
     }
 
     /// The packets of the next measurement, whose time is right.

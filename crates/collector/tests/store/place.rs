@@ -43,18 +43,7 @@ pub fn identity(seed: u64) -> Identity {
 
 pub fn provisioned(meter: MeterId, epoch: u32) -> Provisioned {
     let public = *identity(u64::from(meter) << 8 | u64::from(epoch)).public();
-    let setup = Setup {
-        meter,
-        address: 2,
-        collector_address: 1,
-        channel: 210,
-        power: 0,
-        interval_s: 10,
-        suite: Suite::Aes128Gcm,
-        voltage_uv: 270_000,
-        current_ua: 52_000,
-        phase: 0,
-    };
+    let setup = Setup::usual(meter);
     let state = MeterState::new(&MeterRecord { setup, keys: MeterKeys::new([1; 16], [2; 32]), public });
     Provisioned {
         meter,

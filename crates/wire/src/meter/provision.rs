@@ -39,10 +39,29 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// A meter of which nothing was chosen but its name: AES-128-GCM each 10 s, group 210, a collector at node 15, which is what RFM12Pi and
+    /// RFM69Pi are set to, and the converter's steps of an emonTx with its voltage and current transformers.
+    #[must_use]
+    pub const fn usual(meter: MeterId) -> Setup {
+        let collector_address = 0x4f;
+        Setup {
+            meter,
+            address: Setup::node_address(meter, collector_address),
+            collector_address,
+            channel: 210,
+            power: 0,
+            interval_s: 10,
+            suite: Suite::Aes128Gcm,
+            voltage_uv: 270_000,
+            current_ua: 52_000,
+            phase: 0,
+        }
+    }
+
     /// A radio address with JeeLib's framing for a meter where nobody chose one: 0x40 and a node from 1 to 30, by its number, another
     /// than the collector's.
     #[must_use]
-    pub fn node_address(meter: MeterId, collector_address: u8) -> u8 {
+    pub const fn node_address(meter: MeterId, collector_address: u8) -> u8 {
         let address = 0x40 | (1 + (meter % 30) as u8);
         match address == collector_address {
             false => address,

@@ -15,18 +15,7 @@ pub const COLLECTOR: u8 = 0x41;
 
 /// As it is made.
 pub fn setup(meter: MeterId, suite: Suite) -> Setup {
-    Setup {
-        meter,
-        address: 0x42,
-        collector_address: COLLECTOR,
-        channel: 210,
-        power: 0,
-        interval_s: 10,
-        suite,
-        voltage_uv: 270_000,
-        current_ua: 52_000,
-        phase: 0,
-    }
+    Setup { address: 0x42, collector_address: COLLECTOR, suite, ..Setup::usual(meter) }
 }
 
 /// The meter.
