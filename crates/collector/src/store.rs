@@ -4,6 +4,7 @@
 //! What [`Store::commit`] returned `Ok` for is durable. Times are Unix times, as the names say in seconds or milliseconds.
 
 mod batch;
+mod by_time;
 mod error;
 mod health;
 mod interval;

@@ -93,6 +93,7 @@ impl Kept {
                 other => self.other(connection, other)?,
             });
         }
+        statements.changes.write(connection)?;
         let mut changed: Vec<MeterId> = self.before.keys().copied().collect();
         changed.sort_unstable();
         let mut save = latest::saving(connection)?;

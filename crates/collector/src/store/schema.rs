@@ -1,6 +1,6 @@
 //! The database's tables, and how an older database gets them.
 
-use super::StoreError;
+use super::{StoreError, by_time};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs::{self, File};
@@ -14,7 +14,19 @@ pub(super) const APPLICATION_ID: i32 = 0x5753_4c31;
 const CHECK_FOR: Duration = Duration::from_secs(2);
 
 /// What leads from each version of the schema to the next.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("schema/1.sql"), fill: |_| Ok(()) },
+    Migration { sql: include_str!("schema/2.sql"), fill: by_time::rebuild },
+];
+
+/// A step from a version to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Migration {
+    /// The tables that are new.
+    sql: &'static str,
+    /// What comes into them of what is there.
+    fill: fn(&Connection) -> rusqlite::Result<()>,
+}
 
 /// What a file is, by its first bytes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +100,7 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
 ///
 /// # Errors
 /// [`StoreError::Full`], [`StoreError::Unreachable`] and others.
-pub(super) fn create(path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
+pub(super) fn create(path: &Path, migrations: &[Migration]) -> Result<(), StoreError> {
     let new = beside(path, ".new");
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
     remove(&new)?;
@@ -114,7 +126,7 @@ pub(super) fn create(path: &Path, migrations: &[&str]) -> Result<(), StoreError>
 ///
 /// # Errors
 /// [`StoreError`]; then the database is as it was.
-pub(super) fn migrate(path: &Path, from: usize, migrations: &[&str]) -> Result<PathBuf, StoreError> {
+pub(super) fn migrate(path: &Path, from: usize, migrations: &[Migration]) -> Result<PathBuf, StoreError> {
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| of(&error))?;
@@ -141,10 +153,11 @@ pub(super) fn migrate(path: &Path, from: usize, migrations: &[&str]) -> Result<P
 }
 
 /// All in one transaction.
-fn apply(connection: &mut Connection, from: usize, migrations: &[&str]) -> rusqlite::Result<()> {
+fn apply(connection: &mut Connection, from: usize, migrations: &[Migration]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     for migration in migrations.iter().skip(from) {
-        transaction.execute_batch(migration)?;
+        transaction.execute_batch(migration.sql)?;
+        (migration.fill)(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
     transaction.commit()
@@ -185,8 +198,9 @@ mod tests {
         create(&path, MIGRATIONS).expect("made");
         assert_eq!(look_at(&path).expect("ours"), Found::Ours);
         let latest = MIGRATIONS.len();
-        let next = [MIGRATIONS, &["ALTER TABLE meters ADD COLUMN place TEXT"]].concat();
-        let broken = [MIGRATIONS, &["CREATE TABLE new (x) STRICT", "no SQL"]].concat();
+        let step = |sql| Migration { sql, fill: |_| Ok(()) };
+        let next = [MIGRATIONS, &[step("ALTER TABLE meters ADD COLUMN place TEXT")]].concat();
+        let broken = [MIGRATIONS, &[step("CREATE TABLE new (x ANY) STRICT"), step("no SQL")]].concat();
         assert_eq!(check(&path, next.len()).expect("whole"), latest);
         assert!(migrate(&path, latest, &broken).is_err());
         assert_eq!(version(&path), latest as i64);

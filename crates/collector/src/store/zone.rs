@@ -1,8 +1,8 @@
 //! The zone whose hours and days are in the database; and what is to be done when it is another.
 
-use super::StoreError;
 use super::interval::Intervals;
 use super::latest::{LEVELS, Rollup};
+use super::{StoreError, by_time};
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use wire::meter::MeterId;
@@ -69,7 +69,7 @@ fn rebuild(connection: &Connection, intervals: &mut Intervals) -> rusqlite::Resu
             rebuild_level(connection, intervals, meter, place, level)?;
         }
     }
-    Ok(())
+    by_time::rebuild(connection)
 }
 
 /// Of the quarter-hours, which come in order, so that those of an hour or a day come one after the other.

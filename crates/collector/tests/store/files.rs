@@ -1,7 +1,10 @@
 //! What is found where a database should be, and disks that are full.
 
 use crate::place::{NEW_YEAR_S, Place, add, reading};
-use collector::store::{Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write, Written};
+use collector::store::{
+    ConsumptionQuery, Interval, Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write,
+    Written,
+};
 use std::fs;
 use std::path::Path;
 
@@ -208,6 +211,14 @@ fn old_readings_go_and_their_sums_stay() {
         panic!("rollups were asked for");
     };
     assert_eq!(readings.iter().sum::<u32>(), 40_000);
+    let months = ConsumptionQuery {
+        from_s: NEW_YEAR_S,
+        to_s: NEW_YEAR_S + 40_001 * 3600,
+        resolution: Interval::Month,
+        meter: None,
+    };
+    let used_wh = &store.reader().consumption(&months).expect("consumption").meters[0].used_wh;
+    assert_eq!(used_wh.iter().flatten().map(|wh| (wh * 10.0).round() as u32).sum::<u32>(), 40_000);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The store: what was committed is there, once, and its sums are right.
 
+mod consumption;
 mod evidence;
 mod files;
 mod kills;

@@ -1,10 +1,11 @@
 //! A database of a test's own, and meters in it.
 
-use collector::store::{METERS_EPOCH_S, NewReport, Options, Provisioned, Store, Write, Written};
+use collector::store::{METERS_EPOCH_S, NewReport, Options, Provisioned, Store, StoreError, Write, Written};
 use jiff::tz::TimeZone;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wire::meter::{
     Alert, Cause, Content, Identity, Measurement, MeterId, MeterKeys, MeterRecord, MeterState, Report, Setup,
@@ -33,7 +34,17 @@ impl Place {
 
     pub fn open_in(&self, zone: &str) -> Store {
         let zone = TimeZone::get(zone).expect("the zone");
-        Store::open(&self.path(), &Options { zone, ..Options::default() }).expect("the store opens")
+        let options = Options { zone, ..Options::default() };
+        // A process that another test just began has this one's files, locks among them, until it is the other program.
+        let until = Instant::now() + Duration::from_secs(5);
+        loop {
+            match Store::open(&self.path(), &options) {
+                Err(StoreError::InUse { .. }) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                opened => return opened.expect("the store opens"),
+            }
+        }
     }
 }
 

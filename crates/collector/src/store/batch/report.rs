@@ -3,6 +3,7 @@
 use super::Kept;
 use crate::event;
 use crate::store::METERS_EPOCH_S;
+use crate::store::by_time::Changes;
 use crate::store::latest::{LEVELS, Measured, Rollup, is_start};
 use crate::store::write::{NewReport, Written};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
@@ -15,6 +16,8 @@ pub(super) struct Statements<'c> {
     alert: CachedStatement<'c>,
     add: CachedStatement<'c>,
     take: CachedStatement<'c>,
+    /// What `add` and `take` do, for who asks by time.
+    pub(super) changes: Changes,
 }
 
 impl Statements<'_> {
@@ -41,6 +44,7 @@ impl Statements<'_> {
                 "DELETE FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s = ?3 RETURNING start_s, readings, used_dwh, \
                  power_min_w, power_max_w, power_sum_w",
             )?,
+            changes: Changes::default(),
         })
     }
 
@@ -62,12 +66,17 @@ impl Statements<'_> {
     fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
         let Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w } = *rollup;
         self.add.execute(params![meter, level, start_s, readings, used_dwh, min_w, max_w, sum_w])?;
+        self.changes.add(meter, level, rollup);
         Ok(())
     }
 
     fn take(&mut self, meter: MeterId, level: i64, start_s: i64) -> rusqlite::Result<Option<Rollup>> {
         let taken = self.take.query_row(params![meter, level, start_s], |row| Rollup::read(row, 0));
-        Ok(taken.optional()?.flatten())
+        let taken = taken.optional()?.flatten();
+        if taken.is_some() {
+            self.changes.take(meter, level, start_s);
+        }
+        Ok(taken)
     }
 }
 

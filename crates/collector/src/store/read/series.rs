@@ -1,5 +1,6 @@
 //! Readings and rollups by time: those that are in their place, and those that only just came.
 
+use crate::store::by_time;
 use crate::store::interval::Intervals;
 use crate::store::latest::Rollup;
 use crate::store::query::{
@@ -7,6 +8,7 @@ use crate::store::query::{
 };
 use crate::store::{MOST_FIGURES, MOST_ROWS, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::ops::Range;
 use wire::meter::MeterId;
 
 /// A reading as it is stored.
@@ -176,16 +178,69 @@ pub(super) fn used(
     start_s: &[i64],
 ) -> rusqlite::Result<Vec<ConsumptionOf>> {
     let (Some(from_s), Some(to_s)) = (start_s.first(), start_s.last()) else { return Ok(Vec::new()) };
-    let of = |meter: &MeterId| {
-        let mut used_dwh: Vec<Option<i64>> = vec![None; start_s.len() - 1];
-        for rollup in rollups(connection, *meter, query.resolution, (*from_s, *to_s), usize::MAX)? {
-            let place = start_s.partition_point(|start_s| *start_s <= rollup.start_s);
-            if let Some(used_dwh) = place.checked_sub(1).and_then(|place| used_dwh.get_mut(place)) {
-                *used_dwh = Some(used_dwh.unwrap_or(0) + rollup.used_dwh);
+    let range = (*from_s, *to_s);
+    let mut table = Table::new(meters, start_s);
+    match query.meter {
+        Some(meter) => {
+            for rollup in rollups(connection, meter, query.resolution, range, usize::MAX)? {
+                table.add(rollup.start_s, meter, rollup.used_dwh);
             }
         }
-        let used_wh = used_dwh.into_iter().map(|used_dwh| used_dwh.map(|used_dwh| used_dwh as f64 / 10.0));
-        Ok(ConsumptionOf { meter: *meter, used_wh: used_wh.collect() })
-    };
-    meters.iter().map(of).collect()
+        None => {
+            let (level, name) = level(query.resolution);
+            by_time::each(connection, level, range, |start_s, meter, used_dwh| {
+                table.add(start_s, meter, used_dwh);
+            })?;
+            let mut open = connection.prepare_cached(&format!(
+                "SELECT {name}_s, meter, {name}_used_dwh FROM latest WHERE {name}_s >= ?1 AND {name}_s < ?2"
+            ))?;
+            let mut open = open.query(params![range.0, range.1])?;
+            while let Some(row) = open.next()? {
+                table.add(row.get(0)?, row.get(1)?, row.get(2)?);
+            }
+        }
+    }
+    Ok(table.rows())
+}
+
+/// What is used, by meter and interval.
+struct Table<'a> {
+    meters: &'a [MeterId],
+    /// A meter's place in `meters`, where it has one.
+    places: Vec<Option<usize>>,
+    start_s: &'a [i64],
+    /// The interval that was asked for last, where it begins and ends.
+    interval: (usize, Range<i64>),
+    used_dwh: Vec<Option<i64>>,
+}
+
+impl<'a> Table<'a> {
+    fn new(meters: &'a [MeterId], start_s: &'a [i64]) -> Table<'a> {
+        let last = meters.iter().max().map_or(0, |last| usize::from(*last) + 1);
+        let mut places = vec![None; last];
+        for (place, meter) in meters.iter().enumerate() {
+            places[usize::from(*meter)] = Some(place);
+        }
+        let used_dwh = vec![None; meters.len() * (start_s.len() - 1)];
+        Table { meters, places, start_s, interval: (0, 0..0), used_dwh }
+    }
+
+    /// Of an interval that begins within one of the table's. Meters that are not in it, those that came only just, are left out.
+    fn add(&mut self, start_s: i64, meter: MeterId, used_dwh: i64) {
+        if !self.interval.1.contains(&start_s) {
+            let after = self.start_s.partition_point(|begin_s| *begin_s <= start_s);
+            let (Some(place), Some(end_s)) = (after.checked_sub(1), self.start_s.get(after)) else { return };
+            self.interval = (place, self.start_s[place]..*end_s);
+        }
+        let Some(row) = self.places.get(usize::from(meter)).copied().flatten() else { return };
+        let used = &mut self.used_dwh[row * (self.start_s.len() - 1) + self.interval.0];
+        *used = Some(used.unwrap_or(0) + used_dwh);
+    }
+
+    fn rows(&self) -> Vec<ConsumptionOf> {
+        let rows = self.meters.iter().zip(self.used_dwh.chunks(self.start_s.len() - 1));
+        let wh = |used_dwh: &Option<i64>| used_dwh.map(|used_dwh| used_dwh as f64 / 10.0);
+        rows.map(|(meter, used)| ConsumptionOf { meter: *meter, used_wh: used.iter().map(wh).collect() })
+            .collect()
+    }
 }

@@ -1,0 +1,231 @@
+//! The used energy of `rollups` once more, by time: a question about all meters reads few rows that lie together, instead of some of
+//! each meter's.
+//!
+//! A row of `used_by_time` is of up to [`METERS_OF_A_ROW`] meters, those with the same `meter / 128`. Its blob has an entry for each of
+//! them that has a row in `rollups`, by number: a byte, `meter % 128`, and `used_dwh` in LEB128. With 128 meters it stays below the
+//! thousand bytes above which SQLite would put it into pages of its own.
+
+use super::latest::{LEVELS, Rollup};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::BTreeMap;
+use wire::meter::MeterId;
+
+const METERS_OF_A_ROW: MeterId = 128;
+/// Intervals that are gathered at once when all is made anew: with 128 meters 128,000 figures.
+const STRETCH: i64 = 1000;
+
+/// What a batch does to `rollups`: by level, beginning and meter, so that what belongs into one row follows one another.
+#[derive(Debug, Default)]
+pub(super) struct Changes(BTreeMap<(i64, i64, MeterId), Change>);
+
+/// First the row may be taken away, then something may be added.
+#[derive(Clone, Copy, Debug, Default)]
+struct Change {
+    taken: bool,
+    added_dwh: Option<i64>,
+}
+
+impl Changes {
+    /// A rollup's energy is added to what there is of the same interval, or begins it.
+    pub(super) fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) {
+        let change = self.0.entry((level, rollup.start_s, meter)).or_default();
+        change.added_dwh = Some(change.added_dwh.unwrap_or(0) + rollup.used_dwh);
+    }
+
+    /// A rollup goes.
+    pub(super) fn take(&mut self, meter: MeterId, level: i64, start_s: i64) {
+        self.0.insert((level, start_s, meter), Change { taken: true, added_dwh: None });
+    }
+
+    /// Writes them.
+    pub(super) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut row: Option<(Key, Entries)> = None;
+        for ((level, start_s, meter), change) in self.0 {
+            let key = Key { level, start_s, meters: meter / METERS_OF_A_ROW };
+            if row.as_ref().is_none_or(|(of, _)| *of != key) {
+                let next = (key, key.read(connection)?);
+                if let Some((before, entries)) = row.replace(next) {
+                    before.write(connection, &entries)?;
+                }
+            }
+            let Some((_, entries)) = &mut row else { continue };
+            let low = meter % METERS_OF_A_ROW;
+            if change.taken {
+                entries.remove(&low);
+            }
+            if let Some(added_dwh) = change.added_dwh {
+                *entries.entry(low).or_insert(0) += added_dwh;
+            }
+        }
+        row.map_or(Ok(()), |(key, entries)| key.write(connection, &entries))
+    }
+}
+
+/// Makes all of it anew from `rollups`, a stretch of time after the other.
+pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM used_by_time", [])?;
+    let mut meters = connection.prepare("SELECT meter FROM latest ORDER BY meter")?;
+    let meters: Vec<MeterId> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut first = connection
+        .prepare("SELECT min(start_s) FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s >= ?3")?;
+    let mut rollups = connection.prepare(
+        "SELECT start_s, used_dwh FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s >= ?3 AND start_s < ?4",
+    )?;
+    for level in LEVELS {
+        let mut from_s = i64::MIN;
+        loop {
+            let mut next_s: Option<i64> = None;
+            for meter in &meters {
+                let of_meter: Option<i64> =
+                    first.query_row(params![meter, level, from_s], |row| row.get(0))?;
+                next_s = [next_s, of_meter].into_iter().flatten().min();
+            }
+            let Some(next_s) = next_s else { break };
+            let to_s = next_s + STRETCH * level;
+            for row in meters.chunk_by(|a, b| a / METERS_OF_A_ROW == b / METERS_OF_A_ROW) {
+                let mut by_start: BTreeMap<i64, Entries> = BTreeMap::new();
+                for meter in row {
+                    let mut found = rollups.query(params![meter, level, next_s, to_s])?;
+                    while let Some(found) = found.next()? {
+                        let entries = by_start.entry(found.get(0)?).or_default();
+                        entries.insert(meter % METERS_OF_A_ROW, found.get(1)?);
+                    }
+                }
+                for (start_s, entries) in by_start {
+                    let key = Key { level, start_s, meters: row[0] / METERS_OF_A_ROW };
+                    key.write(connection, &entries)?;
+                }
+            }
+            from_s = to_s;
+        }
+    }
+    Ok(())
+}
+
+/// Hands out what all meters used in the intervals that are over and begin in a range: beginning, meter, energy, by the first two.
+pub(super) fn each(
+    connection: &Connection,
+    level: i64,
+    (from_s, to_s): (i64, i64),
+    mut take: impl FnMut(i64, MeterId, i64),
+) -> rusqlite::Result<()> {
+    let mut rows = connection.prepare_cached(
+        "SELECT start_s, meters, used_dwh FROM used_by_time WHERE level = ?1 AND start_s >= ?2 AND start_s < ?3",
+    )?;
+    let mut rows = rows.query(params![level, from_s, to_s])?;
+    while let Some(row) = rows.next()? {
+        let (start_s, meters): (i64, MeterId) = (row.get(0)?, row.get(1)?);
+        let first = meters.checked_mul(METERS_OF_A_ROW).ok_or_else(damaged)?;
+        decode(row.get_ref(2)?.as_blob()?, |low, used_dwh| take(start_s, first + low, used_dwh))?;
+    }
+    Ok(())
+}
+
+/// By `meter % 128`, what each used.
+type Entries = BTreeMap<MeterId, i64>;
+
+/// A row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    level: i64,
+    start_s: i64,
+    meters: MeterId,
+}
+
+impl Key {
+    fn read(&self, connection: &Connection) -> rusqlite::Result<Entries> {
+        let mut find = connection.prepare_cached(
+            "SELECT used_dwh FROM used_by_time WHERE level = ?1 AND start_s = ?2 AND meters = ?3",
+        )?;
+        let found = find.query_row(params![self.level, self.start_s, self.meters], |row| {
+            let mut entries = Entries::new();
+            decode(row.get_ref(0)?.as_blob()?, |low, used_dwh| {
+                entries.insert(low, used_dwh);
+            })?;
+            Ok(entries)
+        });
+        Ok(found.optional()?.unwrap_or_default())
+    }
+
+    /// Where there are no entries there is no row.
+    fn write(&self, connection: &Connection, entries: &Entries) -> rusqlite::Result<()> {
+        let Key { level, start_s, meters } = *self;
+        if entries.is_empty() {
+            let mut delete = connection.prepare_cached(
+                "DELETE FROM used_by_time WHERE level = ?1 AND start_s = ?2 AND meters = ?3",
+            )?;
+            delete.execute(params![level, start_s, meters])?;
+            return Ok(());
+        }
+        let mut replace = connection.prepare_cached("REPLACE INTO used_by_time VALUES (?1, ?2, ?3, ?4)")?;
+        replace.execute(params![level, start_s, meters, encode(entries)])?;
+        Ok(())
+    }
+}
+
+fn encode(entries: &Entries) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(entries.len() * 4);
+    for (low, used_dwh) in entries {
+        bytes.push(*low as u8);
+        let mut rest = *used_dwh as u64;
+        while rest >= 0x80 {
+            bytes.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+    }
+    bytes
+}
+
+fn decode(bytes: &[u8], mut take: impl FnMut(MeterId, i64)) -> rusqlite::Result<()> {
+    let mut bytes = bytes.iter();
+    while let Some(low) = bytes.next() {
+        let (mut used_dwh, mut shift) = (0u64, 0);
+        loop {
+            let byte = *bytes.next().filter(|_| shift < 64).ok_or_else(damaged)?;
+            used_dwh |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        let low = MeterId::from(*low);
+        if low >= METERS_OF_A_ROW {
+            return Err(damaged());
+        }
+        take(low, used_dwh as i64);
+    }
+    Ok(())
+}
+
+fn damaged() -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(2, Type::Blob, "a row of used_by_time is damaged".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_as_it_was_written() {
+        let entries: Entries =
+            [(0, 0), (1, 127), (2, 128), (77, 1 << 32), (126, i64::MAX), (127, 16_384)].into();
+        let bytes = encode(&entries);
+        let mut read = Vec::new();
+        decode(&bytes, |low, used_dwh| read.push((low, used_dwh))).expect("whole");
+        assert_eq!(read, entries.into_iter().collect::<Vec<_>>());
+        for end in [1, 3, bytes.len() - 1] {
+            assert!(decode(&bytes[..end], |_, _| {}).is_err(), "cut off after {end} bytes");
+        }
+        assert!(decode(&[128, 0], |_, _| {}).is_err(), "no meter of a row");
+        assert!(decode(&[[0].as_slice(), &[0xff; 10], &[0]].concat(), |_, _| {}).is_err(), "too long");
+    }
+
+    /// 200 kWh of each in a day: SQLite's limit for a row that stays in its page is 1,002 bytes of 4,096 (fileformat2.html, 1.6).
+    #[test]
+    fn a_row_stays_in_its_page() {
+        let entries: Entries = (0..128).map(|low| (low, 2_000_000)).collect();
+        assert!(encode(&entries).len() < 1000);
+    }
+}

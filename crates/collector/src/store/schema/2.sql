@@ -1,0 +1,9 @@
+-- What all meters used in an interval, together: 128 meters a row. docs/collector.md, "What is stored".
+
+CREATE TABLE used_by_time (
+    level INTEGER NOT NULL,
+    start_s INTEGER NOT NULL,
+    meters INTEGER NOT NULL,
+    used_dwh BLOB NOT NULL,
+    PRIMARY KEY (level, start_s, meters)
+) STRICT, WITHOUT ROWID;
