@@ -226,7 +226,7 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     assert_eq!(text("state_class"), "total_increasing");
     assert_eq!(text("unit_of_measurement"), "kWh");
     assert_eq!(text("state_topic"), "wattseal/258/reading");
-    assert_eq!(text("value_template"), "{{ value_json.energy_wh / 1000 }}");
+    assert_eq!(text("value_template"), "{{ (value_json.energy_wh / 1000) | round(4) }}");
     assert_eq!((text("availability_topic"), text("payload_available")), ("wattseal/status", "online"));
     assert_eq!(text("unique_id"), "wattseal_258_energy");
     assert_eq!(config["expire_after"], 90);

@@ -161,7 +161,7 @@ pub fn discovery(meter: &Meter) -> Vec<Said> {
     };
     let power = sensor("power", "Power", "W", "measurement", "{{ value_json.power_w }}", 0);
     let energy =
-        sensor("energy", "Energy", "kWh", "total_increasing", "{{ value_json.energy_wh / 1000 }}", 2);
+        sensor("energy", "Energy", "kWh", "total_increasing", "{{ (value_json.energy_wh / 1000) | round(4) }}", 2);
     vec![Said::retained(topic("power"), power), Said::retained(topic("energy"), energy)]
 }
 
