@@ -24,10 +24,10 @@ pub struct Checked {
 /// [`LoadError::Wrong`] says which is not.
 pub fn check(database: &Path, fleet: &Fleet) -> Result<Checked, LoadError> {
     let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Those that came last lie in a table of their own.
+    // Those that came last lie in tables of their own.
     let mut statement = connection.prepare(
         "SELECT n, at_s, power_w, energy_dwh, epoch FROM readings WHERE meter = ?1
-         UNION ALL SELECT n, at_s, power_w, energy_dwh, epoch FROM landing WHERE meter = ?1
+         UNION ALL SELECT n, at_s, power_w, energy_dwh, epoch FROM landed WHERE meter = ?1
          ORDER BY epoch, n",
     )?;
     let (mut rows, mut not_acknowledged) = (0, 0);
@@ -67,7 +67,7 @@ pub fn check(database: &Path, fleet: &Fleet) -> Result<Checked, LoadError> {
         }
         not_acknowledged += u64::from(expected - meter.acknowledged);
     }
-    let all = "SELECT (SELECT count(*) FROM readings) + (SELECT count(*) FROM landing)";
+    let all = "SELECT (SELECT count(*) FROM readings) + (SELECT count(*) FROM landed)";
     let all = connection.query_row(all, [], |row| row.get::<_, i64>(0))? as u64;
     if all != rows {
         return Err(LoadError::Wrong(format!("{all} readings are stored, {rows} of them of these meters")));

@@ -99,7 +99,7 @@ pub(super) fn messages(connection: &Connection, after: i64, most: usize) -> rusq
 }
 
 fn stored_of(connection: &Connection, (meter, epoch): Key, n: u32, at_s: i64) -> rusqlite::Result<Of> {
-    for table in ["readings", "landing"] {
+    for table in ["readings", "landed"] {
         let mut reading = connection.prepare_cached(&format!(
             "SELECT power_w, energy_dwh, flags FROM {table} WHERE meter = ?1 AND at_s = ?2 AND epoch = ?3 AND n = ?4"
         ))?;
@@ -131,7 +131,7 @@ pub(super) fn readings_as_signed(
     let late: HashSet<Key> = late.collect::<rusqlite::Result<_>>()?;
     let code = i64::from(Suite::EciesEcdsa.code());
     let mut counts: HashMap<Key, u64> = HashMap::new();
-    for table in ["readings", "landing"] {
+    for table in ["readings", "landed"] {
         let mut readings = connection
             .prepare(&format!("SELECT meter, epoch, n FROM {table} WHERE (flags >> 1) & 7 = ?1"))?;
         let mut rows = readings.query([code])?;

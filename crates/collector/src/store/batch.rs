@@ -1,5 +1,6 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
+mod landing;
 mod report;
 
 use super::interval::Intervals;
@@ -8,16 +9,13 @@ use super::read::{self, json};
 use super::write::{NewOutbox, Provisioned, Write, Written};
 use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
+use landing::Landing;
 use report::Statements;
 pub(crate) use report::flags_of;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use wire::meter::MeterId;
-
-/// Readings that land before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for landing as for
-/// sorting in, 70 in a batch of 1,000 readings, where each reading would change one of its own.
-const MOST_LANDED: i64 = 32_768;
 
 /// What the writer knows without asking: there is no other writer.
 #[derive(Debug)]
@@ -29,21 +27,19 @@ pub(super) struct Kept {
     intervals: Intervals,
 }
 
-/// Rows.
+/// What a batch that fails must not change.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
-    landed: i64,
+    landing: Landing,
+    /// Messages that wait to be forwarded.
     outbox: i64,
 }
 
 impl Kept {
     pub(super) fn load(connection: &Connection, intervals: Intervals) -> rusqlite::Result<Kept> {
         let latest = latest::load(connection)?.into_iter().collect();
-        let count = |sql| connection.query_row(sql, [], |row| row.get(0));
-        let counts = Counts {
-            landed: count("SELECT count(*) FROM landing")?,
-            outbox: count("SELECT count(*) FROM outbox")?,
-        };
+        let outbox = connection.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0))?;
+        let counts = Counts { landing: Landing::load(connection)?, outbox };
         Ok(Kept { latest, before: HashMap::new(), counts, intervals })
     }
 
@@ -86,7 +82,7 @@ impl Kept {
 
     fn write(&mut self, connection: &Connection, batch: &[Write]) -> rusqlite::Result<Vec<Written>> {
         let mut written = Vec::with_capacity(batch.len());
-        let mut statements = Statements::new(connection)?;
+        let mut statements = Statements::new(connection, self.counts.landing.table())?;
         for write in batch {
             written.push(match write {
                 Write::Report(report) => self.report(&mut statements, report)?,
@@ -102,22 +98,8 @@ impl Kept {
                 latest::save(&mut save, meter, latest)?;
             }
         }
-        if self.counts.landed >= MOST_LANDED {
-            self.sort_in(connection)?;
-        }
+        self.counts.landing.sort_in(connection)?;
         Ok(written)
-    }
-
-    /// Readings of a meter that landed later have higher ids, so that they are in order by epoch and n, too.
-    fn sort_in(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        connection.execute(
-            "INSERT INTO readings SELECT meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM landing \
-             ORDER BY meter, at_s, id",
-            [],
-        )?;
-        connection.execute("DELETE FROM landing", [])?;
-        self.counts.landed = 0;
-        Ok(())
     }
 
     /// A meter's row, to be changed.

@@ -86,8 +86,7 @@ impl Intervals {
     fn next(&mut self, start_s: i64, interval: Interval) -> i64 {
         match interval {
             Interval::Quarter => start_s + QUARTER_S,
-            // An hour may be cut short where clocks change by half of one; it is never longer.
-            Interval::Hour => self.starts(start_s + HOUR_S)[1],
+            Interval::Hour => self.next_hour(start_s),
             Interval::Day => self.day_of(start_s).end_s,
             Interval::Week => self.begin(self.monday(start_s).saturating_add(7.days())),
             Interval::Month => self.begin(self.date(start_s).first_of_month().saturating_add(1.month())),
@@ -111,6 +110,17 @@ impl Intervals {
         // `preceding` says what lies before, and at_s itself counts.
         let change = self.zone.preceding(timestamp(at_s + 1)).next();
         change.map_or(start_s, |change| start_s.max(change.timestamp().as_second()))
+    }
+
+    /// An hour is cut short where clocks change within it, by half of one or in its middle; it is never longer.
+    fn next_hour(&mut self, start_s: i64) -> i64 {
+        let end_s = start_s + HOUR_S;
+        let change = match self.day_of(start_s).offset_s {
+            Some(_) => None,
+            None => self.zone.following(timestamp(start_s)).next(),
+        };
+        let change_s = change.map_or(end_s, |change| change.timestamp().as_second());
+        self.starts(change_s.min(end_s))[1]
     }
 
     fn offset_s(&self, at_s: i64) -> i64 {

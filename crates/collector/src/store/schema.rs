@@ -17,6 +17,7 @@ const CHECK_FOR: Duration = Duration::from_secs(2);
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/2.sql"), fill: by_time::rebuild },
+    Migration { sql: include_str!("schema/3.sql"), fill: |_| Ok(()) },
 ];
 
 /// A step from a version to the next.

@@ -150,6 +150,26 @@ fn all_meters_used_what_their_readings_say() {
     }
 }
 
+/// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3 a quarter of an hour.
+#[test]
+fn an_hour_that_begins_where_clocks_change_has_its_own_sum() {
+    let place = Place::new();
+    let mut store = place.open_in("Pacific/Chatham");
+    add(&mut store, [1]);
+    // 2026-09-26 14:00 UTC.
+    let change_s = 1_790_431_200;
+    let times = [change_s - 100, change_s + 100, change_s + 1000];
+    let reading = |(at_s, n): (&i64, u32)| Write::Report(report(1, n, *at_s, measurement(*at_s, n * n, 1)));
+    store.commit(times.iter().zip(1..).map(reading).collect()).expect("there is room");
+    for meter in [None, Some(1)] {
+        let (from_s, to_s) = (change_s - 2700, change_s + 1800);
+        let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Hour, meter };
+        let shown = store.reader().consumption(&query).expect("consumption");
+        assert_eq!(shown.start_s, [change_s - 2700, change_s, change_s + 900]);
+        assert_eq!(dwh(&shown.meters[0].used_wh), [Some(1), Some(3), Some(5)]);
+    }
+}
+
 /// A batch that failed leaves nothing behind that is by time.
 #[test]
 fn a_batch_that_was_not_stored_is_in_no_sum() {

@@ -67,8 +67,14 @@ fn what_was_acknowledged_is_there_once() {
     println!("seed {seed}: WATTSEAL_SEED={seed} repeats its times");
     let mut rng = StdRng::seed_from_u64(seed);
     let place = Place::new();
-    add(&mut place.open(), 1..=METERS);
-    let mut acknowledged = 0;
+    let mut store = place.open();
+    add(&mut store, 1..=METERS);
+    // So many that kills come before, while and after readings that landed are sorted in.
+    let mut acknowledged = 640;
+    let before = (1..=acknowledged)
+        .flat_map(|n| (1..=METERS).map(move |meter| reading(meter, n, NEW_YEAR_S + i64::from(n) * 10, n, 5)));
+    store.commit(before.collect()).expect("there is room");
+    drop(store);
     for _ in 0..kills {
         let after = Duration::from_micros(rng.random_range(0..80_000));
         acknowledged = run_and_kill(&place.path(), after).unwrap_or(acknowledged);

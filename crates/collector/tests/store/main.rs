@@ -4,6 +4,7 @@ mod consumption;
 mod evidence;
 mod files;
 mod kills;
+mod landing;
 mod place;
 mod readings;
 mod rows;

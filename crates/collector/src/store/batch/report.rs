@@ -21,12 +21,13 @@ pub(super) struct Statements<'c> {
 }
 
 impl Statements<'_> {
-    pub(super) fn new(connection: &Connection) -> rusqlite::Result<Statements<'_>> {
+    /// table: where readings land.
+    pub(super) fn new<'c>(connection: &'c Connection, table: &str) -> rusqlite::Result<Statements<'c>> {
         Ok(Statements {
-            land: connection.prepare_cached(
-                "INSERT INTO landing (meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?,
+            land: connection.prepare_cached(&format!(
+                "INSERT INTO {table} (meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+            ))?,
             sign: connection.prepare_cached(
                 "INSERT INTO signed (meter, epoch, n, at_s, heard_ms, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
@@ -128,7 +129,7 @@ impl Kept {
             new.rssi_dbm,
             heard_ms
         ])?;
-        self.counts.landed += 1;
+        self.counts.landing.landed();
         let used_dwh = latest.measured(Measured { at_s, power_w, energy_dwh });
         for ((level, start_s), open) in
             LEVELS.into_iter().zip(self.intervals.starts(at_s)).zip(&mut latest.open)

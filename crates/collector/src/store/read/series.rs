@@ -54,7 +54,7 @@ pub(crate) fn stored(
         connection.prepare_cached(&sql)?.query_map(values, stored_of)?.collect()
     };
     let mut rows = rows_of("readings")?;
-    rows.extend(rows_of("landing")?);
+    rows.extend(rows_of("landed")?);
     rows.sort_by_key(|row| row.at);
     let more = rows.len() > limit;
     rows.truncate(limit);

@@ -1,0 +1,118 @@
+//! Where readings land, and how they are sorted in.
+//!
+//! There are two places. Readings land in one until it is full; then they land in the other, and with each batch twice as many as it
+//! brought are sorted in from the first, meter by meter, so that it is empty well before the other is full. It is emptied at once, at
+//! the end; how far it is until then is in `sorted_in`. So no batch has to wait for all of them, and no row is deleted by itself.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use wire::meter::MeterId;
+
+/// Readings that land before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for landing as for
+/// sorting in, 70 in a batch of 1,000 readings, where each reading would change one of its own.
+const MOST_LANDED: i64 = 32_768;
+/// Readings that are sorted in with a batch, at least, and for each that it brought. Those of one meter are never parted.
+const LEAST_SORTED: i64 = 256;
+const SORTED_FOR_EACH: i64 = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Landing,
+    LandingToo,
+}
+
+impl Place {
+    fn other(self) -> Place {
+        match self {
+            Place::Landing => Place::LandingToo,
+            Place::LandingToo => Place::Landing,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Place::Landing => "landing",
+            Place::LandingToo => "landing_too",
+        }
+    }
+}
+
+/// What the writer knows of both.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Landing {
+    /// Where readings land.
+    place: Place,
+    /// So many are there.
+    landed: i64,
+    /// So many were when the last batch was over.
+    before: i64,
+    /// The first meter of the other place whose readings are still to be sorted in; `None`: it is empty.
+    rest_from: Option<MeterId>,
+}
+
+impl Landing {
+    pub(super) fn load(connection: &Connection) -> rusqlite::Result<Landing> {
+        let count = |place: Place| {
+            connection.query_row(&format!("SELECT count(*) FROM {}", place.name()), [], |row| row.get(0))
+        };
+        let mut landing = Landing { place: Place::Landing, landed: 0, before: 0, rest_from: None };
+        for place in [Place::Landing, Place::LandingToo] {
+            let from = "SELECT from_meter FROM sorted_in WHERE place = ?1";
+            let from: MeterId = connection.query_row(from, [place.name()], |row| row.get(0))?;
+            if from > 0 {
+                (landing.place, landing.rest_from) = (place.other(), Some(from));
+            } else if count(place)? > 0 {
+                landing.place = place;
+            }
+        }
+        landing.landed = count(landing.place)?;
+        landing.before = landing.landed;
+        Ok(landing)
+    }
+
+    /// The table that a reading goes to now.
+    pub(super) fn table(&self) -> &'static str {
+        self.place.name()
+    }
+
+    /// A reading went there.
+    pub(super) fn landed(&mut self) {
+        self.landed += 1;
+    }
+
+    /// Sorts in what a batch has to, when all of its readings have landed.
+    pub(super) fn sort_in(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let brought = self.landed - self.before;
+        if brought > 0 && self.rest_from.is_none() && self.landed >= MOST_LANDED {
+            (self.place, self.landed, self.rest_from) = (self.place.other(), 0, Some(0));
+        }
+        self.before = self.landed;
+        let (Some(from), true) = (self.rest_from, brought > 0) else { return Ok(()) };
+        let table = self.place.other().name();
+        let readings = (brought * SORTED_FOR_EACH).max(LEAST_SORTED);
+        // The meter at which the number is reached comes next time, unless it is the first.
+        let mut nth = connection.prepare_cached(&format!(
+            "SELECT meter FROM {table} WHERE meter >= ?1 ORDER BY meter, at_s LIMIT 1 OFFSET ?2"
+        ))?;
+        let mut nth = |n: i64| -> rusqlite::Result<Option<MeterId>> {
+            nth.query_row(params![from, n], |row| row.get(0)).optional()
+        };
+        let until = match (nth(0)?, nth(readings)?) {
+            (Some(first), Some(until)) if until > first => Some(until),
+            (Some(first), Some(_)) => first.checked_add(1),
+            _ => None,
+        };
+        // Readings of a meter that landed later have higher ids, so that they are in order by epoch and n, too.
+        let mut insert = connection.prepare_cached(&format!(
+            "INSERT INTO readings SELECT meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} \
+             WHERE meter >= ?1 AND meter < ?2 ORDER BY meter, at_s, id"
+        ))?;
+        insert.execute(params![from, until.map_or(i64::MAX, i64::from)])?;
+        if until.is_none() {
+            connection.execute(&format!("DELETE FROM {table}"), [])?;
+        }
+        let mut save = connection.prepare_cached("UPDATE sorted_in SET from_meter = ?2 WHERE place = ?1")?;
+        save.execute(params![table, until.unwrap_or(0)])?;
+        self.rest_from = until;
+        Ok(())
+    }
+}
