@@ -1,7 +1,7 @@
 //! `wattseal collect`: the service with its gateways, its API and what it publishes, from the first start to a graceful stop.
 
 use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
-use crate::forward::{Forwarder, MOST_PACKETS};
+use crate::forward::{ForwardCounts, Forwarder, MOST_PACKETS};
 use crate::gateway::serial::{SerialGateway, SerialLine};
 use crate::publish::{Broker, Publisher, ReadMeters};
 use crate::service::{Config, Running, ServiceError};
@@ -131,7 +131,8 @@ impl Daemon {
             Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
         });
         let started = Started { url: bound.url(), udp: running.udp() };
-        let result = until_stopped(&running, bound, || ready(&started), stop).await;
+        let forward = forwarder.as_ref().map(|forwarder| forwarder.counts().clone());
+        let result = until_stopped(&running, forward, bound, || ready(&started), stop).await;
 
         let _ = sd_notify::notify(false, &[NotifyState::Stopping]);
         drop((serial, forwarder));
@@ -158,6 +159,7 @@ impl Daemon {
 /// Serves, until it is told to stop or a part of it has ended.
 async fn until_stopped(
     running: &Running,
+    forward: Option<Arc<ForwardCounts>>,
     bound: Bound,
     ready: impl FnOnce(),
     stop: impl Future<Output = ()>,
@@ -166,6 +168,7 @@ async fn until_stopped(
         reader: running.reader().clone(),
         writer: running.writer().clone(),
         link: running.link().clone(),
+        forward,
         costs: Costs::default(),
         rates: Rates::default(),
     };

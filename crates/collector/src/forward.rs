@@ -4,23 +4,23 @@
 //! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
 //! collector has acknowledged it, with its key. Messages are stored all the same, so that they are there as soon as that one is.
 
+pub mod exchange;
 mod waiting;
 
-use crate::gateway::udp::{MOST_DATAGRAM_BYTES, datagram, parse};
-use crate::gateway::{Gateways, HeardPacket, Route};
+use crate::gateway::udp::{MOST_DATAGRAM_BYTES, datagram};
+use crate::gateway::{Gateways, HeardPacket};
 use crate::store::{NewOutbox, OutboxRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
-use std::collections::HashMap;
+use exchange::{Exchange, Taken, Whole};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::net::{UdpSocket, lookup_host};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
-use waiting::{Name, Waiting};
-use wire::meter::{Kind, MeterId, Packet, Reassembly, packets};
+use wire::meter::{Kind, packets};
 
 /// Packets that wait to be looked at at most; others are lost, and come again.
 pub const MOST_PACKETS: usize = 4096;
@@ -37,17 +37,31 @@ const STORED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// anew: its address may have changed, or ours.
 const MOST_SILENCE: Duration = Duration::from_secs(60);
 
-/// How it goes.
+/// How it goes, since the start.
 #[derive(Debug, Default)]
 pub struct ForwardCounts {
-    /// Messages that were put together and sent on.
+    /// Reports that were put together and stored or sent for the first time.
+    pub reports: AtomicU64,
+    /// Answers that were passed on; they have one piece.
+    pub answers: AtomicU64,
+    /// Times that a message was sent on, again and again among them.
     pub forwarded: AtomicU64,
-    /// Acknowledgements that came back.
+    /// Reports that the other collector acknowledged.
+    pub delivered: AtomicU64,
+    /// Acknowledgements that came back, also of reports that do not wait any more.
     pub acknowledged: AtomicU64,
     /// Packets of commands that came back.
     pub command_packets: AtomicU64,
-    /// Messages that wait for their acknowledgement.
+    /// Packets of meters that are not known here, and datagrams of the other collector, that are none, or not of a kind that goes that
+    /// way.
+    pub refused: AtomicU64,
+    /// Reports that went unacknowledged to make room, or because they waited for too long.
+    pub given_up: AtomicU64,
+    /// Reports that wait for their acknowledgement.
     pub waiting: AtomicUsize,
+    /// Whether the other collector answered what was sent last: not before its first word, not while the system says that nobody listens
+    /// there, and not while reports wait and it was silent for [`MOST_SILENCE`].
+    pub answers_us: AtomicBool,
 }
 
 /// Forwards until it is dropped.
@@ -68,26 +82,23 @@ impl Forwarder {
         outbox: Vec<OutboxRecord>,
     ) -> Forwarder {
         let counts = Arc::new(ForwardCounts::default());
-        let mut waiting = Waiting::default();
+        let mut exchange = Exchange::default();
         let now = Instant::now();
         for record in outbox {
-            waiting.insert(record, None, now);
+            exchange.insert(record, None, now);
         }
-        counts.waiting.store(waiting.len(), Ordering::Relaxed);
+        counts.waiting.store(exchange.waiting(), Ordering::Relaxed);
         let counted = counts.clone();
         let task = tokio::spawn(async move {
             let (address, socket) = connect(&upstream).await;
-            tracing::info!(%address, waiting = waiting.len(), "forwarding what is heard of other collectors' meters");
+            tracing::info!(%address, waiting = exchange.waiting(), "forwarding what is heard of other collectors' meters");
             let work = Work {
                 upstream,
                 socket,
                 line_since: Instant::now(),
                 gateways,
                 writer,
-                waiting,
-                begun: HashMap::new(),
-                heard: HashMap::new(),
-                proved: HashMap::new(),
+                exchange,
                 removed: Vec::new(),
                 counts: counted,
                 in_trouble: None,
@@ -99,7 +110,7 @@ impl Forwarder {
 
     /// How it goes.
     #[must_use]
-    pub fn counts(&self) -> &ForwardCounts {
+    pub fn counts(&self) -> &Arc<ForwardCounts> {
         &self.counts
     }
 }
@@ -135,13 +146,6 @@ async fn reach(upstream: &str) -> std::io::Result<(SocketAddr, UdpSocket)> {
     Ok((address, socket))
 }
 
-/// A report that was put together.
-struct Whole {
-    message: NewOutbox,
-    route: Route,
-    rssi_dbm: Option<i8>,
-}
-
 struct Work {
     upstream: String,
     socket: UdpSocket,
@@ -149,13 +153,7 @@ struct Work {
     line_since: Instant,
     gateways: Arc<Gateways>,
     writer: WriterHandle,
-    waiting: Waiting,
-    /// Messages of several pieces, by name; only while there is something of them.
-    begun: HashMap<MeterId, Reassembly>,
-    /// Where a name was heard last. Anybody may have sent that.
-    heard: HashMap<MeterId, Route>,
-    /// Where a message came from that was acknowledged later: by who has the key.
-    proved: HashMap<MeterId, Route>,
+    exchange: Exchange,
     /// Rows that are over, and still in the store.
     removed: Vec<i64>,
     counts: Arc<ForwardCounts>,
@@ -169,7 +167,7 @@ impl Work {
         let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
         let mut not_before = Instant::now();
         loop {
-            let due = self.waiting.next_at().map(|next| next.max(not_before));
+            let due = self.exchange.next_at().map(|next| next.max(not_before));
             tokio::select! {
                 packet = strangers.recv() => {
                     let Some(packet) = packet else { return };
@@ -183,7 +181,9 @@ impl Work {
                 received = self.socket.recv(&mut buffer) => match received {
                     Ok(length) => self.answered(&buffer[..length]),
                     // Nobody listens there at the moment.
-                    Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {}
+                    Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                        self.counts.answers_us.store(false, Ordering::Relaxed);
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "nothing can be received from the other collector");
                         sleep(TURN).await;
@@ -201,48 +201,28 @@ impl Work {
             if may_store && !self.removed.is_empty() {
                 self.keep(Vec::new()).await;
             }
-            self.counts.waiting.store(self.waiting.len(), Ordering::Relaxed);
+            self.counts.waiting.store(self.exchange.waiting(), Ordering::Relaxed);
         }
     }
 
-    /// Takes a packet of a meter that is not known here. Any bytes.
+    /// Takes a packet of a meter that is not known here, and says what is to be stored of it.
     fn take(&mut self, heard: &HeardPacket) -> Option<Whole> {
-        let packet = Packet::parse(&heard.bytes).ok()?;
-        let name = packet.meter;
-        match packet.kind {
-            // Answers have one piece, and no acknowledgement: a command is sent again until its answer comes, so they are not stored.
-            Kind::Answer => {
-                self.heard.insert(name, heard.route);
-                self.send(&heard.bytes, heard.rssi_dbm);
-                self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
-            Kind::Report => {}
-            Kind::Acknowledgement | Kind::Command => return None,
-        }
-        self.heard.insert(name, heard.route);
-        let begun = self.begun.entry(name).or_default();
-        let whole = begun.take(&packet);
-        if begun.held_bytes() == 0 {
-            self.begun.remove(&name);
-        }
-        let whole = whole?;
         let heard_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
-        let message = NewOutbox {
-            address: packet.address,
-            name,
-            kind: whole.kind,
-            suite: whole.suite,
-            low: whole.low,
-            message: whole.bytes,
-            heard_ms,
-        };
-        // Again: it goes again at once, and is stored already.
-        if let Some(id) = self.waiting.heard_again(&message, heard.route, heard.rssi_dbm, Instant::now()) {
-            self.send_message(id);
-            return None;
+        match self.exchange.take(heard, Instant::now(), heard_ms) {
+            Taken::Refused => count(&self.counts.refused),
+            Taken::Piece => {}
+            Taken::Answer => {
+                self.send(&heard.bytes, heard.rssi_dbm);
+                count(&self.counts.answers);
+                count(&self.counts.forwarded);
+            }
+            Taken::Again(id) => self.send_message(id),
+            Taken::Whole(whole) => {
+                count(&self.counts.reports);
+                return Some(whole);
+            }
         }
-        Some(Whole { message, route: heard.route, rssi_dbm: heard.rssi_dbm })
+        None
     }
 
     /// Stores messages, with room made by the oldest ones, and then sends them. What cannot be stored is sent all the same: its
@@ -251,7 +231,8 @@ impl Work {
         let mut writes: Vec<Write> =
             std::mem::take(&mut self.removed).into_iter().map(|id| Write::OutboxRemove { id }).collect();
         for new in &whole {
-            let gone = self.waiting.make_room(new.message.name, whole.len());
+            let gone = self.exchange.make_room(new.message.name, whole.len());
+            self.counts.given_up.fetch_add(gone.len() as u64, Ordering::Relaxed);
             writes.extend(gone.into_iter().map(|id| Write::OutboxRemove { id }));
         }
         let first = writes.len();
@@ -279,7 +260,7 @@ impl Work {
                 Some(Written::Outbox(Some(id))) => {
                     let NewOutbox { address, name, kind, suite, low, message, heard_ms } = message;
                     let record = OutboxRecord { id, address, name, kind, suite, low, message, heard_ms };
-                    self.waiting.insert(record, Some((route, rssi_dbm)), Instant::now());
+                    self.exchange.insert(record, Some((route, rssi_dbm)), Instant::now());
                     self.send_message(id);
                 }
                 _ => self.send_whole(&message, rssi_dbm),
@@ -289,6 +270,7 @@ impl Work {
 
     async fn renew_line(&mut self) {
         self.line_since = Instant::now();
+        self.counts.answers_us.store(false, Ordering::Relaxed);
         match reach(&self.upstream).await {
             Ok((_, socket)) => self.socket = socket,
             Err(error) => {
@@ -299,9 +281,9 @@ impl Work {
 
     fn send_due(&mut self) {
         for _ in 0..MOST_IN_A_TURN {
-            let Some(id) = self.waiting.due(Instant::now()) else { return };
-            if self.waiting.is_over(id, SystemTime::now()) {
-                self.waiting.remove(id);
+            let Some(id) = self.exchange.due(Instant::now()) else { return };
+            if self.exchange.give_up(id, SystemTime::now()) {
+                count(&self.counts.given_up);
                 self.removed.push(id);
             } else {
                 self.send_message(id);
@@ -311,7 +293,7 @@ impl Work {
 
     /// Sends a message that waits, and has it sent again later.
     fn send_message(&mut self, id: i64) {
-        if let Some((message, rssi_dbm)) = self.waiting.sent(id, Instant::now()) {
+        if let Some((message, rssi_dbm)) = self.exchange.sent(id, Instant::now()) {
             self.send_whole(&message, rssi_dbm);
         }
     }
@@ -322,7 +304,7 @@ impl Work {
         for packet in packets(address, kind, suite, name, u32::from(low), message) {
             self.send(&packet, rssi_dbm);
         }
-        self.counts.forwarded.fetch_add(1, Ordering::Relaxed);
+        count(&self.counts.forwarded);
     }
 
     fn send(&self, packet: &[u8], rssi_dbm: Option<i8>) {
@@ -333,34 +315,22 @@ impl Work {
     }
 
     /// What the other collector says: to whom it is for, by the way that it was heard.
-    fn answered(&mut self, bytes: &[u8]) {
-        let Some((bytes, _)) = parse(bytes) else { return };
-        let Ok(packet) = Packet::parse(bytes) else { return };
+    fn answered(&mut self, datagram: &[u8]) {
+        let Some(answered) = self.exchange.answered(datagram) else { return count(&self.counts.refused) };
         self.line_since = Instant::now();
-        let name = packet.meter;
-        let mut routes = Vec::new();
-        match packet.kind {
-            Kind::Acknowledgement => {
-                self.counts.acknowledged.fetch_add(1, Ordering::Relaxed);
-                for id in self.waiting.named(Name { name, low: packet.low, suite: packet.suite }) {
-                    if let Some(Some((route, _))) = self.waiting.remove(id) {
-                        routes.push(route);
-                        self.proved.insert(name, route);
-                    }
-                    self.removed.push(id);
-                }
-            }
-            Kind::Command => {
-                self.counts.command_packets.fetch_add(1, Ordering::Relaxed);
-            }
-            Kind::Report | Kind::Answer => return,
+        self.counts.answers_us.store(true, Ordering::Relaxed);
+        match answered.kind {
+            Kind::Acknowledgement => count(&self.counts.acknowledged),
+            _ => count(&self.counts.command_packets),
         }
-        if routes.is_empty() {
-            routes.extend(self.proved.get(&name).or_else(|| self.heard.get(&name)).copied());
-        }
-        routes.dedup();
-        for route in routes {
-            self.gateways.transmit(route, &[bytes.to_vec()]);
+        self.counts.delivered.fetch_add(answered.delivered.len() as u64, Ordering::Relaxed);
+        self.removed.extend(answered.delivered);
+        for route in answered.routes {
+            self.gateways.transmit(route, &[answered.packet.to_vec()]);
         }
     }
+}
+
+fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }

@@ -167,6 +167,7 @@ impl Keys {
             reader: running.reader().clone(),
             writer: running.writer().clone(),
             link: running.link().clone(),
+            forward: None,
             costs: costs.clone(),
             rates: Rates::default(),
         };

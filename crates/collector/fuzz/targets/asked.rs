@@ -161,6 +161,7 @@ impl Service {
             reader: running.reader().clone(),
             writer: running.writer().clone(),
             link: running.link().clone(),
+            forward: None,
             costs: Costs::default(),
             rates: Rates { requests_per_s: many, requests_burst: many, failures_per_min: many },
         };

@@ -2,12 +2,14 @@
 
 use super::error::ApiError;
 use super::state::{Api, now_ms};
+use crate::forward::ForwardCounts;
 use crate::link::Snapshot;
 use crate::store::{Health, Meter};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use std::fmt::{Display, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Figures of service and meters, for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "service",
@@ -21,6 +23,9 @@ pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError
     service(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
     if let Some(snapshot) = &snapshot {
         link(&mut text, snapshot);
+    }
+    if let Some(counts) = &api.parts.forward {
+        forward(&mut text, counts);
     }
     by_meter(&mut text, &meters);
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text.0).into_response())
@@ -78,6 +83,37 @@ fn link(text: &mut Text, link: &Snapshot) {
     text.one("wattseal_commits_seconds_total", "counter", "What they took", link.commits_s);
     let behind = u8::from(link.clock_behind);
     text.one("wattseal_clock_behind", "gauge", "Whether the clock is behind what was stored before", behind);
+}
+
+/// Of a concentrator alone.
+fn forward(text: &mut Text, counts: &ForwardCounts) {
+    let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    let up = u8::from(counts.answers_us.load(Ordering::Relaxed));
+    text.one(
+        "wattseal_forward_up",
+        "gauge",
+        "Whether the other collector answered what was sent to it last",
+        up,
+    );
+    let waiting = counts.waiting.load(Ordering::Relaxed);
+    text.one(
+        "wattseal_forward_waiting",
+        "gauge",
+        "Reports that the other collector has not acknowledged",
+        waiting,
+    );
+    for (name, help, count) in [
+        ("reports", "Reports of its meters that were put together", &counts.reports),
+        ("delivered", "Reports that it acknowledged", &counts.delivered),
+        ("given_up", "Reports that went unacknowledged, for want of room or after 7 days", &counts.given_up),
+        ("answers", "Answers to its commands that were passed on", &counts.answers),
+        ("messages", "Times that a report or an answer was sent to it", &counts.forwarded),
+        ("acknowledgements", "Acknowledgements of it that were passed on", &counts.acknowledged),
+        ("command_packets", "Packets of its commands that were passed on", &counts.command_packets),
+        ("refused", "Packets and datagrams that are none, or go no such way", &counts.refused),
+    ] {
+        text.one(&format!("wattseal_forward_{name}_total"), "counter", help, read(count));
+    }
 }
 
 fn by_meter(text: &mut Text, meters: &[Meter]) {

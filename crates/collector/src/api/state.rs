@@ -3,6 +3,7 @@
 use super::costs::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
+use crate::forward::ForwardCounts;
 use crate::link::LinkHandle;
 use crate::store::{Reader, StoreError, TokenRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
@@ -23,6 +24,8 @@ pub struct Parts {
     pub writer: WriterHandle,
     /// Takes commands, and tells what happens.
     pub link: LinkHandle,
+    /// How forwarding goes, where this is a concentrator.
+    pub forward: Option<Arc<ForwardCounts>>,
     /// What readings cost meters.
     pub costs: Costs,
     /// How often an address may ask.

@@ -4,6 +4,7 @@ mod authorisation;
 mod commands;
 mod described;
 mod events;
+mod forwarding;
 mod hostile;
 mod mistakes;
 mod pages;

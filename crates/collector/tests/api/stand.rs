@@ -144,6 +144,7 @@ pub fn parts(running: &Running, rates: Rates) -> Parts {
         reader: running.reader().clone(),
         writer: running.writer().clone(),
         link: running.link().clone(),
+        forward: None,
         costs: Costs::default(),
         rates,
     }
