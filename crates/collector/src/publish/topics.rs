@@ -160,8 +160,14 @@ pub fn discovery(meter: &Meter) -> Vec<Said> {
         .to_string()
     };
     let power = sensor("power", "Power", "W", "measurement", "{{ value_json.power_w }}", 0);
-    let energy =
-        sensor("energy", "Energy", "kWh", "total_increasing", "{{ (value_json.energy_wh / 1000) | round(4) }}", 2);
+    let energy = sensor(
+        "energy",
+        "Energy",
+        "kWh",
+        "total_increasing",
+        "{{ (value_json.energy_wh / 1000) | round(4) }}",
+        2,
+    );
     vec![Said::retained(topic("power"), power), Said::retained(topic("energy"), energy)]
 }
 
