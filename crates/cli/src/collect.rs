@@ -46,12 +46,18 @@ pub(crate) struct CollectArgs {
     /// Be a concentrator: send what is heard of unknown meters to this collector's UDP gateway
     #[arg(long, value_name = "HOST:PORT")]
     forward: Option<String>,
-    /// Publish for Home Assistant and emonCMS
-    #[arg(long, value_name = "mqtt://[USER@]HOST[:PORT]")]
+    /// Publish for Home Assistant and emonCMS; mqtts is with TLS
+    #[arg(long, value_name = "mqtt[s]://[USER@]HOST[:PORT]")]
     mqtt: Option<Broker>,
     /// The broker's password is this file's first line
     #[arg(long, value_name = "FILE", requires = "mqtt")]
     mqtt_password_file: Option<PathBuf>,
+    /// Trust the authorities of this PEM file for the broker's certificate [default: those that this system trusts]
+    #[arg(long, value_name = "FILE", requires = "mqtt")]
+    mqtt_ca: Option<PathBuf>,
+    /// Send the broker's password to another machine without TLS, where others may read it on its way
+    #[arg(long, requires = "mqtt_password_file")]
+    mqtt_plain_password: bool,
     /// Whose midnights begin the days, such as Europe/Prague [default: this machine's zone]
     #[arg(long, value_name = "ZONE", value_parser = zone)]
     zone: Option<TimeZone>,
@@ -90,10 +96,17 @@ fn zone_here() -> TimeZone {
 pub(crate) fn run(args: CollectArgs) -> Result<Answer, Failure> {
     log(args.log, args.log_level);
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
-    let mqtt = match (args.mqtt, args.mqtt_password_file) {
-        (Some(broker), Some(file)) => Some(broker.with_password_file(&file).map_err(Failure::usage)?),
-        (broker, _) => broker,
-    };
+    let mqtt = args.mqtt.map(|broker| {
+        let broker = match &args.mqtt_ca {
+            Some(file) => broker.with_ca_file(file)?,
+            None => broker.with_system_authorities()?,
+        };
+        match &args.mqtt_password_file {
+            Some(file) => broker.with_password_file(file, args.mqtt_plain_password),
+            None => Ok(broker),
+        }
+    });
+    let mqtt = mqtt.transpose().map_err(|error: String| Failure::usage(error))?;
     let mut service = Config::new(args.files.db, args.files.keys);
     service.store.zone = args.zone.unwrap_or_else(zone_here);
     service.store.keep_days = args.keep;

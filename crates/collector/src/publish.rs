@@ -12,8 +12,9 @@ use crate::event::Event;
 use crate::store::{Meter, StoreError};
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, LastWill, MqttOptions, Outgoing, Packet, QoS,
-    Request,
+    Request, TlsConfiguration, TlsError, Transport,
 };
+use rustls::CertificateError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,11 @@ impl Publisher {
         options.set_last_will(LastWill::new(STATUS, topics::OFFLINE, QoS::AtLeastOnce, true));
         if let Some(user) = &broker.user {
             options.set_credentials(user, broker.password.as_str());
+        }
+        if broker.tls {
+            let nobody = TlsConfiguration::Simple { ca: Vec::new(), alpn: None, client_auth: None };
+            let trust = broker.trust.clone().map_or(nobody, TlsConfiguration::Rustls);
+            options.set_transport(Transport::tls_with_config(trust));
         }
         let (client, events_of_it) = AsyncClient::new(options, usize::from(MOST_IN_FLIGHT));
         let (signals, signalled) = mpsc::channel(8);
@@ -121,12 +127,7 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
             Ok(_) => {}
             Err(error) => {
                 if !said {
-                    let hint = match error {
-                        ConnectionError::ConnectionRefused(
-                            ConnectReturnCode::BadUserNamePassword | ConnectReturnCode::NotAuthorized,
-                        ) => "look at the user in --mqtt and at --mqtt-password-file",
-                        _ => "messages wait meanwhile",
-                    };
+                    let hint = hint(&error);
                     tracing::warn!(%broker, %error, "no connection to the MQTT broker; trying again; {hint}");
                     said = true;
                 }
@@ -151,6 +152,29 @@ async fn connect(mut events: EventLoop, broker: String, signals: mpsc::Sender<Si
                 again_after = (2 * again_after).min(AGAIN_AFTER[1]);
             }
         }
+    }
+}
+
+/// What to do about a connection that there is not.
+fn hint(error: &ConnectionError) -> &'static str {
+    match error {
+        ConnectionError::ConnectionRefused(
+            ConnectReturnCode::BadUserNamePassword | ConnectReturnCode::NotAuthorized,
+        ) => "look at the user in --mqtt and at --mqtt-password-file",
+        ConnectionError::Tls(TlsError::Io(error)) => {
+            match error.get_ref().and_then(|error| error.downcast_ref()) {
+                Some(rustls::Error::InvalidCertificate(
+                    CertificateError::UnknownIssuer | CertificateError::BadSignature,
+                )) => {
+                    "nobody who is trusted here has signed the broker's certificate: give the authority's with --mqtt-ca FILE"
+                }
+                Some(rustls::Error::InvalidCertificate(_)) => {
+                    "the broker's certificate is not for this name or time: look at --mqtt, and have the broker's renewed"
+                }
+                _ => "is TLS on that port? look at --mqtt",
+            }
+        }
+        _ => "messages wait meanwhile",
     }
 }
 

@@ -352,13 +352,86 @@ async fn a_password_is_asked_for_and_stays_a_secret() {
     };
     let broker: Broker = format!("mqtt://collector@127.0.0.1:{}", mosquitto.port).parse().expect("a broker");
     mode(0o644);
-    let error = broker.clone().with_password_file(&file).expect_err("open to all");
+    let error = broker.clone().with_password_file(&file, false).expect_err("open to all");
     assert!(error.contains("chmod 600"), "{error}");
     mode(0o600);
-    let broker = broker.with_password_file(&file).expect("a password");
+    let broker = broker.with_password_file(&file, false).expect("a password");
     assert!(!format!("{broker:?} {broker}").contains("horse"));
     let house = house();
     let publisher = house.publisher(broker);
     assert_eq!(next(&heard, "wattseal/status").1, "online");
+    publisher.stop().await;
+}
+
+/// What is logged, as text.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("nobody panicked").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn by_tls_the_right_authority_is_trusted_and_no_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |name: &str, authority: &str| {
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let mut wanted = rcgen::CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+        wanted.distinguished_name.push(rcgen::DnType::CommonName, authority);
+        let cert = wanted.self_signed(&key).expect("a certificate");
+        let files = ["", "-key"].map(|what| folder.path().join(format!("{name}{what}.pem")));
+        std::fs::write(&files[0], cert.pem()).expect("written");
+        std::fs::write(&files[1], key.serialize_pem()).expect("written");
+        files
+    };
+    let [certificate, key] = made("broker", "house");
+    // Another authority, and one that only has the same name.
+    let others = [made("other", "elsewhere"), made("namesake", "house")];
+    let (certificate_is, key_is) = (certificate.display(), key.display());
+    let mosquitto =
+        Mosquitto::start(&format!("allow_anonymous true\ncertfile {certificate_is}\nkeyfile {key_is}"));
+    let broker: Broker = format!("mqtts://127.0.0.1:{}", mosquitto.port).parse().expect("a broker");
+    let log = Log::default();
+    let writer = log.clone();
+    let logging = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    // All tests of this process write there; a line of this one names its broker.
+    tracing::subscriber::set_global_default(logging).expect("the only one");
+    let own = broker.to_string();
+    let said = async |words: &str| {
+        let begun = Instant::now();
+        loop {
+            let text = String::from_utf8_lossy(&log.0.lock().expect("nobody panicked")).into_owned();
+            let mut lines = text.lines().filter(|line| line.contains(&own));
+            if lines.clone().any(|line| line.contains(words)) {
+                return lines.any(|line| line.contains("broker connected"));
+            }
+            assert!(begun.elapsed() < WITHIN, "no {words:?} in {text:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let house = house();
+    for [other, _] in others {
+        let untrusted = house.publisher(broker.clone().with_ca_file(&other).expect("a certificate"));
+        assert!(!said("--mqtt-ca FILE").await);
+        untrusted.stop().await;
+        log.0.lock().expect("nobody panicked").clear();
+    }
+    // Who trusts nobody connects to nobody, not without TLS either.
+    let nobody = house.publisher(broker.clone());
+    assert!(!said("No valid CA").await);
+    nobody.stop().await;
+    let publisher = house.publisher(broker.with_ca_file(&certificate).expect("a certificate"));
+    assert!(said("broker connected").await);
+    let ca = certificate.to_str().expect("text");
+    let (_listening, heard) = mosquitto.listen(&["--cafile", ca, "--retained-only"]);
+    let online =
+        tokio::task::spawn_blocking(move || next(&heard, "wattseal/status")).await.expect("no panic");
+    assert_eq!(online, (true, "online".to_owned()));
     publisher.stop().await;
 }

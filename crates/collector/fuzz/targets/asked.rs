@@ -69,6 +69,14 @@ impl House {
     pub fn ask(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         let (who, request) = read(bytes)?;
         let mut service = self.service.take().expect("there is one");
+        // A fuzzer sees what is compared, and so learns secrets; who knows one already is told nothing by an answer that repeats it.
+        let knows = |secret: &Secret| {
+            bytes.windows(secret.expose().len()).any(|part| part == secret.expose().as_bytes())
+        };
+        if knows(&service.administrator) || knows(&service.viewer) {
+            self.service = Some(service);
+            return None;
+        }
         let status = self.runtime.block_on(service.ask(who, request));
         if service.changes > MOST_CHANGES {
             self.runtime.block_on(service.running.stop()).expect("it stops");

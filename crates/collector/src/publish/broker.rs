@@ -1,33 +1,107 @@
 //! Where the broker is.
 
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use std::fmt;
+use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 const PORT: u16 = 1883;
+const TLS_PORT: u16 = 8883;
 
-/// A broker: `mqtt://[USER@]HOST[:PORT]`. The password is not part of it: command lines are seen by all users of a machine.
-#[derive(Clone, PartialEq, Eq)]
+/// A broker: `mqtt://[USER@]HOST[:PORT]`, or `mqtts://` with TLS. The password is not part of it: command lines are seen by all users of a machine.
+#[derive(Clone)]
 pub struct Broker {
     /// Name or address.
     pub host: String,
-    /// 1883 where nothing else is said.
+    /// 1883 where nothing else is said, with TLS 8883.
     pub port: u16,
     /// As whom.
     pub user: Option<String>,
     /// See [`Broker::with_password_file`].
     pub(super) password: Zeroizing<String>,
+    /// Whether by TLS.
+    pub tls: bool,
+    /// Whom TLS trusts; nobody until [`Broker::with_ca_file`] or [`Broker::with_system_authorities`].
+    pub(super) trust: Option<Arc<ClientConfig>>,
 }
 
 impl Broker {
-    /// With the password that a file has in its first line.
+    /// Trusts the authorities whose certificates a PEM file has, and no others.
     ///
     /// # Errors
-    /// A sentence: no user, no such file, nothing in it, or everybody may read it.
-    pub fn with_password_file(mut self, path: &Path) -> Result<Broker, String> {
+    /// A sentence: no TLS, no such file, no certificate in it.
+    pub fn with_ca_file(self, path: &Path) -> Result<Broker, String> {
+        let path_is = path.display();
+        if !self.tls {
+            return Err("--mqtt-ca is for TLS: --mqtt mqtts://HOST".into());
+        }
+        let text = std::fs::read(path).map_err(|error| format!("{path_is}: {error}; check --mqtt-ca"))?;
+        let found: Vec<_> = CertificateDer::pem_slice_iter(&text)
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("{path_is} is not whole PEM text: {error}; check --mqtt-ca"))?;
+        let none =
+            || format!("{path_is} has no certificate: --mqtt-ca takes PEM text with BEGIN CERTIFICATE");
+        self.trusting(found, none)
+    }
+
+    /// Trusts the authorities that this system trusts. Without TLS it is as it was.
+    ///
+    /// # Errors
+    /// A sentence: the system has none.
+    pub fn with_system_authorities(self) -> Result<Broker, String> {
+        if !self.tls {
+            return Ok(self);
+        }
+        let found = rustls_native_certs::load_native_certs().certs;
+        let none = || {
+            "this system trusts no authority; install ca-certificates, or give the broker's with --mqtt-ca"
+                .into()
+        };
+        self.trusting(found, none)
+    }
+
+    fn trusting(
+        mut self,
+        authorities: Vec<CertificateDer<'static>>,
+        none: impl FnOnce() -> String,
+    ) -> Result<Broker, String> {
+        let mut roots = RootCertStore::empty();
+        if roots.add_parsable_certificates(authorities).0 == 0 {
+            return Err(none());
+        }
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let builder = builder.map_err(|error| format!("no TLS to the MQTT broker: {error}"))?;
+        self.trust = Some(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()));
+        Ok(self)
+    }
+
+    /// Whether only this machine reaches it.
+    fn is_on_loopback(&self) -> bool {
+        let address = self.host.parse::<IpAddr>();
+        self.host.eq_ignore_ascii_case("localhost")
+            || address.is_ok_and(|address| address.to_canonical().is_loopback())
+    }
+
+    /// With the password that a file has in its first line. allow_plain: also where it goes to another machine without TLS.
+    ///
+    /// # Errors
+    /// A sentence: no user, others could read the password on its way, no such file, nothing in it, or everybody may read it.
+    pub fn with_password_file(mut self, path: &Path, allow_plain: bool) -> Result<Broker, String> {
         use std::os::unix::fs::PermissionsExt;
         let path_is = path.display();
+        if !(self.tls || allow_plain || self.is_on_loopback()) {
+            return Err(format!(
+                "without TLS others can read the password on its way to {}: give --mqtt mqtts://.., or, if nobody else is on that \
+                 network, --mqtt-plain-password",
+                self.host
+            ));
+        }
         if self.user.is_none() {
             return Err("a password is for a user: --mqtt mqtt://USER@HOST".into());
         }
@@ -53,11 +127,14 @@ impl FromStr for Broker {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Broker, String> {
-        let wanted = || "write the broker as mqtt://HOST:1883 or mqtt://USER@HOST:1883".to_owned();
-        if text.starts_with("mqtts://") || text.starts_with("ssl://") {
-            return Err("TLS to the broker is not there; have a broker on this machine, with mqtt://localhost, pass it on by TLS".into());
-        }
-        let rest = text.strip_prefix("mqtt://").ok_or_else(wanted)?;
+        let wanted = || {
+            "write the broker as mqtt://HOST:1883 or mqtt://USER@HOST:1883, with TLS mqtts://HOST:8883"
+                .to_owned()
+        };
+        let (tls, rest) = match text.strip_prefix("mqtts://") {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix("mqtt://").ok_or_else(wanted)?),
+        };
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         let (user, place) = match rest.rsplit_once('@') {
             Some((user, _)) if user.contains(':') => {
@@ -77,19 +154,21 @@ impl FromStr for Broker {
                 None => (place, None),
             },
         };
-        let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_| wanted()))?;
+        let port =
+            port.map_or(Ok(if tls { TLS_PORT } else { PORT }), |port| port.parse().map_err(|_| wanted()))?;
         if host.is_empty() || port == 0 || host.contains(['/', '[', ' ']) {
             return Err(wanted());
         }
-        Ok(Broker { host: host.to_owned(), port, user, password: Zeroizing::default() })
+        Ok(Broker { host: host.to_owned(), port, user, password: Zeroizing::default(), tls, trust: None })
     }
 }
 
 impl fmt::Display for Broker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "mqtts" } else { "mqtt" };
         match self.host.contains(':') {
-            true => write!(f, "mqtt://[{}]:{}", self.host, self.port),
-            false => write!(f, "mqtt://{}:{}", self.host, self.port),
+            true => write!(f, "{scheme}://[{}]:{}", self.host, self.port),
+            false => write!(f, "{scheme}://{}:{}", self.host, self.port),
         }
     }
 }
@@ -126,6 +205,28 @@ mod tests {
             assert!(parts(wrong).expect_err(wrong).contains("mqtt://HOST"), "{wrong}");
         }
         assert!(parts("mqtt://u:secret@a").expect_err("a password").contains("--mqtt-password-file"));
-        assert!(parts("mqtts://a").expect_err("TLS").contains("TLS"));
+        assert_eq!(parts("mqtts://ha@a"), made("a", 8883, Some("ha")));
+    }
+
+    #[test]
+    fn a_password_leaves_the_machine_by_tls_alone() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "correct horse\n").expect("written");
+        let with = |text: &str, plain| {
+            let broker = text.parse::<Broker>().expect(text).with_password_file(file.path(), plain);
+            broker.map(|broker| broker.password.as_str() == "correct horse")
+        };
+        for elsewhere in ["mqtt://u@10.0.0.2", "mqtt://u@localhost.example", "mqtt://u@[::ffff:10.0.0.2]"] {
+            let error = with(elsewhere, false).expect_err(elsewhere);
+            assert!(error.contains("mqtts://") && !error.contains("horse"), "{error}");
+            assert_eq!(with(elsewhere, true), Ok(true));
+        }
+        for safe in ["mqtts://u@10.0.0.2", "mqtt://u@localhost", "mqtt://u@127.0.0.1", "mqtt://u@[::1]"] {
+            assert_eq!(with(safe, false), Ok(true), "{safe}");
+        }
+        let plain = "mqtt://a".parse::<Broker>().expect("a broker").with_ca_file(file.path());
+        assert!(plain.expect_err("no TLS").contains("mqtts://"));
+        let none = "mqtts://a".parse::<Broker>().expect("a broker").with_ca_file(file.path());
+        assert!(none.expect_err("no certificate").contains("BEGIN CERTIFICATE"));
     }
 }
