@@ -2,7 +2,9 @@
 //! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one; a collector runs until it says
 //! that it does, on a free port, and is stopped; a demonstration that does not end by itself is given two seconds.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -77,6 +79,7 @@ fn every_command_of_a_collector_works() {
     let mut count = 0;
     for document in ["README.md", "docs/collector.md"] {
         let folder = tempfile::tempdir().expect("a folder");
+        lay_out(folder.path());
         for line in commands(document).iter().filter(|line| is_collector_s(line)) {
             let run = line.replacen("./wattseal", concat!("exec ", env!("CARGO_BIN_EXE_wattseal")), 1);
             let run = run.replace("--udp 127.0.0.1:7878", "--udp 127.0.0.1:0");
@@ -94,6 +97,15 @@ fn every_command_of_a_collector_works() {
         }
     }
     assert!(count >= 10, "only {count} commands were found");
+}
+
+/// The files that the documentation takes to be there: a broker's password, and its authority.
+fn lay_out(folder: &Path) {
+    let password = folder.join("mqtt.password");
+    std::fs::write(&password, "a password\n").expect("a file");
+    std::fs::set_permissions(&password, Permissions::from_mode(0o600)).expect("ours");
+    let made = rcgen::generate_simple_self_signed(["broker.lan".to_owned()]).expect("a certificate");
+    std::fs::write(folder.join("broker-ca.pem"), made.cert.pem()).expect("a file");
 }
 
 /// Runs a collector until it says where its dashboard is, and stops it as Ctrl-C does.
