@@ -14,7 +14,8 @@
 #define PRIVATE_KEY 80
 #define COLLECTOR_KEY 112
 
-#define CONTEXT 16
+#define KEY_NAME 8
+#define CONTEXT (8 + 2 * KEY_NAME)
 #define NONCE 12
 #define TAG 16
 
@@ -40,7 +41,7 @@ void ws_message_write_32(uint8_t *out, uint32_t value)
     ws_message_write_16(out + 2, (uint16_t)value);
 }
 
-static void copy(uint8_t *out, const uint8_t *in, uint8_t len)
+void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len)
 {
     uint8_t i;
 
@@ -95,8 +96,12 @@ static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, con
         ws_provision_read(KEY_128, secrets.key, 16);
     }
     write_origin(header, secrets.nonce);
-    ws_message_write_32(secrets.nonce + 4, 0);
-    copy(secrets.nonce + 8, message, 4);
+    if (header->kind == WS_KIND_ANSWER) {
+        ws_message_copy(secrets.nonce + 4, (const uint8_t *)header->address, sizeof *header->address);
+    } else {
+        ws_message_write_32(secrets.nonce + 4, 0);
+    }
+    ws_message_copy(secrets.nonce + 8, message, 4);
     if (sealed != 0) {
         result = ws_aes_gcm_seal(secrets.key, words, secrets.nonce, 0, 0, in, len, sealed + 4, sealed + 4 + len);
     } else {
@@ -112,14 +117,16 @@ static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, con
 #define BEHIND_AT (CONTEXT_AT + CONTEXT)
 #define CURVE_SECRETS (BEHIND_AT + 32)
 
-static void write_context(const ws_message_header *header, uint8_t recipient_at, uint8_t context[CONTEXT])
+/* sends: whether the meter is the sender, and the collector the recipient. */
+static void write_context(const ws_message_header *header, uint8_t sends, uint8_t context[CONTEXT])
 {
     context[0] = 'W';
     context[1] = 'S';
     context[2] = 'M';
-    context[3] = '1';
+    context[3] = '2';
     write_origin(header, context + 4);
-    ws_provision_read(recipient_at, context + 8, 8);
+    ws_provision_read(sends ? OWN_PUBLIC_KEY : COLLECTOR_KEY, context + 8, KEY_NAME);
+    ws_provision_read(sends ? COLLECTOR_KEY : OWN_PUBLIC_KEY, context + 8 + KEY_NAME, KEY_NAME);
 }
 
 /* Seals plain, to sealed, or opens message, to out; the other two are null pointers. Returns as ws_ecies_... */
@@ -132,7 +139,7 @@ static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, c
     const uint8_t signs = header->suite == WS_SUITE_ECIES_ECDSA;
     int result;
 
-    write_context(header, sealed != 0 ? COLLECTOR_KEY : OWN_PUBLIC_KEY, context);
+    write_context(header, sealed != 0, context);
     if (signs || sealed != 0) {
         ws_provision_read(COLLECTOR_KEY, secrets, 64);
     } else {
@@ -166,7 +173,7 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
         return 0;
     }
     if (bytes == WS_PLAIN) {
-        copy(message, plain, WS_PLAIN);
+        ws_message_copy(message, plain, WS_PLAIN);
     } else if (bytes == 4 + WS_PLAIN + TAG) {
         ws_message_write_32(message, header->number);
         result = gcm(header, message, message, plain, 0, WS_PLAIN);
@@ -185,7 +192,7 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
         return -1;
     }
     if (bytes == WS_PLAIN) {
-        copy(plain, message, WS_PLAIN);
+        ws_message_copy(plain, message, WS_PLAIN);
     } else if (bytes == 4 + WS_PLAIN + TAG) {
         result = gcm(header, 0, message, 0, plain, WS_PLAIN);
         /* The number is authentic in both places, as part of the nonce and of the plaintext. */
