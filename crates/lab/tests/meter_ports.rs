@@ -188,7 +188,7 @@ impl Rig {
                     self.send(acknowledgement);
                     self.accepted.push(*accepted);
                 }
-                Heard::Again(acknowledgement) => self.send(acknowledgement),
+                Heard::Duplicate(acknowledgement) => self.send(acknowledgement),
                 Heard::Answer(answered) => self.answered.push(*answered),
                 Heard::Piece | Heard::Busy => {}
                 Heard::Refused(refusal) => panic!("refused: {}", refusal.name()),

@@ -35,6 +35,8 @@ pub struct World {
     pub load: Option<Load>,
     pub reports: Vec<Accepted>,
     pub answers: Vec<Answered>,
+    /// The meter's last m, of each answer that said that the command's is too low.
+    pub too_low: Vec<u32>,
     /// Messages that were not authentic: of pieces of two that a restart came between.
     pub mixed: usize,
     /// Every message that the meter ever sent, by kind, suite, lowest byte of n, piece: its packets in order.
@@ -86,6 +88,7 @@ impl World {
             load: None,
             reports: Vec::new(),
             answers: Vec::new(),
+            too_low: Vec::new(),
             mixed: 0,
             sent: Vec::new(),
             seen: BTreeMap::new(),
@@ -160,13 +163,14 @@ impl World {
                 self.reports.push(*accepted);
                 self.transmit(&transmission);
             }
-            Heard::Again(transmission) => self.transmit(&transmission),
+            Heard::Duplicate(transmission) => self.transmit(&transmission),
             Heard::Answer(answered) => self.answers.push(*answered),
+            Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
             Heard::Refused(Refusal::NoCommand) => {}
-            Heard::Refused(refusal) => panic!("the collector refuses {packet:02x?}: {refusal:?}"),
+            heard => panic!("the collector hears {packet:02x?}: {heard:?}"),
         }
     }
 
