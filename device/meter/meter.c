@@ -55,6 +55,12 @@ static uint8_t later(uint32_t a, uint32_t b)
     return (int32_t)(a - b) > 0;
 }
 
+/* 255 is 255 or more. */
+static WS_NOINLINE uint8_t to_byte(uint16_t count)
+{
+    return count > UINT8_MAX ? UINT8_MAX : (uint8_t)count;
+}
+
 static uint16_t own_name(const ws_meter *meter)
 {
     return ws_message_read_16(meter->settings.address.meter);
@@ -191,7 +197,7 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     meter->assembly.have = 0;
     ws_message_write_32(plain, header.number);
     plain[4] = meter->time_is_set ? type : type | TIME_NOT_SET;
-    plain[5] = meter->status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)meter->status->lost;
+    plain[5] = to_byte(meter->status->lost);
     bytes = ws_message_prepare(&header, &meter->random, plain, meter->buffer + WS_JOURNAL_MESSAGE);
     ws_wipe(plain, WS_PLAIN);
     if (bytes == 0) {
@@ -405,21 +411,19 @@ static void write_status(const ws_meter *meter, uint8_t page, uint8_t *out)
     const struct ws_meter_status *status = meter->status;
 
     if (page == 0) {
-        const uint16_t untouched = ws_stack_untouched() / 4;
-
         ws_message_write_32(out, time_now(meter));
         out[4] = meter->settings.suite;
         out[5] = meter->settings.interval[0];
         out[6] = meter->settings.interval[1];
         out[7] = meter->journal.count;
         ws_message_write_16(out + 8, status->starts);
-        out[10] = untouched > UINT8_MAX ? UINT8_MAX : (uint8_t)untouched;
+        out[10] = to_byte(ws_stack_untouched() / 4);
     } else {
         ws_message_write_32(out, status->energy);
         ws_message_write_16(out + 4, status->voltage);
         ws_message_write_16(out + 6, status->current);
         ws_message_write_16(out + 8, status->refused);
-        out[10] = status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)status->lost;
+        out[10] = to_byte(status->lost);
     }
 }
 
