@@ -139,7 +139,7 @@ class Side:
     def _gcm(self, suite: int) -> AESGCM:
         return AESGCM(self.key256 if suite == AES256_GCM else self.key128)
 
-    def _context(self, kind: int, suite: int, sender: bytes, recipient: bytes) -> bytes:
+    def context(self, kind: int, suite: int, sender: bytes, recipient: bytes) -> bytes:
         return b"WSM2" + struct.pack(">BBH", kind, suite, self.meter) + sender[:8] + recipient[:8]
 
     def seal(
@@ -153,7 +153,7 @@ class Side:
         return struct.pack(">I", number) + self._gcm(suite).encrypt(nonce(kind, suite, self.meter, number, address), plaintext, None)
 
     def _seal_with_curve(self, kind: int, suite: int, plaintext: bytes, ephemeral: bytes) -> bytes:
-        context = self._context(kind, suite, public_of(self.private), self.peer)
+        context = self.context(kind, suite, public_of(self.private), self.peer)
         point, secret = public_of(ephemeral), shared_secret(ephemeral, self.peer)
         if suite == ECIES:
             keys = derive(secret, 48, point)
@@ -183,7 +183,7 @@ class Side:
         return number, plaintext
 
     def _open_with_curve(self, kind: int, suite: int, message: bytes) -> bytes | None:
-        context = self._context(kind, suite, self.peer, public_of(self.private))
+        context = self.context(kind, suite, self.peer, public_of(self.private))
         point, ciphertext, code = message[:64], message[64:80], message[80:]
         try:
             secret = shared_secret(self.private, point)
