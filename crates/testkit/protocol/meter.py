@@ -1,7 +1,7 @@
 """A meter that speaks UDP, as docs/protocol.md has it: it reports, takes acknowledgements, and carries out commands.
 
-Its memory never fails, and it answers a command as often as it hears it: the bound of one answer a second is for the wear of
-an EEPROM that it does not have.
+Its memory never fails, and it answers a command as often as it hears it: the bound of one answer a second is for the
+wear of an EEPROM that it does not have.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import socket
 import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 import protocol
 from protocol import ACKNOWLEDGEMENT, ANSWER, COMMAND, NONE, REPORT, Address, Assembly, Packet, Provision, Side
@@ -31,10 +33,9 @@ class Radio:
         self.socket.setblocking(False)
 
     def send(self, packet: bytes) -> None:
-        try:
+        # What cannot be sent is lost, as packets may be.
+        with suppress(ConnectionRefusedError, BlockingIOError):
             self.socket.sendto(protocol.datagram(packet), self.collector)
-        except (ConnectionRefusedError, BlockingIOError):
-            pass  # lost, as a packet may be
 
     def heard(self) -> list[bytes]:
         packets = []
@@ -52,13 +53,21 @@ class Radio:
         self.socket.close()
 
 
+class Node(Protocol):
+    """Somebody who hears packets, and does what is due."""
+
+    radio: Radio
+
+    def take(self, data: bytes) -> None: ...
+
+    def tick(self, now: float) -> None: ...
+
+
 class Network:
-    """Runs nodes, which have a `radio`, hear with `take(packet)`, and do what is due with `tick(now)`."""
-
     def __init__(self) -> None:
-        self._nodes: list = []
+        self._nodes: list[Node] = []
 
-    def add(self, node) -> None:
+    def add(self, node: Node) -> None:
         self._nodes.append(node)
 
     def until(self, condition: Callable[[], object], seconds: float) -> bool:
@@ -96,6 +105,15 @@ class Sealed:
     message: bytes
 
 
+@dataclass
+class Sent:
+    """A packet that went out, with the kind and the n of its message."""
+
+    kind: int
+    n: int
+    packet: bytes
+
+
 class Meter:
     """`heard` is called with each packet that comes, also while the meter is deaf and takes none."""
 
@@ -110,7 +128,7 @@ class Meter:
         self.n = self.starts = self.energy_dwh = 0
         self.last_m, self.last_command, self.last_result = 0, b"", protocol.DONE
         self.journal: list[Sealed] = []
-        self.sent: list[tuple[int, int, bytes]] = []  # kind, n and packet, of all that went out
+        self.sent: list[Sent] = []
         self.acknowledged: list[int] = []
         self.executed: list[bytes] = []  # the plaintexts of commands that were carried out
         self.deaf = False
@@ -139,20 +157,20 @@ class Meter:
         self._next_attempt = 0.0
         return self.n
 
-    def packets(self, report: Sealed) -> list[bytes]:
-        to, name = self.address.collector_radio, self.address.name
-        return [p.to_bytes() for p in protocol.packets(to, REPORT, report.suite, name, report.n, report.message)]
+    def packets(self, kind: int, suite: int, n: int, message: bytes) -> list[Packet]:
+        """A message in packets from where the meter is now."""
+        return protocol.packets(self.address.collector_radio, kind, suite, self.address.name, n, message)
 
     def tick(self, now: float) -> None:
         if self.journal and now >= self._next_attempt:
             self._next_attempt = now + self.RESEND_S
             oldest = self.journal[0]
-            for packet in self.packets(oldest):
-                self._send(REPORT, oldest.n, packet)
+            self._send(REPORT, oldest.suite, oldest.n, oldest.message)
 
-    def _send(self, kind: int, n: int, packet: bytes) -> None:
-        self.sent.append((kind, n, packet))
-        self.radio.send(packet)
+    def _send(self, kind: int, suite: int, n: int, message: bytes) -> None:
+        for packet in self.packets(kind, suite, n, message):
+            self.sent.append(Sent(kind, n, packet.to_bytes()))
+            self.radio.send(packet.to_bytes())
 
     # What it hears.
 
@@ -217,8 +235,7 @@ class Meter:
         self.n += 1
         suite = protocol.AES128_GCM if code == protocol.CONFIGURE and self.suite == NONE else self.suite
         message = self.side.seal(ANSWER, suite, self.n, plaintext, self.address)
-        for packet in protocol.packets(self.address.collector_radio, ANSWER, suite, self.address.name, self.n, message):
-            self._send(ANSWER, self.n, packet.to_bytes())
+        self._send(ANSWER, suite, self.n, message)
 
 
 def in_range(code: int, arguments: bytes) -> bool:

@@ -50,7 +50,12 @@ class Service:
     def command(self, *arguments: str) -> str:
         """What a subcommand prints."""
         done = subprocess.run(
-            [self.wattseal, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+            [self.wattseal, *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
         )
         if done.returncode != 0:
             raise Broken(f"wattseal {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}")
@@ -97,7 +102,10 @@ class Service:
             raise Broken("the service did not stop") from None
         finally:
             child.stdout.close()
-        must(how == signal.SIGKILL or child.returncode == 0, f"the service ended with {child.returncode}: {self.log()[-500:]}")
+        must(
+            how == signal.SIGKILL or child.returncode == 0,
+            f"the service ended with {child.returncode}: {self.log()[-500:]}",
+        )
 
     def kill(self) -> None:
         self.stop(signal.SIGKILL)
@@ -191,7 +199,9 @@ class CollectorLog:
         if packet.kind == COMMAND:
             known = self.commands.setdefault((side.key128, number), plaintext)
             if known != plaintext:
-                self.repeats.append(f"m = {number} of meter {side.meter} went out as {known.hex()} and as {plaintext.hex()}")
+                self.repeats.append(
+                    f"m = {number} of meter {side.meter} went out as {known.hex()} and as {plaintext.hex()}"
+                )
         if packet.suite != NONE and (packet.kind == ACKNOWLEDGEMENT or packet.suite <= protocol.AES256_GCM):
             key = side.key256 if packet.suite == protocol.AES256_GCM else side.key128
             nonce = protocol.nonce(packet.kind, packet.suite, side.meter, number, None)
@@ -270,7 +280,7 @@ class Site:
         for meter in meters:
             meter.measure(power_w)
         for meter in meters:
-            taken = self.network.until(lambda: not meter.journal, PATIENCE_S)  # noqa: B023
+            taken = self.network.until(lambda: not meter.journal, PATIENCE_S)
             must(taken, f"a report of meter {meter.number} ({SUITES[meter.suite]}) is not acknowledged")
             stored = self.service.readings(meter.number)
             must(power_w in stored, f"a report of meter {meter.number} was acknowledged and is not stored: {stored}")
@@ -304,4 +314,5 @@ class Site:
         for meter, number in ordered:
             self.is_done(meter, number)
             did = [plaintext[5:9] for plaintext in meter.executed if plaintext[4] == protocol.CALIBRATE]
-            must(did[-1:] == [voltage_uv.to_bytes(4, "big")], f"an order of meter {meter.number} is shown as done, and was not carried out")
+            true = did[-1:] == [voltage_uv.to_bytes(4, "big")]
+            must(true, f"an order for meter {meter.number} is shown as done, and was not carried out")
