@@ -143,6 +143,29 @@ def backup_restored_under_load(site: Site) -> None:
         )
 
 
+def database_and_keys_of_before(site: Site) -> None:
+    """Database and keys both become copies that are older than the last commands: nothing but time has gone on since. No
+    m comes again; commands and reports go on."""
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    site.command(*meters, voltage_uv=111_111)
+    site.service.stop()
+    copy, keys = site.service.copy_database(), site.service.copy_keys()
+    for voltage_uv in (222_222, 333_333):
+        site.start()
+        site.report(*meters, power_w=2)
+        site.command(*meters, voltage_uv=voltage_uv)
+        site.service.stop()
+    site.service.restore_database(copy)
+    site.service.restore_keys(keys)
+    # More seconds than commands.
+    time.sleep(3)
+    site.start()
+    site.report(*meters, power_w=3)
+    site.command(*meters, voltage_uv=444_444)
+
+
 def database_of_before_new_keys(site: Site) -> None:
     """A meter gets new keys, and the database becomes one of before. The new keys are used from now on, the old ones
     are not heard, and no m comes again under either."""
@@ -611,6 +634,7 @@ ATTACKS: tuple[Callable[[Site], None], ...] = (
     database_deleted,
     database_of_before,
     backup_restored_under_load,
+    database_and_keys_of_before,
     database_of_before_new_keys,
     setup_changed_since_the_copy,
     order_for_none_is_pending,

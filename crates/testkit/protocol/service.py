@@ -136,6 +136,13 @@ class Service:
         shutil.copyfile(copy, self.database)
         os.chmod(self.database, 0o600)
 
+    def copy_keys(self) -> Path:
+        return Path(shutil.copytree(self.folder / "wattseal.keys", self.folder / "copy.keys"))
+
+    def restore_keys(self, copy: Path) -> None:
+        shutil.rmtree(self.folder / "wattseal.keys")
+        shutil.copytree(copy, self.folder / "wattseal.keys")
+
     # The API.
 
     def api(self, method: str, path: str, body: object = None) -> tuple[int, object]:
