@@ -160,13 +160,14 @@ impl World {
                 self.reports.push(*accepted);
                 self.transmit(&transmission);
             }
-            Heard::Again(transmission) => self.transmit(&transmission),
+            Heard::Duplicate(transmission) => self.transmit(&transmission),
             Heard::Answer(answered) => self.answers.push(*answered),
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
             Heard::Refused(Refusal::NoCommand) => {}
             Heard::Refused(refusal) => panic!("the collector refuses {packet:02x?}: {refusal:?}"),
+            other => panic!("nobody wrote the meter's memory again: {other:?}"),
         }
     }
 

@@ -215,6 +215,13 @@ impl Collector {
     /// Behaves differently from now on.
     pub fn set_policy(&mut self, policy: Policy) {
         self.policy = policy;
+        let meters: Vec<MeterId> = self.meters().collect();
+        for meter in meters {
+            if let Some(session) = self.meters.get_mut(&meter) {
+                session.close_what_is_open(&policy);
+            }
+            self.tidy(meter);
+        }
     }
 
     /// How it behaves.
@@ -243,7 +250,9 @@ impl Collector {
         if let Some(address) = state.addresses().iter().find(taken) {
             return Err(CollectorError::NameTaken(address.name));
         }
-        self.meters.insert(meter, Session::new(record, state));
+        let mut session = Session::new(record, state);
+        session.close_what_is_open(&self.policy);
+        self.meters.insert(meter, session);
         self.tidy(meter);
         Ok(())
     }
@@ -404,7 +413,7 @@ impl Collector {
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NoCommand`].
     pub fn withdraw(&mut self, meter: MeterId, ticket: u32) -> Result<(), CollectorError> {
         let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
-        if !session.withdraw(ticket) {
+        if !session.withdraw(ticket, &self.policy) {
             return Err(CollectorError::NoCommand(ticket));
         }
         self.tidy(meter);

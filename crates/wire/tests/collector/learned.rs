@@ -5,7 +5,7 @@ use crate::station::{COLLECTOR, NOW_MS, NOW_S, Station, deliver, due, hear, hous
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
     Address, Alert, Cause, Collector, CollectorError, Command, Content, Heard, Kind, Measurement, MeterState,
-    Outcome, Policy, Refusal, Report, Status, Suite, packets,
+    Outcome, Policy, Refusal, Report, Suite, packets,
 };
 
 fn configure(suite: Suite) -> Command {
@@ -115,21 +115,26 @@ fn numbers_are_not_learned_from_what_is_not_sealed() {
 fn an_order_that_was_withdrawn_leaves_nothing_open() {
     for suite in &Suite::ALL[1..] {
         let rng = &mut StdRng::seed_from_u64(3);
-        let (mut collector, mut meters) = house(&[*suite], quiet(), rng);
+        let (mut collector, mut meters) = house(&[*suite], Policy::default(), rng);
         let meter = &mut meters[0];
         let ticket = collector.command(1, configure(Suite::None)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
         let refused = Heard::Refused(Refusal::Suite);
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "pending, {suite}");
         collector.withdraw(1, ticket).expect("under way");
-        let mut collector = restarted(collector, quiet());
+        let mut collector = restarted(collector, Policy::default());
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "withdrawn, {suite}");
         deliver(&mut collector, meter, rng, NOW_MS);
         assert_eq!(suites(&collector), [*suite, Suite::None]);
-        // The collector asks by itself, and the answer ends it: the meter cannot carry the order out any more.
+        // A question would not end it: the meter forgets its number with its power.
         let mut now_ms = NOW_MS;
-        let command = carry_out(&mut collector, meter, &mut now_ms, rng);
-        assert_eq!((command, suites(&collector)), (Command::ReadStatus { page: 0 }, vec![*suite]));
+        let sent = one(due(&mut collector, now_ms, rng));
+        // The collector sets the time by itself, and the answer ends it: the meter cannot carry the order out any more.
+        let command = meter.hear(&sent);
+        assert!(matches!(command, Some((_, Command::SetTime { .. }))), "{command:?}");
+        now_ms = collector.next_due_ms().expect("again");
+        carry_out(&mut collector, meter, &mut now_ms, rng);
+        assert_eq!(suites(&collector), [*suite]);
         assert_eq!(collector.next_due_ms(), None);
         deliver(&mut collector, meter, rng, now_ms);
     }
@@ -153,7 +158,7 @@ fn an_order_that_was_never_sent_is_taken_back_at_once() {
 #[test]
 fn a_meter_that_carried_it_out_is_won_back() {
     let rng = &mut StdRng::seed_from_u64(5);
-    let (mut collector, mut meters) = house(&[Suite::Ecies], quiet(), rng);
+    let (mut collector, mut meters) = house(&[Suite::Ecies], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let ticket = collector.command(1, configure(Suite::None)).expect("queued");
     meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
@@ -216,7 +221,7 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
 fn a_name_in_a_packet_moves_nobody() {
     for withdrawn in [false, true] {
         let rng = &mut StdRng::seed_from_u64(8);
-        let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+        let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
         let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
         let ticket = collector.command(1, register(77)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
@@ -228,7 +233,7 @@ fn a_name_in_a_packet_moves_nobody() {
         assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), Heard::Report(_)));
         collector.stored(1, meter.n).expect("handed out");
         // The meter is where it was, heard, spoken to, and so after a restart.
-        let mut collector = restarted(collector, quiet());
+        let mut collector = restarted(collector, Policy::default());
         deliver(&mut collector, meter, rng, now_ms);
         carry_out(&mut collector, meter, &mut now_ms, rng);
         let moved = !withdrawn;
@@ -243,7 +248,7 @@ fn a_name_in_a_packet_moves_nobody() {
 #[test]
 fn an_answer_shows_where_the_meter_is() {
     let rng = &mut StdRng::seed_from_u64(9);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
     let meter = &mut meters[0];
     let same_name = Command::Register { meter: 1, address: 0x55, collector_address: COLLECTOR };
     collector.command(1, same_name).expect("queued");
@@ -290,7 +295,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
     }
     // Not downwards: a signature is not replaced by a code that a thief of the collector's copy can make.
     let rng = &mut StdRng::seed_from_u64(11);
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], quiet(), rng);
+    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];
     meter.suite = Suite::Aes128Gcm;
     let report = meter.report(NOW_S, rng);
@@ -300,7 +305,8 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
     state.may_have(&[Suite::Aes128Gcm], &[]);
     collector.add(meter.provision.record(), state).expect("it is not there");
     let mut now_ms = NOW_MS;
-    assert_eq!(carry_out(&mut collector, meter, &mut now_ms, rng), Command::ReadStatus { page: 0 });
+    let command = carry_out(&mut collector, meter, &mut now_ms, rng);
+    assert!(matches!(command, Command::SetTime { .. }), "{command:?}");
     // What it made before the answer is in its journal.
     assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
     collector.stored(1, 1).expect("handed out");
@@ -311,7 +317,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
 #[test]
 fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
     let rng = &mut StdRng::seed_from_u64(12);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let mut copy = collector.state(1).expect("there").clone();
     collector.command(1, register(77)).expect("queued");
@@ -408,41 +414,28 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
 fn withdrawn_changes_are_remembered_up_to_a_bound() {
     let rng = &mut StdRng::seed_from_u64(16);
     let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
-    let mut now_ms = NOW_MS;
     let names = (100..120).map(register);
     let told = names.chain(Suite::ALL.map(configure)).chain(Suite::ALL.map(configure));
     for command in told {
         let ticket = collector.command(1, command).expect("queued");
-        while !collector.commands(1).iter().any(|(other, _, delivery)| {
-            *other == ticket && matches!(delivery, wire::meter::Delivery::UnderWay { attempts: 1.., .. })
-        }) {
-            let (first, ..) = collector.commands(1)[0];
-            if first != ticket {
-                collector.withdraw(1, first).expect("the collector's own question");
-            }
-            due(&mut collector, now_ms, rng);
-        }
+        one(due(&mut collector, NOW_MS, rng));
         collector.withdraw(1, ticket).expect("under way");
     }
     let state = collector.state(1).expect("there");
     assert_eq!((state.addresses().len(), state.suites().len()), (8, 5));
+    // 40 ways, of which the meter understands one.
     let meter = &mut meters[0];
     (meter.address.name, meter.address.radio, meter.suite) = (119, 0x50, Suite::EciesEcdsa);
-    for _ in 0..3 {
-        // 40 ways, of which one is right.
-        if collector.state(1).expect("there").addresses().len() == 1 {
-            break;
-        }
-        for _ in 0..16 {
-            let sent = one(due(&mut collector, now_ms, rng));
-            now_ms = collector.next_due_ms().expect("again");
-            if let Some((m, _)) = meter.hear(&sent) {
-                let answer = meter.answer(m, Outcome::Done, [0; 11]);
-                assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
-                break;
-            }
-        }
-    }
+    collector.command(1, Command::Reboot).expect("queued");
+    let mut now_ms = NOW_MS;
+    let taken = (0..40).find_map(|_| {
+        let sent = one(due(&mut collector, now_ms, rng));
+        now_ms = collector.next_due_ms().expect("again");
+        meter.hear(&sent)
+    });
+    let (m, _) = taken.expect("one of them");
+    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
     let state = collector.state(1).expect("there");
     assert_eq!((state.addresses(), state.suites()), (&[meter.address][..], &[Suite::EciesEcdsa][..]));
     deliver(&mut collector, meter, rng, now_ms);
@@ -469,26 +462,28 @@ fn a_state_of_the_version_before_is_read() {
     assert_eq!(collector.state(1).expect("there").addresses(), [meter.address]);
 }
 
-/// A status that is asked for is the same answer whoever asks.
+/// A meter forgets the number of a question with its power: what was withdrawn stays possible after it.
 #[test]
-fn what_is_asked_after_a_withdrawal_looks_at_the_time_too() {
+fn a_question_does_not_end_what_was_withdrawn() {
     let rng = &mut StdRng::seed_from_u64(18);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
-    let meter = &mut meters[0];
-    let ticket = collector.command(1, register(77)).expect("queued");
-    one(due(&mut collector, NOW_MS, rng));
-    collector.withdraw(1, ticket).expect("under way");
-    let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
-    let status = Status::Settings {
-        time_s: NOW_S - 100,
-        suite: Some(Suite::Aes128Gcm),
-        interval_s: 10,
-        waiting: 0,
-        starts: 1,
-        stack_untouched_quads: 9,
-    };
-    let answer = meter.answer(m, Outcome::Done, status.to_bytes());
-    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
-    let (_, command) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
-    assert!(matches!(command, Command::SetTime { .. }));
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
+    let withdrawn = [register(77), configure(Suite::Ecies)].map(|command| {
+        let ticket = collector.command(1, command).expect("queued");
+        let sent = one(due(&mut collector, NOW_MS, rng));
+        collector.withdraw(1, ticket).expect("under way");
+        sent
+    });
+    collector.command(1, Command::ReadStatus { page: 1 }).expect("queued");
+    carry_out(&mut collector, meter, &mut now_ms, rng);
+    assert_eq!(collector.state(1).expect("there").addresses().len(), 2);
+    assert_eq!(suites(&collector).len(), 2);
+    // The power fails, and the second of them comes now.
+    meter.last_m = 0;
+    meter.hear(&withdrawn[1]).expect("it is above all that it knows");
+    deliver(&mut collector, meter, rng, now_ms);
+    collector.command(1, Command::Reboot).expect("queued");
+    carry_out(&mut collector, meter, &mut now_ms, rng);
+    let state = collector.state(1).expect("there");
+    assert_eq!((state.addresses(), state.suites()), (&[meter.address][..], &[Suite::Ecies][..]));
 }

@@ -198,7 +198,7 @@ impl Session {
         ticket
     }
 
-    pub(super) fn withdraw(&mut self, ticket: u32) -> bool {
+    pub(super) fn withdraw(&mut self, ticket: u32, policy: &Policy) -> bool {
         let state = &mut self.state;
         if let Some(under_way) = state.under_way.take_if(|under_way| under_way.ticket == ticket) {
             state.revision += 1;
@@ -206,8 +206,8 @@ impl Session {
                 state.untell(under_way.order.suite(), under_way.order.address());
                 self.names_changed = true;
             }
-            // One that was sent may be carried out until the meter has taken a later one.
-            self.ask_where_it_is();
+            // One that was sent may be carried out until the meter has kept the number of a later one.
+            self.close_what_is_open(policy);
             return true;
         }
         let Some(at) = state.waiting.iter().position(|waiting| waiting.ticket == ticket) else {
@@ -337,7 +337,7 @@ impl Session {
             return Heard::Refused(Refusal::Suite);
         }
         self.state.revision += 1;
-        self.learn(under_way.order, &answer, suite, address, opened.number);
+        self.learn(under_way, command, &answer, (suite, address), opened.number);
         if let Some(last_m) = answer.last_m()
             && opened.number.is_some()
             && self.number_above(last_m)
@@ -361,7 +361,7 @@ impl Session {
         {
             self.follow(Advice::Set);
         }
-        self.ask_where_it_is();
+        self.close_what_is_open(policy);
         Heard::Answer(Box::new(Answered {
             meter: self.state.meter,
             ticket: under_way.ticket,
@@ -377,12 +377,26 @@ impl Session {
     }
 
     /// What an answer says of the meter's suite and address. n: of one that is sealed.
-    fn learn(&mut self, order: Order, answer: &Answer, suite: Suite, address: Address, n: Option<u32>) {
+    fn learn(
+        &mut self,
+        under_way: UnderWay,
+        command: Command,
+        answer: &Answer,
+        (suite, address): (Suite, Address),
+        n: Option<u32>,
+    ) {
+        let UnderWay { order, brought, .. } = under_way;
         let done = answer.outcome == Outcome::Done;
+        // A meter does not keep the number of a question.
+        let kept = done && !matches!(command, Command::ReadStatus { .. });
+        self.names_changed = true;
         let Some(n) = n else {
             // Not sealed: its word is taken, as all else of this meter's is.
             let address = order.address().filter(|_| done).unwrap_or(address);
-            self.names_changed |= self.state.answered(Some(Suite::None), address, self.state.last_n);
+            self.state.answered(Some(Suite::None), address, self.state.last_n);
+            if kept {
+                self.state.settle();
+            }
             return;
         };
         let suite = match order.suite() {
@@ -391,6 +405,11 @@ impl Session {
             Some(_) if suite == Suite::Aes128Gcm && self.state.suites().contains(&Suite::None) => None,
             _ => Some(suite),
         };
-        self.names_changed |= self.state.answered(suite, address, n);
+        self.state.answered(suite, address, n);
+        if kept {
+            self.state.settle();
+        } else if brought && !done && answer.outcome != Outcome::NumberTooLow {
+            self.state.untell(order.suite(), order.address());
+        }
     }
 }

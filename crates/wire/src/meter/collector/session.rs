@@ -53,7 +53,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(record: MeterRecord, mut state: MeterState) -> Session {
         let attempts = Attempts::resumed(&mut state);
-        let mut session = Session {
+        Session {
             record: Arc::new(record),
             state,
             counters: Counters::default(),
@@ -64,15 +64,13 @@ impl Session {
             handed_out: None,
             recent: VecDeque::new(),
             unexpected: 0,
-        };
-        session.ask_where_it_is();
-        session
+        }
     }
 
-    /// What an order left open ends with the answer to a later one.
-    pub(super) fn ask_where_it_is(&mut self) {
-        if !self.state.is_settled() && !self.has_commands() {
-            self.order_first(Order::LookAtTime);
+    /// What an order left open that was withdrawn ends with a later one whose number the meter keeps: a status would not do.
+    pub(super) fn close_what_is_open(&mut self, policy: &Policy) {
+        if policy.set_time && !self.state.is_settled() && !self.has_commands() {
+            self.order_first(Order::TimeNow);
         }
     }
 

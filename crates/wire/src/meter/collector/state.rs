@@ -219,18 +219,19 @@ impl MeterState {
         self.revision += 1;
     }
 
-    /// An authentic answer came: the meter has this suite (`None`: the answer does not say) and this address, and cannot carry out any
-    /// order of before. Returns whether that changes its names.
-    pub(super) fn answered(&mut self, suite: Option<Suite>, address: Address, n: u32) -> bool {
-        if let Some(suite) = suite {
-            if suite != self.suite() {
-                self.show_suite(suite, n);
-            }
-            self.suites.truncate(1);
+    /// An authentic answer came: the meter has this suite (`None`: the answer does not say) and this address.
+    pub(super) fn answered(&mut self, suite: Option<Suite>, address: Address, n: u32) {
+        if let Some(suite) = suite.filter(|suite| *suite != self.suite()) {
+            self.show_suite(suite, n);
         }
-        let moved = self.addresses != [address];
-        self.addresses = vec![address];
-        moved
+        self.addresses.retain(|other| *other != address);
+        self.addresses.insert(0, address);
+    }
+
+    /// The meter has kept a command's number: it cannot carry out any order of before.
+    pub(super) fn settle(&mut self) {
+        self.suites.truncate(1);
+        self.addresses.truncate(1);
     }
 }
 
