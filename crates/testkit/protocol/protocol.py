@@ -139,21 +139,28 @@ class Side:
     def _gcm(self, suite: int) -> AESGCM:
         return AESGCM(self.key256 if suite == AES256_GCM else self.key128)
 
-    def _context(self, kind: int, suite: int, sender: bytes, recipient: bytes) -> bytes:
+    def context(self, kind: int, suite: int, sender: bytes, recipient: bytes) -> bytes:
         return b"WSM2" + struct.pack(">BBH", kind, suite, self.meter) + sender[:8] + recipient[:8]
 
     def seal(
-        self, kind: int, suite: int, number: int, plaintext: bytes = b"", address: Address | None = None, ephemeral: bytes | None = None
+        self,
+        kind: int,
+        suite: int,
+        number: int,
+        plaintext: bytes = b"",
+        address: Address | None = None,
+        ephemeral: bytes | None = None,
     ) -> bytes:
         """A message of this side. `plaintext` is empty in acknowledgements, `address` is an answer's."""
         if suite == NONE:
             return plaintext or struct.pack(">I", number)
         if kind in (REPORT, COMMAND) and suite in (ECIES, ECIES_ECDSA):
             return self._seal_with_curve(kind, suite, plaintext, ephemeral or random_private())
-        return struct.pack(">I", number) + self._gcm(suite).encrypt(nonce(kind, suite, self.meter, number, address), plaintext, None)
+        sealed = self._gcm(suite).encrypt(nonce(kind, suite, self.meter, number, address), plaintext, None)
+        return struct.pack(">I", number) + sealed
 
     def _seal_with_curve(self, kind: int, suite: int, plaintext: bytes, ephemeral: bytes) -> bytes:
-        context = self._context(kind, suite, public_of(self.private), self.peer)
+        context = self.context(kind, suite, public_of(self.private), self.peer)
         point, secret = public_of(ephemeral), shared_secret(ephemeral, self.peer)
         if suite == ECIES:
             keys = derive(secret, 48, point)
@@ -162,8 +169,10 @@ class Side:
         ciphertext = counter_mode(derive(secret, 16, point + context), plaintext)
         return point + ciphertext + sign(self.private, point + ciphertext + context)
 
-    def open(self, kind: int, suite: int, message: bytes, address: Address | None = None) -> tuple[int | None, bytes] | None:
-        """The number and plaintext of a message of the other side, or None where it is not authentic. The number of an answer
+    def open(
+        self, kind: int, suite: int, message: bytes, address: Address | None = None
+    ) -> tuple[int | None, bytes] | None:
+        """The number and plaintext of a message of the other side, or None where it is not authentic. An answer's number
         with `none` is in its packet alone: it is None here."""
         if len(message) != message_length(kind, suite):
             return None
@@ -183,7 +192,7 @@ class Side:
         return number, plaintext
 
     def _open_with_curve(self, kind: int, suite: int, message: bytes) -> bytes | None:
-        context = self._context(kind, suite, self.peer, public_of(self.private))
+        context = self.context(kind, suite, self.peer, public_of(self.private))
         point, ciphertext, code = message[:64], message[64:80], message[80:]
         try:
             secret = shared_secret(self.private, point)
@@ -252,7 +261,8 @@ def pieces_of(length: int) -> int:
 def packets(to: int, kind: int, suite: int, name: int, number: int, message: bytes) -> list[Packet]:
     count = pieces_of(len(message))
     size = len(message) // count
-    return [Packet(to, kind, suite, i, count, name, number & 0xFF, message[i * size : (i + 1) * size]) for i in range(count)]
+    cut = [message[i * size : (i + 1) * size] for i in range(count)]
+    return [Packet(to, kind, suite, i, count, name, number & 0xFF, piece) for i, piece in enumerate(cut)]
 
 
 class Assembly:
@@ -295,9 +305,8 @@ def measurement(n: int, time: int, energy_dwh: int, power_w: int, lost: int = 0,
     return struct.pack(">IBBIIh", n, code, min(lost, 255), time, energy_dwh & 0xFFFFFFFF, power_w)
 
 
-def alert(n: int, time: int, cause: int, starts: int, detail: bytes = bytes(3), lost: int = 0, time_set: bool = True) -> bytes:
-    code = ALERT | (0 if time_set else TIME_NOT_SET)
-    return struct.pack(">IBBIBH", n, code, min(lost, 255), time, cause, starts) + detail
+def alert(n: int, time: int, cause: int, starts: int) -> bytes:
+    return struct.pack(">IBBIBH3x", n, ALERT, 0, time, cause, starts)
 
 
 def command(m: int, code: int, arguments: bytes = b"") -> bytes:

@@ -11,6 +11,7 @@ import difflib
 import hashlib
 import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import protocol
@@ -61,7 +62,7 @@ SEED = secret("seed") + secret("seed, more")[:16]
 ADDRESS = Address(0x0304, PROVISION.radio, PROVISION.collector_radio)
 
 
-def reports():
+def reports() -> Iterator[tuple[str, int, bytes]]:
     yield "a measurement", 0xA01, protocol.measurement(0xA01, NEW_YEAR, 123_456, 1500)
     yield (
         "a measurement before the time is set, after 300 losses, of energy that is given out",
@@ -71,7 +72,7 @@ def reports():
     yield "an alert: the watchdog, at the third start", 0xB02, protocol.alert(0xB02, NEW_YEAR + 1, protocol.WATCHDOG, 3)
 
 
-def answers(suite: int):
+def answers(suite: int) -> Iterator[tuple[str, int, bytes]]:
     page_0 = protocol.status_page_0(NEW_YEAR, suite, 10, waiting=5, starts=3, stack_free=160)
     page_1 = protocol.status_page_1(123_456, 2304, 652, refused=7, lost=0)
     yield "done", 0xC03, protocol.answer(0x11, protocol.DONE)
@@ -79,10 +80,14 @@ def answers(suite: int):
     yield "the state, page 0", 0xC05, protocol.answer(0x13, protocol.DONE, page_0)
     yield "the state, page 1", 0xC06, protocol.answer(0x14, protocol.DONE, page_1)
     last_m = struct.pack(">I", 0x1F00)
-    yield "the number is too low: the meter's last m is 1f00", 0xC07, protocol.answer(0x15, protocol.NUMBER_TOO_LOW, last_m)
+    yield (
+        "the number is too low: the meter's last m is 1f00",
+        0xC07,
+        protocol.answer(0x15, protocol.NUMBER_TOO_LOW, last_m),
+    )
 
 
-def commands():
+def commands() -> Iterator[tuple[str, int, bytes]]:
     register = Address(0x0304, 0x43, 0x41).to_bytes()
     calibration = struct.pack(">IIh", PROVISION.voltage_uv, PROVISION.current_ua, PROVISION.phase)
     for title, m, code, arguments in (
@@ -97,7 +102,7 @@ def commands():
         yield title, m, protocol.command(m, code, arguments)
 
 
-def record(title: str, kind: int, suite: int, number: int, plaintext: bytes):
+def record(title: str, kind: int, suite: int, number: int, plaintext: bytes) -> Iterator[str]:
     curve = kind in (REPORT, COMMAND) and suite in (protocol.ECIES, protocol.ECIES_ECDSA)
     ephemeral = secret(f"ephemeral, {SUITES[suite]}, {KINDS[kind]}, {number:08x}") if curve else None
     from_meter = kind in (REPORT, ANSWER)
@@ -118,7 +123,7 @@ def record(title: str, kind: int, suite: int, number: int, plaintext: bytes):
     yield ""
 
 
-def provision():
+def provision() -> Iterator[str]:
     yield "[provision]"
     yield f"provisioned = {PROVISION.meter:04x}"
     yield f"name = {ADDRESS.name:04x}"
@@ -143,7 +148,7 @@ def provision():
     yield ""
 
 
-def lines():
+def lines() -> Iterator[str]:
     yield from HEADER.splitlines()
     yield ""
     yield from provision()
