@@ -51,6 +51,8 @@ pub(crate) struct Context {
     cause: Cause,
     /// None once it has failed.
     pub(crate) noise: Option<Rng>,
+    /// The address that the radio was started with.
+    pub(crate) radio_address: Option<u8>,
     pub(crate) load: Option<Load>,
     /// Up to when the sums have the load, and what rounding has left of them.
     measured_ns: u64,
@@ -127,6 +129,7 @@ impl Context {
             start_ns: now_ns,
             cause,
             noise: Some(Rng::with_seed(noise_seed)),
+            radio_address: None,
             load: None,
             measured_ns: now_ns,
             rest: 0.0,
@@ -339,7 +342,8 @@ extern "C" fn ws_clock_sleep(deadline: u32, _event: *const u8) -> u8 {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn ws_radio_start(_address: u8, _channel: u8, _power: u8) -> c_int {
+extern "C" fn ws_radio_start(address: u8, _channel: u8, _power: u8) -> c_int {
+    with(|context| context.radio_address = Some(address));
     0
 }
 

@@ -176,6 +176,14 @@ impl World {
             }
             Heard::Duplicate(transmission) => self.transmit(&transmission),
             Heard::Answer(answered) => self.answers.push(*answered),
+            Heard::Known(accepted) => {
+                let stored = |report: &Accepted| report.report.n == accepted.report.n;
+                let stored = self.reports.iter().find(|report| stored(report)).map(|report| &report.sealed);
+                assert_eq!(stored, Some(&accepted.sealed), "a number comes twice with other bytes");
+                let transmission =
+                    self.collector.stored(accepted.meter, accepted.report.n).expect("handed out");
+                self.transmit(&transmission);
+            }
             Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
@@ -238,7 +246,9 @@ impl World {
                 self.now_ns = heard.min(deadline).min(look).min(until_ns);
                 if self.now_ns == heard {
                     let (_, packet) = self.to_meter.pop_front().expect("it is there");
-                    self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
+                    if self.meter.radio_address() == Some(packet[0]) {
+                        self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
+                    }
                 } else if self.now_ns == deadline {
                     self.resume(Reply::Done);
                 }
