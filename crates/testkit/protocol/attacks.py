@@ -265,6 +265,59 @@ def order_for_none_is_withdrawn(site: Site) -> None:
         site.report(meter, power_w=3)
 
 
+def takes_its_order_unheard(site: Site, meter: Meter, suite: int) -> int:
+    """An order for a suite that the meter carries out, and whose first answer is lost."""
+    order = site.service.order(meter.number, configure(suite))
+    meter.mute = True
+    taken = site.network.until(lambda: meter.suite == suite, PATIENCE_S)
+    must(taken, f"configure {SUITES[suite]} does not come to meter {meter.number}")
+    return order
+
+
+def first_answer_is_lost(site: Site) -> None:
+    """Meters carry out a change of suite, up and down and to none; the first answer is lost, and they measure before the
+    second one. That measurement is stored, and all later ones."""
+    changes = {
+        protocol.AES128_GCM: NONE,
+        protocol.AES256_GCM: protocol.ECIES_ECDSA,
+        protocol.ECIES: protocol.AES128_GCM,
+        protocol.ECIES_ECDSA: protocol.AES256_GCM,
+    }
+    meters = site.meters(*changes)
+    site.start(ALLOW_NONE)
+    site.start_meters(*meters)
+    for meter, suite in zip(meters, changes.values(), strict=True):
+        order = takes_its_order_unheard(site, meter, suite)
+        meter.measure(2)
+        meter.mute = False
+        site.is_done(meter, order)
+    site.report(*meters, power_w=3)
+    for meter in meters:
+        must(2 in site.service.readings(meter.number), "a report was acknowledged and is not stored")
+
+
+def order_for_none_is_withdrawn_too_late(site: Site) -> None:
+    """The meter has carried out `configure none`, its answer is lost, and the order is withdrawn. What it says without keys
+    is not taken. It can be told to seal again, and is heard when that is out of its journal."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start(ALLOW_NONE)
+    site.start_meters(*meters)
+    for meter in meters:
+        site.service.withdraw(meter.number, takes_its_order_unheard(site, meter, NONE))
+        meter.mute = False
+        meter.measure(FORGED_W)
+    site.network.run(NOTHING_S)
+    for meter in meters:
+        must(
+            FORGED_W not in site.service.readings(meter.number),
+            "a keyless report after the order was withdrawn is stored",
+        )
+        site.is_done(meter, site.service.order(meter.number, configure(meter.provision.suite)))
+        for _ in range(Meter.JOURNAL):
+            meter.measure(2)
+    site.report(*meters, power_w=3)
+
+
 def upwards_from_none(site: Site) -> None:
     """A meter with `none` is to seal. An answer that anybody could make does not end the order; once the true meter has
     taken it, nothing without keys is taken."""
@@ -670,6 +723,8 @@ ATTACKS: tuple[Callable[[Site], None], ...] = (
     setup_changed_since_the_copy,
     order_for_none_is_pending,
     order_for_none_is_withdrawn,
+    order_for_none_is_withdrawn_too_late,
+    first_answer_is_lost,
     upwards_from_none,
     sealed_is_required,
     old_answers_are_replayed,
