@@ -309,7 +309,7 @@ impl World {
 
     /// Where the meter was provisioned.
     pub fn address(&self) -> Address {
-        Address::provisioned(&self.provision.setup())
+        Address::provisioned(self.provision.setup())
     }
 
     /// Lets the meter hear a packet now, without any time that passes; it listens before and after.
