@@ -49,6 +49,8 @@ pub(crate) struct Context {
     pub(crate) now_ns: u64,
     start_ns: u64,
     cause: Cause,
+    /// What the radio was started with: it hears nothing else.
+    radio_address: u8,
     /// None once it has failed.
     pub(crate) noise: Option<Rng>,
     pub(crate) load: Option<Load>,
@@ -126,6 +128,7 @@ impl Context {
             now_ns,
             start_ns: now_ns,
             cause,
+            radio_address: 0,
             noise: Some(Rng::with_seed(noise_seed)),
             load: None,
             measured_ns: now_ns,
@@ -339,7 +342,8 @@ extern "C" fn ws_clock_sleep(deadline: u32, _event: *const u8) -> u8 {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn ws_radio_start(_address: u8, _channel: u8, _power: u8) -> c_int {
+extern "C" fn ws_radio_start(address: u8, _channel: u8, _power: u8) -> c_int {
+    with(|context| context.radio_address = address);
     0
 }
 
@@ -353,17 +357,20 @@ unsafe extern "C" fn ws_radio_send(packet: *const u8, len: u8) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ws_radio_listen(deadline: u32, packet: *mut u8) -> c_int {
-    let Some(until_ns) = with(|context| context.when(deadline)) else { return 0 };
-    match suspend(Call::Listen { until_ns }) {
-        Reply::Done => 0,
-        Reply::Failed => -1,
-        Reply::Heard(heard) => {
-            let bytes = heard.bytes();
+    while let Some(until_ns) = with(|context| context.when(deadline)) {
+        let heard = match suspend(Call::Listen { until_ns }) {
+            Reply::Done => return 0,
+            Reply::Failed => return -1,
+            Reply::Heard(heard) => heard,
+        };
+        let bytes = heard.bytes();
+        if bytes[0] == with(|context| context.radio_address) {
             // SAFETY: the meter has room for WS_RADIO_PACKET bytes.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), packet, bytes.len()) };
-            bytes.len() as c_int
+            return bytes.len() as c_int;
         }
     }
+    0
 }
 
 #[unsafe(no_mangle)]

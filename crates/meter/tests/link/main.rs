@@ -2,6 +2,8 @@
 
 mod attacks;
 mod cuts;
+#[path = "../invariants/mod.rs"]
+mod invariants;
 mod speed;
 mod wear;
 mod world;

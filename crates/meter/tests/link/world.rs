@@ -1,13 +1,14 @@
 //! A meter, wire's collector, and a channel between them that loses and doubles packets.
 
+use crate::invariants::Invariants;
 use meter::eeprom::{Eeprom, Torn};
 use meter::{Call, Cause, Load, Meter, Packet, Reply};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Alert, Answered, Channel, Collector, Command, Content, Due, Heard, Identity, Kind, Measurement,
-    MeterState, Policy, Provision, Refusal, Setup, Suite, Transmission, packets,
+    Accepted, Alert, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard, Identity, Kind,
+    Measurement, MeterState, Order, Policy, Provision, Refusal, Setup, Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -41,6 +42,10 @@ pub struct World {
     pub sent: Vec<Vec<u8>>,
     /// Pieces by number: none may come with other bytes.
     seen: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Looks on, where it was asked to.
+    pub invariants: Option<Invariants>,
+    /// Commands as the collector sent them.
+    pub commanded: Vec<Vec<Vec<u8>>>,
 }
 
 pub fn setup(suite: Suite, interval_s: u16) -> Setup {
@@ -89,9 +94,23 @@ impl World {
             mixed: 0,
             sent: Vec::new(),
             seen: BTreeMap::new(),
+            invariants: None,
+            commanded: Vec::new(),
         };
         world.resume(Reply::Done);
         world
+    }
+
+    /// From here on, what has to hold is looked at; the meter is new. `what` names the trial.
+    pub fn watch(&mut self, what: String) {
+        self.invariants = Some(Invariants::new(what, &self.provision, self.collector.identity()));
+    }
+
+    /// Tells what looks on, where something does; with it what the meter's memory holds.
+    fn tell(&mut self, tell: impl FnOnce(&mut Invariants, &[u8; 1024])) {
+        if let Some(invariants) = &mut self.invariants {
+            tell(invariants, self.meter.eeprom().image());
+        }
     }
 
     pub fn now_ms(&self) -> u64 {
@@ -109,9 +128,13 @@ impl World {
 
     /// The meter's power fails now; it comes back after `off_ns`.
     pub fn cut_power(&mut self, torn: Torn, off_ns: u64, cause: Cause) {
+        let before = *self.meter.eeprom().image();
         let fresh = Meter::start(&self.provision.flash(), Eeprom::new(0), cause, 0, self.now_ns);
         let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, torn);
         self.start(eeprom, off_ns, cause);
+        if cause != Cause::Commanded {
+            self.tell(|invariants, image| invariants.cut(&before, image));
+        }
     }
 
     pub fn start(&mut self, eeprom: Eeprom, off_ns: u64, cause: Cause) {
@@ -157,11 +180,15 @@ impl World {
             Heard::Report(accepted) => {
                 let transmission =
                     self.collector.stored(accepted.meter, accepted.report.n).expect("handed out");
+                self.tell(|invariants, _| invariants.accepted(&accepted));
                 self.reports.push(*accepted);
                 self.transmit(&transmission);
             }
             Heard::Again(transmission) => self.transmit(&transmission),
-            Heard::Answer(answered) => self.answers.push(*answered),
+            Heard::Answer(answered) => {
+                self.tell(|invariants, image| invariants.answered(&answered, image));
+                self.answers.push(*answered);
+            }
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
@@ -172,6 +199,7 @@ impl World {
 
     fn meter_sends(&mut self, packet: &[u8]) {
         self.sent.push(packet.to_vec());
+        self.tell(|invariants, image| invariants.sent(packet, image));
         // With GCM the number is in clear.
         if packet.len() == 41 {
             let key = [&packet[1..2], &packet[5..9]].concat();
@@ -180,6 +208,16 @@ impl World {
         }
         for _ in 0..self.copies() {
             self.collector_hears(packet);
+        }
+    }
+
+    /// The collector sends a command: the one that is under way.
+    fn command_sent(&mut self, transmission: &Transmission) {
+        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
+            self.collector.commands(METER).first()
+        {
+            self.tell(|invariants, _| invariants.commanded(m, command));
+            self.commanded.push(transmission.packets.clone());
         }
     }
 
@@ -194,7 +232,10 @@ impl World {
                         self.collector.saved(state.meter, state.revision);
                         saved = true;
                     }
-                    Due::Send(transmission) => self.transmit(&transmission),
+                    Due::Send(transmission) => {
+                        self.command_sent(&transmission);
+                        self.transmit(&transmission);
+                    }
                 }
             }
             if !saved {
@@ -213,8 +254,11 @@ impl World {
         match self.call {
             Call::Send(packet) => {
                 self.now_ns += World::air_ns(packet.bytes().len());
-                self.meter_sends(packet.bytes());
                 self.resume(Reply::Done);
+                // Where the power failed meanwhile, the packet is cut short.
+                if !self.meter.eeprom().is_off() {
+                    self.meter_sends(packet.bytes());
+                }
             }
             Call::Listen { until_ns: deadline } => {
                 let heard = self.to_meter.front().map_or(u64::MAX, |(when, _)| *when);
