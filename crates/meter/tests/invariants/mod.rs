@@ -63,15 +63,23 @@ pub struct Invariants {
     opened: HashMap<Vec<u8>, Report>,
     accepted: BTreeSet<u32>,
     last_accepted: u32,
+    /// All reports up to here are settled.
+    settled_n: u32,
     /// What the meter's memory holds for certain.
     settings: Settings,
     /// The command that is not answered, and the numbers that it had.
     pending: Option<Command>,
     issued: BTreeSet<u32>,
+    /// Reports that the memory holds whole.
+    held: BTreeSet<u32>,
+    /// Reports that a start found whole and the power cut before it did not: in a torn byte they read as they will.
+    doubtful: BTreeSet<u32>,
     /// The highest number of a command.
     highest_m: u32,
-    /// Whether a command to start anew was sent, and is not done yet.
-    may_reboot: bool,
+    /// Commands to start anew that were sent, and may not be done yet.
+    reboots: u32,
+    /// How many reports had been accepted when the memory held none that was not.
+    quiet_since: Option<u64>,
     /// What a measurement says in W, for each µV and µA that a step of the converter stands for; none where the load varies.
     pub power_per_step: Option<f64>,
     /// Of everything, for who looks at whether a trial was worth it.
@@ -139,11 +147,15 @@ impl Invariants {
             opened: HashMap::new(),
             accepted: BTreeSet::new(),
             last_accepted: 0,
+            settled_n: 0,
             settings,
             pending: None,
             issued: BTreeSet::new(),
+            held: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
             highest_m: 0,
-            may_reboot: false,
+            reboots: 0,
+            quiet_since: None,
             power_per_step: None,
             count: Count::default(),
         };
@@ -159,16 +171,18 @@ impl Invariants {
     pub fn cut(&mut self, before: &[u8; BYTES], image: &[u8; BYTES]) {
         self.observe(before);
         // One that was answered was done but for the start itself.
-        self.may_reboot &= self.pending.is_some();
+        self.reboots = u32::from(self.pending == Some(Command::Reboot));
         self.begin(image, true);
     }
 
     fn begin(&mut self, image: &[u8; BYTES], powered_up: bool) {
         self.reassembly = Reassembly::default();
+        self.quiet_since = None;
         let numbers = memory::numbers(image, false);
         let numbers = numbers.unwrap_or_else(|| panic!("{}: the memory has no numbers", self.what));
         let kept: BTreeMap<u32, bool> =
             memory::journal(image).iter().map(|record| (record.n, record.alert)).collect();
+        self.doubtful.extend(kept.keys().filter(|n| !self.held.contains(n)));
         if let Some(before) = self.lives.last_mut() {
             before.left = kept.keys().copied().collect();
         }
@@ -203,6 +217,7 @@ impl Invariants {
     pub fn observe(&mut self, image: &[u8; BYTES]) {
         let records = memory::journal(image);
         let settings = memory::settings(image, false).map(|settings| settings.values);
+        self.held = records.iter().map(|record| record.n).collect();
         let life = self.life();
         life.kept.extend(records.iter().map(|record| (record.n, record.alert)));
         if let Some(Values { suite, voltage_uv, current_ua, .. }) = settings {
@@ -220,7 +235,7 @@ impl Invariants {
             assert!(m > self.highest_m, "{}: m {m} after {}", self.what, self.highest_m);
             self.highest_m = m;
             if self.pending != Some(command) {
-                self.may_reboot = command == Command::Reboot;
+                self.reboots += u32::from(command == Command::Reboot);
                 self.issued.clear();
             }
             self.pending = Some(command);
@@ -245,8 +260,9 @@ impl Invariants {
         let numbers = memory::numbers(image, true).unwrap_or_else(|| panic!("{what}: on the air without numbers"));
         if numbers.starts != self.life().starts {
             let next = self.life().starts + 1;
-            let rebooted = std::mem::take(&mut self.may_reboot) && numbers.starts == next;
-            assert!(rebooted, "{what}: start {} without a cause, instead of {next}", numbers.starts);
+            let commanded = self.reboots > 0 && numbers.starts == next;
+            assert!(commanded, "{what}: start {} without a cause, instead of {next}", numbers.starts);
+            self.reboots -= 1;
             self.begin(image, false);
         }
         self.observe(image);
@@ -388,11 +404,14 @@ impl Invariants {
         self.count.answers += 1;
     }
 
-    /// Whether all that the memory holds has been accepted, and two reports that this life has made behind it.
-    pub fn is_settled(&self, image: &[u8; BYTES]) -> bool {
-        let Some(life) = self.lives.last() else { return false };
-        let own = self.accepted.range(life.first_n..).count();
-        own > 2 && memory::journal(image).iter().all(|record| self.accepted.contains(&record.n))
+    /// Whether all that the memory holds has been accepted, and two reports since this was first so: the second says what the first
+    /// may have pushed out.
+    pub fn is_settled(&mut self, image: &[u8; BYTES]) -> bool {
+        if memory::journal(image).iter().any(|record| !self.accepted.contains(&record.n)) {
+            self.quiet_since = None;
+            return false;
+        }
+        self.count.reports >= self.quiet_since.get_or_insert(self.count.reports).saturating_add(2)
     }
 
     /// Reports of a life that are neither accepted nor waiting, and are no answers. Alerts may be pushed out where there is no room.
@@ -401,8 +420,8 @@ impl Invariants {
         let numbers: BTreeSet<u32> = life.kept.keys().copied().chain(made).collect();
         let gone = |n: &u32| {
             let alert = life.kept.get(n).copied().unwrap_or(*n == life.first_n);
-            let elsewhere = self.accepted.contains(n) || life.answers.contains(n) || life.left.contains(n);
-            !elsewhere && !(alert && life.crowded)
+            let found = *n <= self.settled_n || self.accepted.contains(n) || life.answers.contains(n) || life.left.contains(n);
+            !found && !self.doubtful.contains(n) && !(alert && life.crowded)
         };
         numbers.into_iter().filter(gone).collect()
     }
@@ -415,9 +434,11 @@ impl Invariants {
             let missing = self.missing(life);
             let told = usize::from(life.newest.1 - life.settled.1);
             let what = format!("{}, start {}, numbers from {}", self.what, life.starts, life.first_n);
-            // What the last reports of a life push out is in none of them.
+            // What a life's last report pushes out, and those that were pushed out themselves, is in none that is accepted.
             let largest = life.suites.iter().map(|&suite| memory::cells(suite)).max().unwrap_or(CELLS);
-            let unsaid = if index < last && life.crowded { 2 * (largest / 5 + 2) } else { 0 };
+            let newest = life.kept.last_key_value().map_or(0, |(&n, _)| n).max(life.newest.0);
+            let pushing = (newest - life.newest.0) as usize + 2;
+            let unsaid = if index < last && life.crowded { pushing * (largest / 5 + 2) } else { 0 };
             let most = told + unsaid;
             assert!(missing.len() <= most, "{what}: kept, not accepted, {told} told as lost: {missing:?}");
             // A report may have been accepted, and dropped because no acknowledgement came; a torn byte, or a start that was seen
@@ -429,11 +450,12 @@ impl Invariants {
         }
         // What was before this counts no more.
         self.lives.drain(..last);
+        self.quiet_since = None;
         let life = self.life();
         life.settled = life.newest;
         life.accepted = 0;
-        life.kept = memory::journal(image).iter().map(|record| (record.n, record.alert)).collect();
         let newest = life.newest.0;
+        self.settled_n = newest;
         self.messages = self.messages.split_off(&newest);
         self.opened.retain(|_, report| report.n >= newest);
         self.accepted = self.accepted.split_off(&newest);

@@ -116,7 +116,9 @@ impl Trial {
     fn life(&mut self) {
         let chance = &mut self.world.chance;
         let lost = *chance.choice(&[0.0, 0.2, 0.5, 1.0]).expect("some");
-        let for_ns = chance.u64(1..3 * SECOND_NS);
+        // Now and then so long that the journal runs over.
+        let most_s = if chance.u8(..16) == 0 { 45 } else { 3 };
+        let for_ns = chance.u64(1..most_s * SECOND_NS);
         let (writes, within) = (chance.u64(..250), chance.bool());
         (self.world.lost, self.world.doubled) = (lost, 0.2);
         if within {

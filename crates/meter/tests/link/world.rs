@@ -128,6 +128,7 @@ impl World {
 
     /// The meter's power fails now; it comes back after `off_ns`.
     pub fn cut_power(&mut self, torn: Torn, off_ns: u64, cause: Cause) {
+        self.meter.wait(self.now_ns);
         let before = *self.meter.eeprom().image();
         let fresh = Meter::start(&self.provision.flash(), Eeprom::new(0), cause, 0, self.now_ns);
         let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, torn);
