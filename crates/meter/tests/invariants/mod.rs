@@ -9,16 +9,14 @@
 //!
 //! An end of a life (a power cut) may tear the one byte that is being written; `device/meter/numbers.h` says what is assumed of it.
 
-mod memory;
+pub mod memory;
 
-use memory::{BLOCK, CELLS, Record, Settings, Values};
+use memory::{BLOCK, BYTES, CELLS, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
     Accepted, Alert, Answered, Cause, Channel, Command, Content, Identity, Kind, MeterRecord, Outcome, Packet,
     Provision, Reassembly, Report, Status, Suite,
 };
-
-pub use memory::BYTES;
 
 /// From a start of the meter to the next.
 struct Life {
@@ -169,10 +167,14 @@ impl Invariants {
 
     /// The power was cut, and is back: the memory was `before`, and is `image` now.
     pub fn cut(&mut self, before: &[u8; BYTES], image: &[u8; BYTES]) {
+        let known = self.held.clone();
         self.observe(before);
+        // Its last byte may have been under way, and to be what it was before.
+        let new = &self.held - &known;
         // One that was answered was done but for the start itself.
         self.reboots = u32::from(self.pending == Some(Command::Reboot));
         self.begin(image, true);
+        self.doubtful.extend(&new - &self.held);
     }
 
     fn begin(&mut self, image: &[u8; BYTES], powered_up: bool) {
@@ -361,9 +363,10 @@ impl Invariants {
     pub fn accepted(&mut self, accepted: &Accepted) {
         let Report { n, lost, .. } = accepted.report;
         let what = &self.what;
-        let sent = self.messages.get(&n);
-        let message = Some(&(Kind::Report, accepted.suite, accepted.sealed.clone()));
-        assert_eq!(sent, message, "{what}: {n} is accepted otherwise than it was sent");
+        // The pieces may have come from both sides of a cut.
+        let message = (Kind::Report, accepted.suite, accepted.sealed.clone());
+        let sent = self.messages.entry(n).or_insert_with(|| message.clone());
+        assert_eq!(*sent, message, "{what}: {n} is accepted otherwise than it was sent");
         assert!(n > self.last_accepted, "{what}: {n} after {}", self.last_accepted);
         self.last_accepted = n;
         self.accepted.insert(n);

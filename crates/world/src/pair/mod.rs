@@ -63,6 +63,8 @@ pub struct Pair {
     on_air: Vec<(u64, u64)>,
     /// Packets of the meter, whether the collector heard them or not.
     packets: Vec<Packet>,
+    /// Commands that the collector sent.
+    commands: Vec<Transmission>,
     /// Share of the packets that do not arrive, in either direction.
     pub loss: f64,
 }
@@ -83,6 +85,7 @@ impl Pair {
             outcomes: Vec::new(),
             on_air: Vec::new(),
             packets: Vec::new(),
+            commands: Vec::new(),
             loss: 0.0,
         }
     }
@@ -90,6 +93,17 @@ impl Pair {
     /// The packets that the meter has sent since this was last asked.
     pub fn take_packets(&mut self) -> Vec<Packet> {
         std::mem::take(&mut self.packets)
+    }
+
+    /// The commands that the collector has sent since this was last asked.
+    pub fn take_commands(&mut self) -> Vec<Transmission> {
+        std::mem::take(&mut self.commands)
+    }
+
+    /// Something is sent to the meter by the collector's radio, but not by the collector.
+    pub fn inject(&mut self, transmission: Transmission) {
+        let now_ns = self.meter.now_ns();
+        self.queue(transmission, now_ns);
     }
 
     /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that is being written becomes `torn`.
@@ -181,7 +195,10 @@ impl Pair {
         for due in self.collector.due(now_ns / 1_000_000, &mut self.rng) {
             match due {
                 Due::Save(state) => self.collector.saved(state.meter, state.revision),
-                Due::Send(transmission) => self.queue(transmission, now_ns + self.computing.seal_ns),
+                Due::Send(transmission) => {
+                    self.commands.push(transmission.clone());
+                    self.queue(transmission, now_ns + self.computing.seal_ns);
+                }
             }
         }
         while let Some((from_ns, _)) = self.to_send.front() {
