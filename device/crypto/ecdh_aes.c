@@ -31,7 +31,7 @@ static int encrypt(const uint8_t *private_key, const uint8_t *public_key, uint8_
         return -1;
     }
     if (derive) {
-        ws_x963_kdf(work.shared, 32, 0, 0, work.key, 16);
+        ws_x963_kdf(work.shared, 32, 0, 0, 0, 0, work.key, 16);
     }
     encrypt_block(derive ? work.key : work.shared, in, out);
     ws_wipe(&work, sizeof work);

@@ -38,7 +38,7 @@ WS_NOINLINE static void seal_with(const uint8_t shared[32], const uint8_t *ephem
     derived_keys keys;
     uint8_t *first = keys.encryption;
 
-    ws_x963_kdf(shared, 32, ephemeral, ephemeral_bytes, first, sizeof keys);
+    ws_x963_kdf(shared, 32, ephemeral, ephemeral_bytes, 0, 0, first, sizeof keys);
     ws_ecies_crypt(keys.encryption, c->in, c->out, c->len);
     authenticate(keys.authentication, c->out, c, c->out + c->len);
     ws_wipe(&keys, sizeof keys);
@@ -54,7 +54,7 @@ WS_NOINLINE static int open_with(const uint8_t shared[32], const uint8_t *epheme
     uint8_t *first = work.keys.encryption;
     int refused = -1;
 
-    ws_x963_kdf(shared, 32, ephemeral, ephemeral_bytes, first, sizeof work.keys);
+    ws_x963_kdf(shared, 32, ephemeral, ephemeral_bytes, 0, 0, first, sizeof work.keys);
     authenticate(work.keys.authentication, c->in, c, work.mac);
     if (ws_equal(work.mac, c->in + c->len, 32)) {
         ws_ecies_crypt(work.keys.encryption, c->in, c->out, c->len);

@@ -21,36 +21,36 @@ WS_NOINLINE static void digest_packet(uint8_t digest[32], const uint8_t *packet,
 }
 
 WS_NOINLINE static void crypt_with(const uint8_t shared[32], const uint8_t *ephemeral, uint8_t ephemeral_bytes,
-                                   const uint8_t *in, uint8_t *out, size_t len)
+                                   const uint8_t *info, size_t info_len, const uint8_t *in, uint8_t *out, size_t len)
 {
     uint8_t key[16];
 
-    ws_x963_kdf(shared, 32, ephemeral, ephemeral_bytes, key, 16);
+    ws_x963_kdf(shared, 32, ephemeral, ephemeral_bytes, info, info_len, key, 16);
     ws_ecies_crypt(key, in, out, len);
     ws_wipe(key, 16);
 }
 
-WS_NOINLINE static int encrypt(ws_drbg *random, const uint8_t *recipient, uint8_t ephemeral_bytes, const uint8_t *in,
-                               size_t len, uint8_t *packet)
+WS_NOINLINE static int encrypt(ws_drbg *random, const uint8_t *recipient, uint8_t ephemeral_bytes, const uint8_t *info,
+                               size_t info_len, const uint8_t *in, size_t len, uint8_t *packet)
 {
     ws_ecies_work work;
     int refused = ws_ecies_offer(&work, random, recipient, ephemeral_bytes, packet);
 
     if (refused == 0) {
-        crypt_with(work.shared, packet, ephemeral_bytes, in, packet + ephemeral_bytes, len);
+        crypt_with(work.shared, packet, ephemeral_bytes, info, info_len, in, packet + ephemeral_bytes, len);
     }
     ws_wipe(&work, sizeof work);
     return refused;
 }
 
 WS_NOINLINE static int decrypt(const uint8_t *private_key, const uint8_t *ephemeral_key, uint8_t ephemeral_bytes,
-                               const uint8_t *packet, size_t len, uint8_t *out)
+                               const uint8_t *info, size_t info_len, const uint8_t *packet, size_t len, uint8_t *out)
 {
     uint8_t shared[32];
     int refused = ws_p256_ecdh(private_key, ephemeral_key, shared);
 
     if (refused == 0) {
-        crypt_with(shared, packet, ephemeral_bytes, packet + ephemeral_bytes, out, len);
+        crypt_with(shared, packet, ephemeral_bytes, info, info_len, packet + ephemeral_bytes, out, len);
     }
     ws_wipe(shared, sizeof shared);
     return refused;
@@ -79,7 +79,7 @@ static int seal(ws_drbg *random, const uint8_t *recipient, const uint8_t *sender
 {
     size_t signed_len = ephemeral_bytes + len;
 
-    if (encrypt(random, recipient, ephemeral_bytes, in, len, packet) != 0 ||
+    if (encrypt(random, recipient, ephemeral_bytes, info, info_len, in, len, packet) != 0 ||
         sign(sender_private, info, info_len, packet, signed_len) != 0) {
         ws_wipe(packet, signed_len + 64);
         return -1;
@@ -98,7 +98,7 @@ static int open(const uint8_t *private_key, const uint8_t *sender_public, const 
         verify(sender_public, info, info_len, packet, signed_len) != 0) {
         return -1;
     }
-    return decrypt(private_key, ephemeral_key, ephemeral_bytes, packet, signed_len - ephemeral_bytes, out);
+    return decrypt(private_key, ephemeral_key, ephemeral_bytes, info, info_len, packet, signed_len - ephemeral_bytes, out);
 }
 
 int ws_ecies_ecdsa_seal(ws_drbg *random, const uint8_t recipient[64], const uint8_t sender_private[32],

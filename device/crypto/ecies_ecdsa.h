@@ -1,11 +1,14 @@
 /* ECIES over P-256 with the sender's ECDSA signature in place of the authentication code.
  *
  * A packet is: ephemeral key, x || y || ciphertext, as long as the plaintext || signature, 64 bytes. In the compressed form
- * the ephemeral key has 33 bytes instead of 64. The KDF gives 16 bytes, to encrypt with; all else as in ecies.h. The signature
- * is over SHA-256(ephemeral key as sent || ciphertext || info), with the nonce of RFC 6979, and nothing added to it.
+ * the ephemeral key has 33 bytes instead of 64. The KDF gives 16 bytes, to encrypt with; its SharedInfo is the ephemeral key as
+ * sent || info; all else as in ecies.h. The signature is over SHA-256(ephemeral key as sent || ciphertext || info), with the
+ * nonce of RFC 6979, and nothing added to it.
  *
- * The signature says who made the packet, not for whom and of what: anybody can take it off and put their own in its place,
- * and the recipient's key is not in it. Where that matters, info names sender and recipient. Nothing hides the sender.
+ * The signature says who made the packet, not who made its ciphertext, nor for whom: anybody can take it off and put their own in
+ * its place, and the recipient's key is not in it. So info is to name sender and recipient: as the key comes of it, too, a
+ * ciphertext under another sender's signature then opens to nothing of what was sealed. info should have a fixed length. Nothing
+ * hides the sender.
  *
  * Constant time for given lengths in what is secret, as p256.h and ecdsa_p256.h have it; the signature is verified in variable
  * time, it is public. What is secret is wiped from the frames. Stack: 96 bytes, beside the frames, across the multiplication

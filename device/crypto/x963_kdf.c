@@ -3,7 +3,8 @@
 #include "secret.h"
 #include "sha256.h"
 
-void ws_x963_kdf(const uint8_t *z, size_t z_len, const uint8_t *info, size_t info_len, uint8_t *out, size_t len)
+void ws_x963_kdf(const uint8_t *z, size_t z_len, const uint8_t *info, size_t info_len, const uint8_t *more,
+                 size_t more_len, uint8_t *out, size_t len)
 {
     struct {
         ws_sha256_ctx hash;
@@ -24,6 +25,7 @@ void ws_x963_kdf(const uint8_t *z, size_t z_len, const uint8_t *info, size_t inf
         ws_sha256_update(&work.hash, z, z_len);
         ws_sha256_update(&work.hash, counter, 4);
         ws_sha256_update(&work.hash, info, info_len);
+        ws_sha256_update(&work.hash, more, more_len);
         ws_sha256_final(&work.hash, work.digest);
         for (i = 0; i < n; i++) {
             *out++ = work.digest[i];

@@ -9,8 +9,10 @@
 
 /* Derives len bytes, fewer than 2^37 - 32.
  *
- * in:  z: z_len bytes, the shared secret; info: info_len bytes, SharedInfo. Anything when their length is 0.
- * out: out; overlaps neither. */
-void ws_x963_kdf(const uint8_t *z, size_t z_len, const uint8_t *info, size_t info_len, uint8_t *out, size_t len);
+ * in:  z: z_len bytes, the shared secret; info: info_len bytes, and more: more_len bytes behind them: SharedInfo. Anything when
+ *      their length is 0.
+ * out: out; overlaps none of them. */
+void ws_x963_kdf(const uint8_t *z, size_t z_len, const uint8_t *info, size_t info_len, const uint8_t *more,
+                 size_t more_len, uint8_t *out, size_t len);
 
 #endif

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "../crypto/crc32.h"
 #include "../drivers/provision.h"
 
 #include <stddef.h>
@@ -11,27 +12,19 @@
 #define SUITE 10
 #define CALIBRATION 12
 
-/* Voltage, current and phase stand one behind the other in settings, in commands and in what is provisioned; so do the meter
- * and the addresses. */
+/* Voltage, current and phase stand one behind the other in settings, in commands and in what is provisioned; so does what is in
+ * the meter's address. */
 #define CALIBRATION_BYTES 10
-#define NAME_BYTES 4
 
 #define CALIBRATION_OF(settings) ((uint8_t *)(settings) + offsetof(ws_settings, voltage))
-#define NAME_OF(settings) ((uint8_t *)(settings) + offsetof(ws_settings, meter))
-
-static void copy(uint8_t *out, const uint8_t *in, uint8_t len)
-{
-    uint8_t i;
-
-    for (i = 0; i < len; i++) {
-        out[i] = in[i];
-    }
-}
+#define ADDRESS_OF(settings) ((uint8_t *)(settings) + offsetof(ws_settings, address))
 
 uint8_t ws_command_possible(const ws_settings *settings)
 {
+    const ws_message_address *address = &settings->address;
+
     return settings->suite < WS_SUITES && (settings->interval[0] | settings->interval[1]) != 0 &&
-           (settings->meter[0] | settings->meter[1]) != 0 && settings->address != 0 && settings->collector != 0;
+           (address->meter[0] | address->meter[1]) != 0 && address->own != 0 && address->collector != 0;
 }
 
 int ws_command_provisioned(ws_settings *settings)
@@ -46,7 +39,7 @@ int ws_command_provisioned(ws_settings *settings)
     ws_provision_read(FORMAT, format, 2);
     ws_provision_read(SUITE, &settings->suite, 1);
     ws_provision_read(INTERVAL, settings->interval, 2);
-    ws_provision_read(METER, NAME_OF(settings), NAME_BYTES);
+    ws_provision_read(METER, ADDRESS_OF(settings), sizeof(ws_message_address));
     ws_provision_read(CALIBRATION, CALIBRATION_OF(settings), CALIBRATION_BYTES);
     return ws_message_read_16(format) == 1 && ws_command_possible(settings) ? 0 : -1;
 }
@@ -57,6 +50,23 @@ int ws_command_calibrate(const ws_settings *settings, ws_metering *metering)
                                  (int16_t)ws_message_read_16(settings->phase));
 }
 
+uint16_t ws_command_check(const uint8_t plain[WS_PLAIN])
+{
+    return (uint16_t)~ws_crc32(WS_CRC32_BEGIN, plain, WS_PLAIN);
+}
+
+uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLAIN])
+{
+    const uint32_t m = ws_message_read_32(plain);
+    const uint32_t last = ws_message_read_32(settings->m);
+
+    if (m > last) {
+        return WS_COMMAND_NEW;
+    }
+    return m == last && ws_command_check(plain) == ws_message_read_16(settings->command_check) ? WS_COMMAND_REPEATED
+                                                                                             : WS_COMMAND_STALE;
+}
+
 uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *settings, ws_metering *metering)
 {
     const uint8_t *arguments = plain + WS_COMMAND_ARGUMENTS;
@@ -65,17 +75,17 @@ uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *setting
 
     switch (plain[WS_COMMAND_CODE]) {
     case WS_COMMAND_CONFIGURE:
-        copy(changed.interval, arguments, 2);
+        ws_message_copy(changed.interval, arguments, 2);
         changed.suite = arguments[2];
         break;
     case WS_COMMAND_CALIBRATE:
-        copy(CALIBRATION_OF(&changed), arguments, CALIBRATION_BYTES);
+        ws_message_copy(CALIBRATION_OF(&changed), arguments, CALIBRATION_BYTES);
         if (ws_command_calibrate(&changed, metering) != 0) {
             result = WS_RESULT_RANGE;
         }
         break;
     case WS_COMMAND_REGISTER:
-        copy(NAME_OF(&changed), arguments, NAME_BYTES);
+        ws_message_copy(ADDRESS_OF(&changed), arguments, sizeof(ws_message_address));
         break;
     case WS_COMMAND_READ_STATUS:
         if (arguments[0] > 1) {
@@ -94,7 +104,8 @@ uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *setting
     if (result == WS_RESULT_DONE) {
         *settings = changed;
     }
-    copy(settings->m, plain, 4);
+    ws_message_copy(settings->m, plain, 4);
     settings->result = result;
+    ws_message_write_16(settings->command_check, ws_command_check(plain));
     return result;
 }

@@ -18,6 +18,7 @@
 #define WS_RESULT_DONE 0
 #define WS_RESULT_UNKNOWN 1
 #define WS_RESULT_RANGE 2
+#define WS_RESULT_STALE 3
 
 /* Where the code and the arguments of a command are in its plaintext. */
 #define WS_COMMAND_CODE 4
@@ -33,10 +34,21 @@ uint8_t ws_command_possible(const ws_settings *settings);
 /* Sets the calibration of the settings. Returns as ws_metering_calibrate. */
 int ws_command_calibrate(const ws_settings *settings, ws_metering *metering);
 
-/* Carries a command out upon settings, with its m and its result, as far as it concerns them.
+/* What tells a command from others with its m, which are not carried out: the low 16 bits of CRC-32 (crypto/crc32.h) over it. */
+uint16_t ws_command_check(const uint8_t plain[WS_PLAIN]);
+
+/* How a command stands to the last one that the settings took: later; the same; with a lower m, or with its m and not the same.
+ *
+ * in: plain: of a command, any bytes. */
+#define WS_COMMAND_NEW 0
+#define WS_COMMAND_REPEATED 1
+#define WS_COMMAND_STALE 2
+uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLAIN]);
+
+/* Carries a command out upon settings, with its m, its result and its check, as far as it concerns them.
  *
  * in:     plain: of a command, any bytes. in/out: settings; metering: with a new calibration it begins anew. Returns the
- * result; settings but for m and result, and metering, are as they were where that is not WS_RESULT_DONE. */
+ * result; settings but for these three, and metering, are as they were where that is not WS_RESULT_DONE. */
 uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *settings, ws_metering *metering);
 
 #endif

@@ -16,13 +16,14 @@ uint8_t ws_link_piece_bytes(uint8_t message_bytes)
     return message_bytes / ws_link_pieces(message_bytes);
 }
 
-uint8_t ws_link_begin(uint8_t *packet, uint8_t address, uint16_t meter, const ws_message_header *header, uint8_t index)
+uint8_t ws_link_begin(uint8_t *packet, const ws_message_address *address, const ws_message_header *header, uint8_t index)
 {
     const uint8_t bytes = ws_message_bytes(header->kind, header->suite);
 
-    packet[0] = address;
+    packet[0] = address->collector;
     packet[1] = (uint8_t)(header->kind << 6 | header->suite << 3 | (first(ws_link_pieces(bytes)) + index));
-    ws_message_write_16(packet + 2, meter);
+    packet[2] = address->meter[0];
+    packet[3] = address->meter[1];
     packet[4] = (uint8_t)header->number;
     return ws_link_piece_bytes(bytes);
 }

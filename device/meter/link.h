@@ -36,9 +36,9 @@ uint8_t ws_link_piece_bytes(uint8_t message_bytes);
 
 /* Writes the header of a packet. Returns the bytes of the piece, which is to follow it at packet + WS_LINK_HEADER.
  *
- * in: address: of who is to hear it. meter: its name. header: of the message. index: of the piece, below ws_link_pieces.
- * out: packet. */
-uint8_t ws_link_begin(uint8_t *packet, uint8_t address, uint16_t meter, const ws_message_header *header, uint8_t index);
+ * in: address: of the meter, that of who is to hear it within. header: of the message. index: of the piece, below
+ * ws_link_pieces. out: packet. */
+uint8_t ws_link_begin(uint8_t *packet, const ws_message_address *address, const ws_message_header *header, uint8_t index);
 
 /* Reads the header of a packet: len bytes, any, of any length. Returns 0, or -1 where it is none of the protocol's, piece
  * untouched. The radio address is not looked at: the radio has done so. */

@@ -14,7 +14,11 @@
 #define PRIVATE_KEY 80
 #define COLLECTOR_KEY 112
 
-#define CONTEXT 16
+/* A context: where the two keys are named in it, by so many of their bytes, and how long it is. */
+#define SENDER 8
+#define RECIPIENT 16
+#define KEY_NAME 8
+#define CONTEXT 24
 #define NONCE 12
 #define TAG 16
 
@@ -40,7 +44,7 @@ void ws_message_write_32(uint8_t *out, uint32_t value)
     ws_message_write_16(out + 2, (uint16_t)value);
 }
 
-static void copy(uint8_t *out, const uint8_t *in, uint8_t len)
+void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len)
 {
     uint8_t i;
 
@@ -95,8 +99,12 @@ static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, con
         ws_provision_read(KEY_128, secrets.key, 16);
     }
     write_origin(header, secrets.nonce);
-    ws_message_write_32(secrets.nonce + 4, 0);
-    copy(secrets.nonce + 8, message, 4);
+    if (header->kind == WS_KIND_ANSWER) {
+        ws_message_copy(secrets.nonce + 4, (const uint8_t *)header->address, sizeof *header->address);
+    } else {
+        ws_message_write_32(secrets.nonce + 4, 0);
+    }
+    ws_message_copy(secrets.nonce + 8, message, 4);
     if (sealed != 0) {
         result = ws_aes_gcm_seal(secrets.key, words, secrets.nonce, 0, 0, in, len, sealed + 4, sealed + 4 + len);
     } else {
@@ -106,20 +114,22 @@ static WS_NOINLINE int gcm(const ws_message_header *header, uint8_t *sealed, con
     return result;
 }
 
-/* What ECIES needs, in a frame that is wiped: a key of 64 bytes, or of 32; the context; and behind that key128, which is
- * authenticated with it, or with ECDSA the other key. */
-#define CONTEXT_AT 64
-#define BEHIND_AT (CONTEXT_AT + CONTEXT)
-#define CURVE_SECRETS (BEHIND_AT + 32)
+/* What ECIES needs, in a frame that is wiped: the context; behind it key128, which is authenticated with it, or with ECDSA a key of
+ * 32 bytes; and another key, of 64 bytes or of 32. */
+#define BEHIND_AT CONTEXT
+#define KEY_AT (BEHIND_AT + 32)
+#define CURVE_SECRETS (KEY_AT + 64)
 
-static void write_context(const ws_message_header *header, uint8_t recipient_at, uint8_t context[CONTEXT])
+/* own_at: where the meter's key is named: SENDER or RECIPIENT; the collector's is at the other. */
+static void write_context(const ws_message_header *header, uint8_t own_at, uint8_t context[CONTEXT])
 {
     context[0] = 'W';
     context[1] = 'S';
     context[2] = 'M';
-    context[3] = '1';
+    context[3] = '2';
     write_origin(header, context + 4);
-    ws_provision_read(recipient_at, context + 8, 8);
+    ws_provision_read(OWN_PUBLIC_KEY, context + own_at, KEY_NAME);
+    ws_provision_read(COLLECTOR_KEY, context + (SENDER + RECIPIENT - own_at), KEY_NAME);
 }
 
 /* Seals plain, to sealed, or opens message, to out; the other two are null pointers. Returns as ws_ecies_... */
@@ -127,30 +137,31 @@ static WS_NOINLINE int curve(const ws_message_header *header, ws_drbg *random, c
                              const uint8_t *message, uint8_t *out)
 {
     uint8_t secrets[CURVE_SECRETS];
-    uint8_t *const context = secrets + CONTEXT_AT;
+    uint8_t *const context = secrets;
     uint8_t *const behind = secrets + BEHIND_AT;
+    uint8_t *const key = secrets + KEY_AT;
     const uint8_t signs = header->suite == WS_SUITE_ECIES_ECDSA;
     int result;
 
-    write_context(header, sealed != 0 ? COLLECTOR_KEY : OWN_PUBLIC_KEY, context);
+    write_context(header, sealed != 0 ? SENDER : RECIPIENT, context);
     if (signs || sealed != 0) {
-        ws_provision_read(COLLECTOR_KEY, secrets, 64);
+        ws_provision_read(COLLECTOR_KEY, key, 64);
     } else {
-        ws_provision_read(PRIVATE_KEY, secrets, 32);
+        ws_provision_read(PRIVATE_KEY, key, 32);
     }
     if (signs) {
         ws_provision_read(PRIVATE_KEY, behind, 32);
         if (sealed != 0) {
-            result = ws_ecies_ecdsa_seal(random, secrets, behind, context, CONTEXT, plain, WS_PLAIN, sealed);
+            result = ws_ecies_ecdsa_seal(random, key, behind, context, CONTEXT, plain, WS_PLAIN, sealed);
         } else {
-            result = ws_ecies_ecdsa_open(behind, secrets, context, CONTEXT, message, WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD, out);
+            result = ws_ecies_ecdsa_open(behind, key, context, CONTEXT, message, WS_PLAIN + WS_ECIES_ECDSA_OVERHEAD, out);
         }
     } else {
         ws_provision_read(KEY_128, behind, 16);
         if (sealed != 0) {
-            result = ws_ecies_seal(random, secrets, context, CONTEXT + 16, plain, WS_PLAIN, sealed);
+            result = ws_ecies_seal(random, key, context, CONTEXT + 16, plain, WS_PLAIN, sealed);
         } else {
-            result = ws_ecies_open(secrets, context, CONTEXT + 16, message, WS_PLAIN + WS_ECIES_OVERHEAD, out);
+            result = ws_ecies_open(key, context, CONTEXT + 16, message, WS_PLAIN + WS_ECIES_OVERHEAD, out);
         }
     }
     ws_wipe(secrets, sizeof secrets);
@@ -166,7 +177,7 @@ uint8_t ws_message_prepare(const ws_message_header *header, ws_drbg *random, con
         return 0;
     }
     if (bytes == WS_PLAIN) {
-        copy(message, plain, WS_PLAIN);
+        ws_message_copy(message, plain, WS_PLAIN);
     } else if (bytes == 4 + WS_PLAIN + TAG) {
         ws_message_write_32(message, header->number);
         result = gcm(header, message, message, plain, 0, WS_PLAIN);
@@ -185,7 +196,7 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
         return -1;
     }
     if (bytes == WS_PLAIN) {
-        copy(plain, message, WS_PLAIN);
+        ws_message_copy(plain, message, WS_PLAIN);
     } else if (bytes == 4 + WS_PLAIN + TAG) {
         result = gcm(header, 0, message, 0, plain, WS_PLAIN);
         /* The number is authentic in both places, as part of the nonce and of the plaintext. */

@@ -1,7 +1,7 @@
 /* Messages of the meter's protocol (docs/protocol.md): how they are sealed and opened.
  *
  * Keys come from provision.h as they are needed, and are wiped from the frames. Times depend on no secret; whether a message
- * was accepted shows. Stack: with ECIES and ECDSA 112 bytes beside the frames and what crypto/ecies_ecdsa.h needs.
+ * was accepted shows. Stack: with ECIES and ECDSA 120 bytes beside the frames and what crypto/ecies_ecdsa.h needs.
  *
  * For whoever measures: ws_message_prepare is all from raw data to a message that is ready to be cut into packets, and
  * ws_message_unpack all from a message to its plaintext. */
@@ -27,12 +27,23 @@
 #define WS_PLAIN 16
 #define WS_MESSAGE_MAX 144
 
+/* Where a meter is, as it was registered last: the protocol's *address*, byte by byte. */
+typedef struct {
+    /* The meter's name. */
+    uint8_t meter[2];
+    /* Radio addresses: the meter's own, the collector's. */
+    uint8_t own;
+    uint8_t collector;
+} ws_message_address;
+
 /* What a message is, beside its contents and its meter: that is the one that was provisioned. */
 typedef struct {
     uint8_t kind;
     uint8_t suite;
     /* n of reports, answers and acknowledgements, m of commands. */
     uint32_t number;
+    /* The meter's; looked at for answers alone. */
+    const ws_message_address *address;
 } ws_message_header;
 
 /* Bytes of a message: 4, 16, 20, 36, 112 or 144; 0 for a kind or suite that there is not. */
@@ -57,6 +68,9 @@ int ws_message_unpack(ws_message_header *header, const uint8_t *message, uint8_t
 
 /* Whether message, ws_message_bytes of any bytes, acknowledges the report of this header: 0, or -1. */
 int ws_message_acknowledges(const ws_message_header *report, const uint8_t *message);
+
+/* Copies len bytes. in, out: they do not overlap. */
+void ws_message_copy(uint8_t *out, const uint8_t *in, uint8_t len);
 
 /* Numbers in messages: big-endian. */
 uint16_t ws_message_read_16(const uint8_t *in);

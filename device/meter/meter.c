@@ -55,14 +55,25 @@ static uint8_t later(uint32_t a, uint32_t b)
     return (int32_t)(a - b) > 0;
 }
 
+/* 255 is 255 or more. */
+static WS_NOINLINE uint8_t to_byte(uint16_t count)
+{
+    return count > UINT8_MAX ? UINT8_MAX : (uint8_t)count;
+}
+
 static uint16_t own_name(const ws_meter *meter)
 {
-    return ws_message_read_16(meter->settings.meter);
+    return ws_message_read_16(meter->settings.address.meter);
 }
 
 static uint32_t time_now(const ws_meter *meter)
 {
     return meter->time_base + ws_clock_seconds();
+}
+
+static WS_NOINLINE void refuse(ws_meter *meter)
+{
+    meter->status->refused++;
 }
 
 static void radio_failed(ws_meter *meter)
@@ -78,7 +89,7 @@ static uint8_t radio_ready(ws_meter *meter)
         uint8_t setting[2];
 
         ws_provision_read(CHANNEL, setting, 2);
-        meter->radio_ready = ws_radio_start(meter->settings.address, setting[0], setting[1]) == 0;
+        meter->radio_ready = ws_radio_start(meter->settings.address.own, setting[0], setting[1]) == 0;
         if (!meter->radio_ready) {
             meter->status->radio_faults++;
         }
@@ -186,7 +197,7 @@ static uint8_t report(ws_meter *meter, uint8_t type, uint8_t plain[WS_PLAIN])
     meter->assembly.have = 0;
     ws_message_write_32(plain, header.number);
     plain[4] = meter->time_is_set ? type : type | TIME_NOT_SET;
-    plain[5] = meter->status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)meter->status->lost;
+    plain[5] = to_byte(meter->status->lost);
     bytes = ws_message_prepare(&header, &meter->random, plain, meter->buffer + WS_JOURNAL_MESSAGE);
     ws_wipe(plain, WS_PLAIN);
     if (bytes == 0) {
@@ -251,7 +262,7 @@ static WS_NOINLINE uint8_t send_pieces(ws_meter *meter, uint8_t len)
     uint8_t left;
 
     for (left = pieces; left != 0; left--) {
-        uint8_t bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), &meter->sending, index);
+        uint8_t bytes = ws_link_begin(packet, &meter->settings.address, &meter->sending, index);
 
         ws_journal_read(&meter->journal, (uint8_t)(index * bytes), packet + WS_LINK_HEADER, bytes);
         if (ws_radio_send(packet, (uint8_t)(WS_LINK_HEADER + bytes)) != 0) {
@@ -358,7 +369,7 @@ static uint8_t command_came(ws_meter *meter, const ws_link_piece *piece, const u
             return HEARD_NOTHING;
         }
     }
-    meter->status->refused++;
+    refuse(meter);
     return HEARD_NOTHING;
 }
 
@@ -381,7 +392,7 @@ static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t pl
     if (len <= 0) {
         return HEARD_NOTHING;
     }
-    if (ws_link_read(packet, (uint8_t)len, &piece) == 0 && packet[0] == meter->settings.address &&
+    if (ws_link_read(packet, (uint8_t)len, &piece) == 0 && packet[0] == meter->settings.address.own &&
         piece.meter == own_name(meter)) {
         if (piece.kind == WS_KIND_COMMAND) {
             return command_came(meter, &piece, packet + WS_LINK_HEADER, plain);
@@ -390,7 +401,7 @@ static WS_NOINLINE uint8_t listen(ws_meter *meter, uint32_t deadline, uint8_t pl
             return HEARD_NOTHING;
         }
     }
-    meter->status->refused++;
+    refuse(meter);
     return HEARD_NOTHING;
 }
 
@@ -400,26 +411,24 @@ static void write_status(const ws_meter *meter, uint8_t page, uint8_t *out)
     const struct ws_meter_status *status = meter->status;
 
     if (page == 0) {
-        const uint16_t untouched = ws_stack_untouched() / 4;
-
         ws_message_write_32(out, time_now(meter));
         out[4] = meter->settings.suite;
         out[5] = meter->settings.interval[0];
         out[6] = meter->settings.interval[1];
         out[7] = meter->journal.count;
         ws_message_write_16(out + 8, status->starts);
-        out[10] = untouched > UINT8_MAX ? UINT8_MAX : (uint8_t)untouched;
+        out[10] = to_byte(ws_stack_untouched() / 4);
     } else {
         ws_message_write_32(out, status->energy);
         ws_message_write_16(out + 4, status->voltage);
         ws_message_write_16(out + 6, status->current);
         ws_message_write_16(out + 8, status->refused);
-        out[10] = status->lost > UINT8_MAX ? UINT8_MAX : (uint8_t)status->lost;
+        out[10] = to_byte(status->lost);
     }
 }
 
-/* Answers the last command, whose plaintext this is. */
-static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN])
+/* Answers a command: the last one, or WS_RESULT_STALE. */
+static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN], uint8_t result)
 {
     uint8_t packet[WS_RADIO_PACKET];
     uint8_t plain[WS_PLAIN];
@@ -428,18 +437,24 @@ static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN])
     uint8_t i;
 
     header.kind = WS_KIND_ANSWER;
+    header.address = &meter->settings.address;
     header.suite = meter->settings.suite;
+    if (header.suite == WS_SUITE_NONE && command[WS_COMMAND_CODE] == WS_COMMAND_CONFIGURE) {
+        /* The collector takes a change to none from what is authentic alone. */
+        header.suite = WS_SUITE_AES128_GCM;
+    }
     if (take_number(meter, &header.number) != 0) {
         return;
     }
-    for (i = 0; i < 4; i++) {
-        plain[i] = command[i];
-    }
-    plain[4] = meter->settings.result;
     for (i = 5; i < WS_PLAIN; i++) {
         plain[i] = 0;
     }
-    if (command[WS_COMMAND_CODE] == WS_COMMAND_READ_STATUS && plain[4] == WS_RESULT_DONE) {
+    ws_message_copy(plain, command, 4);
+    plain[4] = result;
+    if (result == WS_RESULT_STALE) {
+        ws_message_copy(plain + 5, meter->settings.m, 4);
+    }
+    if (command[WS_COMMAND_CODE] == WS_COMMAND_READ_STATUS && result == WS_RESULT_DONE) {
         write_status(meter, command[WS_COMMAND_ARGUMENTS], plain + 5);
     }
     bytes = ws_message_prepare(&header, 0, plain, packet + WS_LINK_HEADER);
@@ -448,7 +463,7 @@ static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN])
         return;
     }
     meter->status->number = header.number;
-    bytes = ws_link_begin(packet, meter->settings.collector, own_name(meter), &header, 0);
+    bytes = ws_link_begin(packet, header.address, &header, 0);
     if (radio_ready(meter) && ws_radio_send(packet, (uint8_t)(WS_LINK_HEADER + bytes)) != 0) {
         radio_failed(meter);
     }
@@ -457,10 +472,11 @@ static WS_NOINLINE void answer(ws_meter *meter, const uint8_t command[WS_PLAIN])
 /* Carries out a command that is new. Returns whether it may be answered. */
 static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t heard_s)
 {
-    const uint8_t address = meter->settings.address;
+    const uint8_t address = meter->settings.address.own;
     uint8_t result = ws_command_carry_out(plain, &meter->settings, &meter->metering);
 
-    if (ws_settings_keep(&meter->settings) != 0) {
+    /* To read status twice does no harm: after a start its m may come again. */
+    if (plain[WS_COMMAND_CODE] != WS_COMMAND_READ_STATUS && ws_settings_keep(&meter->settings) != 0) {
         meter->status->faults |= WS_METER_NO_SETTINGS;
         return 0;
     }
@@ -482,7 +498,7 @@ static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLA
             break;
         }
     }
-    if (meter->settings.address != address) {
+    if (meter->settings.address.own != address) {
         meter->radio_ready = 0;
     }
     return 1;
@@ -491,26 +507,26 @@ static WS_NOINLINE uint8_t carry_out(ws_meter *meter, const uint8_t plain[WS_PLA
 /* A command came that is authentic. */
 static void command(ws_meter *meter, const uint8_t plain[WS_PLAIN], uint32_t heard_s)
 {
-    const uint32_t m = ws_message_read_32(plain);
-    const uint32_t last = ws_message_read_32(meter->settings.m);
+    const uint8_t order = ws_command_order(&meter->settings, plain);
 
-    /* Who replays the last command all the time cannot have numbers used up, and with them the EEPROM, for more than one answer a
-     * second. */
-    if (m < last || (m == last && heard_s == meter->answered_s)) {
-        meter->status->refused++;
+    /* Who replays commands all the time cannot have numbers used up, and with them the EEPROM, for more than one answer a second. */
+    if (order != WS_COMMAND_NEW && heard_s == meter->answered_s) {
+        refuse(meter);
         return;
     }
     meter->answered_s = heard_s;
-    if (m == last) {
+    if (order == WS_COMMAND_STALE) {
+        refuse(meter);
+        answer(meter, plain, WS_RESULT_STALE);
+        return;
+    }
+    if (order == WS_COMMAND_REPEATED) {
         meter->status->repeated++;
-        answer(meter, plain);
+    } else if (!carry_out(meter, plain, heard_s)) {
         return;
     }
-    if (!carry_out(meter, plain, heard_s)) {
-        return;
-    }
-    answer(meter, plain);
-    if (plain[WS_COMMAND_CODE] == WS_COMMAND_REBOOT) {
+    answer(meter, plain, meter->settings.result);
+    if (order == WS_COMMAND_NEW && plain[WS_COMMAND_CODE] == WS_COMMAND_REBOOT) {
         ws_journal_append(&meter->journal);
         while (ws_eeprom_busy()) {
             ws_clock_sleep(ws_clock_ticks() + POLL, 0);
@@ -530,7 +546,7 @@ static uint8_t open_command(ws_meter *meter, uint8_t plain[WS_PLAIN])
     if (ws_message_unpack(&header, meter->buffer, plain) == 0 && (uint8_t)header.number == meter->assembly.low) {
         return 1;
     }
-    meter->status->refused++;
+    refuse(meter);
     return 0;
 }
 

@@ -1,6 +1,5 @@
 #include "settings.h"
 
-#include "message.h"
 #include "record.h"
 
 #include "../drivers/eeprom.h"

@@ -8,6 +8,8 @@
 #ifndef WS_METER_SETTINGS_H
 #define WS_METER_SETTINGS_H
 
+#include "message.h"
+
 #include <stdint.h>
 
 #define WS_SETTINGS_AT 156
@@ -17,18 +19,17 @@
 typedef struct {
     /* The implementation's. */
     uint8_t generation[4];
-    /* The last command, and the result byte of its answer. */
+    /* Of the last command, and the result byte of its answer. */
     uint8_t m[4];
     uint8_t result;
     uint8_t suite;
     uint8_t interval[2];
-    uint8_t meter[2];
-    uint8_t address;
-    uint8_t collector;
+    ws_message_address address;
     uint8_t voltage[4];
     uint8_t current[4];
     uint8_t phase[2];
-    uint8_t zero[2];
+    /* ws_command_check of the last command. */
+    uint8_t command_check[2];
     /* The implementation's. */
     uint8_t check[4];
     uint16_t at;

@@ -6,6 +6,7 @@ mod asks;
 mod begin;
 mod clock;
 mod known;
+mod numbers;
 mod orders;
 mod thread;
 mod verify;
@@ -93,6 +94,11 @@ pub enum LinkError {
     /// The name is another meter's.
     #[error("the name {0} is another meter's on this channel, or 0, which is nobody; choose another")]
     NameTaken(MeterId),
+    /// To seal nothing.
+    #[error(
+        "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
+    )]
+    SealRequired,
     /// Too many commands wait.
     #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
     QueueFull(usize),

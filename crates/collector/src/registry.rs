@@ -4,10 +4,12 @@
 //! these files: commands lock the folder while they change it, and the service looks every two seconds ([`Watch`]).
 
 mod file;
+mod issued;
 mod list;
 mod maker;
 mod watch;
 
+pub(crate) use issued::Issued;
 pub use list::ListedMeter;
 pub use maker::Images;
 pub use watch::{Change, Watch};
@@ -179,6 +181,14 @@ impl Registry {
     pub fn load(&self) -> Result<BTreeMap<MeterId, MeterFile>, RegistryError> {
         let names = self.folder.names(METERS)?;
         names.iter().map(|name| self.read(name).map(|file| (file.record.setup.meter, file))).collect()
+    }
+
+    /// What commands may have been sent with the keys.
+    ///
+    /// # Errors
+    /// [`RegistryError`].
+    pub(crate) fn issued(&self) -> Result<Issued, RegistryError> {
+        Issued::read(&self.folder)
     }
 
     /// Sees what changes from `known` on.

@@ -5,7 +5,7 @@ mod watch;
 use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
 use crate::link::{self, Beginning, LinkHandle, Parts};
-use crate::registry::{Registry, RegistryError};
+use crate::registry::{Issued, Registry, RegistryError};
 use crate::store::{Options, Reader, Store, StoreError};
 use crate::writer::{Jobs, WriterHandle};
 use crossbeam_channel::unbounded;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::{mpsc, watch as signal};
-use wire::meter::Policy;
+use wire::meter::{Policy, Suite};
 
 /// What a service is started with.
 #[derive(Clone, Debug)]
@@ -29,8 +29,10 @@ pub struct Config {
     pub udp: Vec<SocketAddr>,
     /// Threads that open what takes curves; 0: one a core.
     pub verifiers: usize,
-    /// How it behaves towards meters.
+    /// How it behaves towards meters; [`Policy::require_sealed`] by what is next.
     pub policy: Policy,
+    /// Whether nothing is taken that is not sealed; `None`: as soon as a meter was provisioned to seal.
+    pub require_sealed: Option<bool>,
     /// Where packets of meters go that are not known here: the concentrator.
     pub strangers: Option<mpsc::Sender<HeardPacket>>,
 }
@@ -46,6 +48,7 @@ impl Config {
             udp: Vec::new(),
             verifiers: 0,
             policy: Policy::default(),
+            require_sealed: None,
             strangers: None,
         }
     }
@@ -118,16 +121,22 @@ impl Running {
         let (keys, db) = (config.keys.clone(), config.db.clone());
         let opened = tokio::task::spawn_blocking(move || open(&config).map(|opened| (config, opened)));
         let (config, opened) = opened.await.map_err(|_| ServiceError::Ended("beginning"))??;
-        let Opened { registry, store, reader, beginning, files } = opened;
+        let Opened { registry, issued, store, reader, beginning, files } = opened;
         tracing::info!(db = %db.display(), keys = %keys.display(), meters = files.len(), "the collector starts");
         let (done_out, done) = unbounded();
         // The link may have ended: then nobody is to be told.
-        let (jobs, store_thread) =
-            Jobs::start(store, move |done| drop(done_out.send(done))).map_err(ServiceError::Thread)?;
+        let (jobs, store_thread) = Jobs::start(store, issued, move |done| drop(done_out.send(done)))
+            .map_err(ServiceError::Thread)?;
         let jobs = Arc::new(jobs);
         let (link, inputs) = LinkHandle::new();
         let verifiers = link::verifiers(config.verifiers);
-        let parts = Parts { jobs: jobs.clone(), done, verifiers, strangers: config.strangers.clone() };
+        let parts = Parts {
+            jobs: jobs.clone(),
+            done,
+            verifiers,
+            seal_by_itself: config.require_sealed.is_none(),
+            strangers: config.strangers.clone(),
+        };
         let (end, ended) = signal::channel(false);
         let threads = Threads {
             link: link::start(beginning, parts, &link, inputs, end).map_err(ServiceError::Thread)?,
@@ -207,6 +216,7 @@ impl Running {
 /// What is on the disk.
 struct Opened {
     registry: Registry,
+    issued: Issued,
     store: Store,
     reader: Reader,
     beginning: Beginning,
@@ -229,7 +239,19 @@ fn open(config: &Config) -> Result<Opened, ServiceError> {
         }
     }
     let records = files.iter().map(|(meter, file)| (*meter, (file.epoch, file.record.clone()))).collect();
+    let issued = registry.issued()?;
+    let seals = |file: &crate::registry::MeterFile| file.record.setup.suite != Suite::None;
+    let require_sealed = config.require_sealed.unwrap_or_else(|| files.values().any(seals));
+    let policy = Policy { require_sealed, ..config.policy };
+    if require_sealed {
+        for meter in files.iter().filter(|(_, file)| !seals(file)).map(|(meter, _)| meter) {
+            tracing::warn!(
+                meter,
+                "it was provisioned to seal nothing, and is not heard before it was told to: start with --require-sealed=false to hear it"
+            );
+        }
+    }
     let identity = registry.identity().clone();
-    let beginning = Beginning::new(&mut store, &reader, identity, config.policy, records)?;
-    Ok(Opened { registry, store, reader, beginning, files })
+    let beginning = Beginning::new((&mut store, &reader), identity, policy, records, &issued)?;
+    Ok(Opened { registry, issued, store, reader, beginning, files })
 }

@@ -3,6 +3,7 @@
 //! The link's writes are of an era. After a transaction that failed, what the link gave before it knew of that fails, too, so that
 //! nothing overtakes what has to be tried again.
 
+use crate::registry::Issued;
 use crate::store::{Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::sync::Arc;
@@ -108,17 +109,19 @@ impl WriterHandle {
 }
 
 impl<T: Send + 'static> Jobs<T> {
-    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`]. done: hears of the link's writes.
+    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`]. issued: is written before the states that it has to
+    /// cover. done: hears of the link's writes.
     ///
     /// # Errors
     /// Where the system gives no thread.
     pub(crate) fn start(
         store: Store,
+        issued: Issued,
         done: impl Fn(Done<T>) + Send + 'static,
     ) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
-        let thread = Thread { store, jobs: jobs_in, done, counts: counts.clone(), era: 0 };
+        let thread = Thread { store, issued, jobs: jobs_in, done, counts: counts.clone(), era: 0 };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
         Ok((Jobs { jobs, counts }, thread))
     }
@@ -154,6 +157,7 @@ impl<T: Send + 'static> Jobs<T> {
 
 struct Thread<T, F> {
     store: Store,
+    issued: Issued,
     jobs: Receiver<Job<T>>,
     done: F,
     counts: Arc<Counts>,
@@ -216,7 +220,7 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
             return stop;
         }
         let start = Instant::now();
-        let committed = self.store.commit(writes);
+        let committed = self.cover(&writes).and_then(|()| self.store.commit(writes));
         self.counts.commits.fetch_add(1, Ordering::Relaxed);
         self.counts.commits_us.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
         match committed {
@@ -236,6 +240,15 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
             }
         }
         stop
+    }
+
+    /// What these writes say of commands is durable beside the keys before it is in the database.
+    fn cover(&mut self, writes: &[Write]) -> Result<(), StoreError> {
+        let states = writes.iter().filter_map(|write| match write {
+            Write::State { epoch, state } => Some((*epoch, &**state)),
+            _ => None,
+        });
+        self.issued.cover(states).map_err(|error| StoreError::Keys(error.to_string()))
     }
 
     fn tell(&self, parts: Vec<(usize, To<T>)>, written: Vec<Written>) {

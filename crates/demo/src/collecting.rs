@@ -41,7 +41,9 @@ impl Collecting for InVirtualTime {
     fn hear(&mut self, packet: &[u8], now_ns: u64) {
         let transmission = match self.collector.hear(packet, BEGINS_MS + now_ns / 1_000_000) {
             Heard::Report(report) => self.collector.stored(report.meter, report.report.n).ok(),
-            Heard::Again(acknowledgement) => Some(acknowledgement),
+            Heard::Duplicate(acknowledgement) => Some(acknowledgement),
+            // It was never begun anew, and nobody writes the meters' memories.
+            Heard::Known(_) | Heard::NumberReused(_) | Heard::NumberTooLow { .. } => None,
             Heard::Busy | Heard::Answer(_) | Heard::Piece | Heard::Refused(_) => None,
         };
         self.to_send.extend(transmission.map(|transmission| transmission.packets));

@@ -160,7 +160,7 @@ impl Rig {
                 let answer = self.collector.stored(report.meter, report.report.n).expect("as it came");
                 self.send(&answer);
             }
-            Heard::Again(answer) => self.send(&answer),
+            Heard::Duplicate(answer) => self.send(&answer),
             Heard::Answer(_) => self.answers += 1,
             Heard::Piece => {}
             other => panic!("{other:?}"),

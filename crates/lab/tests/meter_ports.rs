@@ -188,10 +188,11 @@ impl Rig {
                     self.send(acknowledgement);
                     self.accepted.push(*accepted);
                 }
-                Heard::Again(acknowledgement) => self.send(acknowledgement),
+                Heard::Duplicate(acknowledgement) => self.send(acknowledgement),
                 Heard::Answer(answered) => self.answered.push(*answered),
                 Heard::Piece | Heard::Busy => {}
                 Heard::Refused(refusal) => panic!("refused: {}", refusal.name()),
+                other => panic!("no memory went back here: {other:?}"),
             }
         }
         for due in self.collector.due(now_ms, &mut self.rng) {

@@ -18,9 +18,8 @@ pub(crate) fn provision_read(at: usize, out: &mut [u8]) {
     out.copy_from_slice(&PROVISION.get()[at..at + out.len()]);
 }
 
-/// `ws_message_header`.
+/// `ws_message_header`, but for the address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
 pub struct Header {
     /// 0 report, 1 answer, 2 acknowledgement, 3 command.
     pub kind: u8,
@@ -28,6 +27,39 @@ pub struct Header {
     pub suite: u8,
     /// n or m.
     pub number: u32,
+}
+
+/// `ws_message_address`: the protocol's *address*.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Address {
+    /// The meter's name.
+    pub meter: [u8; 2],
+    /// The meter's radio address.
+    pub own: u8,
+    /// The collector's.
+    pub collector: u8,
+}
+
+/// `ws_message_header`.
+#[repr(C)]
+struct AddressedHeader {
+    kind: u8,
+    suite: u8,
+    number: u32,
+    address: *const Address,
+}
+
+impl Header {
+    /// The header as C has it, of a meter that is at `address`.
+    fn at(&self, address: &Address) -> AddressedHeader {
+        AddressedHeader { kind: self.kind, suite: self.suite, number: self.number, address }
+    }
+
+    /// The same of a message that says nothing of the address.
+    fn anywhere(&self) -> AddressedHeader {
+        AddressedHeader { address: ptr::null(), ..self.at(&Address::default()) }
+    }
 }
 
 /// `ws_link_piece`.
@@ -58,7 +90,7 @@ pub struct Assembly {
 }
 
 mod c {
-    use super::{Header, Piece, c_int};
+    use super::{Address, AddressedHeader as Header, Piece, c_int};
 
     unsafe extern "C" {
         pub fn ws_message_bytes(kind: u8, suite: u8) -> u8;
@@ -72,8 +104,7 @@ mod c {
         pub fn ws_message_acknowledges(report: *const Header, message: *const u8) -> c_int;
         pub fn ws_link_begin(
             packet: *mut u8,
-            address: u8,
-            meter: u16,
+            address: *const Address,
             header: *const Header,
             index: u8,
         ) -> u8;
@@ -94,16 +125,18 @@ pub fn message_bytes(kind: u8, suite: u8) -> usize {
     usize::from(unsafe { c::ws_message_bytes(kind, suite) })
 }
 
-/// `ws_message_prepare` of what needs no random numbers; `None` where it refuses.
+/// `ws_message_prepare` of what needs no random numbers, by a meter that is at `address`; `None` where it refuses.
 ///
 /// # Panics
 /// Panics for a report with curves, which needs some.
 #[must_use]
-pub fn prepare(header: &Header, plain: &[u8; 16]) -> Option<Vec<u8>> {
+pub fn prepare(header: &Header, address: &Address, plain: &[u8; 16]) -> Option<Vec<u8>> {
     assert!(header.kind != 0 || header.suite < 3, "a report that needs random numbers");
     let mut message = vec![0; 144];
+    let header = header.at(address);
     // SAFETY: plain and message have as many bytes as the header says, and nothing is drawn.
-    let len = unsafe { c::ws_message_prepare(header, ptr::null_mut(), plain.as_ptr(), message.as_mut_ptr()) };
+    let len =
+        unsafe { c::ws_message_prepare(&header, ptr::null_mut(), plain.as_ptr(), message.as_mut_ptr()) };
     message.truncate(usize::from(len));
     (len > 0).then_some(message)
 }
@@ -115,7 +148,7 @@ pub fn prepare(header: &Header, plain: &[u8; 16]) -> Option<Vec<u8>> {
 #[must_use]
 pub fn unpack(suite: u8, message: &[u8]) -> Option<(u32, [u8; 16])> {
     assert_eq!(message.len(), message_bytes(3, suite));
-    let (mut header, mut plain) = (Header { kind: 3, suite, number: 0 }, [0; 16]);
+    let (mut header, mut plain) = (Header { kind: 3, suite, number: 0 }.anywhere(), [0; 16]);
     // SAFETY: message has the bytes, as was just seen.
     let result = unsafe { c::ws_message_unpack(&mut header, message.as_ptr(), plain.as_mut_ptr()) };
     (result == 0).then_some((header.number, plain))
@@ -129,22 +162,25 @@ pub fn unpack(suite: u8, message: &[u8]) -> Option<(u32, [u8; 16])> {
 pub fn acknowledges(report: &Header, message: &[u8]) -> bool {
     assert_eq!(message.len(), message_bytes(2, report.suite));
     // SAFETY: message has the bytes, as was just seen.
-    unsafe { c::ws_message_acknowledges(report, message.as_ptr()) == 0 }
+    unsafe { c::ws_message_acknowledges(&report.anywhere(), message.as_ptr()) == 0 }
 }
 
-/// The packets of a message, by `ws_link_begin`.
+/// The packets of a message to `to`, by `ws_link_begin`.
 ///
 /// # Panics
 /// Panics where the message is shorter than its header says.
 #[must_use]
-pub fn packets(address: u8, meter: u16, header: &Header, message: &[u8]) -> Vec<Vec<u8>> {
+pub fn packets(to: u8, meter: u16, header: &Header, message: &[u8]) -> Vec<Vec<u8>> {
+    // What ws_link_begin takes for whom a packet is to is the collector.
+    let address = Address { meter: meter.to_be_bytes(), own: 0, collector: to };
+    let header = header.anywhere();
     let mut packets = Vec::new();
     let mut left = message;
     while !left.is_empty() {
         let mut packet = vec![0; 5];
         let index = packets.len() as u8;
         // SAFETY: it writes a header of 5 bytes.
-        let bytes = unsafe { c::ws_link_begin(packet.as_mut_ptr(), address, meter, header, index) };
+        let bytes = unsafe { c::ws_link_begin(packet.as_mut_ptr(), &address, &header, index) };
         let (piece, rest) = left.split_at(usize::from(bytes));
         packet.extend(piece);
         packets.push(packet);

@@ -86,7 +86,7 @@ impl Gateway {
                     self.send(&stored.expect("a report that it has"));
                     self.reports.push(*report);
                 }
-                Heard::Again(acknowledgement) => self.send(&acknowledgement),
+                Heard::Duplicate(acknowledgement) => self.send(&acknowledgement),
                 Heard::Answer(answer) => self.answers.push(*answer),
                 Heard::Piece => {}
                 heard => panic!("{heard:?}"),

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// Where the records lie.
 const AT: usize = 156;
-/// Bytes of the record that commands change: m to phase.
-const CHANGED: Range<usize> = 4..26;
+/// Bytes of the record that commands change: m to the check of the last command.
+const CHANGED: Range<usize> = 4..28;
 
 const TORN: [Torn; 5] = [Torn::Old, Torn::New, Torn::Value(0x00), Torn::Value(0xff), Torn::Unstable];
 
@@ -23,7 +23,7 @@ fn change(settings: &mut [u8; 32], m: u32) {
     settings[4..8].copy_from_slice(&m.to_be_bytes());
 }
 
-/// The first settings, with m = 0, as `docs/protocol.md` has them: generation, the settings, two zeros, CRC-32 of "WSS1" and those.
+/// The first settings, with m = 0, as `docs/protocol.md` has them: generation, the settings, CRC-32 of "WSS1" and those.
 fn provision(seed: u64) {
     let mut record = [0; 32];
     record[3] = 1;

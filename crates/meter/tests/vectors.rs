@@ -2,7 +2,7 @@
 //! sealed with an ephemeral key of the meter's own choice is not among them: whole meters send it to `wire` (`link`), which opens
 //! the file's.
 
-use meter::message::{Assembly, Header, acknowledges, packets, prepare, provision, read, unpack};
+use meter::message::{Address, Assembly, Header, acknowledges, packets, prepare, provision, read, unpack};
 use vectors::{MeterMessageCase, meter_protocol};
 
 const REPORT: u8 = 0;
@@ -18,16 +18,21 @@ fn header(case: &MeterMessageCase) -> Header {
 fn what_the_meter_seals_has_the_same_bytes() {
     let (keys, cases) = meter_protocol();
     provision(&keys.flash);
+    let address = Address {
+        meter: keys.name.to_be_bytes(),
+        own: keys.meter_address,
+        collector: keys.collector_address,
+    };
     let mut sealed = 0;
     for case in cases.iter().filter(|case| case.kind <= ANSWER && case.ephemeral.is_none()) {
         let plain = case.plaintext.expect("reports and answers have one");
-        let message = prepare(&header(case), &plain).expect("it has all that it needs");
+        let message = prepare(&header(case), &address, &plain).expect("it has all that it needs");
         assert_eq!(message, case.message, "{case:?}");
         assert_eq!(packets(keys.collector_address, keys.name, &header(case), &message), case.packets);
         sealed += 1;
     }
-    // Three reports in three suites, four answers in five.
-    assert_eq!(sealed, 29);
+    // Three reports in three suites, five answers in five; and to a configure with `none`.
+    assert_eq!(sealed, 35);
 }
 
 #[test]

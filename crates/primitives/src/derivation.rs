@@ -30,7 +30,8 @@ mod c {
         pub fn ws_hmac_sha1_update(ctx: *mut HmacSha1Context, input: *const u8, len: usize);
         pub fn ws_hmac_sha1_final(ctx: *mut HmacSha1Context, mac: *mut u8);
         pub fn ws_hmac_sha1(key: *const u8, key_len: usize, input: *const u8, len: usize, mac: *mut u8);
-        pub fn ws_x963_kdf(z: *const u8, z_len: usize, info: *const u8, info_len: usize, output: *mut u8, len: usize);
+        pub fn ws_x963_kdf(z: *const u8, z_len: usize, info: *const u8, info_len: usize, more: *const u8,
+                           more_len: usize, output: *mut u8, len: usize);
         pub fn ws_hkdf_sha256(salt: *const u8, salt_len: usize, ikm: *const u8, ikm_len: usize, info: *const u8,
                               info_len: usize, output: *mut u8, len: usize) -> c_int;
     }
@@ -84,12 +85,21 @@ pub fn hmac_sha256_parts<'a>(key: &[u8], parts: impl IntoIterator<Item = &'a [u8
     (mac, wiped && context.outer == [0; 8])
 }
 
-/// `ws_x963_kdf`: `len` bytes.
+/// `ws_x963_kdf`, SharedInfo in its two parts: `len` bytes.
 #[must_use]
-pub fn x963_kdf(z: &[u8], info: &[u8], len: usize) -> Vec<u8> {
+pub fn x963_kdf(z: &[u8], [info, more]: [&[u8]; 2], len: usize) -> Vec<u8> {
     let mut output = vec![0xa5; len];
     unsafe {
-        c::ws_x963_kdf(z.as_ptr(), z.len(), info.as_ptr(), info.len(), output.as_mut_ptr(), len);
+        c::ws_x963_kdf(
+            z.as_ptr(),
+            z.len(),
+            info.as_ptr(),
+            info.len(),
+            more.as_ptr(),
+            more.len(),
+            output.as_mut_ptr(),
+            len,
+        );
     }
     output
 }

@@ -53,9 +53,9 @@ fn generator(random: &mut fastrand::Rng) -> Drbg {
     drbg
 }
 
-/// Decrypts a packet without its end: the recipient's side of SEC 1 section 5.1.4. Gives the plaintext and the 48 bytes of
-/// the key derivation.
-fn reference_open(form: Form, recipient: &Pair, sealed: &[u8]) -> (Vec<u8>, [u8; 48]) {
+/// Decrypts a packet without its end: the recipient's side of SEC 1 section 5.1.4. SharedInfo is the ephemeral key as sent, and
+/// `info` behind it. Gives the plaintext and the 48 bytes of the key derivation.
+fn reference_open(form: Form, recipient: &Pair, info: &[u8], sealed: &[u8]) -> (Vec<u8>, [u8; 48]) {
     let (ephemeral, ciphertext) = sealed.split_at(form.ephemeral());
     let encoded = match form {
         Form::Whole => [&[4], ephemeral].concat(),
@@ -68,7 +68,8 @@ fn reference_open(form: Form, recipient: &Pair, sealed: &[u8]) -> (Vec<u8>, [u8;
         let digest = Sha256::new()
             .chain_update(shared.raw_secret_bytes())
             .chain_update(counter.to_be_bytes())
-            .chain_update(ephemeral);
+            .chain_update(ephemeral)
+            .chain_update(info);
         block.copy_from_slice(&digest.finalize()[..block.len()]);
     }
     let mut plaintext = ciphertext.to_vec();
@@ -103,7 +104,7 @@ fn packets_with_a_code_are_what_the_composition_opens() {
             let (result, packet) = seal(form, &mut drbg, &recipient.public(), &info, &input);
             assert_eq!(result, 0);
             let (sealed, mac) = packet.split_at(packet.len() - 32);
-            let (plaintext, keys) = reference_open(form, &recipient, sealed);
+            let (plaintext, keys) = reference_open(form, &recipient, &[], sealed);
             assert_eq!(plaintext, input, "{form:?} {len}");
             assert_eq!(mac, reference_mac(&keys[16..], &sealed[form.ephemeral()..], &info));
 
@@ -124,7 +125,8 @@ fn packets_with_a_code_are_what_the_composition_opens() {
 fn packets_with_a_signature_are_what_the_composition_opens() {
     let mut random = random();
     for form in FORMS {
-        for (len, info_len) in [(0, 0), (10, 3), (16, 0), (33, 20)] {
+        // 24: what the meter's protocol has.
+        for (len, info_len) in [(0, 0), (10, 3), (16, 0), (16, 24), (33, 20), (16, 100)] {
             let (recipient, sender) = (Pair::new(&mut random), Pair::new(&mut random));
             let (input, info) = (bytes(&mut random, len), bytes(&mut random, info_len));
             let mut drbg = generator(&mut random);
@@ -132,7 +134,7 @@ fn packets_with_a_signature_are_what_the_composition_opens() {
             let (result, packet) = seal_signed(form, &mut drbg, &to, &from, &info, &input);
             assert_eq!(result, 0);
             let (sealed, signature) = packet.split_at(packet.len() - 64);
-            assert_eq!(reference_open(form, &recipient, sealed).0, input);
+            assert_eq!(reference_open(form, &recipient, &info, sealed).0, input);
             assert_eq!(signature, reference_signature(&sender, sealed, &info));
 
             let (result, output) = open_signed(form, &recipient.private(), &sender.public(), &info, &packet);
@@ -146,6 +148,26 @@ fn packets_with_a_signature_are_what_the_composition_opens() {
 fn refused((result, output): (i32, Vec<u8>), what: &str) {
     assert_eq!(result, -1, "{what} is accepted");
     assert!(output.iter().all(|&byte| byte == 0xa5), "{what} is refused, and yet something is written");
+}
+
+/// A signature says who made a packet, not who made its ciphertext: with another's over it, it opens to nothing of what was
+/// sealed, as `info` names the sender.
+#[test]
+fn a_ciphertext_under_another_senders_signature_opens_to_nothing_of_it() {
+    let mut random = random();
+    for form in FORMS {
+        let [recipient, sender, thief] = [(); 3].map(|()| Pair::new(&mut random));
+        let input = bytes(&mut random, 16);
+        let mut drbg = generator(&mut random);
+        let (to, from) = (recipient.public(), sender.private());
+        let (_, packet) = seal_signed(form, &mut drbg, &to, &from, b"meter 1", &input);
+        let sealed = &packet[..packet.len() - 64];
+        let stolen = [sealed, &reference_signature(&thief, sealed, b"meter 2")].concat();
+        let (result, output) =
+            open_signed(form, &recipient.private(), &thief.public(), b"meter 2", &stolen);
+        assert_eq!(result, 0, "the thief's signature is good");
+        assert!(output.windows(4).all(|piece| !input.windows(4).any(|of| of == piece)), "{output:02x?}");
+    }
 }
 
 /// Ephemeral keys that are no points: beyond p, off the curve, zero; a first byte that is none of a compressed point's.

@@ -1,6 +1,7 @@
 //! The meter's protocol, as `docs/protocol.md` has it: packets, sealing, what is in the messages, provisioning, and the
 //! collector's end of the link.
 
+mod address;
 mod answer;
 mod collector;
 mod command;
@@ -11,10 +12,11 @@ mod reassembly;
 mod report;
 mod sealing;
 
+pub use address::Address;
 pub use answer::{Answer, Outcome, Status};
 pub use collector::{
     Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
-    OpenedMessage, Order, Place, Policy, Refusal, SealedMessage, Transmission,
+    OpenedMessage, Order, Policy, Refusal, SealedMessage, Transmission,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
@@ -58,6 +60,22 @@ impl Suite {
     #[must_use]
     pub fn from_code(code: u8) -> Option<Suite> {
         Suite::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Whether reports and commands are sealed with AES-GCM.
+    #[must_use]
+    pub fn is_gcm(self) -> bool {
+        matches!(self, Suite::Aes128Gcm | Suite::Aes256Gcm)
+    }
+
+    /// What a message shows that is authentic: 0 nothing; 1 that who sealed it has the meter's keys; 2 that the meter signed it.
+    #[must_use]
+    pub fn rank(self) -> u8 {
+        match self {
+            Suite::None => 0,
+            Suite::Aes128Gcm | Suite::Aes256Gcm | Suite::Ecies => 1,
+            Suite::EciesEcdsa => 2,
+        }
     }
 
     /// Its name, as command lines and files have it.

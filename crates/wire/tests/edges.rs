@@ -78,9 +78,15 @@ impl Sides {
         SigningKey::from_slice(&self.meter.private_bytes()[..]).expect("a key")
     }
 
-    /// The text that is signed, docs/protocol.md, "How it is sealed".
+    /// *context* of docs/protocol.md, "How it is sealed".
+    fn context(&self) -> Vec<u8> {
+        let (sender, recipient) = (self.meter.public().to_bytes(), self.collector.public().to_bytes());
+        [&b"WSM2"[..], &[0, 4, 0, 7], &sender[..8], &recipient[..8]].concat()
+    }
+
+    /// The text that is signed.
     fn signed_text(&self, text: &[u8]) -> Vec<u8> {
-        [text, b"WSM1", &[0, 4, 0, 7], &self.collector.public().to_bytes()[..8]].concat()
+        [text, &self.context()].concat()
     }
 }
 
@@ -184,7 +190,7 @@ fn both_libraries_agree_on_the_same_secret() {
         let point = ephemeral.public_key().to_encoded_point(false);
         let public = &point.as_bytes()[1..];
         let block = <sha2::Sha256 as sha2::Digest>::digest(
-            [&shared.raw_secret_bytes()[..], &1u32.to_be_bytes(), public].concat(),
+            [&shared.raw_secret_bytes()[..], &1u32.to_be_bytes(), public, &sides.context()].concat(),
         );
         let mut text = [round; 16];
         let mut stream =

@@ -4,8 +4,8 @@
 use rand_core::{CryptoRng, RngCore};
 use vectors::{MeterKeysCase, MeterMessageCase, meter_protocol};
 use wire::meter::{
-    Channel, Command, Identity, Kind, MeterKeys, Packet, Provision, PublicKey, Reassembly, Report, Setup,
-    Suite, packets, signature_holds,
+    Address, Channel, Command, Identity, Kind, MeterKeys, Packet, Provision, PublicKey, Reassembly, Report,
+    Setup, Suite, packets, signature_holds,
 };
 
 /// Gives these bytes once.
@@ -54,6 +54,44 @@ impl Sides {
     }
 }
 
+impl Sides {
+    /// Where the meter is registered.
+    fn address(&self) -> Address {
+        let MeterKeysCase { name, meter_address: radio, collector_address: collector, .. } = self.case;
+        Address { name, radio, collector }
+    }
+
+    fn seal(&self, message: &MeterMessageCase) -> Vec<u8> {
+        let (kind, suite) = kind_and_suite(message);
+        let channel = self.channels(kind).0;
+        match (kind, message.plaintext) {
+            (Kind::Answer, Some(plain)) => channel.answer(suite, message.number, self.address(), &plain),
+            (_, Some(plain)) => {
+                channel.seal(kind, suite, message.number, &plain, &mut Given(message.ephemeral))
+            }
+            (_, None) => channel.acknowledge(suite, message.number),
+        }
+    }
+}
+
+/// The number and the plaintext, where it is authentic. An acknowledgement has no plaintext.
+fn open(
+    channel: &Channel<'_>,
+    kind: Kind,
+    suite: Suite,
+    address: Address,
+    bytes: &[u8],
+) -> Option<(Option<u32>, Option<[u8; 16]>)> {
+    let opened = match kind {
+        Kind::Acknowledgement => {
+            return channel.open_acknowledgement(suite, bytes).ok().map(|n| (Some(n), None));
+        }
+        Kind::Answer => channel.open_answer(suite, address, bytes),
+        _ => channel.open(kind, suite, bytes),
+    };
+    opened.ok().map(|opened| (opened.number, Some(opened.plaintext)))
+}
+
 fn kind_and_suite(message: &MeterMessageCase) -> (Kind, Suite) {
     (Kind::from_code(message.kind), Suite::from_code(message.suite).expect("a suite"))
 }
@@ -63,13 +101,7 @@ fn sealed_here_they_have_the_same_bytes() {
     let (sides, messages) = sides();
     for message in &messages {
         let (kind, suite) = kind_and_suite(message);
-        let sealed = sides.channels(kind).0.seal(
-            kind,
-            suite,
-            message.number,
-            &message.plaintext.unwrap_or_default(),
-            &mut Given(message.ephemeral),
-        );
+        let sealed = sides.seal(message);
         assert_eq!(sealed, message.message, "{message:?}");
         let to_meter = matches!(kind, Kind::Acknowledgement | Kind::Command);
         let address = if to_meter { sides.case.meter_address } else { sides.case.collector_address };
@@ -93,13 +125,11 @@ fn opened_here_they_say_the_same() {
         let whole = whole.expect("all packets are there");
         assert_eq!(whole.bytes, message.message);
         let channel = sides.channels(kind).1;
-        let Some(plaintext) = message.plaintext else {
-            assert_eq!(channel.open_acknowledgement(suite, &whole.bytes), Ok(message.number));
-            continue;
-        };
-        let opened = channel.open(kind, suite, &whole.bytes).expect("authentic");
-        assert_eq!(opened.plaintext, plaintext, "{message:?}");
-        assert_eq!(opened.number.unwrap_or(message.number), message.number);
+        let (number, plaintext) =
+            open(&channel, kind, suite, sides.address(), &whole.bytes).expect("authentic");
+        assert_eq!(plaintext, message.plaintext, "{message:?}");
+        assert_eq!(number.unwrap_or(message.number), message.number);
+        let Some(plaintext) = plaintext else { continue };
         match kind {
             Kind::Report => assert_eq!(Report::from_bytes(&plaintext).to_bytes(), plaintext),
             Kind::Command => {
@@ -119,9 +149,9 @@ fn one_bit_changed_they_are_refused() {
     for message in messages.iter().filter(|message| message.suite != 0) {
         let (kind, suite) = kind_and_suite(message);
         let channel = sides.channels(kind).1;
-        let opens = |channel: &Channel<'_>, kind: Kind, suite: Suite, bytes: &[u8]| match kind {
-            Kind::Acknowledgement => channel.open_acknowledgement(suite, bytes).is_ok(),
-            _ => channel.open(kind, suite, bytes).is_ok(),
+        let address = sides.address();
+        let opens = |channel: &Channel<'_>, kind: Kind, suite: Suite, bytes: &[u8]| {
+            open(channel, kind, suite, address, bytes).is_some()
         };
         assert!(opens(&channel, kind, suite, &message.message));
         // Where curves take long, one bit in 31, other ones in each message.
@@ -138,6 +168,17 @@ fn one_bit_changed_they_are_refused() {
         }
         for other in Kind::ALL.into_iter().filter(|other| *other != kind) {
             assert!(!opens(&channel, other, suite, &message.message));
+        }
+        // An answer is of where it was given.
+        if kind == Kind::Answer {
+            let Address { name, radio, collector } = address;
+            for elsewhere in [
+                Address { name: name ^ 1, ..address },
+                Address { radio: radio ^ 1, ..address },
+                Address { collector: collector ^ 1, ..address },
+            ] {
+                assert!(open(&channel, kind, suite, elsewhere, &message.message).is_none());
+            }
         }
         // Nor is it taken by who made it.
         if message.ephemeral.is_some() {

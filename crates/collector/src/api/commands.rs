@@ -135,6 +135,7 @@ impl Answered {
             Outcome::Done => "done",
             Outcome::UnknownCommand => "unknown-command",
             Outcome::OutOfRange => "out-of-range",
+            Outcome::NumberTooLow => "number-too-low",
             Outcome::Other(_) => "other",
         };
         Answered { outcome, code: answer.outcome.code(), status: page.and_then(|page| answer.status(page)) }
@@ -270,6 +271,7 @@ fn refused_by_link(error: LinkError) -> ApiError {
     match error {
         LinkError::UnknownMeter(_) => ApiError::not_found("meter-unknown", message),
         LinkError::NoCommand(_) => ApiError::not_found("command-unknown", message),
+        LinkError::SealRequired => ApiError::unprocessable("seal-required", message),
         LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
         LinkError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
         LinkError::QueueFull(_) => ApiError::conflict("queue-full", message),

@@ -4,6 +4,7 @@ use super::known::Named;
 use super::thread::Link;
 use super::{Answer, LinkError};
 use crate::event::{self, CommandUpdate, Event};
+use crate::gateway::Route;
 use crate::store::{
     CommandProgress, MeterCounts, NewAlert, NewCommand, Provisioned, StoreError, Write, Written,
 };
@@ -24,7 +25,7 @@ const MOST_ALERTS: usize = 1000;
 #[derive(Debug)]
 pub(crate) enum After {
     /// Acknowledge it. Not tried again: the meter sends it again.
-    Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64 },
+    Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64, route: Route },
     /// The state as it is when it is given.
     State { meter: MeterId, revision: u64 },
     /// Say its name. Not tried again: who gave the command is told.
@@ -228,8 +229,8 @@ impl Link {
 
     fn durable(&mut self, after: After, written: Written) {
         match (after, written) {
-            (After::Report { meter, epoch, n, heard_ms }, written) => {
-                self.report_durable((meter, epoch), n, heard_ms, written);
+            (After::Report { meter, epoch, n, heard_ms, route }, written) => {
+                self.report_durable((meter, epoch), n, (heard_ms, route), written);
             }
             (After::State { meter, revision }, _) => {
                 self.collector.saved(meter, revision);
@@ -282,12 +283,23 @@ impl Link {
         }
     }
 
-    fn report_durable(&mut self, (meter, epoch): (MeterId, u32), n: u32, heard_ms: i64, written: Written) {
+    fn report_durable(
+        &mut self,
+        (meter, epoch): (MeterId, u32),
+        n: u32,
+        (heard_ms, route): (i64, Route),
+        written: Written,
+    ) {
         let Some(known) = self.meters.get_mut(&meter).filter(|known| known.epoch == epoch) else { return };
         let (event, lost) = match written {
             Written::Reading { reading, lost } => (Some(Event::Reading(reading)), lost),
             Written::Alert { alert, lost } => (Some(Event::Alert(alert)), lost),
             Written::Repeated => (None, 0),
+            Written::NumberReused => {
+                let _ = self.collector.not_stored(meter, n);
+                self.number_reused(meter, n);
+                return;
+            }
             written => {
                 tracing::error!(meter, n, "the store did not take a report: {written:?}");
                 let _ = self.collector.not_stored(meter, n);
@@ -295,12 +307,9 @@ impl Link {
             }
         };
         known.reports += u64::from(event.is_some());
-        let route = known.route;
         // Handed out and not confirmed: else it was another's, of which nothing must be said.
         let Ok(sent) = self.collector.stored(meter, n) else { return };
-        if let Some(route) = route {
-            self.transmit(route, &sent);
-        }
+        self.transmit(route, &sent);
         self.clock.stored(heard_ms);
         self.counted.reports += u64::from(event.is_some());
         if lost > 0 {

@@ -8,7 +8,7 @@ use crate::event::{CommandState, Event};
 use crate::store::{CommandProgress, NewCommand, Provisioned};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order};
+use wire::meter::{CollectorError, Command, MeterId, MeterRecord, MeterState, Order, Policy, Suite};
 
 impl CommandRequest {
     /// What the meter is told; `None`: the time that it is then.
@@ -38,6 +38,7 @@ impl From<CollectorError> for LinkError {
             }
             CollectorError::QueueFull(count) => LinkError::QueueFull(count),
             CollectorError::OutOfRange => LinkError::OutOfRange,
+            CollectorError::SealRequired => LinkError::SealRequired,
             CollectorError::NoCommand(ticket) => LinkError::NoCommand(ticket.into()),
             CollectorError::NotHandedOut { meter, .. } => LinkError::State(meter),
             CollectorError::NumbersUsedUp(meter) => LinkError::NumbersUsedUp(meter),
@@ -172,8 +173,13 @@ impl Link {
 
     /// A meter's keys are durable.
     pub(super) fn add(&mut self, provisioned: Provisioned, record: MeterRecord) -> Result<(), LinkError> {
-        let Provisioned { meter, epoch, interval_s, state, .. } = provisioned;
+        let Provisioned { meter, epoch, interval_s, state, suite, .. } = provisioned;
         self.collector.add(record, state)?;
+        if self.seal_by_itself && suite != Suite::None && !self.policy.require_sealed {
+            tracing::info!(meter, "it seals: from now on nothing is taken that is not sealed");
+            self.policy.require_sealed = true;
+            self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
+        }
         self.over.remove(&meter);
         self.meters.insert(meter, Known::new(epoch, interval_s));
         self.tell(Event::Meter { meter });

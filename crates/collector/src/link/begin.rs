@@ -8,6 +8,7 @@ use super::verify::Verifiers;
 use super::{Inputs, LinkHandle, Snapshot};
 use crate::event::CommandState;
 use crate::gateway::HeardPacket;
+use crate::registry::Issued;
 use crate::store::{
     AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, Store, StoreError, Write,
     Written,
@@ -30,6 +31,8 @@ pub(crate) struct Beginning {
     newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
     lost: Vec<CommandRecord>,
+    /// Meters whose keys were used, and that the database does not know.
+    forgotten: Vec<MeterId>,
 }
 
 /// The link's other parts.
@@ -38,22 +41,25 @@ pub(crate) struct Parts {
     pub(crate) done: Receiver<Done<Given>>,
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
+    /// Nothing unsealed is taken as soon as there is a meter that seals.
+    pub(crate) seal_by_itself: bool,
     /// Where packets of meters go that are not this collector's.
     pub(crate) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
 }
 
 impl Beginning {
-    /// files: the meters of the registry with the epochs of their keys. A meter whose keys and stored state do not fit is left out,
+    /// files: the meters of the registry with the epochs of their keys. issued: what was sent with these, which the database need not
+    /// know: numbers of commands go on above it. A meter whose keys and stored state do not fit is left out,
     /// and the log says so; all others work.
     ///
     /// # Errors
     /// [`StoreError`]
     pub(crate) fn new(
-        store: &mut Store,
-        reader: &Reader,
+        (store, reader): (&mut Store, &Reader),
         identity: Identity,
         policy: Policy,
         files: BTreeMap<MeterId, (u32, MeterRecord)>,
+        issued: &Issued,
     ) -> Result<Beginning, StoreError> {
         let now_ms = system_ms();
         let mut kept: BTreeMap<MeterId, KeptMeter> =
@@ -66,6 +72,7 @@ impl Beginning {
             over: HashMap::new(),
             newest_ms,
             lost: Vec::new(),
+            forgotten: Vec::new(),
         };
         let mut candidates = Vec::new();
         for (meter, (epoch, record)) in files {
@@ -92,7 +99,7 @@ impl Beginning {
             .collect();
         let written = store.commit(writes)?;
         for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
-            beginning.add(reader, (epoch, record), kept, &written)?;
+            beginning.add(reader, (epoch, record), kept, &written, issued)?;
         }
         // Their files went while the service was not there.
         for (meter, kept) in kept {
@@ -114,6 +121,7 @@ impl Beginning {
         (epoch, record): (u32, MeterRecord),
         kept: Option<KeptMeter>,
         written: &Written,
+        issued: &Issued,
     ) -> Result<(), StoreError> {
         let meter = record.setup.meter;
         if *written != Written::Done {
@@ -124,7 +132,11 @@ impl Beginning {
             return Ok(());
         }
         let mut known = Known::new(epoch, record.setup.interval_s);
-        let state = match kept {
+        let told = issued.told(meter, epoch);
+        if told.is_some() && kept.is_none() {
+            self.forgotten.push(meter);
+        }
+        let mut state = match kept {
             Some(kept) => {
                 known.interval_s = kept.interval_s;
                 known.heard_ms = kept.last_heard_ms;
@@ -136,6 +148,11 @@ impl Beginning {
             }
             None => MeterState::new(&record),
         };
+        // Whatever copy the database is.
+        state.number_commands_from(issued.below());
+        if let Some(told) = told {
+            state.may_have(&told.suites, &told.addresses);
+        }
         match self.collector.add(record, state) {
             Ok(()) => drop(self.meters.insert(meter, known)),
             Err(error) => tracing::error!(meter, "left out: {error}"),
@@ -196,7 +213,7 @@ pub(crate) fn start(
     inputs: Inputs,
     end: tokio::sync::watch::Sender<bool>,
 ) -> std::io::Result<JoinHandle<()>> {
-    let Beginning { collector, meters, over, newest_ms, lost } = beginning;
+    let Beginning { collector, meters, over, newest_ms, lost, forgotten } = beginning;
     let mut link = Link {
         policy: *collector.policy(),
         collector,
@@ -209,6 +226,7 @@ pub(crate) fn start(
         events: handle.events.clone(),
         shared: handle.shared.clone(),
         strangers: parts.strangers,
+        seal_by_itself: parts.seal_by_itself,
         rng: StdRng::from_os_rng(),
         clock: Clock::new(newest_ms),
         began: Instant::now(),
@@ -236,6 +254,7 @@ pub(crate) fn start(
         };
         link.store(After::Progress { progress, answer: None });
     }
+    link.forgotten(&forgotten);
     std::thread::Builder::new().name("link".into()).spawn(move || {
         // Dropped at the end, also where the thread panics.
         let _end = end;

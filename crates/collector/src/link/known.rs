@@ -40,6 +40,8 @@ pub(super) struct Known {
     pub(super) forged: u64,
     /// No alert about those before that.
     pub(super) forged_quiet_until: Option<Instant>,
+    /// No alert about its memory before that.
+    pub(super) memory_quiet_until: Option<Instant>,
 }
 
 /// A command that has a name in the API.
@@ -69,6 +71,7 @@ impl Known {
             commands: HashMap::new(),
             forged: 0,
             forged_quiet_until: None,
+            memory_quiet_until: None,
         }
     }
 
@@ -85,7 +88,7 @@ impl Known {
     }
 
     pub(super) fn status(&self, meter: MeterId, collector: &Collector, now: Instant) -> Option<MeterStatus> {
-        let suite = *collector.state(meter)?.suites().last()?;
+        let suite = collector.state(meter)?.suite();
         Some(MeterStatus {
             meter,
             epoch: self.epoch,

@@ -44,6 +44,8 @@ pub(crate) struct Link {
     pub(super) shared: Arc<Shared>,
     /// Where packets of meters go that are not this collector's.
     pub(super) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
+    /// Nothing unsealed is taken as soon as there is a meter that seals.
+    pub(super) seal_by_itself: bool,
     pub(super) rng: StdRng,
     pub(super) clock: Clock,
     pub(super) began: Instant,
@@ -199,7 +201,14 @@ impl Link {
         let meter = message.meter();
         match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
             Heard::Report(accepted) => self.accepted(*accepted, origin),
-            Heard::Again(sent) => self.again(&sent, origin),
+            Heard::Duplicate(sent) => self.again(&sent, origin),
+            Heard::Known(accepted) => self.known(*accepted, origin),
+            Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
+            Heard::NumberTooLow { last_m, .. } => {
+                self.new_from(meter, origin);
+                self.look_at_due = true;
+                self.number_too_low(meter, last_m);
+            }
             Heard::Answer(answered) => {
                 self.new_from(meter, origin);
                 self.answered(*answered);
@@ -228,19 +237,38 @@ impl Link {
     }
 
     fn accepted(&mut self, accepted: Accepted, origin: Origin) {
-        let Accepted { meter, suite, report, sealed, .. } = accepted;
+        let meter = accepted.meter;
         self.new_from(meter, origin);
         self.look_at_due |= self.collector.busy().next().is_some();
-        let Some(known) = self.meters.get_mut(&meter) else { return };
+        if let Some(known) = self.meters.get_mut(&meter) {
+            known.lost = accepted.report.lost;
+        }
+        if accepted.memory_went_back {
+            self.memory_went_back(meter, "it counts its starts from the beginning again");
+        }
+        self.store_accepted(accepted, origin);
+    }
+
+    /// A report with a number that was taken before the service began: the store compares them. It may be an attacker who sends it again.
+    fn known(&mut self, accepted: Accepted, origin: Origin) {
+        if let Some(known) = self.meters.get_mut(&accepted.meter) {
+            known.repeats += 1;
+            self.counted.repeats += 1;
+        }
+        self.store_accepted(accepted, origin);
+    }
+
+    fn store_accepted(&mut self, accepted: Accepted, origin: Origin) {
+        let Accepted { meter, suite, report, sealed, .. } = accepted;
+        let Some(known) = self.meters.get(&meter) else { return };
         if self.trouble.until.is_some() {
             // It was handed out just now.
             let _ = self.collector.not_stored(meter, report.n);
             return;
         }
-        known.lost = report.lost;
         let epoch = known.epoch;
         let (heard_ms, rssi_dbm) = (origin.heard_ms, origin.rssi_dbm);
-        let after = After::Report { meter, epoch, n: report.n, heard_ms };
+        let after = After::Report { meter, epoch, n: report.n, heard_ms, route: origin.route };
         let write = NewReport { meter, epoch, heard_ms, suite, report, sealed, rssi_dbm };
         self.store_report(Write::Report(write), after);
     }

@@ -72,8 +72,16 @@ impl Folder {
 
     /// What is in a file; `None` where there is none.
     pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, RegistryError> {
-        let path = self.path_of(name);
-        match read_toml(&path) {
+        self.read_up_to(name, MOST_BYTES)
+    }
+
+    /// The same of a file that may be longer.
+    pub(super) fn read_up_to<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        most_bytes: u64,
+    ) -> Result<Option<T>, RegistryError> {
+        match read_toml_up_to(&self.path_of(name), most_bytes) {
             Err(RegistryError::File { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(None),
             read => read.map(Some),
         }
@@ -97,17 +105,21 @@ impl Folder {
 
 /// Reads a TOML file that nobody else may read. An error says nothing of what is in it.
 pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, RegistryError> {
+    read_toml_up_to(path, MOST_BYTES)
+}
+
+fn read_toml_up_to<T: DeserializeOwned>(path: &Path, most_bytes: u64) -> Result<T, RegistryError> {
     let file = |error| RegistryError::File { path: path.into(), error };
     let bad = |problem: String| RegistryError::Bad { path: path.into(), problem };
     let opened = File::open(path).map_err(file)?;
     let found = opened.metadata().map_err(file)?;
     check_mode(path, found.mode(), FILE_MODE)?;
-    if found.len() > MOST_BYTES {
+    if found.len() > most_bytes {
         return Err(bad(format!("{} bytes, more than any key file has", found.len())));
     }
     // No larger than it was made: growing would leave copies behind that are not wiped.
-    let mut text = Zeroizing::new(String::with_capacity(MOST_BYTES as usize + 1));
-    opened.take(MOST_BYTES).read_to_string(&mut text).map_err(file)?;
+    let mut text = Zeroizing::new(String::with_capacity(found.len() as usize + 1));
+    opened.take(found.len()).read_to_string(&mut text).map_err(file)?;
     toml::from_str(&text).map_err(|error| {
         // `message` names fields and types; the error's own text would show the line with the key.
         let line =

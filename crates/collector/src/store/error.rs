@@ -89,6 +89,9 @@ pub enum StoreError {
         /// How many it may be.
         most: usize,
     },
+    /// What has to be written beside the keys before it is stored, cannot be.
+    #[error("{0}")]
+    Keys(String),
     /// What the database said, otherwise.
     #[error("{path}: {what}")]
     Database {

@@ -251,6 +251,8 @@ pub enum Written {
     },
     /// It was stored before, and is acknowledged again.
     Repeated,
+    /// Another report with that number is stored: not stored.
+    NumberReused,
     /// There is no such meter, epoch, alert, command, token or message; nothing was stored, and nothing is to be acknowledged.
     Unknown,
     /// The alert as it is now.

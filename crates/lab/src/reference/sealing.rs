@@ -11,6 +11,9 @@ use hmac::{Hmac, Mac};
 use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
 
+/// Bytes of info that a packet is signed with: those that `device/bench` has room for on the smallest target.
+const INFO_BYTES: usize = 16;
+
 /// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1.
 #[must_use]
 pub fn x963_kdf(z: &[u8], info: &[u8], bytes: usize) -> Vec<u8> {
@@ -86,8 +89,10 @@ pub fn seal(
     if compress {
         sent = compressed(&sent);
     }
-    let mac_bytes = if seal == Seal::Mac { 32 } else { 0 };
-    let keys = x963_kdf(&shared, &sent, 16 + mac_bytes);
+    let keys = match seal {
+        Seal::Mac => x963_kdf(&shared, &sent, 16 + 32),
+        Seal::Signature(_) => x963_kdf(&shared, &[&sent, info].concat(), 16),
+    };
     let (key, mac_key) = keys.split_at(16);
     let mut ciphertext = message.to_vec();
     ctr::Ctr128BE::<aes::Aes128>::new(key.into(), &[0; 16].into()).apply_keystream(&mut ciphertext);
@@ -152,7 +157,8 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<
     let (seed, message) = (bytes_of(SEED_BYTES, rng), bytes_of(bytes, rng));
     let to = Curve::P256.public(&recipient)?;
     let end = if signed { Seal::Signature(&sender) } else { Seal::Mac };
-    let packet = seal(&seed, &to, compress, end, &[], &message)?.packet;
+    let info = if signed { bytes_of(INFO_BYTES, rng) } else { Vec::new() };
+    let packet = seal(&seed, &to, compress, end, &info, &message)?.packet;
     let (key, input, output) = match (open, signed) {
         (false, false) => ([to, seed].concat(), message, packet),
         (false, true) => ([to, sender, seed].concat(), message, packet),
@@ -163,7 +169,7 @@ pub(super) fn case(name: &str, bytes: usize, rng: &mut StdRng) -> Result<Option<
         }
     };
     Ok(Some(Case {
-        inputs: vec![("key", key), ("message", input)],
+        inputs: vec![("key", key), ("aad", info), ("message", input)],
         outputs: vec![("output", output)],
         result: Some(0),
         ..Case::default()

@@ -3,7 +3,7 @@
 use crate::world::{ADDRESS, METER, SECOND_NS, World, load, setup};
 use meter::eeprom::{Eeprom, Torn};
 use meter::{Cause, Meter, Status};
-use wire::meter::{Cause as Told, Command, Kind, Outcome, Suite};
+use wire::meter::{Cause as Told, Command, Outcome, Suite};
 
 /// Packets that are tried: `WATTSEAL_ATTACK=1000000` for many.
 fn attempts(short: usize) -> usize {
@@ -21,12 +21,13 @@ fn state(world: &World) -> (Status, Vec<u8>) {
 fn recorded(world: &mut World) -> Vec<Vec<u8>> {
     let suite = world.provision.setup().suite;
     let mut heard = Vec::new();
-    for m in 1..=3 {
-        heard.extend(world.forged(Kind::Command, suite, m, &Command::ReadStatus { page: 0 }.to_bytes(m)));
+    let numbers: Vec<u32> = world.answers.iter().map(|answered| answered.answer.m).collect();
+    for m in numbers {
+        heard.extend(world.forged(suite, &Command::ReadStatus { page: 0 }.to_bytes(m)));
     }
     let n = world.reports.last().expect("a report").report.n;
     for n in [n - 1, n] {
-        heard.extend(world.forged(Kind::Acknowledgement, suite, n, &[0; 16]));
+        heard.push(world.forged_acknowledgement(suite, n));
     }
     heard.extend(world.sent.iter().rev().take(6).cloned());
     heard
@@ -120,66 +121,6 @@ fn packets_that_are_not_authentic_change_nothing_but_a_counter() {
     }
 }
 
-#[test]
-fn commands_of_the_past_do_nothing_and_the_last_is_only_answered_again() {
-    for suite in Suite::ALL {
-        let mut world = World::new(setup(suite, 5), 11);
-        world.run(SECOND_NS);
-        world.command(Command::SetTime { time_s: 1000 });
-        world.command(Command::Configure { interval_s: 9, suite });
-        world.run(3 * SECOND_NS / 2);
-        world.until_it_listens();
-        let old = world.forged(Kind::Command, suite, 1, &Command::SetTime { time_s: 77 }.to_bytes(1));
-        let last =
-            world.forged(Kind::Command, suite, 2, &Command::Configure { interval_s: 1, suite }.to_bytes(2));
-        let before = state(&world);
-        for packet in &old {
-            world.whisper(packet);
-        }
-        assert_eq!(state(&world), before, "{suite}");
-        // Authentic and with the last m, but never sent by a collector: not done, either.
-        for packet in &last {
-            world.whisper(packet);
-        }
-        world.until_it_listens();
-        let after = state(&world);
-        assert_eq!(
-            (after.0.repeated, after.0.commands),
-            (before.0.repeated + 1, before.0.commands),
-            "{suite}"
-        );
-        assert_eq!(after.0.number, before.0.number + 1);
-        assert_eq!(after.1, before.1);
-
-        // Who replays it all the time has one answer a second for it.
-        let from_ns = world.now_ns;
-        while world.now_ns < from_ns + 5 * SECOND_NS {
-            for packet in &last {
-                world.until_it_listens();
-                world.whisper(packet);
-            }
-            world.run(SECOND_NS / 50);
-        }
-        let repeated = state(&world).0.repeated - after.0.repeated;
-        assert!((4..=6).contains(&repeated), "{suite}: {repeated} answers in 5 s");
-
-        // A restart forgets none of it.
-        world.cut_power(Torn::Old, SECOND_NS, Cause::External);
-        world.run(SECOND_NS);
-        world.until_it_listens();
-        let (before, image) = state(&world);
-        for packet in old.iter().chain(&last) {
-            world.until_it_listens();
-            world.whisper(packet);
-        }
-        world.until_it_listens();
-        let (after, image_after) = state(&world);
-        assert_eq!((after.commands, after.repeated, after.starts), (before.commands, 1, 2), "{suite}");
-        assert_eq!(image_after[156..256], image[156..256]);
-        assert_eq!(world.alerts().last().expect("one").cause, Told::ExternalReset);
-    }
-}
-
 /// Made with the right keys, but for another suite than the meter's.
 #[test]
 fn nothing_of_another_suite_is_taken() {
@@ -193,15 +134,15 @@ fn nothing_of_another_suite_is_taken() {
         let n = before.0.number;
         assert_eq!(before.0.waiting, 1);
         for other in Suite::ALL.into_iter().filter(|other| *other != own) {
-            let mut packets = world.forged(Kind::Command, other, 9, &Command::Reboot.to_bytes(9));
-            packets.extend(world.forged(Kind::Acknowledgement, other, n, &[0; 16]));
+            let mut packets = world.forged(other, &Command::Reboot.to_bytes(9));
+            packets.push(world.forged_acknowledgement(other, n));
             for packet in packets {
                 world.whisper(&packet);
             }
             assert_eq!(state(&world), before, "{other} on {own}");
         }
         // With the meter's own, the command is taken.
-        let packets = world.forged(Kind::Command, own, 9, &Command::ReadStatus { page: 0 }.to_bytes(9));
+        let packets = world.forged(own, &Command::ReadStatus { page: 0 }.to_bytes(9));
         for packet in packets {
             world.whisper(&packet);
         }
@@ -223,16 +164,16 @@ fn acknowledgements_of_other_reports_change_nothing() {
         let newest = before.0.number;
         // Past ones, the one that is waiting behind, ones that are to come.
         for n in [newest - 2, newest, newest + 1, newest - 1 + 256, 0, u32::MAX] {
-            let packets = world.forged(Kind::Acknowledgement, suite, n, &[0; 16]);
-            world.whisper(&packets[0]);
+            let packet = world.forged_acknowledgement(suite, n);
+            world.whisper(&packet);
             assert_eq!(state(&world), before, "{suite}: {n}, {newest}");
         }
-        let right = world.forged(Kind::Acknowledgement, suite, newest - 1, &[0; 16]);
-        world.whisper(&right[0]);
+        let right = world.forged_acknowledgement(suite, newest - 1);
+        world.whisper(&right);
         world.until_it_listens();
         assert_eq!(world.meter.status().acknowledged_number, newest - 1);
         let once = world.meter.status();
-        world.whisper(&right[0]);
+        world.whisper(&right);
         let twice = world.meter.status();
         assert_eq!((twice.acknowledged, twice.refused), (once.acknowledged, once.refused + 1), "{suite}");
     }
@@ -248,9 +189,8 @@ fn pieces_come_as_they_will() {
         world.run(SECOND_NS);
         for m in 1..=20 {
             world.until_it_listens();
-            let mut pieces =
-                world.forged(Kind::Command, suite, m, &Command::ReadStatus { page: 0 }.to_bytes(m));
-            let other = world.forged(Kind::Command, suite, m + 1, &Command::Reboot.to_bytes(m + 1));
+            let mut pieces = world.forged(suite, &Command::ReadStatus { page: 0 }.to_bytes(m));
+            let other = world.forged(suite, &Command::Reboot.to_bytes(m + 1));
             world.whisper(rng.choice(&other[1..]).expect("some"));
             rng.shuffle(&mut pieces);
             world.whisper(&pieces[0]);
@@ -271,7 +211,7 @@ fn an_erased_memory_seals_nothing_and_takes_no_command() {
         world.sent.clear();
         world.run(20 * SECOND_NS);
         world.until_it_listens();
-        let command = world.forged(Kind::Command, suite, 9, &Command::Reboot.to_bytes(9));
+        let command = world.forged(suite, &Command::Reboot.to_bytes(9));
         world.whisper(&command[0]);
         world.until_it_listens();
         let status = world.meter.status();

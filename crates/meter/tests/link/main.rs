@@ -1,6 +1,7 @@
 //! Whole meters against wire's collector, which shares nothing with the firmware but `docs/protocol.md`.
 
 mod attacks;
+mod commands;
 mod cuts;
 #[path = "../invariants/mod.rs"]
 mod invariants;

@@ -2,13 +2,14 @@
 
 use crate::invariants::Invariants;
 use meter::eeprom::{Eeprom, Torn};
-use meter::{Call, Cause, Load, Meter, Packet, Reply};
+use meter::{Call, Cause, Load, Meter, Reply};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Alert, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard, Identity, Kind,
-    Measurement, MeterState, Order, Policy, Provision, Refusal, Setup, Suite, Transmission, packets,
+    Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard,
+    Identity, Kind, Measurement, MeterRecord, MeterState, Order, Packet, Policy, Provision, Refusal, Setup,
+    Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -36,6 +37,8 @@ pub struct World {
     pub load: Option<Load>,
     pub reports: Vec<Accepted>,
     pub answers: Vec<Answered>,
+    /// The meter's last m, of each answer that said that the command's is too low.
+    pub too_low: Vec<u32>,
     /// Messages that were not authentic: of pieces of two that a restart came between.
     pub mixed: usize,
     /// Every message that the meter ever sent, by kind, suite, lowest byte of n, piece: its packets in order.
@@ -67,6 +70,16 @@ pub fn load(power_w: f64) -> Load {
     Load { power_w, voltage_v: 230.0, current_a: power_w / 230.0, volts_per_step: 0.8, amperes_per_step: 0.1 }
 }
 
+/// The collector's end of the channel.
+fn channel<'a>(record: &'a MeterRecord, collector: &'a Collector, provision: &'a Provision) -> Channel<'a> {
+    Channel {
+        meter: METER,
+        keys: &record.keys,
+        own: collector.identity(),
+        peer: provision.identity().public(),
+    }
+}
+
 impl World {
     pub fn new(setup: Setup, seed: u64) -> World {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -91,6 +104,7 @@ impl World {
             load: None,
             reports: Vec::new(),
             answers: Vec::new(),
+            too_low: Vec::new(),
             mixed: 0,
             sent: Vec::new(),
             seen: BTreeMap::new(),
@@ -185,16 +199,17 @@ impl World {
                 self.reports.push(*accepted);
                 self.transmit(&transmission);
             }
-            Heard::Again(transmission) => self.transmit(&transmission),
+            Heard::Duplicate(transmission) => self.transmit(&transmission),
             Heard::Answer(answered) => {
                 self.tell(|invariants, image| invariants.answered(&answered, image));
                 self.answers.push(*answered);
             }
+            Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
             Heard::Refused(Refusal::NoCommand) => {}
-            Heard::Refused(refusal) => panic!("the collector refuses {packet:02x?}: {refusal:?}"),
+            heard => panic!("the collector hears {packet:02x?}: {heard:?}"),
         }
     }
 
@@ -268,7 +283,7 @@ impl World {
                 self.now_ns = heard.min(deadline).min(look).min(until_ns);
                 if self.now_ns == heard {
                     let (_, packet) = self.to_meter.pop_front().expect("it is there");
-                    self.resume(Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
+                    self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
                 } else if self.now_ns == deadline {
                     self.resume(Reply::Done);
                 }
@@ -291,22 +306,50 @@ impl World {
         }
     }
 
-    /// The collector's end of the channel, to make messages that it did not make.
-    pub fn forged(&mut self, kind: Kind, suite: Suite, number: u32, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
+    /// The packets of a command that the collector did not make, with its keys.
+    pub fn forged(&mut self, suite: Suite, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
+        let m = u32::from_be_bytes([plaintext[0], plaintext[1], plaintext[2], plaintext[3]]);
         let record = self.provision.record();
-        let channel = Channel {
-            meter: METER,
-            keys: &record.keys,
-            own: self.collector.identity(),
-            peer: self.provision.identity().public(),
-        };
-        let sealed = channel.seal(kind, suite, number, plaintext, &mut self.rng);
-        packets(ADDRESS, kind, suite, METER, number, &sealed)
+        let channel = channel(&record, &self.collector, &self.provision);
+        let sealed = channel.seal(Kind::Command, suite, m, plaintext, &mut self.rng);
+        packets(ADDRESS, Kind::Command, suite, METER, m, &sealed)
+    }
+
+    /// The packet of an acknowledgement that the collector did not make, with its keys.
+    pub fn forged_acknowledgement(&self, suite: Suite, n: u32) -> Vec<u8> {
+        let record = self.provision.record();
+        let sealed = channel(&record, &self.collector, &self.provision).acknowledge(suite, n);
+        packets(ADDRESS, Kind::Acknowledgement, suite, METER, n, &sealed).remove(0)
+    }
+
+    /// Has the meter hear packets, and returns the packet that it answers with; `None` where it does not.
+    pub fn answer_to(&mut self, packets: &[Vec<u8>]) -> Option<Vec<u8>> {
+        let sent = self.sent.len();
+        for packet in packets {
+            self.until_it_listens();
+            self.whisper(packet);
+        }
+        self.until_it_listens();
+        self.sent[sent..].iter().find(|packet| packet[1] >> 6 == Kind::Answer.code()).cloned()
+    }
+
+    /// What an answer says that the meter made at `address`; `None` where it is not authentic there.
+    pub fn opened_answer(&self, packet: &[u8], address: Address) -> Option<(Suite, Answer)> {
+        let packet = Packet::parse(packet).expect("a packet of the protocol");
+        let record = self.provision.record();
+        let channel = channel(&record, &self.collector, &self.provision);
+        let opened = channel.open_answer(packet.suite, address, packet.body).ok()?;
+        Some((packet.suite, Answer::from_bytes(&opened.plaintext)))
+    }
+
+    /// Where the meter was provisioned.
+    pub fn address(&self) -> Address {
+        Address::provisioned(&self.provision.setup())
     }
 
     /// Lets the meter hear a packet now, without any time that passes; it listens before and after.
     pub fn whisper(&mut self, packet: &[u8]) {
-        let Some(packet) = Packet::new(packet) else { return };
+        let Some(packet) = meter::Packet::new(packet) else { return };
         assert!(matches!(self.call, Call::Listen { .. }), "{:?}", self.call);
         self.resume(Reply::Heard(packet));
     }

@@ -13,6 +13,8 @@ pub enum Outcome {
     UnknownCommand,
     /// Its arguments are out of range.
     OutOfRange,
+    /// Its number is not above the last one that the meter took: nothing was done.
+    NumberTooLow,
     /// What this version does not know.
     Other(u8),
 }
@@ -25,6 +27,7 @@ impl Outcome {
             Outcome::Done => 0,
             Outcome::UnknownCommand => 1,
             Outcome::OutOfRange => 2,
+            Outcome::NumberTooLow => 3,
             Outcome::Other(code) => code,
         }
     }
@@ -36,6 +39,7 @@ impl Outcome {
             0 => Outcome::Done,
             1 => Outcome::UnknownCommand,
             2 => Outcome::OutOfRange,
+            3 => Outcome::NumberTooLow,
             code => Outcome::Other(code),
         }
     }
@@ -64,6 +68,12 @@ impl Answer {
     pub fn from_bytes(bytes: &[u8; 16]) -> Answer {
         let mut fields = Fields(bytes);
         Answer { m: fields.u32(), outcome: Outcome::from_code(fields.u8()), body: fields.bytes() }
+    }
+
+    /// The meter's last m, where it says [`Outcome::NumberTooLow`].
+    #[must_use]
+    pub fn last_m(&self) -> Option<u32> {
+        (self.outcome == Outcome::NumberTooLow).then(|| Fields(&self.body).u32())
     }
 
     /// What it says of the meter, when it answers [`super::Command::ReadStatus`] for that page; `None` where it was not done,

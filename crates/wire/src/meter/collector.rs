@@ -9,13 +9,14 @@ mod commands;
 mod opening;
 mod refusal;
 mod session;
+mod state;
 
 pub use commands::{Delivery, Order};
 pub use opening::{Gathered, OpenedMessage, SealedMessage};
 pub use refusal::{Counters, Refusal};
-pub use session::{MeterState, Place};
+pub use state::MeterState;
 
-use super::{Answer, Command, Identity, Kind, MeterId, MeterRecord, Packet, Report, Suite};
+use super::{Address, Answer, Command, Identity, Kind, MeterId, MeterRecord, Packet, Report, Suite};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use session::{Gathering, Session};
@@ -35,6 +36,8 @@ pub struct Policy {
     pub answer_within_ms: [u64; 5],
     /// Commands that wait for a meter at most.
     pub most_commands: usize,
+    /// Nothing is taken that is not sealed, and no meter is told to seal nothing.
+    pub require_sealed: bool,
 }
 
 impl Default for Policy {
@@ -46,6 +49,7 @@ impl Default for Policy {
             look_at_time_every_ms: 60_000,
             answer_within_ms: [500, 500, 500, 3000, 5000],
             most_commands: 64,
+            require_sealed: false,
         }
     }
 }
@@ -72,6 +76,9 @@ pub struct Accepted {
     pub sealed: Vec<u8>,
     /// When its last packet came: milliseconds since 2000-01-01 00:00:00 UTC.
     pub heard_ms: u64,
+    /// It says that the meter started as often as it had before: its non-volatile memory was written again, its numbers come twice, and
+    /// its keys are to be replaced.
+    pub memory_went_back: bool,
 }
 
 /// A command that is over.
@@ -93,11 +100,26 @@ pub enum Heard {
     /// A new report. Keep it, then call [`Collector::stored`] and send what that returns; or [`Collector::not_stored`].
     Report(Box<Accepted>),
     /// A report that was stored already: this acknowledgement is to be sent again.
-    Again(Transmission),
+    Duplicate(Transmission),
+    /// A report with a number that was taken before the collector began, so that it has to be compared with what is stored. Where that
+    /// is the same one, call [`Collector::stored`] and send what that returns; else it is as [`Heard::NumberReused`], and
+    /// [`Collector::not_stored`].
+    Known(Box<Accepted>),
+    /// Authentic, and with the number of another report that is stored: the meter's non-volatile memory was written again, and its keys
+    /// are to be replaced. It is not acknowledged.
+    NumberReused(Box<Accepted>),
     /// A report while one of the same meter is being stored: nothing to be done, it comes again.
     Busy,
     /// The answer to the command that was under way.
     Answer(Box<Answered>),
+    /// The meter has taken commands with higher numbers than this collector knew of. The command goes out again with a number above
+    /// them.
+    NumberTooLow {
+        /// Whose, as it was provisioned.
+        meter: MeterId,
+        /// Its last one.
+        last_m: u32,
+    },
     /// A piece of a message that is not whole yet.
     Piece,
     /// Nothing that was taken; it was counted.
@@ -126,7 +148,9 @@ pub enum CollectorError {
     #[error("the state is that of meter {0}, the record of another")]
     OtherState(MeterId),
     /// A state that no collector keeps.
-    #[error("the state of meter {0} is damaged; take the last copy, and leave numbers of commands out")]
+    #[error(
+        "the state of meter {0} is damaged; take the last copy, and let numbers of commands go on above it"
+    )]
     DamagedState(MeterId),
     /// Too many commands wait.
     #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
@@ -134,6 +158,11 @@ pub enum CollectorError {
     /// A command with arguments that no meter takes.
     #[error("the command's arguments are out of range; no meter takes them")]
     OutOfRange,
+    /// A command to seal nothing, and the policy forbids it.
+    #[error(
+        "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
+    )]
+    SealRequired,
     /// No such command waits.
     #[error("no command with ticket {0} waits for this meter")]
     NoCommand(u32),
@@ -186,6 +215,13 @@ impl Collector {
     /// Behaves differently from now on.
     pub fn set_policy(&mut self, policy: Policy) {
         self.policy = policy;
+        let meters: Vec<MeterId> = self.meters().collect();
+        for meter in meters {
+            if let Some(session) = self.meters.get_mut(&meter) {
+                session.close_what_is_open(&policy);
+            }
+            self.tidy(meter);
+        }
     }
 
     /// How it behaves.
@@ -199,22 +235,24 @@ impl Collector {
     ///
     /// # Errors
     /// [`CollectorError::NameTaken`], [`CollectorError::OtherState`], [`CollectorError::DamagedState`].
-    pub fn add(&mut self, record: MeterRecord, state: MeterState) -> Result<(), CollectorError> {
+    pub fn add(&mut self, record: MeterRecord, mut state: MeterState) -> Result<(), CollectorError> {
         let meter = record.setup.meter;
         if state.meter != meter {
             return Err(CollectorError::OtherState(state.meter));
         }
-        if !state.is_whole() {
+        if !state.settle_in() {
             return Err(CollectorError::DamagedState(meter));
         }
         if self.meters.contains_key(&meter) {
             return Err(CollectorError::NameTaken(meter));
         }
-        let taken = |place: &&Place| place.name == 0 || self.names.contains_key(&place.name);
-        if let Some(place) = state.places.iter().find(taken) {
-            return Err(CollectorError::NameTaken(place.name));
+        let taken = |address: &&Address| address.name == 0 || self.names.contains_key(&address.name);
+        if let Some(address) = state.addresses().iter().find(taken) {
+            return Err(CollectorError::NameTaken(address.name));
         }
-        self.meters.insert(meter, Session::new(record, state));
+        let mut session = Session::new(record, state);
+        session.close_what_is_open(&self.policy);
+        self.meters.insert(meter, session);
         self.tidy(meter);
         Ok(())
     }
@@ -278,15 +316,15 @@ impl Collector {
         let Some(session) = session else {
             return Gathered::Done(self.refuse(Refusal::UnknownMeter));
         };
-        Gathered::Done(match session.gather(&packet) {
+        Gathered::Done(match session.gather(&packet, &self.policy) {
             Gathering::Piece => Heard::Piece,
             Gathering::Refused(refusal) => {
                 session.counters.count(refusal);
                 self.refuse(refusal)
             }
-            Gathering::Whole(message, place) => {
+            Gathering::Whole(message, addresses) => {
                 let (record, identity) = (session.record.clone(), self.identity.clone());
-                return Gathered::Sealed(SealedMessage { record, identity, message, place });
+                return Gathered::Sealed(SealedMessage { record, identity, message, addresses });
             }
         })
     }
@@ -305,8 +343,12 @@ impl Collector {
                 session.counters.count(*refusal);
                 self.counters.count(*refusal);
             }
-            Heard::Report(_) | Heard::Answer(_) => self.tidy(meter),
-            Heard::Again(_) | Heard::Busy | Heard::Piece => {}
+            Heard::NumberReused(_) => {
+                session.counters.count(Refusal::NumberReused);
+                self.counters.count(Refusal::NumberReused);
+            }
+            Heard::Report(_) | Heard::Answer(_) | Heard::NumberTooLow { .. } => self.tidy(meter),
+            Heard::Known(_) | Heard::Duplicate(_) | Heard::Busy | Heard::Piece => {}
         }
         heard
     }
@@ -344,6 +386,9 @@ impl Collector {
         if !command.is_valid() {
             return Err(CollectorError::OutOfRange);
         }
+        if self.policy.require_sealed && matches!(command, Command::Configure { suite: Suite::None, .. }) {
+            return Err(CollectorError::SealRequired);
+        }
         self.order(meter, Order::Command(command))
     }
 
@@ -368,7 +413,7 @@ impl Collector {
     /// [`CollectorError::UnknownMeter`], [`CollectorError::NoCommand`].
     pub fn withdraw(&mut self, meter: MeterId, ticket: u32) -> Result<(), CollectorError> {
         let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
-        if !session.withdraw(ticket) {
+        if !session.withdraw(ticket, &self.policy) {
             return Err(CollectorError::NoCommand(ticket));
         }
         self.tidy(meter);

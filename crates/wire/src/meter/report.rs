@@ -81,6 +81,12 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether it is why the meter started.
+    #[must_use]
+    pub fn is_start(self) -> bool {
+        (1..=6).contains(&self.code())
+    }
+
     /// Its number.
     #[must_use]
     pub fn code(self) -> u8 {

@@ -1,6 +1,6 @@
 //! Sealing and opening, both sides of every suite: docs/protocol.md, "How it is sealed".
 
-use super::{Identity, Kind, MeterId, MeterKeys, PublicKey, Record, Suite, message_bytes};
+use super::{Address, Identity, Kind, MeterId, MeterKeys, PublicKey, Record, Suite, message_bytes};
 use aes::Aes128;
 use aes::cipher::{KeyIvInit, StreamCipher};
 use aes_gcm::aead::AeadInPlace;
@@ -42,24 +42,37 @@ pub struct Channel<'a> {
     pub peer: &'a PublicKey,
 }
 
-fn nonce(kind: Kind, suite: Suite, meter: MeterId, number: u32) -> [u8; 12] {
+/// The nonce of AES-GCM. address: in an answer where the meter is, else nothing.
+fn nonce(kind: Kind, suite: Suite, meter: MeterId, address: Option<Address>, number: u32) -> [u8; 12] {
     let record = Record::<12>::new().with(&[kind.code(), suite.code()]).with(&meter.to_be_bytes());
-    record.with(&[0; 4]).with(&number.to_be_bytes()).bytes
+    let address = address.map_or([0; 4], Address::to_bytes);
+    record.with(&address).with(&number.to_be_bytes()).bytes
 }
 
-fn context(kind: Kind, suite: Suite, meter: MeterId, recipient: &PublicKey) -> [u8; 16] {
-    let record = Record::<16>::new().with(b"WSM1").with(&[kind.code(), suite.code()]);
-    record.with(&meter.to_be_bytes()).with(&recipient.to_bytes()[..8]).bytes
+/// *context* of docs/protocol.md.
+type Context = [u8; 24];
+
+fn context(kind: Kind, suite: Suite, meter: MeterId, sender: &PublicKey, recipient: &PublicKey) -> Context {
+    let record = Record::<24>::new().with(b"WSM2").with(&[kind.code(), suite.code()]);
+    let keys = [sender, recipient].map(|key| key.to_bytes());
+    record.with(&meter.to_be_bytes()).with(&keys[0][..8]).with(&keys[1][..8]).bytes
 }
 
-/// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1: 16 bytes to encrypt with, 32 to authenticate with.
-fn derive(shared: &[u8; 32], ephemeral: &[u8]) -> Zeroizing<[u8; 64]> {
+/// X9.63's key derivation with SHA-256, SEC 1 version 2.0 section 3.6.1: 16 bytes to encrypt with, 32 to authenticate with. info: what
+/// SharedInfo has behind the ephemeral key.
+fn derive(shared: &[u8; 32], ephemeral: &[u8], info: &[u8]) -> Zeroizing<[u8; 64]> {
     let mut out = Zeroizing::new([0; 64]);
     for (counter, block) in (1u32..).zip(out.chunks_exact_mut(32)) {
         let hash = Sha256::new().chain_update(shared).chain_update(counter.to_be_bytes());
-        block.copy_from_slice(&hash.chain_update(ephemeral).finalize());
+        block.copy_from_slice(&hash.chain_update(ephemeral).chain_update(info).finalize());
     }
     out
+}
+
+/// With a signature the ciphertext is bound to its sender by the key: else somebody else could sign it as theirs. A code binds it
+/// itself.
+fn derivation_info(suite: Suite, context: &Context) -> &[u8] {
+    if suite == Suite::EciesEcdsa { context } else { &[] }
 }
 
 /// AES-128 in counter mode from a counter of zero.
@@ -70,7 +83,7 @@ fn crypt(key: &[u8], text: &mut [u8]) {
 }
 
 /// The text that a signed message's signature is of: all of it before the signature, and *context*.
-fn signed(sealed: &[u8], context: &[u8; 16]) -> Vec<u8> {
+fn signed(sealed: &[u8], context: &Context) -> Vec<u8> {
     [sealed, context].concat()
 }
 
@@ -78,21 +91,16 @@ fn signed(sealed: &[u8], context: &[u8; 16]) -> Vec<u8> {
 /// can ask it of the bytes that [`super::Accepted::sealed`] holds. What they say, only the collector can show.
 #[must_use]
 pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey, sealed: &[u8]) -> bool {
-    let context = context(Kind::Report, Suite::EciesEcdsa, meter, collector);
+    let context = context(Kind::Report, Suite::EciesEcdsa, meter, signer, collector);
     sealed.len() == message_bytes(Kind::Report, Suite::EciesEcdsa) && verify(signer, &context, sealed).is_ok()
 }
 
-fn verify(signer: &PublicKey, context: &[u8; 16], sealed: &[u8]) -> Result<(), NotAuthentic> {
+fn verify(signer: &PublicKey, context: &Context, sealed: &[u8]) -> Result<(), NotAuthentic> {
     let (text, signature) = sealed.split_at(sealed.len() - 64);
     signer.verify(&signed(text, context), signature)
 }
 
 impl Channel<'_> {
-    /// Whether a message is sealed with AES-GCM alone.
-    fn is_symmetric(kind: Kind, suite: Suite) -> bool {
-        kind == Kind::Answer || matches!(suite, Suite::Aes128Gcm | Suite::Aes256Gcm)
-    }
-
     fn gcm_seal(&self, suite: Suite, nonce: &[u8; 12], text: &mut [u8]) -> Tag {
         let nonce = Nonce::from_slice(nonce);
         let sealed = match suite {
@@ -123,16 +131,37 @@ impl Channel<'_> {
     }
 
     /// The authentication code of ECIES, with *context* and `key128` as its SharedInfo2.
-    fn code(&self, key: &[u8], ciphertext: &[u8], context: &[u8; 16]) -> Option<Hmac<Sha256>> {
+    fn code(&self, key: &[u8], ciphertext: &[u8], context: &Context) -> Option<Hmac<Sha256>> {
         // HMAC takes keys of any length.
         let mac = <Hmac<Sha256> as Mac>::new_from_slice(key).ok()?;
         Some(mac.chain_update(ciphertext).chain_update(context).chain_update(&self.keys.key128[..]))
     }
 
-    /// Seals a report, an answer or a command for the other side; an acknowledgement as [`Channel::acknowledge`] does.
+    /// Number, ciphertext, tag.
+    fn gcm_message(&self, suite: Suite, nonce: &[u8; 12], number: u32, plaintext: &[u8; 16]) -> Vec<u8> {
+        let mut text = *plaintext;
+        let tag = self.gcm_seal(suite, nonce, &mut text);
+        [&number.to_be_bytes()[..], &text, &tag].concat()
+    }
+
+    /// The plaintext of [`Channel::gcm_message`], which has its length.
+    fn open_gcm_message(
+        &self,
+        suite: Suite,
+        nonce: &[u8; 12],
+        sealed: &[u8],
+    ) -> Result<[u8; 16], NotAuthentic> {
+        let (_, rest) = sealed.split_first_chunk::<4>().ok_or(NotAuthentic)?;
+        let (text, tag) = rest.split_first_chunk::<16>().ok_or(NotAuthentic)?;
+        let mut plaintext = *text;
+        self.gcm_open(suite, nonce, &mut plaintext, tag)?;
+        Ok(plaintext)
+    }
+
+    /// Seals a report or a command for the other side.
     ///
-    /// in: number: n or m, never used before with another plaintext; of reports and commands the plaintext's first four bytes
-    /// say the same. rng: makes the ephemeral key, where there is one.
+    /// in: number: n or m, never used before with another plaintext; the plaintext's first four bytes say the same. rng: makes the
+    /// ephemeral key, where there is one.
     #[must_use]
     pub fn seal(
         &self,
@@ -142,23 +171,19 @@ impl Channel<'_> {
         plaintext: &[u8; 16],
         rng: &mut impl CryptoRng,
     ) -> Vec<u8> {
-        if kind == Kind::Acknowledgement {
-            return self.acknowledge(suite, number);
-        }
         if suite == Suite::None {
             return plaintext.to_vec();
         }
-        let mut text = *plaintext;
-        if Channel::is_symmetric(kind, suite) {
-            let tag = self.gcm_seal(suite, &nonce(kind, suite, self.meter, number), &mut text);
-            return [&number.to_be_bytes()[..], &text, &tag].concat();
+        if suite.is_gcm() {
+            return self.gcm_message(suite, &nonce(kind, suite, self.meter, None, number), number, plaintext);
         }
+        let mut text = *plaintext;
         let ephemeral = Identity::generate(rng);
         let public = ephemeral.public().to_bytes();
         // Every public key here is a point of the curve: what fails is a machine without memory, and then nothing is sealed.
         let Ok(shared) = ephemeral.agree(&self.peer.to_bytes()) else { return Vec::new() };
-        let keys = derive(&shared, &public);
-        let context = context(kind, suite, self.meter, self.peer);
+        let context = context(kind, suite, self.meter, self.own.public(), self.peer);
+        let keys = derive(&shared, &public, derivation_info(suite, &context));
         crypt(&keys[..16], &mut text);
         let mut sealed = [&public[..], &text].concat();
         if suite == Suite::EciesEcdsa {
@@ -170,43 +195,67 @@ impl Channel<'_> {
         sealed
     }
 
-    /// Opens a report, an answer or a command of the other side. Any bytes.
+    /// Opens a report or a command of the other side. Any bytes.
     ///
     /// # Errors
     /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
     pub fn open(&self, kind: Kind, suite: Suite, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
-        if sealed.len() != message_bytes(kind, suite) || kind == Kind::Acknowledgement {
+        if sealed.len() != message_bytes(kind, suite) || !matches!(kind, Kind::Report | Kind::Command) {
             return Err(NotAuthentic);
         }
-        let mut plaintext = [0; 16];
-        if suite == Suite::None {
-            plaintext.copy_from_slice(sealed);
-        } else if Channel::is_symmetric(kind, suite) {
-            let (number, tag) = (first_number(sealed), &sealed[20..]);
-            plaintext.copy_from_slice(&sealed[4..20]);
-            self.gcm_open(suite, &nonce(kind, suite, self.meter, number), &mut plaintext, tag)?;
-            if kind == Kind::Answer {
-                return Ok(Opened { number: Some(number), plaintext });
-            }
+        let plaintext = if suite == Suite::None {
+            sealed.try_into().map_err(|_| NotAuthentic)?
+        } else if suite.is_gcm() {
+            let number = first_number(sealed);
+            let nonce = nonce(kind, suite, self.meter, None, number);
+            let plaintext = self.open_gcm_message(suite, &nonce, sealed)?;
             if number != first_number(&plaintext) {
                 return Err(NotAuthentic);
             }
+            plaintext
         } else {
-            plaintext = self.open_to_key(kind, suite, sealed)?;
+            self.open_to_key(kind, suite, sealed)?
+        };
+        Ok(Opened { number: Some(first_number(&plaintext)), plaintext })
+    }
+
+    /// Seals an answer for the collector: with AES-GCM in every suite but [`Suite::None`].
+    ///
+    /// in: n: never used before with another plaintext. address: where the meter is after the command.
+    #[must_use]
+    pub fn answer(&self, suite: Suite, n: u32, address: Address, plaintext: &[u8; 16]) -> Vec<u8> {
+        if suite == Suite::None {
+            return plaintext.to_vec();
         }
-        let number = (kind != Kind::Answer).then(|| first_number(&plaintext));
-        Ok(Opened { number, plaintext })
+        self.gcm_message(suite, &nonce(Kind::Answer, suite, self.meter, Some(address), n), n, plaintext)
+    }
+
+    /// Opens an answer of a meter that is at this address: of one that is elsewhere it is not authentic. Any bytes.
+    ///
+    /// # Errors
+    /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
+    pub fn open_answer(&self, suite: Suite, address: Address, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
+        if sealed.len() != message_bytes(Kind::Answer, suite) {
+            return Err(NotAuthentic);
+        }
+        if suite == Suite::None {
+            let plaintext = sealed.try_into().map_err(|_| NotAuthentic)?;
+            return Ok(Opened { number: None, plaintext });
+        }
+        let n = first_number(sealed);
+        let nonce = nonce(Kind::Answer, suite, self.meter, Some(address), n);
+        Ok(Opened { number: Some(n), plaintext: self.open_gcm_message(suite, &nonce, sealed)? })
     }
 
     /// ECIES and what comes after it.
     fn open_to_key(&self, kind: Kind, suite: Suite, sealed: &[u8]) -> Result<[u8; 16], NotAuthentic> {
-        let context = context(kind, suite, self.meter, self.own.public());
+        let context = context(kind, suite, self.meter, self.peer, self.own.public());
         if suite == Suite::EciesEcdsa {
             verify(self.peer, &context, sealed)?;
         }
         let (ephemeral, rest) = sealed.split_first_chunk::<EPHEMERAL>().ok_or(NotAuthentic)?;
         let (text, end) = rest.split_first_chunk::<16>().ok_or(NotAuthentic)?;
-        let keys = derive(&*self.own.agree(ephemeral)?, ephemeral);
+        let keys = derive(&*self.own.agree(ephemeral)?, ephemeral, derivation_info(suite, &context));
         if suite == Suite::Ecies {
             let code = self.code(&keys[16..48], text, &context).ok_or(NotAuthentic)?;
             code.verify_slice(end).map_err(|_| NotAuthentic)?;
@@ -221,7 +270,11 @@ impl Channel<'_> {
     pub fn acknowledge(&self, suite: Suite, n: u32) -> Vec<u8> {
         let mut sealed = n.to_be_bytes().to_vec();
         if suite != Suite::None {
-            sealed.extend(self.gcm_seal(suite, &nonce(Kind::Acknowledgement, suite, self.meter, n), &mut []));
+            sealed.extend(self.gcm_seal(
+                suite,
+                &nonce(Kind::Acknowledgement, suite, self.meter, None, n),
+                &mut [],
+            ));
         }
         sealed
     }
@@ -236,7 +289,7 @@ impl Channel<'_> {
         }
         let n = first_number(sealed);
         if suite != Suite::None {
-            let nonce = nonce(Kind::Acknowledgement, suite, self.meter, n);
+            let nonce = nonce(Kind::Acknowledgement, suite, self.meter, None, n);
             self.gcm_open(suite, &nonce, &mut [], &sealed[4..])?;
         }
         Ok(n)

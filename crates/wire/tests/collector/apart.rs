@@ -30,7 +30,7 @@ fn answer(collector: &mut Collector, meter: &mut Station, rng: &mut StdRng) -> V
             Due::Save(state) => collector.saved(state.meter, state.revision),
             Due::Send(sent) => {
                 let (m, _) = meter.hear(&sent).expect("its own");
-                return meter.answer(m, Outcome::Done, [0; 11], rng);
+                return meter.answer(m, Outcome::Done, [0; 11]);
             }
         }
     }
@@ -43,7 +43,7 @@ fn curves_are_known_before_they_are_taken() {
     for meter in &mut meters {
         let message = gathered(&mut collector, &meter.report(NOW_S, rng));
         assert_eq!(message.takes_curves(), meter.suite >= Suite::Ecies, "{}", meter.suite);
-        assert_eq!(message.meter(), meter.name);
+        assert_eq!(message.meter(), meter.address.name);
     }
 }
 
@@ -62,7 +62,7 @@ fn a_report_that_was_opened_twice_is_taken_once() {
     });
     assert!(matches!(heard.next(), Some(Heard::Report(_))));
     assert_eq!(heard.next(), Some(Heard::Busy));
-    assert!(matches!(heard.next(), Some(Heard::Again(_))));
+    assert!(matches!(heard.next(), Some(Heard::Duplicate(_))));
 }
 
 #[test]
@@ -96,10 +96,10 @@ fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(4);
     let (mut collector, mut meters) = house(&[Suite::Ecies], Policy::default(), rng);
     let meter = &mut meters[0];
-    collector.command(1, Command::Configure { interval_s: 9, suite: Suite::Aes128Gcm }).expect("queued");
+    collector.command(1, Command::Configure { interval_s: 9, suite: Suite::EciesEcdsa }).expect("queued");
     let early = meter.report(NOW_S, rng);
     let answer = answer(&mut collector, meter, rng);
-    // A number behind that of the answer, sealed as before it: nobody but a thief of the old keys makes that.
+    // A number behind that of the answer, sealed as before it: who has the shared keys alone cannot sign.
     meter.suite = Suite::Ecies;
     let late = meter.report(NOW_S, rng);
     let (early, late) = (gathered(&mut collector, &early), gathered(&mut collector, &late));

@@ -62,7 +62,7 @@ fn attack(count: usize, seed: u64) {
                     Due::Save(state) => collector.saved(id, state.revision),
                     Due::Send(command) => {
                         let (m, _) = meter.hear(&command).expect("its own");
-                        let answer = meter.answer(m, Outcome::Done, [round; 11], rng);
+                        let answer = meter.answer(m, Outcome::Done, [round; 11]);
                         assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
                         heard.extend(command.packets);
                         heard.extend(answer);
@@ -85,7 +85,7 @@ fn attack(count: usize, seed: u64) {
                 Due::Send(command) => {
                     let meter = &mut meters[usize::from(command.meter) - 1];
                     let (m, _) = meter.hear(&command).expect("its own");
-                    messages.push(meter.answer(m, Outcome::Done, [0; 11], rng));
+                    messages.push(meter.answer(m, Outcome::Done, [0; 11]));
                     heard.extend(command.packets);
                 }
             }
@@ -140,7 +140,7 @@ fn attack(count: usize, seed: u64) {
             Heard::Refused(_) => refused += 1,
             Heard::Piece => pieces += 1,
             // What was stored is acknowledged again: it was authentic, and is the same.
-            Heard::Again(_) => again += 1,
+            Heard::Duplicate(_) => again += 1,
             taken => panic!("packet {number} of seed {seed} was taken: {taken:?}, {packet:02x?}"),
         }
         assert!(collector.held_bytes() <= 4 * 2 * 144);
@@ -219,10 +219,11 @@ fn a_flood_leaves_no_more_than_its_bounds() {
         packet[4] = rng.random();
         collector.hear(&packet, NOW_MS);
     }
-    assert_eq!(collector.held_bytes(), 144);
-    assert_eq!(collector.counters_of(2).expect("there").total(), 1);
-    // 65,536 names, less 0 and the two.
-    assert_eq!(collector.counters().total(), 65_535);
+    // Also of the meter that does not seal like that: it may, by an order that an older copy does not know.
+    assert_eq!(collector.held_bytes(), 2 * 144);
+    assert_eq!(collector.counters_of(2).expect("there").total(), 0);
+    // 65,536 names, less the two.
+    assert_eq!(collector.counters().total(), 65_534);
     assert_eq!(collector.counters().of(wire::meter::Refusal::UnknownMeter), 65_533);
 }
 

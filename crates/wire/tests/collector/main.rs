@@ -4,5 +4,6 @@
 mod apart;
 mod exchanges;
 mod hostile;
+mod learned;
 mod restarts;
 mod station;

@@ -134,7 +134,7 @@ impl World {
             });
             // What is sealed stays; the name is the one of now.
             for packet in &mut report.packets {
-                packet[2..4].copy_from_slice(&meter.name.to_be_bytes());
+                packet[2..4].copy_from_slice(&meter.address.name.to_be_bytes());
             }
             let packets = report.packets.clone();
             self.transmit(true, &packets);
@@ -224,7 +224,13 @@ impl World {
                 let sent = self.collector.stored(meter, n).expect("handed out");
                 self.transmit(false, &sent.packets);
             }
-            Heard::Again(sent) => self.transmit(false, &sent.packets),
+            Heard::Duplicate(sent) => self.transmit(false, &sent.packets),
+            Heard::Known(accepted) => {
+                let (meter, n) = (accepted.meter, accepted.report.n);
+                assert!(self.store.readings[&meter].contains(&n), "taken once and not stored");
+                let sent = self.collector.stored(meter, n).expect("handed out");
+                self.transmit(false, &sent.packets);
+            }
             Heard::Answer(answered) => {
                 self.answered += 1;
                 // The owner may keep what an answer has changed, or not.
@@ -234,18 +240,21 @@ impl World {
                 }
             }
             Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
+            Heard::NumberReused(_) | Heard::NumberTooLow { .. } => panic!("no memory went back here"),
         }
     }
 
     fn meters_hear(&mut self, bytes: &[u8]) {
         let packet = Packet::parse(bytes).expect("well-formed");
-        let Some(index) = self.meters.iter().position(|meter| meter.name == packet.meter) else { return };
+        let Some(index) = self.meters.iter().position(|meter| meter.address.name == packet.meter) else {
+            return;
+        };
         let meter = &mut self.meters[index];
         let id = meter.provision.setup().meter;
         if packet.kind == Kind::Command {
             let sent = Transmission { meter: id, packets: vec![bytes.to_vec()] };
             if let Some((m, _)) = meter.hear(&sent) {
-                let answer = meter.answer(m, Outcome::Done, [0; 11], &mut self.rng);
+                let answer = meter.answer(m, Outcome::Done, [0; 11]);
                 self.transmit(true, &answer);
             }
             return;
@@ -283,7 +292,7 @@ fn run(seed: u64, steps: usize) {
         assert!(readings.is_sorted_by(|a, b| a < b), "meter {meter}: {readings:?}");
         let station = &world.meters[usize::from(*meter) - 1];
         let state = world.collector.state(*meter).expect("there");
-        assert_eq!(state.places().last().map(|place| place.name), Some(station.name));
+        assert_eq!(state.addresses(), [station.address]);
         assert_eq!(state.suites(), [station.suite]);
     }
     let stored: usize = world.store.readings.values().map(Vec::len).sum();

@@ -2,8 +2,9 @@
 
 use rand::rngs::StdRng;
 use wire::meter::{
-    Answer, Channel, Collector, Command, Content, Identity, Kind, Measurement, MeterId, MeterState, Outcome,
-    Packet, Policy, Provision, PublicKey, Reassembly, Report, Setup, Suite, Transmission, packets,
+    Address, Answer, Channel, Collector, Command, Content, Due, Heard, Identity, Kind, Measurement, MeterId,
+    MeterState, Outcome, Packet, Policy, Provision, PublicKey, Reassembly, Report, Setup, Suite,
+    Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC, in milliseconds since 2000-01-01.
@@ -23,9 +24,10 @@ pub struct Station {
     pub provision: Provision,
     pub collector: PublicKey,
     pub suite: Suite,
-    pub name: MeterId,
+    pub address: Address,
     pub n: u32,
     pub last_m: u32,
+    last: Option<[u8; 16]>,
     pub time_set: bool,
     reassembly: Reassembly,
 }
@@ -48,17 +50,33 @@ pub fn house(suites: &[Suite], policy: Policy, rng: &mut StdRng) -> (Collector, 
 
 impl Station {
     pub fn new(provision: Provision, collector: PublicKey) -> Station {
-        let Setup { meter: name, suite, .. } = *provision.setup();
+        let (suite, address) = (provision.setup().suite, Address::provisioned(provision.setup()));
         let reassembly = Reassembly::default();
-        Station { provision, collector, suite, name, n: 0, last_m: 0, time_set: true, reassembly }
+        Station {
+            provision,
+            collector,
+            suite,
+            address,
+            n: 0,
+            last_m: 0,
+            last: None,
+            time_set: true,
+            reassembly,
+        }
     }
 
-    fn send(&self, kind: Kind, number: u32, plaintext: &[u8; 16], rng: &mut StdRng) -> Vec<Vec<u8>> {
+    /// What both sides have, on the meter's.
+    pub fn with_channel<T>(&self, f: impl FnOnce(&Channel<'_>) -> T) -> T {
         let record = self.provision.record();
         let (own, peer) = (self.provision.identity(), &self.collector);
-        let channel = Channel { meter: record.setup.meter, keys: &record.keys, own, peer };
-        let sealed = channel.seal(kind, self.suite, number, plaintext, rng);
-        packets(COLLECTOR, kind, self.suite, self.name, number, &sealed)
+        f(&Channel { meter: record.setup.meter, keys: &record.keys, own, peer })
+    }
+
+    /// The packets of a report.
+    pub fn send(&self, report: &Report, rng: &mut StdRng) -> Vec<Vec<u8>> {
+        let (kind, suite, n) = (Kind::Report, self.suite, report.n);
+        let sealed = self.with_channel(|channel| channel.seal(kind, suite, n, &report.to_bytes(), rng));
+        packets(COLLECTOR, kind, suite, self.address.name, n, &sealed)
     }
 
     /// The packets of a measurement of this time.
@@ -66,7 +84,7 @@ impl Station {
         self.n += 1;
         let content = Content::Measurement(Measurement { time_s, energy_dwh: self.n, power_w: -1 });
         let report = Report { n: self.n, time_set: self.time_set, lost: 0, content };
-        self.send(Kind::Report, self.n, &report.to_bytes(), rng)
+        self.send(&report, rng)
     }
 
     /// Hears a command: what it is, where the meter takes it or had it last.
@@ -74,47 +92,109 @@ impl Station {
         let mut whole = None;
         for packet in &sent.packets {
             let packet = Packet::parse(packet).expect("well-formed");
-            if (packet.meter, packet.kind, packet.suite) == (self.name, Kind::Command, self.suite) {
+            if (packet.meter, packet.kind, packet.suite) == (self.address.name, Kind::Command, self.suite) {
                 whole = self.reassembly.take(&packet);
             }
         }
-        let record = self.provision.record();
-        let (own, peer) = (self.provision.identity(), &self.collector);
-        let channel = Channel { meter: record.setup.meter, keys: &record.keys, own, peer };
         let whole = whole?;
         // Pieces of what a collector sealed before it began anew and after it make nothing.
-        let opened = channel.open(whole.kind, whole.suite, &whole.bytes).ok()?;
+        let opened = self.with_channel(|channel| channel.open(whole.kind, whole.suite, &whole.bytes)).ok()?;
         let (m, command) = Command::from_bytes(&opened.plaintext).expect("a command");
         assert_eq!((opened.number, m as u8), (Some(m), whole.low));
-        if m < self.last_m {
+        let same = self.last.is_some_and(|last| last == opened.plaintext);
+        if m < self.last_m || m == self.last_m && !same {
             return None;
         }
-        self.last_m = m;
+        (self.last_m, self.last) = (m, Some(opened.plaintext));
         if let Command::Configure { suite, .. } = command {
             self.suite = suite;
         }
-        if let Command::Register { meter, .. } = command {
-            self.name = meter;
+        if let Command::Register { meter, address, collector_address } = command {
+            self.address = Address { name: meter, radio: address, collector: collector_address };
         }
         Some((m, command))
     }
 
-    /// The packets of an answer.
-    pub fn answer(&mut self, m: u32, outcome: Outcome, body: [u8; 11], rng: &mut StdRng) -> Vec<Vec<u8>> {
+    /// The packet of an answer.
+    pub fn answer(&mut self, m: u32, outcome: Outcome, body: [u8; 11]) -> Vec<Vec<u8>> {
         self.n += 1;
-        self.send(Kind::Answer, self.n, &Answer { m, outcome, body }.to_bytes(), rng)
+        let answer = Answer { m, outcome, body }.to_bytes();
+        // A command's code is behind its number; 1 is configure.
+        let configure = self.last.is_some_and(|last| last[4] == 1);
+        let suite = if configure && self.suite == Suite::None { Suite::Aes128Gcm } else { self.suite };
+        let sealed = self.with_channel(|channel| channel.answer(suite, self.n, self.address, &answer));
+        packets(COLLECTOR, Kind::Answer, suite, self.address.name, self.n, &sealed)
     }
 
     /// The n that an acknowledgement is of.
     pub fn acknowledged(&self, sent: &Transmission, suite: Suite) -> u32 {
-        let record = self.provision.record();
-        let (own, peer) = (self.provision.identity(), &self.collector);
-        let channel = Channel { meter: record.setup.meter, keys: &record.keys, own, peer };
         let [packet] = sent.packets.as_slice() else { panic!("one packet: {sent:?}") };
         let packet = Packet::parse(packet).expect("well-formed");
-        assert_eq!((packet.kind, packet.suite, packet.meter), (Kind::Acknowledgement, suite, self.name));
-        let n = channel.open_acknowledgement(suite, packet.body).expect("the collector's");
+        assert_eq!(
+            (packet.kind, packet.suite, packet.meter),
+            (Kind::Acknowledgement, suite, self.address.name)
+        );
+        let n = self.with_channel(|channel| channel.open_acknowledgement(suite, packet.body));
+        let n = n.expect("the collector's");
         assert_eq!(packet.low, n as u8);
         n
     }
+}
+
+/// Sets no times.
+pub fn quiet() -> Policy {
+    Policy { set_time: false, ..Policy::default() }
+}
+
+/// All packets, one after the other; what the last one brings.
+pub fn hear(collector: &mut Collector, packets: &[Vec<u8>], now_ms: u64) -> Heard {
+    let (last, before) = packets.split_last().expect("packets");
+    for packet in before {
+        assert_eq!(collector.hear(packet, now_ms), Heard::Piece);
+    }
+    collector.hear(last, now_ms)
+}
+
+/// Takes a report to its acknowledgement.
+pub fn deliver(collector: &mut Collector, meter: &mut Station, rng: &mut StdRng, now_ms: u64) -> u32 {
+    let packets = meter.report((now_ms / 1000) as u32, rng);
+    match hear(collector, &packets, now_ms) {
+        Heard::Report(accepted) => assert_eq!(accepted.report.n, meter.n),
+        other => panic!("{other:?}"),
+    }
+    let sent = collector.stored(meter.provision.setup().meter, meter.n).expect("handed out");
+    meter.acknowledged(&sent, meter.suite)
+}
+
+/// What is due, where everything is saved at once.
+pub fn due(collector: &mut Collector, now_ms: u64, rng: &mut StdRng) -> Vec<Transmission> {
+    let mut sent = Vec::new();
+    for _ in 0..2 {
+        for due in collector.due(now_ms, rng) {
+            match due {
+                Due::Save(state) => collector.saved(state.meter, state.revision),
+                Due::Send(transmission) => sent.push(transmission),
+            }
+        }
+    }
+    sent
+}
+
+/// The one that was sent.
+pub fn one(mut sent: Vec<Transmission>) -> Transmission {
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    sent.remove(0)
+}
+
+/// The collector as it is after a restart, from what was kept.
+pub fn restarted(mut collector: Collector, policy: Policy) -> Collector {
+    let mut next = Collector::new(collector.identity().clone(), policy);
+    let meters: Vec<_> = collector.meters().collect();
+    for meter in meters {
+        let record = collector.record(meter).expect("there").clone();
+        let kept = serde_json::to_string(&collector.remove(meter).expect("there")).expect("it can be kept");
+        let state: MeterState = serde_json::from_str(&kept).expect("and read again");
+        next.add(record, state).expect("none is there");
+    }
+    next
 }

@@ -177,10 +177,12 @@ impl Pair {
                 }
                 self.outcomes.push(Outcome::Report(report, end_ns));
             }
-            Heard::Again(acknowledgement) => {
+            Heard::Duplicate(acknowledgement) => {
                 self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns);
             }
             Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
+            // It was never begun anew, and nobody writes the meter's memory.
+            Heard::Known(_) | Heard::NumberReused(_) | Heard::NumberTooLow { .. } => {}
             Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
         }
     }

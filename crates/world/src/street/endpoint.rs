@@ -108,6 +108,8 @@ pub struct Endpoint {
     collector: Collector,
     /// What outlives a crash.
     store: BTreeMap<MeterId, MeterState>,
+    /// The reports of it, by meter and number.
+    stored: BTreeMap<(MeterId, u32), [u8; 16]>,
     rng: StdRng,
     chance: Chance,
     attacker: Participant,
@@ -157,6 +159,7 @@ impl Endpoint {
             attacker: records.len() + 1,
             records,
             store,
+            stored: BTreeMap::new(),
             rng: StdRng::seed_from_u64(seed ^ 0x636f_6c6c),
             chance: Chance::new(seed, For::Collector, 0, 0),
             group,
@@ -301,6 +304,13 @@ impl Endpoint {
         self.start()
     }
 
+    /// A report is stored.
+    fn acknowledge(&mut self, meter: MeterId, n: u32, now_ns: u64) -> Result<(), LabError> {
+        let stored = self.collector.stored(meter, n).map_err(|error| wrong(error.to_string()))?;
+        self.queue(stored, now_ns);
+        Ok(())
+    }
+
     fn take(&mut self, from: Participant, packet: Vec<u8>, now_ns: u64) -> Result<(), LabError> {
         let attacked = from == self.attacker;
         match self.collector.hear(&packet, ms_of(now_ns)) {
@@ -310,15 +320,15 @@ impl Endpoint {
                 if let Some(state) = self.store.get_mut(&meter) {
                     state.last_n = n;
                 }
+                self.stored.insert((meter, n), accepted.report.to_bytes());
                 self.deliveries.push(Delivery { accepted: *accepted, at_ns: now_ns, from, packet });
                 if self.crash_storing {
                     self.counts.crashes_before_acknowledging += 1;
                     return self.crash(now_ns);
                 }
-                let stored = self.collector.stored(meter, n);
-                self.queue(stored.map_err(|error| wrong(error.to_string()))?, now_ns);
+                self.acknowledge(meter, n, now_ns)?;
             }
-            Heard::Again(acknowledgement) => {
+            Heard::Duplicate(acknowledgement) => {
                 if attacked {
                     self.counts.attacks_ignored += 1;
                 } else {
@@ -330,13 +340,32 @@ impl Endpoint {
                 self.counts.attacks_delivered += u64::from(attacked);
                 self.counts.answered += 1;
                 if let Some(state) = self.collector.state(answered.meter) {
-                    let suite = state.suites().last().copied().unwrap_or(Suite::None);
+                    let suite = state.suite();
                     self.store.insert(answered.meter, state.clone());
                     if let Some(begun_ns) = self.begun_ns.remove(&answered.meter) {
                         let took_s = (now_ns - begun_ns) as f64 / SECOND_NS as f64;
                         self.counts.answer_s.entry(suite).or_default().push(took_s);
                     }
                 }
+            }
+            Heard::Known(accepted) => {
+                let (meter, n) = (accepted.meter, accepted.report.n);
+                if self.stored.get(&(meter, n)) != Some(&accepted.report.to_bytes()) {
+                    return Err(wrong(format!("meter {meter} used number {n} twice")));
+                }
+                if attacked {
+                    self.counts.attacks_ignored += 1;
+                } else {
+                    self.counts.repeated += 1;
+                }
+                self.acknowledge(meter, n, now_ns)?;
+            }
+            Heard::NumberReused(accepted) => {
+                let (meter, n) = (accepted.meter, accepted.report.n);
+                return Err(wrong(format!("meter {meter} used number {n} twice")));
+            }
+            Heard::NumberTooLow { meter, .. } => {
+                return Err(wrong(format!("meter {meter} knows a command that was not numbered here")));
             }
             Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
             Heard::Refused(refusal) => {

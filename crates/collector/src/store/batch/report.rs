@@ -7,13 +7,19 @@ use crate::store::by_time::Changes;
 use crate::store::latest::{LEVELS, Measured, Rollup, is_start};
 use crate::store::write::{NewReport, Written};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
-use wire::meter::{Alert, Cause, Content, MeterId, Suite};
+use wire::meter::{Alert, Cause, Content, MeterId, Report, Suite};
+
+/// A report that was made before its meter's time was set is looked for among those that were heard in that time, in seconds.
+const UNTIMED_S: i64 = 7 * 86_400;
 
 /// What is done for each report, made ready once for a batch.
 pub(super) struct Statements<'c> {
     land: CachedStatement<'c>,
     sign: CachedStatement<'c>,
     alert: CachedStatement<'c>,
+    find_reading: CachedStatement<'c>,
+    find_alert: CachedStatement<'c>,
+    kept_from: CachedStatement<'c>,
     add: CachedStatement<'c>,
     take: CachedStatement<'c>,
     /// What `add` and `take` do, for who asks by time.
@@ -35,6 +41,14 @@ impl Statements<'_> {
                 "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail, epoch, n, report) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
+            find_reading: connection.prepare_cached(
+                "SELECT power_w, energy_dwh, flags FROM readings WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5 \
+                 UNION ALL \
+                 SELECT power_w, energy_dwh, flags FROM landed WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5",
+            )?,
+            find_alert: connection
+                .prepare_cached("SELECT report FROM alerts WHERE meter = ?1 AND epoch = ?2 AND n = ?3")?,
+            kept_from: connection.prepare_cached("SELECT value FROM meta WHERE key = 'kept_from_s'")?,
             add: connection.prepare_cached(
                 "INSERT INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET \
                  readings = readings + excluded.readings, used_dwh = used_dwh + excluded.used_dwh, \
@@ -62,6 +76,43 @@ impl Statements<'_> {
         let bytes = report.to_bytes();
         let id = self.alert.insert(params![meter, at_s, heard_ms, cause, detail, epoch, report.n, bytes])?;
         Ok(Written::Alert { alert: event::Alert { id, meter: Some(meter), at_s, cause, detail }, lost })
+    }
+
+    /// A report with a number that is stored, or that went since: whether it is the same.
+    fn known(&mut self, new: &NewReport) -> rusqlite::Result<Written> {
+        let NewReport { meter, epoch, heard_ms, suite, report, .. } = *new;
+        let made_s = time_of(&report);
+        let same = match report.content {
+            Content::Measurement(measurement) => {
+                let heard_s = heard_ms.div_euclid(1000);
+                // What was stored without a time has the one at which it was heard.
+                let (from_s, to_s) = made_s.map_or((heard_s - UNTIMED_S, heard_s), |at_s| (at_s, at_s));
+                let flags = flags_of(report.time_set, suite, report.lost);
+                let stored = self
+                    .find_reading
+                    .query_row(params![meter, from_s, to_s, epoch, report.n], |row| {
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                    })
+                    .optional()?;
+                stored.map(|stored| stored == (measurement.power_w, measurement.energy_dwh, flags))
+            }
+            _ => {
+                let find = params![meter, epoch, report.n];
+                let stored: Option<[u8; 16]> =
+                    self.find_alert.query_row(find, |row| row.get(0)).optional()?;
+                stored.map(|stored| stored == report.to_bytes())
+            }
+        };
+        let mut gone = |at_s: i64| -> rusqlite::Result<bool> {
+            let kept_from: Option<String> = self.kept_from.query_row([], |row| row.get(0)).optional()?;
+            Ok(kept_from.and_then(|from| from.parse::<i64>().ok()).is_some_and(|from_s| at_s < from_s))
+        };
+        let same = match (same, made_s) {
+            (Some(same), _) => same,
+            (None, Some(at_s)) => gone(at_s)?,
+            (None, None) => false,
+        };
+        Ok(if same { Written::Repeated } else { Written::NumberReused })
     }
 
     fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
@@ -94,16 +145,13 @@ impl Kept {
             return Ok(Written::Unknown);
         }
         if report.n <= latest.last_n {
-            return Ok(Written::Repeated);
+            return statements.known(new);
         }
         self.before.entry(meter).or_insert(Some(*latest));
         let started = matches!(&report.content, Content::Alert(alert) if is_start(alert));
         let lost = latest.heard(report.n, suite, report.lost, started, heard_ms);
         latest.rssi_dbm = new.rssi_dbm;
-        let at_s = match report.time_s().filter(|_| report.time_set) {
-            Some(time_s) => METERS_EPOCH_S + i64::from(time_s),
-            None => heard_ms.div_euclid(1000),
-        };
+        let at_s = time_of(&report).unwrap_or_else(|| heard_ms.div_euclid(1000));
         if suite == Suite::EciesEcdsa {
             statements.sign.execute(params![meter, epoch, report.n, at_s, heard_ms, new.sealed])?;
         }
@@ -163,6 +211,12 @@ impl Kept {
         };
         Ok(Written::Reading { reading, lost })
     }
+}
+
+/// When a report was made, where its meter's time was set.
+fn time_of(report: &Report) -> Option<i64> {
+    let time_s = report.time_s().filter(|_| report.time_set)?;
+    Some(METERS_EPOCH_S + i64::from(time_s))
 }
 
 /// `readings.flags`: bit 0: the meter's time was not set; bits 1 to 3: the suite; bits 8 to 15: what the report says of measurements

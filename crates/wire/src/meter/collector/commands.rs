@@ -1,11 +1,16 @@
 //! The commands to one meter: one at a time, the same bytes until its answer comes.
 
 use super::clock::{Advice, Watch};
-use super::session::{MeterState, Place, Session};
+use super::session::Session;
+use super::state::MeterState;
 use super::{Answered, CollectorError, Due, Heard, Policy, Refusal, Transmission};
-use crate::meter::{Answer, Command, Identity, Kind, MeterId, Opened, Outcome, Status, Suite, packets};
+use crate::meter::{Address, Answer, Command, Identity, Kind, Opened, Outcome, Status, Suite, packets};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Of a command that changes with each attempt, as a time does, so many are remembered with their numbers: a late answer belongs to one.
+const MOST_SENT: usize = 16;
 
 /// What is to be commanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,10 +25,25 @@ pub enum Order {
 }
 
 impl Order {
-    /// The name that the meter is to get.
-    pub(super) fn name(self) -> Option<MeterId> {
+    /// The address that the meter is to get.
+    pub(super) fn address(self) -> Option<Address> {
         match self {
-            Order::Command(Command::Register { meter, .. }) => Some(meter),
+            Order::Command(Command::Register { meter, address, collector_address }) => {
+                Some(Address { name: meter, radio: address, collector: collector_address })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is one that the collector gives by itself, too.
+    fn is_about_time(self) -> bool {
+        matches!(self, Order::TimeNow | Order::LookAtTime)
+    }
+
+    /// The suite that the meter is to get.
+    fn suite(self) -> Option<Suite> {
+        match self {
+            Order::Command(Command::Configure { suite, .. }) => Some(suite),
             _ => None,
         }
     }
@@ -64,7 +84,7 @@ pub(super) struct UnderWay {
     ticket: u32,
     order: Order,
     m: u32,
-    /// It brought a suite, or a place, that goes again where the meter does not do it.
+    /// It brought a suite or an address that was not among those that the meter may have.
     brought: bool,
 }
 
@@ -80,16 +100,14 @@ impl UnderWay {
 pub(super) struct Attempts {
     /// Its number is durable.
     saved: bool,
-    /// Sent with the number that it has now.
-    sent: bool,
+    /// It may have been sent before the collector began anew.
+    resumed: bool,
     count: u32,
-    /// The first number that it had, of those that were sent.
-    first_m: u32,
     first_ms: u64,
     next_ms: u64,
-    /// As it was sent last.
-    command: Option<Command>,
-    /// As sent, in each way that the meter may understand.
+    /// As it was sent, with its numbers, the latest last.
+    sent: VecDeque<(u32, Command)>,
+    /// With its last number, in each way that the meter may understand.
     sealed: Vec<Sealed>,
 }
 
@@ -97,7 +115,7 @@ pub(super) struct Attempts {
 #[derive(Debug)]
 struct Sealed {
     suite: Suite,
-    place: Place,
+    address: Address,
     packets: Vec<Vec<u8>>,
 }
 
@@ -108,8 +126,21 @@ impl Attempts {
         if let Some(time) = state.under_way.take_if(|under_way| under_way.order == Order::TimeNow) {
             state.waiting.push_front(time.again());
         }
-        let first_m = state.under_way.map_or(0, |under_way| under_way.m);
-        Attempts { saved: true, first_m, ..Attempts::default() }
+        Attempts { saved: true, resumed: true, ..Attempts::default() }
+    }
+
+    /// The command that was sent with this number.
+    fn sent_as(&self, m: u32) -> Option<Command> {
+        self.sent.iter().find(|sent| sent.0 == m).map(|sent| sent.1)
+    }
+
+    fn remember(&mut self, m: u32, command: Command) {
+        if self.sent_as(m).is_none() {
+            if self.sent.len() == MOST_SENT {
+                self.sent.pop_front();
+            }
+            self.sent.push_back((m, command));
+        }
     }
 }
 
@@ -137,7 +168,13 @@ impl Session {
         }
         let ticket = self.next_ticket();
         self.state.waiting.push_back(Waiting { ticket, order });
-        self.names_changed |= order.name().is_some();
+        self.names_changed |= order.address().is_some();
+        // A meter that seals otherwise than is known answers nothing but this, which must not wait for an answer to the rest.
+        if order.suite().is_some()
+            && let Some(own) = self.state.under_way.take_if(|under_way| under_way.order.is_about_time())
+        {
+            self.state.waiting.push_back(own.again());
+        }
         Ok(ticket)
     }
 
@@ -161,18 +198,24 @@ impl Session {
         ticket
     }
 
-    pub(super) fn withdraw(&mut self, ticket: u32) -> bool {
+    pub(super) fn withdraw(&mut self, ticket: u32, policy: &Policy) -> bool {
         let state = &mut self.state;
-        if state.under_way.is_some_and(|under_way| under_way.ticket == ticket) {
-            // What it brought stays: the meter may have taken it.
-            state.under_way = None;
-        } else if let Some(at) = state.waiting.iter().position(|waiting| waiting.ticket == ticket) {
-            state.waiting.remove(at);
-            self.names_changed = true;
-        } else {
-            return false;
+        if let Some(under_way) = state.under_way.take_if(|under_way| under_way.ticket == ticket) {
+            state.revision += 1;
+            if under_way.brought && self.attempts.sent.is_empty() && !self.attempts.resumed {
+                state.untell(under_way.order.suite(), under_way.order.address());
+                self.names_changed = true;
+            }
+            // One that was sent may be carried out until the meter has kept the number of a later one.
+            self.close_what_is_open(policy);
+            return true;
         }
-        self.state.revision += 1;
+        let Some(at) = state.waiting.iter().position(|waiting| waiting.ticket == ticket) else {
+            return false;
+        };
+        state.waiting.remove(at);
+        state.revision += 1;
+        self.names_changed = true;
         true
     }
 
@@ -198,9 +241,9 @@ impl Session {
         match self.state.under_way {
             None => {
                 let Waiting { ticket, order } = self.state.waiting.pop_front()?;
-                self.attempts = Attempts { first_m: self.state.next_m, ..Attempts::default() };
+                self.attempts = Attempts::default();
                 let brought = self.expect(order);
-                self.number(UnderWay { ticket, order, m: 0, brought });
+                self.number(UnderWay { ticket, order, m: 0, brought }, now_ms);
             }
             Some(under_way) if self.attempts.saved => {
                 // A clock that was set back does not hold a command up for longer than it would have waited.
@@ -210,8 +253,8 @@ impl Session {
                 {
                     return None;
                 }
-                if under_way.order == Order::TimeNow && self.attempts.sent {
-                    self.number(under_way);
+                if under_way.order == Order::TimeNow && self.attempts.sent_as(under_way.m).is_some() {
+                    self.number(under_way, now_ms);
                 }
             }
             Some(_) => {}
@@ -223,26 +266,20 @@ impl Session {
     }
 
     /// Gives a command a number that none had.
-    fn number(&mut self, under_way: UnderWay) {
-        let m = self.state.next_m;
+    fn number(&mut self, under_way: UnderWay, now_ms: u64) {
+        let m = self.state.take_m(now_ms);
         self.state.under_way = Some(UnderWay { m, ..under_way });
-        self.state.next_m = m.saturating_add(1);
         self.state.revision += 1;
-        (self.attempts.saved, self.attempts.sent) = (false, false);
+        self.attempts.saved = false;
         self.attempts.sealed.clear();
     }
 
     /// Makes room for what a command may change. Returns whether it may change anything.
     fn expect(&mut self, order: Order) -> bool {
-        match order {
-            Order::Command(Command::Configure { suite, .. }) => self.state.tell_suite(suite),
-            Order::Command(Command::Register { meter: name, address, collector_address }) => {
-                let place = Place { name, address, collector_address };
-                self.names_changed = true;
-                self.state.tell_place(place)
-            }
-            _ => false,
-        }
+        let suite = order.suite().is_some_and(|suite| self.state.tell_suite(suite));
+        let address = order.address().is_some_and(|address| self.state.tell_address(address));
+        self.names_changed |= address;
+        suite || address
     }
 
     fn send(
@@ -253,25 +290,23 @@ impl Session {
         rng: &mut impl CryptoRng,
     ) -> Option<Transmission> {
         let UnderWay { order, m, .. } = self.state.under_way?;
-        let command = self.attempts.command.filter(|_| self.attempts.sent);
-        let command = command.unwrap_or_else(|| order.command(now_ms));
-        (self.attempts.command, self.attempts.sent) = (Some(command), true);
-        let state = &self.state;
-        let suites = &state.suites[state.earliest_suite..];
-        let turn = self.attempts.count as usize;
-        let place = state.places[turn / suites.len() % state.places.len()];
+        let command = self.attempts.sent_as(m).unwrap_or_else(|| order.command(now_ms));
+        self.attempts.remember(m, command);
+        let (suites, addresses) = (self.state.suites(), self.state.addresses());
+        let (turn, ways) = (self.attempts.count as usize, suites.len() * addresses.len());
+        let address = addresses[turn / suites.len() % addresses.len()];
         let suite = suites[turn % suites.len()];
-        let known = self.attempts.sealed.iter().find(|known| (known.suite, known.place) == (suite, place));
+        let known =
+            self.attempts.sealed.iter().find(|known| (known.suite, known.address) == (suite, address));
         let mut packets = if let Some(known) = known {
             known.packets.clone()
         } else {
             let sealed = self.channel(own).seal(Kind::Command, suite, m, &command.to_bytes(m), rng);
-            let packets = packets(place.address, Kind::Command, suite, place.name, m, &sealed);
-            self.attempts.sealed.push(Sealed { suite, place, packets: packets.clone() });
+            let packets = packets(address.radio, Kind::Command, suite, address.name, m, &sealed);
+            self.attempts.sealed.push(Sealed { suite, address, packets: packets.clone() });
             packets
         };
         // Each attempt begins with another piece: docs/protocol.md, "Acknowledgement, resending, order".
-        let ways = suites.len() * state.places.len();
         let pieces = packets.len();
         packets.rotate_left(turn / ways % pieces);
         let wait_ms = policy.answer_within_ms[usize::from(suite.code())].max(1) << self.attempts.count.min(6);
@@ -284,17 +319,34 @@ impl Session {
         Some(Transmission { meter: self.state.meter, packets })
     }
 
-    pub(super) fn answered(&mut self, opened: Opened, policy: &Policy, now_ms: u64) -> Heard {
+    /// An answer of a meter that is at this address, sealed so.
+    pub(super) fn answered(
+        &mut self,
+        opened: Opened,
+        suite: Suite,
+        address: Address,
+        policy: &Policy,
+        now_ms: u64,
+    ) -> Heard {
         let answer = Answer::from_bytes(&opened.plaintext);
-        let (Some(under_way), Some(command)) = (self.state.under_way, self.attempts.command) else {
+        let (Some(under_way), Some(command)) = (self.state.under_way, self.attempts.sent_as(answer.m)) else {
             return Heard::Refused(Refusal::NoCommand);
         };
-        if !(self.attempts.first_m..=under_way.m).contains(&answer.m) {
-            return Heard::Refused(Refusal::NoCommand);
+        // The answer to a configure is always sealed.
+        if suite == Suite::None && under_way.order.suite().is_some() {
+            return Heard::Refused(Refusal::Suite);
+        }
+        self.state.revision += 1;
+        self.learn(under_way, command, &answer, (suite, address), opened.number);
+        if let Some(last_m) = answer.last_m()
+            && opened.number.is_some()
+            && self.number_above(last_m)
+        {
+            self.number(under_way, now_ms);
+            self.attempts.next_ms = now_ms;
+            return Heard::NumberTooLow { meter: self.state.meter, last_m };
         }
         self.state.under_way = None;
-        self.state.revision += 1;
-        self.learn(command, &answer, opened.number, under_way.brought);
         if let Command::SetTime { .. } = command {
             if answer.outcome == Outcome::Done {
                 self.state.time_set_n = opened.number.unwrap_or(self.state.last_n);
@@ -309,6 +361,7 @@ impl Session {
         {
             self.follow(Advice::Set);
         }
+        self.close_what_is_open(policy);
         Heard::Answer(Box::new(Answered {
             meter: self.state.meter,
             ticket: under_way.ticket,
@@ -317,27 +370,46 @@ impl Session {
         }))
     }
 
-    /// What an answer says of the meter's suite and place.
-    fn learn(&mut self, command: Command, answer: &Answer, n: Option<u32>, brought: bool) {
-        let state = &mut self.state;
-        match command {
-            Command::Configure { .. } if answer.outcome == Outcome::Done => {
-                state.earliest_suite = state.suites.len() - 1;
-                state.settled_n = n;
+    /// The meter's last number is this. Returns whether there are numbers above it.
+    fn number_above(&mut self, last_m: u32) -> bool {
+        self.state.number_commands_from(last_m.saturating_add(1));
+        self.state.next_m < u32::MAX
+    }
+
+    /// What an answer says of the meter's suite and address. n: of one that is sealed.
+    fn learn(
+        &mut self,
+        under_way: UnderWay,
+        command: Command,
+        answer: &Answer,
+        (suite, address): (Suite, Address),
+        n: Option<u32>,
+    ) {
+        let UnderWay { order, brought, .. } = under_way;
+        let done = answer.outcome == Outcome::Done;
+        // A meter does not keep the number of a question.
+        let kept = done && !matches!(command, Command::ReadStatus { .. });
+        self.names_changed = true;
+        let Some(n) = n else {
+            // Not sealed: its word is taken, as all else of this meter's is.
+            let address = order.address().filter(|_| done).unwrap_or(address);
+            self.state.answered(Some(Suite::None), address, self.state.last_n);
+            if kept {
+                self.state.settle();
             }
-            Command::Configure { .. } if brought => {
-                state.suites.pop();
-            }
-            Command::Register { meter: name, address, collector_address } => {
-                let place = Place { name, address, collector_address };
-                if answer.outcome == Outcome::Done {
-                    state.places = vec![place];
-                } else if brought {
-                    state.places.retain(|known| *known != place);
-                }
-                self.names_changed = true;
-            }
-            _ => {}
+            return;
+        };
+        let suite = match order.suite() {
+            Some(told) if done => Some(told),
+            // A meter with `none` answers a configure like that, too.
+            Some(_) if suite == Suite::Aes128Gcm && self.state.suites().contains(&Suite::None) => None,
+            _ => Some(suite),
+        };
+        self.state.answered(suite, address, n);
+        if kept {
+            self.state.settle();
+        } else if brought && !done && answer.outcome != Outcome::NumberTooLow {
+            self.state.untell(order.suite(), order.address());
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Opening, apart from all else: it takes a message and keys, and nothing that the collector has to wait for or to lock.
 
-use super::{Heard, Place};
-use crate::meter::{Channel, Identity, Kind, Message, MeterId, MeterRecord, NotAuthentic, Opened, Suite};
+use super::Heard;
+use crate::meter::{
+    Address, Channel, Identity, Kind, Message, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
+};
 use std::sync::Arc;
 
 /// What came of a packet, before anything was opened.
@@ -19,7 +21,8 @@ pub struct SealedMessage {
     pub(super) record: Arc<MeterRecord>,
     pub(super) identity: Arc<Identity>,
     pub(super) message: Message,
-    pub(super) place: Place,
+    /// Where it may have come from: at least one.
+    pub(super) addresses: Vec<Address>,
 }
 
 impl SealedMessage {
@@ -44,11 +47,24 @@ impl SealedMessage {
     /// Opens it. It takes its time, and changes nothing.
     #[must_use]
     pub fn open(self) -> OpenedMessage {
-        let SealedMessage { record, identity, message, place } = self;
+        let SealedMessage { record, identity, message, addresses } = self;
         let (meter, keys, peer) = (record.setup.meter, &record.keys, &record.public);
         let channel = Channel { meter, keys, own: &identity, peer };
-        let opened = channel.open(message.kind, message.suite, &message.bytes);
-        OpenedMessage { record, message, place, opened }
+        let mut address = addresses[0];
+        let opened = if message.kind == Kind::Answer {
+            // Which of them it is, is part of what is authentic.
+            let opened = addresses.iter().find_map(|address| {
+                let opened = channel.open_answer(message.suite, *address, &message.bytes).ok()?;
+                Some((*address, opened))
+            });
+            opened.map(|(found, opened)| {
+                address = found;
+                opened
+            })
+        } else {
+            channel.open(message.kind, message.suite, &message.bytes).ok()
+        };
+        OpenedMessage { record, message, address, opened: opened.ok_or(NotAuthentic) }
     }
 }
 
@@ -58,7 +74,7 @@ pub struct OpenedMessage {
     /// The keys that it was opened with: a meter that was removed since, or has others, is not this one any more.
     pub(super) record: Arc<MeterRecord>,
     pub(super) message: Message,
-    pub(super) place: Place,
+    pub(super) address: Address,
     pub(super) opened: Result<Opened, NotAuthentic>,
 }
 

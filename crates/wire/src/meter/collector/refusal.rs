@@ -21,12 +21,14 @@ pub enum Refusal {
     NotAuthentic,
     /// The packet's number is not the message's.
     Number,
+    /// Another report with that number is stored.
+    NumberReused,
     /// An answer to no command that is under way.
     NoCommand,
 }
 
 /// The names of what is counted.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "malformed-length",
     "malformed-suite",
     "malformed-piece",
@@ -37,6 +39,7 @@ const NAMES: [&str; 11] = [
     "suite",
     "not-authentic",
     "number",
+    "number-reused",
     "no-command",
 ];
 
@@ -53,7 +56,8 @@ impl Refusal {
             Refusal::Suite => 7,
             Refusal::NotAuthentic => 8,
             Refusal::Number => 9,
-            Refusal::NoCommand => 10,
+            Refusal::NumberReused => 10,
+            Refusal::NoCommand => 11,
         }
     }
 

@@ -1,173 +1,37 @@
-//! What a collector knows of one meter, and what it does with its packets.
+//! What a collector does with the packets of one meter.
 
 use super::clock::{Advice, Watch};
-use super::commands::{Attempts, Order, UnderWay, Waiting};
+use super::commands::{Attempts, Order};
+use super::state::MeterState;
 use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Refusal, Transmission};
 use crate::meter::{
-    Channel, Identity, Kind, Message, MeterId, MeterRecord, Packet, Reassembly, Report, Suite, packets,
+    Address, Channel, Content, Identity, Kind, Message, MeterId, MeterRecord, Packet, Reassembly, Report,
+    Suite, packets,
 };
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// So many suites and places are remembered at most while changes are under way, or were withdrawn.
-const MOST_WAYS: usize = 8;
+/// Reports that are remembered, so that one that comes again is known without its owner: a meter sends its oldest one alone.
+const MOST_RECENT: usize = 8;
+/// Of messages that take curves, in a suite that nothing speaks for, one in so many is opened.
+const ONE_UNEXPECTED_IN: u8 = 8;
 
-/// Where a meter is on the channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// Its name in packets.
-    pub name: MeterId,
-    /// Its radio address.
-    pub address: u8,
-    /// The collector's radio address.
-    pub collector_address: u8,
-}
-
-/// What a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MeterState {
-    /// The meter, as it was provisioned.
-    pub meter: MeterId,
-    /// Higher after each change but that of `last_n`.
-    pub revision: u64,
-    /// The number of the last report that is stored; 0 for none.
-    pub last_n: u32,
-    /// The number of the next command.
-    pub(super) next_m: u32,
-    pub(super) next_ticket: u32,
-    /// How reports may be sealed; the last is what the meter was told last.
-    pub(super) suites: Vec<Suite>,
-    /// The first of them that the meter may have now: commands are tried with it and those behind it.
-    pub(super) earliest_suite: usize,
-    /// How reports were sealed before: a meter whose power failed may send one again that is stored long since.
-    #[serde(default)]
-    past_suites: Vec<Suite>,
-    /// Reports above this have the last of the suites; `None` while that is not known.
-    pub(super) settled_n: Option<u32>,
-    /// Where the meter may be.
-    pub(super) places: Vec<Place>,
-    /// Reports above this were made after the time was set last.
-    pub(super) time_set_n: u32,
-    pub(super) waiting: VecDeque<Waiting>,
-    pub(super) under_way: Option<UnderWay>,
-}
-
-impl MeterState {
-    /// Of a meter that was just provisioned.
-    #[must_use]
-    pub fn new(record: &MeterRecord) -> MeterState {
-        let setup = &record.setup;
-        let place =
-            Place { name: setup.meter, address: setup.address, collector_address: setup.collector_address };
-        MeterState {
-            meter: setup.meter,
-            revision: 0,
-            last_n: 0,
-            next_m: 1,
-            next_ticket: 1,
-            suites: vec![setup.suite],
-            earliest_suite: 0,
-            past_suites: Vec::new(),
-            settled_n: None,
-            places: vec![place],
-            time_set_n: 0,
-            waiting: VecDeque::new(),
-            under_way: None,
-        }
-    }
-
-    /// The suites that are accepted of the meter: one, or while a change is under way the old one and the next.
-    #[must_use]
-    pub fn suites(&self) -> &[Suite] {
-        &self.suites
-    }
-
-    /// Where the meter may be: one place, or while a command to register is under way the old one and the next.
-    #[must_use]
-    pub fn places(&self) -> &[Place] {
-        &self.places
-    }
-
-    /// After it was read from a copy that may not be the last one: leaves out so many numbers of commands, which may have been used
-    /// since the copy was made. A number that comes twice would tell what it is sealed for, and the meter would not do it.
-    pub fn leave_out_commands(&mut self, count: u32) {
-        if let Some(waiting) = self.under_way.take().map(|under_way| under_way.again()) {
-            self.waiting.push_front(waiting);
-        }
-        self.next_m = self.next_m.saturating_add(count);
-        self.revision += 1;
-    }
-
-    /// Whether it is one that a collector keeps.
-    pub(super) fn is_whole(&self) -> bool {
-        let counts = [self.suites.len(), self.places.len()];
-        self.earliest_suite < self.suites.len() && counts.iter().all(|count| (1..=MOST_WAYS).contains(count))
-    }
-
-    /// The meter is to be told of a place: it may be there from now on. Returns whether that is new.
-    pub(super) fn tell_place(&mut self, place: Place) -> bool {
-        let new = !self.places.contains(&place);
-        if new {
-            if self.places.len() == MOST_WAYS {
-                self.places.remove(0);
-            }
-            self.places.push(place);
-        }
-        new
-    }
-
-    /// The meter is to be told of a suite: it may have it from now on. Returns whether that is new.
-    pub(super) fn tell_suite(&mut self, suite: Suite) -> bool {
-        if self.suites.last() == Some(&suite) {
-            return false;
-        }
-        if self.suites.len() == MOST_WAYS {
-            self.forget_suites(1);
-        }
-        self.suites.push(suite);
-        self.settled_n = None;
-        true
-    }
-
-    pub(super) fn forget_suites(&mut self, count: usize) {
-        for suite in self.suites.drain(..count) {
-            if !self.past_suites.contains(&suite) {
-                self.past_suites.push(suite);
-            }
-        }
-        self.earliest_suite = self.earliest_suite.saturating_sub(count);
-    }
-
-    /// A report of this number, sealed so, is stored.
-    fn report_stored(&mut self, n: u32, suite: Suite, name: MeterId) -> bool {
-        self.last_n = n;
-        if self.settled_n.is_some_and(|settled| n > settled) {
-            self.forget_suites(self.suites.len() - 1);
-        } else if let Some(place) = self.suites.iter().position(|known| *known == suite) {
-            // Reports come in order: what was sealed otherwise before is all here.
-            self.forget_suites(place);
-        }
-        let place = self.places.iter().position(|place| place.name == name).unwrap_or(0);
-        self.places.drain(..place);
-        place > 0
-    }
-}
-
-/// A report that the owner is storing.
+/// A report that the owner is storing, or compares with what is stored.
 #[derive(Clone, Copy, Debug)]
 struct HandedOut {
     n: u32,
     suite: Suite,
-    place: Place,
+    address: Address,
+    plaintext: [u8; 16],
+    starts: Option<u16>,
 }
 
 /// What came of a packet in a meter's name.
 pub(super) enum Gathering {
     Refused(Refusal),
     Piece,
-    /// A message is whole, and came from here.
-    Whole(Message, Place),
+    /// A message is whole, and came from one of these.
+    Whole(Message, Vec<Address>),
 }
 
 /// One meter.
@@ -181,6 +45,9 @@ pub(super) struct Session {
     pub(super) attempts: Attempts,
     reassembly: Reassembly,
     handed_out: Option<HandedOut>,
+    /// The plaintexts of the last reports that are stored.
+    recent: VecDeque<[u8; 16]>,
+    unexpected: u8,
 }
 
 impl Session {
@@ -195,6 +62,15 @@ impl Session {
             attempts,
             reassembly: Reassembly::default(),
             handed_out: None,
+            recent: VecDeque::new(),
+            unexpected: 0,
+        }
+    }
+
+    /// What an order left open that was withdrawn ends with a later one whose number the meter keeps: a status would not do.
+    pub(super) fn close_what_is_open(&mut self, policy: &Policy) {
+        if policy.set_time && !self.state.is_settled() && !self.has_commands() {
+            self.order_first(Order::TimeNow);
         }
     }
 
@@ -204,34 +80,45 @@ impl Session {
 
     /// The names that are this meter's, or are to be.
     pub(super) fn names(&self) -> Vec<MeterId> {
-        let waiting = self.state.waiting.iter().filter_map(|waiting| waiting.order.name());
-        self.state.places.iter().map(|place| place.name).chain(waiting).collect()
+        let waiting = self.state.waiting.iter().filter_map(|waiting| waiting.order.address());
+        self.state.addresses.iter().copied().chain(waiting).map(|address| address.name).collect()
     }
 
     pub(super) fn held_bytes(&self) -> usize {
         self.reassembly.held_bytes()
     }
 
-    pub(super) fn gather(&mut self, packet: &Packet<'_>) -> Gathering {
-        let mut places = self.state.places.iter().filter(|place| place.name == packet.meter).peekable();
-        if places.peek().is_none() {
+    pub(super) fn gather(&mut self, packet: &Packet<'_>, policy: &Policy) -> Gathering {
+        let named = |address: &&Address| address.name == packet.meter;
+        let mut named = self.state.addresses.iter().filter(named).peekable();
+        if named.peek().is_none() {
             return Gathering::Refused(Refusal::UnknownMeter);
         }
-        let Some(place) = places.find(|place| place.collector_address == packet.address).copied() else {
+        let addresses: Vec<Address> =
+            named.filter(|address| address.collector == packet.address).copied().collect();
+        if addresses.is_empty() {
             return Gathering::Refused(Refusal::Address);
-        };
-        if !self.knows_suite(packet.kind, packet.suite) {
+        }
+        let expected = self.expects(packet.kind, packet.suite, policy);
+        if expected == Some(false) {
             return Gathering::Refused(Refusal::Suite);
         }
-        match self.reassembly.take(packet) {
-            Some(message) => Gathering::Whole(message, place),
-            None => Gathering::Piece,
+        let Some(message) = self.reassembly.take(packet) else { return Gathering::Piece };
+        if expected.is_none() {
+            self.unexpected = (self.unexpected + 1) % ONE_UNEXPECTED_IN;
+            if self.unexpected != 1 {
+                return Gathering::Refused(Refusal::Suite);
+            }
         }
+        Gathering::Whole(message, addresses)
     }
 
-    /// Whether the meter seals like that, or did once, where it is about a report.
-    fn knows_suite(&self, kind: Kind, suite: Suite) -> bool {
-        self.state.suites.contains(&suite) || kind == Kind::Report && self.state.past_suites.contains(&suite)
+    /// As [`MeterState::expects`], where the collector does not forbid it.
+    fn expects(&self, kind: Kind, suite: Suite, policy: &Policy) -> Option<bool> {
+        if suite == Suite::None && policy.require_sealed {
+            return Some(false);
+        }
+        self.state.expects(kind, suite)
     }
 
     /// Takes a message that was opened with this meter's keys. Since it was gathered the meter may have got another name or suite.
@@ -242,52 +129,84 @@ impl Session {
         policy: &Policy,
         now_ms: u64,
     ) -> Heard {
-        let OpenedMessage { message, place, opened, .. } = message;
+        let OpenedMessage { message, address, opened, .. } = message;
         let Ok(opened) = opened else {
             return Heard::Refused(Refusal::NotAuthentic);
         };
-        if !self.state.places.contains(&place) {
+        if !self.state.addresses.contains(&address) {
             return Heard::Refused(Refusal::UnknownMeter);
         }
-        if !self.knows_suite(message.kind, message.suite) {
+        if self.expects(message.kind, message.suite, policy) == Some(false) {
             return Heard::Refused(Refusal::Suite);
         }
         if opened.number.is_some_and(|number| number as u8 != message.low || number == 0) {
             return Heard::Refused(Refusal::Number);
         }
         if message.kind == Kind::Answer {
-            return self.answered(opened, policy, now_ms);
+            return self.answered(opened, message.suite, address, policy, now_ms);
         }
-        self.reported(Report::from_bytes(&opened.plaintext), message, place, (own, policy), now_ms)
+        let report = Report::from_bytes(&opened.plaintext);
+        let starts = match &report.content {
+            // Without a seal anybody says how often it started.
+            Content::Alert(alert) if alert.cause.is_start() && message.suite.rank() > 0 => Some(alert.starts),
+            _ => None,
+        };
+        let (n, suite, plaintext) = (report.n, message.suite, opened.plaintext);
+        let of = HandedOut { n, suite, address, plaintext, starts };
+        let accepted = Accepted {
+            meter: self.state.meter,
+            suite,
+            report,
+            sealed: message.bytes,
+            heard_ms: now_ms,
+            memory_went_back: false,
+        };
+        if n <= self.state.last_n {
+            return self.known(accepted, of, own);
+        }
+        self.reported(accepted, of, policy, now_ms)
     }
 
-    fn reported(
-        &mut self,
-        report: Report,
-        message: Message,
-        place: Place,
-        (own, policy): (&Identity, &Policy),
-        now_ms: u64,
-    ) -> Heard {
-        let (n, suite) = (report.n, message.suite);
-        if n <= self.state.last_n {
-            return Heard::Again(self.acknowledgement(own, HandedOut { n, suite, place }));
-        }
-        let settled = self.state.settled_n.is_some_and(|settled| n > settled);
-        let last = self.state.suites.last() == Some(&suite);
-        if settled && !last || !self.state.suites.contains(&suite) {
+    /// A report whose number nobody had before.
+    fn reported(&mut self, mut accepted: Accepted, of: HandedOut, policy: &Policy, now_ms: u64) -> Heard {
+        if !self.state.takes(of.suite, of.n) {
             return Heard::Refused(Refusal::Suite);
         }
         if self.handed_out.is_some() {
             return Heard::Busy;
         }
-        self.handed_out = Some(HandedOut { n, suite, place });
-        if policy.set_time && n > self.state.time_set_n {
-            let advice = self.watch.report(&report, policy, now_ms);
+        self.handed_out = Some(of);
+        accepted.memory_went_back = of.starts.is_some_and(|starts| self.started_before(starts));
+        if policy.set_time && of.n > self.state.time_set_n {
+            let advice = self.watch.report(&accepted.report, policy, now_ms);
             self.follow(advice);
         }
-        let meter = self.state.meter;
-        Heard::Report(Box::new(Accepted { meter, suite, report, sealed: message.bytes, heard_ms: now_ms }))
+        Heard::Report(Box::new(accepted))
+    }
+
+    /// Whether a meter that counts its starts in non-volatile memory cannot have counted this one. The count goes around at 2^16.
+    fn started_before(&self, starts: u16) -> bool {
+        let known = self.state.starts;
+        starts <= known && known < u16::MAX - 256
+    }
+
+    /// A report whose number was taken: the same one, or another, which no meter makes whose memory is as it left it.
+    fn known(&mut self, accepted: Accepted, of: HandedOut, own: &Identity) -> Heard {
+        if !self.state.had(of.suite) {
+            return Heard::Refused(Refusal::Suite);
+        }
+        let remembered = self.recent.iter().find(|recent| recent[..4] == of.plaintext[..4]);
+        match remembered {
+            Some(recent) if *recent == of.plaintext => Heard::Duplicate(self.acknowledgement(own, of)),
+            // Anybody makes these.
+            Some(_) if of.suite == Suite::None => Heard::Refused(Refusal::NumberReused),
+            Some(_) => Heard::NumberReused(Box::new(accepted)),
+            None if self.handed_out.is_some() => Heard::Busy,
+            None => {
+                self.handed_out = Some(of);
+                Heard::Known(Box::new(accepted))
+            }
+        }
     }
 
     /// Does something about the meter's time.
@@ -300,24 +219,29 @@ impl Session {
     }
 
     fn acknowledgement(&self, own: &Identity, of: HandedOut) -> Transmission {
-        let HandedOut { n, suite, place } = of;
+        let HandedOut { n, suite, address, .. } = of;
         let sealed = self.channel(own).acknowledge(suite, n);
-        let packets = packets(place.address, Kind::Acknowledgement, suite, place.name, n, &sealed);
+        let packets = packets(address.radio, Kind::Acknowledgement, suite, address.name, n, &sealed);
         Transmission { meter: self.state.meter, packets }
     }
 
     pub(super) fn stored(&mut self, n: u32, own: &Identity) -> Option<Transmission> {
-        let stored = self.handed_out.filter(|handed_out| handed_out.n == n)?;
-        self.handed_out = None;
-        self.names_changed |= self.state.report_stored(n, stored.suite, stored.place.name);
+        let stored = self.handed_out.take_if(|handed_out| handed_out.n == n)?;
+        if n > self.state.last_n {
+            self.state.report_stored(n, stored.suite);
+            if let Some(starts) = stored.starts {
+                self.state.starts = starts;
+                self.state.revision += 1;
+            }
+        }
+        if self.recent.len() == MOST_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(stored.plaintext);
         Some(self.acknowledgement(own, stored))
     }
 
     pub(super) fn not_stored(&mut self, n: u32) -> bool {
-        let was = self.handed_out.is_some_and(|handed_out| handed_out.n == n);
-        if was {
-            self.handed_out = None;
-        }
-        was
+        self.handed_out.take_if(|handed_out| handed_out.n == n).is_some()
     }
 }

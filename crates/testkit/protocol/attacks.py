@@ -1,0 +1,703 @@
+#!/usr/bin/python3
+"""Attacks the collector's service by meters, attackers and bad days that speak the protocol from its document alone.
+
+Each attack is a function: its text says what is done and what must hold. One that gets somewhere is named, with what
+did not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import protocol
+from meter import Meter, time_2000
+from protocol import ACKNOWLEDGEMENT, ANSWER, NONE, REPORT, SUITES, Address, Packet
+from service import PATIENCE_S, Attacker, Broken, Site, calibrate, must
+
+SEALED = (protocol.AES128_GCM, protocol.AES256_GCM, protocol.ECIES, protocol.ECIES_ECDSA)
+# A forged reading: no meter here measures it.
+FORGED_W = 30_000
+# For how long what must not happen is waited for.
+NOTHING_S = 1.2
+
+
+def configure(suite: int) -> dict:
+    return {"configure": {"interval_s": 10, "suite": SUITES[suite]}}
+
+
+def register(address: Address) -> dict:
+    return {"register": {"meter": address.name, "address": address.radio, "collector_address": address.collector_radio}}
+
+
+def keyless_report(meter: Meter, n: int, power_w: int = FORGED_W) -> list[Packet]:
+    plaintext = protocol.measurement(n, time_2000(), 1, power_w)
+    return meter.packets(REPORT, NONE, n, plaintext)
+
+
+def keyless_answer(meter: Meter, n: int, m: int, result: int, said: bytes = b"") -> list[Packet]:
+    plaintext = protocol.answer(m, result, said)
+    return meter.packets(ANSWER, NONE, n, plaintext)
+
+
+def sent_to(site: Site, meter: Meter, code: int) -> int:
+    """The number of the last command of a code, once it went out."""
+
+    def numbers() -> list[int]:
+        return [m for m in site.log.numbers(meter) if site.log.commands[meter.side.key128, m][4] == code]
+
+    must(site.network.until(numbers, PATIENCE_S), f"no command {code} goes out to meter {meter.number}")
+    return numbers()[-1]
+
+
+def nothing_is_taken(site: Site, attacker: Attacker, what: str, *meters: Meter) -> None:
+    """What the attacker sent as these meters is neither acknowledged nor stored."""
+    site.network.run(NOTHING_S)
+    numbers = sorted({packet.name for packet in attacker.heard if packet.kind == ACKNOWLEDGEMENT})
+    must(not numbers, f"{what} was acknowledged: meters {numbers}")
+    for meter in meters:
+        must(FORGED_W not in site.service.readings(meter.number), f"{what} was stored: meter {meter.number}")
+
+
+# The database.
+
+
+def database_deleted(site: Site) -> None:
+    """Meters of all suites take commands, the database is deleted, the keys stay. No m comes again; commands go on."""
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    site.command(*meters, voltage_uv=111_111)
+    site.service.stop()
+    site.service.delete_database()
+    site.start()
+    site.report(*meters, power_w=2)
+    site.command(*meters, voltage_uv=222_222)
+
+
+def database_of_before(site: Site) -> None:
+    """The database is replaced by a copy that is older than the last commands and reports. No m comes again; commands
+    and reports go on."""
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    site.command(*meters, voltage_uv=111_111)
+    site.service.stop()
+    copy = site.service.copy_database()
+    site.start()
+    site.report(*meters, power_w=2)
+    site.command(*meters, voltage_uv=222_222)
+    site.service.stop()
+    site.service.restore_database(copy)
+    site.start()
+    site.report(*meters, power_w=3)
+    site.command(*meters, voltage_uv=333_333)
+
+
+def backup_restored_under_load(site: Site) -> None:
+    """A backup is taken while reports and commands come, the service is killed later, the backup restored while the
+    meters go on. What was acknowledged before the backup is there, no m comes again, commands and reports go on."""
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    power_w = 100
+
+    def load(rounds: int) -> None:
+        nonlocal power_w
+        for _ in range(rounds):
+            power_w += 1
+            for meter in meters:
+                meter.measure(power_w)
+            site.network.run(0.03)
+
+    def order(voltage_uv: int) -> None:
+        for meter in meters:
+            site.service.order(meter.number, calibrate(voltage_uv))
+
+    order(111_111)
+    load(15)
+    before = {meter.number: range(101, 116 - len(meter.journal)) for meter in meters}
+    copy = site.service.copy_database()
+    order(222_222)
+    load(15)
+    site.service.kill()
+    site.service.restore_database(copy)
+    load(2)
+    site.start()
+    load(5)
+    site.report(*meters, power_w=3)
+    site.command(*meters, voltage_uv=333_333)
+    for meter in meters:
+        lost = set(before[meter.number]) - set(site.service.readings(meter.number))
+        must(
+            not lost,
+            f"meter {meter.number}: {sorted(lost)} W were acknowledged before the backup, and are lost with it",
+        )
+
+
+def database_and_keys_of_before(site: Site) -> None:
+    """Database and keys both become copies that are older than the last commands: nothing but time has gone on since. No
+    m comes again; commands and reports go on."""
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    site.command(*meters, voltage_uv=111_111)
+    site.service.stop()
+    copy, keys = site.service.copy_database(), site.service.copy_keys()
+    for voltage_uv in (222_222, 333_333):
+        site.start()
+        site.report(*meters, power_w=2)
+        site.command(*meters, voltage_uv=voltage_uv)
+        site.service.stop()
+    site.service.restore_database(copy)
+    site.service.restore_keys(keys)
+    # More seconds than commands.
+    time.sleep(3)
+    site.start()
+    site.report(*meters, power_w=3)
+    site.command(*meters, voltage_uv=444_444)
+
+
+def database_of_before_new_keys(site: Site) -> None:
+    """A meter gets new keys, and the database becomes one of before. The new keys are used from now on, the old ones
+    are not heard, and no m comes again under either."""
+    (meter,) = site.meters(protocol.AES128_GCM)
+    site.start()
+    site.start_meters(meter)
+    site.command(meter, voltage_uv=111_111)
+    site.service.stop()
+    copy = site.service.copy_database()
+    (provision,) = site.service.images("rotate", str(meter.number))
+    site.start()
+    again = site.add(provision)
+    site.start_meters(again)
+    site.command(again, voltage_uv=222_222)
+    site.service.stop()
+    site.service.restore_database(copy)
+    site.start()
+    site.report(again, power_w=4)
+    site.command(again, voltage_uv=333_333)
+    meter.measure(FORGED_W)
+    site.network.run(NOTHING_S)
+    must(meter.journal, "a report under the keys of before was acknowledged")
+
+
+def setup_changed_since_the_copy(site: Site) -> None:
+    """Meters get other suites, of higher and of lower rank, and another name; then the database becomes one of before.
+    All of them are heard and commanded as they are now."""
+    up, down, renamed = meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA, protocol.AES256_GCM)
+    site.start()
+    site.start_meters(*meters)
+    site.service.stop()
+    copy = site.service.copy_database()
+    site.start()
+    site.report(*meters, power_w=2)
+    for meter, order in (
+        (up, configure(protocol.ECIES_ECDSA)),
+        (down, configure(protocol.AES128_GCM)),
+        (renamed, register(Address(0x0304, 0x55, renamed.address.collector_radio))),
+    ):
+        site.is_done(meter, site.service.order(meter.number, order))
+    site.report(*meters, power_w=3)
+    site.service.stop()
+    site.service.restore_database(copy)
+    site.start()
+    site.report(*meters, power_w=4)
+    site.command(*meters, voltage_uv=333_333)
+
+
+# Suites.
+
+
+def order_for_none_is_pending(site: Site) -> None:
+    """While `configure none` is on its way, reports and an answer without keys are neither stored nor acknowledged nor
+    believed; then the true meter takes it, and is heard without keys."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    site.start_meters(*meters)
+    for meter in meters:
+        meter.deaf = True
+        order = site.service.order(meter.number, configure(NONE))
+        m = sent_to(site, meter, protocol.CONFIGURE)
+        attacker = site.attacker()
+        attacker.send(*keyless_report(meter, meter.n + 1), *keyless_answer(meter, meter.n + 2, m, protocol.DONE))
+        attacker.send(*keyless_report(meter, meter.n + 3))
+        nothing_is_taken(site, attacker, "a keyless report while `configure none` is pending", meter)
+        state = site.service.ordered(meter.number, order)["state"]
+        must(state == "sent", f"a keyless answer made the order {state}")
+        meter.deaf = False
+        site.report(meter, power_w=2)
+        site.is_done(meter, order)
+        must(meter.suite == NONE, "the order is done, and not by the meter")
+        site.report(meter, power_w=3)
+
+
+def order_for_none_is_withdrawn(site: Site) -> None:
+    """`configure none` goes out, is not heard, and is withdrawn. A report without keys is neither stored nor
+    acknowledged, and the true meter is served, at once and later."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    site.start_meters(*meters)
+    for meter in meters:
+        meter.deaf = True
+        order = site.service.order(meter.number, configure(NONE))
+        sent_to(site, meter, protocol.CONFIGURE)
+        site.service.withdraw(meter.number, order)
+        attacker = site.attacker()
+        attacker.send(*keyless_report(meter, meter.n + 1))
+        nothing_is_taken(site, attacker, "a keyless report after `configure none` was withdrawn", meter)
+        meter.deaf = False
+        site.report(meter, power_w=2)
+        site.command(meter, voltage_uv=222_222)
+        attacker.send(*keyless_report(meter, meter.n + 1))
+        nothing_is_taken(site, attacker, "a keyless report long after `configure none` was withdrawn", meter)
+        site.report(meter, power_w=3)
+
+
+def upwards_from_none(site: Site) -> None:
+    """A meter with `none` is to seal. An answer that anybody could make does not end the order; once the true meter has
+    taken it, nothing without keys is taken."""
+    (meter,) = site.meters(NONE)
+    site.start(*ALLOW_NONE)
+    site.start_meters(meter)
+    meter.deaf = True
+    order = site.service.order(meter.number, configure(protocol.AES128_GCM))
+    m = sent_to(site, meter, protocol.CONFIGURE)
+    attacker = site.attacker()
+    attacker.send(*keyless_answer(meter, meter.n + 1, m, protocol.DONE))
+    site.network.run(NOTHING_S)
+    state = site.service.ordered(meter.number, order)["state"]
+    must(state == "sent", f"an answer without keys made the order {state}")
+    meter.deaf = False
+    site.is_done(meter, order)
+    must(meter.suite == protocol.AES128_GCM, "the order is done, and not by the meter")
+    site.report(meter, power_w=2)
+    attacker.send(*keyless_report(meter, meter.n + 10))
+    nothing_is_taken(site, attacker, "a keyless report of a meter that seals", meter)
+    site.report(meter, power_w=3)
+
+
+def sealed_is_required(site: Site) -> None:
+    """With --require-sealed reports in `none` are neither stored nor acknowledged, an order for `none` is refused, and
+    what is sealed goes on."""
+    plain, sealed = site.meters(NONE, protocol.AES128_GCM)
+    site.start("--require-sealed")
+    site.start_meters(sealed)
+    plain.measure(FORGED_W)
+    attacker = site.attacker()
+    attacker.send(*keyless_report(plain, 7), *keyless_report(sealed, sealed.n + 1))
+    nothing_is_taken(site, attacker, "a keyless report", plain, sealed)
+    must(plain.journal, "a keyless report was acknowledged")
+    status, said = site.service.api("POST", f"/meters/{sealed.number}/commands", {"command": configure(NONE)})
+    must(400 <= status < 500, f"an order for `none` ended with {status}: {said}")
+    site.report(sealed, power_w=2)
+
+
+# Names.
+
+
+def names_are_rewritten(site: Site) -> None:
+    """While `register` is on its way, and after it was withdrawn, true reports of the meter come with the new name in
+    their header. That moves no meter: it is heard and commanded under the name that it has."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    site.start_meters(*meters)
+    for meter in meters:
+        elsewhere = Address(0x0304 + meter.number, 0x55, meter.address.collector_radio)
+        meter.deaf = True
+        order = site.service.order(meter.number, register(elsewhere))
+        sent_to(site, meter, protocol.REGISTER)
+        attacker = site.attacker()
+        for withdrawn in (False, True):
+            if withdrawn:
+                site.service.withdraw(meter.number, order)
+            meter.measure(2 + withdrawn)
+            newest = meter.journal[-1]
+            packets = meter.packets(REPORT, newest.suite, newest.n, newest.message)
+            attacker.send(*[replace(packet, name=elsewhere.name) for packet in packets])
+            site.network.run(0.3)
+            state = site.service.ordered(meter.number, order)["state"]
+            must(state == ("withdrawn" if withdrawn else "sent"), f"a name in a header made the order {state}")
+        meter.deaf = False
+        site.report(meter, power_w=4)
+        site.command(meter, voltage_uv=222_222)
+        must(meter.address.name == meter.number, "the meter has the name of the order that was withdrawn")
+        said = [Packet.parse(sent.packet) for sent in meter.sent if sent.kind == REPORT]
+        attacker.send(*[replace(packet, name=elsewhere.name) for packet in said])
+        site.report(meter, power_w=5)
+        site.command(meter, voltage_uv=333_333)
+
+
+def old_answers_are_replayed(site: Site) -> None:
+    """A meter is registered elsewhere and back. Its answer to the first order, sent again, moves it no more, and ends no
+    other order."""
+    (meter,) = site.meters(protocol.AES128_GCM)
+    site.start()
+    site.start_meters(meter)
+    home, elsewhere = meter.address, Address(0x0304, 0x55, meter.address.collector_radio)
+    for address in (elsewhere, home):
+        site.is_done(meter, site.service.order(meter.number, register(address)))
+        must(meter.address == address, "a register is shown as done, and was not carried out")
+        site.report(meter, power_w=2)
+    answers = [sent.packet for sent in meter.sent if sent.kind == ANSWER]
+    attacker = site.attacker()
+    meter.deaf = True
+    order = site.service.order(meter.number, {"read-status": {"page": 0}})
+    sent_to(site, meter, protocol.READ_STATUS)
+    for _ in range(3):
+        attacker.send(*answers)
+        site.network.run(0.2)
+    state = site.service.ordered(meter.number, order)["state"]
+    must(state == "sent", f"an old answer made an order {state}")
+    meter.deaf = False
+    site.report(meter, power_w=3)
+    site.is_done(meter, order)
+    site.command(meter, voltage_uv=222_222)
+
+
+def answers_are_changed(site: Site) -> None:
+    """The answer to a command comes with each of its bits changed in turn. None ends the order; the true one does."""
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    attacker = site.attacker()
+    for meter in meters:
+        meter.deaf = True
+        order = site.service.order(meter.number, {"read-status": {"page": 0}})
+        m = sent_to(site, meter, protocol.READ_STATUS)
+        meter.n += 1
+        said = protocol.answer(m, protocol.DONE, protocol.status_page_0(time_2000(), meter.suite, 10, 0, 1, 160))
+        message = meter.side.seal(ANSWER, meter.suite, meter.n, said, meter.address)
+        (packet,) = meter.packets(ANSWER, meter.suite, meter.n, message)
+        true = int.from_bytes(packet.to_bytes(), "big")
+        bits = 8 * len(packet.to_bytes())
+        for bit in range(bits):
+            attacker.send((true ^ 1 << bit).to_bytes(bits // 8, "big"))
+            site.network.run(0.001)
+        site.network.run(0.2)
+        state = site.service.ordered(meter.number, order)["state"]
+        must(state == "sent", f"{SUITES[meter.suite]}: an answer with a bit changed made the order {state}")
+        attacker.send(packet)
+        site.is_done(meter, order)
+
+
+# Numbers.
+
+
+def meter_is_ahead(site: Site) -> None:
+    """A meter's last m is far above what the collector gives out. Its answers with result 3 are learned from: the order
+    is done, by the meter, with a number above. An answer without keys that says so is not."""
+    meters = site.meters(*SEALED)
+    site.start()
+    for meter in meters:
+        meter.last_m, meter.last_command = time_2000() + 500_000_000, protocol.command(0, protocol.REBOOT)
+    site.start_meters(*meters)
+    first = meters[0]
+    first.deaf = True
+    order = site.service.order(first.number, {"read-status": {"page": 1}})
+    m = sent_to(site, first, protocol.READ_STATUS)
+    too_high = struct.pack(">I", 0xFFFF_FFF0)
+    site.attacker().send(*keyless_answer(first, first.n + 1, m, protocol.NUMBER_TOO_LOW, too_high))
+    site.network.run(0.3)
+    first.deaf = False
+    site.report(first, power_w=2)
+    site.is_done(first, order)
+    site.command(*meters, voltage_uv=222_222)
+    for meter in meters:
+        highest = max(site.log.numbers(meter))
+        must(highest < 0xFFFF_FFF0, f"m = {highest} was learned from an answer without keys")
+
+
+def known_m_with_other_bytes(site: Site) -> None:
+    """A meter has carried out another command under the m that the collector uses now. It does nothing and says so; the
+    order is not shown as done before the meter has done it, with another m."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    site.start_meters(*meters)
+    for meter in meters:
+        meter.deaf = True
+        order = site.service.order(meter.number, calibrate(222_222))
+        m = sent_to(site, meter, protocol.CALIBRATE)
+        meter.last_m, meter.last_command = m, protocol.command(m, protocol.REBOOT)
+        meter.deaf = False
+        site.report(meter, power_w=2)
+        site.is_done(meter, order)
+        must(
+            [p[4] for p in meter.executed].count(protocol.CALIBRATE) == 1,
+            "an order is shown as done, and was not carried out",
+        )
+
+
+def memory_written_again(site: Site) -> None:
+    """A meter's EEPROM is written again with its maker's image, so that n begins anew. What comes under a known n with
+    other contents is not acknowledged, and an alert says so; another says that a count of starts did not rise."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    for meter in meters:
+        for _ in range(3):
+            meter.start()
+        site.report(meter, power_w=2)
+        raised = {alert["id"] for alert in site.service.alerts(meter.number)}
+        meter.deaf = True
+        again = site.add(meter.provision)
+        again.measure(FORGED_W)
+        site.network.run(NOTHING_S)
+        must(again.journal, f"{SUITES[meter.suite]}: a report with a known n and other contents was acknowledged")
+        causes = [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in raised]
+        must(causes, f"{SUITES[meter.suite]}: no alert says that a known n came with other contents")
+        again.deaf = True
+        again.journal.clear()
+
+        meter.deaf = False
+        site.report(meter, power_w=3)
+        status_before = {alert["id"] for alert in site.service.alerts(meter.number)}
+        meter.starts = 1
+        meter.start()
+        site.report(meter, power_w=4)
+        causes = [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in status_before]
+        must(
+            set(causes) - {"power-on"}, f"{SUITES[meter.suite]}: no alert says that the starts did not go on: {causes}"
+        )
+
+
+# Forgeries.
+
+
+def signature_over_anothers_ciphertext(site: Site) -> None:
+    """The owner of one meter signs, as that meter, the ciphertext of another one's report. Nothing of what it said is
+    stored as the owner's reading."""
+    victim, owned = site.meters(protocol.ECIES_ECDSA, protocol.ECIES_ECDSA)
+    site.start()
+    site.start_meters(owned)
+    victim.n = owned.n + 10
+    site.start_meters(victim)
+    n = victim.n + 1
+    said = protocol.measurement(n, time_2000(), 77, FORGED_W)
+    report = victim.side.seal(REPORT, protocol.ECIES_ECDSA, n, said)
+    context = owned.side.context(REPORT, protocol.ECIES_ECDSA, protocol.public_of(owned.side.private), owned.side.peer)
+    stolen = report[:80] + protocol.sign(owned.side.private, report[:80] + context)
+    attacker = site.attacker()
+    attacker.send(*owned.packets(REPORT, protocol.ECIES_ECDSA, n, stolen))
+    nothing_is_taken(site, attacker, "the report of another meter under the signature", owned)
+    site.service.stop()
+    site.service.command("audit")
+    site.start()
+    owned.n += 1
+    site.report(owned, power_w=2)
+
+
+def flip(packets: list[bytes], random: random.Random) -> list[bytes]:
+    which = random.randrange(len(packets))
+    bit = random.randrange(8 * len(packets[which]))
+    changed = bytearray(packets[which])
+    changed[bit // 8] ^= 1 << bit % 8
+    return packets[:which] + [bytes(changed)] + packets[which + 1 :]
+
+
+def cut(packets: list[bytes], random: random.Random) -> list[bytes]:
+    which = random.randrange(len(packets))
+    length = random.choice([random.randrange(1, len(packets[which])), len(packets[which]) - 1])
+    return packets[:which] + [packets[which][:length]] + packets[which + 1 :]
+
+
+def stretch(packets: list[bytes], random: random.Random) -> list[bytes]:
+    which = random.randrange(len(packets))
+    longer = packets[which] + random.randbytes(random.randrange(1, 4))
+    return packets[:which] + [longer] + packets[which + 1 :]
+
+
+def relabel(packets: list[bytes], random: random.Random) -> list[bytes]:
+    """Another kind and suite; the pieces stay."""
+    label = packets[0][1] >> 3
+    other = random.choice([kind << 3 | suite for kind in range(4) for suite in range(5) if kind << 3 | suite != label])
+    return [packet[:1] + bytes([other << 3 | packet[1] & 7]) + packet[2:] for packet in packets]
+
+
+def scramble(packets: list[bytes], random: random.Random) -> list[bytes]:
+    """A header that is right, and nothing else."""
+    return [packet[:5] + random.randbytes(len(packet) - 5) for packet in packets]
+
+
+def forged_and_changed(site: Site) -> None:
+    """Thousands of packets of all sealed suites: bits changed, cut, longer, with other labels, random, replayed, a
+    signature in its other form. Nothing is stored or acknowledged but what the meters said, once; they are served
+    meanwhile and afterwards."""
+    rng = random.Random(site.seed)
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    said = {meter.number: [1] for meter in meters}
+    forger, replayer = site.attacker(), site.attacker()
+    for turn in range(3_000 if site.long else 750):
+        for meter in meters:
+            change = rng.choice((flip, flip, flip, cut, stretch, relabel, scramble))
+            meter.n += 1
+            n = meter.n
+            plaintext = protocol.measurement(n, time_2000(), n, FORGED_W)
+            message = meter.side.seal(REPORT, meter.suite, n, plaintext)
+            whole = meter.packets(REPORT, meter.suite, n, message)
+            forger.send(*change([packet.to_bytes() for packet in whole], rng))
+            if turn % 50 == 0:
+                replayer.send(*[sent.packet for sent in rng.sample(meter.sent, min(5, len(meter.sent)))])
+        site.network.run(0.004)
+        if turn % 250 == 249:
+            site.report(*meters, power_w=turn)
+            for meter in meters:
+                said[meter.number].append(turn)
+    # The other form of a signature that is true: the same report, once.
+    signed = meters[-1]
+    n = signed.acknowledged[-1]
+    packets = [sent.packet for sent in signed.sent if (sent.kind, sent.n) == (REPORT, n)][:3]
+    message = b"".join(packet[5:] for packet in packets)
+    other_s = protocol.ORDER - int.from_bytes(message[-32:], "big")
+    other = message[:-32] + other_s.to_bytes(32, "big")
+    alerts = len(site.service.alerts(signed.number))
+    replayer.send(*signed.packets(REPORT, signed.suite, n, other))
+    site.report(*meters, power_w=5)
+    must(len(site.service.alerts(signed.number)) == alerts, "the other form of a signature made an alert")
+    for meter in meters:
+        stored = site.service.readings(meter.number)
+        must(
+            sorted(stored) == sorted([*said[meter.number], 5]),
+            f"meter {meter.number} said {said[meter.number]}, stored is {stored}",
+        )
+        refused = site.refused(meter, at_least=100)
+        must(refused >= 100, f"of the forged packets of meter {meter.number} only {refused} were looked at")
+    nothing_is_taken(site, forger, "a forged report", *meters)
+
+
+def keyless_flood(site: Site) -> None:
+    """Thousands of packets without keys, under names that there are and that there are not. Nothing is stored or
+    acknowledged, and the meters are served."""
+    rng = random.Random(site.seed)
+    meters = site.meters(*SEALED)
+    site.start()
+    site.start_meters(*meters)
+    attacker = site.attacker()
+    for turn in range(20_000 if site.long else 4_000):
+        n = rng.randrange(1, 2**32)
+        kind = rng.choice((REPORT, REPORT, ANSWER))
+        plaintext = protocol.measurement(n, time_2000(), 1, FORGED_W)
+        victim = rng.choice(meters)
+        name = rng.choice((victim.address.name, rng.randrange(0x10000)))
+        attacker.send(*protocol.packets(victim.address.collector_radio, kind, NONE, name, n, plaintext))
+        if turn % 1000 == 500:
+            site.report(*meters, power_w=turn)
+        elif turn % 40 == 0:
+            site.network.run(0.002)
+    nothing_is_taken(site, attacker, "a keyless report", *meters)
+    site.report(*meters, power_w=2)
+    site.command(*meters, voltage_uv=222_222)
+
+
+# Durability.
+
+
+def killed_after_an_acknowledgement(site: Site) -> None:
+    """The service is killed as soon as a meter has its acknowledgement. The reading is there after the next start, each
+    time."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    said: dict[int, list[int]] = {meter.number: [] for meter in meters}
+    for turn in range(40 if site.long else 10):
+        for meter in meters:
+            meter.measure(10 + turn)
+        got = len(meters[0].acknowledged), len(meters[1].acknowledged)
+        acknowledged = site.network.until(
+            lambda: any(len(m.acknowledged) > g for m, g in zip(meters, got, strict=True)), PATIENCE_S
+        )
+        site.service.kill()
+        must(acknowledged, "no report is acknowledged")
+        for meter in meters:
+            said[meter.number] = list(range(10, 10 + turn + 1 - len(meter.journal)))
+        site.start()
+        for meter in meters:
+            stored = site.service.readings(meter.number)
+            lost = set(said[meter.number]) - set(stored)
+            must(not lost, f"meter {meter.number} has acknowledgements for {sorted(lost)} W, stored is {stored}")
+            must(len(set(stored)) == len(stored), f"meter {meter.number} has readings that came twice: {stored}")
+
+
+# Options that let meters with `none` in.
+ALLOW_NONE: tuple[str, ...] = ()
+
+ATTACKS: tuple[Callable[[Site], None], ...] = (
+    forged_and_changed,
+    database_deleted,
+    database_of_before,
+    backup_restored_under_load,
+    database_and_keys_of_before,
+    database_of_before_new_keys,
+    setup_changed_since_the_copy,
+    order_for_none_is_pending,
+    order_for_none_is_withdrawn,
+    upwards_from_none,
+    sealed_is_required,
+    names_are_rewritten,
+    old_answers_are_replayed,
+    answers_are_changed,
+    meter_is_ahead,
+    known_m_with_other_bytes,
+    memory_written_again,
+    signature_over_anothers_ciphertext,
+    keyless_flood,
+    killed_after_an_acknowledgement,
+)
+
+
+def run(attack: Callable[[Site], None], arguments: argparse.Namespace) -> str | None:
+    """What did not hold."""
+    site = Site(arguments.wattseal, f"{arguments.seed} {attack.__name__}", arguments.long)
+    try:
+        attack(site)
+        must(not site.log.repeats, "; ".join(site.log.repeats[:3]))
+    except Broken as broken:
+        # A number that came again is the cause of what went wrong after it.
+        return "; ".join([str(broken), *site.log.repeats[:3]])
+    except Exception:
+        return traceback.format_exc() + site.service.log()[-2000:]
+    finally:
+        site.close()
+    return None
+
+
+def timed(attack: Callable[[Site], None], arguments: argparse.Namespace) -> bool:
+    begin = time.monotonic()
+    broken = run(attack, arguments)
+    took = f"{time.monotonic() - begin:.1f} s"
+    print(
+        f"FAILED  {attack.__name__}: {broken} ({took})" if broken else f"ok      {attack.__name__} ({took})", flush=True
+    )
+    return broken is None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wattseal", required=True, metavar="FILE", help="the program whose service is attacked")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"), help="of what is random")
+    parser.add_argument("--long", action="store_true", help="with more of what is random")
+    parser.add_argument("--jobs", type=int, default=4, metavar="N", help="attacks at the same time [default: 4]")
+    parser.add_argument("attacks", nargs="*", metavar="ATTACK", help="[default: all]")
+    arguments = parser.parse_args()
+    arguments.wattseal = os.path.abspath(arguments.wattseal)
+    known = {attack.__name__: attack for attack in ATTACKS}
+    if unknown := set(arguments.attacks) - known.keys():
+        parser.error(f"there are no attacks {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    chosen = [known[name] for name in arguments.attacks] or list(ATTACKS)
+    print(f"seed {arguments.seed}", flush=True)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        held = list(pool.map(lambda attack: timed(attack, arguments), chosen))
+    print(f"{sum(held)} of {len(held)} attacks came to nothing")
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+//! What a collector keeps of one meter: numbers, commands, and what is known of the meter's suite and address.
+//!
+//! docs/protocol.md, "What the collector knows of suite and address".
+
+use super::commands::{UnderWay, Waiting};
+use crate::meter::{Address, Kind, MeterId, MeterRecord, Suite};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// So many addresses are remembered at most while registers are under way, or were withdrawn.
+const MOST_ADDRESSES: usize = 8;
+/// Until then (2068-01-19) time carries the numbers of commands; a clock that says more must not use them up.
+const TIME_CARRIES_UNTIL_S: u64 = 1 << 31;
+
+/// What a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeterState {
+    /// The meter, as it was provisioned.
+    pub meter: MeterId,
+    /// Higher after each change but that of `last_n`.
+    pub revision: u64,
+    /// The number of the last report that is stored; 0 for none.
+    pub last_n: u32,
+    /// The number of the next command.
+    pub(super) next_m: u32,
+    pub(super) next_ticket: u32,
+    /// How the meter seals, as something authentic showed last; then how it may seal once it has carried out an order.
+    pub(super) suites: Vec<Suite>,
+    /// Of states of before: the first of the suites that the meter might have.
+    #[serde(default, skip_serializing)]
+    earliest_suite: usize,
+    /// How it sealed before.
+    #[serde(default)]
+    past_suites: Vec<Suite>,
+    /// The number of the message that showed the first of the suites; `None` for none.
+    settled_n: Option<u32>,
+    /// Where the meter is, as an authentic answer showed last; then where it may be once it has carried out an order.
+    #[serde(rename = "places")]
+    pub(super) addresses: Vec<Address>,
+    /// Reports above this were made after the time was set last.
+    pub(super) time_set_n: u32,
+    /// How often the meter had started, by its last alert that says so.
+    #[serde(default)]
+    pub(super) starts: u16,
+    pub(super) waiting: VecDeque<Waiting>,
+    pub(super) under_way: Option<UnderWay>,
+}
+
+impl MeterState {
+    /// Of a meter that was just provisioned.
+    #[must_use]
+    pub fn new(record: &MeterRecord) -> MeterState {
+        MeterState {
+            meter: record.setup.meter,
+            revision: 0,
+            last_n: 0,
+            next_m: 1,
+            next_ticket: 1,
+            suites: vec![record.setup.suite],
+            earliest_suite: 0,
+            past_suites: Vec::new(),
+            settled_n: None,
+            addresses: vec![Address::provisioned(&record.setup)],
+            time_set_n: 0,
+            starts: 0,
+            waiting: VecDeque::new(),
+            under_way: None,
+        }
+    }
+
+    /// How the meter seals, as something authentic showed last; behind it how it may seal once it has carried out an order that was
+    /// sent.
+    #[must_use]
+    pub fn suites(&self) -> &[Suite] {
+        &self.suites
+    }
+
+    /// Where the meter is, as an authentic answer showed last; behind it where it may be once it has carried out an order that was
+    /// sent.
+    #[must_use]
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// Numbers of commands below this may have been used.
+    #[must_use]
+    pub fn next_m(&self) -> u32 {
+        self.next_m
+    }
+
+    /// After it was read from a copy that may not be the last one: numbers of commands go on with this one at the lowest.
+    pub fn number_commands_from(&mut self, m: u32) {
+        if self.next_m < m {
+            self.next_m = m;
+            self.revision += 1;
+        }
+    }
+
+    /// After it was read from a copy that may not be the last one: the meter may have been told these since.
+    pub fn may_have(&mut self, suites: &[Suite], addresses: &[Address]) {
+        for suite in suites {
+            self.tell_suite(*suite);
+        }
+        for address in addresses {
+            self.tell_address(*address);
+        }
+    }
+
+    /// Brings a state of before up to date. Returns whether it is one that a collector keeps.
+    pub(super) fn settle_in(&mut self) -> bool {
+        let earliest = std::mem::take(&mut self.earliest_suite);
+        if earliest >= self.suites.len() || !(1..=MOST_ADDRESSES).contains(&self.addresses.len()) {
+            return false;
+        }
+        for suite in self.suites.drain(..earliest) {
+            remember(&mut self.past_suites, suite);
+        }
+        true
+    }
+
+    /// How the meter seals, as far as it was shown.
+    #[must_use]
+    pub fn suite(&self) -> Suite {
+        self.suites.first().copied().unwrap_or(Suite::None)
+    }
+
+    /// Whether suite and address are known, and no order may have changed them.
+    pub(super) fn is_settled(&self) -> bool {
+        self.suites.len() == 1 && self.addresses.len() == 1
+    }
+
+    /// The number that the next command gets.
+    pub(super) fn take_m(&mut self, now_ms: u64) -> u32 {
+        let now_s = Some(now_ms / 1000).filter(|now_s| *now_s < TIME_CARRIES_UNTIL_S).unwrap_or(0);
+        let m = self.next_m.max(now_s as u32);
+        self.next_m = m.saturating_add(1);
+        m
+    }
+
+    /// The meter is to be told of an address: it may be there from now on. Returns whether that is new.
+    pub(super) fn tell_address(&mut self, address: Address) -> bool {
+        let new = !self.addresses.contains(&address);
+        if new {
+            if self.addresses.len() == MOST_ADDRESSES {
+                self.addresses.remove(1);
+            }
+            self.addresses.push(address);
+            self.revision += 1;
+        }
+        new
+    }
+
+    /// The meter is to be told of a suite: it may have it from now on. Returns whether that is new.
+    pub(super) fn tell_suite(&mut self, suite: Suite) -> bool {
+        let new = !self.suites.contains(&suite);
+        if new {
+            self.suites.push(suite);
+            self.revision += 1;
+        }
+        new
+    }
+
+    /// What an order brought goes again: it was never on the air.
+    pub(super) fn untell(&mut self, suite: Option<Suite>, address: Option<Address>) {
+        if let Some(at) = self.suites.iter().skip(1).rposition(|known| Some(*known) == suite) {
+            self.suites.remove(1 + at);
+        }
+        if let Some(at) = self.addresses.iter().skip(1).rposition(|known| Some(*known) == address) {
+            self.addresses.remove(1 + at);
+        }
+    }
+
+    /// Whether a packet's message is worth opening: `None` where only now and then, because nothing says that the meter seals so, and it
+    /// takes curves to see.
+    pub(super) fn expects(&self, kind: Kind, suite: Suite) -> Option<bool> {
+        match suite {
+            Suite::None if kind == Kind::Answer => Some(self.suite() == Suite::None),
+            Suite::None => Some(self.had(suite)),
+            Suite::Ecies | Suite::EciesEcdsa if kind == Kind::Report && !self.suites.contains(&suite) => {
+                if self.past_suites.contains(&suite) {
+                    Some(true)
+                } else {
+                    None
+                }
+            }
+            _ => Some(true),
+        }
+    }
+
+    /// Whether a report that was stored may have come in this suite, in which it is authentic.
+    pub(super) fn had(&self, suite: Suite) -> bool {
+        suite.rank() > 0 || self.suite() == suite || self.past_suites.contains(&suite)
+    }
+
+    /// Whether a report that nobody had before is taken in this suite, in which it is authentic.
+    pub(super) fn takes(&self, suite: Suite, n: u32) -> bool {
+        let known = self.suite();
+        if self.settled_n.is_some_and(|settled_n| n < settled_n) {
+            return self.past_suites.contains(&suite) || suite == known && suite.rank() > 0;
+        }
+        suite == known || suite.rank() >= known.rank().max(1)
+    }
+
+    /// A report that was taken is stored.
+    pub(super) fn report_stored(&mut self, n: u32, suite: Suite) {
+        self.last_n = n;
+        if suite != self.suite() && self.settled_n.is_none_or(|settled_n| n > settled_n) {
+            self.show_suite(suite, n);
+        }
+    }
+
+    /// The message with this number showed how the meter seals.
+    fn show_suite(&mut self, suite: Suite, n: u32) {
+        let known = self.suite();
+        self.suites.retain(|other| *other != suite && *other != known);
+        self.suites.insert(0, suite);
+        remember(&mut self.past_suites, known);
+        self.settled_n = Some(n);
+        self.revision += 1;
+    }
+
+    /// An authentic answer came: the meter has this suite (`None`: the answer does not say) and this address.
+    pub(super) fn answered(&mut self, suite: Option<Suite>, address: Address, n: u32) {
+        if let Some(suite) = suite.filter(|suite| *suite != self.suite()) {
+            self.show_suite(suite, n);
+        }
+        self.addresses.retain(|other| *other != address);
+        self.addresses.insert(0, address);
+    }
+
+    /// The meter has kept a command's number: it cannot carry out any order of before.
+    pub(super) fn settle(&mut self) {
+        self.suites.truncate(1);
+        self.addresses.truncate(1);
+    }
+}
+
+fn remember(suites: &mut Vec<Suite>, suite: Suite) {
+    if !suites.contains(&suite) {
+        suites.push(suite);
+    }
+}
