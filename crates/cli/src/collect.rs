@@ -67,6 +67,9 @@ pub(crate) struct CollectArgs {
     /// Threads that open messages of suites with curves [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     verifiers: Option<u16>,
+    /// Take nothing that is not sealed, and tell no meter to seal nothing [default: true as soon as a meter is provisioned to seal]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    require_sealed: Option<bool>,
     /// How the log is written
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
@@ -110,6 +113,7 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, Failure> {
     let mut service = Config::new(args.files.db, args.files.keys);
     service.store.zone = args.zone.unwrap_or_else(zone_here);
     service.store.keep_days = args.keep;
+    service.require_sealed = args.require_sealed;
     service.udp = args.udp;
     service.verifiers = args.verifiers.map_or(0, usize::from);
     let listen = Listen { address: args.listen, tls };

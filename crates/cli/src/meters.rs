@@ -170,8 +170,7 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, Failure> {
     Ok(Answer { data, remark, success: true })
 }
 
-const DELETE: &str =
-    "wattseal: these files have the meters' private keys; delete them when the meters are made";
+const DELETE: &str = "wattseal: these images are for one writing each, and have the meters' private keys; delete them when the meters are made";
 
 /// What a database says of meters; nothing where there is none.
 fn stored(db: &Path) -> Result<Vec<Meter>, StoreError> {

@@ -250,7 +250,7 @@ impl Registry {
     fn make(&self, setup: Setup, above: u32, images: &Path) -> Result<(MeterFile, Images), RegistryError> {
         let epoch = self.next_epoch(setup.meter, above)?;
         let provision = Provision::generate(setup, self.identity.public(), &mut OsRng.unwrap_err());
-        let images = Images::write(images, &provision)?;
+        let images = Images::write(images, &provision, epoch)?;
         let file = MeterFile { epoch, record: provision.record() };
         self.folder.write(&meter_name(setup.meter), &file)?;
         Ok((file, images))

@@ -163,8 +163,7 @@ fn a_ciphertext_under_another_senders_signature_opens_to_nothing_of_it() {
         let (_, packet) = seal_signed(form, &mut drbg, &to, &from, b"meter 1", &input);
         let sealed = &packet[..packet.len() - 64];
         let stolen = [sealed, &reference_signature(&thief, sealed, b"meter 2")].concat();
-        let (result, output) =
-            open_signed(form, &recipient.private(), &thief.public(), b"meter 2", &stolen);
+        let (result, output) = open_signed(form, &recipient.private(), &thief.public(), b"meter 2", &stolen);
         assert_eq!(result, 0, "the thief's signature is good");
         assert!(output.windows(4).all(|piece| !input.windows(4).any(|of| of == piece)), "{output:02x?}");
     }

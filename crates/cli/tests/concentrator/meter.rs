@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wire::meter::{
-    Answer, Channel, Command, Content, Identity, Kind, Measurement, MeterKeys, Outcome, Packet, PublicKey,
-    Reassembly, Report, Suite, packets,
+    Address, Answer, Channel, Command, Content, Identity, Kind, Measurement, MeterKeys, Outcome, Packet,
+    PublicKey, Reassembly, Report, Suite, packets,
 };
 
 /// 2000-01-01 00:00:00 UTC as Unix time.
@@ -26,7 +26,7 @@ pub struct Meter {
     keys: MeterKeys,
     own: Identity,
     collector: PublicKey,
-    collector_address: u8,
+    address: Address,
     socket: UdpSocket,
     sealed: Mutex<(u32, Vec<u8>)>,
     allowed: AtomicU32,
@@ -49,7 +49,7 @@ impl Meter {
             keys: MeterKeys::new(part(32, 48).try_into().expect("16"), part(48, 80).try_into().expect("32")),
             own: Identity::from_private_bytes(part(80, 112).try_into().expect("32")).expect("a key"),
             collector: PublicKey::from_bytes(part(112, 176).try_into().expect("64")).expect("a point"),
-            collector_address: flash[5],
+            address: Address { name: id, radio: flash[4], collector: flash[5] },
             socket,
             sealed: Mutex::default(),
             allowed: AtomicU32::new(0),
@@ -97,7 +97,7 @@ impl Meter {
                 Content::Measurement(Measurement { time_s, energy_dwh: 10 * report, power_w: report as i16 });
             let plaintext = Report { n, time_set: true, lost: 0, content }.to_bytes();
             let sealed = self.channel().seal(Kind::Report, self.suite, n, &plaintext, &mut rng);
-            let (address, number) = (self.collector_address, n);
+            let (address, number) = (self.address.collector, n);
             let cut = packets(address, Kind::Report, self.suite, self.id, number, &sealed);
             *self.sealed.lock().expect("nobody panicked") = (report, sealed.clone());
             loop {
@@ -142,8 +142,8 @@ impl Meter {
                     let (m, _) = Command::from_bytes(&opened.plaintext).expect("a command");
                     *n += 1;
                     let answer = Answer { m, outcome: Outcome::Done, body: [0; 11] }.to_bytes();
-                    let sealed = self.channel().seal(Kind::Answer, self.suite, *n, &answer, rng);
-                    let address = self.collector_address;
+                    let sealed = self.channel().answer(self.suite, *n, self.address, &answer);
+                    let address = self.address.collector;
                     self.send_all(&packets(address, Kind::Answer, self.suite, self.id, *n, &sealed));
                 }
                 kind => panic!("{kind:?} to a meter"),

@@ -4,7 +4,7 @@ use super::RegistryError;
 use super::file::{make_folder, write_secret};
 use ihex::Record;
 use std::path::{Path, PathBuf};
-use wire::meter::Provision;
+use wire::meter::{MeterId, Provision};
 use zeroize::Zeroizing;
 
 /// The files for who makes a meter. They have its private key: delete them when it is made.
@@ -16,15 +16,22 @@ pub struct Images {
     pub eeprom: PathBuf,
     /// The same as the EEPROM's in Intel hex, as avrdude takes it: `avrdude -p m328p -U eeprom:w:00258.eep:i`.
     pub eeprom_hex: PathBuf,
+    /// What whoever makes it has to know: that these are for one writing.
+    pub note: PathBuf,
 }
 
 impl Images {
     /// Writes them into a folder, readable by the owner only. It is made where there is none.
-    pub(super) fn write(folder: &Path, provision: &Provision) -> Result<Images, RegistryError> {
+    pub(super) fn write(folder: &Path, provision: &Provision, epoch: u32) -> Result<Images, RegistryError> {
         make_folder(folder)?;
         let meter = provision.setup().meter;
         let path = |ending: &str| folder.join(format!("{meter:05}.{ending}"));
-        let images = Images { flash: path("flash.bin"), eeprom: path("eeprom.bin"), eeprom_hex: path("eep") };
+        let images = Images {
+            flash: path("flash.bin"),
+            eeprom: path("eeprom.bin"),
+            eeprom_hex: path("eep"),
+            note: path("txt"),
+        };
         let eeprom = provision.eeprom();
         write_secret(&images.flash, &provision.flash()[..])?;
         write_secret(&images.eeprom, &eeprom[..])?;
@@ -33,8 +40,20 @@ impl Images {
             problem: format!("it cannot be written as Intel hex: {problem}"),
         })?;
         write_secret(&images.eeprom_hex, hex.as_bytes())?;
+        write_secret(&images.note, note(meter, epoch).as_bytes())?;
         Ok(images)
     }
+}
+
+fn note(meter: MeterId, epoch: u32) -> String {
+    format!(
+        "Meter {meter}, provisioning {epoch}.\n\n\
+         Write {meter:05}.flash.bin and {meter:05}.eep (or .eeprom.bin) ONCE, into one meter, then delete them: the meter's private key is in \
+         them.\n\
+         Written a second time, or into a second meter, the EEPROM image makes the meter use numbers twice, which gives away the key that \
+         authenticates its readings. The collector raises the alert number-reused then. A meter that has to be written again needs new \
+         images of both: wattseal meters rotate {meter}\n"
+    )
 }
 
 /// Intel hex from address 0 on, 16 bytes a line. At most 64 kB.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wire::meter::{
-    Answer, Channel, Command, Content, Kind, Measurement, MeterId, Outcome, Packet, Provision, PublicKey,
-    Reassembly, Report, Setup, Suite, packets,
+    Address, Answer, Channel, Command, Content, Kind, Measurement, MeterId, Outcome, Packet, Provision,
+    PublicKey, Reassembly, Report, Setup, Suite, packets,
 };
 
 /// Long enough for two seconds of the registry's watch.
@@ -90,10 +90,11 @@ impl Station {
         with(Channel { meter: record.setup.meter, keys: &record.keys, own, peer })
     }
 
-    fn send(&mut self, kind: Kind, plaintext: &[u8; 16]) -> Vec<Vec<u8>> {
+    /// The packets of a report.
+    pub fn send(&mut self, report: &Report) -> Vec<Vec<u8>> {
         let mut rng = self.rng.clone();
-        let (suite, n) = (self.suite, self.n);
-        let sealed = self.channel(|channel| channel.seal(kind, suite, n, plaintext, &mut rng));
+        let (kind, suite, n) = (Kind::Report, self.suite, report.n);
+        let sealed = self.channel(|channel| channel.seal(kind, suite, n, &report.to_bytes(), &mut rng));
         self.rng = rng;
         let setup = self.provision.setup();
         packets(setup.collector_address, kind, suite, setup.meter, n, &sealed)
@@ -106,13 +107,19 @@ impl Station {
         let measurement =
             Measurement { time_s: (now - 946_684_800) as u32, energy_dwh: self.n, power_w: 412 };
         let content = Content::Measurement(measurement);
-        let report = Report { n: self.n, time_set: true, lost: 0, content };
-        self.send(Kind::Report, &report.to_bytes())
+        self.send(&Report { n: self.n, time_set: true, lost: 0, content })
     }
 
     pub fn answer(&mut self, m: u32, outcome: Outcome) -> Vec<Vec<u8>> {
+        self.answer_with(Answer { m, outcome, body: [0; 11] })
+    }
+
+    pub fn answer_with(&mut self, answer: Answer) -> Vec<Vec<u8>> {
         self.n += 1;
-        self.send(Kind::Answer, &Answer { m, outcome, body: [0; 11] }.to_bytes())
+        let (suite, n, setup) = (self.suite, self.n, *self.provision.setup());
+        let address = Address::provisioned(&setup);
+        let sealed = self.channel(|channel| channel.answer(suite, n, address, &answer.to_bytes()));
+        packets(setup.collector_address, Kind::Answer, suite, setup.meter, n, &sealed)
     }
 
     pub fn acknowledged(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> u32 {
@@ -145,7 +152,9 @@ pub fn put(path: &Path, text: &str) {
     std::fs::rename(&next, path).expect("in place");
 }
 
+/// A service that takes what is not sealed, too.
 pub async fn start(folder: &Path) -> Running {
-    let config = Config::new(folder.join("test.db"), folder.join("keys"));
+    let mut config = Config::new(folder.join("test.db"), folder.join("keys"));
+    config.require_sealed = Some(false);
     Running::start(config).await.expect("it starts")
 }
