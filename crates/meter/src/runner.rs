@@ -56,7 +56,7 @@ pub enum Call {
         /// Nanoseconds.
         until_ns: u64,
     },
-    /// Resets itself: to be started anew, with [`Cause::Commanded`].
+    /// Resets itself, or its watchdog does: to be started anew, with [`Cause::Commanded`].
     Reset,
     /// Is not provisioned, and sleeps for ever.
     Stopped,

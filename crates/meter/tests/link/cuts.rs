@@ -204,3 +204,51 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
         assert!(count.starts >= cuts && count.reports > cuts / 4 && count.answers > cuts / 20, "{count:?}");
     }
 }
+
+/// The first answer to a configure is lost, and the power fails; what was sealed before the next answer is delivered all the same.
+#[test]
+fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
+    for from in Suite::ALL {
+        for to in Suite::ALL {
+            let mut world = World::new(setup(from, 5), 31);
+            world.watch(format!("{from} to {to}"));
+            world.run(3 * SECOND_NS);
+            world.mute = true;
+            world.collector.command(METER, Command::Configure { interval_s: 5, suite: to }).expect("in range");
+            world.run(12 * SECOND_NS);
+            world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
+            world.run(7 * SECOND_NS);
+            world.mute = false;
+            let before = world.reports.len();
+            world.run(60 * SECOND_NS);
+            let what = format!("{from} to {to}: {:?}", world.meter.status());
+            assert!(world.answers.len() == 1 && world.meter.status().suite == to.code(), "{what}");
+            assert!(world.reports.len() > before + 12 && world.meter.status().waiting == 0, "{what}");
+        }
+    }
+}
+
+/// A command that was withdrawn is over once a later one was answered, whatever becomes of the power.
+#[test]
+fn a_withdrawn_command_is_not_done_after_a_power_cut() {
+    for suite in [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa] {
+        let mut world = World::new(setup(suite, 5), 32);
+        // The collector ends it with a command whose number the meter keeps: it sets the time.
+        world.collector.set_policy(Policy::default());
+        world.run(3 * SECOND_NS);
+        world.deaf = true;
+        let configure = Command::Configure { interval_s: 5, suite: Suite::None };
+        let ticket = world.collector.command(METER, configure).expect("in range");
+        world.run(SECOND_NS);
+        let recorded = world.commanded.first().expect("it was sent").clone();
+        world.collector.withdraw(METER, ticket).expect("it waits");
+        world.deaf = false;
+        world.run(60 * SECOND_NS);
+        assert_eq!(world.collector.state(METER).expect("it is known").suites(), [suite], "it is over");
+        world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
+        world.run(2 * SECOND_NS);
+        world.inject(&recorded);
+        world.run(5 * SECOND_NS);
+        assert_eq!(world.meter.status().suite, suite.code(), "{suite}: the withdrawn command was done");
+    }
+}

@@ -34,6 +34,8 @@ pub struct World {
     pub doubled: f64,
     /// Whether the collector's packets are dropped, all of them.
     pub deaf: bool,
+    /// Whether the meter's are.
+    pub mute: bool,
     pub load: Option<Load>,
     pub reports: Vec<Accepted>,
     pub answers: Vec<Answered>,
@@ -101,6 +103,7 @@ impl World {
             lost: 0.0,
             doubled: 0.0,
             deaf: false,
+            mute: false,
             load: None,
             reports: Vec::new(),
             answers: Vec::new(),
@@ -228,6 +231,9 @@ impl World {
             let key = [&packet[1..2], &packet[5..9]].concat();
             let before = self.seen.entry(key).or_insert_with(|| packet.to_vec());
             assert_eq!(before[5..], packet[5..], "a number comes twice with other bytes");
+        }
+        if self.mute {
+            return;
         }
         for _ in 0..self.copies() {
             self.collector_hears(packet);
