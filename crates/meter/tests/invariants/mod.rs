@@ -14,8 +14,8 @@ pub mod memory;
 use memory::{BLOCK, BYTES, CELLS, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
-    Accepted, Alert, Answered, Cause, Channel, Command, Content, Identity, Kind, MeterRecord, Outcome, Packet,
-    Provision, Reassembly, Report, Status, Suite,
+    Accepted, Alert, Answered, Cause, Channel, Command, Content, Identity, Kind, MeterRecord, Outcome,
+    Packet, Provision, Reassembly, Report, Status, Suite,
 };
 
 /// From a start of the meter to the next.
@@ -259,19 +259,25 @@ impl Invariants {
     /// A packet of the meter was on the air, while its memory held `image`.
     pub fn sent(&mut self, packet: &[u8], image: &[u8; BYTES]) {
         let what = self.what.clone();
-        let numbers = memory::numbers(image, true).unwrap_or_else(|| panic!("{what}: on the air without numbers"));
-        if numbers.starts != self.life().starts {
-            let next = self.life().starts + 1;
+        let numbers =
+            memory::numbers(image, true).unwrap_or_else(|| panic!("{what}: on the air without numbers"));
+        let starts = self.life().starts;
+        assert!(numbers.starts >= starts, "{what}: on the air before the numbers of start {starts} stand");
+        if numbers.starts != starts {
+            let next = starts + 1;
             let commanded = self.reboots > 0 && numbers.starts == next;
             assert!(commanded, "{what}: start {} without a cause, instead of {next}", numbers.starts);
             self.reboots -= 1;
             self.begin(image, false);
         }
         self.observe(image);
-        let settings = memory::settings(image, true).unwrap_or_else(|| panic!("{what}: on the air without settings"));
+        let settings =
+            memory::settings(image, true).unwrap_or_else(|| panic!("{what}: on the air without settings"));
         self.check_settings(settings, "on the air");
         self.settings = settings;
-        let Ok(packet) = Packet::parse(packet) else { panic!("{what}: a packet of no protocol: {packet:02x?}") };
+        let Ok(packet) = Packet::parse(packet) else {
+            panic!("{what}: a packet of no protocol: {packet:02x?}")
+        };
         let place = (settings.values.meter, settings.values.collector_address);
         assert_eq!((packet.meter, packet.address), place, "{what}: name and address");
         let Some(message) = self.reassembly.take(&packet) else { return };
@@ -314,7 +320,8 @@ impl Invariants {
         if let (Content::Measurement(measurement), Some(power)) = (report.content, power_per_step)
             && life.calibrations.len() == 1
         {
-            let calibrated = life.calibrations.iter().map(|&(voltage, current)| f64::from(voltage) * f64::from(current));
+            let calibrated =
+                life.calibrations.iter().map(|&(voltage, current)| f64::from(voltage) * f64::from(current));
             let expected = power * calibrated.sum::<f64>();
             let off = (f64::from(measurement.power_w) - expected).abs();
             assert!(off < 2.0 + 0.03 * expected, "{what}: {n} says {measurement:?}, not {expected:.0} W");
@@ -335,7 +342,8 @@ impl Invariants {
         let channel =
             Channel { meter: record.setup.meter, keys: &record.keys, own: collector, peer: &record.public };
         let opened = channel.open(Kind::Report, suite, message);
-        let opened = opened.unwrap_or_else(|_| panic!("{what}: a report that is not authentic: {message:02x?}"));
+        let opened =
+            opened.unwrap_or_else(|_| panic!("{what}: a report that is not authentic: {message:02x?}"));
         let report = Report::from_bytes(&opened.plaintext);
         self.opened.insert(message.to_vec(), report);
         report
@@ -386,11 +394,16 @@ impl Invariants {
         let Answered { command, answer, .. } = answered;
         let what = self.what.clone();
         assert!(self.issued.contains(&answer.m), "{what}: an answer to m {}, of {:?}", answer.m, self.issued);
-        let found = memory::settings(image, true).unwrap_or_else(|| panic!("{what}: an answer without settings"));
+        let found =
+            memory::settings(image, true).unwrap_or_else(|| panic!("{what}: an answer without settings"));
         self.check_settings(found, "at an answer");
         if !matches!(command, Command::ReadStatus { .. }) {
             let result = (found.m, found.result);
-            assert_eq!(result, (answer.m, answer.outcome.code()), "{what}: {command:?} was answered, and is not kept");
+            assert_eq!(
+                result,
+                (answer.m, answer.outcome.code()),
+                "{what}: {command:?} was answered, and is not kept"
+            );
         }
         if answer.outcome == Outcome::Done {
             let done = commanded(found.values, *command);
@@ -426,7 +439,10 @@ impl Invariants {
         let numbers: BTreeSet<u32> = life.kept.keys().copied().chain(made).collect();
         let gone = |n: &u32| {
             let alert = life.kept.get(n).copied().unwrap_or(*n == life.first_n);
-            let found = *n <= self.settled_n || self.accepted.contains(n) || life.answers.contains(n) || life.left.contains(n);
+            let found = *n <= self.settled_n
+                || self.accepted.contains(n)
+                || life.answers.contains(n)
+                || life.left.contains(n);
             !found && !self.doubtful.contains(n) && !(alert && life.crowded)
         };
         numbers.into_iter().filter(gone).collect()

@@ -43,6 +43,9 @@ const SEALS: [Seals; 6] = [
     Seals::ByTurns,
 ];
 
+/// Suites that are changed between.
+const TURNS: [Suite; 5] = Suite::ALL;
+
 impl Seals {
     fn name(self) -> &'static str {
         match self {
@@ -61,7 +64,7 @@ impl Trial {
     fn new(seals: Seals, seed: u64) -> Trial {
         let suite = match seals {
             Seals::With(suite) => suite,
-            Seals::ByTurns => Suite::ALL[seed as usize % 5],
+            Seals::ByTurns => TURNS[seed as usize % TURNS.len()],
         };
         let mut world = World::new(setup(suite, 1), seed);
         world.set_load(load(POWER_W));
@@ -97,7 +100,7 @@ impl Trial {
             _ => {
                 let suite = match self.seals {
                     Seals::With(suite) => suite,
-                    Seals::ByTurns => *chance.choice(&Suite::ALL).expect("some"),
+                    Seals::ByTurns => *chance.choice(&TURNS).expect("some"),
                 };
                 Command::Configure { interval_s: chance.u16(1..3), suite }
             }
@@ -150,7 +153,11 @@ impl Trial {
                 invariants.settle(&image);
                 return;
             }
-            assert!(self.world.now_ns - from_ns < BACK_WITHIN_NS, "{}: it does not come back", invariants.what);
+            assert!(
+                self.world.now_ns - from_ns < BACK_WITHIN_NS,
+                "{}: it does not come back",
+                invariants.what
+            );
         }
     }
 
@@ -179,7 +186,7 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     println!("seed {seed}");
     for (first, seals) in (0..).map(|part| seed.wrapping_add(part << 32)).zip(SEALS) {
         let curves = !matches!(seals, Seals::With(Suite::None | Suite::Aes128Gcm | Suite::Aes256Gcm));
-        let cuts = (cuts(if curves { 6 * 50 } else { 6 * 200 }) / 6).max(1);
+        let cuts = (cuts(if curves { 6 * 150 } else { 6 * 1000 }) / 6).max(1);
         let trials = cuts.div_ceil(TRIAL);
         let next = AtomicU64::new(0);
         let worker = || {
@@ -214,7 +221,10 @@ fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
             world.watch(format!("{from} to {to}"));
             world.run(3 * SECOND_NS);
             world.mute = true;
-            world.collector.command(METER, Command::Configure { interval_s: 5, suite: to }).expect("in range");
+            world
+                .collector
+                .command(METER, Command::Configure { interval_s: 5, suite: to })
+                .expect("in range");
             world.run(12 * SECOND_NS);
             world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
             world.run(7 * SECOND_NS);
