@@ -19,6 +19,8 @@ const TICKS: u64 = 4096 / 64;
 const SECOND_NS: u64 = 1_000_000_000 / 64;
 /// A window of samples: `WS_METERING_WINDOW`.
 const WINDOW_NS: u64 = 100_000_000;
+/// The watchdog resets the part when it was not fed for so long: `device/drivers/reset.h`.
+const WATCHDOG_NS: u64 = 8_000_000_000;
 /// How often a meter may ask whether the EEPROM is busy before the time passes that a byte takes.
 const POLLS: u32 = 8;
 
@@ -49,10 +51,12 @@ pub(crate) struct Context {
     pub(crate) now_ns: u64,
     start_ns: u64,
     cause: Cause,
+    /// When the watchdog was fed; none before it is started.
+    fed_ns: Option<u64>,
     /// None once it has failed.
     pub(crate) noise: Option<Rng>,
-    /// The address that the radio was started with.
-    pub(crate) radio_address: Option<u8>,
+    /// The address that the radio was started with: it hears nothing else.
+    radio_address: Option<u8>,
     pub(crate) load: Option<Load>,
     /// Up to when the sums have the load, and what rounding has left of them.
     measured_ns: u64,
@@ -128,6 +132,7 @@ impl Context {
             now_ns,
             start_ns: now_ns,
             cause,
+            fed_ns: None,
             noise: Some(Rng::with_seed(noise_seed)),
             radio_address: None,
             load: None,
@@ -196,7 +201,11 @@ impl Context {
 /// Waits for what the owner of the world says.
 fn suspend(call: Call) -> Reply {
     // SAFETY: called within a meter's coroutine alone, whose context is current and has its yielder.
-    unsafe { (*(*current()).yielder).suspend(call) }
+    let reply = unsafe { (*(*current()).yielder).suspend(call) };
+    if with(|context| context.fed_ns.is_some_and(|fed_ns| context.now_ns - fed_ns > WATCHDOG_NS)) {
+        ws_reset_now();
+    }
+    reply
 }
 
 /// Looks at the context of the meter that runs, or changes it; no waiting within.
@@ -357,17 +366,20 @@ unsafe extern "C" fn ws_radio_send(packet: *const u8, len: u8) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ws_radio_listen(deadline: u32, packet: *mut u8) -> c_int {
-    let Some(until_ns) = with(|context| context.when(deadline)) else { return 0 };
-    match suspend(Call::Listen { until_ns }) {
-        Reply::Done => 0,
-        Reply::Failed => -1,
-        Reply::Heard(heard) => {
-            let bytes = heard.bytes();
+    while let Some(until_ns) = with(|context| context.when(deadline)) {
+        let heard = match suspend(Call::Listen { until_ns }) {
+            Reply::Done => return 0,
+            Reply::Failed => return -1,
+            Reply::Heard(heard) => heard,
+        };
+        let bytes = heard.bytes();
+        if Some(bytes[0]) == with(|context| context.radio_address) {
             // SAFETY: the meter has room for WS_RADIO_PACKET bytes.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), packet, bytes.len()) };
-            bytes.len() as c_int
+            return bytes.len() as c_int;
         }
     }
+    0
 }
 
 #[unsafe(no_mangle)]
@@ -379,13 +391,18 @@ extern "C" fn ws_reset_cause() -> u8 {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn ws_watchdog_start() {}
+extern "C" fn ws_watchdog_start() {
+    ws_watchdog_feed();
+}
 
 #[unsafe(no_mangle)]
-extern "C" fn ws_watchdog_feed() {}
+extern "C" fn ws_watchdog_feed() {
+    with(|context| context.fed_ns = Some(context.now_ns));
+}
 
 #[unsafe(no_mangle)]
 extern "C" fn ws_reset_now() {
+    with(|context| context.fed_ns = None);
     loop {
         suspend(Call::Reset);
     }

@@ -56,7 +56,7 @@ pub enum Call {
         /// Nanoseconds.
         until_ns: u64,
     },
-    /// Resets itself: to be started anew, with [`Cause::Commanded`].
+    /// Resets itself, or its watchdog does: to be started anew, with [`Cause::Commanded`].
     Reset,
     /// Is not provisioned, and sleeps for ever.
     Stopped,
@@ -159,8 +159,7 @@ impl Meter {
     /// # Panics
     /// Panics where the time runs backwards.
     pub fn resume(&mut self, now_ns: u64, reply: Reply) -> Call {
-        assert!(now_ns >= self.context().now_ns, "time runs forwards");
-        self.context_mut().pass(now_ns);
+        self.wait(now_ns);
         let entered = drivers::enter(self.context.as_ptr());
         let CoroutineResult::Yield(call) = self.coroutine.resume(reply);
         drop(entered);
@@ -172,20 +171,13 @@ impl Meter {
     /// # Panics
     /// Panics where the time runs backwards.
     pub fn set_load(&mut self, now_ns: u64, load: Load) {
-        assert!(now_ns >= self.context().now_ns, "time runs forwards");
-        self.context_mut().pass(now_ns);
+        self.wait(now_ns);
         self.context_mut().load = Some(load);
     }
 
     /// Its noise source gives nothing from now on.
     pub fn fail_noise(&mut self) {
         self.context_mut().noise = None;
-    }
-
-    /// The address that its radio hears packets for; `None` while that was not started.
-    #[must_use]
-    pub fn radio_address(&self) -> Option<u8> {
-        self.context().radio_address
     }
 
     /// `ws_meter_status`.
@@ -205,14 +197,22 @@ impl Meter {
         &mut self.context_mut().eeprom
     }
 
+    /// It waits on: up to `now_ns` its EEPROM is written, and the household draws power.
+    ///
+    /// # Panics
+    /// Panics where the time runs backwards.
+    pub fn wait(&mut self, now_ns: u64) {
+        assert!(now_ns >= self.context().now_ns, "time runs forwards");
+        self.context_mut().pass(now_ns);
+    }
+
     /// Its power fails at `now_ns`: its EEPROM is left, a byte under way torn.
     ///
     /// # Panics
     /// Panics where the time runs backwards.
     #[must_use]
     pub fn cut_power(mut self, now_ns: u64, torn: Torn) -> Eeprom {
-        assert!(now_ns >= self.context().now_ns, "time runs forwards");
-        self.context_mut().pass(now_ns);
+        self.wait(now_ns);
         let eeprom = &mut self.context_mut().eeprom;
         if !eeprom.is_off() {
             eeprom.cut(torn);

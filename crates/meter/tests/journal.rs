@@ -431,3 +431,24 @@ fn any_memory_is_an_empty_journal() {
         meter.finish();
     }
 }
+
+/// A bit of the memory that flips by itself: the record is not sent, and counted.
+#[test]
+fn a_record_that_decays_is_left_out_and_counted() {
+    for suite in 0..5 {
+        let mut meter = Meter::new(1, format!("suite {suite}"));
+        meter.append(suite, false);
+        meter.append(suite, false);
+        eeprom(|eeprom| eeprom.advance(u64::MAX));
+        meter.settle();
+        assert!(!meter.journal.busy());
+        eeprom(|eeprom| {
+            let mut image = *eeprom.image();
+            image[AT + 7] ^= 4;
+            *eeprom = Eeprom::with_image(&image, 1);
+        });
+        let (oldest, bytes) = meter.journal.oldest_message(48).expect("the other one");
+        assert_eq!((oldest.n, bytes), (2, message(2, suite)), "suite {suite}");
+        assert_eq!(meter.journal.lost_and_damaged(), (0, 1), "suite {suite}");
+    }
+}

@@ -1,188 +1,240 @@
-//! The meter's firmware on its models loses its power: at random moments, and within every byte that it writes into its EEPROM. Every
-//! report that the journal had to the end is delivered once and in order, no number is used for two messages, and the meter
-//! comes back.
+//! The meter's firmware on its models loses its power: at random moments, and within every byte that it writes into its EEPROM, with
+//! each suite, while commands come and old ones are replayed. What holds is in `invariants`: it is seen on the air and in the memory,
+//! and the firmware is not asked.
 //!
 //! Twenty thousand cuts: `cargo test --release -p wattseal-world --test power_cuts -- --ignored --nocapture`, with
 //! WATTSEAL_SEED=n for others than seed 1.
 
+#[path = "../../meter/tests/invariants/mod.rs"]
+mod invariants;
+
+use invariants::memory::{self, BYTES};
+use invariants::{Count, Invariants};
 use lab::target::House;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wire::meter::{Collector, Command, Identity, MeterState, Policy, Provision, Setup, Suite};
+use std::sync::atomic::{AtomicU64, Ordering};
+use wire::meter::{
+    Collector, Command, Delivery, Identity, MeterState, Order, Policy, Provision, Setup, Suite, Transmission,
+};
 use world::modelled::{Firmware, PHASE};
 use world::pair::{Computing, Outcome, Pair, Watch};
 
 const METER: u16 = 7;
+const OTHER_NAME: u16 = 8;
+const ADDRESS: u8 = 0x45;
+const COLLECTOR_ADDRESS: u8 = 0x41;
 const GROUP: u8 = 210;
+const VOLTAGE_UV: u32 = 867_000;
+const CURRENT_UA: u32 = 195_000;
+const POWER_W: f64 = 900.0;
 const MILLISECOND_NS: u64 = 1_000_000;
-/// A meter that is heard nothing of for so long has not come back. It waits for 6.4 s at most between two attempts, and 0.3 s
-/// beside that, at the least share of packets that arrive here: fewer than one in 10^8 attempts in a row are all lost.
-const BACK_WITHIN_NS: u64 = 300_000_000_000;
+const SECOND_NS: u64 = 1000 * MILLISECOND_NS;
+/// How often is looked at what was on the air: less than the 41 ms in which a block of numbers is written.
+const LOOK_NS: u64 = 5 * MILLISECOND_NS;
+/// Where the model has the EEPROM: `mcu::Segment`.
+const EEPROM: u32 = 0x81_0000;
+/// A meter that everything arrives at has delivered all that it kept by then, whatever it seals with. It waits for 6.8 s at most between
+/// two attempts, seals for 3 s, and gathers noise for 5.
+const BACK_WITHIN_NS: u64 = 200 * SECOND_NS;
+/// An answer is waited for where its command goes out within that time.
+const SOON_NS: u64 = 12 * SECOND_NS;
+/// A byte of a start, an append and an acknowledgement is written by then.
+const BYTE_WITHIN_NS: u64 = 60 * SECOND_NS;
+/// Bytes that a start, an append and an acknowledgement write at most: two slots of the seed, numbers, settings, and 153 bytes of a record
+/// with its mark.
+const BYTES_MOST: u64 = 2 * 60 + 12 + 32 + 154;
 
 fn firmware() -> Arc<Firmware> {
     let house = House::find().expect("the tests run inside the project");
     Firmware::build(&house).expect("it builds")
 }
 
-/// A meter under test, and all that is known of what it did.
+fn seed() -> u64 {
+    std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
+}
+
+/// A meter under test, its collector, and who looks on.
 struct Trial {
     pair: Pair,
     watch: Watch,
     rng: StdRng,
-    /// n of the reports that the application has.
-    delivered: Vec<u32>,
-    /// n of reports that the journal had to the end.
-    kept: BTreeSet<u32>,
-    /// What went on the air under a number: by kind and number, the message.
-    messages: BTreeMap<(u8, u32), Vec<u8>>,
-    answers: u32,
-    /// Measurements that the meter says it lost: since its start, and before.
-    lost: u32,
-    lost_before: u32,
+    invariants: Invariants,
+    suites: Vec<Suite>,
+    /// Commands as they were sent.
+    sent: Vec<Transmission>,
 }
 
 impl Trial {
-    fn new(firmware: &Arc<Firmware>, suite: Suite, seed: u64) -> Trial {
+    /// A meter that seals with the first of the suites, and is told of the others.
+    fn new(firmware: &Arc<Firmware>, suites: &[Suite], seed: u64) -> Trial {
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
         let setup = Setup {
             meter: METER,
-            address: 0x45,
-            collector_address: 0x41,
+            address: ADDRESS,
+            collector_address: COLLECTOR_ADDRESS,
             channel: GROUP,
             power: 0,
             interval_s: 1,
-            suite,
-            voltage_uv: 867_000,
-            current_ua: 195_000,
+            suite: suites[0],
+            voltage_uv: VOLTAGE_UV,
+            current_ua: CURRENT_UA,
             phase: PHASE,
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
+        let names: Vec<_> = suites.iter().map(|suite| suite.name()).collect();
+        let mut invariants =
+            Invariants::new(format!("{}, seed {seed}", names.join(" ")), &provision, &identity);
+        invariants.power_per_step = Some(POWER_W / (f64::from(VOLTAGE_UV) * f64::from(CURRENT_UA)));
         let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
         let record = provision.record();
         let state = MeterState::new(&record);
         collector.add(record, state).expect("the first meter");
         let mut meter = firmware.meter(&provision, rng.random()).expect("a meter");
+        meter.set_load(POWER_W);
         meter.power_up(0);
-        let watch = Watch::default();
-        let pair =
-            Pair::new(meter, collector, GROUP, Computing::default(), StdRng::seed_from_u64(rng.random()));
-        Trial {
-            pair,
-            watch,
-            rng,
-            delivered: Vec::new(),
-            kept: BTreeSet::new(),
-            messages: BTreeMap::new(),
-            answers: 0,
-            lost: 0,
-            lost_before: 0,
-        }
+        let chance = StdRng::seed_from_u64(rng.random());
+        let pair = Pair::new(meter, collector, GROUP, Computing::default(), chance);
+        Trial { pair, watch: Watch::default(), rng, invariants, suites: suites.to_vec(), sent: Vec::new() }
+    }
+
+    /// What the memory holds.
+    fn image(&self) -> [u8; BYTES] {
+        let mut image = [0; BYTES];
+        assert!(self.pair.meter.machine().peek(EEPROM, &mut image), "the model has an EEPROM");
+        image
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.pair.meter.now_ns()
     }
 
     fn run(&mut self, for_ns: u64) {
-        let until_ns = self.pair.meter.now_ns() + for_ns;
-        self.pair.run(until_ns, &mut self.watch).expect("the firmware runs");
-        for outcome in self.pair.take_outcomes() {
+        let until_ns = self.now_ns() + for_ns;
+        while self.now_ns() < until_ns {
+            let look_ns = until_ns.min(self.now_ns() + LOOK_NS);
+            self.pair.run(look_ns, &mut self.watch).expect("the firmware runs");
+            self.look();
+        }
+    }
+
+    /// What came about since the last look.
+    fn look(&mut self) {
+        self.sent.extend(self.pair.take_commands());
+        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
+            self.pair.collector.commands(METER).first()
+        {
+            self.invariants.commanded(m, command);
+        }
+        let (packets, outcomes) = (self.pair.take_packets(), self.pair.take_outcomes());
+        if packets.is_empty() && outcomes.is_empty() {
+            return;
+        }
+        let image = self.image();
+        for packet in packets {
+            self.invariants.sent(&packet.bytes, &image);
+        }
+        for outcome in outcomes {
             match outcome {
-                Outcome::Report(report, _) => {
-                    let n = report.report.n;
-                    assert!(
-                        self.delivered.last().is_none_or(|&last| last < n),
-                        "{n} behind {:?}",
-                        self.delivered.last()
-                    );
-                    self.delivered.push(n);
-                }
-                Outcome::Answer(..) => self.answers += 1,
+                Outcome::Report(accepted, _) => self.invariants.accepted(&accepted),
+                Outcome::Answer(answered, _) => self.invariants.answered(&answered, &image),
             }
         }
-        // GCM's messages begin with n. Byte 1 of a packet has the kind and, where it is one of several, which piece.
-        for packet in self.pair.take_packets() {
-            let kind = packet.bytes[1] >> 6;
-            let n = u32::from_be_bytes([packet.bytes[5], packet.bytes[6], packet.bytes[7], packet.bytes[8]]);
-            let message = packet.bytes[5..].to_vec();
-            let before = self.messages.entry((kind, n)).or_insert_with(|| message.clone());
-            assert_eq!(*before, message, "kind {kind}, n {n} for two messages");
-        }
-        let status = self.pair.meter.status();
-        if status.kept_number != 0 {
-            self.kept.insert(status.kept_number);
-        }
-        assert_eq!(status.faults, 0, "what is wrong with the meter");
-        self.lost = status.lost.into();
     }
 
     fn cut(&mut self) {
-        // What the journal had to the end up to now.
-        self.run(0);
-        self.lost_before += self.lost;
-        self.lost = 0;
+        self.look();
+        let before = self.image();
         let torn = self.rng.random();
         self.pair.cut_power(torn);
+        self.invariants.cut(&before, &self.image());
     }
 
-    /// Lives on without a cut until all that was kept has been delivered and something newer, too.
-    fn come_back(&mut self, what: &str) {
-        let from_ns = self.pair.meter.now_ns();
-        let before = self.delivered.len();
-        let newest = self.kept.last().copied().unwrap_or(0);
+    /// Lives on without a loss until all that was kept has been delivered.
+    fn come_back(&mut self) {
+        let loss = std::mem::replace(&mut self.pair.loss, 0.0);
+        let from_ns = self.now_ns();
         loop {
             self.run(20 * MILLISECOND_NS);
-            if self.delivered.len() > before && self.delivered.last().is_some_and(|&last| last >= newest) {
+            let image = self.image();
+            if self.invariants.is_settled(&image) && !self.answer_is_near() {
+                self.invariants.settle(&image);
                 break;
             }
-            let waited_ns = self.pair.meter.now_ns() - from_ns;
-            assert!(waited_ns < BACK_WITHIN_NS, "{what}: the meter does not come back");
+            let waited_ns = self.now_ns() - from_ns;
+            assert!(waited_ns < BACK_WITHIN_NS, "{}: the meter does not come back", self.invariants.what);
         }
-        let delivered: BTreeSet<u32> = self.delivered.iter().copied().collect();
-        // Where less arrives than is measured the journal drops measurements, and counts them.
-        let missing: Vec<_> = self.kept.range(..=newest).filter(|n| !delivered.contains(n)).collect();
-        let lost = self.lost_before + self.lost;
-        assert!(missing.len() <= lost as usize, "{what}: kept, but not delivered: {missing:?}, {lost} lost");
-        self.kept.retain(|&n| n > newest);
+        self.pair.loss = loss;
     }
 
-    /// Commands that come to the meter now and then: they write settings, and are answered.
+    /// Whether a command is under way, and is sent again soon. The collector waits longer each time.
+    fn answer_is_near(&self) -> bool {
+        let soon_ms = (self.now_ns() + SOON_NS) / 1_000_000;
+        self.pair.collector.next_due_ms().is_some_and(|due_ms| due_ms < soon_ms)
+    }
+
+    /// A command that changes something, or asks, if none is under way; or an old one once more.
     fn command(&mut self) {
-        if self.pair.collector.commands(METER).is_empty() {
-            let command = match self.rng.random_range(0..3) {
-                0 => Command::ReadStatus { page: self.rng.random_range(0..2) },
-                1 => Command::SetTime { time_s: self.rng.random() },
-                _ => Command::Configure { interval_s: 1, suite: Suite::Aes128Gcm },
-            };
-            self.pair.collector.command(METER, command).expect("there is room");
+        let rng = &mut self.rng;
+        if !self.sent.is_empty() && rng.random_bool(0.3) {
+            let old = self.sent[rng.random_range(0..self.sent.len())].clone();
+            self.pair.inject(old);
         }
+        if !self.pair.collector.commands(METER).is_empty() {
+            return;
+        }
+        let command = match rng.random_range(0..8) {
+            0 => Command::ReadStatus { page: rng.random_range(0..2) },
+            1 => Command::SetTime { time_s: rng.random_range(1_000_000..u32::MAX) },
+            2 => Command::Reboot,
+            3 => Command::Calibrate {
+                voltage_uv: rng.random_range(800_000..900_000),
+                current_ua: rng.random_range(180_000..220_000),
+                phase: PHASE,
+            },
+            4 => Command::Register {
+                meter: if rng.random() { METER } else { OTHER_NAME },
+                address: ADDRESS + rng.random_range(0..3),
+                collector_address: COLLECTOR_ADDRESS,
+            },
+            _ => {
+                let suite = self.suites[rng.random_range(0..self.suites.len())];
+                Command::Configure { interval_s: rng.random_range(1..3), suite }
+            }
+        };
+        self.pair.collector.command(METER, command).expect("there is room");
     }
-}
-
-fn seed() -> u64 {
-    std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
 /// Cuts within the first, second, ... byte that is written after a start, until a cycle of append and acknowledgement is through. The
-/// collector is heard once the journal has the report to the end, with the share `loss` of packets lost.
-fn within_every_byte(firmware: &Arc<Firmware>, loss: f64, seed: u64) -> u64 {
-    let mut trial = Trial::new(firmware, Suite::Aes128Gcm, seed);
+/// collector is heard once the memory has the report to the end, with the share `loss` of packets lost.
+fn within_every_byte(firmware: &Arc<Firmware>, suite: Suite, loss: f64, seed: u64) -> (u64, Count) {
+    let mut trial = Trial::new(firmware, &[suite], seed);
     let writes = |trial: &Trial| trial.pair.meter.machine().nonvolatile_writes();
     let mut cuts = 0;
     for byte in 1.. {
+        assert!(byte <= BYTES_MOST, "{}: {byte} bytes, and no end", trial.invariants.what);
         let target = writes(&trial) + byte;
+        let first_n = memory::numbers(&trial.image(), false).map_or(0, |numbers| numbers.limit);
+        let until_ns = trial.now_ns() + BYTE_WITHIN_NS;
         trial.pair.loss = 1.0;
+        let mut held = false;
         let through = loop {
             trial.run(MILLISECOND_NS);
-            let status = trial.pair.meter.status();
-            if status.kept_number != 0 {
+            let holds = memory::journal(&trial.image()).iter().any(|record| record.n >= first_n);
+            if holds {
                 trial.pair.loss = loss;
+                held = true;
             }
             if writes(&trial) >= target {
                 break false;
             }
-            if status.kept_number != 0 && status.acknowledged_number == status.kept_number {
+            if held && !holds {
                 break true;
             }
+            assert!(trial.now_ns() < until_ns, "{}: byte {byte} is not written", trial.invariants.what);
         };
         if through {
             break;
@@ -193,67 +245,110 @@ fn within_every_byte(firmware: &Arc<Firmware>, loss: f64, seed: u64) -> u64 {
         trial.cut();
         cuts += 1;
         if byte % 8 == 0 {
-            trial.pair.loss = loss;
-            trial.come_back(&format!("seed {seed}, cut in byte {byte}"));
+            trial.come_back();
+            // From a start on, and with nothing that waits.
+            trial.cut();
+            cuts += 1;
         }
     }
-    trial.pair.loss = loss;
-    trial.come_back(&format!("seed {seed}, at the end"));
-    cuts
+    trial.come_back();
+    (cuts, trial.invariants.count)
 }
 
-fn at_random(firmware: &Arc<Firmware>, cuts: u32, loss: f64, seed: u64) -> Trial {
-    let mut trial = Trial::new(firmware, Suite::Aes128Gcm, seed);
+fn at_random(firmware: &Arc<Firmware>, suites: &[Suite], cuts: u64, loss: f64, seed: u64) -> Count {
+    let mut trial = Trial::new(firmware, suites, seed);
     trial.pair.loss = loss;
+    // A curve takes seconds, and its first one noise.
+    let long_ms = if suites.iter().any(|suite| *suite >= Suite::Ecies) { 12_000 } else { 3000 };
     for cut in 0..cuts {
-        let within_ms = if trial.rng.random_bool(0.5) { 300 } else { 3000 };
+        let within_ms = if trial.rng.random_bool(0.5) { 300 } else { long_ms };
         let for_ns = trial.rng.random_range(0..within_ms * MILLISECOND_NS);
         trial.command();
         trial.run(for_ns);
         trial.cut();
         if cut % 8 == 7 {
-            trial.come_back(&format!("seed {seed}, cut {cut}"));
+            trial.come_back();
         }
     }
-    trial.come_back(&format!("seed {seed}, at the end"));
-    trial
+    trial.come_back();
+    trial.invariants.count
 }
 
 #[test]
 fn cuts_within_every_byte_of_an_append_and_its_acknowledgement() {
-    let firmware = firmware();
-    let seed = seed();
-    let cuts = within_every_byte(&firmware, 0.0, seed);
-    println!("seed {seed}: {cuts} cuts");
-    // An append of 36 bytes has 46, and its acknowledgement 1 at least; what a start writes comes before.
-    assert!(cuts >= 47, "{cuts}");
+    let (firmware, seed) = (firmware(), seed());
+    let (cuts, count) = within_every_byte(&firmware, Suite::Aes128Gcm, 0.0, seed);
+    println!("seed {seed}: {cuts} cuts, {count:?}");
+    // An append of 36 bytes has 45, and its acknowledgement 1 at least; what a start writes comes before.
+    assert!(cuts >= 46, "{cuts}");
 }
 
 #[test]
-fn cuts_at_random() {
-    let firmware = firmware();
-    let seed = seed();
-    let trial = at_random(&firmware, 60, 0.2, seed);
-    println!("seed {seed}: {} reports, {} answers", trial.delivered.len(), trial.answers);
-    assert!(trial.answers > 0);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn twenty_thousand_cuts() {
-    let firmware = firmware();
-    let (mut cuts, mut reports, mut answers) = (0, 0, 0);
-    let begun = std::time::Instant::now();
-    for run in 0.. {
-        let seed = seed() * 1000 + run;
-        let loss = [0.0, 0.2, 0.5][run as usize % 3];
-        let trial = at_random(&firmware, 1000, loss, seed);
-        reports += trial.delivered.len();
-        answers += trial.answers;
-        cuts += 1000 + within_every_byte(&firmware, loss, seed);
-        println!("seed {seed}: {cuts} cuts, {reports} reports, {answers} answers, {:.0?}", begun.elapsed());
-        if cuts >= 20_000 {
-            break;
-        }
+fn cuts_at_random_with_every_suite() {
+    let (firmware, seed) = (firmware(), seed());
+    for (suites, cuts) in [
+        (&[Suite::None][..], 20),
+        (&[Suite::Aes128Gcm], 24),
+        (&[Suite::Aes256Gcm], 16),
+        (&[Suite::Ecies], 4),
+        (&[Suite::EciesEcdsa], 4),
+        (&Suite::ALL, 8),
+    ] {
+        let begun = std::time::Instant::now();
+        let count = at_random(&firmware, suites, cuts, 0.2, seed);
+        println!("seed {seed}, {suites:?}: {cuts} cuts, {count:?}, {:.1?}", begun.elapsed());
+        assert!(count.starts > cuts && count.reports > 0, "{count:?}");
     }
+}
+
+/// What a trial of the long run is about.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    AtRandom(&'static [Suite]),
+    WithinEveryByte(Suite),
+}
+
+const CUTS: u64 = 20_000;
+const CUTS_OF_A_TRIAL: u64 = 100;
+const KINDS: [Kind; 10] = [
+    Kind::AtRandom(&[Suite::None]),
+    Kind::AtRandom(&[Suite::Aes128Gcm]),
+    Kind::AtRandom(&[Suite::Aes256Gcm]),
+    Kind::AtRandom(&[Suite::Ecies]),
+    Kind::AtRandom(&[Suite::EciesEcdsa]),
+    Kind::AtRandom(&Suite::ALL),
+    Kind::WithinEveryByte(Suite::None),
+    Kind::WithinEveryByte(Suite::Aes128Gcm),
+    Kind::WithinEveryByte(Suite::Ecies),
+    Kind::WithinEveryByte(Suite::EciesEcdsa),
+];
+
+#[test]
+#[ignore = "takes an hour or more"]
+fn twenty_thousand_cuts() {
+    let (firmware, first) = (firmware(), seed() * 1000);
+    let begun = std::time::Instant::now();
+    let (next, cuts) = (AtomicU64::new(0), AtomicU64::new(0));
+    let worker = || {
+        while cuts.load(Ordering::Relaxed) < CUTS {
+            let run = next.fetch_add(1, Ordering::Relaxed);
+            let (seed, kind) = (first + run, KINDS[run as usize % KINDS.len()]);
+            let loss = [0.0, 0.2, 0.5][run as usize / KINDS.len() % 3];
+            let (more, count) = match kind {
+                Kind::AtRandom(suites) => {
+                    (CUTS_OF_A_TRIAL, at_random(&firmware, suites, CUTS_OF_A_TRIAL, loss, seed))
+                }
+                Kind::WithinEveryByte(suite) => within_every_byte(&firmware, suite, loss, seed),
+            };
+            let all = cuts.fetch_add(more, Ordering::Relaxed) + more;
+            println!("seed {seed}, {kind:?}: {more} cuts, {count:?}; {all} in all, {:.0?}", begun.elapsed());
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
 }

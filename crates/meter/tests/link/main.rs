@@ -3,6 +3,8 @@
 mod attacks;
 mod commands;
 mod cuts;
+#[path = "../invariants/mod.rs"]
+mod invariants;
 mod speed;
 mod wear;
 mod world;

@@ -1,7 +1,7 @@
 //! What whole meters write into their EEPROM: the second table of `docs/meter.md`, "Journal and wear".
 
 use crate::world::{SECOND_NS, World, load, setup};
-use wire::meter::Suite;
+use wire::meter::{Policy, Suite};
 
 /// Writes that a byte of the ATmega328P's EEPROM endures: DS40002061, "Features".
 const ENDURANCE: f64 = 100_000.0;
@@ -9,13 +9,16 @@ const ENDURANCE: f64 = 100_000.0;
 const JOURNAL: usize = 256;
 const READINGS: u32 = 20_000;
 
-/// One reading a second with AES-128-GCM, that share of the packets lost in either direction: bytes written into the journal for
+/// One reading a second with AES-128-GCM, that share of the packets lost in either direction, and a collector that sets the time, and
+/// asks for it where readings come late: bytes written into the journal for
 /// each reading, and days until a byte of it, and one before it, has been written as often as it endures.
 fn wear(lost: f64) -> (f64, [f64; 2]) {
     let mut world = World::new(setup(Suite::Aes128Gcm, 1), 1);
     world.set_load(load(450.0));
+    world.collector.set_policy(Policy::default());
     world.lost = lost;
     world.run(u64::from(READINGS) * SECOND_NS);
+    assert!(world.reports.iter().any(|accepted| accepted.report.time_set), "nobody has set the time");
     let writes = world.meter.eeprom().writes();
     let days = |bytes: &[u32]| {
         let most = bytes.iter().copied().max().unwrap_or(0);

@@ -1,14 +1,15 @@
 //! A meter, wire's collector, and a channel between them that loses and doubles packets.
 
+use crate::invariants::Invariants;
 use meter::eeprom::{Eeprom, Torn};
 use meter::{Call, Cause, Load, Meter, Reply};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Due, Heard, Identity,
-    Kind, Measurement, MeterRecord, MeterState, Packet, Policy, Provision, Refusal, Setup, Suite,
-    Transmission, packets,
+    Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard,
+    Identity, Kind, Measurement, MeterRecord, MeterState, Order, Packet, Policy, Provision, Refusal, Setup,
+    Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -33,6 +34,8 @@ pub struct World {
     pub doubled: f64,
     /// Whether the collector's packets are dropped, all of them.
     pub deaf: bool,
+    /// Whether the meter's are.
+    pub mute: bool,
     pub load: Option<Load>,
     pub reports: Vec<Accepted>,
     pub answers: Vec<Answered>,
@@ -44,6 +47,10 @@ pub struct World {
     pub sent: Vec<Vec<u8>>,
     /// Pieces by number: none may come with other bytes.
     seen: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Looks on, where it was asked to.
+    pub invariants: Option<Invariants>,
+    /// Commands as the collector sent them.
+    pub commanded: Vec<Vec<Vec<u8>>>,
 }
 
 pub fn setup(suite: Suite, interval_s: u16) -> Setup {
@@ -96,6 +103,7 @@ impl World {
             lost: 0.0,
             doubled: 0.0,
             deaf: false,
+            mute: false,
             load: None,
             reports: Vec::new(),
             answers: Vec::new(),
@@ -103,9 +111,23 @@ impl World {
             mixed: 0,
             sent: Vec::new(),
             seen: BTreeMap::new(),
+            invariants: None,
+            commanded: Vec::new(),
         };
         world.resume(Reply::Done);
         world
+    }
+
+    /// From here on, what has to hold is looked at; the meter is new. `what` names the trial.
+    pub fn watch(&mut self, what: String) {
+        self.invariants = Some(Invariants::new(what, &self.provision, self.collector.identity()));
+    }
+
+    /// Tells what looks on, where something does; with it what the meter's memory holds.
+    fn tell(&mut self, tell: impl FnOnce(&mut Invariants, &[u8; 1024])) {
+        if let Some(invariants) = &mut self.invariants {
+            tell(invariants, self.meter.eeprom().image());
+        }
     }
 
     pub fn now_ms(&self) -> u64 {
@@ -123,9 +145,14 @@ impl World {
 
     /// The meter's power fails now; it comes back after `off_ns`.
     pub fn cut_power(&mut self, torn: Torn, off_ns: u64, cause: Cause) {
+        self.meter.wait(self.now_ns);
+        let before = *self.meter.eeprom().image();
         let fresh = Meter::start(&self.provision.flash(), Eeprom::new(0), cause, 0, self.now_ns);
         let eeprom = std::mem::replace(&mut self.meter, fresh).cut_power(self.now_ns, torn);
         self.start(eeprom, off_ns, cause);
+        if cause != Cause::Commanded {
+            self.tell(|invariants, image| invariants.cut(&before, image));
+        }
     }
 
     pub fn start(&mut self, eeprom: Eeprom, off_ns: u64, cause: Cause) {
@@ -168,41 +195,58 @@ impl World {
 
     fn collector_hears(&mut self, packet: &[u8]) {
         match self.collector.hear(packet, self.now_ms()) {
-            Heard::Report(accepted) => {
-                let transmission =
-                    self.collector.stored(accepted.meter, accepted.report.n).expect("handed out");
-                self.reports.push(*accepted);
+            Heard::Report(accepted) | Heard::Known(accepted) => {
+                let n = accepted.report.n;
+                let transmission = self.collector.stored(accepted.meter, n).expect("handed out");
                 self.transmit(&transmission);
+                match self.reports.iter().rev().find(|known| known.report.n == n) {
+                    Some(known) => assert_eq!(known.sealed, accepted.sealed, "{n} for two reports"),
+                    None => {
+                        self.tell(|invariants, _| invariants.accepted(&accepted));
+                        self.reports.push(*accepted);
+                    }
+                }
             }
             Heard::Duplicate(transmission) => self.transmit(&transmission),
-            Heard::Answer(answered) => self.answers.push(*answered),
-            Heard::Known(accepted) => {
-                let stored = |report: &Accepted| report.report.n == accepted.report.n;
-                let stored = self.reports.iter().find(|report| stored(report)).map(|report| &report.sealed);
-                assert_eq!(stored, Some(&accepted.sealed), "a number comes twice with other bytes");
-                let transmission =
-                    self.collector.stored(accepted.meter, accepted.report.n).expect("handed out");
-                self.transmit(&transmission);
+            Heard::Answer(answered) => {
+                self.tell(|invariants, image| invariants.answered(&answered, image));
+                self.answers.push(*answered);
             }
             Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
             Heard::Busy | Heard::Piece => {}
             Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
             Heard::Refused(Refusal::NoCommand) => {}
+            // A change to a suite that shows less is not taken before it is answered.
+            Heard::Refused(Refusal::Suite) if self.invariants.is_some() => {}
             heard => panic!("the collector hears {packet:02x?}: {heard:?}"),
         }
     }
 
     fn meter_sends(&mut self, packet: &[u8]) {
         self.sent.push(packet.to_vec());
+        self.tell(|invariants, image| invariants.sent(packet, image));
         // With GCM the number is in clear.
         if packet.len() == 41 {
             let key = [&packet[1..2], &packet[5..9]].concat();
             let before = self.seen.entry(key).or_insert_with(|| packet.to_vec());
             assert_eq!(before[5..], packet[5..], "a number comes twice with other bytes");
         }
+        if self.mute {
+            return;
+        }
         for _ in 0..self.copies() {
             self.collector_hears(packet);
+        }
+    }
+
+    /// The collector sends a command: the one that is under way.
+    fn command_sent(&mut self, transmission: &Transmission) {
+        if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
+            self.collector.commands(METER).first()
+        {
+            self.tell(|invariants, _| invariants.commanded(m, command));
+            self.commanded.push(transmission.packets.clone());
         }
     }
 
@@ -217,7 +261,10 @@ impl World {
                         self.collector.saved(state.meter, state.revision);
                         saved = true;
                     }
-                    Due::Send(transmission) => self.transmit(&transmission),
+                    Due::Send(transmission) => {
+                        self.command_sent(&transmission);
+                        self.transmit(&transmission);
+                    }
                 }
             }
             if !saved {
@@ -236,8 +283,11 @@ impl World {
         match self.call {
             Call::Send(packet) => {
                 self.now_ns += World::air_ns(packet.bytes().len());
-                self.meter_sends(packet.bytes());
                 self.resume(Reply::Done);
+                // Where the power failed meanwhile, the packet is cut short.
+                if !self.meter.eeprom().is_off() {
+                    self.meter_sends(packet.bytes());
+                }
             }
             Call::Listen { until_ns: deadline } => {
                 let heard = self.to_meter.front().map_or(u64::MAX, |(when, _)| *when);
@@ -246,9 +296,7 @@ impl World {
                 self.now_ns = heard.min(deadline).min(look).min(until_ns);
                 if self.now_ns == heard {
                     let (_, packet) = self.to_meter.pop_front().expect("it is there");
-                    if self.meter.radio_address() == Some(packet[0]) {
-                        self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
-                    }
+                    self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
                 } else if self.now_ns == deadline {
                     self.resume(Reply::Done);
                 }

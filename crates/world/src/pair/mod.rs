@@ -15,7 +15,7 @@ use mcu::chips::rfm12b::AirByte;
 use radio::Radio;
 use rand::Rng;
 use rand::rngs::StdRng;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use wire::meter::{Accepted, Answered, Collector, Due, Heard, Suite, Transmission};
 
 /// How long the meter lives on its own: shorter than it takes the collector to turn around.
@@ -59,10 +59,14 @@ pub struct Pair {
     /// Until when the collector's radio is at work.
     busy_ns: u64,
     outcomes: Vec<Outcome>,
+    /// Reports by number, as they were sealed.
+    stored: HashMap<u32, Vec<u8>>,
     /// Everything that was on the air, as beginning and end.
     on_air: Vec<(u64, u64)>,
     /// Packets of the meter, whether the collector heard them or not.
     packets: Vec<Packet>,
+    /// Commands that the collector sent.
+    commands: Vec<Transmission>,
     /// Share of the packets that do not arrive, in either direction.
     pub loss: f64,
 }
@@ -81,8 +85,10 @@ impl Pair {
             to_send: VecDeque::new(),
             busy_ns: 0,
             outcomes: Vec::new(),
+            stored: HashMap::new(),
             on_air: Vec::new(),
             packets: Vec::new(),
+            commands: Vec::new(),
             loss: 0.0,
         }
     }
@@ -90,6 +96,17 @@ impl Pair {
     /// The packets that the meter has sent since this was last asked.
     pub fn take_packets(&mut self) -> Vec<Packet> {
         std::mem::take(&mut self.packets)
+    }
+
+    /// The commands that the collector has sent since this was last asked.
+    pub fn take_commands(&mut self) -> Vec<Transmission> {
+        std::mem::take(&mut self.commands)
+    }
+
+    /// Something is sent to the meter by the collector's radio, but not by the collector.
+    pub fn inject(&mut self, transmission: Transmission) {
+        let now_ns = self.meter.now_ns();
+        self.queue(transmission, now_ns);
     }
 
     /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that is being written becomes `torn`.
@@ -155,21 +172,34 @@ impl Pair {
     fn heard(&mut self, packet: Packet) {
         let Packet { end_ns, bytes } = packet;
         match self.collector.hear(&bytes, end_ns / 1_000_000) {
-            Heard::Report(report) => {
-                let plain = report.suite == Suite::None;
-                let took_ns = if plain { 0 } else { self.computing.open_ns + self.computing.acknowledge_ns };
-                if let Ok(acknowledgement) = self.collector.stored(report.meter, report.report.n) {
-                    self.queue(acknowledgement, end_ns + took_ns);
-                }
-                self.outcomes.push(Outcome::Report(report, end_ns));
-            }
+            Heard::Report(report) | Heard::Known(report) => self.store(report, end_ns),
             Heard::Duplicate(acknowledgement) => {
                 self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns);
             }
             Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
-            // It was never begun anew, and nobody writes the meter's memory.
-            Heard::Known(_) | Heard::NumberReused(_) | Heard::NumberTooLow { .. } => {}
+            // Nobody else commands it, and nobody writes the meter's memory.
+            Heard::NumberReused(_) | Heard::NumberTooLow { .. } => {}
             Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
+        }
+    }
+
+    /// Keeps a report and acknowledges it. One may come late: a byte that a power cut has torn brings it back.
+    fn store(&mut self, report: Box<Accepted>, end_ns: u64) {
+        let (meter, n) = (report.meter, report.report.n);
+        let known = self.stored.get(&n).cloned();
+        if known.as_ref().is_some_and(|known| *known != report.sealed) {
+            // It was handed out just now.
+            let _ = self.collector.not_stored(meter, n);
+            return;
+        }
+        let plain = report.suite == Suite::None;
+        let took_ns = if plain { 0 } else { self.computing.open_ns + self.computing.acknowledge_ns };
+        if let Ok(acknowledgement) = self.collector.stored(meter, n) {
+            self.queue(acknowledgement, end_ns + took_ns);
+        }
+        if known.is_none() {
+            self.stored.insert(n, report.sealed.clone());
+            self.outcomes.push(Outcome::Report(report, end_ns));
         }
     }
 
@@ -183,7 +213,10 @@ impl Pair {
         for due in self.collector.due(now_ns / 1_000_000, &mut self.rng) {
             match due {
                 Due::Save(state) => self.collector.saved(state.meter, state.revision),
-                Due::Send(transmission) => self.queue(transmission, now_ns + self.computing.seal_ns),
+                Due::Send(transmission) => {
+                    self.commands.push(transmission.clone());
+                    self.queue(transmission, now_ns + self.computing.seal_ns);
+                }
             }
         }
         while let Some((from_ns, _)) = self.to_send.front() {

@@ -1,0 +1,485 @@
+//! What holds of a meter whatever becomes of its power, seen from outside: by what it puts on the air and by what its EEPROM holds.
+//! What the firmware says of itself is not asked.
+//!
+//! - No number n serves for two messages, and none goes out before the memory has it reserved.
+//! - What goes out is authentic, of the suite, name and address that the memory holds, and the oldest report first.
+//! - A report that the memory held whole is accepted, once and in order (in a torn byte it may come and go, and so come late); or the count of lost measurements in later reports has it.
+//! - Settings and m are those of the last command that was answered, or those of the one under way, as a whole; no command is
+//!   carried out twice, and none of the past is.
+//!
+//! An end of a life (a power cut) may tear the one byte that is being written; `device/meter/numbers.h` says what is assumed of it.
+
+pub mod memory;
+
+use memory::{BLOCK, BYTES, CELLS, Record, Settings, Values};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use wire::meter::{
+    Accepted, Alert, Answered, Cause, Channel, Command, Content, Identity, Kind, MeterRecord, Outcome,
+    Packet, Provision, Reassembly, Report, Status, Suite,
+};
+
+/// From a start of the meter to the next.
+struct Life {
+    /// Its numbers begin here.
+    first_n: u32,
+    /// Starts, with its own.
+    starts: u32,
+    /// Whether power came; else it was told to start.
+    powered_up: bool,
+    /// Numbers of reports that the memory held whole at its start or since, and whether that is an alert.
+    kept: BTreeMap<u32, bool>,
+    /// Those that it still holds at the next start.
+    left: BTreeSet<u32>,
+    /// Numbers of its answers.
+    answers: BTreeSet<u32>,
+    /// Suites that its settings had.
+    suites: BTreeSet<u8>,
+    /// Calibrations that its settings had: voltage and current.
+    calibrations: BTreeSet<(u32, u32)>,
+    /// Whether a command to set the time was under way.
+    time_sent: bool,
+    /// Reports that were accepted during it.
+    accepted: usize,
+    /// n of the newest of its own that was accepted (at first the one before all), and what that says is lost.
+    newest: (u32, u8),
+    /// The same when all was settled last.
+    settled: (u32, u8),
+    /// Whether there may have been no room for a report.
+    crowded: bool,
+}
+
+/// A meter's history.
+pub struct Invariants {
+    pub what: String,
+    record: MeterRecord,
+    collector: Identity,
+    lives: Vec<Life>,
+    reassembly: Reassembly,
+    /// Messages by number.
+    messages: BTreeMap<u32, (Kind, Suite, Vec<u8>)>,
+    /// Reports that were opened, by message.
+    opened: HashMap<Vec<u8>, Report>,
+    accepted: BTreeSet<u32>,
+    last_accepted: u32,
+    /// All reports up to here are settled.
+    settled_n: u32,
+    /// What the meter's memory holds for certain.
+    settings: Settings,
+    /// The command that is not answered, and the numbers that it had.
+    pending: Option<Command>,
+    issued: BTreeSet<u32>,
+    /// Reports that the memory holds whole.
+    held: BTreeSet<u32>,
+    /// Reports that a start found whole and the power cut before it did not: in a torn byte they read as they will.
+    doubtful: BTreeSet<u32>,
+    /// The highest number of a command.
+    highest_m: u32,
+    /// Commands to start anew that were sent, and may not be done yet.
+    reboots: u32,
+    /// How many reports had been accepted when the memory held none that was not.
+    quiet_since: Option<u64>,
+    /// What a measurement says in W, for each µV and µA that a step of the converter stands for; none where the load varies.
+    pub power_per_step: Option<f64>,
+    /// Of everything, for who looks at whether a trial was worth it.
+    pub count: Count,
+}
+
+/// What has happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    pub starts: u64,
+    pub reports: u64,
+    pub answers: u64,
+    pub lost: u64,
+}
+
+impl std::ops::AddAssign for Count {
+    fn add_assign(&mut self, other: Count) {
+        self.starts += other.starts;
+        self.reports += other.reports;
+        self.answers += other.answers;
+        self.lost += other.lost;
+    }
+}
+
+fn values(record: &MeterRecord) -> Values {
+    let setup = &record.setup;
+    Values {
+        suite: setup.suite.code(),
+        interval_s: setup.interval_s,
+        meter: setup.meter,
+        address: setup.address,
+        collector_address: setup.collector_address,
+        voltage_uv: setup.voltage_uv,
+        current_ua: setup.current_ua,
+        phase: setup.phase,
+    }
+}
+
+/// What a command that is done makes of the values.
+fn commanded(values: Values, command: Command) -> Values {
+    match command {
+        Command::Configure { interval_s, suite } => Values { interval_s, suite: suite.code(), ..values },
+        Command::Calibrate { voltage_uv, current_ua, phase } => {
+            Values { voltage_uv, current_ua, phase, ..values }
+        }
+        Command::Register { meter, address, collector_address } => {
+            Values { meter, address, collector_address, ..values }
+        }
+        Command::SetTime { .. } | Command::ReadStatus { .. } | Command::Reboot => values,
+    }
+}
+
+impl Invariants {
+    /// Of a meter that was just provisioned and has not started. `what` names the trial, its seed included.
+    pub fn new(what: String, provision: &Provision, collector: &Identity) -> Invariants {
+        let record = provision.record();
+        let settings = Settings { m: 0, result: 0, values: values(&record) };
+        let mut invariants = Invariants {
+            what,
+            record,
+            collector: collector.clone(),
+            lives: Vec::new(),
+            reassembly: Reassembly::default(),
+            messages: BTreeMap::new(),
+            opened: HashMap::new(),
+            accepted: BTreeSet::new(),
+            last_accepted: 0,
+            settled_n: 0,
+            settings,
+            pending: None,
+            issued: BTreeSet::new(),
+            held: BTreeSet::new(),
+            doubtful: BTreeSet::new(),
+            highest_m: 0,
+            reboots: 0,
+            quiet_since: None,
+            power_per_step: None,
+            count: Count::default(),
+        };
+        invariants.begin(&provision.eeprom(), true);
+        invariants
+    }
+
+    fn life(&mut self) -> &mut Life {
+        self.lives.last_mut().expect("begun by new")
+    }
+
+    /// The power was cut, and is back: the memory was `before`, and is `image` now.
+    pub fn cut(&mut self, before: &[u8; BYTES], image: &[u8; BYTES]) {
+        let known = self.held.clone();
+        self.observe(before);
+        // Its last byte may have been under way, and to be what it was before.
+        let new = &self.held - &known;
+        // One that was answered was done but for the start itself.
+        self.reboots = u32::from(self.pending == Some(Command::Reboot));
+        self.begin(image, true);
+        self.doubtful.extend(&new - &self.held);
+    }
+
+    fn begin(&mut self, image: &[u8; BYTES], powered_up: bool) {
+        self.reassembly = Reassembly::default();
+        self.quiet_since = None;
+        let numbers = memory::numbers(image, false);
+        let numbers = numbers.unwrap_or_else(|| panic!("{}: the memory has no numbers", self.what));
+        let kept: BTreeMap<u32, bool> =
+            memory::journal(image).iter().map(|record| (record.n, record.alert)).collect();
+        self.doubtful.extend(kept.keys().filter(|n| !self.held.contains(n)));
+        if let Some(before) = self.lives.last_mut() {
+            before.left = kept.keys().copied().collect();
+        }
+        // A reboot is seen after its first records.
+        let (first_n, starts) = match powered_up {
+            true => (numbers.limit, numbers.starts + 1),
+            false => (numbers.limit - BLOCK, numbers.starts),
+        };
+        self.count.starts += 1;
+        self.lives.push(Life {
+            first_n,
+            starts,
+            powered_up,
+            kept,
+            left: BTreeSet::new(),
+            answers: BTreeSet::new(),
+            suites: BTreeSet::new(),
+            calibrations: BTreeSet::new(),
+            time_sent: matches!(self.pending, Some(Command::SetTime { .. })),
+            accepted: 0,
+            newest: (first_n - 1, 0),
+            settled: (first_n - 1, 0),
+            crowded: false,
+        });
+        let found = memory::settings(image, false);
+        let found = found.unwrap_or_else(|| panic!("{}: the memory has no settings", self.what));
+        self.check_settings(found, "at a start");
+        self.observe(image);
+    }
+
+    /// The memory holds this now.
+    pub fn observe(&mut self, image: &[u8; BYTES]) {
+        let records = memory::journal(image);
+        let settings = memory::settings(image, false).map(|settings| settings.values);
+        self.held = records.iter().map(|record| record.n).collect();
+        let life = self.life();
+        life.kept.extend(records.iter().map(|record| (record.n, record.alert)));
+        if let Some(Values { suite, voltage_uv, current_ua, .. }) = settings {
+            life.suites.insert(suite);
+            life.calibrations.insert((voltage_uv, current_ua));
+        }
+        let largest = life.suites.iter().map(|&suite| memory::cells(suite)).max().unwrap_or(CELLS);
+        let used: usize = records.iter().map(|record| record.cells.len() + largest - 1).sum();
+        life.crowded |= used + 2 * largest > CELLS;
+    }
+
+    /// The collector has this command under way, with this number.
+    pub fn commanded(&mut self, m: u32, command: Command) {
+        if !self.issued.contains(&m) {
+            assert!(m > self.highest_m, "{}: m {m} after {}", self.what, self.highest_m);
+            self.highest_m = m;
+            if self.pending != Some(command) {
+                self.reboots += u32::from(command == Command::Reboot);
+                self.issued.clear();
+            }
+            self.pending = Some(command);
+            self.issued.insert(m);
+        }
+        self.life().time_sent |= matches!(command, Command::SetTime { .. });
+    }
+
+    /// The settings that the memory holds are those of the last command that was answered, or of the one under way.
+    fn check_settings(&self, found: Settings, when: &str) {
+        let (what, sure) = (&self.what, &self.settings);
+        // What changes nothing need not be kept, and may be.
+        let same = found.values == sure.values && (sure.m..=self.highest_m).contains(&found.m);
+        let pending = self.pending.map(|command| commanded(sure.values, command));
+        let next = pending == Some(found.values) && self.issued.contains(&found.m);
+        assert!(same || next, "{what}, {when}: {found:?}, but {sure:?} and under way {:?}", self.pending);
+    }
+
+    /// A packet of the meter was on the air, while its memory held `image`.
+    pub fn sent(&mut self, packet: &[u8], image: &[u8; BYTES]) {
+        let what = self.what.clone();
+        let numbers =
+            memory::numbers(image, true).unwrap_or_else(|| panic!("{what}: on the air without numbers"));
+        let starts = self.life().starts;
+        assert!(numbers.starts >= starts, "{what}: on the air before the numbers of start {starts} stand");
+        if numbers.starts != starts {
+            let next = starts + 1;
+            let commanded = self.reboots > 0 && numbers.starts == next;
+            assert!(commanded, "{what}: start {} without a cause, instead of {next}", numbers.starts);
+            self.reboots -= 1;
+            self.begin(image, false);
+        }
+        self.observe(image);
+        let settings =
+            memory::settings(image, true).unwrap_or_else(|| panic!("{what}: on the air without settings"));
+        self.check_settings(settings, "on the air");
+        self.settings = settings;
+        let Ok(packet) = Packet::parse(packet) else {
+            panic!("{what}: a packet of no protocol: {packet:02x?}")
+        };
+        let place = (settings.values.meter, settings.values.collector_address);
+        assert_eq!((packet.meter, packet.address), place, "{what}: name and address");
+        let Some(message) = self.reassembly.take(&packet) else { return };
+        let n = match packet.kind {
+            Kind::Report => self.report(packet.suite, &message.bytes, image),
+            Kind::Answer => self.answer(packet.suite, packet.low, &message.bytes, settings.values.suite),
+            kind => panic!("{what}: the meter sends {kind:?}"),
+        };
+        assert_eq!(n as u8, packet.low, "{what}: the packet's number");
+        let life = self.life();
+        let known = life.kept.contains_key(&n) && packet.kind == Kind::Report;
+        let first_n = life.first_n;
+        assert!(
+            known || (first_n..numbers.limit).contains(&n),
+            "{what}: {:?} {n}, but {first_n} to {} are reserved",
+            packet.kind,
+            numbers.limit
+        );
+        let message = (packet.kind, packet.suite, message.bytes);
+        let before = self.messages.entry(n).or_insert_with(|| message.clone());
+        assert_eq!(*before, message, "{what}: n {n} for two messages");
+    }
+
+    /// A report is on the air, whole. Returns its n.
+    fn report(&mut self, suite: Suite, message: &[u8], image: &[u8; BYTES]) -> u32 {
+        let report = self.open(suite, message);
+        let (what, n) = (self.what.clone(), report.n);
+        let oldest = memory::journal(image).into_iter().next();
+        if let Some(Record { n: kept, message: bytes, .. }) = oldest {
+            assert!(n <= kept, "{what}: {n} is sent, while the memory holds {kept}");
+            assert!(n != kept || bytes == message, "{what}: {n} is sent otherwise than it is kept");
+        }
+        let power_per_step = self.power_per_step;
+        let life = self.life();
+        if n < life.first_n {
+            return n;
+        }
+        assert!(life.suites.contains(&suite.code()), "{what}: {n} with {suite}, settings {:?}", life.suites);
+        assert!(!report.time_set || life.time_sent, "{what}: {n} has a time that nobody has set: {report:?}");
+        if let (Content::Measurement(measurement), Some(power)) = (report.content, power_per_step)
+            && life.calibrations.len() == 1
+        {
+            let calibrated =
+                life.calibrations.iter().map(|&(voltage, current)| f64::from(voltage) * f64::from(current));
+            let expected = power * calibrated.sum::<f64>();
+            let off = (f64::from(measurement.power_w) - expected).abs();
+            assert!(off < 2.0 + 0.03 * expected, "{what}: {n} says {measurement:?}, not {expected:.0} W");
+        }
+        if let Content::Alert(Alert { cause, starts, .. }) = report.content {
+            let expected = if life.powered_up { Cause::PowerOn } else { Cause::Commanded };
+            assert_eq!((cause, starts), (expected, life.starts as u16), "{what}: {n}");
+        }
+        n
+    }
+
+    /// What a report on the air says.
+    fn open(&mut self, suite: Suite, message: &[u8]) -> Report {
+        if let Some(report) = self.opened.get(message) {
+            return *report;
+        }
+        let Invariants { record, collector, what, .. } = self;
+        let channel =
+            Channel { meter: record.setup.meter, keys: &record.keys, own: collector, peer: &record.public };
+        let opened = channel.open(Kind::Report, suite, message);
+        let opened =
+            opened.unwrap_or_else(|_| panic!("{what}: a report that is not authentic: {message:02x?}"));
+        let report = Report::from_bytes(&opened.plaintext);
+        self.opened.insert(message.to_vec(), report);
+        report
+    }
+
+    /// An answer is on the air. Returns its n.
+    fn answer(&mut self, suite: Suite, low: u8, message: &[u8], expected: u8) -> u32 {
+        // That to a configure is sealed all the same.
+        let sealed_all_the_same = (suite, expected) == (Suite::Aes128Gcm, Suite::None.code());
+        assert!(suite.code() == expected || sealed_all_the_same, "{}: an answer with {suite}", self.what);
+        let life = self.life();
+        // Without a seal it does not say its n.
+        let n = match message.first_chunk() {
+            Some(n) if suite != Suite::None => u32::from_be_bytes(*n),
+            _ => {
+                let least = life.answers.last().map_or(life.first_n, |last| last + 1);
+                least + u32::from(low.wrapping_sub(least as u8))
+            }
+        };
+        life.answers.insert(n);
+        n
+    }
+
+    /// The collector has accepted a report.
+    pub fn accepted(&mut self, accepted: &Accepted) {
+        let Report { n, lost, .. } = accepted.report;
+        let what = &self.what;
+        // The pieces may have come from both sides of a cut.
+        let message = (Kind::Report, accepted.suite, accepted.sealed.clone());
+        let sent = self.messages.entry(n).or_insert_with(|| message.clone());
+        assert_eq!(*sent, message, "{what}: {n} is accepted otherwise than it was sent");
+        let late = self.doubtful.contains(&n) && !self.accepted.contains(&n);
+        assert!(n > self.last_accepted || late, "{what}: {n} after {}", self.last_accepted);
+        self.last_accepted = n.max(self.last_accepted);
+        self.accepted.insert(n);
+        self.count.reports += 1;
+        self.life().accepted += 1;
+        let Some(life) = self.lives.iter_mut().rev().find(|life| life.first_n <= n) else { return };
+        let (newest, before) = life.newest;
+        if n > newest {
+            assert!(lost >= before, "{}: {n} says {lost} lost, one before {before}", self.what);
+            life.newest = (n, lost);
+        }
+    }
+
+    /// The collector has an answer, while the meter's memory holds `image`.
+    pub fn answered(&mut self, answered: &Answered, image: &[u8; BYTES]) {
+        let Answered { command, answer, .. } = answered;
+        let what = self.what.clone();
+        assert!(self.issued.contains(&answer.m), "{what}: an answer to m {}, of {:?}", answer.m, self.issued);
+        let found =
+            memory::settings(image, true).unwrap_or_else(|| panic!("{what}: an answer without settings"));
+        self.check_settings(found, "at an answer");
+        if !matches!(command, Command::ReadStatus { .. }) {
+            let result = (found.m, found.result);
+            assert_eq!(
+                result,
+                (answer.m, answer.outcome.code()),
+                "{what}: {command:?} was answered, and is not kept"
+            );
+        }
+        if answer.outcome == Outcome::Done {
+            let done = commanded(found.values, *command);
+            assert_eq!(found.values, done, "{what}: {command:?} was answered, and is not done");
+        }
+        if let (Command::ReadStatus { page: 0 }, Some(Status::Settings { suite, interval_s, starts, .. })) =
+            (command, answer.status(0))
+        {
+            let told = (suite.map(Suite::code), interval_s, starts);
+            let Values { suite, interval_s, .. } = found.values;
+            let held = (Some(suite), interval_s, self.life().starts as u16);
+            assert_eq!(told, held, "{what}: suite, interval and starts of the status");
+        }
+        self.settings = found;
+        self.pending = None;
+        self.issued.clear();
+        self.count.answers += 1;
+    }
+
+    /// Whether all that the memory holds has been accepted, and two reports since this was first so: the second says what the first
+    /// may have pushed out.
+    pub fn is_settled(&mut self, image: &[u8; BYTES]) -> bool {
+        if memory::journal(image).iter().any(|record| !self.accepted.contains(&record.n)) {
+            self.quiet_since = None;
+            return false;
+        }
+        self.count.reports >= self.quiet_since.get_or_insert(self.count.reports).saturating_add(2)
+    }
+
+    /// Reports of a life that are neither accepted nor waiting, and are no answers. Alerts may be pushed out where there is no room.
+    fn missing(&self, life: &Life) -> Vec<u32> {
+        let made = life.settled.0 + 1..life.newest.0;
+        let numbers: BTreeSet<u32> = life.kept.keys().copied().chain(made).collect();
+        let gone = |n: &u32| {
+            let alert = life.kept.get(n).copied().unwrap_or(*n == life.first_n);
+            let found = *n <= self.settled_n
+                || self.accepted.contains(n)
+                || life.answers.contains(n)
+                || life.left.contains(n);
+            !found && !self.doubtful.contains(n) && !(alert && life.crowded)
+        };
+        numbers.into_iter().filter(gone).collect()
+    }
+
+    /// Draws up what was accepted, lost and told to be lost, life by life, once all is settled.
+    pub fn settle(&mut self, image: &[u8; BYTES]) {
+        self.observe(image);
+        let last = self.lives.len() - 1;
+        for (index, life) in self.lives.iter().enumerate() {
+            let missing = self.missing(life);
+            let told = usize::from(life.newest.1 - life.settled.1);
+            let what = format!("{}, start {}, numbers from {}", self.what, life.starts, life.first_n);
+            // What a life's last report pushes out, and those that were pushed out themselves, is in none that is accepted.
+            let largest = life.suites.iter().map(|&suite| memory::cells(suite)).max().unwrap_or(CELLS);
+            let newest = life.kept.last_key_value().map_or(0, |(&n, _)| n).max(life.newest.0);
+            let pushing = (newest - life.newest.0) as usize + 2;
+            let unsaid = if index < last && life.crowded { pushing * (largest / 5 + 2) } else { 0 };
+            let most = told + unsaid;
+            assert!(missing.len() <= most, "{what}: kept, not accepted, {told} told as lost: {missing:?}");
+            // A report may have been accepted, and dropped because no acknowledgement came; a torn byte, or a start that was seen
+            // late, brings one back.
+            let back = usize::from(index < last) + usize::from(!life.powered_up);
+            let least = told.saturating_sub(life.accepted + back);
+            assert!(missing.len() >= least, "{what}: {told} told as lost, but gone are {missing:?}");
+            self.count.lost += told as u64;
+        }
+        // What was before this counts no more.
+        self.lives.drain(..last);
+        self.quiet_since = None;
+        let life = self.life();
+        life.settled = life.newest;
+        life.accepted = 0;
+        let newest = life.newest.0;
+        self.settled_n = newest;
+        self.messages = self.messages.split_off(&newest);
+        self.opened.retain(|_, report| report.n >= newest);
+        self.accepted = self.accepted.split_off(&newest);
+    }
+}
