@@ -326,7 +326,9 @@ impl Work {
 
     /// What the other collector says: to whom it is for, by the way that it was heard.
     fn answered(&mut self, datagram: &[u8]) {
-        let Some(answered) = self.exchange.answered(datagram, Instant::now()) else { return count(&self.counts.refused) };
+        let Some(answered) = self.exchange.answered(datagram, Instant::now()) else {
+            return count(&self.counts.refused);
+        };
         self.line_since = Instant::now();
         self.counts.answers_us.store(true, Ordering::Relaxed);
         match answered.kind {

@@ -111,12 +111,20 @@ fn forward(text: &mut Text, counts: &ForwardCounts) {
     for (name, help, count) in [
         ("reports", "Reports of its meters that were put together", &counts.reports),
         ("delivered", "Reports that it acknowledged", &counts.delivered),
-        ("given_up", "Reports that went unacknowledged, for want of room or because of their age", &counts.given_up),
+        (
+            "given_up",
+            "Reports that went unacknowledged, for want of room or because of their age",
+            &counts.given_up,
+        ),
         ("answers", "Answers to its commands that were passed on", &counts.answers),
         ("messages", "Times that a report or an answer was sent to it", &counts.forwarded),
         ("acknowledgements", "Acknowledgements of it that were passed on", &counts.acknowledged),
         ("command_packets", "Packets of its commands that were passed on", &counts.command_packets),
-        ("refused", "Packets and datagrams that are none, or go no such way, and answers that are no known meter's", &counts.refused),
+        (
+            "refused",
+            "Packets and datagrams that are none, or go no such way, and answers that are no known meter's",
+            &counts.refused,
+        ),
     ] {
         text.one(&format!("wattseal_forward_{name}_total"), "counter", help, read(count));
     }

@@ -55,7 +55,8 @@ impl Queue {
 
     pub(super) fn insert(&mut self, key: LaneKey, at: Instant, id: i64) {
         let bucket = Bucket::new(self.lane_rate);
-        let lane = self.lanes.entry(key).or_insert_with(|| Lane { due: BTreeSet::new(), bucket, next_at: at });
+        let lane =
+            self.lanes.entry(key).or_insert_with(|| Lane { due: BTreeSet::new(), bucket, next_at: at });
         lane.due.insert((at, id));
         self.positions.insert(id, self.ids.len());
         self.ids.push(id);

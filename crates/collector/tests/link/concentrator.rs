@@ -276,3 +276,41 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
     near.running.stop().await.expect("it stops well");
     running.stop().await.expect("it stops well");
 }
+
+/// A collector with the keys, and one source at its UDP gateway that sends all that it can:
+/// `cargo test -p wattseal-collector --test link gateway_of_all -- --ignored --nocapture`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a measurement of ten seconds"]
+async fn a_flood_at_the_gateway_of_all_leaves_room_for_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let register = |meter| Station::register(&folder.path().join("keys"), meter, Suite::Aes128Gcm, 1);
+    let (attacked, other) = (register(7), register(8));
+    let address = free_address();
+    let running = far(folder.path(), address).await;
+    let mut meters = [Meter::new(attacked, address), Meter::new(other, address)];
+    let flood = Flood::start(address, u32::MAX, vec![(7, Suite::Aes128Gcm)]);
+    let begun = Instant::now();
+    let mut times = Vec::new();
+    tokio::task::block_in_place(|| {
+        while begun.elapsed() < Duration::from_secs(10) {
+            times.extend(meters.iter_mut().map(Meter::reports));
+        }
+    });
+    let (sent, seconds) = (flood.sent.load(Ordering::Relaxed), begun.elapsed().as_secs_f64());
+    drop(flood);
+    times.sort();
+    let snapshot = running.link().snapshot().await.expect("counted");
+    println!(
+        "{:.0} forged a second, {:.0} reached the link, {} found its queue full; {} genuine reports, acknowledged after {:?} \
+         (median), {:?} (longest), {} not with the first attempt",
+        sent as f64 / seconds,
+        snapshot.packets as f64 / seconds,
+        snapshot.dropped_packets,
+        times.len(),
+        times[times.len() / 2],
+        times[times.len() - 1],
+        times.iter().filter(|time| **time >= AGAIN_AFTER).count()
+    );
+    assert!(times[times.len() - 1] < WITHIN);
+    running.stop().await.expect("it stops well");
+}

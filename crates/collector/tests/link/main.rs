@@ -5,7 +5,7 @@ mod station;
 
 use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};
-use station::{Gateway, Station, WITHIN, start};
+use station::{Gateway, Station, WITHIN, start, start_with};
 use std::time::Duration;
 use wire::meter::{Command, Kind, Outcome, Suite};
 
@@ -180,5 +180,36 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
     assert!(error.to_string().contains("--keys"), "{error}");
     let running = start(folder.path()).await;
     assert_eq!(running.link().meters().await.expect("there").len(), 1);
+    running.stop().await.expect("it stops well");
+}
+
+/// Somebody who sends messages in a meter's name that take curves to be seen as forged keeps no verifier from others' messages.
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
+    const FORGED: u64 = 2000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let keys = folder.path().join("keys");
+    let mut attacked = Station::register(&keys, 7, Suite::Ecies, 1);
+    let mut other = Station::register(&keys, 8, Suite::Ecies, 1);
+    let running = start_with(folder.path(), |config| config.verifiers = 1).await;
+    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let mut forged = attacked.report();
+    forged[1][60] ^= 1;
+    for _ in 0..FORGED {
+        gateway.hear(link, 666, &forged);
+    }
+    let begun = std::time::Instant::now();
+    let report = other.report();
+    gateway.hear(link, 1, &report);
+    assert_eq!(other.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
+    let snapshot = link.snapshot().await.expect("counted");
+    let opened = FORGED - snapshot.dropped_messages;
+    println!(
+        "{opened} of {FORGED} forged messages opened, another's acknowledged after {:?}",
+        begun.elapsed()
+    );
+    // Two at a time; the link looks at what was opened after each 1,024 packets at least.
+    assert!(opened <= FORGED / 4, "{opened} of {FORGED} forged messages were opened");
+    assert!(snapshot.opening <= 2, "{} are being opened", snapshot.opening);
     running.stop().await.expect("it stops well");
 }
