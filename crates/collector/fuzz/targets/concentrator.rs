@@ -41,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
             match taken {
                 Taken::Refused | Taken::Piece | Taken::Answer | Taken::Again => {}
-                Taken::Waits { gone } => gone.iter().for_each(|id| drop(stored.remove(id))),
+                Taken::Waits { gone } => stored.retain(|id| !gone.contains(id)),
                 Taken::Whole(whole) => {
                     let message = whole.message;
                     assert_eq!(Some(message.name), parsed.map(|packet| packet.meter));

@@ -90,11 +90,11 @@ impl Exchange {
         if matches!(packet.kind, Kind::Acknowledgement | Kind::Command) {
             return Taken::Refused;
         }
-        self.heard.insert(name, route);
         if packet.kind == Kind::Answer {
             let may = self.acknowledged.may_answer(name, source, at);
             return if may { Taken::Answer } else { Taken::Refused };
         }
+        self.heard.insert(name, route);
         let standing = self.standing(name, source);
         let begun = &mut self.begun[usize::from(standing == Standing::Stranger)];
         let Some(whole) = begun.take(&packet, source) else { return Taken::Piece };
