@@ -195,7 +195,7 @@ async fn forged_reports_from_elsewhere_push_no_genuine_one_out() {
     until("a waiting report", || near.waiting() == 1).await;
     let (forger, mut rng) = (socket_at(FORGER, near.address()), StdRng::seed_from_u64(1));
     let reports = || near.forwarder.counts().reports.load(Ordering::Relaxed);
-    for low in 0..16 {
+    for low in 0..64 {
         forged(&mut rng, 7, Suite::Aes128Gcm, low).iter().for_each(|packet| send(&forger, packet));
         until("a forged report", || reports() == 3 + u64::from(low)).await;
     }

@@ -186,7 +186,6 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
 /// Somebody who sends messages in a meter's name that take curves to be seen as forged keeps no verifier from others' messages.
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
-    const FORGED: u64 = 2000;
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
     let mut attacked = Station::register(&keys, 7, Suite::Ecies, 1);
@@ -195,21 +194,24 @@ async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut forged = attacked.report();
     forged[1][60] ^= 1;
-    for _ in 0..FORGED {
+    for _ in 0..2000 {
         gateway.hear(link, 666, &forged);
     }
     let begun = std::time::Instant::now();
     let report = other.report();
     gateway.hear(link, 1, &report);
-    assert_eq!(other.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
-    let snapshot = link.snapshot().await.expect("counted");
-    let opened = FORGED - snapshot.dropped_messages;
-    println!(
-        "{opened} of {FORGED} forged messages opened, another's acknowledged after {:?}",
-        begun.elapsed()
-    );
-    // Two at a time; the link looks at what was opened after each 1,024 packets at least.
-    assert!(opened <= FORGED / 4, "{opened} of {FORGED} forged messages were opened");
-    assert!(snapshot.opening <= 2, "{} are being opened", snapshot.opening);
+    let mut most_opening = 0;
+    let acknowledgement = loop {
+        most_opening = most_opening.max(link.snapshot().await.expect("counted").opening);
+        assert!(begun.elapsed() < WITHIN, "another meter's report is not acknowledged");
+        if let Some(sent) = gateway.next(Duration::from_millis(1)) {
+            break sent;
+        }
+    };
+    assert_eq!(other.acknowledged(&acknowledgement), 1);
+    println!("{most_opening} at the verifiers; another's report acknowledged after {:?}", begun.elapsed());
+    // Two of the one, and the other's.
+    assert!(most_opening <= 3, "{most_opening} messages at the verifiers at once");
+    assert!(link.snapshot().await.expect("counted").dropped_messages > 0);
     running.stop().await.expect("it stops well");
 }
