@@ -12,6 +12,7 @@ pub mod event;
 pub mod export;
 pub mod forward;
 pub mod gateway;
+mod household;
 pub mod link;
 pub mod publish;
 pub mod registry;

@@ -55,7 +55,7 @@ pub const MOST_ROWS: usize = 10_000;
 /// Figures in a table of consumption at most: meters times intervals.
 pub const MOST_FIGURES: usize = 250_000;
 /// Messages that wait to be forwarded at most, of one name.
-pub const MOST_OUTBOX_OF_A_METER: usize = 8;
+pub const MOST_OUTBOX_OF_A_METER: usize = 32;
 /// Messages that wait to be forwarded at most.
 pub const MOST_OUTBOX: usize = 100_000;
 

@@ -1,12 +1,13 @@
 //! The link with all behind it: reports, commands, keys, routes, restarts.
 
 mod backups;
+mod concentrator;
 mod numbers;
 mod station;
 
 use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};
-use station::{Gateway, Station, WITHIN, start};
+use station::{Gateway, Station, WITHIN, start, start_with};
 use std::time::Duration;
 use wire::meter::{Command, Kind, Outcome, Suite};
 
@@ -181,5 +182,38 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
     assert!(error.to_string().contains("--keys"), "{error}");
     let running = start(folder.path()).await;
     assert_eq!(running.link().meters().await.expect("there").len(), 1);
+    running.stop().await.expect("it stops well");
+}
+
+/// Somebody who sends messages in a meter's name that take curves to be seen as forged keeps no verifier from others' messages.
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let keys = folder.path().join("keys");
+    let mut attacked = Station::register(&keys, 7, Suite::Ecies, 1);
+    let mut other = Station::register(&keys, 8, Suite::Ecies, 1);
+    let running = start_with(folder.path(), |config| config.verifiers = 1).await;
+    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let mut forged = attacked.report();
+    forged[1][60] ^= 1;
+    for _ in 0..2000 {
+        gateway.hear(link, 666, &forged);
+    }
+    let begun = std::time::Instant::now();
+    let report = other.report();
+    gateway.hear(link, 1, &report);
+    let mut most_opening = 0;
+    let acknowledgement = loop {
+        most_opening = most_opening.max(link.snapshot().await.expect("counted").opening);
+        assert!(begun.elapsed() < WITHIN, "another meter's report is not acknowledged");
+        if let Some(sent) = gateway.next(Duration::from_millis(1)) {
+            break sent;
+        }
+    };
+    assert_eq!(other.acknowledged(&acknowledgement), 1);
+    println!("{most_opening} at the verifiers; another's report acknowledged after {:?}", begun.elapsed());
+    // Two of the one, and the other's.
+    assert!(most_opening <= 3, "{most_opening} messages at the verifiers at once");
+    assert!(link.snapshot().await.expect("counted").dropped_messages > 0);
     running.stop().await.expect("it stops well");
 }
