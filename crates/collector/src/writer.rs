@@ -15,8 +15,10 @@ use tokio::sync::oneshot;
 const MOST_WRITES: usize = 8192;
 /// Others' writes that wait at most.
 const MOST_JOBS: u64 = 1024;
-/// So often old readings go, at least.
+/// So often old readings go, at least, and it is looked whether the database is where it belongs.
 const UPKEEP_EVERY: Duration = Duration::from_secs(20);
+/// So often while it is not.
+const UPKEEP_ASTRAY: Duration = Duration::from_secs(1);
 
 /// Why something was not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,7 +120,7 @@ impl<T: Send + 'static> Jobs<T> {
     ) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
-        let thread = Thread { store, jobs: jobs_in, done, counts: counts.clone(), era: 0 };
+        let thread = Thread { store, jobs: jobs_in, done, counts: counts.clone(), era: 0, astray: false };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
         Ok((Jobs { jobs, counts }, thread))
     }
@@ -158,6 +160,8 @@ struct Thread<T, F> {
     done: F,
     counts: Arc<Counts>,
     era: u64,
+    /// The database was not where it belongs when that was looked at without a batch.
+    astray: bool,
 }
 
 impl<T, F: Fn(Done<T>)> Thread<T, F> {
@@ -174,19 +178,31 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if Instant::now() >= upkeep_at {
-                upkeep_at =
-                    Instant::now() + if self.upkeep() { Duration::from_millis(50) } else { UPKEEP_EVERY };
+                upkeep_at = Instant::now() + self.upkeep();
             }
         }
     }
 
-    /// Returns whether there is more to do.
-    fn upkeep(&mut self) -> bool {
+    /// Returns after how long it is due again.
+    fn upkeep(&mut self) -> Duration {
+        if let Err(error) = self.store.look() {
+            self.astray = true;
+            self.fail(Vec::new(), Some(Arc::new(error)));
+            return UPKEEP_ASTRAY;
+        }
+        if std::mem::take(&mut self.astray) {
+            // That it stores again.
+            (self.done)(Done::Written(Vec::new()));
+        }
         let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
-        self.store.upkeep(now_ms).unwrap_or_else(|error| {
-            tracing::warn!(%error, "old readings could not be taken away");
-            false
-        })
+        match self.store.upkeep(now_ms) {
+            Ok(true) => Duration::from_millis(50),
+            Ok(false) => UPKEEP_EVERY,
+            Err(error) => {
+                tracing::warn!(%error, "old readings could not be taken away");
+                UPKEEP_EVERY
+            }
+        }
     }
 
     /// Commits this job, and all that came meanwhile. Returns whether that was all.

@@ -3,6 +3,7 @@
 mod consumption;
 mod evidence;
 mod files;
+mod in_place;
 mod kills;
 mod landing;
 mod place;
