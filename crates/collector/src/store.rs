@@ -5,6 +5,7 @@
 
 mod batch;
 mod by_time;
+mod check;
 mod error;
 mod files;
 mod health;
@@ -36,6 +37,7 @@ pub(crate) use batch::flags_of;
 pub(crate) use read::{Stored, stored};
 
 use batch::Kept;
+use check::Check;
 use files::{
     FileId, OpenFiles, beside, free_beside, open_private, put_in_free_place, put_in_place, remove, tighten,
 };
@@ -101,6 +103,7 @@ pub struct Store {
     written_back: Option<FileId>,
     kept: Kept,
     retention: Retention,
+    check: Check,
     pulse: Arc<Pulse>,
     reader: Reader,
     /// Held until the end: the last field that is dropped.
@@ -151,7 +154,7 @@ impl Store {
         let pulse = Arc::new(Pulse::new(path));
         let reader = Reader::new(path, options.zone.clone(), zone.to_owned(), Arc::clone(&pulse))?;
         reader.follow(files.database());
-        let retention = Retention::new(options.keep_days);
+        let retention = Retention::new(options.keep_days, kept.heard_ms());
         let (path, most_bytes) = (path.to_owned(), options.most_bytes);
         let (astray, written_back) = (false, None);
         Ok(Store {
@@ -163,6 +166,7 @@ impl Store {
             written_back,
             kept,
             retention,
+            check: Check::default(),
             pulse,
             reader,
             lock,
@@ -256,6 +260,16 @@ impl Store {
         let meters = self.kept.meters();
         let step = self.retention.step(&self.connection, meters, now_ms, Instant::now());
         step.map_err(|error| StoreError::of(&self.path, &error))
+    }
+
+    /// Compares some readings with the sums that were stored when they came, and goes on with others the next time: 100 kB are read. To
+    /// be called each second. Returns what is not as it was stored, once.
+    pub fn compare(&mut self) -> Option<String> {
+        let meters = self.kept.meters().map(|(meter, _)| meter);
+        let damage =
+            self.check.step(&self.connection, meters).unwrap_or_else(|error| Some(error.to_string()));
+        let first = self.pulse.compared(self.check.looked_at, damage.as_deref());
+        damage.filter(|_| first)
     }
 
     /// For who looks on.

@@ -20,6 +20,9 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(20);
 /// So often while it is not.
 const UPKEEP_ASTRAY: Duration = Duration::from_secs(1);
 
+/// So often some readings are compared with their sums.
+const COMPARE_EVERY: Duration = Duration::from_secs(1);
+
 /// Why something was not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
@@ -62,6 +65,8 @@ pub(crate) enum Done<T> {
         /// Why; `None`: because something before it failed.
         error: Option<Arc<StoreError>>,
     },
+    /// What is stored changed by itself: what was found.
+    Damaged(String),
 }
 
 /// How the transactions went.
@@ -167,8 +172,9 @@ struct Thread<T, F> {
 impl<T, F: Fn(Done<T>)> Thread<T, F> {
     fn run(mut self) {
         let mut upkeep_at = Instant::now() + UPKEEP_EVERY;
+        let mut compare_at = Instant::now() + COMPARE_EVERY;
         loop {
-            match self.jobs.recv_deadline(upkeep_at) {
+            match self.jobs.recv_deadline(upkeep_at.min(compare_at)) {
                 Ok(job) => {
                     if self.commit(job) {
                         break;
@@ -179,6 +185,12 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
             }
             if Instant::now() >= upkeep_at {
                 upkeep_at = Instant::now() + self.upkeep();
+            }
+            if Instant::now() >= compare_at {
+                compare_at = Instant::now() + COMPARE_EVERY;
+                if let Some(damage) = self.store.compare() {
+                    (self.done)(Done::Damaged(damage));
+                }
             }
         }
     }
@@ -241,6 +253,10 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
                 self.counts.failed.fetch_add(1, Ordering::Relaxed);
                 self.era += 1;
                 let error = Arc::new(error);
+                if !parts.iter().any(|(_, to)| matches!(to, To::Link { .. })) {
+                    // It raises the alert.
+                    self.fail(Vec::new(), Some(error.clone()));
+                }
                 for (_, to) in parts {
                     match to {
                         To::Link { after, .. } => self.fail(after, Some(error.clone())),

@@ -54,6 +54,17 @@ impl Pulse {
         }
     }
 
+    /// How many readings were compared with their sums, and what was found. Returns whether that is the first of its kind.
+    pub(super) fn compared(&self, compared: u64, damage: Option<&str>) -> bool {
+        let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        health.compared = compared;
+        let first = health.damage.is_none() && damage.is_some();
+        if first {
+            health.damage = damage.map(ToOwned::to_owned);
+        }
+        first
+    }
+
     pub(super) fn log_bytes(&self) -> u64 {
         std::fs::metadata(&self.log).map_or(0, |log| log.len())
     }

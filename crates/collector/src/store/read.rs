@@ -4,6 +4,7 @@ mod rows;
 mod series;
 
 pub(super) use rows::{alert, command, json, name_of_role, name_of_state};
+pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
 use super::files::FileId;
