@@ -200,7 +200,29 @@ pub unsafe extern "C" fn ftruncate(descriptor: c_int, length: i64) -> c_int {
     unsafe { ftruncate64(descriptor, length) }
 }
 
+/// What is to be done when a file is next made durable, before it is.
+type AtSync = (PathBuf, Box<dyn FnOnce() + Send>);
+
+static AT_SYNC: Mutex<Vec<AtSync>> = Mutex::new(Vec::new());
+
+/// Does something when a file is next made durable, before it is.
+pub fn at_next_sync(path: &Path, what: impl FnOnce() + Send + 'static) {
+    let path = fs::canonicalize(path).expect("a file");
+    AT_SYNC.lock().unwrap_or_else(PoisonError::into_inner).push((path, Box::new(what)));
+}
+
+fn before_sync(descriptor: c_int) {
+    let mut waiting = AT_SYNC.lock().unwrap_or_else(PoisonError::into_inner);
+    let Ok(path) = fs::read_link(format!("/proc/self/fd/{descriptor}")) else { return };
+    let due = waiting.extract_if(.., |(of, _)| *of == path).collect::<Vec<AtSync>>();
+    drop(waiting);
+    for (_, what) in due {
+        what();
+    }
+}
+
 fn sync(descriptor: c_int, name: &CStr) -> c_int {
+    before_sync(descriptor);
     take_down(descriptor, |recording, file, name| {
         let names = recording.names();
         if name.is_empty() { Event::SyncFolder { names } } else { Event::Sync { file, names } }

@@ -1,5 +1,6 @@
 //! The database's files removed and replaced under the store that has them open, and who may read them.
 
+use crate::disk;
 use crate::place::{NEW_YEAR_S, Place, add, all_readings, provisioned, reading};
 use collector::store::{Options, Reader, Store, StoreError, Write, Written};
 use std::fs;
@@ -72,8 +73,9 @@ fn what_was_removed_is_written_back_before_anything_is_acknowledged() {
         assert!(matches!(error, StoreError::NotInPlace { .. }), "{endings:?}: {error:?}");
         assert!(error.to_string().contains("do not stop the service"), "{error}");
         assert!(reader.health().trouble.is_some(), "{endings:?}");
-        // The same again, as meters send it.
-        assert_eq!(commit_until_taken(&mut store, 4).len(), 0, "{endings:?}");
+        // The same again, as meters send it; nothing of it went into a file that nobody would have found.
+        let written = store.commit(batch(4)).expect("written back");
+        assert!(written.iter().all(|written| matches!(written, Written::Reading { .. })), "{endings:?}");
         assert_eq!(reader.health().trouble, None);
         assert_there(&path, 4);
         assert_eq!(all_readings(&reader, 1), [1, 2, 3, 4], "who reads follows");
@@ -85,6 +87,26 @@ fn what_was_removed_is_written_back_before_anything_is_acknowledged() {
         assert_there(&path, 5);
         let own = ["", "-wal", "-shm", ".lock"].map(|ending| format!("wattseal.db{ending}"));
         assert!(place.names().iter().all(|name| own.contains(name)), "{endings:?}: {:?}", place.names());
+    }
+}
+
+#[test]
+fn a_batch_that_was_committed_into_a_file_that_just_went_fails_and_is_there_once() {
+    let place = Place::new();
+    let path = place.path();
+    let mut store = place.open();
+    add(&mut store, 1..=METERS);
+    store.commit(batch(1)).expect("stored");
+    for n in 2..=4 {
+        let gone = path.clone();
+        disk::at_next_sync(&beside(&path, "-wal"), move || fs::remove_file(gone).expect("there"));
+        let error = store.commit(batch(n)).expect_err("it is in a file that nobody finds");
+        assert!(matches!(error, StoreError::NotInPlace { .. }), "{error:?}");
+        assert_eq!(
+            store.commit(batch(n)).expect("written back"),
+            vec![Written::Repeated; usize::from(METERS)]
+        );
+        assert_there(&path, n);
     }
 }
 
