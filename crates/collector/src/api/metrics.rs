@@ -49,6 +49,18 @@ fn service(text: &mut Text, health: &Health, store_ok: bool, link_ok: bool) {
         "Transactions that failed since the start",
         health.failed,
     );
+    text.one(
+        "wattseal_store_compared_readings_total",
+        "counter",
+        "Readings since the start that were compared with their sums",
+        health.compared,
+    );
+    text.one(
+        "wattseal_store_damaged",
+        "gauge",
+        "Whether one of them is not as it was stored",
+        u8::from(health.damage.is_some()),
+    );
     let last_s = health.last_commit_us as f64 * 1e-6;
     text.one("wattseal_store_last_commit_seconds", "gauge", "What the last transaction took", last_s);
     text.one("wattseal_store_database_bytes", "gauge", "Size of the database", health.database_bytes);

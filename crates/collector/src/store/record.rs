@@ -231,4 +231,8 @@ pub struct Health {
     pub database_bytes: u64,
     /// Size of its write-ahead log, in bytes.
     pub log_bytes: u64,
+    /// Readings since the start that were compared with their sums.
+    pub compared: u64,
+    /// The first since the start that is not as it was stored.
+    pub damage: Option<String>,
 }

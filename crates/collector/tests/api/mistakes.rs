@@ -1,6 +1,6 @@
 //! Whatever is sent, the answer is one of ours.
 
-use crate::stand::{Stand, refused};
+use crate::stand::{Stand, refused, told};
 use proptest::collection::vec;
 use proptest::prelude::{any, prop};
 use proptest::strategy::Strategy;
@@ -177,4 +177,27 @@ async fn every_answer_tells_browsers_to_be_careful() {
     );
     assert_eq!(stand.client.get(format!("{root}none.js")).send().await.expect("an answer").status(), 404);
     assert_eq!(stand.client.post(&root).send().await.expect("an answer").status(), 405);
+}
+
+/// A database that is removed under the service: health says so, and that it came back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_says_that_nothing_can_be_stored_and_why() {
+    let stand = Stand::new().await;
+    let label = || stand.ask(Method::PATCH, "/meters/258").json(&json!({"label": "Flat 3"}));
+    told(label(), 200).await;
+    std::fs::write(stand.db().with_file_name("other"), "something else").expect("written");
+    std::fs::rename(stand.db().with_file_name("other"), stand.db()).expect("replaced");
+    refused(label(), 503).await;
+    let health = told(stand.ask(Method::GET, "/health"), 503).await;
+    assert_eq!(health["status"], "store");
+    assert!(health["detail"].as_str().is_some_and(|detail| detail.contains("is another file")), "{health}");
+    std::fs::remove_file(stand.db()).expect("there");
+    let until = std::time::Instant::now() + crate::stand::LONG;
+    while stand.ask(Method::GET, "/health").send().await.expect("an answer").status() != 200 {
+        assert!(std::time::Instant::now() < until, "it does not come back by itself");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let health = told(stand.ask(Method::GET, "/health"), 200).await;
+    assert_eq!((&health["status"], health.get("detail")), (&json!("ok"), None));
+    assert_eq!(told(stand.ask(Method::GET, "/meters/258"), 200).await["label"], "Flat 3");
 }

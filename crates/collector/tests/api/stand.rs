@@ -30,7 +30,7 @@ pub struct Stand {
     scheme: &'static str,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<std::io::Result<()>>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// Tokens in secret.
@@ -69,7 +69,12 @@ impl Stand {
         let (stop, served) = start(bound, parts);
         let client = Client::builder().timeout(LONG).build().expect("a client");
         let files = files.into();
-        Stand { address, client, running, files, scheme, stop: Some(stop), served, _folder: folder }
+        Stand { address, client, running, files, scheme, stop: Some(stop), served, folder }
+    }
+
+    /// The database's file.
+    pub fn db(&self) -> std::path::PathBuf {
+        self.folder.path().join("wattseal.db")
     }
 
     pub fn url(&self, path: &str) -> String {
