@@ -12,6 +12,7 @@ pub mod export;
 pub mod forward;
 pub mod gateway;
 pub mod link;
+pub mod one_time_link;
 pub mod publish;
 pub mod registry;
 pub mod service;

@@ -70,7 +70,7 @@ impl Limits {
 }
 
 /// Whoever has an IPv6 address has the 2^64 beside it, too.
-fn household(peer: IpAddr) -> IpAddr {
+pub(super) fn household(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
         v4 => v4,
