@@ -199,6 +199,30 @@ fn what_is_started_without_a_terminal_does_not_say_the_link() {
     assert!(said[2].starts_with("udp 127.0.0.1:"), "{said:?}");
 }
 
+/// With a terminal of script(1), of Debian's bsdutils.
+#[test]
+fn on_a_terminal_the_link_is_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let collect = concat!(
+        env!("CARGO_BIN_EXE_wattseal"),
+        " collect --listen 127.0.0.1:0 --udp 127.0.0.1:0 --log-level error"
+    );
+    let mut child = Command::new("script")
+        .current_dir(folder.path())
+        .args(["--quiet", "--return", "--command", collect, "/dev/null"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let said: Vec<String> = (0..2).map(|_| lines.next().expect("a line").expect("text")).collect();
+    let link = std::fs::read_to_string(folder.path().join("wattseal.db.one-time-link")).expect("a link");
+    // The terminal goes, and what runs on it.
+    child.kill().expect("it runs");
+    child.wait().expect("it ran");
+    assert_eq!(said[1].trim(), format!("first sign-in {}", link.trim()));
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");

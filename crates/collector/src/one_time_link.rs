@@ -172,6 +172,8 @@ mod tests {
         let link = OneTimeLink::where_needed(&db, DASHBOARD, &[]).expect("written").expect("needed");
         assert_eq!(std::fs::read_to_string(&others).expect("there"), "theirs");
         assert!(std::fs::symlink_metadata(link.file()).expect("there").is_file());
+        // Not even where it is put there at the last moment.
+        assert_eq!(link.write().expect_err("there is something").kind(), io::ErrorKind::AlreadyExists);
         let nowhere = folder.path().join("nowhere/wattseal.db");
         let error = OneTimeLink::where_needed(&nowhere, DASHBOARD, &[]).expect_err("no folder").to_string();
         assert!(error.contains("tokens add") && error.contains("nowhere"), "{error}");
