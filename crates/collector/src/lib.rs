@@ -14,6 +14,7 @@ pub mod forward;
 pub mod gateway;
 mod household;
 pub mod link;
+pub mod one_time_link;
 pub mod publish;
 pub mod registry;
 pub mod service;

@@ -4,11 +4,13 @@ use crate::stand::{LONG, no_limits, parts, until};
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::Request;
+use collector::api::Secret;
 use collector::api::{Parts, on_loopback};
 use collector::forward::Forwarder;
 use collector::gateway::udp::datagram;
 use collector::gateway::{GatewayId, HeardPacket, Route};
 use collector::service::{Config, Running};
+use collector::store::{NewToken, Role, Write};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use tokio::net::UdpSocket;
@@ -38,13 +40,19 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
         running.writer().clone(),
         Vec::new(),
     );
+    let secret = Secret::generate(&mut rand::rng());
+    let token = NewToken { name: "wall".into(), role: Role::Viewer, hash: secret.hash().0, created_ms: 0 };
+    running.writer().write_one(Write::Token(token)).await.expect("a token");
     let (_stop, stopping) = watch::channel(false);
     let parts = Parts { forward: Some(forwarder.counts().clone()), ..parts(&running, no_limits()) };
     let router = on_loopback(parts, stopping);
     // All figures of forwarding that are not 0, by what is behind `wattseal_forward_`.
     let figures = async || {
         let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4)));
-        let request = Request::get("/api/v1/metrics").header("host", "localhost").extension(peer);
+        let request = Request::get("/api/v1/metrics")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {}", secret.expose()))
+            .extension(peer);
         let answer = router
             .clone()
             .oneshot(request.body(Body::empty()).expect("a request"))

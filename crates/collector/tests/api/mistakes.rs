@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mistakes_are_told_with_what_was_meant() {
-    let stand = Stand::new().await;
+    let stand = Stand::administrated().await;
     let get = |path: &str| stand.ask(Method::GET, path);
     let post = |path: &str, body: &str| {
         stand.ask(Method::POST, path).header("content-type", "application/json").body(body.to_owned())
@@ -48,7 +48,7 @@ async fn mistakes_are_told_with_what_was_meant() {
         (get("/consumption?meter=259"), 404, "meter-unknown", "258"),
         (get("/alerts?open=yes"), 400, "argument-wrong", ""),
         (stand.ask(Method::POST, "/alerts/1/acknowledge"), 404, "alert-unknown", ""),
-        (stand.ask(Method::DELETE, "/tokens/1"), 404, "token-unknown", "/tokens"),
+        (stand.ask(Method::DELETE, "/tokens/9"), 404, "token-unknown", "/tokens"),
         (patch(&large), 413, "body-too-large", ""),
         (patch("{"), 400, "json-wrong", ""),
         (patch(""), 400, "json-wrong", ""),
@@ -100,7 +100,7 @@ fn arbitrary_bytes_never_trouble_it() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let stand = runtime.block_on(Stand::new());
+    let stand = runtime.block_on(Stand::administrated());
     let routes = ["/session", "/tokens", "/meters/258", "/meters/258/commands", "/alerts/1/acknowledge"];
     let asked = (prop::sample::select(routes.to_vec()), bodies(), "[ -~]{0,20}");
     let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
