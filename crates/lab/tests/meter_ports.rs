@@ -192,7 +192,6 @@ impl Rig {
                 Heard::Answer(answered) => self.answered.push(*answered),
                 Heard::Piece | Heard::Busy => {}
                 heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
-                other => panic!("no memory went back here: {other:?}"),
             }
         }
         for due in self.collector.due(now_ms, &mut self.rng) {

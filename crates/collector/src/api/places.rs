@@ -1,7 +1,7 @@
 //! Bounds on what is held at the same time: connections, streams of events. So many in all, and so many by one holder, so that
 //! nobody holds all of it.
 
-use super::limits::household;
+use crate::end_site::end_site;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -59,7 +59,7 @@ impl<K: Copy + Hash + Eq> Places<K> {
 impl Places<IpAddr> {
     /// For who has that address.
     pub(super) fn take_from(&self, peer: IpAddr) -> Result<Place<IpAddr>, Full> {
-        self.take(household(peer))
+        self.take(end_site(peer))
     }
 }
 
