@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Takes out one rule after the other, and says which test notices: docs/mutations.md.
 
 A mutation is a patch beside this file. Its first lines say what it takes out and which test has to fail then:
@@ -36,8 +36,8 @@ SPREAD = (
     "wire-number-reused",
     "wire-sender-in-key",
     "wire-answers-address",
-    "device-repeat-other-bytes",
-    "device-configure-answer-unsealed",
+    "device-repeated-with-other-bytes",
+    "device-configure-answered-unsealed",
     "meter-numbers-before-readback",
 )
 
