@@ -1,6 +1,7 @@
 //! What ends a command: a sentence, and the exit code that it stands for.
 
 use ::demo::live::DemoError;
+use collector::backup::BackupError;
 use collector::daemon::DaemonError;
 use collector::export::ExportError;
 use collector::registry::RegistryError;
@@ -45,6 +46,16 @@ impl From<LabError> for Failure {
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
         Failure { is_usage: error.is_usage(), message: error.to_string() }
+    }
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Failure {
+        match error {
+            BackupError::There(_) => Failure::usage(error.to_string()),
+            BackupError::Store(error) => error.into(),
+            BackupError::Registry(error) => error.into(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod backup;
 mod collect;
 mod demo;
 mod failure;
@@ -89,6 +90,9 @@ enum Command {
     /// A collector's readings as CSV or Parquet
     #[command(after_help = "Example: wattseal export november.parquet --from 2026-11-01 --to 2026-12-01")]
     Export(records::ExportArgs),
+    /// A copy of a collector's database and keys, made while its service goes on
+    #[command(after_help = "Example: wattseal backup backup-2026-11-22")]
+    Backup(backup::BackupArgs),
     /// Five meters on their models, one for each way of sealing, their radio channel, a collector and its dashboard: live
     #[command(after_help = "The dashboard's address is printed; the costs of a reading come at the end.\n\n\
                       Example: wattseal demo --for 60 --format json")]
@@ -292,6 +296,7 @@ fn main() -> ExitCode {
         Command::Tokens(args) => tokens::run(args),
         Command::Audit(args) => records::run_audit(args),
         Command::Export(args) => records::run_export(args),
+        Command::Backup(args) => backup::run(args),
         command => House::find().map_err(Failure::from).and_then(|house| run_in_house(house, command)),
     };
     match answer {
@@ -324,7 +329,8 @@ fn run_in_house(house: House, command: Command) -> Result<Answer, Failure> {
         | Command::Meters(_)
         | Command::Tokens(_)
         | Command::Audit(_)
-        | Command::Export(_) => Err(LabError::Usage("this command needs no clone of the project".into())),
+        | Command::Export(_)
+        | Command::Backup(_) => Err(LabError::Usage("this command needs no clone of the project".into())),
     };
     Ok(answer?)
 }

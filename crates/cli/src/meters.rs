@@ -127,13 +127,14 @@ struct Made {
     flash: PathBuf,
     eeprom: PathBuf,
     eeprom_hex: PathBuf,
+    note: PathBuf,
 }
 
 impl Made {
     fn of((file, images): (MeterFile, Images)) -> Made {
         let Setup { meter, suite, .. } = file.record.setup;
-        let Images { flash, eeprom, eeprom_hex } = images;
-        Made { meter, epoch: file.epoch, suite, flash, eeprom, eeprom_hex }
+        let Images { flash, eeprom, eeprom_hex, note } = images;
+        Made { meter, epoch: file.epoch, suite, flash, eeprom, eeprom_hex, note }
     }
 }
 

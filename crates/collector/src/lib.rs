@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod audit;
+pub mod backup;
 pub mod daemon;
 pub mod event;
 pub mod export;

@@ -183,6 +183,24 @@ impl Registry {
         names.iter().map(|name| self.read(name).map(|file| (file.record.setup.meter, file))).collect()
     }
 
+    /// Makes a folder for its owner alone, where there is none.
+    pub(crate) fn make_folder(&self, path: &Path) -> Result<(), RegistryError> {
+        file::make_folder(path)
+    }
+
+    /// Copies all files into another folder, which is made.
+    ///
+    /// # Errors
+    /// [`RegistryError`].
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), RegistryError> {
+        let copy = Folder::open(path)?;
+        let _lock = self.folder.lock()?;
+        let mut names = vec![COLLECTOR.to_owned(), issued::NAME.to_owned()];
+        names.extend(self.folder.names(METERS)?);
+        names.extend(self.folder.names(REVOKED)?);
+        names.iter().try_for_each(|name| self.folder.copy(name, &copy))
+    }
+
     /// What commands may have been sent with the keys.
     ///
     /// # Errors

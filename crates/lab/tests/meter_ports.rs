@@ -191,7 +191,7 @@ impl Rig {
                 Heard::Duplicate(acknowledgement) => self.send(acknowledgement),
                 Heard::Answer(answered) => self.answered.push(*answered),
                 Heard::Piece | Heard::Busy => {}
-                Heard::Refused(refusal) => panic!("refused: {}", refusal.name()),
+                heard => panic!("the collector hears {:02x?}: {heard:?}", frame.bytes),
                 other => panic!("no memory went back here: {other:?}"),
             }
         }

@@ -53,10 +53,10 @@ pub(crate) struct Context {
     cause: Cause,
     /// When the watchdog was fed; none before it is started.
     fed_ns: Option<u64>,
-    /// What the radio was started with: it hears nothing else.
-    radio_address: u8,
     /// None once it has failed.
     pub(crate) noise: Option<Rng>,
+    /// The address that the radio was started with.
+    pub(crate) radio_address: Option<u8>,
     pub(crate) load: Option<Load>,
     /// Up to when the sums have the load, and what rounding has left of them.
     measured_ns: u64,
@@ -133,8 +133,8 @@ impl Context {
             start_ns: now_ns,
             cause,
             fed_ns: None,
-            radio_address: 0,
             noise: Some(Rng::with_seed(noise_seed)),
+            radio_address: None,
             load: None,
             measured_ns: now_ns,
             rest: 0.0,
@@ -352,7 +352,7 @@ extern "C" fn ws_clock_sleep(deadline: u32, _event: *const u8) -> u8 {
 
 #[unsafe(no_mangle)]
 extern "C" fn ws_radio_start(address: u8, _channel: u8, _power: u8) -> c_int {
-    with(|context| context.radio_address = address);
+    with(|context| context.radio_address = Some(address));
     0
 }
 
@@ -366,20 +366,17 @@ unsafe extern "C" fn ws_radio_send(packet: *const u8, len: u8) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ws_radio_listen(deadline: u32, packet: *mut u8) -> c_int {
-    while let Some(until_ns) = with(|context| context.when(deadline)) {
-        let heard = match suspend(Call::Listen { until_ns }) {
-            Reply::Done => return 0,
-            Reply::Failed => return -1,
-            Reply::Heard(heard) => heard,
-        };
-        let bytes = heard.bytes();
-        if bytes[0] == with(|context| context.radio_address) {
+    let Some(until_ns) = with(|context| context.when(deadline)) else { return 0 };
+    match suspend(Call::Listen { until_ns }) {
+        Reply::Done => 0,
+        Reply::Failed => -1,
+        Reply::Heard(heard) => {
+            let bytes = heard.bytes();
             // SAFETY: the meter has room for WS_RADIO_PACKET bytes.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), packet, bytes.len()) };
-            return bytes.len() as c_int;
+            bytes.len() as c_int
         }
     }
-    0
 }
 
 #[unsafe(no_mangle)]

@@ -26,6 +26,8 @@ from service import PATIENCE_S, Attacker, Broken, Site, calibrate, must
 SEALED = (protocol.AES128_GCM, protocol.AES256_GCM, protocol.ECIES, protocol.ECIES_ECDSA)
 # A forged reading: no meter here measures it.
 FORGED_W = 30_000
+# Lets meters with `none` in where there are others that seal.
+ALLOW_NONE = "--require-sealed=false"
 # For how long what must not happen is waited for.
 NOTHING_S = 1.2
 
@@ -71,11 +73,12 @@ def nothing_is_taken(site: Site, attacker: Attacker, what: str, *meters: Meter) 
 
 
 def database_deleted(site: Site) -> None:
-    """Meters of all suites take commands, the database is deleted, the keys stay. No m comes again; commands go on."""
+    """Meters of all suites take more commands than there are seconds, the database is deleted, the keys stay. No m comes
+    again; commands go on."""
     meters = site.meters(*SEALED)
     site.start()
     site.start_meters(*meters)
-    site.command(*meters, voltage_uv=111_111)
+    site.burst(*meters, orders=12)
     site.service.stop()
     site.service.delete_database()
     site.start()
@@ -221,7 +224,7 @@ def order_for_none_is_pending(site: Site) -> None:
     """While `configure none` is on its way, reports and an answer without keys are neither stored nor acknowledged nor
     believed; then the true meter takes it, and is heard without keys."""
     meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
-    site.start()
+    site.start(ALLOW_NONE)
     site.start_meters(*meters)
     for meter in meters:
         meter.deaf = True
@@ -244,7 +247,7 @@ def order_for_none_is_withdrawn(site: Site) -> None:
     """`configure none` goes out, is not heard, and is withdrawn. A report without keys is neither stored nor
     acknowledged, and the true meter is served, at once and later."""
     meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
-    site.start()
+    site.start(ALLOW_NONE)
     site.start_meters(*meters)
     for meter in meters:
         meter.deaf = True
@@ -262,11 +265,64 @@ def order_for_none_is_withdrawn(site: Site) -> None:
         site.report(meter, power_w=3)
 
 
+def takes_its_order_unheard(site: Site, meter: Meter, suite: int) -> int:
+    """An order for a suite that the meter carries out, and whose first answer is lost."""
+    order = site.service.order(meter.number, configure(suite))
+    meter.mute = True
+    taken = site.network.until(lambda: meter.suite == suite, PATIENCE_S)
+    must(taken, f"configure {SUITES[suite]} does not come to meter {meter.number}")
+    return order
+
+
+def first_answer_is_lost(site: Site) -> None:
+    """Meters carry out a change of suite, up and down and to none; the first answer is lost, and they measure before the
+    second one. That measurement is stored, and all later ones."""
+    changes = {
+        protocol.AES128_GCM: NONE,
+        protocol.AES256_GCM: protocol.ECIES_ECDSA,
+        protocol.ECIES: protocol.AES128_GCM,
+        protocol.ECIES_ECDSA: protocol.AES256_GCM,
+    }
+    meters = site.meters(*changes)
+    site.start(ALLOW_NONE)
+    site.start_meters(*meters)
+    for meter, suite in zip(meters, changes.values(), strict=True):
+        order = takes_its_order_unheard(site, meter, suite)
+        meter.measure(2)
+        meter.mute = False
+        site.is_done(meter, order)
+    site.report(*meters, power_w=3)
+    for meter in meters:
+        must(2 in site.service.readings(meter.number), "a report was acknowledged and is not stored")
+
+
+def order_for_none_is_withdrawn_too_late(site: Site) -> None:
+    """The meter has carried out `configure none`, its answer is lost, and the order is withdrawn. What it says without keys
+    is not taken. It can be told to seal again, and is heard when that is out of its journal."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start(ALLOW_NONE)
+    site.start_meters(*meters)
+    for meter in meters:
+        site.service.withdraw(meter.number, takes_its_order_unheard(site, meter, NONE))
+        meter.mute = False
+        meter.measure(FORGED_W)
+    site.network.run(NOTHING_S)
+    for meter in meters:
+        must(
+            FORGED_W not in site.service.readings(meter.number),
+            "a keyless report after the order was withdrawn is stored",
+        )
+        site.is_done(meter, site.service.order(meter.number, configure(meter.provision.suite)))
+        for _ in range(Meter.JOURNAL):
+            meter.measure(2)
+    site.report(*meters, power_w=3)
+
+
 def upwards_from_none(site: Site) -> None:
     """A meter with `none` is to seal. An answer that anybody could make does not end the order; once the true meter has
     taken it, nothing without keys is taken."""
     (meter,) = site.meters(NONE)
-    site.start(*ALLOW_NONE)
+    site.start(ALLOW_NONE)
     site.start_meters(meter)
     meter.deaf = True
     order = site.service.order(meter.number, configure(protocol.AES128_GCM))
@@ -286,19 +342,21 @@ def upwards_from_none(site: Site) -> None:
 
 
 def sealed_is_required(site: Site) -> None:
-    """With --require-sealed reports in `none` are neither stored nor acknowledged, an order for `none` is refused, and
-    what is sealed goes on."""
+    """With --require-sealed, and without it where any meter was provisioned to seal, reports in `none` are neither stored
+    nor acknowledged, an order for `none` is refused, and what is sealed goes on."""
     plain, sealed = site.meters(NONE, protocol.AES128_GCM)
-    site.start("--require-sealed")
-    site.start_meters(sealed)
-    plain.measure(FORGED_W)
     attacker = site.attacker()
-    attacker.send(*keyless_report(plain, 7), *keyless_report(sealed, sealed.n + 1))
-    nothing_is_taken(site, attacker, "a keyless report", plain, sealed)
-    must(plain.journal, "a keyless report was acknowledged")
-    status, said = site.service.api("POST", f"/meters/{sealed.number}/commands", {"command": configure(NONE)})
-    must(400 <= status < 500, f"an order for `none` ended with {status}: {said}")
-    site.report(sealed, power_w=2)
+    plain.measure(FORGED_W)
+    for options in (("--require-sealed",), ()):
+        site.start(*options)
+        site.start_meters(sealed)
+        attacker.send(*keyless_report(plain, 7), *keyless_report(sealed, sealed.n + 1))
+        nothing_is_taken(site, attacker, f"with {options}, a keyless report", plain, sealed)
+        must(plain.journal, "a keyless report was acknowledged")
+        status, said = site.service.api("POST", f"/meters/{sealed.number}/commands", {"command": configure(NONE)})
+        must(400 <= status < 500, f"with {options}, an order for `none` ended with {status}: {said}")
+        site.report(sealed, power_w=2)
+        site.service.stop()
 
 
 # Names.
@@ -310,30 +368,35 @@ def names_are_rewritten(site: Site) -> None:
     meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
     site.start()
     site.start_meters(*meters)
+    attacker, orders = site.attacker(), {}
     for meter in meters:
-        elsewhere = Address(0x0304 + meter.number, 0x55, meter.address.collector_radio)
         meter.deaf = True
-        order = site.service.order(meter.number, register(elsewhere))
+        elsewhere = Address(0x0300 + meter.number, 0x55, meter.address.collector_radio)
+        orders[meter.number] = site.service.order(meter.number, register(elsewhere))
+    for meter in meters:
         sent_to(site, meter, protocol.REGISTER)
-        attacker = site.attacker()
-        for withdrawn in (False, True):
+    for withdrawn in (False, True):
+        for meter in meters:
             if withdrawn:
-                site.service.withdraw(meter.number, order)
+                site.service.withdraw(meter.number, orders[meter.number])
             meter.measure(2 + withdrawn)
             newest = meter.journal[-1]
             packets = meter.packets(REPORT, newest.suite, newest.n, newest.message)
-            attacker.send(*[replace(packet, name=elsewhere.name) for packet in packets])
-            site.network.run(0.3)
-            state = site.service.ordered(meter.number, order)["state"]
+            attacker.send(*[replace(packet, name=0x0300 + meter.number) for packet in packets])
+        site.network.run(0.5)
+        for meter in meters:
+            state = site.service.ordered(meter.number, orders[meter.number])["state"]
             must(state == ("withdrawn" if withdrawn else "sent"), f"a name in a header made the order {state}")
+    for meter in meters:
         meter.deaf = False
-        site.report(meter, power_w=4)
-        site.command(meter, voltage_uv=222_222)
+    site.report(*meters, power_w=4)
+    site.command(*meters, voltage_uv=222_222)
+    for meter in meters:
         must(meter.address.name == meter.number, "the meter has the name of the order that was withdrawn")
         said = [Packet.parse(sent.packet) for sent in meter.sent if sent.kind == REPORT]
-        attacker.send(*[replace(packet, name=elsewhere.name) for packet in said])
-        site.report(meter, power_w=5)
-        site.command(meter, voltage_uv=333_333)
+        attacker.send(*[replace(packet, name=0x0300 + meter.number) for packet in said])
+    site.report(*meters, power_w=5)
+    site.command(*meters, voltage_uv=333_333)
 
 
 def old_answers_are_replayed(site: Site) -> None:
@@ -436,36 +499,57 @@ def known_m_with_other_bytes(site: Site) -> None:
         )
 
 
+def alerts_since(site: Site, meter: Meter, before: list[dict]) -> list[str]:
+    known = {alert["id"] for alert in before}
+    return [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in known]
+
+
 def memory_written_again(site: Site) -> None:
     """A meter's EEPROM is written again with its maker's image, so that n begins anew. What comes under a known n with
-    other contents is not acknowledged, and an alert says so; another says that a count of starts did not rise."""
+    other contents is not acknowledged, and an alert says so, also where the service started meanwhile."""
     meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
     site.start()
     for meter in meters:
         for _ in range(3):
             meter.start()
-        site.report(meter, power_w=2)
-        raised = {alert["id"] for alert in site.service.alerts(meter.number)}
-        meter.deaf = True
-        again = site.add(meter.provision)
-        again.measure(FORGED_W)
-        site.network.run(NOTHING_S)
-        must(again.journal, f"{SUITES[meter.suite]}: a report with a known n and other contents was acknowledged")
-        causes = [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in raised]
-        must(causes, f"{SUITES[meter.suite]}: no alert says that a known n came with other contents")
-        again.deaf = True
-        again.journal.clear()
+    site.report(*meters, power_w=2)
+    for restarted in (False, True):
+        if restarted:
+            site.service.stop()
+            site.start()
+        for meter in meters:
+            before = site.service.alerts(meter.number)
+            again = site.add(meter.provision)
+            again.measure(FORGED_W)
+            site.network.run(NOTHING_S)
+            must(again.journal, f"{SUITES[meter.suite]}: another report under a known n was acknowledged")
+            causes = alerts_since(site, meter, before)
+            must(
+                "number-reused" in causes,
+                f"{SUITES[meter.suite]}: another report under a known n is no alert: {causes}",
+            )
+            again.journal.clear()
+        site.report(*meters, power_w=3 + restarted)
 
-        meter.deaf = False
-        site.report(meter, power_w=3)
-        status_before = {alert["id"] for alert in site.service.alerts(meter.number)}
-        meter.starts = 1
+
+def starts_counted_again(site: Site) -> None:
+    """A meter's EEPROM is written again, and its n is above all known ones by chance: its alert says fewer starts than
+    before. That is an alert; starts that go on are none."""
+    meters = site.meters(protocol.AES128_GCM, protocol.ECIES_ECDSA)
+    site.start()
+    for meter in meters:
+        for _ in range(3):
+            meter.start()
+    site.report(*meters, power_w=2)
+    for meter in meters:
+        causes = alerts_since(site, meter, [])
+        must(causes == ["power-on"] * 3, f"{SUITES[meter.suite]}: three starts made the alerts {causes}")
+        before = site.service.alerts(meter.number)
+        meter.starts = 0
         meter.start()
-        site.report(meter, power_w=4)
-        causes = [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in status_before]
-        must(
-            set(causes) - {"power-on"}, f"{SUITES[meter.suite]}: no alert says that the starts did not go on: {causes}"
-        )
+        site.report(meter, power_w=3)
+        causes = alerts_since(site, meter, before)
+        must("number-reused" in causes, f"{SUITES[meter.suite]}: starts that begin again are no alert: {causes}")
 
 
 # Forgeries.
@@ -626,11 +710,11 @@ def killed_after_an_acknowledgement(site: Site) -> None:
             must(len(set(stored)) == len(stored), f"meter {meter.number} has readings that came twice: {stored}")
 
 
-# Options that let meters with `none` in.
-ALLOW_NONE: tuple[str, ...] = ()
-
+# The slow ones first.
 ATTACKS: tuple[Callable[[Site], None], ...] = (
+    names_are_rewritten,
     forged_and_changed,
+    known_m_with_other_bytes,
     database_deleted,
     database_of_before,
     backup_restored_under_load,
@@ -639,14 +723,15 @@ ATTACKS: tuple[Callable[[Site], None], ...] = (
     setup_changed_since_the_copy,
     order_for_none_is_pending,
     order_for_none_is_withdrawn,
+    order_for_none_is_withdrawn_too_late,
+    first_answer_is_lost,
     upwards_from_none,
     sealed_is_required,
-    names_are_rewritten,
     old_answers_are_replayed,
     answers_are_changed,
     meter_is_ahead,
-    known_m_with_other_bytes,
     memory_written_again,
+    starts_counted_again,
     signature_over_anothers_ciphertext,
     keyless_flood,
     killed_after_an_acknowledgement,

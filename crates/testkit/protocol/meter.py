@@ -117,6 +117,8 @@ class Sent:
 class Meter:
     """`heard` is called with each packet that comes, also while the meter is deaf and takes none."""
 
+    # Reports that the journal holds; then the oldest one goes for each new one.
+    JOURNAL = 17
     # Seconds between attempts of a report.
     RESEND_S = 0.25
 
@@ -125,13 +127,13 @@ class Meter:
         self.side: Side = provision.side()
         self.address: Address = provision.address
         self.suite, self.interval_s = provision.suite, provision.interval_s
-        self.n = self.starts = self.energy_dwh = 0
+        self.n = self.starts = self.lost = self.energy_dwh = 0
         self.last_m, self.last_command, self.last_result = 0, b"", protocol.DONE
         self.journal: list[Sealed] = []
         self.sent: list[Sent] = []
         self.acknowledged: list[int] = []
         self.executed: list[bytes] = []  # the plaintexts of commands that were carried out
-        self.deaf = False
+        self.deaf = self.mute = False
         self._assembly = Assembly()
         self._next_attempt = 0.0
 
@@ -148,9 +150,12 @@ class Meter:
 
     def measure(self, power_w: int) -> int:
         self.energy_dwh += 1
-        return self._report(lambda n: protocol.measurement(n, time_2000(), self.energy_dwh, power_w))
+        return self._report(lambda n: protocol.measurement(n, time_2000(), self.energy_dwh, power_w, self.lost))
 
     def _report(self, plaintext: Callable[[int], bytes]) -> int:
+        if len(self.journal) == self.JOURNAL:
+            self.journal.pop(0)
+            self.lost += 1
         self.n += 1
         message = self.side.seal(REPORT, self.suite, self.n, plaintext(self.n))
         self.journal.append(Sealed(self.n, self.suite, message))
@@ -170,7 +175,8 @@ class Meter:
     def _send(self, kind: int, suite: int, n: int, message: bytes) -> None:
         for packet in self.packets(kind, suite, n, message):
             self.sent.append(Sent(kind, n, packet.to_bytes()))
-            self.radio.send(packet.to_bytes())
+            if not self.mute:
+                self.radio.send(packet.to_bytes())
 
     # What it hears.
 

@@ -301,16 +301,35 @@ fn cuts_at_random_with_every_suite() {
     }
 }
 
+/// A journal that runs over while nothing arrives; the reports that come through then tell what was lost, and nothing else is.
+fn deaf_for_a_while(firmware: &Arc<Firmware>, suite: Suite, seed: u64) -> Count {
+    let mut trial = Trial::new(firmware, &[suite], seed);
+    trial.pair.loss = 1.0;
+    // 17 reports have room.
+    trial.run(24 * SECOND_NS);
+    trial.come_back();
+    trial.invariants.count
+}
+
+#[test]
+fn what_has_no_room_is_told_to_be_lost() {
+    let (firmware, seed) = (firmware(), seed());
+    let count = deaf_for_a_while(&firmware, Suite::Aes128Gcm, seed);
+    println!("seed {seed}: {count:?}");
+    assert!(count.lost > 4 && count.reports > 17, "{count:?}");
+}
+
 /// What a trial of the long run is about.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     AtRandom(&'static [Suite]),
     WithinEveryByte(Suite),
+    Deaf(Suite),
 }
 
 const CUTS: u64 = 20_000;
 const CUTS_OF_A_TRIAL: u64 = 100;
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 12] = [
     Kind::AtRandom(&[Suite::None]),
     Kind::AtRandom(&[Suite::Aes128Gcm]),
     Kind::AtRandom(&[Suite::Aes256Gcm]),
@@ -321,6 +340,8 @@ const KINDS: [Kind; 10] = [
     Kind::WithinEveryByte(Suite::Aes128Gcm),
     Kind::WithinEveryByte(Suite::Ecies),
     Kind::WithinEveryByte(Suite::EciesEcdsa),
+    Kind::Deaf(Suite::None),
+    Kind::Deaf(Suite::Ecies),
 ];
 
 #[test]
@@ -339,6 +360,7 @@ fn twenty_thousand_cuts() {
                     (CUTS_OF_A_TRIAL, at_random(&firmware, suites, CUTS_OF_A_TRIAL, loss, seed))
                 }
                 Kind::WithinEveryByte(suite) => within_every_byte(&firmware, suite, loss, seed),
+                Kind::Deaf(suite) => (0, deaf_for_a_while(&firmware, suite, seed)),
             };
             let all = cuts.fetch_add(more, Ordering::Relaxed) + more;
             println!("seed {seed}, {kind:?}: {more} cuts, {count:?}; {all} in all, {:.0?}", begun.elapsed());

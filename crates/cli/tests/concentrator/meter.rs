@@ -88,7 +88,7 @@ impl Meter {
         let (mut n, mut reassembly) = (0u32, Reassembly::default());
         for report in 1..=reports {
             while self.allowed.load(Ordering::SeqCst) < report {
-                self.listen(None, &mut n, &mut reassembly, &mut rng);
+                self.listen(None, &mut n, &mut reassembly);
             }
             n += 1;
             // Readings are apart by a second, so that their order is that of time, too.
@@ -104,7 +104,7 @@ impl Meter {
                 if !self.silent.load(Ordering::SeqCst) {
                     self.send_all(&cut);
                 }
-                if self.listen(Some(number), &mut n, &mut reassembly, &mut rng) {
+                if self.listen(Some(number), &mut n, &mut reassembly) {
                     break;
                 }
             }
@@ -113,13 +113,7 @@ impl Meter {
     }
 
     /// Hears what comes until nothing more does; whether the acknowledgement was among it.
-    fn listen(
-        &self,
-        waits_for: Option<u32>,
-        n: &mut u32,
-        reassembly: &mut Reassembly,
-        rng: &mut StdRng,
-    ) -> bool {
+    fn listen(&self, waits_for: Option<u32>, n: &mut u32, reassembly: &mut Reassembly) -> bool {
         let mut buffer = [0; 100];
         while let Ok(length) = self.socket.recv(&mut buffer) {
             if self.silent.load(Ordering::SeqCst) {

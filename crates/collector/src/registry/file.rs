@@ -96,6 +96,16 @@ impl Folder {
         write_secret(&path, text.as_bytes())
     }
 
+    /// Copies a file, where there is one, into another folder.
+    pub(super) fn copy(&self, name: &str, into: &Folder) -> Result<(), RegistryError> {
+        let path = self.path_of(name);
+        match fs::read(&path).map(Zeroizing::new) {
+            Ok(bytes) => write_secret(&into.path_of(name), &bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(RegistryError::File { path, error }),
+        }
+    }
+
     pub(super) fn remove(&self, name: &str) -> Result<(), RegistryError> {
         let path = self.path_of(name);
         fs::remove_file(&path).map_err(|error| RegistryError::File { path: path.clone(), error })?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wire::meter::{Address, MeterId, MeterState, Suite};
 
-const NAME: &str = "commands.toml";
+pub(super) const NAME: &str = "commands.toml";
 /// 65,536 meters with eight addresses each.
 const MOST_BYTES: u64 = 64 << 20;
 /// So many numbers are reserved ahead: with numbers that go with the seconds, a write each hour at most.

@@ -16,6 +16,8 @@ use super::schema::{self, Found, MIGRATIONS};
 use super::{StoreError, zone};
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OpenFlags};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -79,6 +81,24 @@ impl Reader {
         let idle = Mutex::new(Idle { connections: vec![connect(path)?], lent: 0 });
         let path = path.to_owned();
         Ok(Reader { pool: Arc::new(Pool { path, zone, zone_name, pulse, idle, freed: Condvar::new() }) })
+    }
+
+    /// Writes a whole copy of the database, as of one moment, into a new file that its owner alone can read, while a service goes on. It
+    /// is durable when this returns.
+    ///
+    /// # Errors
+    /// [`StoreError`]: the file is there already, or cannot be written.
+    pub fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        let file = |error| StoreError::file(path, &error);
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(file)?;
+        let lent = Lent::of(&self.pool)?;
+        // https://sqlite.org/lang_vacuum.html#vacuuminto: in no transaction, and a file that is there has to be empty.
+        lent.connection()
+            .and_then(|connection| connection.execute("VACUUM INTO ?1", [path.to_string_lossy()]))
+            .map_err(|error| StoreError::of(path, &error))?;
+        made.sync_all().map_err(file)?;
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(file)
     }
 
     /// The name of the zone whose hours and days are shown.

@@ -1,5 +1,6 @@
 //! The link with all behind it: reports, commands, keys, routes, restarts.
 
+mod backups;
 mod numbers;
 mod station;
 

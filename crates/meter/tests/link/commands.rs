@@ -105,6 +105,20 @@ fn there_is_one_answer_a_second_to_what_is_not_done() {
     }
 }
 
+/// A reboot that is answered again is not done again, whether it comes before or after the start.
+#[test]
+fn a_meter_reboots_once_for_a_command() {
+    for suite in Suite::ALL {
+        let mut world = World::new(setup(suite, 600), 19);
+        for _ in 0..3 {
+            assert_eq!(tell(&mut world, Command::Reboot, 7).expect("one").outcome, Outcome::Done, "{suite}");
+        }
+        world.run(SECOND_NS);
+        let status = world.meter.status();
+        assert_eq!((status.starts, status.commands, status.repeated), (2, 0, 2), "{suite}");
+    }
+}
+
 /// Also that to one that was done before, cannot be done, or is too late; and where it is from stands in its nonce.
 #[test]
 fn the_answer_to_a_configure_is_always_sealed() {

@@ -27,6 +27,11 @@ const POWER_W: f64 = 700.0;
 /// attempts, the collector for 9.6 s.
 const BACK_WITHIN_NS: u64 = 60 * SECOND_NS;
 
+/// A collector's to a meter that computes in no time.
+fn prompt() -> Policy {
+    Policy { answer_within_ms: [100; 5], ..Policy::default() }
+}
+
 /// What a trial is about: a suite, or all of them by turns.
 #[derive(Clone, Copy)]
 enum Seals {
@@ -68,9 +73,7 @@ impl Trial {
         };
         let mut world = World::new(setup(suite, 1), seed);
         world.set_load(load(POWER_W));
-        // Computing takes no time here.
-        let policy = Policy { set_time: false, answer_within_ms: [100; 5], ..Policy::default() };
-        world.collector.set_policy(policy);
+        world.collector.set_policy(Policy { set_time: false, ..prompt() });
         world.watch(format!("{}, seed {seed}", seals.name()));
         let setup = world.provision.setup();
         let step = f64::from(setup.voltage_uv) * f64::from(setup.current_ua);
@@ -218,6 +221,7 @@ fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
     for from in Suite::ALL {
         for to in Suite::ALL {
             let mut world = World::new(setup(from, 5), 31);
+            world.collector.set_policy(Policy { set_time: false, ..prompt() });
             world.watch(format!("{from} to {to}"));
             world.run(3 * SECOND_NS);
             world.mute = true;
@@ -244,7 +248,7 @@ fn a_withdrawn_command_is_not_done_after_a_power_cut() {
     for suite in [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa] {
         let mut world = World::new(setup(suite, 5), 32);
         // The collector ends it with a command whose number the meter keeps: it sets the time.
-        world.collector.set_policy(Policy::default());
+        world.collector.set_policy(prompt());
         world.run(3 * SECOND_NS);
         world.deaf = true;
         let configure = Command::Configure { interval_s: 5, suite: Suite::None };

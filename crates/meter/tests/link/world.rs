@@ -296,7 +296,9 @@ impl World {
                 self.now_ns = heard.min(deadline).min(look).min(until_ns);
                 if self.now_ns == heard {
                     let (_, packet) = self.to_meter.pop_front().expect("it is there");
-                    self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
+                    if self.meter.radio_address() == Some(packet[0]) {
+                        self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
+                    }
                 } else if self.now_ns == deadline {
                     self.resume(Reply::Done);
                 }

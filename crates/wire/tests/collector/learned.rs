@@ -201,6 +201,29 @@ fn upwards_only_by_what_is_authentic() {
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
 }
 
+/// The first answer is lost, and the meter measures before the second: what it made between them is taken.
+#[test]
+fn what_was_made_before_the_second_answer_is_taken() {
+    for next in Suite::ALL {
+        let rng = &mut StdRng::seed_from_u64(19);
+        let before = if next == Suite::Aes128Gcm { Suite::Ecies } else { Suite::Aes128Gcm };
+        let (mut collector, mut meters) = house(&[before], quiet(), rng);
+        let meter = &mut meters[0];
+        let sealed_before = meter.report(NOW_S, rng);
+        collector.command(1, configure(next)).expect("queued");
+        let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
+        meter.answer(m, Outcome::Done, [0; 11]);
+        let between = meter.report(NOW_S, rng);
+        let answer = meter.answer(m, Outcome::Done, [0; 11]);
+        assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+        for report in [&sealed_before, &between] {
+            let Heard::Report(accepted) = hear(&mut collector, report, NOW_MS) else { panic!("{next}") };
+            collector.stored(1, accepted.report.n).expect("handed out");
+        }
+        deliver(&mut collector, meter, rng, NOW_MS);
+    }
+}
+
 #[test]
 fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
     let rng = &mut StdRng::seed_from_u64(7);

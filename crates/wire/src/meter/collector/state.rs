@@ -196,7 +196,8 @@ impl MeterState {
     pub(super) fn takes(&self, suite: Suite, n: u32) -> bool {
         let known = self.suite();
         if self.settled_n.is_some_and(|settled_n| n < settled_n) {
-            return self.past_suites.contains(&suite) || suite == known && suite.rank() > 0;
+            // The answer that showed it may have been the second one: the meter had the suite before it.
+            return self.past_suites.contains(&suite) || suite == known;
         }
         suite == known || suite.rank() >= known.rank().max(1)
     }
