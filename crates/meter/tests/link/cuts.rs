@@ -215,6 +215,38 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     }
 }
 
+/// A start, an alert, measurements that the journal has to the end and that are acknowledged then, a command: the power fails in
+/// each byte write of that, which is torn in every way.
+#[test]
+fn every_byte_write_can_be_the_last() {
+    const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
+    for (suite, writes) in [(Suite::None, 160), (Suite::Aes128Gcm, 180), (Suite::EciesEcdsa, 400)] {
+        let mut trial = Trial::new(Seals::With(suite), 21);
+        let mut happened = 0;
+        for write in 0..writes {
+            // By turns; with curves there are many writes of the same kind.
+            if suite == Suite::EciesEcdsa && write % 4 != 0 {
+                continue;
+            }
+            trial.world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
+            let torn = TORN[write as usize / 4 % 4];
+            trial.world.meter.eeprom_mut().cut_after(write, torn);
+            trial.world.lost = 1.0;
+            trial.run(2 * SECOND_NS + SECOND_NS / 2);
+            trial.world.lost = 0.0;
+            let command = Command::Configure { interval_s: 1, suite };
+            trial.world.collector.command(METER, command).expect("in range");
+            trial.run(2 * SECOND_NS);
+            happened += u64::from(trial.world.meter.eeprom().is_off());
+            trial.world.cut_power(torn, SECOND_NS / 10, Cause::PowerOn);
+            trial.come_back();
+        }
+        let count = trial.finish();
+        println!("{suite}: {happened} of {writes} byte writes, {count:?}");
+        assert!(happened >= writes / 5, "{suite}: only {happened} cuts came");
+    }
+}
+
 /// The first answer to a configure is lost, and the power fails; what was sealed before the next answer is delivered all the same.
 #[test]
 fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
