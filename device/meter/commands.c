@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "../crypto/compiler.h"
 #include "../crypto/crc32.h"
 #include "../drivers/provision.h"
 
@@ -50,7 +51,8 @@ int ws_command_calibrate(const ws_settings *settings, ws_metering *metering)
                                  (int16_t)ws_message_read_16(settings->phase));
 }
 
-uint16_t ws_command_check(const uint8_t plain[WS_PLAIN])
+/* What tells a command from others with its m. */
+static WS_NOINLINE uint16_t check_of(const uint8_t plain[WS_PLAIN])
 {
     return (uint16_t)~ws_crc32(WS_CRC32_BEGIN, plain, WS_PLAIN);
 }
@@ -63,7 +65,7 @@ uint8_t ws_command_order(const ws_settings *settings, const uint8_t plain[WS_PLA
     if (m > last) {
         return WS_COMMAND_NEW;
     }
-    return m == last && ws_command_check(plain) == ws_message_read_16(settings->command_check) ? WS_COMMAND_REPEATED
+    return m == last && check_of(plain) == ws_message_read_16(settings->command_check) ? WS_COMMAND_REPEATED
                                                                                              : WS_COMMAND_STALE;
 }
 
@@ -106,6 +108,6 @@ uint8_t ws_command_carry_out(const uint8_t plain[WS_PLAIN], ws_settings *setting
     }
     ws_message_copy(settings->m, plain, 4);
     settings->result = result;
-    ws_message_write_16(settings->command_check, ws_command_check(plain));
+    ws_message_write_16(settings->command_check, check_of(plain));
     return result;
 }

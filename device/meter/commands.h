@@ -34,10 +34,8 @@ uint8_t ws_command_possible(const ws_settings *settings);
 /* Sets the calibration of the settings. Returns as ws_metering_calibrate. */
 int ws_command_calibrate(const ws_settings *settings, ws_metering *metering);
 
-/* What tells a command from others with its m, which are not carried out: the low 16 bits of CRC-32 (crypto/crc32.h) over it. */
-uint16_t ws_command_check(const uint8_t plain[WS_PLAIN]);
-
-/* How a command stands to the last one that the settings took: later; the same; with a lower m, or with its m and not the same.
+/* How a command stands to the last one that the settings took: above it; the same; below it, or with its m and another one, by the
+ * check.
  *
  * in: plain: of a command, any bytes. */
 #define WS_COMMAND_NEW 0

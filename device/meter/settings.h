@@ -28,7 +28,7 @@ typedef struct {
     uint8_t voltage[4];
     uint8_t current[4];
     uint8_t phase[2];
-    /* ws_command_check of the last command. */
+    /* The low 16 bits of CRC-32 (crypto/crc32.h) over the last command. */
     uint8_t command_check[2];
     /* The implementation's. */
     uint8_t check[4];

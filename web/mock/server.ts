@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Alert, Answer, Command, CommandState, LiveEvent, Meter, Order, Role, Session, Status } from '../src/api';
+import type { Alert, Answer, Command, CommandState, LiveEvent, Meter, Order, Role, Session, Status, Token } from '../src/api';
 import * as made from './data';
 
 /** What the collector sends with every page. */
@@ -24,10 +24,12 @@ export interface MockOptions {
   dist: string;
   /** Unix seconds when it starts; the clock goes on from there. */
   start_s?: number;
-  /** Who has to sign in with which token; nobody has to without any. */
+  /** Who has to sign in with which token. Without any and without a link every browser is signed in already. */
   tokens?: Record<string, Session>;
-  /** Who everybody is without tokens. */
+  /** As what every browser is. */
   role?: Role;
+  /** What is secret of the one-time link: nobody has a token. */
+  link?: string;
   meters?: readonly made.MockMeter[];
   /** Without alerts, commands and readings of the past. */
   bare?: boolean;
@@ -68,18 +70,20 @@ export class Mock {
   private readonly labels = new Map<number, string>();
   private readonly settings = new Map<number, { suite: Meter['suite']; interval_s: number }>();
   private readonly heard = new Map<number, NonNullable<Meter['last']>>();
-  private tokens;
+  private tokens: Token[];
   private actions;
   private commands: Command[];
   private n = 1000;
-  /** Since there is a token, everybody needs one. */
-  private closed = false;
+  /** Until it was used. */
+  private link: string | null;
   private ticker: ReturnType<typeof setInterval> | null = null;
   alerts: Alert[];
 
   constructor(options: MockOptions) {
     this.options = options;
-    this.secrets = options.tokens === undefined ? null : new Map(Object.entries(options.tokens));
+    this.link = options.link ?? null;
+    this.secrets =
+      options.tokens === undefined && options.link === undefined ? null : new Map(Object.entries(options.tokens ?? {}));
     this.start_s = options.start_s ?? Math.floor(Date.now() / 1000);
     const now = this.start_s;
     this.alerts = options.bare === true ? [] : made.firstAlerts(now);
@@ -273,13 +277,16 @@ export class Mock {
   }
 
   private who(request: IncomingMessage): Session | null {
-    if (this.secrets === null && !this.closed) return { name: 'local', role: this.options.role ?? 'administrator' };
+    if (this.secrets === null) return { name: 'Anna', role: this.options.role ?? 'administrator' };
     const cookie = /wattseal=([^;]+)/.exec(request.headers.cookie ?? '')?.[1];
     return cookie === undefined ? null : (this.sessions.get(cookie) ?? null);
   }
 
   private need(who: Session | null, administrator: boolean): Session {
-    if (who === null) throw new Refused(401, 'token-missing', 'This needs a token.', 'POST /session with one.');
+    if (who === null) {
+      if (this.link !== null) throw new Refused(401, 'no-administrator', 'No administrator has a token yet.', 'Open the link.');
+      throw new Refused(401, 'token-missing', 'This needs a token.', 'POST /session with one.');
+    }
     if (administrator && who.role !== 'administrator') throw new Refused(403, 'not-allowed', 'This is for administrators.');
     return who;
   }
@@ -299,12 +306,20 @@ export class Mock {
     if (key === 'GET health') return { status: 'ok', version: '0.1.0' };
     if (key === 'POST session') {
       const secret = String(body?.['token']);
-      const found = this.secrets?.get(secret) ?? (this.closed && secret === SECRET ? { name: 'first', role: 'administrator' as const } : undefined);
-      if (found === undefined) throw new Refused(401, 'token-unknown', 'This token is not known.');
-      const cookie = `s${this.sessions.size + 1}`;
-      this.sessions.set(cookie, found);
-      response.setHeader('Set-Cookie', `wattseal=${cookie}; HttpOnly; SameSite=Strict; Path=/`);
+      const found = this.secrets?.get(secret);
+      if (found === undefined) throw new Refused(401, 'token-wrong', 'This token is not known.');
+      this.signIn(found, response);
       return found;
+    }
+    if (key === 'POST tokens/:' && id === 'first') {
+      if (this.link === null || body?.['secret'] !== this.link) {
+        throw new Refused(401, 'link-over', 'This link was used already, or is of an earlier start of the collector.', 'Sign in with a token.');
+      }
+      this.link = null;
+      const made = this.newToken('administrator', 'administrator');
+      this.signIn({ name: made.name, role: made.role }, response);
+      response.statusCode = 201;
+      return { ...made, token: SECRET };
     }
     const session = this.need(who, false);
     const administrator = (): void => void this.need(who, true);
@@ -382,21 +397,8 @@ export class Mock {
         return this.tokens;
       case 'POST tokens': {
         administrator();
-        const token = {
-          id: this.tokens.length + 1,
-          name: String(body?.['name']),
-          role: body?.['role'] as Role,
-          created_s: Math.floor(this.now_s()),
-          last_used_s: null,
-          revoked_s: null,
-        };
-        if (this.tokens.length === 0) {
-          if (token.role !== 'administrator') throw new Refused(409, 'administrator-first', 'Nobody could change anything any more.');
-          this.closed = true;
-        }
-        this.tokens = [...this.tokens, token];
         response.statusCode = 201;
-        return { ...token, token: SECRET };
+        return { ...this.newToken(String(body?.['name']), body?.['role'] as Role), token: SECRET };
       }
       case 'DELETE tokens/:':
         administrator();
@@ -410,6 +412,19 @@ export class Mock {
       default:
         throw new Refused(404, 'path-unknown', `There is no ${method} ${path}.`);
     }
+  }
+
+  private signIn(who: Session, response: ServerResponse): void {
+    const cookie = `s${this.sessions.size + 1}`;
+    this.sessions.set(cookie, who);
+    response.setHeader('Set-Cookie', `wattseal=${cookie}; HttpOnly; SameSite=Strict; Path=/`);
+  }
+
+  private newToken(name: string, role: Role): Token {
+    const token = { id: this.tokens.length + 1, name, role, created_s: Math.floor(this.now_s()), last_used_s: null, revoked_s: null };
+    this.tokens = [...this.tokens, token];
+    this.secrets?.set(SECRET, { name, role });
+    return token;
   }
 
   private range(args: URLSearchParams): [number, number] {

@@ -216,13 +216,15 @@ export interface ApiOptions {
   /** Where the API is: `/api/v1` of this origin. */
   base?: string;
   fetch?: typeof fetch;
-  /** Called when the collector says that nobody is signed in. */
-  onSignedOut?: () => void;
+  /** Called when the collector says that nobody is signed in, and why. */
+  onSignedOut?: (error: ApiError) => void;
   /** Called with the collector's clock (Unix milliseconds) when an answer tells it. */
   onClock?: (collector_ms: number) => void;
   sleep?: (ms: number) => Promise<void>;
 }
 
+/** What signs in. */
+const SIGN_IN: readonly string[] = ['/session', '/tokens/first'];
 const ANSWER_WITHIN_MS = 20_000;
 const MOST_WAIT_S = 10;
 const ROWS_A_PAGE = 10_000;
@@ -301,6 +303,8 @@ export class Api {
   costs = () => this.ask<Cost[]>('GET', '/costs');
 
   tokens = () => this.ask<Token[]>('GET', '/tokens');
+  /** For who has the one-time link: makes the first administrator's token, and signs in with it. */
+  firstToken = (secret: string) => this.ask<NewToken>('POST', '/tokens/first', { secret });
   newToken = (name: string, role: Role) => this.ask<NewToken>('POST', '/tokens', { name, role });
   revokeToken = (id: number) => this.ask<Token>('DELETE', `/tokens/${id}`);
   actions = (query: { limit?: number; before?: number } = {}) =>
@@ -365,8 +369,8 @@ export class Api {
     if (!Number.isNaN(date)) this.options.onClock?.(date);
     if (response.ok) return response;
     const error = await errorOf(response);
-    // A wrong token at the sign-in is the form's to tell.
-    if (response.status === 401 && !(method === 'POST' && path === '/session')) this.options.onSignedOut?.();
+    // A wrong token or link at the sign-in is the form's to tell.
+    if (response.status === 401 && !(method === 'POST' && SIGN_IN.includes(path))) this.options.onSignedOut?.(error);
     throw error;
   }
 }

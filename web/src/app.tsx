@@ -10,9 +10,10 @@ import { AlertsPage } from './pages/alerts';
 import { ConsumptionPage } from './pages/consumption';
 import { MeterPage } from './pages/meter';
 import { Overview } from './pages/overview';
-import { SignIn } from './pages/signin';
-import { type Route, useRoute } from './router';
-import { LOCAL, MOST_ALERTS, type State, store, useEvents, useStore } from './store';
+import { FirstSignIn, SignIn } from './pages/signin';
+import { Secret } from './parts/secret';
+import { type Route, linkSecret, useRoute } from './router';
+import { MOST_ALERTS, type State, store, useEvents, useStore } from './store';
 import { type Choice, choose, useTheme } from './theme';
 import { causeName, meterName } from './words';
 
@@ -51,9 +52,15 @@ export function App(): JSX.Element {
     const hurry = (): void => {
       if (document.visibilityState === 'visible') store.hurry();
     };
+    // A link that is pasted into the address of a page that is open loads nothing anew.
+    const opened = (): void => {
+      if (linkSecret(location.hash) !== null) void store.start();
+    };
+    window.addEventListener('hashchange', opened);
     window.addEventListener('online', hurry);
     document.addEventListener('visibilitychange', hurry);
     return () => {
+      window.removeEventListener('hashchange', opened);
       window.removeEventListener('online', hurry);
       document.removeEventListener('visibilitychange', hurry);
     };
@@ -74,7 +81,7 @@ export function App(): JSX.Element {
         </main>
       ) : state.session === null ? (
         <main class="alone">
-          <SignIn />
+          {state.noAdministrator ? <FirstSignIn failed={state.linkError} /> : <SignIn failed={state.linkError} />}
         </main>
       ) : (
         <Dashboard state={state} />
@@ -177,6 +184,11 @@ function Dashboard({ state }: { state: State }): JSX.Element {
         </div>
       )}
       <main id="main">
+        {state.firstToken !== null && (
+          <Secret token={state.firstToken} onClose={() => store.firstTokenSeen()}>
+            You are signed in with it in this browser, and sign in with it in others. The link is used up.
+          </Secret>
+        )}
         {route.page === 'meter' && (
           <p class="way">
             <a href="#/">‹ All meters</a>
@@ -191,15 +203,13 @@ function Dashboard({ state }: { state: State }): JSX.Element {
         <span>
           {state.session?.name} ({state.session?.role})
         </span>
-        {state.session?.name !== LOCAL && (
-          <button
-            type="button"
-            class="link"
-            onClick={() => void store.signOut().catch(() => store.say('Signing out failed; try again.'))}
-          >
-            Sign out
-          </button>
-        )}
+        <button
+          type="button"
+          class="link"
+          onClick={() => void store.signOut().catch(() => store.say('Signing out failed; try again.'))}
+        >
+          Sign out
+        </button>
         {state.version !== '' && <span>WattSeal {state.version}</span>}
         <a href={`${store.api.base}/openapi.json`}>API</a>
       </footer>

@@ -19,6 +19,20 @@ export function routeOf(hash: string): Route {
   return { page: 'unknown' };
 }
 
+const LINK = /#\/first\/(.*)$/;
+
+/** What is secret of a one-time link; null where it is none. */
+export function linkSecret(link: string): string | null {
+  return LINK.exec(link.trim())?.[1] ?? null;
+}
+
+/** The same of the link by which this page was opened. It goes from the address and its history, where others may see it. */
+export function takeLinkSecret(): string | null {
+  const secret = linkSecret(location.hash);
+  if (secret !== null) history.replaceState(null, '', '#/');
+  return secret;
+}
+
 export function meterLink(meter: number): string {
   return `#/meters/${meter}`;
 }

@@ -1,8 +1,18 @@
 // The one place that holds what all pages share: session, meters, the connection, and the clock of the collector.
 
 import { useEffect, useState } from 'preact/hooks';
-import { Api, ApiError, type Alert, type CommandEvent, type LiveEvent, type Meter, type Session } from './api';
+import {
+  Api,
+  ApiError,
+  type Alert,
+  type CommandEvent,
+  type LiveEvent,
+  type Meter,
+  type NewToken,
+  type Session,
+} from './api';
 import { type Connection, Live } from './live';
+import { takeLinkSecret } from './router';
 import { type Series, merged, withPoint, withReading } from './state';
 
 /** How much of a meter's power is kept for the small plots. */
@@ -17,6 +27,12 @@ export interface State {
   /** undefined: not asked yet; null: nobody is signed in. */
   session: Session | null | undefined;
   sessionError: ApiError | null;
+  /** Whether no administrator has a token yet: then a one-time link is there. */
+  noAdministrator: boolean;
+  /** Why the link by which the page was opened did not sign in. */
+  linkError: ApiError | null;
+  /** The token that the link made, until it was looked at. */
+  firstToken: NewToken | null;
   connection: Connection;
   meters: ReadonlyMap<number, Meter>;
   metersLoaded: Loaded;
@@ -35,6 +51,9 @@ export class Store {
   state: State = {
     session: undefined,
     sessionError: null,
+    noAdministrator: false,
+    linkError: null,
+    firstToken: null,
     connection: 'connecting',
     meters: new Map(),
     metersLoaded: 'loading',
@@ -55,7 +74,7 @@ export class Store {
   constructor(base?: string) {
     this.api = new Api({
       ...(base === undefined ? {} : { base }),
-      onSignedOut: () => this.signedOut(),
+      onSignedOut: ({ code }) => this.signedOut(code === 'no-administrator'),
       onClock: (collector_ms) => this.setClock(collector_ms),
     });
     this.live = new Live({
@@ -103,18 +122,31 @@ export class Store {
   }
 
   async start(): Promise<void> {
+    const secret = takeLinkSecret();
     try {
       const session = await this.api.session();
       this.signedIn(session);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return;
-      this.change({ sessionError: error instanceof ApiError ? error : new ApiError(0, 'unknown', String(error), '') });
+      const failed = asApiError(error);
+      if (failed.status !== 401) this.change({ sessionError: failed });
+      else if (secret !== null) await this.useLink(secret).catch((error) => this.change({ linkError: asApiError(error) }));
     }
+  }
+
+  /** Signs in with the secret of a one-time link, which makes the first token. */
+  async useLink(secret: string): Promise<void> {
+    const firstToken = await this.api.firstToken(secret);
+    this.signedIn({ name: firstToken.name, role: firstToken.role });
+    this.change({ firstToken });
+  }
+
+  firstTokenSeen(): void {
+    this.change({ firstToken: null });
   }
 
   signedIn(session: Session): void {
     this.asked.clear();
-    this.change({ session, sessionError: null, metersLoaded: 'loading', meters: new Map(), sparks: new Map() });
+    this.change({ session, sessionError: null, linkError: null, metersLoaded: 'loading', meters: new Map(), sparks: new Map() });
     void this.loadMeters();
     void this.loadAlerts();
     void this.api.health().then(
@@ -128,23 +160,16 @@ export class Store {
     }, LOADED_EVERY_MS);
   }
 
-  /** Goes on as that token: with the first one, nobody is administrator without any more. */
-  async adopt(token: string): Promise<void> {
-    this.change({ session: await this.api.signIn(token) });
-  }
-
   async signOut(): Promise<void> {
     await this.api.signOut();
-    this.signedOut();
-    // On loopback without tokens nobody has to sign in.
-    await this.start();
+    this.signedOut(false);
   }
 
-  private signedOut(): void {
+  private signedOut(noAdministrator: boolean): void {
     this.live.stop();
     if (this.again !== null) clearInterval(this.again);
     this.again = null;
-    this.change({ session: null, sessionError: null, meters: new Map(), sparks: new Map(), openAlerts: null, metersLoaded: 'loading' });
+    this.change({ session: null, sessionError: null, noAdministrator, firstToken: null, meters: new Map(), sparks: new Map(), openAlerts: null, metersLoaded: 'loading' });
   }
 
   hurry(): void {
@@ -252,8 +277,9 @@ export class Store {
   }
 }
 
-/** Who everybody on the collector's machine is while there are no tokens. */
-export const LOCAL = 'local';
+function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, 'unknown', String(error), '');
+}
 
 export const store = new Store();
 

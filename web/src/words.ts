@@ -32,6 +32,7 @@ const CAUSES: Record<string, string> = {
   'lost-readings': 'Readings lost',
   clock: 'Collector’s clock was set',
   store: 'Readings cannot be stored',
+  damaged: 'Stored readings changed',
   refused: 'Packets refused',
 };
 
@@ -45,7 +46,7 @@ export function sentence(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const SEVERE = new Set(['noise-source', 'journal', 'lost-readings', 'store', 'refused', 'watchdog', 'silent']);
+const SEVERE = new Set(['noise-source', 'journal', 'lost-readings', 'store', 'damaged', 'refused', 'watchdog', 'silent']);
 
 /** Those that mean something is broken, lost or attacked; others are for the record. */
 export function isSevere(cause: string): boolean {

@@ -9,7 +9,7 @@ use collector::gateway::serial::SerialLine;
 use collector::publish::Broker;
 use collector::service::Config;
 use jiff::tz::TimeZone;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -122,6 +122,13 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, Failure> {
         // Nobody may be reading.
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "dashboard {}", started.url);
+        if let Some(link) = &started.one_time_link {
+            // What is no terminal may be a log that others read: they are told where the link stands.
+            let _ = match out.is_terminal() {
+                true => writeln!(out, "first sign-in {}", link.url()),
+                false => writeln!(out, "first sign-in: open the link in {}", link.file().display()),
+            };
+        }
         for address in &started.udp {
             let _ = writeln!(out, "udp {address}");
         }
@@ -134,7 +141,7 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, Failure> {
 fn log(how: Log, level: tracing::Level) {
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
     match how {
-        Log::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
+        Log::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
         Log::Json => log.json().flatten_event(true).init(),
     }
 }

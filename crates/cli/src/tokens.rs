@@ -26,8 +26,8 @@ enum What {
     /// All tokens, also those that are revoked
     #[command(after_help = "Example: wattseal tokens list --format json")]
     List,
-    /// Make a token, and show its secret once. A running service does that by its API: POST /api/v1/tokens
-    #[command(after_help = "Example: wattseal tokens add dashboard --role viewer")]
+    /// Make a token, and show its secret once; the first one is an administrator's. A running service does that by its API: POST /api/v1/tokens
+    #[command(after_help = "Example: wattseal tokens add anna --role administrator")]
     Add {
         /// What it is called
         name: String,

@@ -1,7 +1,8 @@
 //! The collector's commands as others rely on them: exit codes, streams, errors that say what to do next, the unit of systemd.
 
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -120,6 +121,106 @@ fn a_collector_runs_until_it_is_told_to_stop() {
     assert!(wattseal(at, &["tokens", "revoke", &id]).status.success());
     assert!(error(&wattseal(at, &["tokens", "revoke", &id]), 2).contains("tokens list"));
     assert!(rows(at, &["tokens", "list"])[0]["revoked_s"].is_number());
+}
+
+/// What the collector answers to who uses the link that stands in its file.
+fn use_link(folder: &Path, url: &str) -> String {
+    let link = std::fs::read_to_string(folder.join("wattseal.db.one-time-link")).expect("a link");
+    let secret =
+        link.trim().strip_prefix(url).expect("of this dashboard").strip_prefix("#/first/").expect("one");
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let body = format!(r#"{{"secret":"{secret}"}}"#);
+    let mut stream = TcpStream::connect(address).expect("connected");
+    write!(
+        stream,
+        "POST /api/v1/tokens/first HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+#[test]
+fn the_first_token_is_made_by_a_link_that_its_owner_alone_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let file = at.join("wattseal.db.one-time-link");
+    let mut links = Vec::new();
+    // Each start has another, while nobody has a token; what was started says where it is, and never what it is.
+    for _ in 0..2 {
+        let log = collect(at, &["--udp", "127.0.0.1:0", "--log-level", "trace"], "-TERM", |_| {
+            let link = std::fs::read_to_string(&file).expect("a link");
+            assert_eq!(std::fs::metadata(&file).expect("there").permissions().mode() & 0o777, 0o600);
+            links.push(link.trim().rsplit_once('/').expect("a link").1.to_owned());
+        });
+        assert!(!file.exists(), "a link without a service");
+        assert!(!log.contains("wsl_"), "a secret in the log");
+    }
+    assert!(links[0].starts_with("wsl_") && links[0] != links[1], "{links:?}");
+
+    // On the command line the first one is an administrator's, too.
+    let text = error(&wattseal(at, &["tokens", "add", "hall"]), 2);
+    assert!(text.contains("--role administrator"), "{text}");
+    collect(at, &["--udp", "127.0.0.1:0"], "-TERM", |url| {
+        let answer = use_link(at, url);
+        assert!(answer.starts_with("HTTP/1.1 201") && answer.contains("\"token\":\"wst_"), "{answer}");
+        assert!(!file.exists(), "a link that was used");
+    });
+    collect(at, &["--udp", "127.0.0.1:0"], "-TERM", |_| assert!(!file.exists(), "there is a token"));
+    assert!(wattseal(at, &["tokens", "add", "hall"]).status.success());
+
+    // One that is revoked, with the last administrator's token lost: the owner of the files comes in again.
+    let id = rows(at, &["tokens", "list"])[0]["id"].to_string();
+    assert!(wattseal(at, &["tokens", "revoke", &id]).status.success());
+    collect(at, &["--udp", "127.0.0.1:0"], "-TERM", |url| {
+        assert!(use_link(at, url).starts_with("HTTP/1.1 201"));
+    });
+}
+
+#[test]
+fn what_is_started_without_a_terminal_does_not_say_the_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .current_dir(folder.path())
+        .args(["collect", "--listen", "127.0.0.1:0", "--udp", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary under test runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let said: Vec<String> = (0..3).map(|_| lines.next().expect("a line").expect("text")).collect();
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill").success());
+    assert!(child.wait().expect("it ran").success());
+    assert!(said[0].starts_with("dashboard http://127.0.0.1:"), "{said:?}");
+    assert!(said[1].ends_with("wattseal.db.one-time-link") && !said[1].contains("wsl_"), "{said:?}");
+    assert!(said[2].starts_with("udp 127.0.0.1:"), "{said:?}");
+}
+
+/// With a terminal of script(1), of Debian's bsdutils.
+#[test]
+fn on_a_terminal_the_link_is_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let collect = concat!(
+        env!("CARGO_BIN_EXE_wattseal"),
+        " collect --listen 127.0.0.1:0 --udp 127.0.0.1:0 --log-level error"
+    );
+    let mut child = Command::new("script")
+        .current_dir(folder.path())
+        .args(["--quiet", "--return", "--command", collect, "/dev/null"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let said: Vec<String> = (0..2).map(|_| lines.next().expect("a line").expect("text")).collect();
+    let link = std::fs::read_to_string(folder.path().join("wattseal.db.one-time-link")).expect("a link");
+    // The terminal goes, and what runs on it.
+    child.kill().expect("it runs");
+    child.wait().expect("it ran");
+    assert_eq!(said[1].trim(), format!("first sign-in {}", link.trim()));
 }
 
 #[test]

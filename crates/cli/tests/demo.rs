@@ -49,6 +49,16 @@ fn each_suite_s_meter_is_read_and_its_cost_told() {
     assert!(is_empty(&folder), "something was left");
 }
 
+/// The answer to a request, with its head.
+fn ask(address: &str, what: &str, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+    write!(stream, "{what} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{head}\r\n{body}")
+        .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
 #[test]
 fn ctrl_c_ends_it_and_leaves_nothing() {
     let folder = folder("demo-stop");
@@ -56,12 +66,15 @@ fn ctrl_c_ends_it_and_leaves_nothing() {
     let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
     let mut line = String::new();
     said.read_line(&mut line).expect("a line");
-    let address = line.trim().rsplit("http://").next().unwrap_or_default().trim_end_matches('/').to_owned();
-    let mut page = TcpStream::connect(&address).unwrap_or_else(|error| panic!("{line}: {error}"));
-    write!(page, "GET /api/v1/meters HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
-        .expect("sent");
-    let mut answer = String::new();
-    page.read_to_string(&mut answer).expect("an answer");
+    let link = line.trim().rsplit("http://").next().unwrap_or_default();
+    let (address, secret) = link.split_once("/#/first/").unwrap_or_else(|| panic!("no link: {line}"));
+    // As the dashboard does it for who opens the link.
+    let body = format!(r#"{{"secret":"{secret}"}}"#);
+    let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    let answer = ask(address, "POST /api/v1/tokens/first", &head, &body);
+    let cookie = answer.split("set-cookie: ").nth(1).unwrap_or_else(|| panic!("{answer}"));
+    let cookie = cookie.split(';').next().unwrap_or_default();
+    let answer = ask(address, "GET /api/v1/meters", &format!("Cookie: {cookie}\r\n"), "");
     for label in ["Refrigerator", "Kettle", "Oven", "Washing machine", "Whole flat"] {
         assert!(answer.contains(label), "{answer}");
     }

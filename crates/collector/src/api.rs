@@ -22,6 +22,8 @@ mod meters;
 mod metrics;
 mod openapi;
 mod origin;
+mod places;
+mod prompt;
 mod readings;
 mod routes;
 mod secret;

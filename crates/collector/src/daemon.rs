@@ -3,9 +3,11 @@
 use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
 use crate::forward::{ForwardCounts, Forwarder, MOST_PACKETS};
 use crate::gateway::serial::{SerialGateway, SerialLine};
+use crate::one_time_link::{OneTimeLink, OneTimeLinkError};
 use crate::publish::{Broker, Publisher, ReadMeters};
 use crate::service::{Config, Running, ServiceError};
 use crate::store::{Reader, StoreError};
+use crate::tokens::has_administrator;
 use sd_notify::NotifyState;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -41,6 +43,9 @@ pub enum DaemonError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The link to the first token.
+    #[error(transparent)]
+    OneTimeLink(#[from] OneTimeLinkError),
     /// The API, while it ran.
     #[error("the API cannot be served any more: {0}; start the service again")]
     Served(std::io::Error),
@@ -62,10 +67,12 @@ impl DaemonError {
 }
 
 /// What is there once it runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Started {
     /// The dashboard's address, for a browser.
     pub url: String,
+    /// What makes the first administrator's token, where there is none yet.
+    pub one_time_link: Option<Arc<OneTimeLink>>,
     /// Where the UDP gateways listen.
     pub udp: Vec<SocketAddr>,
 }
@@ -97,7 +104,7 @@ impl Daemon {
         stop: impl Future<Output = ()>,
     ) -> Result<(), DaemonError> {
         // Before anything is made or changed: this is what most first starts fail for.
-        let bound = self.listen.bind(self.has_token()?)?;
+        let bound = self.listen.bind(self.has_administrator()?)?;
         let strangers = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
         let strangers = strangers.map(|(give, take)| {
             self.service.strangers = Some(give);
@@ -106,6 +113,7 @@ impl Daemon {
         if self.serial.is_empty() && self.service.udp.is_empty() {
             tracing::warn!("no gateway: nothing can be heard; give --serial DEVICE or --udp ADDRESS");
         }
+        let db = self.service.db.clone();
         let client = format!("wattseal-{}", self.service.keys_name());
         let running = Running::start(self.service).await?;
         let link = running.link().clone();
@@ -130,9 +138,11 @@ impl Daemon {
         let publisher = self.mqtt.map(|broker| {
             Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
         });
-        let started = Started { url: bound.url(), udp: running.udp() };
+        let tokens = ask(running.reader(), Reader::tokens).await?;
+        let one_time_link = OneTimeLink::where_needed(&db, &bound.url(), &tokens)?.map(Arc::new);
+        let started = Started { url: bound.url(), one_time_link, udp: running.udp() };
         let forward = forwarder.as_ref().map(|forwarder| forwarder.counts().clone());
-        let result = until_stopped(&running, forward, bound, || ready(&started), stop).await;
+        let result = until_stopped(&running, forward, bound, &started, ready, stop).await;
 
         let _ = sd_notify::notify(false, &[NotifyState::Stopping]);
         drop((serial, forwarder));
@@ -143,13 +153,13 @@ impl Daemon {
         result
     }
 
-    fn has_token(&self) -> Result<bool, StoreError> {
+    fn has_administrator(&self) -> Result<bool, StoreError> {
         if !self.service.db.exists() {
             return Ok(false);
         }
         // A database that is not as it should be is looked at by who opens it to write.
         match Reader::open(&self.service.db) {
-            Ok(reader) => Ok(reader.tokens()?.iter().any(|token| token.revoked_ms.is_none())),
+            Ok(reader) => Ok(has_administrator(&reader.tokens()?)),
             Err(StoreError::Older { .. }) => Ok(true),
             Err(error) => Err(error),
         }
@@ -161,7 +171,8 @@ async fn until_stopped(
     running: &Running,
     forward: Option<Arc<ForwardCounts>>,
     bound: Bound,
-    ready: impl FnOnce(),
+    started: &Started,
+    ready: impl FnOnce(&Started),
     stop: impl Future<Output = ()>,
 ) -> Result<(), DaemonError> {
     let parts = api::Parts {
@@ -170,6 +181,7 @@ async fn until_stopped(
         link: running.link().clone(),
         forward,
         costs: Costs::default(),
+        one_time_link: started.one_time_link.clone(),
         rates: Rates::default(),
     };
     let (shut, mut shutting) = watch::channel(false);
@@ -180,7 +192,7 @@ async fn until_stopped(
     tokio::pin!(serving);
     // systemd may not be there.
     let _ = sd_notify::notify(false, &[NotifyState::Ready]);
-    ready();
+    ready(started);
     let ended = tokio::select! {
         () = stop => None,
         () = running.ended() => None,

@@ -2,9 +2,15 @@
 //! goes back to them. docs/collector.md, "Gateways".
 //!
 //! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
-//! collector has acknowledged it, with its key. Messages are stored all the same, so that they are there as soon as that one is.
+//! collector has acknowledged it, with its key. What is known here is where acknowledged reports came from. Those meters' messages are
+//! stored, so that they are there as soon as the far collector is; all others' are strangers', with little room and a low rate.
 
+mod acknowledged;
+mod begun;
+mod bucket;
 pub mod exchange;
+mod queue;
+mod source;
 mod waiting;
 
 use crate::gateway::udp::{MOST_DATAGRAM_BYTES, datagram};
@@ -12,6 +18,8 @@ use crate::gateway::{Gateways, HeardPacket};
 use crate::store::{NewOutbox, OutboxRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
 use exchange::{Exchange, Taken, Whole};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -26,9 +34,8 @@ use wire::meter::{Kind, packets};
 pub const MOST_PACKETS: usize = 4096;
 /// Packets that are looked at before what they made is stored.
 const MOST_AT_ONCE: usize = 1024;
-/// Messages that are sent again in one turn, and the time between turns: what waits must not flood the line.
-const MOST_IN_A_TURN: usize = 64;
-const TURN: Duration = Duration::from_millis(10);
+/// After nothing could be received.
+const RECEIVED_AGAIN_AFTER: Duration = Duration::from_millis(10);
 /// After a name could not be looked up.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// After the store did not take something.
@@ -53,12 +60,14 @@ pub struct ForwardCounts {
     /// Packets of commands that came back.
     pub command_packets: AtomicU64,
     /// Packets of meters that are not known here, and datagrams of the other collector, that are none, or not of a kind that goes that
-    /// way.
+    /// way; answers from where nothing of their meter was acknowledged, or more than a meter gives.
     pub refused: AtomicU64,
     /// Reports that went unacknowledged to make room, or because they waited for too long.
     pub given_up: AtomicU64,
     /// Reports that wait for their acknowledgement.
     pub waiting: AtomicUsize,
+    /// Those of them that came from where nothing of their meter was acknowledged yet.
+    pub strangers: AtomicUsize,
     /// Whether the other collector answered what was sent last: not before its first word, not while the system says that nobody listens
     /// there, and not while reports wait and it was silent for [`MOST_SILENCE`].
     pub answers_us: AtomicBool,
@@ -82,10 +91,11 @@ impl Forwarder {
         outbox: Vec<OutboxRecord>,
     ) -> Forwarder {
         let counts = Arc::new(ForwardCounts::default());
-        let mut exchange = Exchange::default();
+        let mut exchange = Exchange::new(StdRng::from_os_rng());
         let now = Instant::now();
+        let mut removed = Vec::new();
         for record in outbox {
-            exchange.insert(record, None, now);
+            removed.extend(exchange.insert(record, None, now));
         }
         counts.waiting.store(exchange.waiting(), Ordering::Relaxed);
         let counted = counts.clone();
@@ -99,7 +109,7 @@ impl Forwarder {
                 gateways,
                 writer,
                 exchange,
-                removed: Vec::new(),
+                removed,
                 counts: counted,
                 in_trouble: None,
             };
@@ -165,9 +175,8 @@ impl Work {
     async fn run(mut self, mut strangers: mpsc::Receiver<HeardPacket>) {
         // One byte more than a datagram has, so that a longer one is seen as that.
         let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
-        let mut not_before = Instant::now();
         loop {
-            let due = self.exchange.next_at().map(|next| next.max(not_before));
+            let next_at = self.exchange.next_at();
             tokio::select! {
                 packet = strangers.recv() => {
                     let Some(packet) = packet else { return };
@@ -176,32 +185,40 @@ impl Work {
                         let Ok(packet) = strangers.try_recv() else { break };
                         whole.extend(self.take(&packet));
                     }
-                    self.keep(whole).await;
+                    if !whole.is_empty() {
+                        self.keep(whole).await;
+                    }
                 }
                 received = self.socket.recv(&mut buffer) => match received {
-                    Ok(length) => self.answered(&buffer[..length]),
+                    Ok(length) => {
+                        self.answered(&buffer[..length]);
+                        for _ in 1..MOST_AT_ONCE {
+                            let Ok(length) = self.socket.try_recv(&mut buffer) else { break };
+                            self.answered(&buffer[..length]);
+                        }
+                    }
                     // Nobody listens there at the moment.
                     Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
                         self.counts.answers_us.store(false, Ordering::Relaxed);
                     }
                     Err(error) => {
                         tracing::warn!(%error, "nothing can be received from the other collector");
-                        sleep(TURN).await;
+                        sleep(RECEIVED_AGAIN_AFTER).await;
                     }
                 },
-                () = sleep_until(due.unwrap_or(not_before)), if due.is_some() => {
-                    not_before = Instant::now() + TURN;
+                () = sleep_until(next_at.unwrap_or_else(Instant::now)), if next_at.is_some() => {
                     if self.line_since.elapsed() > MOST_SILENCE {
                         self.renew_line().await;
                     }
-                    self.send_due();
                 }
             }
+            self.send_due();
             let may_store = self.in_trouble.is_none_or(|since| since.elapsed() > STORED_AGAIN_AFTER);
             if may_store && !self.removed.is_empty() {
                 self.keep(Vec::new()).await;
             }
             self.counts.waiting.store(self.exchange.waiting(), Ordering::Relaxed);
+            self.counts.strangers.store(self.exchange.strangers(), Ordering::Relaxed);
         }
     }
 
@@ -210,13 +227,16 @@ impl Work {
         let heard_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         match self.exchange.take(heard, Instant::now(), heard_ms) {
             Taken::Refused => count(&self.counts.refused),
-            Taken::Piece => {}
+            Taken::Piece | Taken::Again => {}
             Taken::Answer => {
                 self.send(&heard.bytes, heard.rssi_dbm);
                 count(&self.counts.answers);
                 count(&self.counts.forwarded);
             }
-            Taken::Again(id) => self.send_message(id),
+            Taken::Waits { gone } => {
+                count(&self.counts.reports);
+                self.forget(gone);
+            }
             Taken::Whole(whole) => {
                 count(&self.counts.reports);
                 return Some(whole);
@@ -225,19 +245,13 @@ impl Work {
         None
     }
 
-    /// Stores messages, with room made by the oldest ones, and then sends them. What cannot be stored is sent all the same: its
-    /// meter has it.
+    /// Stores messages, and has them sent. What cannot be stored is sent all the same: its meter has it.
     async fn keep(&mut self, whole: Vec<Whole>) {
-        let mut writes: Vec<Write> =
-            std::mem::take(&mut self.removed).into_iter().map(|id| Write::OutboxRemove { id }).collect();
-        for new in &whole {
-            let gone = self.exchange.make_room(new.message.name, whole.len());
-            self.counts.given_up.fetch_add(gone.len() as u64, Ordering::Relaxed);
-            writes.extend(gone.into_iter().map(|id| Write::OutboxRemove { id }));
-        }
-        let first = writes.len();
-        writes.extend(whole.iter().map(|new| Write::OutboxPut(new.message.clone())));
-        let written = match self.writer.write(writes.clone()).await {
+        let over = std::mem::take(&mut self.removed);
+        let first = over.len();
+        let remove = over.iter().map(|id| Write::OutboxRemove { id: *id });
+        let writes = remove.chain(whole.iter().map(|new| Write::OutboxPut(new.message.clone()))).collect();
+        let written = match self.writer.write(writes).await {
             Ok(written) => {
                 self.in_trouble = None;
                 written
@@ -247,25 +261,30 @@ impl Work {
                     tracing::warn!(%error, "messages to be forwarded are not stored; they are sent, and their meters keep them");
                 }
                 self.in_trouble = Some(Instant::now());
-                self.removed.extend(writes[..first].iter().filter_map(|write| match write {
-                    Write::OutboxRemove { id } => Some(*id),
-                    _ => None,
-                }));
+                self.removed = over;
                 Vec::new()
             }
         };
+        let now = Instant::now();
         let mut written = written.into_iter().skip(first);
-        for Whole { message, route, rssi_dbm } in whole {
-            match written.next() {
+        for whole in whole {
+            let gone = match written.next() {
                 Some(Written::Outbox(Some(id))) => {
+                    let Whole { message, route, rssi_dbm } = whole;
                     let NewOutbox { address, name, kind, suite, low, message, heard_ms } = message;
                     let record = OutboxRecord { id, address, name, kind, suite, low, message, heard_ms };
-                    self.exchange.insert(record, Some((route, rssi_dbm)), Instant::now());
-                    self.send_message(id);
+                    self.exchange.insert(record, Some((route, rssi_dbm)), now)
                 }
-                _ => self.send_whole(&message, rssi_dbm),
-            }
+                _ => self.exchange.insert_unstored(whole, now),
+            };
+            self.forget(gone);
         }
+    }
+
+    /// What went unacknowledged. Ids below 0 are of messages that were never stored.
+    fn forget(&mut self, gone: Vec<i64>) {
+        self.counts.given_up.fetch_add(gone.len() as u64, Ordering::Relaxed);
+        self.removed.extend(gone.into_iter().filter(|id| *id >= 0));
     }
 
     async fn renew_line(&mut self) {
@@ -280,21 +299,12 @@ impl Work {
     }
 
     fn send_due(&mut self) {
-        for _ in 0..MOST_IN_A_TURN {
-            let Some(id) = self.exchange.due(Instant::now()) else { return };
+        while let Some(id) = self.exchange.due(Instant::now()) {
             if self.exchange.give_up(id, SystemTime::now()) {
-                count(&self.counts.given_up);
-                self.removed.push(id);
-            } else {
-                self.send_message(id);
+                self.forget(vec![id]);
+            } else if let Some((message, rssi_dbm)) = self.exchange.sent(id, Instant::now()) {
+                self.send_whole(&message, rssi_dbm);
             }
-        }
-    }
-
-    /// Sends a message that waits, and has it sent again later.
-    fn send_message(&mut self, id: i64) {
-        if let Some((message, rssi_dbm)) = self.exchange.sent(id, Instant::now()) {
-            self.send_whole(&message, rssi_dbm);
         }
     }
 
@@ -316,7 +326,9 @@ impl Work {
 
     /// What the other collector says: to whom it is for, by the way that it was heard.
     fn answered(&mut self, datagram: &[u8]) {
-        let Some(answered) = self.exchange.answered(datagram) else { return count(&self.counts.refused) };
+        let Some(answered) = self.exchange.answered(datagram, Instant::now()) else {
+            return count(&self.counts.refused);
+        };
         self.line_since = Instant::now();
         self.counts.answers_us.store(true, Ordering::Relaxed);
         match answered.kind {
@@ -324,7 +336,7 @@ impl Work {
             _ => count(&self.counts.command_packets),
         }
         self.counts.delivered.fetch_add(answered.delivered.len() as u64, Ordering::Relaxed);
-        self.removed.extend(answered.delivered);
+        self.removed.extend(answered.delivered.into_iter().filter(|id| *id >= 0));
         for route in answered.routes {
             self.gateways.transmit(route, &[answered.packet.to_vec()]);
         }

@@ -2,6 +2,7 @@
 //! to be one. A running service does the same by its API.
 
 use crate::api::Secret;
+use crate::one_time_link;
 use crate::store::{
     NewAction, NewToken, Options, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
 };
@@ -14,10 +15,12 @@ use std::path::Path;
 
 /// Characters of a token's name at most.
 const MOST_NAME_CHARACTERS: usize = 64;
-/// Who is administrator on this machine while there are no tokens; no token's name.
-pub(crate) const LOCAL: &str = "local";
 /// Who did it, in the list of actions.
 const BY: &str = "command line";
+/// The same for who had no token yet.
+pub(crate) const BY_LINK: &str = "one-time link";
+/// Nobody's names: under these stands in the list of actions what was done without a token. `local` is of the time when none was needed.
+const RESERVED: [&str; 3] = [BY, BY_LINK, "local"];
 
 /// What is wrong with what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +33,12 @@ pub enum TokenError {
         "the name {0:?} is taken, and actions are told apart by it; choose another, or revoke that token first"
     )]
     NameTaken(String),
+    /// A viewer's, while there is no administrator's.
+    #[error(
+        "no administrator's token holds, and without one nobody could change anything; make that first: \
+         ./wattseal tokens add {0:?} --role administrator"
+    )]
+    AdministratorFirst(String),
     /// It is not there.
     #[error("there is no token {0} that is not revoked; 'wattseal tokens list' shows all")]
     Unknown(i64),
@@ -45,7 +54,7 @@ impl TokenError {
     /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, TokenError::Name | TokenError::NameTaken(_) | TokenError::Unknown(_))
+        !matches!(self, TokenError::Store(_) | TokenError::NotTaken)
     }
 }
 
@@ -86,37 +95,48 @@ fn listed(token: TokenRecord) -> ListedToken {
     }
 }
 
-/// Whether a new token may have this name: what administrators did is kept by it.
+/// Whether a token holds that is an administrator's.
+pub(crate) fn has_administrator(tokens: &[TokenRecord]) -> bool {
+    tokens.iter().any(TokenRecord::is_administrator)
+}
+
+/// Whether there may be a new token of this name, by which what administrators did is kept, and this role.
 ///
 /// # Errors
-/// [`TokenError::Name`], [`TokenError::NameTaken`].
-pub(crate) fn check_name(tokens: &[TokenRecord], name: &str) -> Result<(), TokenError> {
+/// [`TokenError::Name`], [`TokenError::NameTaken`], [`TokenError::AdministratorFirst`].
+pub(crate) fn check(tokens: &[TokenRecord], name: &str, role: Role) -> Result<(), TokenError> {
     let length = name.chars().count();
     let readable = (1..=MOST_NAME_CHARACTERS).contains(&length) && name.trim() == name;
     if !readable || name.chars().any(char::is_control) {
         return Err(TokenError::Name);
     }
     let taken = tokens.iter().any(|token| token.name == name && token.revoked_ms.is_none());
-    if taken || name == LOCAL { Err(TokenError::NameTaken(name.to_owned())) } else { Ok(()) }
+    if taken || RESERVED.contains(&name) {
+        return Err(TokenError::NameTaken(name.to_owned()));
+    }
+    if role == Role::Administrator || has_administrator(tokens) {
+        Ok(())
+    } else {
+        Err(TokenError::AdministratorFirst(name.to_owned()))
+    }
 }
 
-/// Makes a token, and the database where there is none. The secret is nowhere else than in what this returns.
+/// Makes a token, and the database where there is none; the first one is an administrator's. The secret is nowhere else than in what this returns.
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service runs.
 pub fn add(db: &Path, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
     let there = if db.exists() { Reader::open(db)?.tokens()? } else { Vec::new() };
-    check_name(&there, name)?;
+    check(&there, name, role)?;
     let mut store = open(db)?;
     let secret = Secret::generate(&mut OsRng.unwrap_err());
     let at_ms = Timestamp::now().as_millisecond();
     let token = NewToken { name: name.to_owned(), role, hash: secret.hash().0, created_ms: at_ms };
     let what = format!("made token {name:?}");
     let written = store.commit(vec![Write::Token(token), Write::Action(action(at_ms, what))])?;
-    match written.first() {
-        Some(Written::Token(id)) => Ok((*id, secret)),
-        _ => Err(TokenError::NotTaken),
-    }
+    let Some(Written::Token(id)) = written.first() else { return Err(TokenError::NotTaken) };
+    one_time_link::remove(db);
+    Ok((*id, secret))
 }
 
 /// Revokes a token.
@@ -158,11 +178,30 @@ mod tests {
         let db = folder.path().join("wattseal.db");
         let (id, _) = add(&db, "anna", Role::Administrator).expect("a token");
         assert!(matches!(add(&db, "anna", Role::Viewer), Err(TokenError::NameTaken(_))));
-        assert!(matches!(add(&db, LOCAL, Role::Viewer), Err(TokenError::NameTaken(_))));
+        for reserved in RESERVED {
+            assert!(matches!(add(&db, reserved, Role::Viewer), Err(TokenError::NameTaken(_))), "{reserved}");
+        }
         for wrong in ["", " anna", "an\tna", &"a".repeat(65)] {
             assert!(matches!(add(&db, wrong, Role::Viewer), Err(TokenError::Name)), "{wrong:?}");
         }
         revoke(&db, id).expect("it is there");
-        add(&db, "anna", Role::Viewer).expect("the name is free again");
+        add(&db, "anna", Role::Administrator).expect("the name is free again");
+    }
+
+    #[test]
+    fn the_first_one_is_an_administrator_s_and_ends_the_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let db = folder.path().join("wattseal.db");
+        let refused = add(&db, "hall", Role::Viewer).expect_err("a viewer first");
+        assert!(refused.is_usage() && refused.to_string().contains("--role administrator"), "{refused}");
+        assert!(!db.exists(), "something was made");
+        // As a service leaves it that was killed.
+        let left = folder.path().join("wattseal.db.one-time-link");
+        std::fs::write(&left, "http://127.0.0.1:8080/#/first/wsl_").expect("written");
+        let (id, _) = add(&db, "anna", Role::Administrator).expect("a token");
+        assert!(!left.exists(), "the link is left");
+        add(&db, "hall", Role::Viewer).expect("a second one");
+        revoke(&db, id).expect("it is there");
+        assert!(matches!(add(&db, "door", Role::Viewer), Err(TokenError::AdministratorFirst(_))));
     }
 }

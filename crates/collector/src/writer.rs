@@ -16,8 +16,13 @@ use tokio::sync::oneshot;
 const MOST_WRITES: usize = 8192;
 /// Others' writes that wait at most.
 const MOST_JOBS: u64 = 1024;
-/// So often old readings go, at least.
+/// So often old readings go, at least, and it is looked whether the database is where it belongs.
 const UPKEEP_EVERY: Duration = Duration::from_secs(20);
+/// So often while it is not.
+const UPKEEP_ASTRAY: Duration = Duration::from_secs(1);
+
+/// So often some readings are compared with their sums.
+const COMPARE_EVERY: Duration = Duration::from_secs(1);
 
 /// Why something was not written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,6 +66,8 @@ pub(crate) enum Done<T> {
         /// Why; `None`: because something before it failed.
         error: Option<Arc<StoreError>>,
     },
+    /// What is stored changed by itself: what was found.
+    Damaged(String),
 }
 
 /// How the transactions went.
@@ -121,7 +128,8 @@ impl<T: Send + 'static> Jobs<T> {
     ) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
-        let thread = Thread { store, issued, jobs: jobs_in, done, counts: counts.clone(), era: 0 };
+        let thread =
+            Thread { store, issued, jobs: jobs_in, done, counts: counts.clone(), era: 0, astray: false };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
         Ok((Jobs { jobs, counts }, thread))
     }
@@ -162,13 +170,16 @@ struct Thread<T, F> {
     done: F,
     counts: Arc<Counts>,
     era: u64,
+    /// The database was not where it belongs when that was looked at without a batch.
+    astray: bool,
 }
 
 impl<T, F: Fn(Done<T>)> Thread<T, F> {
     fn run(mut self) {
         let mut upkeep_at = Instant::now() + UPKEEP_EVERY;
+        let mut compare_at = Instant::now() + COMPARE_EVERY;
         loop {
-            match self.jobs.recv_deadline(upkeep_at) {
+            match self.jobs.recv_deadline(upkeep_at.min(compare_at)) {
                 Ok(job) => {
                     if self.commit(job) {
                         break;
@@ -178,19 +189,37 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if Instant::now() >= upkeep_at {
-                upkeep_at =
-                    Instant::now() + if self.upkeep() { Duration::from_millis(50) } else { UPKEEP_EVERY };
+                upkeep_at = Instant::now() + self.upkeep();
+            }
+            if Instant::now() >= compare_at {
+                compare_at = Instant::now() + COMPARE_EVERY;
+                if let Some(damage) = self.store.compare() {
+                    (self.done)(Done::Damaged(damage));
+                }
             }
         }
     }
 
-    /// Returns whether there is more to do.
-    fn upkeep(&mut self) -> bool {
+    /// Returns after how long it is due again.
+    fn upkeep(&mut self) -> Duration {
+        if let Err(error) = self.store.look() {
+            self.astray = true;
+            self.fail(Vec::new(), Some(Arc::new(error)));
+            return UPKEEP_ASTRAY;
+        }
+        if std::mem::take(&mut self.astray) {
+            // That it stores again.
+            (self.done)(Done::Written(Vec::new()));
+        }
         let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
-        self.store.upkeep(now_ms).unwrap_or_else(|error| {
-            tracing::warn!(%error, "old readings could not be taken away");
-            false
-        })
+        match self.store.upkeep(now_ms) {
+            Ok(true) => Duration::from_millis(50),
+            Ok(false) => UPKEEP_EVERY,
+            Err(error) => {
+                tracing::warn!(%error, "old readings could not be taken away");
+                UPKEEP_EVERY
+            }
+        }
     }
 
     /// Commits this job, and all that came meanwhile. Returns whether that was all.
@@ -229,6 +258,10 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
                 self.counts.failed.fetch_add(1, Ordering::Relaxed);
                 self.era += 1;
                 let error = Arc::new(error);
+                if !parts.iter().any(|(_, to)| matches!(to, To::Link { .. })) {
+                    // It raises the alert.
+                    self.fail(Vec::new(), Some(error.clone()));
+                }
                 for (_, to) in parts {
                     match to {
                         To::Link { after, .. } => self.fail(after, Some(error.clone())),

@@ -61,14 +61,16 @@ async fn no_secret_is_in_the_log() {
         .with_writer(log.clone())
         .init();
     let mut stand = Stand::new().await;
-    let admin =
-        made(&send(&stand, "POST /api/v1/tokens HTTP/1.1", r#"{"name":"anna","role":"administrator"}"#));
+    let link = stand.link_secret();
+    let first = format!(r#"{{"secret":"{link}","name":"anna"}}"#);
+    let admin = made(&send(&stand, "POST /api/v1/tokens/first HTTP/1.1", &first));
     let make = format!("POST /api/v1/tokens HTTP/1.1\r\nAuthorization: Bearer {admin}");
     let viewer = made(&send(&stand, &make, r#"{"name":"ben","role":"viewer"}"#));
     let wrong = collector::api::Secret::generate(&mut rand::rng()).expose().to_owned();
     let mut answers = String::new();
-    for token in [&admin, &viewer, &wrong] {
+    for token in [&admin, &viewer, &wrong, &link] {
         let body = format!(r#"{{"token":"{token}"}}"#);
+        let first = format!(r#"{{"secret":"{token}"}}"#);
         for (head, body) in [
             (format!("GET /api/v1/meters HTTP/1.1\r\nAuthorization: Bearer {token}"), ""),
             (format!("GET /api/v1/meters HTTP/1.1\r\nAuthorization: Basic {token}"), ""),
@@ -77,6 +79,9 @@ async fn no_secret_is_in_the_log() {
             ("POST /api/v1/session HTTP/1.1".to_owned(), body.as_str()),
             ("POST /api/v1/session HTTP/1.1".to_owned(), &body[..body.len() - 1]),
             ("POST /api/v1/tokens HTTP/1.1".to_owned(), body.as_str()),
+            ("POST /api/v1/tokens/first HTTP/1.1".to_owned(), first.as_str()),
+            ("POST /api/v1/tokens/first HTTP/1.1".to_owned(), &first[..first.len() - 1]),
+            (format!("GET /first/{token} HTTP/1.1"), ""),
             // In the wrong places.
             (format!("GET /api/v1/meters?token={token} HTTP/1.1\r\nAuthorization: Bearer {admin}"), ""),
             (format!("GET /api/v1/meters/{token} HTTP/1.1\r\nAuthorization: Bearer {admin}"), ""),
@@ -103,7 +108,9 @@ async fn no_secret_is_in_the_log() {
         assert!(log.contains(words), "{words} is not in the log");
     }
     let lower = log.to_lowercase();
-    for (name, token) in [("administrator's", &admin), ("viewer's", &viewer), ("wrong", &wrong)] {
+    for (name, token) in
+        [("administrator's", &admin), ("viewer's", &viewer), ("wrong", &wrong), ("link's", &link)]
+    {
         assert!(!log.contains(&token[4..]), "the {name} token: {:?}", around(&log, &token[4..]));
         assert!(!log.contains(&token[4..24]), "the first half of the {name} token");
     }

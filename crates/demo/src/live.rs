@@ -55,8 +55,8 @@ pub trait Onlooker {
 /// How it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// Where the dashboard is.
-    pub address: SocketAddr,
+    /// Where the dashboard is, with what signs in there the first time.
+    pub dashboard_url: String,
     /// How long it has gone on.
     pub elapsed: Duration,
     /// Of that, the time that this machine was too slow for.
@@ -157,7 +157,7 @@ impl Live {
             }
             if pace.elapsed() >= shown {
                 shown = pace.elapsed() + SHOW_EVERY;
-                onlooker.show(&self.picture(&pace, served.address()));
+                onlooker.show(&self.picture(&pace, served.dashboard_url()));
             }
             if pace.elapsed() >= told {
                 told = pace.elapsed() + TELL_EVERY;
@@ -165,12 +165,12 @@ impl Live {
             }
             self.world.collecting().wait(TICK);
         }
-        Ok(self.picture(&pace, served.address()))
+        Ok(self.picture(&pace, served.dashboard_url()))
     }
 
-    fn picture(&self, pace: &Pace, address: SocketAddr) -> Picture {
+    fn picture(&self, pace: &Pace, dashboard_url: &str) -> Picture {
         Picture {
-            address,
+            dashboard_url: dashboard_url.to_owned(),
             elapsed: pace.elapsed(),
             behind: pace.behind(),
             rows: self.rows(),

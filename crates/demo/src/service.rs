@@ -3,6 +3,7 @@
 use crate::report::Row;
 use collector::api::{self, Cost, Costs, Listen, ListenError, Rates};
 use collector::link::LinkHandle;
+use collector::one_time_link::{OneTimeLink, OneTimeLinkError};
 use collector::registry::{MeterFile, Registry, RegistryError};
 use collector::service::{Config, Running, ServiceError};
 use collector::store::Write;
@@ -10,6 +11,7 @@ use collector::writer::WriteError;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::{NamedTempFile, TempDir};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -51,6 +53,9 @@ pub enum ServedError {
     /// The dashboard's address.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The link that signs in.
+    #[error(transparent)]
+    OneTimeLink(#[from] OneTimeLinkError),
     /// What meters are called.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -95,7 +100,7 @@ pub struct Served {
     dashboard: JoinHandle<std::io::Result<()>>,
     running: Running,
     costs: Costs,
-    address: SocketAddr,
+    dashboard_url: String,
     runtime: Runtime,
     _folder: Folder,
 }
@@ -158,12 +163,15 @@ impl Keys {
             .enable_all()
             .build()
             .map_err(ServedError::Threads)?;
-        let mut config = Config::new(folder.path().join("wattseal.db"), registry.path());
+        let db = folder.path().join("wattseal.db");
+        let mut config = Config::new(db.clone(), registry.path());
         // One of its meters shows what it costs to seal nothing.
         config.require_sealed = Some(false);
         let running = runtime.block_on(Running::start(config))?;
         runtime.block_on(running.writer().write(labels))?;
-        let address = bound.address();
+        // There was no database, and so there is no token.
+        let one_time_link = OneTimeLink::where_needed(&db, &bound.url(), &[])?.map(Arc::new);
+        let dashboard_url = one_time_link.as_ref().map_or_else(|| bound.url(), |link| link.url().to_owned());
         let costs = Costs::default();
         let parts = api::Parts {
             reader: running.reader().clone(),
@@ -171,6 +179,7 @@ impl Keys {
             link: running.link().clone(),
             forward: None,
             costs: costs.clone(),
+            one_time_link,
             rates: Rates::default(),
         };
         let (stop, stopped) = oneshot::channel();
@@ -179,7 +188,7 @@ impl Keys {
             let _ = stopped.await;
         };
         let dashboard = runtime.spawn(api::serve(bound, parts, stopped));
-        Ok(Served { stop, dashboard, running, costs, address, runtime, _folder: folder })
+        Ok(Served { stop, dashboard, running, costs, dashboard_url, runtime, _folder: folder })
     }
 }
 
@@ -201,10 +210,10 @@ impl Served {
         self.running.link()
     }
 
-    /// Where the dashboard is.
+    /// Where the dashboard is, with what signs in there the first time.
     #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    pub fn dashboard_url(&self) -> &str {
+        &self.dashboard_url
     }
 
     /// Tells the collector what readings cost; of suites without readings it shows what it has of itself.

@@ -4,13 +4,12 @@ use crate::live::{Onlooker, Picture};
 use crate::report::costs_table;
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Standard error, drawn over again and again where it is a terminal.
 pub struct Terminal {
     bar: ProgressBar,
-    address: Option<SocketAddr>,
+    dashboard_url: String,
 }
 
 impl Default for Terminal {
@@ -27,7 +26,7 @@ impl Terminal {
         if let Ok(style) = ProgressStyle::with_template("{msg}") {
             bar.set_style(style);
         }
-        Terminal { bar, address: None }
+        Terminal { bar, dashboard_url: String::new() }
     }
 
     /// Takes away what was drawn over.
@@ -43,10 +42,10 @@ impl Onlooker for Terminal {
     }
 
     fn show(&mut self, now: &Picture) {
-        if self.address != Some(now.address) {
-            self.address = Some(now.address);
+        if self.dashboard_url != now.dashboard_url {
+            self.dashboard_url.clone_from(&now.dashboard_url);
             self.bar.set_message("");
-            let line = format!("wattseal: the dashboard is at http://{}", now.address);
+            let line = format!("wattseal: the dashboard, by a link that works once: {}", now.dashboard_url);
             if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
         }
         let table = costs_table(&now.rows, true, width_of(&Term::stderr()));

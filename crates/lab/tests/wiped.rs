@@ -267,7 +267,8 @@ fn run_of(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
             let (to, from) = (p256.public(&recipient).expect(good), p256.public(&sender).expect(good));
             let signed = name.contains("ecdsa");
             let end = if signed { Seal::Signature(&sender) } else { Seal::Mac };
-            let sealed = seal(&seed, &to, compress, end, &[], &message).expect(good);
+            let info = if signed { random(16, rng) } else { Vec::new() };
+            let sealed = seal(&seed, &to, compress, end, &info, &message).expect(good);
             let packet = sealed.packet.clone();
             let (key, input, output) = if name.ends_with("open") {
                 secrets.scalar("the private key", &recipient, p256);
@@ -283,7 +284,7 @@ fn run_of(operation: &str, rng: &mut StdRng) -> (Case, Secrets) {
                 ([to, sender, seed].concat(), message, packet)
             };
             Case {
-                inputs: vec![("key", key), ("message", input)],
+                inputs: vec![("key", key), ("aad", info), ("message", input)],
                 outputs: vec![("output", output)],
                 result: Some(0),
                 ..Case::default()

@@ -55,8 +55,8 @@ pub(crate) struct Context {
     fed_ns: Option<u64>,
     /// None once it has failed.
     pub(crate) noise: Option<Rng>,
-    /// The address that the radio was started with.
-    pub(crate) radio_address: Option<u8>,
+    /// The address that the radio was started with: it hears nothing else.
+    radio_address: Option<u8>,
     pub(crate) load: Option<Load>,
     /// Up to when the sums have the load, and what rounding has left of them.
     measured_ns: u64,
@@ -366,17 +366,20 @@ unsafe extern "C" fn ws_radio_send(packet: *const u8, len: u8) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ws_radio_listen(deadline: u32, packet: *mut u8) -> c_int {
-    let Some(until_ns) = with(|context| context.when(deadline)) else { return 0 };
-    match suspend(Call::Listen { until_ns }) {
-        Reply::Done => 0,
-        Reply::Failed => -1,
-        Reply::Heard(heard) => {
-            let bytes = heard.bytes();
+    while let Some(until_ns) = with(|context| context.when(deadline)) {
+        let heard = match suspend(Call::Listen { until_ns }) {
+            Reply::Done => return 0,
+            Reply::Failed => return -1,
+            Reply::Heard(heard) => heard,
+        };
+        let bytes = heard.bytes();
+        if Some(bytes[0]) == with(|context| context.radio_address) {
             // SAFETY: the meter has room for WS_RADIO_PACKET bytes.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), packet, bytes.len()) };
-            bytes.len() as c_int
+            return bytes.len() as c_int;
         }
     }
+    0
 }
 
 #[unsafe(no_mangle)]

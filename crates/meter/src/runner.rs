@@ -180,12 +180,6 @@ impl Meter {
         self.context_mut().noise = None;
     }
 
-    /// The address that its radio hears packets for; `None` while that was not started.
-    #[must_use]
-    pub fn radio_address(&self) -> Option<u8> {
-        self.context().radio_address
-    }
-
     /// `ws_meter_status`.
     #[must_use]
     pub fn status(&self) -> Status {

@@ -69,6 +69,11 @@ def nothing_is_taken(site: Site, attacker: Attacker, what: str, *meters: Meter) 
         must(FORGED_W not in site.service.readings(meter.number), f"{what} was stored: meter {meter.number}")
 
 
+def alerts_since(site: Site, meter: Meter, before: list[dict]) -> list[str]:
+    known = {alert["id"] for alert in before}
+    return [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in known]
+
+
 # The database.
 
 
@@ -82,6 +87,7 @@ def database_deleted(site: Site) -> None:
     site.service.stop()
     site.service.delete_database()
     site.start()
+    must("restored" in site.service.causes(), "no alert says that the database does not know keys that were used")
     site.report(*meters, power_w=2)
     site.command(*meters, voltage_uv=222_222)
 
@@ -94,12 +100,12 @@ def database_of_before(site: Site) -> None:
     site.start_meters(*meters)
     site.command(*meters, voltage_uv=111_111)
     site.service.stop()
-    copy = site.service.copy_database()
+    backup = site.service.backup()
     site.start()
     site.report(*meters, power_w=2)
     site.command(*meters, voltage_uv=222_222)
     site.service.stop()
-    site.service.restore_database(copy)
+    site.service.restore_database(backup)
     site.start()
     site.report(*meters, power_w=3)
     site.command(*meters, voltage_uv=333_333)
@@ -128,11 +134,11 @@ def backup_restored_under_load(site: Site) -> None:
     order(111_111)
     load(15)
     before = {meter.number: range(101, 116 - len(meter.journal)) for meter in meters}
-    copy = site.service.copy_database()
+    backup = site.service.backup()
     order(222_222)
     load(15)
     site.service.kill()
-    site.service.restore_database(copy)
+    site.service.restore_database(backup)
     load(2)
     site.start()
     load(5)
@@ -154,14 +160,14 @@ def database_and_keys_of_before(site: Site) -> None:
     site.start_meters(*meters)
     site.command(*meters, voltage_uv=111_111)
     site.service.stop()
-    copy, keys = site.service.copy_database(), site.service.copy_keys()
+    backup = site.service.backup()
     for voltage_uv in (222_222, 333_333):
         site.start()
         site.report(*meters, power_w=2)
         site.command(*meters, voltage_uv=voltage_uv)
         site.service.stop()
-    site.service.restore_database(copy)
-    site.service.restore_keys(keys)
+    site.service.restore_database(backup)
+    site.service.restore_keys(backup)
     # More seconds than commands.
     time.sleep(3)
     site.start()
@@ -177,14 +183,14 @@ def database_of_before_new_keys(site: Site) -> None:
     site.start_meters(meter)
     site.command(meter, voltage_uv=111_111)
     site.service.stop()
-    copy = site.service.copy_database()
+    backup = site.service.backup()
     (provision,) = site.service.images("rotate", str(meter.number))
     site.start()
     again = site.add(provision)
     site.start_meters(again)
     site.command(again, voltage_uv=222_222)
     site.service.stop()
-    site.service.restore_database(copy)
+    site.service.restore_database(backup)
     site.start()
     site.report(again, power_w=4)
     site.command(again, voltage_uv=333_333)
@@ -200,7 +206,7 @@ def setup_changed_since_the_copy(site: Site) -> None:
     site.start()
     site.start_meters(*meters)
     site.service.stop()
-    copy = site.service.copy_database()
+    backup = site.service.backup()
     site.start()
     site.report(*meters, power_w=2)
     for meter, order in (
@@ -211,7 +217,7 @@ def setup_changed_since_the_copy(site: Site) -> None:
         site.is_done(meter, site.service.order(meter.number, order))
     site.report(*meters, power_w=3)
     site.service.stop()
-    site.service.restore_database(copy)
+    site.service.restore_database(backup)
     site.start()
     site.report(*meters, power_w=4)
     site.command(*meters, voltage_uv=333_333)
@@ -475,6 +481,7 @@ def meter_is_ahead(site: Site) -> None:
     site.is_done(first, order)
     site.command(*meters, voltage_uv=222_222)
     for meter in meters:
+        must("command-numbers" in alerts_since(site, meter, []), "no alert says that a meter knows higher numbers")
         highest = max(site.log.numbers(meter))
         must(highest < 0xFFFF_FFF0, f"m = {highest} was learned from an answer without keys")
 
@@ -497,11 +504,6 @@ def known_m_with_other_bytes(site: Site) -> None:
             [p[4] for p in meter.executed].count(protocol.CALIBRATE) == 1,
             "an order is shown as done, and was not carried out",
         )
-
-
-def alerts_since(site: Site, meter: Meter, before: list[dict]) -> list[str]:
-    known = {alert["id"] for alert in before}
-    return [alert["cause"] for alert in site.service.alerts(meter.number) if alert["id"] not in known]
 
 
 def memory_written_again(site: Site) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -113,7 +111,7 @@ class Service:
     def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")
 
-    # The database, while the service does not run.
+    # Database and keys: docs/collector.md, "Back up and restore".
 
     def delete_database(self) -> None:
         for file in self.folder.glob("wattseal.db*"):
@@ -121,27 +119,20 @@ class Service:
                 file.unlink()
         self._token = self.command("tokens", "add", "attacks", "--role", "administrator").strip()
 
-    def copy_database(self) -> Path:
-        """A copy by SQLite's online backup, also while the service writes."""
-        copy = self.folder / "copy.db"
-        with sqlite3.connect(self.database, timeout=PATIENCE_S) as here, sqlite3.connect(copy) as there:
-            here.backup(there)
-        there.close()
-        here.close()
-        return copy
+    def backup(self) -> Path:
+        """Also while the service runs."""
+        folder = Path(tempfile.mkdtemp(dir=self.folder)) / "backup"
+        self.command("backup", str(folder))
+        return folder
 
-    def restore_database(self, copy: Path) -> None:
+    def restore_database(self, backup: Path) -> None:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.database}{suffix}").unlink(missing_ok=True)
-        shutil.copyfile(copy, self.database)
-        os.chmod(self.database, 0o600)
+        shutil.copy(backup / self.database.name, self.database)
 
-    def copy_keys(self) -> Path:
-        return Path(shutil.copytree(self.folder / "wattseal.keys", self.folder / "copy.keys"))
-
-    def restore_keys(self, copy: Path) -> None:
+    def restore_keys(self, backup: Path) -> None:
         shutil.rmtree(self.folder / "wattseal.keys")
-        shutil.copytree(copy, self.folder / "wattseal.keys")
+        shutil.copytree(backup / "wattseal.keys", self.folder / "wattseal.keys")
 
     # The API.
 
@@ -173,6 +164,10 @@ class Service:
 
     def alerts(self, meter: int) -> list[dict]:
         return self._get(f"/alerts?meter={meter}")
+
+    def causes(self) -> list[str]:
+        """Of all alerts, the collector's own among them."""
+        return [alert["cause"] for alert in self._get("/alerts")]
 
     def order(self, meter: int, command: object) -> int:
         status, said = self.api("POST", f"/meters/{meter}/commands", {"command": command})

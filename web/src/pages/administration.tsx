@@ -1,10 +1,11 @@
 // Who may come in, and what administrators did.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ApiError, type NewToken, type Role, type Token } from '../api';
 import { Ago, At, Badge, Card, Confirm, Empty, Failed, Loading } from '../parts/basics';
-import { LOCAL, store, useLoad, useNow } from '../store';
+import { Secret } from '../parts/secret';
+import { store, useLoad, useNow } from '../store';
 
 export function Administration(): JSX.Element {
   const [round, setRound] = useState(0);
@@ -39,7 +40,6 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
   return (
     <Card title="Access tokens">
       <NewTokenForm
-        first={found.data !== null && found.data.every((token) => token.revoked_s !== null)}
         onMade={(token) => {
           setMade(token);
           found.reload();
@@ -51,11 +51,6 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
       {found.error !== null && <Failed error={found.error} retry={found.reload} />}
       {found.data === null ? (
         found.loading && <Loading what="the tokens" />
-      ) : found.data.length === 0 ? (
-        <Empty title="No tokens yet">
-          Without any, everybody on the collector’s machine is administrator. The first one is an administrator’s; from then
-          on everybody needs one. You go on with it here.
-        </Empty>
       ) : (
         <div class="table-scroll" tabIndex={0} role="region" aria-label="Access tokens">
           <table>
@@ -113,25 +108,18 @@ function Tokens({ onChanged }: { onChanged: () => void }): JSX.Element {
   );
 }
 
-function NewTokenForm({ first, onMade }: { first: boolean; onMade: (token: NewToken) => void }): JSX.Element {
+function NewTokenForm({ onMade }: { onMade: (token: NewToken) => void }): JSX.Element {
   const [name, setName] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);
-  // The first one has to be an administrator's.
-  useEffect(() => {
-    if (first) setRole('administrator');
-  }, [first]);
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(null);
     try {
-      const made = await store.api.newToken(name.trim(), role);
-      // Who made it without one is nobody from now on, unless it is taken at once.
-      if (store.state.session?.name === LOCAL && made.role === 'administrator') await store.adopt(made.token);
-      onMade(made);
+      onMade(await store.api.newToken(name.trim(), role));
       setName('');
     } catch (failed) {
       if (failed instanceof ApiError) setError(failed);
@@ -164,41 +152,6 @@ function NewTokenForm({ first, onMade }: { first: boolean; onMade: (token: NewTo
       </button>
       {error !== null && <Failed error={error} />}
     </form>
-  );
-}
-
-function Secret({ token, onClose }: { token: NewToken; onClose: () => void }): JSX.Element {
-  const [copied, setCopied] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), [token.id]);
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(token.token);
-      setCopied(true);
-      store.say('Copied.');
-    } catch {
-      // Without the clipboard the text is selected, to be copied by hand.
-      const text = box.current?.querySelector('code');
-      if (text) getSelection()?.selectAllChildren(text);
-    }
-  };
-  return (
-    <div class="note good secret" ref={box} tabIndex={-1} role="group" aria-label={`Token ${token.name}`}>
-      <p>
-        <strong>The token of {token.name}.</strong> Copy it now: it is not shown again.
-      </p>
-      <p>
-        <code>{token.token}</code>
-      </p>
-      <p class="buttons">
-        <button type="button" class="small" onClick={() => void copy()}>
-          {copied ? 'Copied' : 'Copy'}
-        </button>
-        <button type="button" class="small" onClick={onClose}>
-          Done
-        </button>
-      </p>
-    </div>
   );
 }
 

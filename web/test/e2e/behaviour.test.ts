@@ -90,7 +90,7 @@ describe('live figures', () => {
     await page.getByRole('link', { name: /^Alerts 1 ?open$/ }).waitFor();
     await expect.poll(() => text('[role=status]')).toBe('Alert. Flat 1: Noise source failed.');
     await page.getByRole('button', { name: /^Acknowledge/ }).click();
-    await page.getByText('acknowledged by local').waitFor();
+    await page.getByText('acknowledged by Anna').waitFor();
     await page.getByRole('link', { name: 'Alerts', exact: true }).waitFor();
     expect(mock.alerts[0]?.acknowledged_s).not.toBeNull();
   });
@@ -199,15 +199,53 @@ describe('who may do what', () => {
     await expect.poll(() => page.getByText('Revoked', { exact: true }).count()).toBe(2);
   });
 
-  test('the first token does not shut out who made it', async () => {
-    const { page } = await open('#/administration', { bare: true });
-    await page.getByText('No tokens yet').waitFor();
-    await page.getByLabel('Name').fill('first');
-    await page.getByRole('button', { name: 'Make token' }).click();
+  test('the one-time link signs in, leaves no trace, and shows the token once', async () => {
+    const { page, mock } = await open('#/first/wsl_mock', { link: 'wsl_mock', bare: true });
+    await page.getByText('administrator (administrator)').waitFor();
+    await page.getByText('The token of administrator.').waitFor();
     await page.getByText('wst_mock').waitFor();
-    await page.getByText('first (administrator)').waitFor();
-    await page.getByRole('button', { name: 'Revoke first' }).waitFor();
-    await expect.poll(() => page.getByText('wst_mock').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await shot(page, 'first-token-light-desktop');
+    expect(page.url()).toBe(`${seen.url}/#/`);
+    expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+    expect(mock.asked.filter((one) => one.includes('wsl_'))).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await expect.poll(() => page.getByText('wst_mock').count()).toBe(0);
+    // Who opens it once more is signed in already.
+    await page.goto('about:blank');
+    await page.goto(`${seen.url}/#/first/wsl_mock`);
+    await live();
+    expect(mock.asked.filter((one) => one === 'POST /tokens/first').length).toBe(1);
+    // Who else has it is told so.
+    await seen.context.clearCookies();
+    await page.goto('about:blank');
+    await page.goto(`${seen.url}/#/first/wsl_mock`);
+    await page.getByLabel('Access token').waitFor();
+    await page.getByText('This link was used already').waitFor();
+    expect(page.url()).toBe(`${seen.url}/#/`);
+  });
+
+  test('while nobody has a token the page says where the link stands, and takes it', async () => {
+    const { page } = await open('#/', { link: 'wsl_mock', bare: true }, { size: PHONE });
+    await page.getByRole('heading', { name: 'The first sign-in' }).waitFor();
+    await page.getByText('.one-time-link').first().waitFor();
+    expect(await overflows(page)).toBe(false);
+    const link = page.getByLabel('One-time link');
+    for (const [wrong, said] of [
+      ['', 'This is not the one-time link.'],
+      ['wst_mock', 'This is not the one-time link.'],
+      ['http://127.0.0.1:8080/#/first/wsl_other', 'This link was used already'],
+    ] as const) {
+      await link.fill(wrong);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText(said).waitFor();
+    }
+    // The page is open already: only what is behind the # changes.
+    await page.evaluate(() => (location.hash = '#/first/wsl_other'));
+    await page.getByText('This link was used already').waitFor();
+    await link.fill('http://127.0.0.1:8080/#/first/wsl_mock');
+    await page.keyboard.press('Enter');
+    await page.getByText('The token of administrator.').waitFor();
   });
 
   test('signing out', async () => {

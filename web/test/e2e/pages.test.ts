@@ -73,6 +73,17 @@ describe.each([
     await browser.close();
   });
 
+  test('first sign-in', async () => {
+    const first = await visit(browser, { link: 'wsl_mock' }, { theme, size });
+    await first.page.goto(first.url);
+    await first.page.getByLabel('One-time link').waitFor();
+    await shot(first.page, `first-signin-${theme}-${device}`);
+    expect(await overflows(first.page)).toBe(false);
+    expect(await violations(first.page)).toEqual([]);
+    expect(first.errors).toEqual([]);
+    await first.close();
+  });
+
   test('sign-in', async () => {
     await seen.page.goto(seen.url);
     const token = seen.page.getByLabel('Access token');

@@ -171,6 +171,7 @@ impl Service {
             link: running.link().clone(),
             forward: None,
             costs: Costs::default(),
+            one_time_link: None,
             rates: Rates { requests_per_s: many, requests_burst: many, failures_per_min: many },
         };
         let (stop, stopping) = watch::channel(false);

@@ -10,15 +10,20 @@ use collector::gateway::udp::datagram;
 use collector::gateway::{GatewayId, HeardPacket, Route};
 use collector::store::{MOST_OUTBOX_OF_A_METER, OutboxRecord};
 use libfuzzer_sys::fuzz_target;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
-use wire::meter::{Kind, Packet};
+use wire::meter::{Kind, Packet, pieces};
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut exchange = Exchange::default();
-    let mut waiting: BTreeMap<i64, OutboxRecord> = BTreeMap::new();
+    let mut exchange = Exchange::new(StdRng::seed_from_u64(0));
+    // The reports that are stored.
+    let mut stored: BTreeSet<i64> = BTreeSet::new();
     let mut heard: HashMap<u16, HashSet<Route>> = HashMap::new();
+    let mut known: HashSet<(u16, Route)> = HashSet::new();
+    let mut sent = 0;
     let begun = Instant::now();
     let mut rest = bytes;
     let mut step = 0;
@@ -35,14 +40,12 @@ fuzz_target!(|bytes: &[u8]| {
                 heard.entry(packet.meter).or_default().insert(route);
             }
             match taken {
-                Taken::Refused | Taken::Piece | Taken::Answer => {}
-                Taken::Again(id) => assert!(waiting.contains_key(&id)),
+                Taken::Refused | Taken::Piece | Taken::Answer | Taken::Again => {}
+                Taken::Waits { gone } => stored.retain(|id| !gone.contains(id)),
                 Taken::Whole(whole) => {
-                    for id in exchange.make_room(whole.message.name, 1) {
-                        assert!(waiting.remove(&id).is_some());
-                    }
                     let message = whole.message;
                     assert_eq!(Some(message.name), parsed.map(|packet| packet.meter));
+                    assert!(known.contains(&(message.name, whole.route)), "only what was acknowledged is stored");
                     let record = OutboxRecord {
                         id: step as i64,
                         address: message.address,
@@ -53,35 +56,38 @@ fuzz_target!(|bytes: &[u8]| {
                         message: message.message,
                         heard_ms: 0,
                     };
-                    exchange.insert(record.clone(), Some((whole.route, None)), at);
-                    waiting.insert(record.id, record);
+                    stored.insert(record.id);
+                    for id in exchange.insert(record, Some((whole.route, None)), at) {
+                        stored.remove(&id);
+                    }
                 }
             }
         } else {
             // Of what is no packet the whole datagram is any bytes, too.
             let whole = datagram(packet, None).filter(|_| from & 1 == 0).unwrap_or_else(|| packet.to_vec());
-            if let Some(answered) = exchange.answered(&whole) {
+            if let Some(answered) = exchange.answered(&whole, at) {
                 let packet = Packet::parse(answered.packet).expect("it is one");
                 assert!(matches!(packet.kind, Kind::Acknowledgement | Kind::Command));
-                let known = heard.get(&packet.meter);
-                assert!(answered.routes.iter().all(|route| known.is_some_and(|known| known.contains(route))));
+                let of_name = heard.get(&packet.meter);
+                assert!(answered.routes.iter().all(|route| of_name.is_some_and(|of_name| of_name.contains(route))));
                 assert!(answered.delivered.is_empty() || packet.kind == Kind::Acknowledgement);
+                if !answered.delivered.is_empty() {
+                    known.extend(answered.routes.iter().map(|route| (packet.meter, *route)));
+                }
                 for id in answered.delivered {
-                    let of = waiting.remove(&id).expect("it waited");
-                    assert_eq!((of.name, of.suite, of.low), (packet.meter, packet.suite, packet.low));
+                    assert!(id < 0 || stored.remove(&id));
                 }
             }
         }
-        assert_eq!(exchange.waiting(), waiting.len());
-        assert!(exchange.unfinished_bytes() <= heard.len() * 2 * 144);
-        if let Some(id) = exchange.due(at) {
-            assert!(exchange.sent(id, at).is_some() && waiting.contains_key(&id));
+        assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * MOST_OUTBOX_OF_A_METER);
+        assert!(exchange.unfinished_bytes() <= heard.values().map(HashSet::len).sum::<usize>() * 2 * 144);
+        while let Some(id) = exchange.due(at) {
             assert!(!exchange.give_up(id, SystemTime::UNIX_EPOCH));
+            let (message, _) = exchange.sent(id, at).expect("it waits");
+            sent += pieces(message.kind, message.suite);
         }
     }
-    let mut of_meter: HashMap<u16, usize> = HashMap::new();
-    for record in waiting.values() {
-        *of_meter.entry(record.name).or_default() += 1;
-    }
-    assert!(of_meter.values().all(|count| *count <= MOST_OUTBOX_OF_A_METER));
+    // What may be sent at once, and in a second, of strangers and of who is known.
+    let seconds = step.div_ceil(10) as usize;
+    assert!(sent <= 203 + 100 * seconds + if known.is_empty() { 0 } else { 503 + 2000 * seconds });
 });

@@ -1,13 +1,12 @@
 //! Who asks, and what they may.
 
 use super::error::ApiError;
-use super::origin;
 use super::secret::{Secret, TokenHash};
 use super::state::Api;
 use crate::store::{Role, TokenRecord};
-use crate::tokens::LOCAL;
+use crate::tokens::has_administrator;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
@@ -16,8 +15,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 /// Somebody who was recognised.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
-    /// The token's; `None`: there is none, on loopback.
-    pub(super) token: Option<i64>,
+    /// The token's.
+    pub(super) token: i64,
     pub(super) name: String,
     pub(super) role: Role,
     /// Whether a cookie said so.
@@ -26,15 +25,12 @@ pub(super) struct Caller {
 
 impl Caller {
     fn of(token: &TokenRecord, by_cookie: bool) -> Caller {
-        Caller { token: Some(token.id), name: token.name.clone(), role: token.role, by_cookie }
+        Caller { token: token.id, name: token.name.clone(), role: token.role, by_cookie }
     }
 
     /// Whether it would be recognised still.
     pub(super) fn holds(&self, tokens: &[TokenRecord]) -> bool {
-        match self.token {
-            Some(id) => tokens.iter().any(|token| token.id == id && token.revoked_ms.is_none()),
-            None => tokens.is_empty(),
-        }
+        tokens.iter().any(|token| token.id == self.token && token.revoked_ms.is_none())
     }
 }
 
@@ -48,13 +44,8 @@ pub(super) struct Gate {
 /// Lets those with the role through, and tells the route who it is.
 pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let peer = peer(&request);
-    let found = identify(&gate.api, peer, request.uri(), request.headers()).await;
-    let caller = match found {
-        Ok(Some(caller)) => caller,
-        Ok(None) => {
-            let error = ApiError::unauthorized("token-missing", "this needs a token");
-            return error.hint("Authorization: Bearer wst_.., or sign in with the dashboard").into_response();
-        }
+    let caller = match identify(&gate.api, peer, request.headers()).await {
+        Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
     if caller.role < gate.role {
@@ -65,39 +56,34 @@ pub(super) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
     next.run(request).await
 }
 
-/// Who asks; `None`: nobody says so. A token that is wrong is an error, and counted.
-pub(super) async fn identify(
-    api: &Api,
-    peer: IpAddr,
-    uri: &Uri,
-    headers: &HeaderMap,
-) -> Result<Option<Caller>, ApiError> {
+/// Who asks. Nobody is anybody without a token; one that is wrong is counted.
+pub(super) async fn identify(api: &Api, peer: IpAddr, headers: &HeaderMap) -> Result<Caller, ApiError> {
     let tokens = api.tokens().await?;
-    let is_open = api.on_loopback && peer.to_canonical().is_loopback() && tokens.is_empty();
     if let Some(given) = headers.get(header::AUTHORIZATION) {
         let given = given.to_str().ok().and_then(bearer);
-        return recognise(api, peer, &tokens, given, false).map(Some);
-    }
-    if is_open {
-        origin::local(uri, headers)?;
-        return Ok(Some(Caller {
-            token: None,
-            name: LOCAL.to_owned(),
-            role: Role::Administrator,
-            by_cookie: false,
-        }));
+        return recognise(api, peer, &tokens, given, false);
     }
     let jar = CookieJar::from_headers(headers);
     match jar.get(super::session::cookie_name(api.tls)) {
         Some(cookie) => {
             let caller = recognise(api, peer, &tokens, Some(cookie.value()), true);
             // Else the browser would be wrong again each time.
-            caller
-                .map(Some)
-                .map_err(|error| error.header(header::SET_COOKIE, super::session::no_cookie(api.tls)))
+            caller.map_err(|error| error.header(header::SET_COOKIE, super::session::no_cookie(api.tls)))
         }
-        None => Ok(None),
+        None => Err(nobody(&tokens)),
     }
+}
+
+/// What who has no token is told: how to come to one.
+fn nobody(tokens: &[TokenRecord]) -> ApiError {
+    if has_administrator(tokens) {
+        return ApiError::unauthorized("token-missing", "this needs a token")
+            .hint("Authorization: Bearer wst_.., or sign in with the dashboard");
+    }
+    ApiError::unauthorized("no-administrator", "this needs a token, and no administrator has one yet").hint(
+        "open the one-time link, which stands beside the collector's database in the file that ends in .one-time-link; or stop \
+         the collector, and ./wattseal tokens add NAME --role administrator",
+    )
 }
 
 /// Whose token it is.
@@ -121,6 +107,9 @@ pub(super) fn recognise(
         }
         None => {
             api.limits.failure(peer)?;
+            if !has_administrator(tokens) {
+                return Err(nobody(tokens));
+            }
             Err(ApiError::unauthorized("token-wrong", "this token is not known here, or was revoked"))
         }
     }

@@ -75,7 +75,7 @@ pub(super) async fn acknowledge(
     let at_ms = now_ms();
     let seen = Write::Acknowledge { alert: id, by: caller.name.clone(), at_ms };
     let written = api
-        .write(vec![seen, action(&caller, at_ms, format!("acknowledged alert {id}, {}", alert.cause))])
+        .write(vec![seen, action(&caller.name, at_ms, format!("acknowledged alert {id}, {}", alert.cause))])
         .await?;
     match written.into_iter().next() {
         Some(Written::Acknowledged(alert)) => {

@@ -223,7 +223,7 @@ async fn not_revoked(api: &Api, meter: MeterId) -> Result<(), ApiError> {
 
 /// Writes down what was done already: it stands whether this can be written or not.
 async fn noted(api: &Api, caller: &Caller, what: String) {
-    if let Err(error) = api.write(vec![action(caller, now_ms(), what)]).await {
+    if let Err(error) = api.write(vec![action(&caller.name, now_ms(), what)]).await {
         tracing::warn!(code = error.code, "an action was not written down");
     }
 }

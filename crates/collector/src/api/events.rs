@@ -2,12 +2,14 @@
 
 use super::access::Caller;
 use super::error::ApiError;
+use super::places::{Full, Place};
 use super::state::Api;
 use crate::event::Event;
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -28,12 +30,9 @@ const MOST_ON_THE_WAY: usize = 64;
 pub(super) async fn follow(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
-    let Ok(place) = api.listeners.clone().try_acquire_owned() else {
-        return Err(
-            ApiError::unavailable("listeners", "too many follow the events already").hint("try again later")
-        );
-    };
+    let place = place(&api, &caller, peer.ip())?;
     let events = api.parts.link.events();
     let (way, out) = mpsc::channel(MOST_ON_THE_WAY);
     tokio::spawn(async move {
@@ -42,6 +41,23 @@ pub(super) async fn follow(
     });
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_EVERY).text("still here");
     Ok(Sse::new(ReceiverStream::new(out)).keep_alive(keep_alive))
+}
+
+/// A place among the listeners.
+fn place(api: &Api, caller: &Caller, peer: IpAddr) -> Result<(Place<IpAddr>, Place<i64>), ApiError> {
+    let refused = |whose: &str, full| match full {
+        Full::All => {
+            ApiError::unavailable("listeners", "too many follow the events already").hint("try again later")
+        }
+        Full::Each => {
+            let message = format!("too many follow the events already {whose}");
+            ApiError::too_many("listeners", message, KEEP_ALIVE_EVERY)
+        }
+    };
+    let (by_address, by_token) = &api.listeners;
+    let by_token = by_token.take(caller.token).map_err(|full| refused("with this token", full))?;
+    let by_address = by_address.take_from(peer).map_err(|full| refused("from this address", full))?;
+    Ok((by_address, by_token))
 }
 
 /// Passes events on until the listener or the service goes, or the token is revoked.

@@ -10,9 +10,12 @@ use utoipa::ToSchema;
 /// How the service is.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
-    /// `ok`; `store` while nothing can be stored, and so nothing is acknowledged.
+    /// `ok`; `store` while nothing can be stored, and so nothing is acknowledged; `damaged` where something stored changed by itself.
     #[schema(example = "ok")]
     status: &'static str,
+    /// Why, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
     #[schema(example = "0.1.0")]
     version: &'static str,
 }
@@ -21,8 +24,12 @@ pub(super) struct Health {
 #[utoipa::path(get, path = "/health", tag = "service",
     responses((status = OK, body = Health), (status = SERVICE_UNAVAILABLE, body = Health)))]
 pub(super) async fn health(State(api): State<Api>) -> (StatusCode, Json<Health>) {
-    let stores = api.parts.link.store_ok() && api.parts.reader.health().trouble.is_none();
-    let (code, status) =
-        if stores { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "store") };
-    (code, Json(Health { status, version: env!("CARGO_PKG_VERSION") }))
+    let store = api.parts.reader.health();
+    let stores = api.parts.link.store_ok() && store.trouble.is_none();
+    let (code, status, detail) = match store.damage {
+        _ if !stores => (StatusCode::SERVICE_UNAVAILABLE, "store", store.trouble),
+        Some(damage) => (StatusCode::OK, "damaged", Some(damage)),
+        None => (StatusCode::OK, "ok", None),
+    };
+    (code, Json(Health { status, detail, version: env!("CARGO_PKG_VERSION") }))
 }

@@ -1,9 +1,10 @@
 //! How often an address may ask, and how often it may be wrong about a token.
 
 use super::error::ApiError;
+use crate::household::household;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -69,14 +70,6 @@ impl Limits {
     }
 }
 
-/// Whoever has an IPv6 address has the 2^64 beside it, too.
-fn household(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        v4 => v4,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,13 +86,5 @@ mod tests {
         assert_eq!(wrong, 5);
         assert_eq!(limits.failure(one).expect_err("guessing").code, "token-rate");
         assert!(limits.failure(other).is_ok());
-    }
-
-    #[test]
-    fn a_household_is_one() {
-        let parse = |text: &str| household(text.parse().expect("an address"));
-        assert_eq!(parse("2001:db8::1"), parse("2001:db8::ffff:1"));
-        assert_ne!(parse("2001:db8::1"), parse("2001:db8:0:1::1"));
-        assert_eq!(parse("::ffff:192.0.2.1"), parse("192.0.2.1"));
     }
 }

@@ -25,7 +25,7 @@ pub enum ListenError {
     WithoutTls(SocketAddr),
     /// Others could do everything.
     #[error(
-        "{0} can be reached from other machines, and there is no token to tell who may do what. Make one first: \
+        "{0} can be reached from other machines, and no administrator has a token there yet. Make one first: \
          ./wattseal tokens add NAME --role administrator"
     )]
     WithoutToken(SocketAddr),
@@ -53,16 +53,16 @@ pub struct Bound {
 }
 
 impl Listen {
-    /// Takes the address, if that is safe: on another address than loopback there have to be TLS and a token.
+    /// Takes the address, if that is safe: on another address than loopback there have to be TLS and an administrator's token.
     ///
     /// # Errors
     /// [`ListenError`], which says what to do.
-    pub fn bind(&self, has_token: bool) -> Result<Bound, ListenError> {
+    pub fn bind(&self, has_administrator: bool) -> Result<Bound, ListenError> {
         if !is_loopback(self.address) {
             if self.tls.is_none() {
                 return Err(ListenError::WithoutTls(self.address));
             }
-            if !has_token {
+            if !has_administrator {
                 return Err(ListenError::WithoutToken(self.address));
             }
         }

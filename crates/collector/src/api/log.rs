@@ -48,7 +48,7 @@ fn known(method: &Method) -> &'static str {
 /// Who has no right to it, and who floods; of a flood a line a second is enough.
 fn is_worth_telling(status: StatusCode, code: &str) -> bool {
     match status {
-        StatusCode::UNAUTHORIZED => code != "token-missing",
+        StatusCode::UNAUTHORIZED => !matches!(code, "token-missing" | "no-administrator"),
         StatusCode::FORBIDDEN => true,
         StatusCode::TOO_MANY_REQUESTS => {
             let now_ms = now_ms();

@@ -60,7 +60,8 @@ pub(super) async fn rename(
     }
     known(&api, meter).await?;
     let what = format!("called meter {meter} {label:?}");
-    let written = api.write(vec![Write::Label { meter, label }, action(&caller, now_ms(), what)]).await?;
+    let written =
+        api.write(vec![Write::Label { meter, label }, action(&caller.name, now_ms(), what)]).await?;
     if written.first() == Some(&Written::Unknown) {
         return Err(unknown(&[], meter));
     }

@@ -49,6 +49,18 @@ fn service(text: &mut Text, health: &Health, store_ok: bool, link_ok: bool) {
         "Transactions that failed since the start",
         health.failed,
     );
+    text.one(
+        "wattseal_store_compared_readings_total",
+        "counter",
+        "Readings since the start that were compared with their sums",
+        health.compared,
+    );
+    text.one(
+        "wattseal_store_damaged",
+        "gauge",
+        "Whether one of them is not as it was stored",
+        u8::from(health.damage.is_some()),
+    );
     let last_s = health.last_commit_us as f64 * 1e-6;
     text.one("wattseal_store_last_commit_seconds", "gauge", "What the last transaction took", last_s);
     text.one("wattseal_store_database_bytes", "gauge", "Size of the database", health.database_bytes);
@@ -102,15 +114,29 @@ fn forward(text: &mut Text, counts: &ForwardCounts) {
         "Reports that the other collector has not acknowledged",
         waiting,
     );
+    text.one(
+        "wattseal_forward_strangers",
+        "gauge",
+        "Those of them that came from where nothing of their meter was acknowledged",
+        counts.strangers.load(Ordering::Relaxed),
+    );
     for (name, help, count) in [
         ("reports", "Reports of its meters that were put together", &counts.reports),
         ("delivered", "Reports that it acknowledged", &counts.delivered),
-        ("given_up", "Reports that went unacknowledged, for want of room or after 7 days", &counts.given_up),
+        (
+            "given_up",
+            "Reports that went unacknowledged, for want of room or because of their age",
+            &counts.given_up,
+        ),
         ("answers", "Answers to its commands that were passed on", &counts.answers),
         ("messages", "Times that a report or an answer was sent to it", &counts.forwarded),
         ("acknowledgements", "Acknowledgements of it that were passed on", &counts.acknowledged),
         ("command_packets", "Packets of its commands that were passed on", &counts.command_packets),
-        ("refused", "Packets and datagrams that are none, or go no such way", &counts.refused),
+        (
+            "refused",
+            "Packets and datagrams that are none, or go no such way, and answers that are no known meter's",
+            &counts.refused,
+        ),
     ] {
         text.one(&format!("wattseal_forward_{name}_total"), "counter", help, read(count));
     }

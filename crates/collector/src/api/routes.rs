@@ -30,6 +30,7 @@ fn open() -> OpenApiRouter<Api> {
         .routes(routes!(health::health))
         .routes(routes!(openapi::description))
         .routes(routes!(session::sign_in, session::who, session::sign_out))
+        .routes(routes!(tokens::make_first))
 }
 
 /// For who may look.

@@ -1,4 +1,5 @@
-//! Tokens' secrets: `wst_` and 32 random bytes in base64url. Kept is their SHA-256 alone; with so many random bits nothing slower is needed.
+//! Secrets: `wst_` (a token's) or `wsl_` (the one-time link's), and 32 random bytes in base64url. Kept is their SHA-256 alone; with so
+//! many random bits nothing slower is needed.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,10 +10,12 @@ use zeroize::Zeroizing;
 
 /// What every token begins with, so that a leaked one is found by those who look for such.
 pub const PREFIX: &str = "wst_";
+/// The same of a one-time link, which is no token.
+const LINK_PREFIX: &str = "wsl_";
 const SECRET_BYTES: usize = 32;
 const ENCODED_CHARACTERS: usize = 43;
 
-/// A token as its owner has it. Never shown but on demand, wiped when dropped.
+/// A token, or what is secret of a link, as its owner has it. Never shown but on demand, wiped when dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
@@ -21,13 +24,22 @@ pub struct Secret(Zeroizing<String>);
 pub struct TokenHash(pub [u8; 32]);
 
 impl Secret {
-    /// A new one.
+    /// A new token.
     #[must_use]
     pub fn generate(rng: &mut impl rand::CryptoRng) -> Secret {
+        Secret::with(PREFIX, rng)
+    }
+
+    /// For a new one-time link.
+    pub(crate) fn for_link(rng: &mut impl rand::CryptoRng) -> Secret {
+        Secret::with(LINK_PREFIX, rng)
+    }
+
+    fn with(prefix: &str, rng: &mut impl rand::CryptoRng) -> Secret {
         let mut bytes = Zeroizing::new([0; SECRET_BYTES]);
         rng.fill_bytes(&mut *bytes);
-        let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + ENCODED_CHARACTERS));
-        text.push_str(PREFIX);
+        let mut text = Zeroizing::new(String::with_capacity(prefix.len() + ENCODED_CHARACTERS));
+        text.push_str(prefix);
         URL_SAFE_NO_PAD.encode_string(bytes.as_slice(), &mut text);
         Secret(text)
     }
@@ -50,7 +62,14 @@ impl Secret {
     /// What is kept of it.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
-        TokenHash(Sha256::digest(self.0.as_bytes()).into())
+        TokenHash::of(&self.0)
+    }
+}
+
+impl TokenHash {
+    /// Of a text, whatever it is.
+    pub(crate) fn of(text: &str) -> TokenHash {
+        TokenHash(Sha256::digest(text.as_bytes()).into())
     }
 }
 

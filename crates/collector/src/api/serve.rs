@@ -1,6 +1,8 @@
 //! Serves until it is told to stop.
 
-use super::listen::{Bound, is_loopback};
+use super::listen::Bound;
+use super::places::{Full, Place, Places};
+use super::prompt::Prompt;
 use super::routes::router;
 use super::state::{Api, Parts};
 use super::tls;
@@ -11,26 +13,31 @@ use axum_server::tls_rustls::RustlsAcceptor;
 use hyper_util::rt::TokioTimer;
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tower::Layer;
 
-/// Connections at most; more are closed at once.
+/// Connections at most, in all and of an address; more are closed at once.
 const MOST_CONNECTIONS: usize = 512;
+const MOST_CONNECTIONS_OF_AN_ADDRESS: usize = 128;
 /// Streams of one HTTP/2 connection at most.
 const MOST_STREAMS: u32 = 64;
-/// A request's head comes within this.
-const HEAD_WITHIN: Duration = Duration::from_secs(15);
+/// TLS is agreed upon within this, and a request's head comes within this, the next one's on the same connection, too.
+const HEAD_WITHIN: Duration = Duration::from_secs(5);
+/// Of HTTP/2's connections it is looked so often whether the other side is there.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Who is being answered when the service stops has so long.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
 
 /// All that [`serve`] serves on loopback without TLS, without the listener: for requests that come by no connection. Each has to carry
 /// its peer's address, as axum's `ConnectInfo<SocketAddr>`. stopping: becomes true, or its sender goes, when the service stops.
 pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
-    router(&Api::new(parts, true, false, stopping))
+    router(&Api::new(parts, false, stopping))
 }
 
 /// Serves the API and the dashboard. After `shutdown` no connection is taken any more, who follows events is let go, and answers under
@@ -40,7 +47,7 @@ pub fn on_loopback(parts: Parts, stopping: watch::Receiver<bool>) -> Router {
 /// Where the system takes the address away.
 pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()> + Send) -> io::Result<()> {
     let (stop, stopping) = watch::channel(false);
-    let api = Api::new(parts, is_loopback(bound.address), bound.tls.is_some(), stopping);
+    let api = Api::new(parts, bound.tls.is_some(), stopping);
     let service = router(&api).into_make_service_with_connect_info::<SocketAddr>();
     let handle = Handle::new();
     let mut server = axum_server::from_tcp(bound.listener)?.handle(handle.clone());
@@ -48,7 +55,7 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
     http.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     http.http2()
         .timer(TokioTimer::new())
-        .keep_alive_interval(HEAD_WITHIN)
+        .keep_alive_interval(KEEP_ALIVE_EVERY)
         .max_concurrent_streams(MOST_STREAMS);
     tracing::info!(address = %bound.address, tls = bound.tls.is_some(), "listening");
 
@@ -56,7 +63,8 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
     let serving: Pin<Box<dyn Future<Output = io::Result<()>> + Send>> = match bound.tls {
         Some((files, config)) => {
             renewing = Some(tokio::spawn(tls::renew(files, config.clone())));
-            let acceptor = RustlsAcceptor::new(config).acceptor(NoDelayAcceptor);
+            let acceptor =
+                RustlsAcceptor::new(config).handshake_timeout(HEAD_WITHIN).acceptor(NoDelayAcceptor);
             Box::pin(server.acceptor(Bounded::new(acceptor)).serve(service))
         }
         None => Box::pin(server.acceptor(Bounded::new(NoDelayAcceptor)).serve(service)),
@@ -77,40 +85,50 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
     served
 }
 
-/// Takes so many connections at once, and no more.
+/// Takes so many connections at once, and no more, and none that stays silent.
 #[derive(Clone)]
 struct Bounded<A> {
     inner: A,
-    places: Arc<Semaphore>,
+    places: Arc<Places<IpAddr>>,
 }
 
 impl<A> Bounded<A> {
     fn new(inner: A) -> Bounded<A> {
-        Bounded { inner, places: Arc::new(Semaphore::new(MOST_CONNECTIONS)) }
+        let places = Places::new(MOST_CONNECTIONS, MOST_CONNECTIONS_OF_AN_ADDRESS);
+        Bounded { inner, places: Arc::new(places) }
+    }
+
+    fn place(&self, stream: &TcpStream) -> io::Result<Place<IpAddr>> {
+        self.places.take_from(stream.peer_addr()?.ip()).map_err(|full| match full {
+            Full::All => io::Error::other("too many connections"),
+            Full::Each => io::Error::other("too many connections of one address"),
+        })
     }
 }
 
 /// What a connection's requests carry, and so its place.
-type Place = Extension<Arc<OwnedSemaphorePermit>>;
+type Carried = Extension<Arc<Place<IpAddr>>>;
 
-impl<I, S, A> Accept<I, S> for Bounded<A>
+impl<S, A> Accept<TcpStream, S> for Bounded<A>
 where
-    A: Accept<I, S>,
+    A: Accept<TcpStream, S>,
+    A::Stream: AsyncRead + AsyncWrite + Unpin,
     A::Future: Send + 'static,
-    Place: Layer<A::Service>,
+    Carried: Layer<A::Service>,
 {
-    type Stream = A::Stream;
-    type Service = <Place as Layer<A::Service>>::Service;
+    type Stream = Prompt<A::Stream>;
+    type Service = <Carried as Layer<A::Service>>::Service;
     type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
 
-    fn accept(&self, stream: I, service: S) -> Self::Future {
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
-            return Box::pin(async { Err(io::Error::other("too many connections")) });
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let place = match self.place(&stream) {
+            Ok(place) => place,
+            Err(error) => return Box::pin(async { Err(error) }),
         };
         let accepted = self.inner.accept(stream, service);
         Box::pin(async move {
             let (stream, service) = accepted.await?;
-            Ok((stream, Extension(Arc::new(place)).layer(service)))
+            Ok((Prompt::new(stream, HEAD_WITHIN), Extension(Arc::new(place)).layer(service)))
         })
     }
 }

@@ -7,7 +7,7 @@ use super::state::Api;
 use crate::store::Role;
 use axum::Json;
 use axum::extract::{ConnectInfo, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ const SIGNED_IN_FOR_DAYS: u32 = 30;
 /// Who is signed in.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Session {
-    /// The token's name; `local` where there is no token.
+    /// The token's name.
     #[schema(example = "anna")]
     name: String,
     role: Role,
@@ -34,17 +34,23 @@ pub(super) struct Session {
 pub(super) struct SignIn {
     /// `wst_` and 43 characters.
     #[schema(value_type = String)]
-    token: GivenToken,
+    token: GivenSecret,
 }
 
-/// What was given as a token; wiped, and shown nowhere.
+/// What was given as a secret; wiped, and shown nowhere.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct GivenToken(Zeroizing<String>);
+pub(super) struct GivenSecret(Zeroizing<String>);
 
-impl fmt::Debug for GivenToken {
+impl GivenSecret {
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for GivenSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GivenToken(..)")
+        f.write_str("GivenSecret(..)")
     }
 }
 
@@ -57,9 +63,9 @@ pub(super) async fn sign_in(
     Body(given): Body<SignIn>,
 ) -> Result<Response, ApiError> {
     let tokens = api.tokens().await?;
-    let caller = recognise(&api, peer.ip(), &tokens, Some(&given.token.0), true)?;
+    let caller = recognise(&api, peer.ip(), &tokens, Some(given.token.expose()), true)?;
     tracing::info!(peer = %peer.ip(), name = caller.name, "signed in");
-    let cookie = cookie(&given.token.0, api.tls)?;
+    let cookie = cookie(given.token.expose(), api.tls)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(Session { name: caller.name, role: caller.role }))
         .into_response())
 }
@@ -70,11 +76,9 @@ pub(super) async fn sign_in(
 pub(super) async fn who(
     State(api): State<Api>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let nobody = || ApiError::unauthorized("token-missing", "nobody is signed in");
-    let caller = identify(&api, peer.ip(), &uri, &headers).await?.ok_or_else(nobody)?;
+    let caller = identify(&api, peer.ip(), &headers).await?;
     let mut response = Json(Session { name: caller.name, role: caller.role }).into_response();
     if caller.by_cookie {
         let jar = CookieJar::from_headers(&headers);
@@ -98,7 +102,7 @@ pub(super) fn cookie_name(tls: bool) -> &'static str {
 }
 
 /// The cookie with a token that was recognised.
-fn cookie(token: &str, tls: bool) -> Result<HeaderValue, ApiError> {
+pub(super) fn cookie(token: &str, tls: bool) -> Result<HeaderValue, ApiError> {
     let wrong = |_| ApiError::bad_request("token-wrong", "this token is not known here");
     let mut value =
         HeaderValue::from_str(&set_cookie(token, 86_400 * SIGNED_IN_FOR_DAYS, tls)).map_err(wrong)?;

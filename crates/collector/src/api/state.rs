@@ -3,13 +3,16 @@
 use super::costs::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
+use super::places::Places;
 use crate::forward::ForwardCounts;
 use crate::link::LinkHandle;
+use crate::one_time_link::OneTimeLink;
 use crate::store::{Reader, StoreError, TokenRecord, Write, Written};
 use crate::writer::{WriteError, WriterHandle};
 use axum::body::Bytes;
 use jiff::Timestamp;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,14 +31,18 @@ pub struct Parts {
     pub forward: Option<Arc<ForwardCounts>>,
     /// What readings cost meters.
     pub costs: Costs,
+    /// Makes the first administrator's token, where there is none yet.
+    pub one_time_link: Option<Arc<OneTimeLink>>,
     /// How often an address may ask.
     pub rates: Rates,
 }
 
 /// At most so many questions to the store at once; others wait.
 const MOST_READS: usize = 16;
-/// At most so many who follow the events.
+/// At most so many who follow the events: in all, of an address, of a token. A browser's page is one of them.
 const MOST_LISTENERS: usize = 128;
+const MOST_LISTENERS_OF_AN_ADDRESS: usize = 64;
+const MOST_LISTENERS_OF_A_TOKEN: usize = 16;
 /// For so long tokens are known without asking the store again.
 const TOKENS_KNOWN_FOR: Duration = Duration::from_secs(1);
 /// That a token was used is written so often.
@@ -48,8 +55,6 @@ pub(super) struct Api(Arc<Shared>);
 pub(super) struct Shared {
     pub(super) parts: Parts,
     pub(super) limits: Limits,
-    /// Whether it listens on loopback alone.
-    pub(super) on_loopback: bool,
     /// Whether it speaks TLS.
     pub(super) tls: bool,
     /// Becomes true when the service stops.
@@ -58,7 +63,8 @@ pub(super) struct Shared {
     pub(super) tokens_changed: watch::Sender<u64>,
     /// Held while tokens are being changed, so that there is always an administrator.
     pub(super) changing_tokens: tokio::sync::Mutex<()>,
-    pub(super) listeners: Arc<Semaphore>,
+    /// Who follows the events, by address and by token.
+    pub(super) listeners: (Places<IpAddr>, Places<i64>),
     /// The description, once the routes are known, and their paths.
     description: OnceLock<(Bytes, Vec<String>)>,
     reads: Semaphore,
@@ -76,17 +82,19 @@ impl Deref for Api {
 }
 
 impl Api {
-    pub(super) fn new(parts: Parts, on_loopback: bool, tls: bool, stopping: watch::Receiver<bool>) -> Api {
+    pub(super) fn new(parts: Parts, tls: bool, stopping: watch::Receiver<bool>) -> Api {
         let limits = Limits::new(&parts.rates);
         Api(Arc::new(Shared {
             parts,
             limits,
-            on_loopback,
             tls,
             stopping,
             tokens_changed: watch::Sender::new(0),
             changing_tokens: tokio::sync::Mutex::new(()),
-            listeners: Arc::new(Semaphore::new(MOST_LISTENERS)),
+            listeners: (
+                Places::new(MOST_LISTENERS, MOST_LISTENERS_OF_AN_ADDRESS),
+                Places::new(MOST_LISTENERS, MOST_LISTENERS_OF_A_TOKEN),
+            ),
             description: OnceLock::new(),
             reads: Semaphore::new(MOST_READS),
             tokens: Mutex::new(None),

@@ -4,14 +4,20 @@ use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Body, InPath};
 use super::secret::Secret;
+use super::session::{self, GivenSecret};
 use super::state::{Api, now_ms};
 use crate::store::{NewAction, NewToken, Role, TokenRecord, Write, Written};
-use crate::tokens::{TokenError, check_name};
-use axum::extract::State;
-use axum::http::StatusCode;
+use crate::tokens::{BY_LINK, TokenError, check, has_administrator};
+use axum::extract::{ConnectInfo, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use utoipa::ToSchema;
+
+/// What the first token is called where nobody says.
+const FIRST_NAME: &str = "administrator";
 
 /// A token, without its secret, which is not kept.
 #[derive(Serialize, ToSchema)]
@@ -72,32 +78,82 @@ pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Token>>, Api
     Ok(Json(tokens.iter().map(Token::from).collect()))
 }
 
-/// Makes a token. The first one has to be an administrator's: from then on nothing is done without one.
+/// Makes a token.
 #[utoipa::path(post, path = "/tokens", tag = "administration", request_body = TokenWanted,
-    responses((status = CREATED, body = MadeToken), (status = CONFLICT, description = "name taken, or a viewer first")))]
+    responses((status = CREATED, body = MadeToken), (status = CONFLICT, description = "name taken")))]
 pub(super) async fn make(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Body(wanted): Body<TokenWanted>,
 ) -> Result<(StatusCode, Json<MadeToken>), ApiError> {
-    let name = wanted.name.trim().to_owned();
     let _one_at_a_time = api.changing_tokens.lock().await;
     let tokens = api.read(crate::store::Reader::tokens).await?;
-    check_name(&tokens, &name).map_err(|refused| match refused {
+    let made = store(&api, &tokens, &caller.name, &wanted.name, wanted.role).await?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// What the one-time link is good for.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FirstWanted {
+    /// What stands in the link behind `#/first/`: `wsl_` and 43 characters.
+    #[schema(value_type = String)]
+    secret: GivenSecret,
+    /// The token's name; `administrator` if left out.
+    #[schema(min_length = 1, max_length = 64, example = "anna")]
+    name: Option<String>,
+}
+
+/// Makes the first administrator's token, for who has the one-time link, and signs in with it. The link is worth nothing from then on.
+#[utoipa::path(post, path = "/tokens/first", tag = "session", request_body = FirstWanted,
+    responses((status = CREATED, body = MadeToken), (status = CONFLICT, description = "name taken"),
+        (status = UNAUTHORIZED, description = "another link, or one that was used")))]
+pub(super) async fn make_first(
+    State(api): State<Api>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Body(wanted): Body<FirstWanted>,
+) -> Result<Response, ApiError> {
+    let link = api.parts.one_time_link.as_ref().filter(|link| link.opens(wanted.secret.expose()));
+    let Some(link) = link else {
+        api.limits.failure(peer.ip())?;
+        return Err(link_over());
+    };
+    let _one_at_a_time = api.changing_tokens.lock().await;
+    let tokens = api.read(crate::store::Reader::tokens).await?;
+    if has_administrator(&tokens) {
+        return Err(link_over());
+    }
+    let name = wanted.name.as_deref().unwrap_or(FIRST_NAME);
+    let made = store(&api, &tokens, BY_LINK, name, Role::Administrator).await?;
+    link.remove();
+    let cookie = session::cookie(&made.secret, api.tls)?;
+    Ok((StatusCode::CREATED, [(header::SET_COOKIE, cookie)], Json(made)).into_response())
+}
+
+fn link_over() -> ApiError {
+    ApiError::unauthorized("link-over", "this link was used already, or is of an earlier start of the collector")
+        .hint("sign in with a token; while no administrator has one, each start of the collector makes another link")
+}
+
+/// Has a new token stored, if there may be one of this name and role.
+async fn store(
+    api: &Api,
+    tokens: &[TokenRecord],
+    who: &str,
+    name: &str,
+    role: Role,
+) -> Result<MadeToken, ApiError> {
+    let name = name.trim().to_owned();
+    check(tokens, &name, role).map_err(|refused| match refused {
         TokenError::NameTaken(_) => ApiError::conflict("name-taken", refused.to_string()),
         _ => ApiError::unprocessable("name-wrong", refused.to_string()),
     })?;
-    if wanted.role != Role::Administrator && !tokens.iter().any(is_administrator) {
-        let message = "without an administrator's token nobody could change anything any more";
-        return Err(ApiError::conflict("administrator-first", message)
-            .hint("make one with the role administrator first"));
-    }
     let created_ms = now_ms();
     let secret = Secret::generate(&mut rand::rng());
-    let token = NewToken { name, role: wanted.role, hash: secret.hash().0, created_ms };
-    let what = format!("made the token {:?}, {}", token.name, role_name(token.role));
+    let token = NewToken { name, role, hash: secret.hash().0, created_ms };
+    let what = format!("made the token {:?}, {}", token.name, role_name(role));
     let new = Write::Token(token.clone());
-    let written = api.write(vec![new, action(&caller, created_ms, what)]).await?;
+    let written = api.write(vec![new, action(who, created_ms, what)]).await?;
     api.forget_tokens();
     let Some(Written::Token(id)) = written.first() else {
         return Err(ApiError::unavailable("store", "the token was not stored"));
@@ -105,12 +161,12 @@ pub(super) async fn make(
     let token = Token {
         id: *id,
         name: token.name,
-        role: token.role,
+        role,
         created_s: created_ms.div_euclid(1000),
         last_used_s: None,
         revoked_s: None,
     };
-    Ok((StatusCode::CREATED, Json(MadeToken { token, secret: secret.expose().to_owned() })))
+    Ok(MadeToken { token, secret: secret.expose().to_owned() })
 }
 
 /// Revokes a token. The last administrator's stays.
@@ -130,27 +186,23 @@ pub(super) async fn revoke(
     if token.revoked_ms.is_some() {
         return Ok(Json(token.into()));
     }
-    if is_administrator(token) && tokens.iter().filter(|token| is_administrator(token)).count() == 1 {
+    if token.is_administrator() && tokens.iter().filter(|token| token.is_administrator()).count() == 1 {
         let message =
             "this is the last administrator's token; without it nobody could change anything any more";
         return Err(ApiError::conflict("last-administrator", message).hint("make another one first"));
     }
     let at_ms = now_ms();
     let what = format!("revoked the token {:?}, {}", token.name, role_name(token.role));
-    api.write(vec![Write::TokenRevoked { token: id, at_ms }, action(&caller, at_ms, what)]).await?;
+    api.write(vec![Write::TokenRevoked { token: id, at_ms }, action(&caller.name, at_ms, what)]).await?;
     api.forget_tokens();
     let token = TokenRecord { revoked_ms: Some(at_ms), ..token.clone() };
     Ok(Json((&token).into()))
 }
 
 /// What is kept of who did what.
-pub(super) fn action(caller: &Caller, at_ms: i64, what: String) -> Write {
-    tracing::info!(who = caller.name, what, "changed");
-    Write::Action(NewAction { at_ms, who: caller.name.clone(), what })
-}
-
-fn is_administrator(token: &TokenRecord) -> bool {
-    token.role == Role::Administrator && token.revoked_ms.is_none()
+pub(super) fn action(who: &str, at_ms: i64, what: String) -> Write {
+    tracing::info!(who, what, "changed");
+    Write::Action(NewAction { at_ms, who: who.to_owned(), what })
 }
 
 fn role_name(role: Role) -> &'static str {

@@ -1,16 +1,75 @@
-//! The messages that wait for the far collector's acknowledgement, and when each is sent again. The store has the same ones.
+//! The messages that wait for the far collector's acknowledgement, and when each is sent again. The store has those of meters that
+//! it acknowledged something of before.
 
+use super::acknowledged::MOST_SOURCES;
+use super::bucket::Rate;
+use super::queue::{LaneKey, Queue};
+use super::source::Source;
 use crate::gateway::Route;
 use crate::store::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER, NewOutbox, OutboxRecord};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rand::Rng;
+use rand::rngs::StdRng;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
-use wire::meter::{MeterId, Suite};
+use wire::meter::{MeterId, Suite, pieces};
 
-/// A message is sent again after so long, each time twice as long, up to the second.
-const AGAIN_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
-/// A message that nobody acknowledged for so long goes: its meter has it, or it was nobody's. 7 days, in ms.
-const MOST_AGE_MS: i64 = 7 * 24 * 3600 * 1000;
+/// Messages of a meter by one source at most.
+pub(super) const MOST_OF_A_SOURCE: usize = 8;
+/// Messages of strangers at most. They are in memory alone.
+pub(super) const MOST_STRANGERS: usize = 4096;
+/// Where room is short, the one that goes is chosen among so many.
+const CANDIDATES: usize = 16;
+
+/// Whose message it is, as far as the concentrator can know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Something of that meter was acknowledged that came from there; or it was stored before a restart.
+    Acknowledged,
+    /// It may be anybody's.
+    Stranger,
+}
+
+/// How messages of a standing are treated.
+struct Treatment {
+    /// Messages that wait at most.
+    most: usize,
+    /// Datagrams upstream of all of them.
+    rate: Rate,
+    /// Of a lane: of one meter by one source; of strangers of a source.
+    lane_rate: Rate,
+    /// A message is sent again after so long, each time twice as long, up to the second.
+    again_after: [Duration; 2],
+    /// A message that nobody acknowledged for so long goes: its meter has it, or it was nobody's.
+    most_age: Duration,
+}
+
+const ACKNOWLEDGED: Treatment = Treatment {
+    most: MOST_OUTBOX,
+    rate: Rate { per_s: 2000, burst: 500 },
+    // A journal that is emptied is a burst; then four messages of three pieces a second.
+    lane_rate: Rate { per_s: 12, burst: 96 },
+    again_after: [Duration::from_secs(1), Duration::from_secs(60)],
+    most_age: Duration::from_secs(7 * 24 * 3600),
+};
+
+const STRANGERS: Treatment = Treatment {
+    most: MOST_STRANGERS,
+    rate: Rate { per_s: 100, burst: 200 },
+    lane_rate: Rate { per_s: 20, burst: 60 },
+    again_after: [Duration::from_secs(1), Duration::from_secs(1024)],
+    most_age: Duration::from_secs(3600),
+};
+
+impl Standing {
+    fn treatment(self) -> &'static Treatment {
+        match self {
+            Standing::Acknowledged => &ACKNOWLEDGED,
+            Standing::Stranger => &STRANGERS,
+        }
+    }
+}
 
 /// What an acknowledgement says of its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,126 +79,260 @@ pub(super) struct Name {
     pub(super) suite: Suite,
 }
 
-/// Where a message came from, and how strong it was; not known after a restart.
-type From = Option<(Route, Option<i8>)>;
+/// Where a message was heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) route: Route,
+    pub(super) rssi_dbm: Option<i8>,
+    pub(super) standing: Standing,
+}
 
 struct Entry {
     record: OutboxRecord,
-    from: From,
+    /// One for each source, at most [`MOST_SOURCES`].
+    origins: Vec<Origin>,
+    /// Which of them it counts for; `None`: not known after a restart.
+    source: Option<Source>,
+    standing: Standing,
+    /// How often it was heard.
+    heard: u32,
     attempts: u32,
     next_at: Instant,
 }
 
+impl Entry {
+    fn lane(&self) -> LaneKey {
+        let name = (self.standing == Standing::Acknowledged).then_some(self.record.name);
+        LaneKey { name, source: self.source }
+    }
+
+    /// Adds where it was heard again. A stranger takes no place of who is none.
+    fn add(&mut self, origin: Origin) {
+        let source = |origin: &Origin| Source::from(origin.route);
+        if let Some(same) = self.origins.iter_mut().find(|known| source(known) == source(&origin)) {
+            *same = origin;
+        } else if self.origins.len() < MOST_SOURCES {
+            self.origins.push(origin);
+        } else if let Some(stranger) =
+            self.origins.iter_mut().find(|known| known.standing == Standing::Stranger)
+        {
+            *stranger = origin;
+        }
+    }
+}
+
 /// The messages that wait.
-#[derive(Default)]
 pub(super) struct Waiting {
-    /// The oldest first.
-    entries: BTreeMap<i64, Entry>,
-    of_meter: HashMap<MeterId, BTreeSet<i64>>,
-    due: BTreeSet<(Instant, i64)>,
+    entries: HashMap<i64, Entry>,
+    of_name: HashMap<MeterId, Vec<i64>>,
+    acknowledged: Queue,
+    strangers: Queue,
+    /// Of the next message that is not stored.
+    next_id: i64,
+    rng: StdRng,
 }
 
 impl Waiting {
+    /// rng: chooses who goes where room is short.
+    pub(super) fn new(rng: StdRng) -> Waiting {
+        let queue = |standing: Standing| {
+            let Treatment { rate, lane_rate, .. } = *standing.treatment();
+            Queue::new(rate, lane_rate)
+        };
+        Waiting {
+            entries: HashMap::new(),
+            of_name: HashMap::new(),
+            acknowledged: queue(Standing::Acknowledged),
+            strangers: queue(Standing::Stranger),
+            next_id: -1,
+            rng,
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Takes a message that is stored; it is due at `at`.
-    pub(super) fn insert(&mut self, record: OutboxRecord, from: From, at: Instant) {
+    pub(super) fn strangers(&self) -> usize {
+        self.strangers.len()
+    }
+
+    fn queue(&mut self, standing: Standing) -> &mut Queue {
+        match standing {
+            Standing::Acknowledged => &mut self.acknowledged,
+            Standing::Stranger => &mut self.strangers,
+        }
+    }
+
+    /// Takes a message that is stored, due at `at`; origin: where it was heard, which is not known after a restart. Returns the messages
+    /// that made room for it. Nothing is lost by that: meters have what was not acknowledged.
+    pub(super) fn insert(&mut self, record: OutboxRecord, origin: Option<Origin>, at: Instant) -> Vec<i64> {
         let id = record.id;
         self.remove(id);
-        self.of_meter.entry(record.name).or_default().insert(id);
-        self.due.insert((at, id));
-        self.entries.insert(id, Entry { record, from, attempts: 0, next_at: at });
+        let standing = origin.map_or(Standing::Acknowledged, |origin| origin.standing);
+        let source = origin.map(|origin| Source::from(origin.route));
+        let gone = self.make_room(record.name, source, standing);
+        let heard = u32::from(origin.is_some());
+        let origins = origin.into_iter().collect();
+        self.put(Entry { record, origins, source, standing, heard, attempts: 0, next_at: at });
+        gone
     }
 
-    /// Forgets a message, and says where it came from.
-    pub(super) fn remove(&mut self, id: i64) -> Option<From> {
+    /// Takes a message that is in memory alone.
+    pub(super) fn insert_unstored(&mut self, message: NewOutbox, origin: Origin, at: Instant) -> Vec<i64> {
+        let NewOutbox { address, name, kind, suite, low, message, heard_ms } = message;
+        let id = self.next_id;
+        self.next_id -= 1;
+        let record = OutboxRecord { id, address, name, kind, suite, low, message, heard_ms };
+        self.insert(record, Some(origin), at)
+    }
+
+    fn put(&mut self, entry: Entry) {
+        let (id, lane) = (entry.record.id, entry.lane());
+        self.of_name.entry(entry.record.name).or_default().push(id);
+        self.queue(entry.standing).insert(lane, entry.next_at, id);
+        self.entries.insert(id, entry);
+    }
+
+    fn take_out(&mut self, id: i64) -> Option<Entry> {
         let entry = self.entries.remove(&id)?;
-        self.due.remove(&(entry.next_at, id));
-        if let Some(ids) = self.of_meter.get_mut(&entry.record.name) {
-            ids.remove(&id);
+        self.queue(entry.standing).remove(entry.lane(), entry.next_at, id);
+        if let Some(ids) = self.of_name.get_mut(&entry.record.name) {
+            ids.retain(|other| *other != id);
             if ids.is_empty() {
-                self.of_meter.remove(&entry.record.name);
+                self.of_name.remove(&entry.record.name);
             }
         }
-        Some(entry.from)
+        Some(entry)
     }
 
-    /// The one that is the same as this, now heard there, if it is time to send it again: it is sent often enough by itself.
-    /// `None`: there is none.
-    pub(super) fn heard_again(
-        &mut self,
-        message: &NewOutbox,
-        route: Route,
-        rssi_dbm: Option<i8>,
-        now: Instant,
-    ) -> Option<i64> {
-        let ids = self.of_meter.get(&message.name)?;
+    /// Forgets a message, and says where it was heard.
+    pub(super) fn remove(&mut self, id: i64) -> Option<Vec<Origin>> {
+        self.take_out(id).map(|entry| entry.origins)
+    }
+
+    /// Whether the same message waits. It was heard there now: that of a meter that is known there is due at once, and from the
+    /// beginning; with strangers it changes nothing but who goes first where room is short.
+    pub(super) fn heard_again(&mut self, message: &NewOutbox, origin: Origin, now: Instant) -> bool {
+        let Some(ids) = self.of_name.get(&message.name) else { return false };
         let same = |id: &&i64| {
             self.entries.get(id).is_some_and(|Entry { record, .. }| {
                 (record.kind, record.suite, record.low) == (message.kind, message.suite, message.low)
                     && record.message == message.message
             })
         };
-        let id = ids.iter().find(same).copied()?;
-        let entry = self.entries.get_mut(&id)?;
-        entry.from = Some((route, rssi_dbm));
-        // Its meter is near and waits: from the beginning.
-        entry.attempts = 0;
-        self.due.remove(&(entry.next_at, id));
-        entry.next_at = now;
-        self.due.insert((now, id));
-        Some(id)
+        let Some(id) = ids.iter().find(same).copied() else { return false };
+        let Some(entry) = self.entries.get_mut(&id) else { return false };
+        entry.heard = entry.heard.saturating_add(1);
+        entry.add(origin);
+        if origin.standing == Standing::Acknowledged {
+            self.move_to(id, Source::from(origin.route), now);
+        }
+        true
     }
 
-    /// Forgets as many of the oldest as have to go for one more of this meter, and for `more` in all. Nothing is lost by that: meters
-    /// have what was not acknowledged.
-    pub(super) fn make_room(&mut self, meter: MeterId, more: usize) -> Vec<i64> {
+    /// A meter is known by that source from now on: its messages of there, and of before a restart, are treated like that.
+    pub(super) fn acknowledged(&mut self, name: MeterId, source: Source, now: Instant) {
+        for id in self.of_name.get(&name).cloned().unwrap_or_default() {
+            let is_there = |entry: &Entry| entry.source.is_none_or(|of| of == source);
+            if self.entries.get(&id).is_some_and(is_there) {
+                self.move_to(id, source, now);
+            }
+        }
+    }
+
+    /// Counts a message for a source by which its meter is known, and has it sent from the beginning.
+    fn move_to(&mut self, id: i64, source: Source, now: Instant) {
+        let Some(entry) = self.take_out(id) else { return };
+        let next_at = entry.next_at.min(now);
+        let standing = Standing::Acknowledged;
+        self.put(Entry { source: Some(source), standing, attempts: 0, next_at, ..entry });
+    }
+
+    /// Forgets what has to go for one more of this meter and source.
+    fn make_room(&mut self, name: MeterId, source: Option<Source>, standing: Standing) -> Vec<i64> {
+        let most = standing.treatment().most;
         let mut gone = Vec::new();
-        while let Some(ids) = self.of_meter.get(&meter)
-            && ids.len() >= MOST_OUTBOX_OF_A_METER
-            && let Some(id) = ids.first().copied()
-        {
+        loop {
+            let of_name = self.of_name.get(&name).map(Vec::as_slice).unwrap_or_default();
+            let is_of = |id: &i64| self.entries.get(id).filter(|entry| entry.standing == standing);
+            let of_name: Vec<(i64, Option<Source>)> =
+                of_name.iter().filter_map(|id| Some((*id, is_of(id)?.source))).collect();
+            let of_source: Vec<i64> =
+                of_name.iter().filter(|(_, of)| *of == source).map(|(id, _)| *id).collect();
+            let candidates = if source.is_some() && of_source.len() >= MOST_OF_A_SOURCE {
+                of_source
+            } else if of_name.len() >= MOST_OUTBOX_OF_A_METER {
+                of_name.into_iter().map(|(id, _)| id).collect()
+            } else if self.queue(standing).len() >= most {
+                self.some(standing)
+            } else {
+                return gone;
+            };
+            let Some(id) = self.least(&candidates) else { return gone };
             self.remove(id);
             gone.push(id);
         }
-        while self.entries.len() + more > MOST_OUTBOX
-            && let Some(id) = self.entries.keys().next().copied()
-        {
-            self.remove(id);
-            gone.push(id);
-        }
-        gone
     }
 
-    /// When the next one is to be sent.
+    fn some(&mut self, standing: Standing) -> Vec<i64> {
+        let Waiting { acknowledged, strangers, rng, .. } = self;
+        let queue = match standing {
+            Standing::Acknowledged => acknowledged,
+            Standing::Stranger => strangers,
+        };
+        (0..CANDIDATES).filter_map(|_| queue.any(rng)).collect()
+    }
+
+    /// The one that was heard least often, a meter says the same until it is acknowledged; among these one of who has most; else any:
+    /// who knows when a meter speaks must not know what goes.
+    fn least(&mut self, candidates: &[i64]) -> Option<i64> {
+        let Waiting { entries, acknowledged, strangers, rng, .. } = self;
+        let rank = |id: &&i64| {
+            let entry = entries.get(id);
+            let of_lane = entry.map(|entry| match entry.standing {
+                Standing::Acknowledged => acknowledged.len_of(entry.lane()),
+                Standing::Stranger => strangers.len_of(entry.lane()),
+            });
+            (entry.map(|entry| entry.heard), Reverse(of_lane), rng.random::<u32>())
+        };
+        candidates.iter().min_by_key(rank).copied()
+    }
+
+    /// When the next one may be sent.
     pub(super) fn next_at(&self) -> Option<Instant> {
-        self.due.first().map(|(at, _)| *at)
+        self.acknowledged.next_at().into_iter().chain(self.strangers.next_at()).min()
     }
 
-    /// The next one that is to be sent by now.
+    /// The next one that may be sent by now.
     pub(super) fn due(&self, now: Instant) -> Option<i64> {
-        self.due.first().filter(|(at, _)| *at <= now).map(|(_, id)| *id)
+        self.acknowledged.due(now).or_else(|| self.strangers.due(now))
     }
 
     /// Whether it waited for too long.
     pub(super) fn is_over(&self, id: i64, now: SystemTime) -> bool {
         let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
-        self.entries.get(&id).is_some_and(|entry| now_ms - entry.record.heard_ms > MOST_AGE_MS)
+        self.entries.get(&id).is_some_and(|entry| {
+            now_ms - entry.record.heard_ms > entry.standing.treatment().most_age.as_millis() as i64
+        })
     }
 
     /// Counts an attempt, and says what to send.
     pub(super) fn sent(&mut self, id: i64, now: Instant) -> Option<(NewOutbox, Option<i8>)> {
         let entry = self.entries.get_mut(&id)?;
-        self.due.remove(&(entry.next_at, id));
-        let after = AGAIN_AFTER[0].saturating_mul(1 << entry.attempts.min(10)).min(AGAIN_AFTER[1]);
+        let (lane, standing, before) = (entry.lane(), entry.standing, entry.next_at);
+        let [first, most] = standing.treatment().again_after;
+        let after = first.saturating_mul(1 << entry.attempts.min(20)).min(most);
         entry.attempts += 1;
         entry.next_at = now + after;
-        self.due.insert((entry.next_at, id));
+        let next_at = entry.next_at;
+        let rssi_dbm = entry.origins.last().and_then(|origin| origin.rssi_dbm);
         let OutboxRecord { address, name, kind, suite, low, ref message, heard_ms, .. } = entry.record;
         let message = NewOutbox { address, name, kind, suite, low, message: message.clone(), heard_ms };
-        Some((message, entry.from.and_then(|(_, rssi_dbm)| rssi_dbm)))
+        let queue = self.queue(standing);
+        queue.set_due(lane, before, next_at, id);
+        queue.count(lane, pieces(kind, suite) as u32, now);
+        Some((message, rssi_dbm))
     }
 
     /// Those that an acknowledgement is of.
@@ -149,7 +342,7 @@ impl Waiting {
                 .get(id)
                 .is_some_and(|entry| entry.record.low == of.low && entry.record.suite == of.suite)
         };
-        self.of_meter.get(&of.name).map(|ids| ids.iter().filter(is).copied().collect()).unwrap_or_default()
+        self.of_name.get(&of.name).map(|ids| ids.iter().filter(is).copied().collect()).unwrap_or_default()
     }
 }
 
@@ -157,6 +350,7 @@ impl Waiting {
 mod tests {
     use super::*;
     use crate::gateway::GatewayId;
+    use rand::SeedableRng;
     use wire::meter::Kind;
 
     fn record(id: i64, name: MeterId, low: u8) -> OutboxRecord {
@@ -169,35 +363,63 @@ mod tests {
         NewOutbox { address, name, kind, suite, low, message, heard_ms }
     }
 
-    #[test]
-    fn each_is_sent_less_and_less_often_and_at_once_when_it_is_heard_again() {
-        let begun = Instant::now();
-        let mut waiting = Waiting::default();
-        waiting.insert(record(1, 5, 9), None, begun);
+    fn origin(gateway: u16, standing: Standing) -> Origin {
+        let route = Route { gateway: GatewayId(gateway), peer: None };
+        Origin { route, rssi_dbm: Some(-50), standing }
+    }
+
+    fn waiting() -> Waiting {
+        Waiting::new(StdRng::seed_from_u64(1))
+    }
+
+    /// After how many seconds one message is sent, ten times.
+    fn gaps(waiting: &mut Waiting, begun: Instant) -> Vec<u64> {
         let mut now = begun;
-        let mut gaps = Vec::new();
-        for _ in 0..9 {
+        let gap = |_| {
             let at = waiting.next_at().expect("one waits");
-            gaps.push((at - now).as_secs());
+            let id = waiting.due(at).expect("it is due");
+            assert!(waiting.sent(id, at).is_some());
+            assert_eq!(waiting.due(at), None);
+            let gap = (at - now).as_secs();
             now = at;
-            assert_eq!(waiting.due(now), Some(1));
-            assert!(waiting.sent(1, now).is_some());
-            assert_eq!(waiting.due(now), None);
-        }
-        assert_eq!(gaps, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
-        let route = Route { gateway: GatewayId(3), peer: None };
-        assert_eq!(waiting.heard_again(&new(5, 8), route, None, now), None);
-        assert_eq!(waiting.heard_again(&new(6, 9), route, None, now), None);
-        assert_eq!(waiting.heard_again(&new(5, 9), route, Some(-50), now), Some(1));
+            gap
+        };
+        (0..13).map(gap).collect()
+    }
+
+    #[test]
+    fn each_is_sent_less_and_less_often_and_strangers_much_less() {
+        let begun = Instant::now();
+        let mut known = waiting();
+        known.insert(record(1, 5, 9), Some(origin(3, Standing::Acknowledged)), begun);
+        assert_eq!(gaps(&mut known, begun), [0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]);
+        let mut strangers = waiting();
+        strangers.insert_unstored(new(5, 9), origin(3, Standing::Stranger), begun);
+        assert_eq!(gaps(&mut strangers, begun), [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024]);
+    }
+
+    #[test]
+    fn what_is_heard_again_where_its_meter_is_known_is_due_at_once() {
+        let now = Instant::now();
+        let mut waiting = waiting();
+        let (known, stranger) = (origin(3, Standing::Acknowledged), origin(4, Standing::Stranger));
+        waiting.insert(record(1, 5, 9), Some(known), now);
+        assert!(waiting.sent(1, now).is_some() && waiting.sent(1, now).is_some());
+        assert!(!waiting.heard_again(&new(5, 8), known, now));
+        assert!(!waiting.heard_again(&new(6, 9), known, now));
+        assert!(waiting.heard_again(&new(5, 9), stranger, now));
+        assert_eq!(waiting.due(now), None);
+        assert!(waiting.heard_again(&new(5, 9), known, now));
+        assert_eq!(waiting.due(now), Some(1));
         assert_eq!(waiting.sent(1, now).expect("it waits"), (new(5, 9), Some(-50)));
-        assert_eq!(waiting.next_at(), Some(now + AGAIN_AFTER[0]));
-        assert_eq!(waiting.remove(1), Some(Some((route, Some(-50)))));
-        assert!(waiting.next_at().is_none() && waiting.of_meter.is_empty());
+        assert_eq!(waiting.next_at(), Some(now + ACKNOWLEDGED.again_after[0]));
+        assert_eq!(waiting.remove(1), Some(vec![known, stranger]));
+        assert!(waiting.next_at().is_none() && waiting.of_name.is_empty());
     }
 
     #[test]
     fn an_acknowledgement_is_of_one_meter_suite_and_number() {
-        let mut waiting = Waiting::default();
+        let mut waiting = waiting();
         for (id, name, low) in [(1, 5, 9), (2, 5, 10), (3, 6, 9)] {
             waiting.insert(record(id, name, low), None, Instant::now());
         }
@@ -208,23 +430,75 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_a_meter_make_room() {
-        let mut waiting = Waiting::default();
-        for id in 1..=8 {
-            waiting.insert(record(id, 5, id as u8), None, Instant::now());
+    fn what_is_said_again_outlives_what_was_said_once() {
+        let now = Instant::now();
+        let mut waiting = waiting();
+        let known = origin(3, Standing::Acknowledged);
+        waiting.insert(record(1, 5, 255), Some(known), now);
+        waiting.heard_again(&new(5, 255), known, now);
+        for low in 0..200 {
+            waiting.insert_unstored(new(5, low), known, now);
         }
-        waiting.insert(record(9, 6, 1), None, Instant::now());
-        assert!(waiting.make_room(6, 1).is_empty());
-        assert_eq!(waiting.make_room(5, 1), [1]);
-        assert_eq!(waiting.len(), 8);
+        assert_eq!(waiting.len(), MOST_OF_A_SOURCE);
+        assert_eq!(waiting.named(Name { name: 5, low: 255, suite: Suite::Aes128Gcm }), [1]);
     }
 
     #[test]
-    fn what_nobody_wanted_for_a_week_is_over() {
-        let mut waiting = Waiting::default();
+    fn a_name_has_its_bound_whatever_the_number_of_sources() {
+        let mut waiting = waiting();
+        for gateway in 0..200 {
+            let stranger = origin(gateway, Standing::Stranger);
+            waiting.insert_unstored(new(5, gateway as u8), stranger, Instant::now());
+        }
+        assert_eq!(waiting.len(), MOST_OUTBOX_OF_A_METER);
+    }
+
+    #[test]
+    fn strangers_make_room_themselves_first_the_one_who_has_most() {
+        let now = Instant::now();
+        let mut waiting = waiting();
+        waiting.insert(record(1, 5, 1), Some(origin(3, Standing::Acknowledged)), now);
+        for name in 10..30 {
+            waiting.insert_unstored(new(name, 1), origin(4, Standing::Stranger), now);
+        }
+        for name in 100..100 + 2 * MOST_STRANGERS as u16 {
+            waiting.insert_unstored(new(name, 1), origin(5, Standing::Stranger), now);
+        }
+        assert_eq!((waiting.len(), waiting.strangers()), (MOST_STRANGERS + 1, MOST_STRANGERS));
+        let is_there = |name| !waiting.named(Name { name, low: 1, suite: Suite::Aes128Gcm }).is_empty();
+        assert!(is_there(5) && (10..30).all(is_there));
+    }
+
+    #[test]
+    fn what_waited_before_a_restart_is_its_meters_once_that_is_known() {
+        let now = Instant::now();
+        let mut waiting = waiting();
+        waiting.insert(record(1, 5, 1), None, now);
+        waiting.insert_unstored(new(5, 2), origin(3, Standing::Stranger), now);
+        waiting.insert_unstored(new(5, 3), origin(4, Standing::Stranger), now);
+        for _ in 0..3 {
+            let id = waiting.due(now).expect("all are due");
+            assert!(waiting.sent(id, now).is_some());
+        }
+        assert_eq!(waiting.due(now), None);
+        waiting.acknowledged(5, origin(3, Standing::Stranger).route.into(), now);
+        assert_eq!((waiting.len(), waiting.strangers()), (3, 1));
+        for _ in 0..2 {
+            let id = waiting.due(now).expect("two are due anew");
+            assert!(waiting.sent(id, now).is_some());
+        }
+        assert_eq!(waiting.due(now), None);
+    }
+
+    #[test]
+    fn what_nobody_wanted_is_over_after_a_week_and_a_strangers_after_an_hour() {
+        let mut waiting = waiting();
+        let at = |ms: u64| UNIX_EPOCH + Duration::from_millis(ms);
         waiting.insert(record(1, 5, 9), None, Instant::now());
-        let at = |ms: i64| UNIX_EPOCH + Duration::from_millis(ms as u64);
-        assert!(!waiting.is_over(1, at(MOST_AGE_MS)));
-        assert!(waiting.is_over(1, at(MOST_AGE_MS + 1)));
+        waiting.insert_unstored(new(5, 8), origin(3, Standing::Stranger), Instant::now());
+        for (id, hours) in [(1, 7 * 24), (-1, 1)] {
+            assert!(!waiting.is_over(id, at(hours * 3_600_000)));
+            assert!(waiting.is_over(id, at(hours * 3_600_000 + 1)));
+        }
     }
 }

@@ -58,3 +58,44 @@ impl Verifiers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::GatewayId;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+    use wire::meter::{
+        Channel, Collector, Gathered, Identity, Kind, MeterState, Policy, Provision, Setup, Suite, packets,
+    };
+
+    #[test]
+    fn what_waits_for_a_verifier_has_its_bound() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let identity = Identity::generate(&mut rng);
+        let setup = Setup { suite: Suite::Ecies, ..Setup::usual(7) };
+        let provision = Provision::generate(setup, identity.public(), &mut rng);
+        let record = provision.record();
+        let channel =
+            Channel { meter: 7, keys: &record.keys, own: provision.identity(), peer: identity.public() };
+        let sealed = channel.seal(Kind::Report, Suite::Ecies, 1, &[0; 16], &mut rng);
+        let cut = packets(0x4f, Kind::Report, Suite::Ecies, 7, 1, &sealed);
+        let mut collector = Collector::new(identity.clone(), Policy::default());
+        let state = MeterState::new(&record);
+        collector.add(record.clone(), state).expect("a meter");
+        let mut message = || {
+            let mut whole = cut.iter().filter_map(|packet| match collector.gather(packet) {
+                Gathered::Sealed(message) => Some(message),
+                Gathered::Done(_) => None,
+            });
+            whole.next().expect("all pieces are there")
+        };
+        let route = Route { gateway: GatewayId(0), peer: None };
+        let origin = Origin { route, rssi_dbm: None, heard_ms: 0 };
+        // One verifier opens much slower than messages come.
+        let verifiers = Verifiers::start(1).expect("a thread");
+        let taken = (0..3 * MOST_MESSAGES).filter(|_| verifiers.open(message(), origin)).count();
+        assert!((MOST_MESSAGES..2 * MOST_MESSAGES).contains(&taken), "{taken} were taken");
+        verifiers.stop();
+    }
+}

@@ -43,9 +43,14 @@ impl Kept {
         Ok(Kept { latest, before: HashMap::new(), counts, intervals })
     }
 
-    /// All meters, and when they were heard last.
+    /// All meters, and when they were heard first, in ms.
     pub(super) fn meters(&self) -> impl Iterator<Item = (MeterId, Option<i64>)> + '_ {
-        self.latest.iter().map(|(meter, latest)| (*meter, latest.last_heard_ms))
+        self.latest.iter().map(|(meter, latest)| (*meter, latest.first_heard_ms))
+    }
+
+    /// When any of them was heard last, in ms.
+    pub(super) fn heard_ms(&self) -> Option<i64> {
+        self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }
 
     pub(super) fn commit(

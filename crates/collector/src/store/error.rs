@@ -22,6 +22,14 @@ pub enum StoreError {
         /// Who, where that is known: ` (process 123)`.
         by: String,
     },
+    /// A name does not stand any more for the file that is open.
+    #[error("{path} {what}")]
+    NotInPlace {
+        /// The name.
+        path: PathBuf,
+        /// What there is, and what to do.
+        what: &'static str,
+    },
     /// Not a database of this program.
     #[error(
         "{path} is {what}, not a database of WattSeal; nothing in it was changed. Give another --db, or move this file away"
@@ -103,6 +111,20 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// A name that stands for nothing.
+    pub(super) fn missing(path: &Path) -> StoreError {
+        let what = "was removed or moved away while the service has it open. Nothing is acknowledged until all that was stored is \
+                    written back there; do not stop the service before";
+        StoreError::NotInPlace { path: path.to_owned(), what }
+    }
+
+    /// A name that stands for another file.
+    pub(super) fn in_the_way(path: &Path) -> StoreError {
+        let what = "is another file than the one that the service has open. Nothing is acknowledged until that one is moved away; then \
+                    all that was stored is written back there. Do not stop the service before";
+        StoreError::NotInPlace { path: path.to_owned(), what }
+    }
+
     /// What SQLite says of a database, for people.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
         let (path, what) = (path.to_owned(), error.to_string());

@@ -1,9 +1,10 @@
 //! How the store is, told without asking it.
 
-use super::schema::beside;
+use super::files::beside;
 use super::{Health, StoreError, Written};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What each batch leaves behind.
@@ -12,11 +13,14 @@ pub(super) struct Pulse {
     path: PathBuf,
     log: PathBuf,
     health: Mutex<Health>,
+    /// What the trouble is, if any: that files are not in their place.
+    astray: AtomicBool,
 }
 
 impl Pulse {
     pub(super) fn new(path: &Path) -> Pulse {
-        Pulse { path: path.to_owned(), log: beside(path, "-wal"), health: Mutex::new(Health::default()) }
+        let (health, astray) = (Mutex::new(Health::default()), AtomicBool::new(false));
+        Pulse { path: path.to_owned(), log: beside(path, "-wal"), health, astray }
     }
 
     pub(super) fn beat(&self, took: Duration, done: Result<&[Written], &StoreError>) {
@@ -35,6 +39,30 @@ impl Pulse {
                 health.failed += 1;
             }
         }
+    }
+
+    /// Whether the database's files were found in their place, between batches.
+    pub(super) fn place(&self, found: Result<&(), &StoreError>) {
+        let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match found {
+            Ok(()) if self.astray.swap(false, Ordering::Relaxed) => health.trouble = None,
+            Ok(()) => {}
+            Err(error) => {
+                self.astray.store(true, Ordering::Relaxed);
+                health.trouble = Some(error.to_string());
+            }
+        }
+    }
+
+    /// How many readings were compared with their sums, and what was found. Returns whether that is the first of its kind.
+    pub(super) fn compared(&self, compared: u64, damage: Option<&str>) -> bool {
+        let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        health.compared = compared;
+        let first = health.damage.is_none() && damage.is_some();
+        if first {
+            health.damage = damage.map(ToOwned::to_owned);
+        }
+        first
     }
 
     pub(super) fn log_bytes(&self) -> u64 {

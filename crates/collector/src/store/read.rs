@@ -4,8 +4,10 @@ mod rows;
 mod series;
 
 pub(super) use rows::{alert, command, json, name_of_role, name_of_state};
+pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 
+use super::files::FileId;
 use super::health::Pulse;
 use super::interval::Intervals;
 use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution};
@@ -48,6 +50,8 @@ struct Pool {
 struct Idle {
     connections: Vec<Connection>,
     lent: usize,
+    /// The file that all of them have open, where a store has it open, too; those of another one are not lent again.
+    database: Option<FileId>,
 }
 
 impl Reader {
@@ -56,9 +60,19 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]: not there, not one of this program's, of another version, damaged.
     pub fn open(path: &Path) -> Result<Reader, StoreError> {
-        if schema::look_at(path)? == Found::Nothing {
-            let what = "there is no database; give the --db that `./wattseal collect` has".to_owned();
-            return Err(StoreError::Unreachable { path: path.to_owned(), what });
+        let unreachable =
+            |what: &str| Err(StoreError::Unreachable { path: path.to_owned(), what: what.to_owned() });
+        match schema::look_at(path)? {
+            Found::Ours => {}
+            Found::Nothing => {
+                return unreachable("there is no database; give the --db that `./wattseal collect` has");
+            }
+            Found::Empty => {
+                return unreachable(
+                    "it is an empty file, in which nothing was ever stored; give the --db that `./wattseal collect` has, or start that \
+                     with this one, which makes a new database of it",
+                );
+            }
         }
         let known = MIGRATIONS.len();
         let version = schema::check(path, known)?;
@@ -78,7 +92,7 @@ impl Reader {
         zone_name: String,
         pulse: Arc<Pulse>,
     ) -> Result<Reader, StoreError> {
-        let idle = Mutex::new(Idle { connections: vec![connect(path)?], lent: 0 });
+        let idle = Mutex::new(Idle { connections: vec![connect(path)?], lent: 0, database: None });
         let path = path.to_owned();
         Ok(Reader { pool: Arc::new(Pool { path, zone, zone_name, pulse, idle, freed: Condvar::new() }) })
     }
@@ -99,6 +113,14 @@ impl Reader {
         made.sync_all().map_err(file)?;
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(file)
+    }
+
+    /// From now on this file is read, and no other that may have its name.
+    pub(super) fn follow(&self, database: FileId) {
+        let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.database.replace(database).is_some_and(|before| before != database) {
+            idle.connections.clear();
+        }
     }
 
     /// The name of the zone whose hours and days are shown.
@@ -246,6 +268,7 @@ impl Reader {
 struct Lent<'a> {
     pool: &'a Pool,
     connection: Option<Connection>,
+    database: Option<FileId>,
 }
 
 impl Lent<'_> {
@@ -255,13 +278,26 @@ impl Lent<'_> {
             idle = pool.freed.wait(idle).unwrap_or_else(PoisonError::into_inner);
         }
         idle.lent += 1;
-        let connection = idle.connections.pop();
+        let (connection, database) = (idle.connections.pop(), idle.database);
         drop(idle);
-        let mut lent = Lent { pool, connection };
+        let mut lent = Lent { pool, connection, database };
         if lent.connection.is_none() {
-            lent.connection = Some(connect(&pool.path)?);
+            lent.in_place()?;
+            let connection = connect(&pool.path)?;
+            lent.in_place()?;
+            lent.connection = Some(connection);
         }
         Ok(lent)
+    }
+
+    /// Looks that the database's name stands for the file that it should.
+    fn in_place(&self) -> Result<(), StoreError> {
+        let Some(database) = self.database else { return Ok(()) };
+        match FileId::of(&self.pool.path)? {
+            Some(found) if found == database => Ok(()),
+            Some(_) => Err(StoreError::in_the_way(&self.pool.path)),
+            None => Err(StoreError::missing(&self.pool.path)),
+        }
     }
 
     fn connection(&self) -> rusqlite::Result<&Connection> {
@@ -273,7 +309,9 @@ impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.lent -= 1;
-        idle.connections.extend(self.connection.take());
+        if idle.database == self.database {
+            idle.connections.extend(self.connection.take());
+        }
         self.pool.freed.notify_one();
     }
 }

@@ -163,6 +163,14 @@ pub struct TokenRecord {
     pub revoked_ms: Option<i64>,
 }
 
+impl TokenRecord {
+    /// Whether it holds, and is an administrator's.
+    #[must_use]
+    pub fn is_administrator(&self) -> bool {
+        self.role == Role::Administrator && self.revoked_ms.is_none()
+    }
+}
+
 /// Without the hash.
 impl std::fmt::Debug for TokenRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -183,7 +191,7 @@ pub struct Action {
     /// When, in s.
     #[serde(rename = "at_s", serialize_with = "in_seconds")]
     pub at_ms: i64,
-    /// The token's name, or `local`.
+    /// The token's name; `command line` and `one-time link` are no token's.
     pub who: String,
     /// In words.
     pub what: String,
@@ -231,4 +239,8 @@ pub struct Health {
     pub database_bytes: u64,
     /// Size of its write-ahead log, in bytes.
     pub log_bytes: u64,
+    /// Readings since the start that were compared with their sums.
+    pub compared: u64,
+    /// The first since the start that is not as it was stored.
+    pub damage: Option<String>,
 }

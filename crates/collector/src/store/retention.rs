@@ -1,36 +1,39 @@
 //! Readings that are old enough go, a few at a time. Rollups, alerts and signed messages stay.
+//!
+//! A clock that is wrong must not make readings old. So a reading's age is the time that was counted since: time that went by on the
+//! system's clock and, while the service ran, on one that nobody sets. What the system's clock alone says, because it was set or the
+//! service was not there, is a pause, and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
+//! readings; what was stored before it goes that much later.
 
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use wire::meter::MeterId;
 
-/// Readings that go in one step, about; and meters that are looked at in one.
+/// Readings that are looked at in one step, about; and meters in one.
 const STEP_ROWS: i64 = 2000;
 const STEP_METERS: usize = 32;
 /// All meters are looked at once in so long.
 const EVERY: Duration = Duration::from_secs(3600);
-/// A clock that is so far from what it should be was set.
-const MOST_DRIFT_MS: i64 = 3_600_000;
-/// A database whose last report is so old may have been off; or the clock is wrong.
-const MOST_PAUSE_MS: i64 = 30 * 86_400_000;
-/// After a clock was set, or may have been, it has to go on steadily for so long before anything goes.
-const TRUST_AFTER: Duration = Duration::from_secs(7 * 86_400);
+/// The system's clock is ahead of what was counted by no more than that between two looks, or it is a pause.
+const MOST_DRIFT_S: i64 = 3600;
+/// A clock that is behind what was counted has to stay there for so long before it is believed. One that nobody has set since the
+/// power came back is right within minutes.
+const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
+/// Pauses that are remembered; of more the oldest become one.
+const MOST_PAUSES: usize = 1000;
 
 /// What is to go, and how far that is.
 #[derive(Debug)]
 pub(super) struct Retention {
-    keep_ms: i64,
-    clock: Option<Clock>,
+    keep_s: i64,
+    /// When something was heard last before the start.
+    heard_s: Option<i64>,
+    counted: Option<Counted>,
+    looked: Option<Instant>,
+    behind_since: Option<Instant>,
     sweep: Option<Sweep>,
     next: Option<Instant>,
-}
-
-/// The system's clock, against one that nobody sets. A clock that is ahead by years would else empty the database.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    at_ms: i64,
-    at: Instant,
-    trusted_from: Instant,
 }
 
 /// One look at all meters.
@@ -38,14 +41,72 @@ struct Clock {
 struct Sweep {
     before_s: i64,
     meters: Vec<MeterId>,
+    /// Where to go on with the last of them.
+    from_s: i64,
+}
+
+/// Which time was counted; kept in `meta`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Counted {
+    /// Until then, in s.
+    until_s: i64,
+    /// But for what lies between these, oldest first.
+    pauses: Vec<(i64, i64)>,
+}
+
+impl Counted {
+    /// Counts on until now, of which `elapsed_s` went by for certain.
+    fn go_on(&mut self, now_s: i64, elapsed_s: i64) {
+        if now_s - self.until_s > elapsed_s + MOST_DRIFT_S {
+            self.pauses.push((self.until_s, now_s - elapsed_s));
+        }
+        self.until_s = now_s;
+        if self.pauses.len() > MOST_PAUSES {
+            let (from_s, _) = self.pauses.remove(0);
+            self.pauses[0].0 = from_s;
+        }
+    }
+
+    /// The clock was ahead, and is not any more.
+    fn go_back(&mut self, now_s: i64) {
+        self.until_s = now_s;
+        self.pauses.retain(|(_, to_s)| *to_s <= now_s);
+    }
+
+    /// When it was that so much had to be counted until now. Pauses before that are forgotten.
+    fn back(&mut self, mut keep_s: i64) -> i64 {
+        let mut to_s = self.until_s;
+        let mut needed = 0;
+        for (from_s, until_s) in self.pauses.iter().rev() {
+            let counted_s = to_s - until_s;
+            if counted_s >= keep_s {
+                break;
+            }
+            (keep_s, to_s) = (keep_s - counted_s, *from_s);
+            needed += 1;
+        }
+        self.pauses.drain(..self.pauses.len() - needed);
+        to_s - keep_s
+    }
 }
 
 impl Retention {
-    pub(super) fn new(keep_days: u32) -> Retention {
-        Retention { keep_ms: i64::from(keep_days) * 86_400_000, clock: None, sweep: None, next: None }
+    /// heard_ms: when something was heard last that is stored.
+    pub(super) fn new(keep_days: u32, heard_ms: Option<i64>) -> Retention {
+        let keep_s = i64::from(keep_days) * 86_400;
+        let heard_s = heard_ms.map(|heard_ms| heard_ms.div_euclid(1000));
+        Retention {
+            keep_s,
+            heard_s,
+            counted: None,
+            looked: None,
+            behind_since: None,
+            sweep: None,
+            next: None,
+        }
     }
 
-    /// Does a small step. Returns whether there is more.
+    /// Does a small step. Returns whether there is more. meters: with when they were heard first, in ms.
     pub(super) fn step(
         &mut self,
         connection: &Connection,
@@ -57,19 +118,20 @@ impl Retention {
             self.begin(connection, meters, now_ms, now)?;
             return Ok(self.sweep.is_some());
         };
-        let mut rows = 0;
         for _ in 0..STEP_METERS {
             let Some(meter) = sweep.meters.last() else {
                 self.sweep = None;
                 return Ok(false);
             };
-            let deleted = delete(connection, *meter, sweep.before_s)?;
-            rows += deleted;
-            if deleted < STEP_ROWS {
-                sweep.meters.pop();
-            }
-            if rows >= STEP_ROWS {
-                break;
+            match delete(connection, *meter, sweep.from_s, sweep.before_s)? {
+                Some(from_s) => {
+                    sweep.from_s = from_s;
+                    break;
+                }
+                None => {
+                    sweep.meters.pop();
+                    sweep.from_s = i64::MIN;
+                }
             }
         }
         Ok(true)
@@ -85,49 +147,272 @@ impl Retention {
         if self.next.is_some_and(|next| now < next) {
             return Ok(());
         }
-        let (meters, heard): (Vec<MeterId>, Vec<Option<i64>>) = meters.unzip();
-        let last_heard_ms = heard.into_iter().flatten().max();
         self.next = Some(now + EVERY);
-        if !self.is_trusted(last_heard_ms, now_ms, now) {
-            return Ok(());
-        }
-        let before_s = (now_ms - self.keep_ms).div_euclid(1000);
+        let (meters, first): (Vec<MeterId>, Vec<Option<i64>>) = meters.unzip();
+        let first_s = first.into_iter().flatten().min().map(|first_ms| first_ms.div_euclid(1000));
+        let now_s = now_ms.div_euclid(1000);
+        let Some(before_s) = self.look(connection, first_s, now_s, now)? else { return Ok(()) };
         connection.execute(
             "INSERT INTO meta (key, value) VALUES ('kept_from_s', ?1) ON CONFLICT (key) DO UPDATE SET value = \
              max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
             [before_s.to_string()],
         )?;
-        self.sweep = Some(Sweep { before_s, meters });
+        self.sweep = Some(Sweep { before_s, meters, from_s: i64::MIN });
         Ok(())
     }
 
-    fn is_trusted(&mut self, last_heard_ms: Option<i64>, now_ms: i64, now: Instant) -> bool {
-        let clock = match self.clock {
+    /// Before when readings go; `None`: the clock cannot be right.
+    fn look(
+        &mut self,
+        connection: &Connection,
+        first_s: Option<i64>,
+        now_s: i64,
+        now: Instant,
+    ) -> rusqlite::Result<Option<i64>> {
+        let mut counted = match self.counted.take() {
+            Some(counted) => counted,
             None => {
-                let paused = last_heard_ms.is_some_and(|last_ms| now_ms > last_ms + MOST_PAUSE_MS);
-                let trusted_from = if paused { now + TRUST_AFTER } else { now };
-                Clock { at_ms: now_ms, at: now, trusted_from }
-            }
-            Some(clock) => {
-                let elapsed_ms = i64::try_from((now - clock.at).as_millis()).unwrap_or(i64::MAX);
-                let set = (now_ms - clock.at_ms - elapsed_ms).abs() > MOST_DRIFT_MS;
-                let trusted_from = if set { now + TRUST_AFTER } else { clock.trusted_from };
-                Clock { at_ms: now_ms, at: now, trusted_from }
+                let stored = load(connection)?;
+                // The service was there until it heard something last; in a new database all came since the start.
+                let until_s = stored.as_ref().map(|stored| stored.until_s).max(self.heard_s);
+                let until_s = until_s.or(first_s).unwrap_or(now_s);
+                Counted { until_s, pauses: stored.map(|stored| stored.pauses).unwrap_or_default() }
             }
         };
-        self.clock = Some(clock);
-        now >= clock.trusted_from
+        let elapsed_s = self.looked.map_or(0, |looked| (now - looked).as_secs() as i64);
+        self.looked = Some(now);
+        if now_s < counted.until_s {
+            let since = *self.behind_since.get_or_insert(now);
+            if now - since < BELIEVED_AFTER {
+                self.counted = Some(counted);
+                return Ok(None);
+            }
+            counted.go_back(now_s);
+        } else {
+            counted.go_on(now_s, elapsed_s);
+        }
+        self.behind_since = None;
+        let before_s = counted.back(self.keep_s);
+        save(connection, &counted)?;
+        self.counted = Some(counted);
+        Ok(Some(before_s))
     }
 }
 
-/// Deletes about [`STEP_ROWS`] of a meter's oldest readings, if they are before a time. Returns how many.
-fn delete(connection: &Connection, meter: MeterId, before_s: i64) -> rusqlite::Result<i64> {
+fn load(connection: &Connection) -> rusqlite::Result<Option<Counted>> {
+    let sql = "SELECT value FROM meta WHERE key = 'counted'";
+    let text: Option<String> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+fn save(connection: &Connection, counted: &Counted) -> rusqlite::Result<()> {
+    let text = super::read::json(counted)?;
+    connection.execute("REPLACE INTO meta (key, value) VALUES ('counted', ?1)", [text]).map(drop)
+}
+
+/// Deletes of about [`STEP_ROWS`] of a meter's readings those that were taken, and heard, before a time. Returns from where there are
+/// more. What a meter kept for long is not old when it comes.
+fn delete(
+    connection: &Connection,
+    meter: MeterId,
+    from_s: i64,
+    before_s: i64,
+) -> rusqlite::Result<Option<i64>> {
     let mut find = connection.prepare_cached(
-        "SELECT at_s FROM readings WHERE meter = ?1 AND at_s < ?2 ORDER BY at_s LIMIT 1 OFFSET ?3",
+        "SELECT at_s FROM readings WHERE meter = ?1 AND at_s >= ?2 AND at_s < ?3 ORDER BY at_s LIMIT 1 OFFSET ?4",
     )?;
-    let until_s: Option<i64> =
-        find.query_row(params![meter, before_s, STEP_ROWS], |row| row.get(0)).optional()?;
-    let mut delete = connection.prepare_cached("DELETE FROM readings WHERE meter = ?1 AND at_s < ?2")?;
-    let until_s = until_s.map_or(before_s, |until_s| until_s + 1);
-    delete.execute(params![meter, until_s]).map(|rows| rows as i64)
+    let last_s: Option<i64> =
+        find.query_row(params![meter, from_s, before_s, STEP_ROWS], |row| row.get(0)).optional()?;
+    let next_s = last_s.map(|last_s| last_s + 1);
+    let mut delete = connection.prepare_cached(
+        "DELETE FROM readings WHERE meter = ?1 AND at_s >= ?2 AND at_s < ?3 AND heard_ms < ?4",
+    )?;
+    delete.execute(params![meter, from_s, next_s.unwrap_or(before_s), before_s.saturating_mul(1000)])?;
+    Ok(next_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_S: i64 = 86_400;
+    /// 2026-01-01 00:00:00 UTC.
+    const NEW_YEAR_S: i64 = 1_767_225_600;
+
+    /// A collector whose true time and clock are two things, and that hears its meter each hour while it runs.
+    struct Collector {
+        connection: Connection,
+        retention: Retention,
+        keep_days: u32,
+        began: Instant,
+        true_s: i64,
+        /// How far its clock is ahead.
+        ahead_s: i64,
+        heard_ms: Option<i64>,
+    }
+
+    impl Collector {
+        fn new(keep_days: u32) -> Collector {
+            let connection = Connection::open_in_memory().expect("a database");
+            connection.execute_batch(include_str!("schema/1.sql")).expect("tables");
+            let retention = Retention::new(keep_days, None);
+            let (began, true_s) = (Instant::now(), NEW_YEAR_S);
+            Collector { connection, retention, keep_days, began, true_s, ahead_s: 0, heard_ms: None }
+        }
+
+        fn restart_after(&mut self, days: i64) {
+            self.true_s += days * DAY_S;
+            self.retention = Retention::new(self.keep_days, self.heard_ms);
+        }
+
+        /// Runs, with a reading each hour, whose n is the true hour. Nothing younger than is to be kept ever goes.
+        fn run(&mut self, days: i64) {
+            for _ in 0..days * 24 {
+                self.true_s += 3600;
+                let clock_s = self.true_s + self.ahead_s;
+                let n = (self.true_s - NEW_YEAR_S) / 3600;
+                self.heard_ms = Some(clock_s * 1000);
+                let insert = "INSERT INTO readings VALUES (1, ?1, 1, ?2, 0, 0, 0, NULL, ?3)";
+                self.connection.execute(insert, params![clock_s, n, clock_s * 1000]).expect("stored");
+                let heard: i64 = n + 1;
+                loop {
+                    let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
+                    let meters = [(1, Some(NEW_YEAR_S * 1000))].into_iter();
+                    if !self.retention.step(&self.connection, meters, clock_s * 1000, now).expect("a step") {
+                        break;
+                    }
+                }
+                assert!(self.stored().last().is_some_and(|last| last + 1 == heard));
+            }
+        }
+
+        /// The true hours of all readings that are there, in order.
+        fn stored(&self) -> Vec<i64> {
+            let mut all = self.connection.prepare("SELECT n FROM readings ORDER BY n").expect("a question");
+            all.query_map([], |row| row.get(0)).expect("rows").collect::<Result<_, _>>().expect("numbers")
+        }
+
+        /// The youngest readings, as many as days are to be kept, are there.
+        fn assert_kept(&self, readings: usize) {
+            let stored = self.stored();
+            let now = (self.true_s - NEW_YEAR_S) / 3600;
+            let oldest = now - i64::from(self.keep_days) * 24 + 1;
+            let young: Vec<i64> = stored.iter().copied().filter(|n| *n >= oldest).collect();
+            assert_eq!(young.len(), readings, "of {stored:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_older_goes() {
+        let mut collector = Collector::new(7);
+        collector.run(20);
+        let stored = collector.stored();
+        assert_eq!((stored[0], stored.len()), (13 * 24, 7 * 24 + 1));
+    }
+
+    #[test]
+    fn a_clock_that_is_ahead_takes_nothing_before_its_time() {
+        for (keep_days, ahead_days) in [(7, 20), (7, 2), (30, 20), (30, 3650)] {
+            for restarted in [true, false] {
+                let mut collector = Collector::new(keep_days);
+                collector.run(7);
+                collector.ahead_s = ahead_days * DAY_S;
+                if restarted {
+                    collector.restart_after(0);
+                }
+                for day in 1..=9 {
+                    collector.run(1);
+                    collector.assert_kept((7 + day).min(i64::from(keep_days)) as usize * 24);
+                }
+                // It is right again.
+                collector.ahead_s = 0;
+                for day in 10..=14 {
+                    collector.run(1);
+                    collector.assert_kept((7 + day).min(i64::from(keep_days)) as usize * 24);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_right_again_lets_go_of_what_is_old() {
+        let mut collector = Collector::new(7);
+        collector.run(7);
+        collector.ahead_s = 3650 * DAY_S;
+        collector.run(1);
+        collector.ahead_s = 0;
+        collector.run(20);
+        let stored = collector.stored();
+        // But for the day of the wrong clock.
+        assert_eq!(stored.iter().filter(|n| **n < 20 * 24).count(), 24, "{stored:?}");
+    }
+
+    #[test]
+    fn after_a_pause_readings_are_kept_that_much_longer_and_go() {
+        let mut collector = Collector::new(7);
+        collector.run(7);
+        collector.restart_after(20);
+        collector.run(1);
+        // The hour before the first look is taken for one of the pause.
+        assert_eq!(collector.stored().len(), 7 * 24 + 2, "a day went for the one that came");
+        collector.run(7);
+        assert_eq!(collector.stored().len(), 7 * 24 + 1);
+        assert!(collector.stored()[0] >= 27 * 24);
+    }
+
+    #[test]
+    fn a_clock_that_begins_in_1970_at_each_start_keeps_nothing_for_ever() {
+        let mut collector = Collector::new(7);
+        collector.run(7);
+        for _ in 0..10 {
+            collector.restart_after(0);
+            // One look before it is set.
+            let now = collector.began + Duration::from_secs((collector.true_s - NEW_YEAR_S) as u64);
+            let meters = [(1, Some(NEW_YEAR_S * 1000))].into_iter();
+            assert!(!collector.retention.step(&collector.connection, meters, 60_000, now).expect("a step"));
+            collector.run(1);
+        }
+        assert!(collector.stored()[0] >= 9 * 24, "{:?}", collector.stored());
+    }
+
+    #[test]
+    fn what_a_meter_kept_for_long_is_not_old_when_it_comes() {
+        let mut collector = Collector::new(7);
+        collector.run(20);
+        let insert = "INSERT INTO readings VALUES (1, ?1, 1, 4711, 0, 0, 0, NULL, ?2)";
+        collector.connection.execute(insert, params![NEW_YEAR_S, collector.true_s * 1000]).expect("stored");
+        let late = |collector: &Collector| {
+            let sql = "SELECT count(*) FROM readings WHERE n = 4711";
+            collector.connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number")
+        };
+        collector.connection.execute("UPDATE readings SET n = n WHERE n = 4711", []).expect("there");
+        for _ in 0..6 {
+            step_a_day(&mut collector);
+            assert_eq!(late(&collector), 1);
+        }
+        step_a_day(&mut collector);
+        step_a_day(&mut collector);
+        assert_eq!(late(&collector), 0);
+    }
+
+    /// Without readings, which have to be the last ones by number in `run`.
+    fn step_a_day(collector: &mut Collector) {
+        for _ in 0..24 {
+            collector.true_s += 3600;
+            let now = collector.began + Duration::from_secs((collector.true_s - NEW_YEAR_S) as u64);
+            let now_ms = (collector.true_s + collector.ahead_s) * 1000;
+            let meters = || [(1, Some(NEW_YEAR_S * 1000))].into_iter();
+            while collector.retention.step(&collector.connection, meters(), now_ms, now).expect("a step") {}
+        }
+    }
+
+    #[test]
+    fn pauses_are_bounded() {
+        let mut counted = Counted::default();
+        for day in 1..=3000 {
+            counted.go_on(day * DAY_S, 3600);
+        }
+        assert_eq!(counted.pauses.len(), MOST_PAUSES);
+        assert_eq!(counted.pauses[0].0, 0);
+    }
 }

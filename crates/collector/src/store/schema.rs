@@ -1,5 +1,6 @@
 //! The database's tables, and how an older database gets them.
 
+use super::files::{beside, free_beside, make_private, put_in_place, remove};
 use super::{StoreError, by_time};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -32,8 +33,10 @@ pub(super) struct Migration {
 /// What a file is, by its first bytes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing, or an empty file.
+    /// Nothing.
     Nothing,
+    /// A file without a byte in it, and no log of it: as good as nothing to who writes.
+    Empty,
     /// A database of this program.
     Ours,
 }
@@ -52,7 +55,11 @@ pub(super) fn look_at(path: &Path) -> Result<Found, StoreError> {
     file.by_ref().take(100).read_to_end(&mut header).map_err(|error| StoreError::file(path, &error))?;
     let not_ours = |what: String| Err(StoreError::NotOurs { path: path.to_owned(), what });
     if header.is_empty() {
-        return Ok(Found::Nothing);
+        if fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) {
+            let what = "it is empty, and its log beside it is not: it was cut off".to_owned();
+            return Err(StoreError::Damaged { path: path.to_owned(), what });
+        }
+        return Ok(Found::Empty);
     }
     if !header.starts_with(b"SQLite format 3\0") {
         return not_ours("no SQLite database, or one whose beginning was overwritten".to_owned());
@@ -104,23 +111,33 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
 pub(super) fn create(path: &Path, migrations: &[Migration]) -> Result<(), StoreError> {
     let new = beside(path, ".new");
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
-    remove(&new)?;
     remove(&beside(&new, "-journal"))?;
-    // What belonged to a database that is not there any more would be taken for this one's.
-    for rest in ["-wal", "-shm"] {
-        remove(&beside(path, rest))?;
-    }
+    leave_log(path)?;
+    make_private(&new)?;
     {
         let mut connection = Connection::open(&new).map_err(|error| of(&error))?;
+        // It is made durable as a whole.
+        connection.pragma_update(None, "synchronous", "OFF").map_err(|error| of(&error))?;
         connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(|error| of(&error))?;
         apply(&mut connection, 0, migrations).map_err(|error| of(&error))?;
         // Written into the header while no log is there yet.
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(|error| of(&error))?;
         connection.close().map_err(|(_, error)| of(&error))?;
     }
-    settle(&new)?;
-    fs::rename(&new, path).map_err(|error| StoreError::file(path, &error))?;
-    settle(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+    put_in_place(&new, path)
+}
+
+/// The log of a database that is not there any more would be taken for the new one's. It may be all that is left of that one: it is
+/// kept under another name.
+fn leave_log(path: &Path) -> Result<(), StoreError> {
+    let log = beside(path, "-wal");
+    if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        let left = free_beside(path, "-wal.left");
+        fs::rename(&log, &left).map_err(|error| StoreError::file(&log, &error))?;
+        tracing::warn!(log = %left.display(), "a log without its database was there: kept under this name");
+    }
+    remove(&log)?;
+    remove(&beside(path, "-shm"))
 }
 
 /// Brings a database from an older version up to date, after a copy of it. Returns where that is.
@@ -131,26 +148,28 @@ pub(super) fn migrate(path: &Path, from: usize, migrations: &[Migration]) -> Res
     let of = |error: &rusqlite::Error| StoreError::of(path, error);
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| of(&error))?;
-    let mut copy = beside(path, &format!(".before-{}", from + 1));
-    for further in 2.. {
-        if !copy.exists() {
-            break;
-        }
-        copy = beside(path, &format!(".before-{}-{further}", from + 1));
-    }
+    let copy = free_beside(path, &format!(".before-{}", from + 1));
     let part = beside(&copy, ".part");
-    remove(&part)?;
-    {
-        let mut to = Connection::open(&part).map_err(|error| StoreError::of(&part, &error))?;
-        let backup = Backup::new(&connection, &mut to).map_err(|error| StoreError::of(&part, &error))?;
-        backup
-            .run_to_completion(1000, Duration::ZERO, None)
-            .map_err(|error| StoreError::of(&part, &error))?;
-    }
-    settle(&part)?;
-    fs::rename(&part, &copy).map_err(|error| StoreError::file(&copy, &error))?;
+    copy_whole(&connection, &part)?;
+    put_in_place(&part, &copy)?;
     apply(&mut connection, from, migrations).map_err(|error| of(&error))?;
     Ok(copy)
+}
+
+/// Copies a database that is open, page by page, with what is in its log. The copy is not durable yet.
+///
+/// # Errors
+/// [`StoreError::Full`] and others; then there is no copy.
+pub(super) fn copy_whole(connection: &Connection, part: &Path) -> Result<(), StoreError> {
+    let of = |error: rusqlite::Error| StoreError::of(part, &error);
+    let copy = || {
+        make_private(part)?;
+        let mut to = Connection::open(part).map_err(of)?;
+        to.pragma_update(None, "synchronous", "OFF").map_err(of)?;
+        let backup = Backup::new(connection, &mut to).map_err(of)?;
+        backup.run_to_completion(1000, Duration::ZERO, None).map_err(of)
+    };
+    copy().inspect_err(|_| drop(remove(part)))
 }
 
 /// All in one transaction.
@@ -162,25 +181,6 @@ fn apply(connection: &mut Connection, from: usize, migrations: &[Migration]) -> 
     }
     transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
     transaction.commit()
-}
-
-/// A file whose name begins with another's.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::file(path, &error)),
-        _ => Ok(()),
-    }
-}
-
-/// Makes a file, or a folder's list of files, durable.
-fn settle(path: &Path) -> Result<(), StoreError> {
-    File::open(path).and_then(|file| file.sync_all()).map_err(|error| StoreError::file(path, &error))
 }
 
 #[cfg(test)]

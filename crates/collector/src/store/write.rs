@@ -207,7 +207,7 @@ impl std::fmt::Debug for NewToken {
 pub struct NewAction {
     /// When, in ms.
     pub at_ms: i64,
-    /// The token's name, or `local`.
+    /// The token's name; `command line` and `one-time link` are no token's.
     pub who: String,
     /// In words.
     pub what: String,

@@ -1,8 +1,9 @@
 //! Who may do what: every route of the description by everybody that there is.
 
-use crate::stand::{Stand, refused, told};
-use collector::api::Secret;
+use crate::stand::{Stand, no_limits, refused, told};
+use collector::api::{Rates, Secret};
 use reqwest::{Method, StatusCode};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// Who may.
@@ -15,7 +16,7 @@ enum May {
 use May::{Administrators, Everybody, Viewers};
 
 /// The table of docs/collector.md. What is asked for does not exist, or has no body, so that who may changes nothing.
-const TABLE: [(&str, &str, May); 22] = [
+const TABLE: [(&str, &str, May); 23] = [
     ("GET", "/health", Everybody),
     ("GET", "/openapi.json", Everybody),
     ("POST", "/session", Everybody),
@@ -36,6 +37,7 @@ const TABLE: [(&str, &str, May); 22] = [
     ("GET", "/metrics", Viewers),
     ("GET", "/tokens", Administrators),
     ("POST", "/tokens", Administrators),
+    ("POST", "/tokens/first", Everybody),
     ("DELETE", "/tokens/{id}", Administrators),
     ("GET", "/actions", Administrators),
 ];
@@ -140,43 +142,116 @@ async fn nobody_does_what_is_not_theirs() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_token_everybody_here_is_administrator_until_there_is_one() {
+async fn without_a_token_nobody_is_anything() {
     let stand = Stand::new().await;
-    let me = told(stand.ask(Method::GET, "/session"), 200).await;
-    assert_eq!((me["name"].as_str(), me["role"].as_str()), (Some("local"), Some("administrator")));
-    told(stand.ask(Method::GET, "/meters"), 200).await;
-    // A page of elsewhere, whose name was bound to loopback; one that asks across origins; a proxy.
-    for (header, value) in [
-        ("host", "evil.example"),
-        ("host", "127.0.0.1.evil.example:8080"),
-        ("sec-fetch-site", "cross-site"),
-        ("sec-fetch-site", "same-site"),
-        ("origin", "http://evil.example"),
-        ("x-forwarded-for", "192.0.2.1"),
-    ] {
-        for (method, path) in [(Method::GET, "/meters"), (Method::POST, "/tokens"), (Method::GET, "/session")]
-        {
-            let request = stand.ask(method, path).header(header, value).json(&serde_json::json!({}));
-            refused(request, 403).await;
+    let wrong = Secret::generate(&mut rand::rng()).expose().to_owned();
+    let cookie = format!("wattseal={wrong}");
+    for (method, path, _) in TABLE.into_iter().filter(|(_, _, may)| *may != Everybody) {
+        let path = path.replace("{meter}", "258").replace("{id}", "1");
+        let ask = || {
+            stand
+                .ask(method.parse().expect("a method"), &path)
+                .json(&json!({"name": "eve", "role": "administrator"}))
+        };
+        for (who, request) in [
+            ("somebody on this machine", ask()),
+            ("a wrong token", ask().bearer_auth(&wrong)),
+            ("a cookie of before", ask().header("cookie", &cookie)),
+            ("a proxy", ask().header("x-forwarded-for", "192.0.2.1")),
+            ("a name bound to loopback", ask().header("host", "evil.example")),
+            ("the link's secret as a token", ask().bearer_auth(stand.link_secret())),
+        ] {
+            let (code, hint) = refused(request, 401).await;
+            assert_eq!(code, "no-administrator", "{who}: {method} {path}");
+            assert!(hint.contains(".one-time-link") && !hint.contains("wsl_"), "{hint}");
         }
     }
-    // A wrong token is wrong here, too.
-    let wrong = Secret::generate(&mut rand::rng());
-    refused(stand.ask(Method::GET, "/meters").bearer_auth(wrong.expose()), 401).await;
-    // An old cookie is not.
-    told(stand.ask(Method::GET, "/meters").header("cookie", format!("wattseal={}", wrong.expose())), 200)
-        .await;
+    assert_eq!(refused(stand.ask(Method::GET, "/session"), 401).await.0, "no-administrator");
+    // What everybody may see stays so.
+    for path in ["/health", "/openapi.json"] {
+        told(stand.ask(Method::GET, path), 200).await;
+    }
+}
 
-    let viewer = serde_json::json!({"name": "ben", "role": "viewer"});
-    let (code, _) = refused(stand.ask(Method::POST, "/tokens").json(&viewer), 409).await;
-    assert_eq!(code, "administrator-first");
-    let local = serde_json::json!({"name": "local", "role": "administrator"});
-    refused(stand.ask(Method::POST, "/tokens").json(&local), 409).await;
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_the_link_is_the_first_administrator_and_nobody_a_second_time() {
+    let stand = Stand::new().await;
+    let secret = stand.link_secret();
+    let first = |secret: &str| stand.ask(Method::POST, "/tokens/first").json(&json!({"secret": secret}));
+    let almost = format!("{}{}", &secret[..secret.len() - 1], if secret.ends_with('A') { 'Q' } else { 'A' });
+    for wrong in ["", "wsl_", &almost, &secret[4..], Secret::generate(&mut rand::rng()).expose()] {
+        assert_eq!(refused(first(wrong), 401).await.0, "link-over", "{wrong}");
+    }
+    // A page of another origin does not even use a link that it knows; a name that is taken by nobody does not use it up.
+    for (header, value) in
+        [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")]
+    {
+        assert_eq!(refused(first(&secret).header(header, value), 403).await.0, "other-origin");
+    }
+    let form = stand
+        .ask(Method::POST, "/tokens/first")
+        .header("content-type", "text/plain")
+        .body(format!(r#"{{"secret":"{secret}"}}"#));
+    assert_eq!(refused(form, 400).await.0, "content-type");
+    let local = json!({"secret": secret, "name": "local"});
+    assert_eq!(refused(stand.ask(Method::POST, "/tokens/first").json(&local), 409).await.0, "name-taken");
+    assert!(stand.link.file().exists());
+
+    let response = first(&secret).send().await.expect("an answer");
+    assert_eq!(response.status(), 201);
+    let cookie = response.headers()["set-cookie"].to_str().expect("text").to_owned();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+    let made: serde_json::Value = response.json().await.expect("JSON");
+    assert_eq!((&made["name"], &made["role"]), (&json!("administrator"), &json!("administrator")));
+    let token = made["token"].as_str().expect("the secret");
+    assert!(cookie.starts_with(&format!("wattseal={token};")), "the cookie is of another token");
+    assert_eq!(stand.get("/session", token).await["role"], "administrator");
+    assert!(!stand.link.file().exists(), "the link's file stays");
+    assert_eq!(refused(first(&secret), 401).await.0, "link-over");
+    let actions = stand.get("/actions", token).await;
+    assert_eq!((actions.as_array().expect("a list").len(), &actions[0]["who"]), (1, &json!("one-time link")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_those_who_open_the_link_at_once_one_comes_in() {
+    let stand = Stand::new().await;
+    let secret = stand.link_secret();
+    let asked: Vec<_> = (0..16)
+        .map(|who| {
+            let first = json!({"secret": secret, "name": format!("who {who}")});
+            tokio::spawn(stand.ask(Method::POST, "/tokens/first").json(&first).send())
+        })
+        .collect();
+    let mut made = 0;
+    for asked in asked {
+        let status = asked.await.expect("no panic").expect("an answer").status().as_u16();
+        assert!([201, 401].contains(&status), "{status}");
+        made += usize::from(status == 201);
+    }
+    assert_eq!(made, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_guesses_the_link_is_told_to_wait_and_who_has_it_is_not() {
+    let stand =
+        Stand::with(Rates { failures_per_min: Rates::default().failures_per_min, ..no_limits() }, None).await;
+    let mut statuses = Vec::new();
+    for _ in 0..7 {
+        let wrong = json!({"secret": Secret::generate(&mut rand::rng()).expose()});
+        let asked = stand.ask(Method::POST, "/tokens/first").json(&wrong).send();
+        statuses.push(asked.await.expect("an answer").status().as_u16());
+    }
+    assert_eq!(statuses, [401, 401, 401, 401, 401, 429, 429]);
+    stand.first_token("anna").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_administrator_stays() {
+    let stand = Stand::new().await;
     let tokens = stand.tokens().await;
     for path in ["/meters", "/tokens", "/session", "/events"] {
-        refused(stand.ask(Method::GET, path), 401).await;
+        assert_eq!(refused(stand.ask(Method::GET, path), 401).await.0, "token-missing");
     }
-    // The last administrator cannot go, and so it never opens again.
     let list = stand.get("/tokens", &tokens.administrator).await;
     let anna = list.as_array().expect("a list").iter().find(|token| token["name"] == "anna").expect("her");
     let last =
@@ -189,7 +264,7 @@ async fn without_a_token_everybody_here_is_administrator_until_there_is_one() {
             .iter()
             .all(|token| token.get("token").is_none() && token.get("hash").is_none())
     );
-    let again = serde_json::json!({"name": "anna", "role": "viewer"});
+    let again = json!({"name": "anna", "role": "viewer"});
     let again = stand.ask(Method::POST, "/tokens").bearer_auth(&tokens.administrator).json(&again);
     assert_eq!(refused(again, 409).await.0, "name-taken");
 }

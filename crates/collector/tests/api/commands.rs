@@ -70,7 +70,7 @@ async fn a_command_is_given_listed_and_taken_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn arguments_out_of_range_are_named_with_their_range() {
-    let stand = Stand::new().await;
+    let stand = Stand::administrated().await;
     let cases = [
         (json!({"configure": {"interval_s": 0, "suite": "none"}}), "interval_s is 0; it is 1 to 65,535"),
         (

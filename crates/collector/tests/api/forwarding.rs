@@ -4,11 +4,13 @@ use crate::stand::{LONG, no_limits, parts, until};
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::Request;
+use collector::api::Secret;
 use collector::api::{Parts, on_loopback};
 use collector::forward::Forwarder;
 use collector::gateway::udp::datagram;
 use collector::gateway::{GatewayId, HeardPacket, Route};
 use collector::service::{Config, Running};
+use collector::store::{NewToken, Role, Write};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use tokio::net::UdpSocket;
@@ -38,13 +40,19 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
         running.writer().clone(),
         Vec::new(),
     );
+    let secret = Secret::generate(&mut rand::rng());
+    let token = NewToken { name: "wall".into(), role: Role::Viewer, hash: secret.hash().0, created_ms: 0 };
+    running.writer().write_one(Write::Token(token)).await.expect("a token");
     let (_stop, stopping) = watch::channel(false);
     let parts = Parts { forward: Some(forwarder.counts().clone()), ..parts(&running, no_limits()) };
     let router = on_loopback(parts, stopping);
     // All figures of forwarding that are not 0, by what is behind `wattseal_forward_`.
     let figures = async || {
         let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4)));
-        let request = Request::get("/api/v1/metrics").header("host", "localhost").extension(peer);
+        let request = Request::get("/api/v1/metrics")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {}", secret.expose()))
+            .extension(peer);
         let answer = router
             .clone()
             .oneshot(request.body(Body::empty()).expect("a request"))
@@ -73,7 +81,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     };
     become_those(&[]).await;
 
-    // Two reports that nobody acknowledges, an answer, and what is none of these.
+    // Two reports that nobody acknowledges, an answer of nobody who is known, and what is none of these.
     hear(packet(Kind::Report, 1)).await;
     hear(packet(Kind::Report, 2)).await;
     hear(packet(Kind::Answer, 3)).await;
@@ -84,10 +92,10 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     // They go again after a second, which is not waited for.
     become_those(&[
         ("waiting", 2),
+        ("strangers", 2),
         ("reports_total", 2),
-        ("answers_total", 1),
-        ("messages_total", 3),
-        ("refused_total", 2),
+        ("messages_total", 2),
+        ("refused_total", 3),
     ])
     .await;
 
@@ -97,7 +105,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
         far.send_to(&datagram(bytes, None).expect("it fits"), near).await.expect("sent");
     }
     let figures_now =
-        until(async || Some(figures().await).filter(|figures| figures.get("refused_total") == Some(&3)))
+        until(async || Some(figures().await).filter(|figures| figures.get("refused_total") == Some(&4)))
             .await;
     let expected = [
         ("up", 1),
@@ -109,6 +117,9 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     for (name, value) in expected {
         assert_eq!(figures_now.get(name), Some(&value), "{name}: {figures_now:?}");
     }
+    assert_eq!(figures_now.get("strangers"), None, "its meter is known now: {figures_now:?}");
+    hear(packet(Kind::Answer, 7)).await;
+    until(async || (figures().await.get("answers_total") == Some(&1)).then_some(())).await;
 
     // Nobody listens there any more.
     drop(far);

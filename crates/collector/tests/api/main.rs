@@ -2,6 +2,7 @@
 
 mod authorisation;
 mod commands;
+mod connections;
 mod described;
 mod events;
 mod forwarding;

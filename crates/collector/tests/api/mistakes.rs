@@ -1,6 +1,6 @@
 //! Whatever is sent, the answer is one of ours.
 
-use crate::stand::{Stand, refused};
+use crate::stand::{Stand, refused, told};
 use proptest::collection::vec;
 use proptest::prelude::{any, prop};
 use proptest::strategy::Strategy;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mistakes_are_told_with_what_was_meant() {
-    let stand = Stand::new().await;
+    let stand = Stand::administrated().await;
     let get = |path: &str| stand.ask(Method::GET, path);
     let post = |path: &str, body: &str| {
         stand.ask(Method::POST, path).header("content-type", "application/json").body(body.to_owned())
@@ -48,7 +48,7 @@ async fn mistakes_are_told_with_what_was_meant() {
         (get("/consumption?meter=259"), 404, "meter-unknown", "258"),
         (get("/alerts?open=yes"), 400, "argument-wrong", ""),
         (stand.ask(Method::POST, "/alerts/1/acknowledge"), 404, "alert-unknown", ""),
-        (stand.ask(Method::DELETE, "/tokens/1"), 404, "token-unknown", "/tokens"),
+        (stand.ask(Method::DELETE, "/tokens/9"), 404, "token-unknown", "/tokens"),
         (patch(&large), 413, "body-too-large", ""),
         (patch("{"), 400, "json-wrong", ""),
         (patch(""), 400, "json-wrong", ""),
@@ -100,7 +100,7 @@ fn arbitrary_bytes_never_trouble_it() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let stand = runtime.block_on(Stand::new());
+    let stand = runtime.block_on(Stand::administrated());
     let routes = ["/session", "/tokens", "/meters/258", "/meters/258/commands", "/alerts/1/acknowledge"];
     let asked = (prop::sample::select(routes.to_vec()), bodies(), "[ -~]{0,20}");
     let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
@@ -177,4 +177,27 @@ async fn every_answer_tells_browsers_to_be_careful() {
     );
     assert_eq!(stand.client.get(format!("{root}none.js")).send().await.expect("an answer").status(), 404);
     assert_eq!(stand.client.post(&root).send().await.expect("an answer").status(), 405);
+}
+
+/// A database that is removed under the service: health says so, and that it came back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_says_that_nothing_can_be_stored_and_why() {
+    let stand = Stand::new().await;
+    let label = || stand.ask(Method::PATCH, "/meters/258").json(&json!({"label": "Flat 3"}));
+    told(label(), 200).await;
+    std::fs::write(stand.db().with_file_name("other"), "something else").expect("written");
+    std::fs::rename(stand.db().with_file_name("other"), stand.db()).expect("replaced");
+    refused(label(), 503).await;
+    let health = told(stand.ask(Method::GET, "/health"), 503).await;
+    assert_eq!(health["status"], "store");
+    assert!(health["detail"].as_str().is_some_and(|detail| detail.contains("is another file")), "{health}");
+    std::fs::remove_file(stand.db()).expect("there");
+    let until = std::time::Instant::now() + crate::stand::LONG;
+    while stand.ask(Method::GET, "/health").send().await.expect("an answer").status() != 200 {
+        assert!(std::time::Instant::now() < until, "it does not come back by itself");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let health = told(stand.ask(Method::GET, "/health"), 200).await;
+    assert_eq!((&health["status"], health.get("detail")), (&json!("ok"), None));
+    assert_eq!(told(stand.ask(Method::GET, "/meters/258"), 200).await["label"], "Flat 3");
 }

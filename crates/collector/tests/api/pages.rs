@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const BEGIN_S: i64 = 1_772_323_200;
 
 async fn filled() -> Stand {
-    let stand = Stand::new().await;
+    let stand = Stand::administrated().await;
     for n in 1..=25u32 {
         stand.measure(0, n, BEGIN_S + 600 * i64::from(n), 50 * n, -(n as i16));
         until(async || {

@@ -2,14 +2,18 @@
 
 use collector::api::{Bound, Costs, Listen, Parts, Rates, TlsFiles, serve};
 use collector::gateway::{GatewayId, HeardPacket, Route};
+use collector::one_time_link::OneTimeLink;
 use collector::registry::{MeterFile, Registry};
 use collector::service::{Config, Running};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::{Client, Method, RequestBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -27,10 +31,12 @@ pub struct Stand {
     pub client: Client,
     pub running: Running,
     pub files: Vec<MeterFile>,
+    /// What makes the first token.
+    pub link: Arc<OneTimeLink>,
     scheme: &'static str,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<std::io::Result<()>>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// Tokens in secret.
@@ -47,8 +53,19 @@ pub fn no_limits() -> Rates {
 }
 
 impl Stand {
+    /// One where nobody has a token yet.
     pub async fn new() -> Stand {
         Stand::with(no_limits(), None).await
+    }
+
+    /// One where whatever is asked without another token is asked by an administrator.
+    pub async fn administrated() -> Stand {
+        let mut stand = Stand::new().await;
+        let token = stand.first_token("administrator").await;
+        let headers =
+            HeaderMap::from_iter([(AUTHORIZATION, format!("Bearer {token}").parse().expect("text"))]);
+        stand.client = Client::builder().timeout(LONG).default_headers(headers).build().expect("a client");
+        stand
     }
 
     pub async fn with(rates: Rates, tls: Option<TlsFiles>) -> Stand {
@@ -65,11 +82,18 @@ impl Stand {
         let scheme = if tls.is_some() { "https" } else { "http" };
         let listen = Listen { address: "127.0.0.1:0".parse().expect("an address"), tls };
         let bound = listen.bind(false).expect("loopback");
-        let (address, parts) = (bound.address(), parts(&running, rates));
+        let link = link(&folder.path().join("wattseal.db"), &bound.url());
+        let (address, parts) =
+            (bound.address(), Parts { one_time_link: Some(link.clone()), ..parts(&running, rates) });
         let (stop, served) = start(bound, parts);
         let client = Client::builder().timeout(LONG).build().expect("a client");
         let files = files.into();
-        Stand { address, client, running, files, scheme, stop: Some(stop), served, _folder: folder }
+        Stand { address, client, running, files, link, scheme, stop: Some(stop), served, folder }
+    }
+
+    /// The database's file.
+    pub fn db(&self) -> std::path::PathBuf {
+        self.folder.path().join("wattseal.db")
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -85,11 +109,22 @@ impl Stand {
         told(self.ask(Method::GET, path).bearer_auth(token), 200).await
     }
 
+    /// What is secret of the one-time link.
+    pub fn link_secret(&self) -> String {
+        self.link.url().split_once("#/first/").expect("a link").1.to_owned()
+    }
+
+    /// The first token, made as the dashboard makes it for who opens the link.
+    pub async fn first_token(&self, name: &str) -> String {
+        let first = json!({"secret": self.link_secret(), "name": name});
+        secret_of(told(self.ask(Method::POST, "/tokens/first").json(&first), 201).await)
+    }
+
     /// Three tokens, made as an administrator makes them.
     pub async fn tokens(&self) -> Tokens {
-        let administrator = self.make("anna", "administrator", None).await;
-        let viewer = self.make("ben", "viewer", Some(&administrator)).await;
-        let revoked = self.make("cleo", "administrator", Some(&administrator)).await;
+        let administrator = self.first_token("anna").await;
+        let viewer = self.make("ben", "viewer", &administrator).await;
+        let revoked = self.make("cleo", "administrator", &administrator).await;
         let list = self.get("/tokens", &administrator).await;
         let id =
             list.as_array().expect("a list").iter().find(|token| token["name"] == "cleo").expect("it")["id"]
@@ -98,13 +133,9 @@ impl Stand {
         Tokens { administrator, viewer, revoked }
     }
 
-    async fn make(&self, name: &str, role: &str, by: Option<&str>) -> String {
-        let mut request =
-            self.ask(Method::POST, "/tokens").json(&serde_json::json!({"name": name, "role": role}));
-        if let Some(by) = by {
-            request = request.bearer_auth(by);
-        }
-        told(request, 201).await["token"].as_str().expect("the secret").to_owned()
+    pub async fn make(&self, name: &str, role: &str, by: &str) -> String {
+        let request = self.ask(Method::POST, "/tokens").json(&json!({"name": name, "role": role}));
+        secret_of(told(request.bearer_auth(by), 201).await)
     }
 
     /// The meter of [`METERS`] measured something, and its packet is heard.
@@ -146,8 +177,19 @@ pub fn parts(running: &Running, rates: Rates) -> Parts {
         link: running.link().clone(),
         forward: None,
         costs: Costs::default(),
+        one_time_link: None,
         rates,
     }
+}
+
+/// The one-time link of a service that starts where nobody has a token.
+pub fn link(db: &Path, dashboard: &str) -> Arc<OneTimeLink> {
+    OneTimeLink::where_needed(db, dashboard, &[]).expect("written").expect("nobody has a token").into()
+}
+
+/// Of a token that was made.
+fn secret_of(made: Value) -> String {
+    made["token"].as_str().expect("the secret").to_owned()
 }
 
 fn start(bound: Bound, parts: Parts) -> (oneshot::Sender<()>, JoinHandle<std::io::Result<()>>) {

@@ -5,6 +5,9 @@ use collector::api::{Listen, ListenError, TlsFiles};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use reqwest::{Certificate, Client, Method, Version};
 use std::path::Path;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 fn made(folder: &Path, name: &str) -> (TlsFiles, CertifiedKey<rcgen::KeyPair>) {
     let made =
@@ -46,6 +49,20 @@ async fn who_trusts_the_certificate_is_answered_and_nobody_else() {
     let other = cookie.replace("__Host-", "");
     told(stand.ask(Method::GET, "/meters").header("cookie", other), 401).await;
     stand.stop_serving().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_does_not_agree_upon_tls_is_let_go() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (files, _) = made(folder.path(), "one");
+    let stand = Stand::with(no_limits(), Some(files)).await;
+    for said in [&b""[..], b"\x16\x03\x01\x02\x00\x01"] {
+        let mut stream = TcpStream::connect(stand.address).await.expect("connected");
+        stream.write_all(said).await.expect("written");
+        // Five seconds, and what this machine takes.
+        let closed = tokio::time::timeout(Duration::from_secs(8), stream.read_to_end(&mut Vec::new())).await;
+        assert!(closed.is_ok(), "{said:?} holds a connection");
+    }
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! The link with all behind it: reports, commands, keys, routes, restarts.
 
 mod backups;
+mod concentrator;
 mod numbers;
 mod station;
 
 use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};
-use station::{Gateway, Station, WITHIN, start};
+use collector::service::{Config, Running};
+use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, Rows};
+use station::{Gateway, Station, WITHIN, start, start_with};
+use std::path::Path;
 use std::time::Duration;
 use wire::meter::{Command, Kind, Outcome, Suite};
 
@@ -182,4 +186,117 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
     let running = start(folder.path()).await;
     assert_eq!(running.link().meters().await.expect("there").len(), 1);
     running.stop().await.expect("it stops well");
+}
+
+/// Somebody who sends messages in a meter's name that take curves to be seen as forged keeps no verifier from others' messages.
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let keys = folder.path().join("keys");
+    let mut attacked = Station::register(&keys, 7, Suite::Ecies, 1);
+    let mut other = Station::register(&keys, 8, Suite::Ecies, 1);
+    let running = start_with(folder.path(), |config| config.verifiers = 1).await;
+    let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+    let mut forged = attacked.report();
+    forged[1][60] ^= 1;
+    for _ in 0..2000 {
+        gateway.hear(link, 666, &forged);
+    }
+    let begun = std::time::Instant::now();
+    let report = other.report();
+    gateway.hear(link, 1, &report);
+    let mut most_opening = 0;
+    let acknowledgement = loop {
+        most_opening = most_opening.max(link.snapshot().await.expect("counted").opening);
+        assert!(begun.elapsed() < WITHIN, "another meter's report is not acknowledged");
+        if let Some(sent) = gateway.next(Duration::from_millis(1)) {
+            break sent;
+        }
+    };
+    assert_eq!(other.acknowledged(&acknowledgement), 1);
+    println!("{most_opening} at the verifiers; another's report acknowledged after {:?}", begun.elapsed());
+    // Two of the one, and the other's.
+    assert!(most_opening <= 3, "{most_opening} messages at the verifiers at once");
+    assert!(link.snapshot().await.expect("counted").dropped_messages > 0);
+    running.stop().await.expect("it stops well");
+}
+
+/// The registers of a meter's readings that are in a file, which are their numbers here.
+fn stored(db: &Path, meter: u16) -> Vec<u32> {
+    let reader = Reader::open(db).expect("a database");
+    let (resolution, limit) = (Resolution::Raw, 10_000);
+    let query = ReadingsQuery { meter, from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
+    let Rows::Raw { mut energy_wh, .. } = reader.readings(&query).expect("readings").rows else {
+        panic!("readings were asked for")
+    };
+    energy_wh.sort_by(f64::total_cmp);
+    energy_wh.iter().map(|wh| (wh * 10.0).round() as u32).collect()
+}
+
+/// Of a batch that fails nothing is acknowledged; the same is stored once when there is room.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_stored_is_not_acknowledged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("test.db");
+    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let config = Config {
+        store: Options { most_bytes: Some(140_000), ..Options::default() },
+        ..Config::new(&db, folder.path().join("keys"))
+    };
+    let running = Running::start(config).await.expect("it starts");
+    let gateway = Gateway::attach(running.link());
+    let (mut acknowledged, mut report) = (0, Vec::new());
+    while running.reader().health().failed == 0 {
+        report = meter.report();
+        gateway.hear(running.link(), 1, &report);
+        if let Some(sent) = gateway.next(Duration::from_secs(3)) {
+            acknowledged = meter.acknowledged(&sent);
+        }
+        assert!(meter.n < 3000, "it never was full");
+    }
+    running.stop().await.expect("it stops well");
+    assert_eq!((acknowledged, stored(&db, 7)), (meter.n - 1, Vec::from_iter(1..meter.n)));
+
+    let running = start(folder.path()).await;
+    let gateway = Gateway::attach(running.link());
+    gateway.hear(running.link(), 1, &report);
+    assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("there is room")), meter.n);
+    running.stop().await.expect("it stops well");
+    assert_eq!(stored(&db, 7), Vec::from_iter(1..=meter.n));
+}
+
+/// The database is removed under the service: what is acknowledged is in the file that has its name then, and somebody is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_removed_comes_back_and_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("test.db");
+    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let running = start(folder.path()).await;
+    let gateway = Gateway::attach(running.link());
+    for round in 1..=3 {
+        let report = meter.report();
+        gateway.hear(running.link(), 1, &report);
+        assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("stored")), meter.n);
+        std::fs::remove_file(&db).expect("there");
+        let report = meter.report();
+        let until = std::time::Instant::now() + WITHIN;
+        // As a meter does, until it is acknowledged.
+        let sent = loop {
+            gateway.hear(running.link(), 1, &report);
+            if let Some(sent) = gateway.next(SHORT) {
+                break sent;
+            }
+            assert!(std::time::Instant::now() < until, "round {round}: it does not come back");
+        };
+        assert_eq!(meter.acknowledged(&sent), meter.n);
+        assert_eq!(stored(&db, 7), Vec::from_iter(1..=meter.n));
+    }
+    let alerts =
+        running.reader().alerts(&AlertFilter { limit: 10, ..AlertFilter::default() }).expect("alerts");
+    let told: Vec<_> = alerts.iter().filter(|alert| alert.cause == "store").collect();
+    // Once in an hour.
+    assert_eq!(told.len(), 1, "{alerts:?}");
+    assert!(told[0].detail.contains("was removed or moved away"), "{}", told[0].detail);
+    running.stop().await.expect("it stops well");
+    assert_eq!(stored(&db, 7), Vec::from_iter(1..=meter.n));
 }

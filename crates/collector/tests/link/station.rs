@@ -124,7 +124,12 @@ impl Station {
 
     pub fn acknowledged(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> u32 {
         assert_eq!(*kind, Kind::Acknowledgement);
-        self.channel(|channel| channel.open_acknowledgement(*suite, bytes)).expect("the collector's")
+        self.opens_acknowledgement(*suite, bytes).expect("the collector's")
+    }
+
+    /// The n that an acknowledgement is of; `None` where it is not its collector's.
+    pub fn opens_acknowledgement(&self, suite: Suite, bytes: &[u8]) -> Option<u32> {
+        self.channel(|channel| channel.open_acknowledgement(suite, bytes)).ok()
     }
 
     pub fn command(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> (u32, Command) {
@@ -154,7 +159,12 @@ pub fn put(path: &Path, text: &str) {
 
 /// A service that takes what is not sealed, too.
 pub async fn start(folder: &Path) -> Running {
+    start_with(folder, |_| {}).await
+}
+
+pub async fn start_with(folder: &Path, change: impl FnOnce(&mut Config)) -> Running {
     let mut config = Config::new(folder.join("test.db"), folder.join("keys"));
     config.require_sealed = Some(false);
+    change(&mut config);
     Running::start(config).await.expect("it starts")
 }

@@ -1,7 +1,7 @@
 //! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
 
-use crate::place::{NEW_YEAR_S, Place, add, reading};
-use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Store};
+use crate::place::{NEW_YEAR_S, Place, add, all_readings, reading};
+use collector::store::{ConsumptionQuery, Interval, Store};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write as _};
@@ -87,26 +87,7 @@ fn what_was_acknowledged_is_there_once() {
             "{stored} stored, {acknowledged} acknowledged"
         );
         for meter in 1..=METERS {
-            let mut found: Vec<f64> = Vec::new();
-            let mut after = None;
-            loop {
-                let query = ReadingsQuery {
-                    meter,
-                    from_s: 0,
-                    to_s: i64::MAX,
-                    resolution: Resolution::Raw,
-                    after,
-                    limit: 10_000,
-                };
-                let page = reader.readings(&query).expect("readings");
-                let Rows::Raw { energy_wh, .. } = page.rows else { panic!("readings were asked for") };
-                found.extend(energy_wh);
-                after = page.next;
-                if after.is_none() {
-                    break;
-                }
-            }
-            let expected: Vec<f64> = (1..=stored).map(|n| f64::from(n) / 10.0).collect();
+            let (found, expected) = (all_readings(&reader, meter), Vec::from_iter(1..=stored));
             assert!(found == expected, "meter {meter}: {} readings of {stored}", found.len());
         }
         let to_s = NEW_YEAR_S + i64::from(stored) * 10 + 1;

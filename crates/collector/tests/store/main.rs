@@ -1,11 +1,15 @@
 //! The store: what was committed is there, once, and its sums are right.
 
 mod consumption;
+mod damage;
+mod disk;
 mod evidence;
 mod files;
+mod in_place;
 mod kills;
 mod landing;
 mod place;
+mod power;
 mod readings;
 mod rows;
 mod sums;

@@ -1,6 +1,9 @@
 //! A database of a test's own, and meters in it.
 
-use collector::store::{METERS_EPOCH_S, NewReport, Options, Provisioned, Store, StoreError, Write, Written};
+use collector::store::{
+    METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Resolution, Rows, Store,
+    StoreError, Write, Written,
+};
 use jiff::tz::TimeZone;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -26,6 +29,16 @@ impl Place {
 
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("wattseal.db")
+    }
+
+    /// The names of the files that there are, in order.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("the folder");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("an entry").file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
     }
 
     pub fn open(&self) -> Store {
@@ -98,6 +111,23 @@ pub fn measurement(at_s: i64, energy_dwh: u32, power_w: i16) -> Content {
 pub fn start(at_s: i64, starts: u16) -> Content {
     let time_s = u32::try_from(at_s - METERS_EPOCH_S).expect("a time that a meter can say");
     Content::Alert(Alert { time_s, cause: Cause::PowerOn, starts, detail: [0; 3] })
+}
+
+/// The registers of all of a meter's readings, in tenths of Wh, oldest first.
+pub fn all_readings(reader: &Reader, meter: MeterId) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let (resolution, limit) = (Resolution::Raw, 10_000);
+        let query = ReadingsQuery { meter, from_s: 0, to_s: i64::MAX, resolution, after, limit };
+        let page = reader.readings(&query).expect("readings");
+        let Rows::Raw { energy_wh, .. } = page.rows else { panic!("readings were asked for") };
+        found.extend(energy_wh.iter().map(|wh| (wh * 10.0).round() as u32));
+        after = page.next;
+        if after.is_none() {
+            return found;
+        }
+    }
 }
 
 /// A measurement, to be written.

@@ -1,7 +1,7 @@
 //! Whoever is on the air, and has no keys: records, replays, alters, cuts, invents.
 
 use crate::world::{ADDRESS, METER, SECOND_NS, World, load, setup};
-use meter::eeprom::{Eeprom, Torn};
+use meter::eeprom::Eeprom;
 use meter::{Cause, Meter, Status};
 use wire::meter::{Cause as Told, Command, Outcome, Suite};
 

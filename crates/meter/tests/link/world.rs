@@ -296,9 +296,7 @@ impl World {
                 self.now_ns = heard.min(deadline).min(look).min(until_ns);
                 if self.now_ns == heard {
                     let (_, packet) = self.to_meter.pop_front().expect("it is there");
-                    if self.meter.radio_address() == Some(packet[0]) {
-                        self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
-                    }
+                    self.resume(meter::Packet::new(&packet).map_or(Reply::Done, Reply::Heard));
                 } else if self.now_ns == deadline {
                     self.resume(Reply::Done);
                 }
@@ -359,7 +357,7 @@ impl World {
 
     /// Where the meter was provisioned.
     pub fn address(&self) -> Address {
-        Address::provisioned(&self.provision.setup())
+        Address::provisioned(self.provision.setup())
     }
 
     /// Lets the meter hear a packet now, without any time that passes; it listens before and after.

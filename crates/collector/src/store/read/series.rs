@@ -88,7 +88,7 @@ fn level(interval: Interval) -> (i64, &'static str) {
 }
 
 /// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is not.
-fn rollups(
+pub(in crate::store) fn rollups(
     connection: &Connection,
     meter: MeterId,
     interval: Interval,

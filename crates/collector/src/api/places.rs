@@ -1,0 +1,107 @@
+//! Bounds on what is held at the same time: connections, streams of events. So many in all, and so many by one holder, so that
+//! nobody holds all of it.
+
+use super::limits::household;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Places by who holds them.
+pub(super) struct Places<K> {
+    most: usize,
+    most_each: usize,
+    held: Arc<Mutex<Held<K>>>,
+}
+
+#[derive(Debug)]
+struct Held<K> {
+    all: usize,
+    /// Of those who hold any.
+    by: HashMap<K, usize>,
+}
+
+/// One that is held, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Place<K: Hash + Eq> {
+    by: K,
+    held: Arc<Mutex<Held<K>>>,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// All are held.
+    All,
+    /// Who asks holds all that one may.
+    Each,
+}
+
+impl<K: Copy + Hash + Eq> Places<K> {
+    pub(super) fn new(most: usize, most_each: usize) -> Places<K> {
+        Places { most, most_each, held: Arc::new(Mutex::new(Held { all: 0, by: HashMap::new() })) }
+    }
+
+    pub(super) fn take(&self, by: K) -> Result<Place<K>, Full> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.by.get(&by).is_some_and(|count| *count >= self.most_each) {
+            return Err(Full::Each);
+        }
+        if held.all >= self.most {
+            return Err(Full::All);
+        }
+        held.all += 1;
+        *held.by.entry(by).or_default() += 1;
+        Ok(Place { by, held: self.held.clone() })
+    }
+}
+
+impl Places<IpAddr> {
+    /// For who has that address.
+    pub(super) fn take_from(&self, peer: IpAddr) -> Result<Place<IpAddr>, Full> {
+        self.take(household(peer))
+    }
+}
+
+impl<K: Hash + Eq> Drop for Place<K> {
+    fn drop(&mut self) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.all -= 1;
+        if let Some(count) = held.by.get_mut(&self.by) {
+            *count -= 1;
+            if *count == 0 {
+                held.by.remove(&self.by);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_holds_all_and_what_is_let_go_comes_back() {
+        let places = Places::new(5, 2);
+        let mut held: Vec<_> =
+            [1, 1, 2, 2, 3].into_iter().map(|by| places.take(by).expect("a place")).collect();
+        assert_eq!(places.take(1).expect_err("one's share"), Full::Each);
+        assert_eq!(places.take(4).expect_err("all"), Full::All);
+        held.remove(0);
+        held.push(places.take(1).expect("it came back"));
+        assert_eq!(places.take(1).expect_err("one's share"), Full::Each);
+        held.clear();
+        assert!(places.held.lock().expect("no panic").by.is_empty(), "who holds nothing is forgotten");
+    }
+
+    #[test]
+    fn with_ipv6_a_network_of_64_bits_is_one_holder() {
+        let places = Places::new(5, 1);
+        let take = |address: &str| places.take_from(address.parse().expect("an address"));
+        let one = take("2001:db8::1").expect("a place");
+        assert_eq!(take("2001:db8::2").expect_err("the same network"), Full::Each);
+        let others = (take("2001:db8:0:1::1").expect("a place"), take("192.0.2.1").expect("a place"));
+        assert_eq!(take("::ffff:192.0.2.1").expect_err("the same address"), Full::Each);
+        drop((one, others));
+    }
+}

@@ -1,0 +1,18 @@
+//! Where packets come from, as far as that can be told apart.
+
+use crate::gateway::{GatewayId, Route};
+use crate::household::household;
+use std::net::IpAddr;
+
+/// The gateway and, where many may speak to it, the address: whoever has an address has all its ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Source {
+    gateway: GatewayId,
+    address: Option<IpAddr>,
+}
+
+impl From<Route> for Source {
+    fn from(route: Route) -> Source {
+        Source { gateway: route.gateway, address: route.peer.map(|peer| household(peer.ip())) }
+    }
+}

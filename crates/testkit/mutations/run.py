@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Takes out one rule after the other, and says which test notices: docs/mutations.md.
+
+A mutation is a patch beside this file. Its first lines say what it takes out and which test has to fail then:
+
+    # kills: PACKAGE TARGET TEST
+    # What it takes out.
+
+TARGET is an integration test's name, or `lib` for a package's unit tests. The tests are run in a copy of the project, so that
+nothing here is changed: first without a mutation, then with each. A mutation that does not apply, or does not compile, is a failure
+of the list, and one whose test still passes is a rule that nothing protects.
+
+Example: crates/testkit/mutations/run.py --only wire
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+HOME = HERE.parents[2]
+# A test that ran longer than that without its rule would not have ended by itself.
+TEST_S = 180
+BUILD_S = 1800
+# Quick to build, each of another rule.
+SPREAD = (
+    "wire-numbers-by-time",
+    "wire-numbers-by-floor",
+    "wire-withdrawn-none",
+    "wire-names-move",
+    "wire-number-reused",
+    "wire-sender-in-key",
+    "wire-answers-address",
+    "device-repeat-other-bytes",
+    "device-configure-answer-unsealed",
+    "meter-numbers-before-readback",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    name: str
+    package: str
+    target: str
+    test: str
+    what: str
+    path: pathlib.Path
+
+    @staticmethod
+    def read(path: pathlib.Path) -> "Mutation":
+        lines = path.read_text().splitlines()
+        head, what = lines[0].removeprefix("# kills: ").split(), lines[1].removeprefix("# ")
+        if not lines[0].startswith("# kills: ") or len(head) != 3 or not lines[1].startswith("# "):
+            sys.exit(f"{path}: it has to begin with '# kills: PACKAGE TARGET TEST' and '# What it takes out.'")
+        return Mutation(path.stem, *head, what, path)
+
+
+def mutations() -> list[Mutation]:
+    return [Mutation.read(path) for path in sorted(HERE.glob("*.patch"))]
+
+
+def page(listed: list[Mutation]) -> str:
+    rows = [f"| `{m.name}` | {m.what} | `{m.package}`, `{m.target}`: `{m.test}` |" for m in listed]
+    return "\n".join(["| mutation | takes out | noticed by |", "|---|---|---|", *rows]) + "\n"
+
+
+class Copy:
+    """The project's files in a folder of their own, with what is built of them in another."""
+
+    def __init__(self, built: pathlib.Path) -> None:
+        self.tree, self.built = HOME / "target" / "mutations" / "tree", built
+        listed = ["git", "-C", str(HOME), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(listed, check=True, capture_output=True).stdout.decode().split("\0")
+        wanted = {name for name in names if name and (HOME / name).is_file()}
+        for name in wanted:
+            self._refresh(name)
+        for path in self.tree.rglob("*"):
+            if path.is_file() and str(path.relative_to(self.tree)) not in wanted:
+                path.unlink()
+
+    def _refresh(self, name: str) -> None:
+        """What did not change stays, so that it need not be built again."""
+        source, copy = HOME / name, self.tree / name
+        if copy.is_file() and copy.read_bytes() == source.read_bytes():
+            return
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+        shutil.copymode(source, copy)
+
+    def patch(self, mutation: Mutation, *, back: bool = False) -> bool:
+        command = ["patch", "--strip=1", "--silent", "--force", "--no-backup-if-mismatch", *(["--reverse"] if back else [])]
+        with mutation.path.open() as patch:
+            return subprocess.run(command, stdin=patch, cwd=self.tree, capture_output=True, check=False).returncode == 0
+
+    def cargo(self, mutation: Mutation, *more: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
+        """None: it did not end in time."""
+        only = ["--lib", "--package", mutation.package] if mutation.target == "lib" else ["--test", mutation.target]
+        # All packages of the workspace, so that others' features are as in the other tests.
+        scope = [] if mutation.target == "lib" else ["--workspace"]
+        command = ["cargo", "test", "--quiet", "--locked", *scope, *only, *more]
+        environment = {**os.environ, "CARGO_TARGET_DIR": str(self.built), "WATTSEAL_HOME": str(self.tree)}
+        process = subprocess.Popen(
+            command,
+            cwd=self.tree,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            out, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.communicate()
+            return None
+        return subprocess.CompletedProcess(command, process.returncode, out, "")
+
+    def builds(self, mutation: Mutation) -> str:
+        """What the compiler says where it does not."""
+        built = self.cargo(mutation, "--no-run", seconds=BUILD_S)
+        if built is None:
+            return f"building takes longer than {BUILD_S} s"
+        return "" if built.returncode == 0 else built.stdout
+
+    def passes(self, mutation: Mutation) -> tuple[bool, str]:
+        ran = self.cargo(mutation, "--", "--include-ignored", "--exact", mutation.test, seconds=TEST_S)
+        if ran is None:
+            return False, f"not at its end after {TEST_S} s"
+        if "0 passed; 0 failed" in ran.stdout and " 1 passed" not in ran.stdout and "1 failed" not in ran.stdout:
+            return True, f"there is no test {mutation.test}\n{ran.stdout}"
+        return ran.returncode == 0, ran.stdout
+
+
+def run(listed: list[Mutation], copy: Copy) -> int:
+    wrong = 0
+    sound: dict[tuple[str, str, str], bool] = {}
+    width = max(len(m.name) for m in listed)
+    for m in listed:
+        began = time.monotonic()
+        where = (m.package, m.target, m.test)
+        if where not in sound:
+            said = copy.builds(m)
+            passes, out = (False, said) if said else copy.passes(m)
+            sound[where] = passes and " 1 passed" in out
+            if not sound[where]:
+                print(f"{m.name:{width}}  its test does not pass without it:\n{out}", flush=True)
+        if not sound[where]:
+            wrong += 1
+            continue
+        if not copy.patch(m):
+            print(f"{m.name:{width}}  does not apply: the code has changed, write the patch anew", flush=True)
+            copy.patch(m, back=True)
+            wrong += 1
+            continue
+        try:
+            said = copy.builds(m)
+            survived, out = (True, f"it does not compile\n{said}") if said else copy.passes(m)
+        finally:
+            copy.patch(m, back=True)
+        took = time.monotonic() - began
+        if survived:
+            wrong += 1
+            print(f"{m.name:{width}}  NOT NOTICED by {m.test}\n{out}", flush=True)
+        else:
+            print(f"{m.name:{width}}  noticed by {m.target}: {m.test}, {took:.0f} s", flush=True)
+    print(f"{len(listed) - wrong} of {len(listed)} mutations noticed", flush=True)
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description="Takes out one rule after the other, and says which test notices: docs/mutations.md.",
+        epilog="Example: crates/testkit/mutations/run.py --only wire",
+    )
+    parser.add_argument("--only", metavar="NAME", action="append", default=[], help="those whose names begin with this")
+    parser.add_argument("--spread", action="store_true", help="ten that are quick to build")
+    parser.add_argument("--page", action="store_true", help="print the table of docs/mutations.md, and run nothing")
+    arguments = parser.parse_args()
+    listed = mutations()
+    if arguments.page:
+        print(page(listed), end="")
+        return 0
+    built = HOME / "target" / "mutations" / "built"
+    if arguments.spread:
+        missing = sorted(set(SPREAD) - {m.name for m in listed})
+        if missing:
+            sys.exit(f"there is no {', '.join(missing)}")
+        # No program of these is built, so that nothing of the project's own is overwritten.
+        listed, built = [m for m in listed if m.name in SPREAD], HOME / "target"
+    if arguments.only:
+        listed = [m for m in listed if m.name.startswith(tuple(arguments.only))]
+        if not listed:
+            sys.exit("no mutation's name begins so; --page shows them all")
+    return 1 if run(listed, Copy(built)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
