@@ -55,6 +55,11 @@ fn seed() -> u64 {
     std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
+/// Between measurements: a curve takes seconds, and there is to be room for commands.
+fn interval_s(suites: &[Suite]) -> u16 {
+    if suites.iter().any(|suite| *suite >= Suite::Ecies) { 6 } else { 1 }
+}
+
 /// A meter under test, its collector, and who looks on.
 struct Trial {
     pair: Pair,
@@ -77,7 +82,7 @@ impl Trial {
             collector_address: COLLECTOR_ADDRESS,
             channel: GROUP,
             power: 0,
-            interval_s: 1,
+            interval_s: interval_s(suites),
             suite: suites[0],
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
@@ -201,7 +206,7 @@ impl Trial {
             },
             _ => {
                 let suite = self.suites[rng.random_range(0..self.suites.len())];
-                Command::Configure { interval_s: rng.random_range(1..3), suite }
+                Command::Configure { interval_s: interval_s(&self.suites) + rng.random_range(0..2), suite }
             }
         };
         self.pair.collector.command(METER, command).expect("there is room");
