@@ -87,7 +87,8 @@ def database_deleted(site: Site) -> None:
     site.service.stop()
     site.service.delete_database()
     site.start()
-    must("restored" in site.service.causes(), "no alert says that the database does not know keys that were used")
+    causes = site.polled(site.service.causes, lambda causes: "restored" in causes)
+    must("restored" in causes, f"no alert says that the database does not know keys that were used: {causes}")
     site.report(*meters, power_w=2)
     site.command(*meters, voltage_uv=222_222)
 

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlencode
 
 import protocol
@@ -22,6 +23,9 @@ from protocol import ACKNOWLEDGEMENT, COMMAND, NONE, SUITES, Assembly, Packet, P
 PATIENCE_S = 40.0
 # Between asking the API and asking again: it allows 50 requests a second of one address.
 POLL_S = 0.2
+
+
+Said = TypeVar("Said")
 
 
 class Broken(Exception):
@@ -292,7 +296,7 @@ class Site:
             meter.start()
         self.report(*meters, power_w=1)
 
-    def polled(self, ask: Callable[[], dict], enough: Callable[[dict], object]) -> dict:
+    def polled(self, ask: Callable[[], Said], enough: Callable[[Said], object]) -> Said:
         """What the API says once that is enough, or when patience ends; the network runs meanwhile."""
         end = time.monotonic() + PATIENCE_S
         while not enough(said := ask()) and time.monotonic() < end:

@@ -55,6 +55,11 @@ fn seed() -> u64 {
     std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
+/// Between measurements: a curve takes seconds, and there is to be room for commands.
+fn interval_s(suites: &[Suite]) -> u16 {
+    if suites.iter().any(|suite| *suite >= Suite::Ecies) { 6 } else { 1 }
+}
+
 /// A meter under test, its collector, and who looks on.
 struct Trial {
     pair: Pair,
@@ -77,7 +82,7 @@ impl Trial {
             collector_address: COLLECTOR_ADDRESS,
             channel: GROUP,
             power: 0,
-            interval_s: 1,
+            interval_s: interval_s(suites),
             suite: suites[0],
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
@@ -201,7 +206,7 @@ impl Trial {
             },
             _ => {
                 let suite = self.suites[rng.random_range(0..self.suites.len())];
-                Command::Configure { interval_s: rng.random_range(1..3), suite }
+                Command::Configure { interval_s: interval_s(&self.suites) + rng.random_range(0..2), suite }
             }
         };
         self.pair.collector.command(METER, command).expect("there is room");
@@ -301,16 +306,35 @@ fn cuts_at_random_with_every_suite() {
     }
 }
 
+/// A journal that runs over while nothing arrives; the reports that come through then tell what was lost, and nothing else is.
+fn deaf_for_a_while(firmware: &Arc<Firmware>, suite: Suite, seed: u64) -> Count {
+    let mut trial = Trial::new(firmware, &[suite], seed);
+    trial.pair.loss = 1.0;
+    // 17 reports have room.
+    trial.run(24 * SECOND_NS);
+    trial.come_back();
+    trial.invariants.count
+}
+
+#[test]
+fn what_has_no_room_is_told_to_be_lost() {
+    let (firmware, seed) = (firmware(), seed());
+    let count = deaf_for_a_while(&firmware, Suite::Aes128Gcm, seed);
+    println!("seed {seed}: {count:?}");
+    assert!(count.lost > 4 && count.reports > 17, "{count:?}");
+}
+
 /// What a trial of the long run is about.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     AtRandom(&'static [Suite]),
     WithinEveryByte(Suite),
+    Deaf(Suite),
 }
 
 const CUTS: u64 = 20_000;
 const CUTS_OF_A_TRIAL: u64 = 100;
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 12] = [
     Kind::AtRandom(&[Suite::None]),
     Kind::AtRandom(&[Suite::Aes128Gcm]),
     Kind::AtRandom(&[Suite::Aes256Gcm]),
@@ -321,6 +345,8 @@ const KINDS: [Kind; 10] = [
     Kind::WithinEveryByte(Suite::Aes128Gcm),
     Kind::WithinEveryByte(Suite::Ecies),
     Kind::WithinEveryByte(Suite::EciesEcdsa),
+    Kind::Deaf(Suite::None),
+    Kind::Deaf(Suite::Ecies),
 ];
 
 #[test]
@@ -339,6 +365,7 @@ fn twenty_thousand_cuts() {
                     (CUTS_OF_A_TRIAL, at_random(&firmware, suites, CUTS_OF_A_TRIAL, loss, seed))
                 }
                 Kind::WithinEveryByte(suite) => within_every_byte(&firmware, suite, loss, seed),
+                Kind::Deaf(suite) => (0, deaf_for_a_while(&firmware, suite, seed)),
             };
             let all = cuts.fetch_add(more, Ordering::Relaxed) + more;
             println!("seed {seed}, {kind:?}: {more} cuts, {count:?}; {all} in all, {:.0?}", begun.elapsed());

@@ -443,7 +443,7 @@ impl Invariants {
                 || self.accepted.contains(n)
                 || life.answers.contains(n)
                 || life.left.contains(n);
-            !found && !self.doubtful.contains(n) && !(alert && life.crowded)
+            !(found || self.doubtful.contains(n) || alert && life.crowded)
         };
         numbers.into_iter().filter(gone).collect()
     }

@@ -27,6 +27,11 @@ const POWER_W: f64 = 700.0;
 /// attempts, the collector for 9.6 s.
 const BACK_WITHIN_NS: u64 = 60 * SECOND_NS;
 
+/// A collector's to a meter that computes in no time.
+fn prompt() -> Policy {
+    Policy { answer_within_ms: [100; 5], ..Policy::default() }
+}
+
 /// What a trial is about: a suite, or all of them by turns.
 #[derive(Clone, Copy)]
 enum Seals {
@@ -68,9 +73,7 @@ impl Trial {
         };
         let mut world = World::new(setup(suite, 1), seed);
         world.set_load(load(POWER_W));
-        // Computing takes no time here.
-        let policy = Policy { set_time: false, answer_within_ms: [100; 5], ..Policy::default() };
-        world.collector.set_policy(policy);
+        world.collector.set_policy(Policy { set_time: false, ..prompt() });
         world.watch(format!("{}, seed {seed}", seals.name()));
         let setup = world.provision.setup();
         let step = f64::from(setup.voltage_uv) * f64::from(setup.current_ua);
@@ -212,12 +215,45 @@ fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
     }
 }
 
+/// A start, an alert, measurements that the journal has to the end and that are acknowledged then, a command: the power fails in
+/// each byte write of that, which is torn in every way.
+#[test]
+fn every_byte_write_can_be_the_last() {
+    const TORN: [Torn; 4] = [Torn::Old, Torn::New, Torn::Value(0x5a), Torn::Unstable];
+    for (suite, writes) in [(Suite::None, 160), (Suite::Aes128Gcm, 180), (Suite::EciesEcdsa, 400)] {
+        let mut trial = Trial::new(Seals::With(suite), 21);
+        let mut happened = 0;
+        for write in 0..writes {
+            // By turns; with curves there are many writes of the same kind.
+            if suite == Suite::EciesEcdsa && write % 4 != 0 {
+                continue;
+            }
+            trial.world.cut_power(Torn::Old, SECOND_NS, Cause::PowerOn);
+            let torn = TORN[write as usize / 4 % 4];
+            trial.world.meter.eeprom_mut().cut_after(write, torn);
+            trial.world.lost = 1.0;
+            trial.run(2 * SECOND_NS + SECOND_NS / 2);
+            trial.world.lost = 0.0;
+            let command = Command::Configure { interval_s: 1, suite };
+            trial.world.collector.command(METER, command).expect("in range");
+            trial.run(2 * SECOND_NS);
+            happened += u64::from(trial.world.meter.eeprom().is_off());
+            trial.world.cut_power(torn, SECOND_NS / 10, Cause::PowerOn);
+            trial.come_back();
+        }
+        let count = trial.finish();
+        println!("{suite}: {happened} of {writes} byte writes, {count:?}");
+        assert!(happened >= writes / 5, "{suite}: only {happened} cuts came");
+    }
+}
+
 /// The first answer to a configure is lost, and the power fails; what was sealed before the next answer is delivered all the same.
 #[test]
 fn reports_made_before_the_answer_to_a_change_of_suite_are_delivered() {
     for from in Suite::ALL {
         for to in Suite::ALL {
             let mut world = World::new(setup(from, 5), 31);
+            world.collector.set_policy(Policy { set_time: false, ..prompt() });
             world.watch(format!("{from} to {to}"));
             world.run(3 * SECOND_NS);
             world.mute = true;
@@ -244,7 +280,7 @@ fn a_withdrawn_command_is_not_done_after_a_power_cut() {
     for suite in [Suite::Aes128Gcm, Suite::Aes256Gcm, Suite::Ecies, Suite::EciesEcdsa] {
         let mut world = World::new(setup(suite, 5), 32);
         // The collector ends it with a command whose number the meter keeps: it sets the time.
-        world.collector.set_policy(Policy::default());
+        world.collector.set_policy(prompt());
         world.run(3 * SECOND_NS);
         world.deaf = true;
         let configure = Command::Configure { interval_s: 5, suite: Suite::None };
