@@ -56,13 +56,15 @@ async fn who_does_not_agree_upon_tls_is_let_go() {
     let folder = tempfile::tempdir().expect("a folder");
     let (files, _) = made(folder.path(), "one");
     let stand = Stand::with(no_limits(), Some(files)).await;
-    for said in [&b""[..], b"\x16\x03\x01\x02\x00\x01"] {
+    let waiting = [&b""[..], b"\x16\x03\x01\x02\x00\x01"].map(async |said| {
         let mut stream = TcpStream::connect(stand.address).await.expect("connected");
         stream.write_all(said).await.expect("written");
         // Five seconds, and what this machine takes.
         let closed = tokio::time::timeout(Duration::from_secs(8), stream.read_to_end(&mut Vec::new())).await;
         assert!(closed.is_ok(), "{said:?} holds a connection");
-    }
+    });
+    let [nothing, half] = waiting;
+    tokio::join!(nothing, half);
 }
 
 #[test]
