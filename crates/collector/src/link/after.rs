@@ -303,7 +303,7 @@ impl Link {
             Written::Alert { alert, lost } => (Some(Event::Alert(alert)), lost),
             Written::Repeated => (None, 0),
             Written::NumberReused => {
-                let _ = self.collector.not_stored(meter, n);
+                let _ = self.collector.number_reused(meter, n);
                 self.number_reused(meter, n);
                 return;
             }

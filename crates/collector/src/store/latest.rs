@@ -128,6 +128,12 @@ impl Latest {
         newly_lost
     }
 
+    /// A report came whose n is below another's that came.
+    pub(super) fn heard_late(&mut self, heard_ms: i64) {
+        self.reports += 1;
+        self.last_heard_ms = Some(heard_ms);
+    }
+
     /// The register was read. Returns what was used since it was read before.
     pub(super) fn measured(&mut self, measured: Measured) -> i64 {
         let used_dwh = used(self.register_dwh, measured.energy_dwh);

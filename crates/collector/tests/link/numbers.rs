@@ -196,6 +196,24 @@ async fn the_same_report_is_acknowledged_again_after_a_restart() {
     }
 }
 
+/// A torn byte of its memory reads otherwise than before: a report comes when later ones have come.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_that_comes_late_is_stored_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
+    let (first, late, third) = (meter.report(), meter.report(), meter.report());
+    for _ in 0..2 {
+        let running = start(folder.path()).await;
+        let (link, gateway) = (running.link(), Gateway::attach(running.link()));
+        for (n, report) in [(1, &first), (3, &third), (2, &late), (2, &late)] {
+            gateway.hear(link, 1, report);
+            assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
+        }
+        running.stop().await.expect("it stops well");
+        assert_eq!(crate::stored(&folder.path().join("test.db"), 7), [1, 2, 3]);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
     let folder = tempfile::tempdir().expect("a folder");

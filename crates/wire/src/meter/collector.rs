@@ -101,9 +101,9 @@ pub enum Heard {
     Report(Box<Accepted>),
     /// A report that was stored already: this acknowledgement is to be sent again.
     Duplicate(Transmission),
-    /// A report with a number that was taken before the collector began, so that it has to be compared with what is stored. Where that
-    /// is the same one, call [`Collector::stored`] and send what that returns; else it is as [`Heard::NumberReused`], and
-    /// [`Collector::not_stored`].
+    /// A report whose number is not above the last one, and that this collector does not remember: it has to be compared with what is
+    /// stored under its number. The same one: call [`Collector::stored`] and send what that returns. Nothing: it comes late, because a
+    /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another one: [`Collector::number_reused`].
     Known(Box<Accepted>),
     /// Authentic, and with the number of another report that is stored: the meter's non-volatile memory was written again, and its keys
     /// are to be replaced. It is not acknowledged.
@@ -370,6 +370,20 @@ impl Collector {
     pub fn not_stored(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
         let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
         if session.not_stored(n) { Ok(()) } else { Err(CollectorError::NotHandedOut { meter, n }) }
+    }
+
+    /// Says of a report that was handed out that another one is stored under its number. It is not handed out again.
+    ///
+    /// # Errors
+    /// [`CollectorError::UnknownMeter`], [`CollectorError::NotHandedOut`].
+    pub fn number_reused(&mut self, meter: MeterId, n: u32) -> Result<(), CollectorError> {
+        let session = self.meters.get_mut(&meter).ok_or(CollectorError::UnknownMeter(meter))?;
+        if !session.number_reused(n) {
+            return Err(CollectorError::NotHandedOut { meter, n });
+        }
+        session.counters.count(Refusal::NumberReused);
+        self.counters.count(Refusal::NumberReused);
+        Ok(())
     }
 
     /// Queues a command, and returns its ticket. [`Collector::due`] says when it is to be sent; [`Heard::Answer`] ends it. Where it

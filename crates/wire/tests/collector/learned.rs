@@ -399,6 +399,9 @@ fn another_report_under_a_known_number_is_not_acknowledged() {
         assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::Known(_)));
         collector.not_stored(1, 2).expect("handed out");
         assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::Known(_)));
+        collector.number_reused(1, 2).expect("handed out");
+        let heard = hear(&mut collector, &other, NOW_MS);
+        assert!(matches!(heard, Heard::NumberReused(_)), "it is not asked for over and over: {heard:?}");
         assert_eq!(collector.state(1).expect("there").last_n, 3);
     }
 }

@@ -350,8 +350,13 @@ impl Endpoint {
             }
             Heard::Known(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
-                if self.stored.get(&(meter, n)) != Some(&accepted.report.to_bytes()) {
-                    return Err(wrong(format!("meter {meter} used number {n} twice")));
+                match self.stored.get(&(meter, n)) {
+                    Some(stored) if *stored == accepted.report.to_bytes() => {}
+                    Some(_) => return Err(wrong(format!("meter {meter} used number {n} twice"))),
+                    None => {
+                        self.stored.insert((meter, n), accepted.report.to_bytes());
+                        self.deliveries.push(Delivery { accepted: *accepted, at_ns: now_ns, from, packet });
+                    }
                 }
                 if attacked {
                     self.counts.attacks_ignored += 1;

@@ -9,9 +9,6 @@ use crate::store::write::{NewReport, Written};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use wire::meter::{Alert, Cause, Content, MeterId, Report, Suite};
 
-/// A report that was made before its meter's time was set is looked for among those that were heard in that time, in seconds.
-const UNTIMED_S: i64 = 7 * 86_400;
-
 /// What is done for each report, made ready once for a batch.
 pub(super) struct Statements<'c> {
     land: CachedStatement<'c>,
@@ -42,9 +39,9 @@ impl Statements<'_> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
             find_reading: connection.prepare_cached(
-                "SELECT power_w, energy_dwh, flags FROM readings WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5 \
+                "SELECT at_s, power_w, energy_dwh, flags FROM readings WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5 \
                  UNION ALL \
-                 SELECT power_w, energy_dwh, flags FROM landed WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5",
+                 SELECT at_s, power_w, energy_dwh, flags FROM landed WHERE meter = ?1 AND at_s BETWEEN ?2 AND ?3 AND epoch = ?4 AND n = ?5",
             )?,
             find_alert: connection
                 .prepare_cached("SELECT report FROM alerts WHERE meter = ?1 AND epoch = ?2 AND n = ?3")?,
@@ -78,41 +75,59 @@ impl Statements<'_> {
         Ok(Written::Alert { alert: event::Alert { id, meter: Some(meter), at_s, cause, detail }, lost })
     }
 
-    /// A report with a number that is stored, or that went since: whether it is the same.
-    fn known(&mut self, new: &NewReport) -> rusqlite::Result<Written> {
-        let NewReport { meter, epoch, heard_ms, suite, report, .. } = *new;
-        let made_s = time_of(&report);
-        let same = match report.content {
-            Content::Measurement(measurement) => {
-                let heard_s = heard_ms.div_euclid(1000);
-                // What was stored without a time has the one at which it was heard.
-                let (from_s, to_s) = made_s.map_or((heard_s - UNTIMED_S, heard_s), |at_s| (at_s, at_s));
+    /// What there is to say of a report whose number is not above the last one; `None` where nothing is stored under that number: then it
+    /// comes late, because the meter's memory did not read as whole at a start before.
+    fn known(&mut self, new: &NewReport) -> rusqlite::Result<Option<Written>> {
+        let NewReport { meter, epoch, suite, report, .. } = *new;
+        let of_number = params![meter, epoch, report.n];
+        let alert: Option<[u8; 16]> = self.find_alert.query_row(of_number, |row| row.get(0)).optional()?;
+        let same = match (alert, report.content) {
+            (Some(stored), content) => {
+                Some(stored == report.to_bytes() && !matches!(content, Content::Measurement(_)))
+            }
+            (None, Content::Measurement(measurement)) => {
                 let flags = flags_of(report.time_set, suite, report.lost);
-                let stored = self
-                    .find_reading
-                    .query_row(params![meter, from_s, to_s, epoch, report.n], |row| {
-                        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                    })
-                    .optional()?;
-                stored.map(|stored| stored == (measurement.power_w, measurement.energy_dwh, flags))
+                let of_report = (measurement.power_w, measurement.energy_dwh, flags);
+                let made_s = time_of(&report);
+                let stored = self.reading_of(new, made_s)?;
+                stored.map(|(at_s, stored)| stored == of_report && made_s.is_none_or(|made_s| made_s == at_s))
             }
-            _ => {
-                let find = params![meter, epoch, report.n];
-                let stored: Option<[u8; 16]> =
-                    self.find_alert.query_row(find, |row| row.get(0)).optional()?;
-                stored.map(|stored| stored == report.to_bytes())
+            (None, _) => self.reading_of(new, None)?.map(|_| false),
+        };
+        Ok(match same {
+            Some(true) => Some(Written::Repeated),
+            Some(false) => Some(Written::NumberReused),
+            None if self.is_gone(&report)? => Some(Written::Repeated),
+            None => None,
+        })
+    }
+
+    /// The reading that is stored under a report's number, with its time. at_s: where it is looked for first; then all of the meter's
+    /// readings are, which takes its time, and is rare.
+    fn reading_of(
+        &mut self,
+        new: &NewReport,
+        at_s: Option<i64>,
+    ) -> rusqlite::Result<Option<(i64, (i16, u32, i64))>> {
+        let NewReport { meter, epoch, report, .. } = *new;
+        let anywhere = (i64::MIN, i64::MAX);
+        for (from_s, to_s) in at_s.map(|at_s| (at_s, at_s)).into_iter().chain([anywhere]) {
+            let range = params![meter, from_s, to_s, epoch, report.n];
+            let found = self
+                .find_reading
+                .query_row(range, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))));
+            if let Some(found) = found.optional()? {
+                return Ok(Some(found));
             }
-        };
-        let mut gone = |at_s: i64| -> rusqlite::Result<bool> {
-            let kept_from: Option<String> = self.kept_from.query_row([], |row| row.get(0)).optional()?;
-            Ok(kept_from.and_then(|from| from.parse::<i64>().ok()).is_some_and(|from_s| at_s < from_s))
-        };
-        let same = match (same, made_s) {
-            (Some(same), _) => same,
-            (None, Some(at_s)) => gone(at_s)?,
-            (None, None) => false,
-        };
-        Ok(if same { Written::Repeated } else { Written::NumberReused })
+        }
+        Ok(None)
+    }
+
+    /// Whether a report is of a time of which readings are not kept any more.
+    fn is_gone(&mut self, report: &Report) -> rusqlite::Result<bool> {
+        let Some(at_s) = time_of(report) else { return Ok(false) };
+        let kept_from: Option<String> = self.kept_from.query_row([], |row| row.get(0)).optional()?;
+        Ok(kept_from.and_then(|from_s| from_s.parse::<i64>().ok()).is_some_and(|from_s| at_s < from_s))
     }
 
     fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
@@ -144,12 +159,18 @@ impl Kept {
         if latest.epoch != epoch || latest.revoked || !whole {
             return Ok(Written::Unknown);
         }
-        if report.n <= latest.last_n {
-            return statements.known(new);
+        let late = report.n <= latest.last_n;
+        if late && let Some(written) = statements.known(new)? {
+            return Ok(written);
         }
         self.before.entry(meter).or_insert(Some(*latest));
         let started = matches!(&report.content, Content::Alert(alert) if is_start(alert));
-        let lost = latest.heard(report.n, suite, report.lost, started, heard_ms);
+        let lost = if late {
+            latest.heard_late(heard_ms);
+            0
+        } else {
+            latest.heard(report.n, suite, report.lost, started, heard_ms)
+        };
         latest.rssi_dbm = new.rssi_dbm;
         let at_s = time_of(&report).unwrap_or_else(|| heard_ms.div_euclid(1000));
         if suite == Suite::EciesEcdsa {
@@ -178,7 +199,8 @@ impl Kept {
             heard_ms
         ])?;
         self.counts.landing.landed();
-        let used_dwh = latest.measured(Measured { at_s, power_w, energy_dwh });
+        // What was used since the one before it is in what the one behind it used.
+        let used_dwh = if late { 0 } else { latest.measured(Measured { at_s, power_w, energy_dwh }) };
         for ((level, start_s), open) in
             LEVELS.into_iter().zip(self.intervals.starts(at_s)).zip(&mut latest.open)
         {

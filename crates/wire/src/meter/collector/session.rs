@@ -48,6 +48,8 @@ pub(super) struct Session {
     /// The plaintexts of the last reports that are stored.
     recent: VecDeque<[u8; 16]>,
     unexpected: u8,
+    /// The plaintext of the last report under whose number another one is stored: a meter sends it over and over.
+    reused: Option<[u8; 16]>,
 }
 
 impl Session {
@@ -64,6 +66,7 @@ impl Session {
             handed_out: None,
             recent: VecDeque::new(),
             unexpected: 0,
+            reused: None,
         }
     }
 
@@ -201,6 +204,7 @@ impl Session {
             // Anybody makes these.
             Some(_) if of.suite == Suite::None => Heard::Refused(Refusal::NumberReused),
             Some(_) => Heard::NumberReused(Box::new(accepted)),
+            None if self.reused == Some(of.plaintext) => Heard::NumberReused(Box::new(accepted)),
             None if self.handed_out.is_some() => Heard::Busy,
             None => {
                 self.handed_out = Some(of);
@@ -239,6 +243,12 @@ impl Session {
         }
         self.recent.push_back(stored.plaintext);
         Some(self.acknowledgement(own, stored))
+    }
+
+    pub(super) fn number_reused(&mut self, n: u32) -> bool {
+        let of = self.handed_out.take_if(|handed_out| handed_out.n == n);
+        self.reused = of.map(|of| of.plaintext).or(self.reused);
+        of.is_some()
     }
 
     pub(super) fn not_stored(&mut self, n: u32) -> bool {
