@@ -195,7 +195,8 @@ impl Registry {
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), RegistryError> {
         let copy = Folder::open(path)?;
         let _lock = self.folder.lock()?;
-        let mut names = vec![COLLECTOR.to_owned(), issued::NAME.to_owned()];
+        let mut names = vec![COLLECTOR.to_owned()];
+        names.extend(issued::NAMES.map(str::to_owned));
         names.extend(self.folder.names(METERS)?);
         names.extend(self.folder.names(REVOKED)?);
         names.iter().try_for_each(|name| self.folder.copy(name, &copy))

@@ -44,7 +44,7 @@ impl Collecting for InVirtualTime {
             Heard::Duplicate(acknowledgement) => Some(acknowledgement),
             // It was never begun anew, and nobody writes the meters' memories.
             Heard::Known(_) | Heard::NumberReused(_) | Heard::NumberTooLow { .. } => None,
-            Heard::Busy | Heard::Answer(_) | Heard::Piece | Heard::Refused(_) => None,
+            Heard::Busy | Heard::Answer(_) | Heard::Piece | Heard::OtherSuite | Heard::Refused(_) => None,
         };
         self.to_send.extend(transmission.map(|transmission| transmission.packets));
     }

@@ -22,6 +22,8 @@ pub struct Collector {
     folder: PathBuf,
     name: String,
     forward: Option<SocketAddr>,
+    /// An administrator's.
+    token: String,
     child: Child,
     /// Where meters send to.
     pub udp: SocketAddr,
@@ -33,8 +35,12 @@ impl Collector {
     pub fn start(folder: &Path, name: &str, forward: Option<SocketAddr>) -> Collector {
         // Meters find it there again after a restart.
         let udp = UdpSocket::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
+        let token = ["tokens", "add", "test", "--role", "administrator", "--db", &format!("{name}.db")];
+        let made = wattseal(folder).args(token).output().expect("the binary under test runs");
+        let token = String::from_utf8(made.stdout).expect("text").trim().to_owned();
+        assert!(token.starts_with("wst_"), "{}", String::from_utf8_lossy(&made.stderr));
         let (child, http) = run(folder, name, udp, forward);
-        Collector { folder: folder.into(), name: name.into(), forward, child, udp, http }
+        Collector { folder: folder.into(), name: name.into(), forward, token, child, udp, http }
     }
 
     /// As if its power went.
@@ -75,8 +81,9 @@ impl Collector {
         let mut stream = TcpStream::connect(self.http).expect("it listens");
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.http,
+            self.token,
             body.len()
         )
         .expect("it listens");

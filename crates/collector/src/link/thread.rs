@@ -201,6 +201,8 @@ impl Link {
         let meter = message.meter();
         match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
             Heard::Report(accepted) => self.accepted(*accepted, origin),
+            // Where it is reached with what shows how it seals.
+            Heard::OtherSuite => self.new_from(meter, origin),
             Heard::Duplicate(sent) => self.again(&sent, origin),
             Heard::Known(accepted) => self.known(*accepted, origin),
             Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),

@@ -1,8 +1,8 @@
-//! What commands may have been sent with the keys: `commands.toml`, which lies with the keys and so outlives the database.
+//! What commands may have been sent with the keys: `commands.toml` and `told.toml`, which lie with the keys and so outlive the database.
 //!
 //! A database that is lost, or put back from a copy, must not make a number m come twice: two messages under one nonce of AES-GCM give
-//! away the key that authenticates. So numbers are reserved here ahead, as a meter reserves its n, before one is used; and what suites
-//! and addresses a meter may have been told is here before it is told. docs/collector.md, "Back up and restore".
+//! away the key that authenticates. So a number is here before it is used; and what suites and addresses a meter may have been told is here
+//! before it is told. docs/collector.md, "Back up and restore".
 
 use super::RegistryError;
 use super::file::Folder;
@@ -10,21 +10,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wire::meter::{Address, MeterId, MeterState, Suite};
 
-pub(super) const NAME: &str = "commands.toml";
+/// Both files.
+pub(super) const NAMES: [&str; 2] = [NUMBERS, TOLD];
+const NUMBERS: &str = "commands.toml";
+const TOLD: &str = "told.toml";
 /// 65,536 meters with eight addresses each.
 const MOST_BYTES: u64 = 64 << 20;
-/// So many numbers are reserved ahead: with numbers that go with the seconds, a write each hour at most.
-const AHEAD: u32 = 4096;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct Numbers {
     /// No command has had this number or a higher one.
     below: u32,
-    /// By number, as key files have it.
-    #[serde(default)]
-    meters: BTreeMap<String, Told>,
 }
+
+/// By number of the meter.
+type ToldFile = BTreeMap<String, Told>;
 
 /// What a meter may have been told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,28 +45,30 @@ impl Told {
     }
 }
 
-/// The file, as it is on the disk.
+/// The files, as they are on the disk.
 #[derive(Debug)]
 pub(crate) struct Issued {
     folder: Folder,
-    file: File,
+    numbers: Numbers,
+    told: ToldFile,
 }
 
 impl Issued {
-    /// Reads it; where there is none nothing was issued.
+    /// Reads them; where there are none nothing was issued.
     pub(super) fn read(folder: &Folder) -> Result<Issued, RegistryError> {
-        let file = folder.read_up_to(NAME, MOST_BYTES)?.unwrap_or_default();
-        Ok(Issued { folder: folder.clone(), file })
+        let numbers = folder.read(NUMBERS)?.unwrap_or_default();
+        let told = folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default();
+        Ok(Issued { folder: folder.clone(), numbers, told })
     }
 
     /// No command has had this number or a higher one.
     pub(crate) fn below(&self) -> u32 {
-        self.file.below
+        self.numbers.below
     }
 
     /// What a meter with keys of this epoch may have been told; `None` where no command was sent with them.
     pub(crate) fn told(&self, meter: MeterId, epoch: u32) -> Option<&Told> {
-        self.file.meters.get(&meter.to_string()).filter(|told| told.epoch == epoch)
+        self.told.get(&meter.to_string()).filter(|told| told.epoch == epoch)
     }
 
     /// Makes durable what these states will have used and told once they are stored. Each with the epoch of its keys.
@@ -76,22 +79,23 @@ impl Issued {
         &mut self,
         states: impl Iterator<Item = (u32, &'a MeterState)>,
     ) -> Result<(), RegistryError> {
-        let mut next: Option<File> = None;
+        let mut below = self.numbers.below;
+        let mut told: Option<ToldFile> = None;
         for (epoch, state) in states {
-            let file = next.as_ref().unwrap_or(&self.file);
-            let (meter, told) = (state.meter.to_string(), Told::of(epoch, state));
-            if state.next_m() <= file.below && file.meters.get(&meter) == Some(&told) {
-                continue;
+            below = below.max(state.next_m());
+            let (meter, now) = (state.meter.to_string(), Told::of(epoch, state));
+            if told.as_ref().unwrap_or(&self.told).get(&meter) != Some(&now) {
+                told.get_or_insert_with(|| self.told.clone()).insert(meter, now);
             }
-            let file = next.get_or_insert_with(|| self.file.clone());
-            if state.next_m() > file.below {
-                file.below = state.next_m().saturating_add(AHEAD);
-            }
-            file.meters.insert(meter, told);
         }
-        if let Some(next) = next {
-            self.folder.write(NAME, &next)?;
-            self.file = next;
+        if below > self.numbers.below {
+            let numbers = Numbers { below };
+            self.folder.write(NUMBERS, &numbers)?;
+            self.numbers = numbers;
+        }
+        if let Some(told) = told {
+            self.folder.write(TOLD, &told)?;
+            self.told = told;
         }
         Ok(())
     }
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_reserved_ahead_and_what_was_told_is_there_again() {
+    fn numbers_and_what_was_told_are_there_again() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let folder = Folder::open(&folder.path().join("keys")).expect("made");
         let mut issued = Issued::read(&folder).expect("none is there");
@@ -120,19 +124,25 @@ mod tests {
         state.may_have(&[Suite::Ecies], &[]);
         issued.cover([(1, &state)].into_iter()).expect("written");
         let again = Issued::read(&folder).expect("there");
-        assert_eq!(again.below(), 1000 + AHEAD);
+        assert_eq!(again.below(), 1000);
         let told = again.told(258, 1).expect("it was told");
         assert_eq!((&told.suites[..], &told.addresses[..]), (state.suites(), state.addresses()));
         assert_eq!(again.told(258, 2), None);
-        // Below what is reserved nothing is written.
-        let path = folder.path_of(NAME);
-        std::fs::remove_file(&path).expect("there");
-        state.number_commands_from(1000 + AHEAD);
-        issued.cover([(1, &state)].into_iter()).expect("nothing to do");
-        assert!(!path.exists());
-        state.number_commands_from(1001 + AHEAD);
-        issued.cover([(1, &state)].into_iter()).expect("written");
-        assert_eq!(Issued::read(&folder).expect("there").below(), 1001 + 2 * AHEAD);
+        // What is there is not written again, each by itself.
+        let paths = NAMES.map(|name| folder.path_of(name));
+        let written = |issued: &mut Issued, state: &MeterState| {
+            for path in &paths {
+                let _ = std::fs::remove_file(path);
+            }
+            issued.cover([(1, state)].into_iter()).expect("written");
+            paths.each_ref().map(|path| path.exists())
+        };
+        assert_eq!(written(&mut issued, &state), [false, false]);
+        state.number_commands_from(1001);
+        assert_eq!(written(&mut issued, &state), [true, false]);
+        assert_eq!(Issued::read(&folder).expect("there").below(), 1001);
+        state.may_have(&[Suite::None], &[]);
+        assert_eq!(written(&mut issued, &state), [false, true]);
     }
 
     #[test]

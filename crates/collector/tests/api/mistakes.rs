@@ -182,7 +182,7 @@ async fn every_answer_tells_browsers_to_be_careful() {
 /// A database that is removed under the service: health says so, and that it came back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn health_says_that_nothing_can_be_stored_and_why() {
-    let stand = Stand::new().await;
+    let stand = Stand::administrated().await;
     let label = || stand.ask(Method::PATCH, "/meters/258").json(&json!({"label": "Flat 3"}));
     told(label(), 200).await;
     std::fs::write(stand.db().with_file_name("other"), "something else").expect("written");

@@ -58,7 +58,7 @@ async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
     for round in 0..4 {
         let running = start(folder.path()).await;
         let (link, gateway) = (running.link(), Gateway::attach(running.link()));
-        for _ in 0..3 {
+        for _ in 0..2 {
             let id = link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
             let m = commanded(link, &gateway, &mut meter, Command::Reboot);
             assert!(used.iter().all(|before| *before < m), "round {round}: {m} after {used:?}");

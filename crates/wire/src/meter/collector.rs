@@ -120,6 +120,9 @@ pub enum Heard {
         /// Its last one.
         last_m: u32,
     },
+    /// An authentic report in a suite that shows less than the meter is known to show: nothing of it is taken, but it is the meter that is
+    /// heard there, and a command can reach it.
+    OtherSuite,
     /// A piece of a message that is not whole yet.
     Piece,
     /// Nothing that was taken; it was counted.
@@ -342,6 +345,10 @@ impl Collector {
             Heard::Refused(refusal) => {
                 session.counters.count(*refusal);
                 self.counters.count(*refusal);
+            }
+            Heard::OtherSuite => {
+                session.counters.count(Refusal::Suite);
+                self.counters.count(Refusal::Suite);
             }
             Heard::NumberReused(_) => {
                 session.counters.count(Refusal::NumberReused);

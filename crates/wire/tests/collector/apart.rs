@@ -104,7 +104,7 @@ fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
     let late = meter.report(NOW_S, rng);
     let (early, late) = (gathered(&mut collector, &early), gathered(&mut collector, &late));
     assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
-    assert_eq!(collector.take(opened(late), NOW_MS), Heard::Refused(Refusal::Suite));
+    assert_eq!(collector.take(opened(late), NOW_MS), Heard::OtherSuite);
     assert!(matches!(collector.take(opened(early), NOW_MS), Heard::Report(_)));
 }
 

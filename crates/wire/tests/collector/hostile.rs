@@ -57,7 +57,8 @@ fn attack(count: usize, seed: u64) {
             let acknowledgement = collector.stored(id, meter.n).expect("handed out");
             assert_eq!(meter.acknowledged(&acknowledgement, meter.suite), meter.n);
             collector.command(id, Command::ReadStatus { page: 1 }).expect("queued");
-            while let Some(due) = collector.due(NOW_MS, rng).pop() {
+            let now_ms = NOW_MS + 2000 * u64::from(round);
+            while let Some(due) = collector.due(now_ms, rng).pop() {
                 match due {
                     Due::Save(state) => collector.saved(id, state.revision),
                     Due::Send(command) => {
@@ -79,7 +80,7 @@ fn attack(count: usize, seed: u64) {
     }
     let mut messages: Vec<Vec<Vec<u8>>> = Vec::new();
     for _ in 0..2 {
-        for due in collector.due(NOW_MS, rng) {
+        for due in collector.due(NOW_MS + 6000, rng) {
             match due {
                 Due::Save(state) => collector.saved(state.meter, state.revision),
                 Due::Send(command) => {
@@ -136,7 +137,7 @@ fn attack(count: usize, seed: u64) {
         if kept_back.contains(&packet) && !of_message {
             continue;
         }
-        match collector.hear(&packet, NOW_MS + number as u64) {
+        match collector.hear(&packet, NOW_MS + 6000 + number as u64) {
             Heard::Refused(_) => refused += 1,
             Heard::Piece => pieces += 1,
             // What was stored is acknowledged again: it was authentic, and is the same.

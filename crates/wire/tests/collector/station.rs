@@ -2,8 +2,8 @@
 
 use rand::rngs::StdRng;
 use wire::meter::{
-    Address, Answer, Channel, Collector, Command, Content, Due, Heard, Identity, Kind, Measurement, MeterId,
-    MeterState, Outcome, Packet, Policy, Provision, PublicKey, Reassembly, Report, Setup, Suite,
+    Address, Answer, Channel, Collector, Command, Content, Delivery, Due, Heard, Identity, Kind, Measurement,
+    MeterId, MeterState, Outcome, Packet, Policy, Provision, PublicKey, Reassembly, Report, Setup, Suite,
     Transmission, packets,
 };
 
@@ -177,7 +177,12 @@ pub fn due(collector: &mut Collector, now_ms: u64, rng: &mut StdRng) -> Vec<Tran
             }
         }
     }
-    sent
+    // A command that has no number yet waits for the next second.
+    let waits = |meter| matches!(collector.commands(meter).first(), Some((_, _, Delivery::Waiting)));
+    match collector.next_due_ms().filter(|_| sent.is_empty() && collector.busy().any(waits)) {
+        Some(next_ms) if next_ms > now_ms => due(collector, next_ms, rng),
+        _ => sent,
+    }
 }
 
 /// The one that was sent.

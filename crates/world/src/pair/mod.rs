@@ -179,7 +179,7 @@ impl Pair {
             Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
             // Nobody else commands it, and nobody writes the meter's memory.
             Heard::NumberReused(_) | Heard::NumberTooLow { .. } => {}
-            Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
+            Heard::Busy | Heard::Piece | Heard::OtherSuite | Heard::Refused(_) => {}
         }
     }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Collector, Command, Due, Heard, Identity, Kind, MeterId, MeterRecord, MeterState, Order,
-    Packet, Policy, Suite, Transmission,
+    Packet, Policy, Refusal, Suite, Transmission,
 };
 
 /// When the simulation begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -373,6 +373,9 @@ impl Endpoint {
                 return Err(wrong(format!("meter {meter} knows a command that was not numbered here")));
             }
             Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
+            Heard::OtherSuite => {
+                *self.counts.refused.entry(Refusal::Suite.name()).or_default() += 1;
+            }
             Heard::Refused(refusal) => {
                 let counts =
                     if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };

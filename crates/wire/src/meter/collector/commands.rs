@@ -100,6 +100,8 @@ impl UnderWay {
 pub(super) struct Attempts {
     /// Its number is durable.
     saved: bool,
+    /// There is no number before that.
+    number_at_ms: Option<u64>,
     /// It may have been sent before the collector began anew.
     resumed: bool,
     count: u32,
@@ -228,7 +230,7 @@ impl Session {
             return None;
         }
         let sent = self.state.under_way.is_some() && self.attempts.saved;
-        Some(if sent { self.attempts.next_ms } else { 0 })
+        Some(self.attempts.number_at_ms.unwrap_or(if sent { self.attempts.next_ms } else { 0 }))
     }
 
     pub(super) fn due(
@@ -240,10 +242,12 @@ impl Session {
     ) -> Option<Due> {
         match self.state.under_way {
             None => {
-                let Waiting { ticket, order } = self.state.waiting.pop_front()?;
+                let Waiting { ticket, order } = *self.state.waiting.front()?;
+                let m = self.number(now_ms)?;
+                self.state.waiting.pop_front();
                 self.attempts = Attempts::default();
                 let brought = self.expect(order);
-                self.number(UnderWay { ticket, order, m: 0, brought }, now_ms);
+                self.put_under_way(UnderWay { ticket, order, m, brought });
             }
             Some(under_way) if self.attempts.saved => {
                 // A clock that was set back does not hold a command up for longer than it would have waited.
@@ -254,7 +258,8 @@ impl Session {
                     return None;
                 }
                 if under_way.order == Order::TimeNow && self.attempts.sent_as(under_way.m).is_some() {
-                    self.number(under_way, now_ms);
+                    let m = self.number(now_ms)?;
+                    self.put_under_way(UnderWay { m, ..under_way });
                 }
             }
             Some(_) => {}
@@ -265,10 +270,16 @@ impl Session {
         self.send(own, policy, now_ms, rng).map(Due::Send)
     }
 
-    /// Gives a command a number that none had.
-    fn number(&mut self, under_way: UnderWay, now_ms: u64) {
-        let m = self.state.take_m(now_ms);
-        self.state.under_way = Some(UnderWay { m, ..under_way });
+    /// A number that no command had; `None` while there is none.
+    fn number(&mut self, now_ms: u64) -> Option<u32> {
+        let taken = self.state.take_m(now_ms);
+        self.attempts.number_at_ms = taken.err();
+        taken.ok()
+    }
+
+    /// A command has a number that none had, which is to be saved.
+    fn put_under_way(&mut self, under_way: UnderWay) {
+        self.state.under_way = Some(under_way);
         self.state.revision += 1;
         self.attempts.saved = false;
         self.attempts.sealed.clear();
@@ -342,8 +353,9 @@ impl Session {
             && opened.number.is_some()
             && self.number_above(last_m)
         {
-            self.number(under_way, now_ms);
-            self.attempts.next_ms = now_ms;
+            // Numbered anew, as one that was never sent.
+            self.state.under_way = None;
+            self.state.waiting.push_front(under_way.again());
             return Heard::NumberTooLow { meter: self.state.meter, last_m };
         }
         self.state.under_way = None;

@@ -173,7 +173,8 @@ impl Session {
     /// A report whose number nobody had before.
     fn reported(&mut self, mut accepted: Accepted, of: HandedOut, policy: &Policy, now_ms: u64) -> Heard {
         if !self.state.takes(of.suite, of.n) {
-            return Heard::Refused(Refusal::Suite);
+            let sealed = of.suite.rank() > 0;
+            return if sealed { Heard::OtherSuite } else { Heard::Refused(Refusal::Suite) };
         }
         if self.handed_out.is_some() {
             return Heard::Busy;

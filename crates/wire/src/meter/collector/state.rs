@@ -6,11 +6,15 @@ use super::commands::{UnderWay, Waiting};
 use crate::meter::{Address, Kind, MeterId, MeterRecord, Suite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// So many addresses are remembered at most while registers are under way, or were withdrawn.
 const MOST_ADDRESSES: usize = 8;
-/// Until then (2068-01-19) time carries the numbers of commands; a clock that says more must not use them up.
-const TIME_CARRIES_UNTIL_S: u64 = 1 << 31;
+/// While the clock says so, time carries the numbers of commands: from 2026-01-01, before which no collector ran, to 2068-01-19, so that
+/// a clock that is far ahead does not use them up.
+const TIME_CARRIES_S: Range<u64> = 820_540_800..1 << 31;
+/// A number that is further ahead of the time is not waited for: the clock was set back, or the meter knew of higher ones.
+const MOST_AHEAD_MS: u64 = 120_000;
 
 /// What a collector has to keep of a meter beside its [`MeterRecord`]. There is no secret in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,12 +133,17 @@ impl MeterState {
         self.suites.len() == 1 && self.addresses.len() == 1
     }
 
-    /// The number that the next command gets.
-    pub(super) fn take_m(&mut self, now_ms: u64) -> u32 {
-        let now_s = Some(now_ms / 1000).filter(|now_s| *now_s < TIME_CARRIES_UNTIL_S).unwrap_or(0);
-        let m = self.next_m.max(now_s as u32);
+    /// The number that the next command gets; or when there is one. Numbers do not run ahead of the time, so that who goes back to an
+    /// older state of everything is above all that were used: by the time.
+    pub(super) fn take_m(&mut self, now_ms: u64) -> Result<u32, u64> {
+        let carried = Some(now_ms / 1000).filter(|now_s| TIME_CARRIES_S.contains(now_s));
+        let at_ms = u64::from(self.next_m) * 1000;
+        if carried.is_some() && (1..=MOST_AHEAD_MS).contains(&at_ms.saturating_sub(now_ms)) {
+            return Err(at_ms);
+        }
+        let m = self.next_m.max(carried.unwrap_or(0) as u32);
         self.next_m = m.saturating_add(1);
-        m
+        Ok(m)
     }
 
     /// The meter is to be told of an address: it may be there from now on. Returns whether that is new.
