@@ -239,7 +239,8 @@ impl World {
                     self.store.kept.get_mut(&answered.meter).expect("there").1 = state;
                 }
             }
-            Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
+            // Meters change to suites that show less, which is not taken before it is answered.
+            Heard::OtherSuite | Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
             Heard::NumberReused(_) | Heard::NumberTooLow { .. } => panic!("no memory went back here"),
         }
     }
