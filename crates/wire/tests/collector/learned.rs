@@ -97,6 +97,29 @@ fn a_copy_of_before_uses_no_number_again() {
     assert_eq!(collector.command(1, Command::Reboot), Err(CollectorError::NumbersUsedUp(1)));
 }
 
+/// Two commands in a second would have numbers of which the second is ahead of the time: whoever goes back to a state of before both,
+/// a moment later, would use it again.
+#[test]
+fn numbers_do_not_run_ahead_of_the_time() {
+    let rng = &mut StdRng::seed_from_u64(20);
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let meter = &mut meters[0];
+    for second in 0..3 {
+        collector.command(1, Command::Reboot).expect("queued");
+        let now_ms = NOW_MS + 1000 * second;
+        assert_eq!(collector.due(now_ms.saturating_sub(1).max(NOW_MS), rng).len(), usize::from(second == 0));
+        let sent = one(due(&mut collector, now_ms, rng));
+        let (m, _) = meter.hear(&sent).expect("its own");
+        assert_eq!(u64::from(m), now_ms / 1000);
+        let answer = meter.answer(m, Outcome::Done, [0; 11]);
+        assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
+    }
+    // A clock that was set back by hours does not hold commands up.
+    collector.command(1, Command::Reboot).expect("queued");
+    let sent = one(due(&mut collector, NOW_MS - 7_200_000, rng));
+    assert_eq!(meter.hear(&sent), Some((NOW_S + 3, Command::Reboot)));
+}
+
 /// Without a seal anybody says it.
 #[test]
 fn numbers_are_not_learned_from_what_is_not_sealed() {
