@@ -249,7 +249,7 @@ async fn what_could_not_be_stored_is_not_acknowledged() {
     while running.reader().health().failed == 0 {
         report = meter.report();
         gateway.hear(running.link(), 1, &report);
-        if let Some(sent) = gateway.next(Duration::from_secs(3)) {
+        if let Some(sent) = gateway.next_acknowledgement(Duration::from_secs(3)) {
             acknowledged = meter.acknowledged(&sent);
         }
         assert!(meter.n < 3000, "it never was full");
@@ -276,14 +276,14 @@ async fn a_database_that_is_removed_comes_back_and_is_told() {
     for round in 1..=3 {
         let report = meter.report();
         gateway.hear(running.link(), 1, &report);
-        assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("stored")), meter.n);
+        assert_eq!(meter.acknowledged(&gateway.next_acknowledgement(WITHIN).expect("stored")), meter.n);
         std::fs::remove_file(&db).expect("there");
         let report = meter.report();
         let until = std::time::Instant::now() + WITHIN;
         // As a meter does, until it is acknowledged.
         let sent = loop {
             gateway.hear(running.link(), 1, &report);
-            if let Some(sent) = gateway.next(SHORT) {
+            if let Some(sent) = gateway.next_acknowledgement(SHORT) {
                 break sent;
             }
             assert!(std::time::Instant::now() < until, "round {round}: it does not come back");

@@ -51,6 +51,16 @@ impl Gateway {
         }
     }
 
+    /// The next acknowledgement; a collector may ask for the time of a meter whose report was late, too.
+    pub fn next_acknowledgement(&self, within: Duration) -> Option<(Route, Kind, Suite, Vec<u8>)> {
+        loop {
+            let sent = self.next(within)?;
+            if sent.1 == Kind::Acknowledgement {
+                return Some(sent);
+            }
+        }
+    }
+
     /// The next message that was sent, and where to; `None` where nothing comes for a time.
     pub fn next(&self, within: Duration) -> Option<(Route, Kind, Suite, Vec<u8>)> {
         let mut reassembly = Reassembly::default();

@@ -87,6 +87,7 @@ struct Book {
     /// Kept and not delivered, and when they were.
     due: BTreeMap<u32, u64>,
     last_n: u32,
+    delivered: HashSet<u32>,
     /// Losses that were counted and have not explained a gap yet.
     excused: u64,
     silent_since_ns: Option<u64>,
@@ -125,6 +126,7 @@ impl Ledger {
             powered: false,
             due: BTreeMap::new(),
             last_n: 0,
+            delivered: HashSet::new(),
             excused: 0,
             silent_since_ns: None,
             sending: None,
@@ -275,9 +277,20 @@ impl Ledger {
             return Ok(());
         }
         let book = &mut self.books[meter];
+        if !book.delivered.insert(n) {
+            return Err(self.broken(meter, at_ns, &format!("report {n} was delivered twice")));
+        }
         if n <= book.last_n {
-            let what = format!("report {n} was delivered behind {}", book.last_n);
-            return Err(self.broken(meter, at_ns, &what));
+            // Behind others comes what was lost and is there again: a torn byte reads otherwise, or the attacker recorded it.
+            if book.due.remove(&n).is_some() {
+                let what =
+                    format!("report {n} was in the journal, and {} was delivered before it", book.last_n);
+                return Err(self.broken(meter, at_ns, &what));
+            }
+            book.counts.delivered += 1;
+            book.counts.delivered_measurements +=
+                u64::from(matches!(accepted.report.content, Content::Measurement(_)));
+            return Ok(());
         }
         book.last_n = n;
         book.due.remove(&n);

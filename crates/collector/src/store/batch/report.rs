@@ -9,6 +9,9 @@ use crate::store::write::{NewReport, Written};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use wire::meter::{Alert, Cause, Content, MeterId, Report, Suite};
 
+/// Power, register and flags of a reading.
+type StoredReading = (i16, u32, i64);
+
 /// What is done for each report, made ready once for a batch.
 pub(super) struct Statements<'c> {
     land: CachedStatement<'c>,
@@ -108,7 +111,7 @@ impl Statements<'_> {
         &mut self,
         new: &NewReport,
         at_s: Option<i64>,
-    ) -> rusqlite::Result<Option<(i64, (i16, u32, i64))>> {
+    ) -> rusqlite::Result<Option<(i64, StoredReading)>> {
         let NewReport { meter, epoch, report, .. } = *new;
         let anywhere = (i64::MIN, i64::MAX);
         for (from_s, to_s) in at_s.map(|at_s| (at_s, at_s)).into_iter().chain([anywhere]) {
