@@ -162,6 +162,21 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
     }
 }
 
+/// The same of a suite that is sealed, and shows less than the one before.
+#[test]
+fn what_shows_less_is_taken_after_the_answer_alone() {
+    let rng = &mut StdRng::seed_from_u64(21);
+    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], quiet(), rng);
+    let meter = &mut meters[0];
+    collector.command(1, configure(Suite::Ecies)).expect("queued");
+    let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
+    let report = meter.report(NOW_S, rng);
+    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::OtherSuite);
+    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
+    assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
+}
+
 #[test]
 fn an_order_that_was_never_sent_is_taken_back_at_once() {
     let rng = &mut StdRng::seed_from_u64(4);
