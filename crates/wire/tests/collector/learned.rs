@@ -144,6 +144,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
         let refused = Heard::Refused(Refusal::Suite);
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "pending, {suite}");
         collector.withdraw(1, ticket).expect("under way");
+        assert_eq!(collector.commands(1).len(), 1, "a command of the collector's own is to end it");
         let mut collector = restarted(collector, Policy::default());
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "withdrawn, {suite}");
         deliver(&mut collector, meter, rng, NOW_MS);
