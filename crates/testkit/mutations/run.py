@@ -72,8 +72,8 @@ def page(listed: list[Mutation]) -> str:
 class Copy:
     """The project's files in a folder of their own, with what is built of them in another."""
 
-    def __init__(self, built: pathlib.Path) -> None:
-        self.tree, self.built = HOME / "target" / "mutations" / "tree", built
+    def __init__(self) -> None:
+        self.tree, self.built = (HOME / "target" / "mutations" / name for name in ("tree", "built"))
         listed = ["git", "-C", str(HOME), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, check=True, capture_output=True).stdout.decode().split("\0")
         wanted = {name for name in names if name and (HOME / name).is_file()}
@@ -99,10 +99,9 @@ class Copy:
 
     def cargo(self, mutation: Mutation, *more: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
         """None: it did not end in time."""
-        only = ["--lib", "--package", mutation.package] if mutation.target == "lib" else ["--test", mutation.target]
-        # All packages of the workspace, so that others' features are as in the other tests.
-        scope = [] if mutation.target == "lib" else ["--workspace"]
-        command = ["cargo", "test", "--quiet", "--locked", *scope, *only, *more]
+        only = ["--lib"] if mutation.target == "lib" else ["--test", mutation.target]
+        command = ["cargo", "test", "--quiet", "--locked", "--package", mutation.package, *only, *more]
+        # A folder of its own: cargo would take what it built of the copy for the project's.
         environment = {**os.environ, "CARGO_TARGET_DIR": str(self.built), "WATTSEAL_HOME": str(self.tree)}
         process = subprocess.Popen(
             command,
@@ -186,18 +185,16 @@ def main() -> int:
     if arguments.page:
         print(page(listed), end="")
         return 0
-    built = HOME / "target" / "mutations" / "built"
     if arguments.spread:
         missing = sorted(set(SPREAD) - {m.name for m in listed})
         if missing:
             sys.exit(f"there is no {', '.join(missing)}")
-        # No program of these is built, so that nothing of the project's own is overwritten.
-        listed, built = [m for m in listed if m.name in SPREAD], HOME / "target"
+        listed = [m for m in listed if m.name in SPREAD]
     if arguments.only:
         listed = [m for m in listed if m.name.startswith(tuple(arguments.only))]
         if not listed:
             sys.exit("no mutation's name begins so; --page shows them all")
-    return 1 if run(listed, Copy(built)) else 0
+    return 1 if run(listed, Copy()) else 0
 
 
 if __name__ == "__main__":
