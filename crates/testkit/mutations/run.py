@@ -69,14 +69,26 @@ def page(listed: list[Mutation]) -> str:
     return "\n".join(["| mutation | takes out | noticed by |", "|---|---|---|", *rows]) + "\n"
 
 
+def sources() -> set[str]:
+    """The project's files, without what is built; also where they are no clone."""
+    listed = ["git", "-C", str(HOME), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    git = subprocess.run(listed, capture_output=True, check=False)
+    if git.returncode == 0:
+        names = git.stdout.decode().split("\0")
+        return {name for name in names if name and (HOME / name).is_file()}
+    names = set()
+    for folder, folders, files in os.walk(HOME):
+        folders[:] = [name for name in folders if name not in {"target", "node_modules", "dist", "build", ".git"}]
+        names |= {str((pathlib.Path(folder) / name).relative_to(HOME)) for name in files}
+    return names
+
+
 class Copy:
     """The project's files in a folder of their own, with what is built of them in another."""
 
     def __init__(self) -> None:
         self.tree, self.built = (HOME / "target" / "mutations" / name for name in ("tree", "built"))
-        listed = ["git", "-C", str(HOME), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(listed, check=True, capture_output=True).stdout.decode().split("\0")
-        wanted = {name for name in names if name and (HOME / name).is_file()}
+        wanted = sources()
         for name in wanted:
             self._refresh(name)
         for path in self.tree.rglob("*"):
