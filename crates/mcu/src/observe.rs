@@ -79,8 +79,16 @@ pub struct PinEdge<'a> {
 
 /// Looks on while a machine runs. Every method does nothing unless overridden.
 ///
-/// `Machine::run` without an observer is compiled apart: what is not looked at costs nothing.
+/// The loops over the instructions are compiled for each observer: with [`NoObserver`] looking on costs nothing.
 pub trait Observer {
+    /// Whether it wants to be told anything.
+    #[must_use]
+    fn enabled() -> bool
+    where
+        Self: Sized,
+    {
+        true
+    }
     /// An instruction is about to execute.
     fn step(&mut self, step: &Step) {
         let _ = step;
@@ -99,47 +107,32 @@ pub trait Observer {
     }
 }
 
-/// Looks at nothing.
+/// Observes nothing.
 pub struct NoObserver;
 
-impl Observer for NoObserver {}
+impl Observer for NoObserver {
+    fn enabled() -> bool {
+        false
+    }
+}
 
-/// Someone who looks on, or no one; compiled apart.
-pub(crate) trait Watch {
-    /// Whether there is someone.
-    const ON: bool;
-    /// Who it is.
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
-    /// Tells of an instruction.
+impl Observer for &mut (dyn Observer + '_) {
     fn step(&mut self, step: &Step) {
-        if let Some(observer) = self.observer() {
-            observer.step(step);
-        }
+        (**self).step(step);
     }
-    /// Tells of an access.
     fn access(&mut self, access: &Access) {
-        if let Some(observer) = self.observer() {
-            observer.access(access);
-        }
+        (**self).access(access);
+    }
+    fn pin(&mut self, edge: &PinEdge<'_>) {
+        (**self).pin(edge);
+    }
+    fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
+        (**self).uart(port, byte, cycles);
     }
 }
 
-/// No one looks on.
-pub(crate) struct Unwatched;
-
-impl Watch for Unwatched {
-    const ON: bool = false;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        None
-    }
-}
-
-/// An observer looks on.
-pub(crate) struct Watched<'a>(pub &'a mut dyn Observer);
-
-impl Watch for Watched<'_> {
-    const ON: bool = true;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        Some(&mut *self.0)
-    }
+/// An observer as peripherals are told of it: `None` for one that wants to be told nothing.
+#[inline(always)]
+pub(crate) fn dynamic<O: Observer>(observer: &mut O) -> Option<&mut (dyn Observer + '_)> {
+    if O::enabled() { Some(observer) } else { None }
 }

@@ -1,6 +1,5 @@
-//! What an onlooker could tell of a run, in 128 bits.
+//! What an observer could tell of a run, in 128 bits.
 
-use crate::observe::Watch;
 use crate::{Access, AccessKind, Observer, Step};
 use std::ops::Range;
 
@@ -161,27 +160,6 @@ impl Observer for Trace {
             self.read |= 1 << (table & 63);
         }
         self.fingerprint.add(shape | u64::from(address));
-    }
-}
-
-/// A trace is taken: an observer that the loops over the instructions are compiled for.
-pub(crate) struct Traced<'a>(pub &'a mut Trace);
-
-impl Watch for Traced<'_> {
-    const ON: bool = true;
-
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        Some(self.0)
-    }
-
-    #[inline(always)]
-    fn step(&mut self, step: &Step) {
-        self.0.step(step);
-    }
-
-    #[inline(always)]
-    fn access(&mut self, access: &Access) {
-        self.0.access(access);
     }
 }
 

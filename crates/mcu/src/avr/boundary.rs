@@ -1,10 +1,11 @@
 //! What happens between instructions: limits, peripherals, sleep, interrupts.
 
 use super::decode::Kind;
-use super::execute::{Eye, Place};
-use super::memory::Leave;
+use super::execute::Place;
+use super::memory::BailOut;
 use super::{Avr, SLEEP_MODES, timing};
-use crate::{Fault, Flow, ResetCause, Stop};
+use crate::observe::dynamic;
+use crate::{Fault, Flow, Observer, ResetCause, Stop};
 
 /// What comes next at an instruction boundary.
 pub(super) enum Boundary {
@@ -22,14 +23,14 @@ impl Avr {
     }
 
     /// `SLEEP`.
-    pub(super) fn sleep<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<(), Leave> {
+    pub(super) fn sleep<O: Observer>(&mut self, at: Place, observer: &mut O) -> Result<(), BailOut> {
         let pc = u32::from(at.pc) * 2;
         let Some(register) = self.sleep_register else {
-            return self.give_up(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
+            return self.raise(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
         };
-        let setting = self.bus.read(register.address, 1, at.cycles, pc, eye.observer());
+        let setting = self.bus.read(register.address, 1, at.cycles, pc, dynamic(observer));
         let setting = self.kept(setting)?;
-        self.look_up();
+        self.recheck();
         if setting & register.enable == 0 {
             return Ok(());
         }
@@ -48,7 +49,7 @@ impl Avr {
         };
         if let Some(what) = refused {
             let device = "sleep".into();
-            return self.give_up(Fault::Peripheral { pc, address: register.address, device, what });
+            return self.raise(Fault::Peripheral { pc, address: register.address, device, what });
         }
         self.sleeping = true;
         self.sleep_mode = usize::from(noise_reduction);
@@ -74,13 +75,13 @@ impl Avr {
 
     /// What happens between two instructions: ticks of peripherals, limits, sleep, interrupts.
     #[inline(never)]
-    pub(super) fn boundary<E: Eye>(
+    pub(super) fn boundary<O: Observer>(
         &mut self,
         limit: u64,
         budget: u64,
         mut flow: Flow,
-        eye: &mut E,
-    ) -> Result<Boundary, Leave> {
+        observer: &mut O,
+    ) -> Result<Boundary, BailOut> {
         if self.delay {
             self.delay = false;
             self.blocked_until = self.instructions + 1;
@@ -89,7 +90,7 @@ impl Avr {
         loop {
             let pc = u32::from(self.pc) * 2;
             if self.bus.due <= self.cycles {
-                self.bus.tick(self.cycles, pc, eye.observer());
+                self.bus.tick(self.cycles, pc, dynamic(observer));
                 if self.bus.events.take_expiry() {
                     self.reset_running(ResetCause::Watchdog);
                     flow = Flow::Start;
@@ -103,7 +104,7 @@ impl Avr {
                 return Ok(Boundary::Spent);
             }
             if self.state.flags.i && self.bus.requests != 0 && self.instructions >= self.blocked_until {
-                return self.interrupt(limit, eye);
+                return self.interrupt(limit, observer);
             }
             if !self.sleeping {
                 let waiting = self.state.flags.i && self.bus.requests != 0;
@@ -124,14 +125,14 @@ impl Avr {
     }
 
     /// Enters the interrupt of the lowest vector that is requested.
-    fn interrupt<E: Eye>(&mut self, limit: u64, eye: &mut E) -> Result<Boundary, Leave> {
+    fn interrupt<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Boundary, BailOut> {
         let irq = self.bus.requests.trailing_zeros() as u8;
         let at = Place { pc: self.pc, cycles: self.cycles };
         let mut length = timing::INTERRUPT;
         if self.sleeping {
             length += timing::WAKE;
         }
-        self.push_address(self.pc, at, length, eye)?;
+        self.push_address::<O, false>(self.pc, at, length, observer)?;
         let return_to = u32::from(self.pc) * 2;
         self.sleeping = false;
         self.bus.taken(irq);

@@ -2,79 +2,10 @@
 
 use super::boundary::Boundary;
 use super::decode::{Kind, Op, Rest};
-use super::memory::Leave;
+use super::memory::BailOut;
 use super::{Avr, timing};
-use crate::trace::Traced;
-use crate::{Access, Fault, Flow, Observer, Step, Stop};
+use crate::{Fault, Flow, NoObserver, Observer, Step, Stop};
 use std::sync::Arc;
-
-/// Someone who looks on, or no one: the instructions are compiled apart for each.
-pub(super) trait Eye {
-    /// Whether anyone is told anything.
-    const OPEN: bool;
-    /// Whether to leave to the others whatever touches more than registers, RAM and flash.
-    const FAST: bool = false;
-    /// Who is told.
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)>;
-    /// Tells of an instruction.
-    fn step(&mut self, step: &Step) {
-        if let Some(observer) = self.observer() {
-            observer.step(step);
-        }
-    }
-    /// Tells of an access.
-    fn access(&mut self, access: &Access) {
-        if let Some(observer) = self.observer() {
-            observer.access(access);
-        }
-    }
-}
-
-/// Nobody looks on.
-pub(super) struct Blind;
-
-impl Eye for Blind {
-    const OPEN: bool = false;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        None
-    }
-}
-
-/// Nobody looks on, and there is nothing here but arithmetic and RAM: what compiles to a loop without calls.
-struct Racing;
-
-impl Eye for Racing {
-    const OPEN: bool = false;
-    const FAST: bool = true;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        None
-    }
-}
-
-/// An observer looks on.
-pub(super) struct Watching<'a>(pub &'a mut dyn Observer);
-
-impl Eye for Watching<'_> {
-    const OPEN: bool = true;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        Some(self.0)
-    }
-}
-
-impl Eye for Traced<'_> {
-    const OPEN: bool = true;
-    fn observer(&mut self) -> Option<&mut (dyn Observer + '_)> {
-        Some(self.0)
-    }
-    #[inline(always)]
-    fn step(&mut self, step: &Step) {
-        self.0.step(step);
-    }
-    #[inline(always)]
-    fn access(&mut self, access: &Access) {
-        self.0.access(access);
-    }
-}
 
 /// Where an instruction stands: its word address and the cycles before it.
 #[derive(Clone, Copy)]
@@ -109,27 +40,27 @@ impl Avr {
     }
 
     /// Runs until `limit` cycles or `budget` instructions since reset, or a stop; `None` where the budget ran out.
-    pub(super) fn run_loop<E: Eye>(
+    pub(super) fn run_loop<O: Observer>(
         &mut self,
         limit: u64,
         budget: u64,
         flow: &mut Flow,
-        eye: &mut E,
+        observer: &mut O,
     ) -> Result<Option<Stop>, Fault> {
         let program: Arc<[Op; 0x1_0000]> = Arc::clone(&self.program);
         loop {
-            match self.boundary(limit, budget, *flow, eye) {
+            match self.boundary(limit, budget, *flow, observer) {
                 Ok(Boundary::Run(how)) => *flow = how,
                 Ok(Boundary::Stop(stop)) => return Ok(Some(stop)),
                 Ok(Boundary::Spent) => return Ok(None),
-                Err(Leave) => return Err(self.taken_fault()),
+                Err(BailOut) => return Err(self.taken_fault()),
             }
             if self.cycles >= limit {
                 continue;
             }
             let mut exit = Exit::Slow;
-            while !E::OPEN && self.cycles < self.horizon {
-                exit = self.execute(&program, flow, &mut Racing);
+            while !O::enabled() && self.cycles < self.horizon {
+                exit = self.execute::<NoObserver, true>(&program, flow, &mut NoObserver);
                 if exit == Exit::Near {
                     break;
                 }
@@ -142,7 +73,7 @@ impl Avr {
                 }
             }
             if exit == Exit::Slow || exit == Exit::Near && self.cycles < self.horizon {
-                exit = self.execute(&program, flow, eye);
+                exit = self.execute::<O, false>(&program, flow, observer);
             }
             match exit {
                 Exit::Horizon | Exit::Slow | Exit::Near => {}
@@ -161,12 +92,20 @@ impl Avr {
         let register = usize::from(op.a);
         let behind = |words: u16| Ok(at.pc.wrapping_add(words));
         let next = match op.kind {
-            Kind::In | Kind::Lds => self.load(op.b, at, &mut Blind).and_then(|value| {
-                self.state.data[register] = value;
-                behind(if op.kind == Kind::In { 1 } else { 2 })
-            }),
+            Kind::In | Kind::Lds => {
+                self.load::<NoObserver, false>(op.b, at, &mut NoObserver).and_then(|value| {
+                    self.state.data[register] = value;
+                    behind(if op.kind == Kind::In { 1 } else { 2 })
+                })
+            }
             Kind::Out | Kind::Sts => {
-                let done = self.store(op.b, self.state.data[register], at, length, &mut Blind);
+                let done = self.store::<NoObserver, false>(
+                    op.b,
+                    self.state.data[register],
+                    at,
+                    length,
+                    &mut NoObserver,
+                );
                 done.and_then(|()| behind(if op.kind == Kind::Out { 1 } else { 2 }))
             }
             Kind::Bset | Kind::Bclr if op.a == 7 => {
@@ -174,11 +113,11 @@ impl Avr {
                 self.interrupts_changed(before);
                 behind(1)
             }
-            Kind::Reti => self.pop_address(at, &mut Blind).inspect(|_| {
+            Kind::Reti => self.pop_address::<NoObserver, false>(at, &mut NoObserver).inspect(|_| {
                 self.state.flags.i = true;
                 self.delay = true;
             }),
-            Kind::Sleep => self.sleep(at, &mut Blind).and_then(|()| behind(1)),
+            Kind::Sleep => self.sleep(at, &mut NoObserver).and_then(|()| behind(1)),
             _ => return Exit::Slow,
         };
         let Ok(next) = next else { return Exit::Fault };
@@ -196,7 +135,12 @@ impl Avr {
 
     /// Executes instructions, at least one, until the horizon is reached or something else ends it.
     #[inline(never)]
-    fn execute<E: Eye>(&mut self, program: &[Op; 0x1_0000], flow_in_out: &mut Flow, eye: &mut E) -> Exit {
+    fn execute<O: Observer, const FAST: bool>(
+        &mut self,
+        program: &[Op; 0x1_0000],
+        flow_in_out: &mut Flow,
+        observer: &mut O,
+    ) -> Exit {
         let mut pc = self.pc;
         let mut instructions = self.instructions;
         // Up to the current instruction; racing, up to the end of its stretch, which is counted as one: a fifth faster
@@ -220,7 +164,7 @@ impl Avr {
                 fits
             }};
         }
-        if E::FAST && !begin_stretch!() {
+        if FAST && !begin_stretch!() {
             return Exit::Near;
         }
 
@@ -229,14 +173,14 @@ impl Avr {
                 ($result:expr) => {
                     match $result {
                         Ok(value) => value,
-                        Err(Leave) if E::FAST => break 'run Exit::Slow,
-                        Err(Leave) => break 'run Exit::Fault,
+                        Err(BailOut) if FAST => break 'run Exit::Slow,
+                        Err(BailOut) => break 'run Exit::Fault,
                     }
                 };
             }
             macro_rules! not_racing {
                 () => {
-                    if E::FAST {
+                    if FAST {
                         break 'run Exit::Slow;
                     }
                 };
@@ -244,11 +188,11 @@ impl Avr {
 
             let op = program[usize::from(pc)];
             let Op { kind, mut a, mut b, .. } = op;
-            let kind = if E::FAST { kind } else { kind.alone() };
+            let kind = if FAST { kind } else { kind.alone() };
             let at = Place { pc, cycles };
-            if E::OPEN && !self.stops_at(op, pc) {
+            if O::enabled() && !self.stops_at(op, pc) {
                 let sp = self.state.sp.into();
-                eye.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
+                observer.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
                 flow = Flow::Next;
             }
             let mut next = pc.wrapping_add(1);
@@ -276,7 +220,7 @@ impl Avr {
                 ($target:expr, $flow:expr) => {{
                     turned = true;
                     next = $target;
-                    if E::OPEN {
+                    if O::enabled() {
                         flow = $flow;
                     }
                 }};
@@ -335,12 +279,12 @@ impl Avr {
             }
             macro_rules! load {
                 ($address:expr) => {
-                    rd!() = attempt!(self.load($address, at, eye))
+                    rd!() = attempt!(self.load::<O, FAST>($address, at, observer))
                 };
             }
             macro_rules! store {
                 ($address:expr) => {
-                    attempt!(self.store($address, rd!(), at, length, eye))
+                    attempt!(self.store::<O, FAST>($address, rd!(), at, length, observer))
                 };
             }
             macro_rules! product {
@@ -410,20 +354,21 @@ impl Avr {
                     self.state.sp = address;
                 }
                 Kind::Lpm => {
-                    rd!() = attempt!(self.load_program(self.state.pair(b as u8).into(), at, eye));
+                    rd!() =
+                        attempt!(self.load_program::<O, FAST>(self.state.pair(b as u8).into(), at, observer));
                 }
                 Kind::LpmInc => {
                     let z = self.state.pair(b as u8);
-                    rd!() = attempt!(self.load_program(z.into(), at, eye));
+                    rd!() = attempt!(self.load_program::<O, FAST>(z.into(), at, observer));
                     self.state.set_pair(b as u8, z.wrapping_add(1));
                 }
                 Kind::Elpm => {
                     let z = u32::from(self.state.rampz) << 16 | u32::from(self.state.pair(b as u8));
-                    rd!() = attempt!(self.load_program(z, at, eye));
+                    rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
                 }
                 Kind::ElpmInc => {
                     let z = u32::from(self.state.rampz) << 16 | u32::from(self.state.pair(b as u8));
-                    rd!() = attempt!(self.load_program(z, at, eye));
+                    rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
                     self.state.set_pair(b as u8, (z + 1) as u16);
                     self.state.rampz = ((z + 1) >> 16) as u8 & 1;
                 }
@@ -443,7 +388,7 @@ impl Avr {
                     store!(b);
                 }
                 Kind::Push => {
-                    attempt!(self.push(rd!(), at, length, eye));
+                    attempt!(self.push::<O, FAST>(rd!(), at, length, observer));
                 }
                 Kind::Spm => {
                     not_racing!();
@@ -453,7 +398,7 @@ impl Avr {
                         device: "flash".into(),
                         what: "SPM: self-programming is not modelled".into(),
                     };
-                    attempt!(self.give_up(fault))
+                    attempt!(self.raise(fault))
                 }
                 Kind::Com => rd!() = flags!().complement(rd!()),
                 Kind::Neg => rd!() = flags!().subtract(0, rd!()),
@@ -488,13 +433,13 @@ impl Avr {
                 Kind::Bst => flags!().t = rd!() & b as u8 != 0,
                 Kind::Sbrc => skip!(rd!() & b as u8 == 0),
                 Kind::Sbrs => skip!(rd!() & b as u8 != 0),
-                Kind::In => rd!() = attempt!(self.load(b, at, eye)),
-                Kind::Out => attempt!(self.store(b, rd!(), at, length, eye)),
+                Kind::In => rd!() = attempt!(self.load::<O, FAST>(b, at, observer)),
+                Kind::Out => attempt!(self.store::<O, FAST>(b, rd!(), at, length, observer)),
                 Kind::Sbi | Kind::Cbi => {
-                    attempt!(self.write_bit(b, a, kind == Kind::Sbi, at, eye));
+                    attempt!(self.write_bit::<O, FAST>(b, a, kind == Kind::Sbi, at, observer));
                 }
                 Kind::Sbic | Kind::Sbis => {
-                    let value = attempt!(self.load(b & 0xFF, at, eye));
+                    let value = attempt!(self.load::<O, FAST>(b & 0xFF, at, observer));
                     skip!((value >> (a & 7) & 1 == 1) == (kind == Kind::Sbis));
                 }
                 Kind::Rjmp => {
@@ -514,22 +459,22 @@ impl Avr {
                 }
                 Kind::Rcall | Kind::Icall => {
                     let target = if kind == Kind::Rcall { b } else { self.state.pair(30) };
-                    attempt!(self.push_address(next, at, length, eye));
+                    attempt!(self.push_address::<O, FAST>(next, at, length, observer));
                     jump!(target, Flow::Call { return_to: (u32::from(pc) + 1) * 2 });
                 }
                 Kind::Call => {
-                    attempt!(self.push_address(next.wrapping_add(1), at, length, eye));
+                    attempt!(self.push_address::<O, FAST>(next.wrapping_add(1), at, length, observer));
                     jump!(b, Flow::Call { return_to: (u32::from(pc) + 2) * 2 });
                 }
                 Kind::Ret => {
-                    jump!(attempt!(self.pop_address(at, eye)), Flow::Return);
+                    jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::Return);
                 }
                 Kind::Reti => {
                     not_racing!();
-                    jump!(attempt!(self.pop_address(at, eye)), Flow::InterruptReturn);
+                    jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::InterruptReturn);
                     flags!().i = true;
                     self.delay = true;
-                    self.look_up();
+                    self.recheck();
                 }
                 Kind::Brcs => branch!(flags!().c() != 0),
                 Kind::Brcc => branch!(flags!().c() == 0),
@@ -549,12 +494,12 @@ impl Avr {
                 Kind::Brid => branch!(!flags!().i),
                 Kind::Sleep => {
                     not_racing!();
-                    attempt!(self.sleep(at, eye));
+                    attempt!(self.sleep(at, observer));
                 }
                 Kind::Nop => {}
                 Kind::Wdr => {
                     not_racing!();
-                    attempt!(self.reset_watchdog(at, eye));
+                    attempt!(self.reset_watchdog(at, observer));
                 }
                 Kind::Break => break Exit::Stop(Stop::Breakpoint),
                 Kind::Undefined => {
@@ -565,7 +510,7 @@ impl Avr {
                     not_racing!();
                     let pc = u32::from(pc) * 2;
                     let what = "execution beyond the end of the flash".into();
-                    attempt!(self.give_up(Fault::Architecture { pc, address: pc, what }))
+                    attempt!(self.raise(Fault::Architecture { pc, address: pc, what }))
                 }
                 Kind::AddAdc => {
                     rd!() = flags!().add(rd!(), rr!(), 0);
@@ -658,9 +603,9 @@ impl Avr {
                 }
                 Kind::Stop => break Exit::Stop(Stop::Address(u32::from(pc) * 2)),
             }
-            debug_assert!(!E::FAST || turned == program[usize::from(pc)].kind.alone().turns());
+            debug_assert!(!FAST || turned == program[usize::from(pc)].kind.alone().turns());
             pc = next;
-            if E::FAST {
+            if FAST {
                 if turned {
                     cycles += taken;
                     if !begin_stretch!() {
@@ -675,7 +620,7 @@ impl Avr {
                 }
             }
         };
-        if E::FAST && exit != Exit::Near {
+        if FAST && exit != Exit::Near {
             let rest = program[usize::from(pc)].rest;
             cycles -= u64::from(rest.cycles);
             instructions -= u64::from(rest.instructions);

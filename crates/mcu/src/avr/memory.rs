@@ -1,8 +1,9 @@
 //! Data space and program memory as instructions see them.
 
-use super::execute::{Eye, Place};
+use super::execute::Place;
 use super::state::{Flags, unmapped};
 use super::{Avr, timing};
+use crate::observe::dynamic;
 use crate::peripherals::avr_watchdog::WATCHDOG_RESET;
 use crate::{Access, AccessKind, Fault, Observer, PinEdge};
 
@@ -12,8 +13,8 @@ const SPL: u16 = 0x5D;
 const SPH: u16 = 0x5E;
 const SREG: u16 = 0x5F;
 
-/// The instruction cannot be executed here: the fault lies in `Avr::fault`, or, racing, it is not one for the race.
-pub(super) struct Leave;
+/// The instruction cannot be executed here: the fault lies in `Avr::fault`, or it is none for the fast path.
+pub(super) struct BailOut;
 
 /// Reports pins at the end of the instruction that moved them; the bus knows only when it began.
 struct AtEnd<'a> {
@@ -32,68 +33,81 @@ impl Observer for AtEnd<'_> {
 
 impl Avr {
     /// The horizon is the cycle count at which the loop looks up from the instructions.
-    pub(super) fn look_up(&mut self) {
+    pub(super) fn recheck(&mut self) {
         self.horizon = 0;
     }
 
-    fn report<E: Eye>(&self, eye: &mut E, at: Place, address: u32, value: u64, kind: AccessKind, size: u8) {
+    fn report<O: Observer>(
+        &self,
+        observer: &mut O,
+        at: Place,
+        address: u32,
+        value: u64,
+        kind: AccessKind,
+        size: u8,
+    ) {
         let pc = u32::from(at.pc) * 2;
-        eye.access(&Access { pc, address, size, kind, value, cycles: at.cycles });
+        observer.access(&Access { pc, address, size, kind, value, cycles: at.cycles });
     }
 
     /// Keeps a fault for the end of the run.
     #[cold]
-    pub(super) fn give_up<T>(&mut self, fault: Fault) -> Result<T, Leave> {
+    pub(super) fn raise<T>(&mut self, fault: Fault) -> Result<T, BailOut> {
         self.fault = Some(fault);
-        Err(Leave)
+        Err(BailOut)
     }
 
-    pub(super) fn kept<T>(&mut self, result: Result<T, Fault>) -> Result<T, Leave> {
-        result.or_else(|fault| self.give_up(fault))
+    pub(super) fn kept<T>(&mut self, result: Result<T, Fault>) -> Result<T, BailOut> {
+        result.or_else(|fault| self.raise(fault))
     }
 
     #[inline(always)]
-    pub(super) fn load<E: Eye>(&mut self, address: u16, at: Place, eye: &mut E) -> Result<u8, Leave> {
+    pub(super) fn load<O: Observer, const FAST: bool>(
+        &mut self,
+        address: u16,
+        at: Place,
+        observer: &mut O,
+    ) -> Result<u8, BailOut> {
         let value = if self.state.is_ram(address) {
             self.state.data[usize::from(address)]
-        } else if E::FAST {
-            return Err(Leave);
+        } else if FAST {
+            return Err(BailOut);
         } else {
-            let value = self.load_register(address, at, eye);
+            let value = self.load_register(address, at, observer);
             self.kept(value)?
         };
-        if E::OPEN {
-            self.report(eye, at, 0x80_0000 + u32::from(address), value.into(), AccessKind::Read, 1);
+        if O::enabled() {
+            self.report(observer, at, 0x80_0000 + u32::from(address), value.into(), AccessKind::Read, 1);
         }
         Ok(value)
     }
 
     #[inline(always)]
-    pub(super) fn store<E: Eye>(
+    pub(super) fn store<O: Observer, const FAST: bool>(
         &mut self,
         address: u16,
         value: u8,
         at: Place,
         length: u64,
-        eye: &mut E,
-    ) -> Result<(), Leave> {
+        observer: &mut O,
+    ) -> Result<(), BailOut> {
         if self.state.is_ram(address) {
             self.state.data[usize::from(address)] = value;
-        } else if E::FAST {
-            return Err(Leave);
+        } else if FAST {
+            return Err(BailOut);
         } else {
-            let done = self.store_register(address, value, at, length, eye);
+            let done = self.store_register(address, value, at, length, observer);
             self.kept(done)?;
         }
-        if E::OPEN {
-            self.report(eye, at, 0x80_0000 + u32::from(address), value.into(), AccessKind::Write, 1);
+        if O::enabled() {
+            self.report(observer, at, 0x80_0000 + u32::from(address), value.into(), AccessKind::Write, 1);
         }
         Ok(())
     }
 
     /// A read below the RAM: working registers, the core's registers, peripherals.
     #[inline(never)]
-    fn load_register<E: Eye>(&mut self, address: u16, at: Place, eye: &mut E) -> Result<u8, Fault> {
+    fn load_register<O: Observer>(&mut self, address: u16, at: Place, observer: &mut O) -> Result<u8, Fault> {
         match address {
             0..0x20 => Ok(self.state.data[usize::from(address)]),
             SREG => Ok(self.state.flags.to_byte()),
@@ -102,9 +116,9 @@ impl Avr {
             RAMPZ if self.extended => Ok(self.state.rampz),
             _ if address >= self.state.ram_start => Err(unmapped(at.pc, address, "read")),
             _ => {
-                self.look_up();
+                self.recheck();
                 let pc = u32::from(at.pc) * 2;
-                let value = self.bus.read(address.into(), 1, at.cycles, pc, eye.observer())?;
+                let value = self.bus.read(address.into(), 1, at.cycles, pc, dynamic(observer))?;
                 Ok(value as u8)
             }
         }
@@ -112,13 +126,13 @@ impl Avr {
 
     /// A write below the RAM; `length` is the instruction's cycles.
     #[inline(never)]
-    fn store_register<E: Eye>(
+    fn store_register<O: Observer>(
         &mut self,
         address: u16,
         value: u8,
         at: Place,
         length: u64,
-        eye: &mut E,
+        observer: &mut O,
     ) -> Result<(), Fault> {
         match address {
             0..0x20 => self.state.data[usize::from(address)] = value,
@@ -133,11 +147,11 @@ impl Avr {
             RAMPZ if self.extended => self.state.rampz = value & 1,
             _ if address >= self.state.ram_start => return Err(unmapped(at.pc, address, "write")),
             _ => {
-                self.look_up();
+                self.recheck();
                 let pc = u32::from(at.pc) * 2;
                 let end = at.cycles + length;
                 let value = value.into();
-                match eye.observer() {
+                match dynamic(observer) {
                     None => self.bus.write(address.into(), 1, value, at.cycles, pc, None)?,
                     Some(observer) => {
                         let mut at_end = AtEnd { observer, end };
@@ -150,21 +164,21 @@ impl Avr {
     }
 
     /// `SBI` and `CBI`, to whom flags that are cleared by writing ones are something else than to a store.
-    pub(super) fn write_bit<E: Eye>(
+    pub(super) fn write_bit<O: Observer, const FAST: bool>(
         &mut self,
         address: u16,
         bit: u8,
         on: bool,
         at: Place,
-        eye: &mut E,
-    ) -> Result<(), Leave> {
-        if E::FAST {
-            return Err(Leave);
+        observer: &mut O,
+    ) -> Result<(), BailOut> {
+        if FAST {
+            return Err(BailOut);
         }
-        self.look_up();
+        self.recheck();
         let pc = u32::from(at.pc) * 2;
         let address32 = u32::from(address);
-        let done = match eye.observer() {
+        let done = match dynamic(observer) {
             None => self.bus.write_bit(address32, bit, on, at.cycles, pc, None),
             Some(observer) => {
                 let mut at_end = AtEnd { observer, end: at.cycles + timing::IO_BIT };
@@ -172,65 +186,69 @@ impl Avr {
             }
         };
         self.kept(done)?;
-        if E::OPEN {
-            self.report(eye, at, 0x80_0000 + address32, on.into(), AccessKind::Write, 1);
+        if O::enabled() {
+            self.report(observer, at, 0x80_0000 + address32, on.into(), AccessKind::Write, 1);
         }
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn push<E: Eye>(
+    pub(super) fn push<O: Observer, const FAST: bool>(
         &mut self,
         value: u8,
         at: Place,
         length: u64,
-        eye: &mut E,
-    ) -> Result<(), Leave> {
-        self.store(self.state.sp, value, at, length, eye)?;
+        observer: &mut O,
+    ) -> Result<(), BailOut> {
+        self.store::<O, FAST>(self.state.sp, value, at, length, observer)?;
         self.state.sp = self.state.sp.wrapping_sub(1);
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn push_address<E: Eye>(
+    pub(super) fn push_address<O: Observer, const FAST: bool>(
         &mut self,
         address: u16,
         at: Place,
         length: u64,
-        eye: &mut E,
-    ) -> Result<(), Leave> {
+        observer: &mut O,
+    ) -> Result<(), BailOut> {
         let [low, high] = address.to_le_bytes();
         let sp = self.state.sp;
-        self.store(sp, low, at, length, eye)?;
-        self.store(sp.wrapping_sub(1), high, at, length, eye)?;
+        self.store::<O, FAST>(sp, low, at, length, observer)?;
+        self.store::<O, FAST>(sp.wrapping_sub(1), high, at, length, observer)?;
         self.state.sp = sp.wrapping_sub(2);
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn pop_address<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<u16, Leave> {
+    pub(super) fn pop_address<O: Observer, const FAST: bool>(
+        &mut self,
+        at: Place,
+        observer: &mut O,
+    ) -> Result<u16, BailOut> {
         let sp = self.state.sp;
-        let high = self.load(sp.wrapping_add(1), at, eye)?;
-        let low = self.load(sp.wrapping_add(2), at, eye)?;
+        let high = self.load::<O, FAST>(sp.wrapping_add(1), at, observer)?;
+        let low = self.load::<O, FAST>(sp.wrapping_add(2), at, observer)?;
         self.state.sp = sp.wrapping_add(2);
         Ok(u16::from_le_bytes([low, high]))
     }
 
     #[inline(always)]
-    pub(super) fn load_program<E: Eye>(&mut self, address: u32, at: Place, eye: &mut E) -> Result<u8, Leave> {
+    pub(super) fn load_program<O: Observer, const FAST: bool>(
+        &mut self,
+        address: u32,
+        at: Place,
+        observer: &mut O,
+    ) -> Result<u8, BailOut> {
         let Some(&value) = self.flash.get(address as usize) else {
-            if E::FAST {
-                return Err(Leave);
+            if FAST {
+                return Err(BailOut);
             }
-            return self.give_up(Fault::Unmapped {
-                pc: u32::from(at.pc) * 2,
-                address,
-                size: 1,
-                kind: "read",
-            });
+            return self.raise(Fault::Unmapped { pc: u32::from(at.pc) * 2, address, size: 1, kind: "read" });
         };
-        if E::OPEN {
-            self.report(eye, at, address, value.into(), AccessKind::Read, 1);
+        if O::enabled() {
+            self.report(observer, at, address, value.into(), AccessKind::Read, 1);
         }
         Ok(value)
     }
@@ -241,23 +259,23 @@ impl Avr {
         if self.state.flags.i && !before {
             self.delay = true;
         }
-        self.look_up();
+        self.recheck();
     }
 
     /// The word at `pc` is no instruction of this part.
-    pub(super) fn no_such_instruction<T>(&mut self, pc: u16) -> Result<T, Leave> {
+    pub(super) fn no_such_instruction<T>(&mut self, pc: u16) -> Result<T, BailOut> {
         let at = usize::from(pc) * 2;
         let bytes = self.flash[at..at + 2].to_vec();
-        self.give_up(Fault::Opcode { pc: at as u32, bytes })
+        self.raise(Fault::Opcode { pc: at as u32, bytes })
     }
 
     /// `WDR` reaches the watchdog as a write to an address beyond the data space.
-    pub(super) fn reset_watchdog<E: Eye>(&mut self, at: Place, eye: &mut E) -> Result<(), Leave> {
+    pub(super) fn reset_watchdog<O: Observer>(&mut self, at: Place, observer: &mut O) -> Result<(), BailOut> {
         if self.bus.claims(WATCHDOG_RESET) {
             let pc = u32::from(at.pc) * 2;
-            let done = self.bus.write(WATCHDOG_RESET, 1, 0, at.cycles, pc, eye.observer());
+            let done = self.bus.write(WATCHDOG_RESET, 1, 0, at.cycles, pc, dynamic(observer));
             self.kept(done)?;
-            self.look_up();
+            self.recheck();
         }
         Ok(())
     }

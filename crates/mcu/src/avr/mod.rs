@@ -13,13 +13,11 @@ mod state;
 mod timing;
 
 use crate::peripherals::new_peripheral;
-use crate::trace::Traced;
 use crate::{
-    Board, Core, Fault, Flow, Image, Machine, MemoryKind, Observer, Part, PeripheralBus, PeripheralSpec,
-    ResetCause, Residency, Segment, Stop, Trace, Until,
+    Board, Core, Fault, Flow, Image, Machine, MemoryKind, NoObserver, Observer, Part, PeripheralBus,
+    PeripheralSpec, ResetCause, Residency, Segment, Stop, Trace, Until,
 };
 use decode::{Kind, Op, TOGETHER, decode, link};
-use execute::{Blind, Eye, Watching};
 use state::{Flags, State};
 use std::sync::Arc;
 
@@ -219,7 +217,7 @@ impl Avr {
     }
 
     /// Runs with the stop addresses put into the program in place of their operations.
-    fn run_until<E: Eye>(&mut self, until: &Until, eye: &mut E) -> Result<Stop, Fault> {
+    fn run_until<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
         if std::mem::take(&mut self.board_touched) {
             self.bus.resume(self.cycles, u32::from(self.pc) * 2);
         }
@@ -236,29 +234,29 @@ impl Avr {
             let here = self.pc;
             let others: Vec<u16> = stops.iter().copied().filter(|&stop| stop != here).collect();
             let budget = self.instructions + 1;
-            if let Some(stop) = self.run_with(&others, limit, budget, &mut flow, eye)? {
+            if let Some(stop) = self.run_with(&others, limit, budget, &mut flow, observer)? {
                 return Ok(stop);
             }
         }
-        match self.run_with(&stops, limit, u64::MAX, &mut flow, eye)? {
+        match self.run_with(&stops, limit, u64::MAX, &mut flow, observer)? {
             Some(stop) => Ok(stop),
             None => Ok(Stop::Cycles),
         }
     }
 
-    fn run_with<E: Eye>(
+    fn run_with<O: Observer>(
         &mut self,
         stops: &[u16],
         limit: u64,
         budget: u64,
         flow: &mut Flow,
-        eye: &mut E,
+        observer: &mut O,
     ) -> Result<Option<Stop>, Fault> {
         let mut stops = stops.to_vec();
         stops.sort_unstable();
         stops.dedup();
         if stops.is_empty() {
-            return self.run_loop(limit, budget, flow, eye);
+            return self.run_loop(limit, budget, flow, observer);
         }
         let program = Arc::make_mut(&mut self.program);
         // What lies before a stop must not run into it.
@@ -272,7 +270,7 @@ impl Avr {
         for &stop in &stops {
             program[usize::from(stop)].kind = Kind::Stop;
         }
-        let result = self.run_loop(limit, budget, flow, eye);
+        let result = self.run_loop(limit, budget, flow, observer);
         let program = Arc::make_mut(&mut self.program);
         for (index, op) in aside.into_iter().rev() {
             program[index] = op;
@@ -334,15 +332,15 @@ impl Machine for Avr {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_until(until, &mut Blind)
+        self.run_until(until, &mut NoObserver)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_until(until, &mut Watching(observer))
+        self.run_until(until, &mut { observer })
     }
 
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
-        self.run_until(until, &mut Traced(trace))
+        self.run_until(until, trace)
     }
 
     fn cycles(&self) -> u64 {

@@ -2,8 +2,8 @@
 
 use super::cpu::Cpu;
 use super::timing::Timing;
-use crate::Fault;
-use crate::observe::Watch;
+use crate::observe::dynamic;
+use crate::{Fault, Observer};
 
 /// The private peripheral bus with the system control space.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
@@ -34,12 +34,12 @@ impl<T: Timing> Cpu<T> {
     /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
     #[cold]
     #[inline(never)]
-    pub(super) fn read_slow<W: Watch>(
+    pub(super) fn read_slow<O: Observer>(
         &mut self,
         address: u32,
         size: u32,
         strict: u32,
-        watch: &mut W,
+        observer: &mut O,
     ) -> Option<u32> {
         if let Some(fault) = self.misaligned(address, size, strict) {
             return self.refuse(fault);
@@ -53,7 +53,7 @@ impl<T: Timing> Cpu<T> {
             });
         }
         if let Some((byte, bit)) = self.bit_band(address) {
-            let word = self.read_slow(byte & !3, 4, !0, watch)?;
+            let word = self.read_slow(byte & !3, 4, !0, observer)?;
             return Some(word >> ((byte & 3) * 8 + bit) & 1);
         }
         if address & (size - 1) != 0 {
@@ -66,7 +66,7 @@ impl<T: Timing> Cpu<T> {
         } else if self.timing.registers().contains(&address) {
             self.timing.read_register(address, size, pc)
         } else {
-            let result = self.bus.read(address, size, self.state.cycles, pc, watch.observer());
+            let result = self.bus.read(address, size, self.state.cycles, pc, dynamic(observer));
             self.due = 0;
             result
         };
@@ -79,13 +79,13 @@ impl<T: Timing> Cpu<T> {
     /// A write of `size` bytes, as [`Cpu::read_slow`].
     #[cold]
     #[inline(never)]
-    pub(super) fn write_slow<W: Watch>(
+    pub(super) fn write_slow<O: Observer>(
         &mut self,
         address: u32,
         size: u32,
         value: u32,
         strict: u32,
-        watch: &mut W,
+        observer: &mut O,
     ) -> Option<()> {
         if let Some(fault) = self.misaligned(address, size, strict) {
             return self.refuse(fault);
@@ -108,10 +108,10 @@ impl<T: Timing> Cpu<T> {
             return Some(());
         }
         if let Some((byte, bit)) = self.bit_band(address) {
-            let word = self.read_slow(byte & !3, 4, !0, watch)?;
+            let word = self.read_slow(byte & !3, 4, !0, observer)?;
             let mask = 1 << ((byte & 3) * 8 + bit);
             let word = if value & 1 != 0 { word | mask } else { word & !mask };
-            return self.write_slow(byte & !3, 4, word, !0, watch);
+            return self.write_slow(byte & !3, 4, word, !0, observer);
         }
         if address & (size - 1) != 0 {
             let fault = self.architecture(pc, address, "misaligned access outside memory");
@@ -128,7 +128,7 @@ impl<T: Timing> Cpu<T> {
             self.bus.set_bus_dividers(apb1, apb2);
             written
         } else {
-            self.bus.write(address, size, value, self.state.cycles, pc, watch.observer())
+            self.bus.write(address, size, value, self.state.cycles, pc, dynamic(observer))
         };
         // Cache maintenance takes its time within the store.
         self.state.cycles += u64::from(std::mem::take(&mut self.extra));

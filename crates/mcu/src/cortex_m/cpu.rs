@@ -6,11 +6,9 @@ use super::memory::Memory;
 use super::state::{Sleep, State};
 use super::system::System;
 use super::timing::Timing;
-use crate::observe::{Unwatched, Watched};
-use crate::trace::Traced;
 use crate::{
-    Board, Core, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, ResetCause, Stop, Trace, Until,
-    peripherals,
+    Board, Core, Fault, Flow, Image, Machine, NoObserver, Observer, Part, PeripheralBus, ResetCause, Stop,
+    Trace, Until, peripherals,
 };
 
 /// A microcontroller with a Cortex-M core, its cycles counted by `T`.
@@ -145,15 +143,15 @@ impl<T: Timing> Machine for Cpu<T> {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_loop(until, &mut Unwatched)
+        self.run_loop(until, &mut NoObserver)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_loop(until, &mut Watched(observer))
+        self.run_loop(until, &mut { observer })
     }
 
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
-        self.run_loop(until, &mut Traced(trace))
+        self.run_loop(until, trace)
     }
 
     fn cycles(&self) -> u64 {

@@ -6,8 +6,8 @@ use super::decode::Architecture;
 use super::nvic::SYSTICK;
 use super::state::Sleep;
 use super::timing::{Exception, Timing};
-use crate::observe::Watch;
-use crate::{Fault, Flow, ResetCause, Stop};
+use crate::observe::dynamic;
+use crate::{Fault, Flow, Observer, ResetCause, Stop};
 
 /// How the loop goes on.
 pub(super) enum Next {
@@ -21,13 +21,13 @@ pub(super) enum Next {
 
 impl<T: Timing> Cpu<T> {
     /// Called between instructions when `due` has come, with the state published.
-    pub(super) fn service<W: Watch>(&mut self, watch: &mut W) -> Result<Next, Fault> {
+    pub(super) fn service<O: Observer>(&mut self, observer: &mut O) -> Result<Next, Fault> {
         self.code.settle();
         loop {
             if self.state.cycles >= self.limit {
                 return Ok(Next::Stop(Stop::Cycles));
             }
-            self.refresh(watch);
+            self.refresh(observer);
             let requested = std::mem::take(&mut self.system.reset_requested);
             if requested || self.bus.events.take_expiry() {
                 let return_to = self.state.pc;
@@ -63,10 +63,10 @@ impl<T: Timing> Cpu<T> {
     }
 
     /// Brings peripherals, SysTick and interrupt lines up to now.
-    fn refresh<W: Watch>(&mut self, watch: &mut W) {
+    fn refresh<O: Observer>(&mut self, observer: &mut O) {
         let now = self.state.cycles;
         if self.bus.due <= now {
-            self.bus.tick(now, self.state.pc, watch.observer());
+            self.bus.tick(now, self.state.pc, dynamic(observer));
         }
         if self.system.systick.advance(now) {
             self.system.nvic.system_pending |= 1 << SYSTICK;
@@ -183,10 +183,10 @@ impl<T: Timing> Cpu<T> {
 
     /// A branch to an address that is no Thumb code address: exception return, or a fault left in `fault`. The state
     /// is published; the branch itself is in `cycles`, but not in `instructions`.
-    pub(super) fn special_branch<W: Watch>(
+    pub(super) fn special_branch<O: Observer>(
         &mut self,
         value: u32,
-        watch: &mut W,
+        observer: &mut O,
         cycles: &mut u64,
         instructions: &mut u64,
     ) -> Result<Option<(Region, usize)>, Fault> {
@@ -202,14 +202,14 @@ impl<T: Timing> Cpu<T> {
         self.state.cycles = *cycles;
         *instructions += 1;
         self.state.instructions = *instructions;
-        self.exception_return(value, watch)?;
+        self.exception_return(value, observer)?;
         *cycles = self.state.cycles;
         self.due = 0;
         self.enter().map(Some)
     }
 
     /// Exception return (DDI 0403E, B1.5.8), or the next handler without unstacking.
-    fn exception_return<W: Watch>(&mut self, link: u32, watch: &mut W) -> Result<(), Fault> {
+    fn exception_return<O: Observer>(&mut self, link: u32, observer: &mut O) -> Result<(), Fault> {
         let pc = self.state.pc;
         let nested = self.system.nvic.active.len() > 1;
         let fits = match link {
@@ -229,7 +229,7 @@ impl<T: Timing> Cpu<T> {
             self.state.faultmask = false;
         }
         // The handler's own writes are seen: a line that was let go does not come back.
-        self.refresh(watch);
+        self.refresh(observer);
         let process = link == 0xffff_fffd;
         // Tail-chaining: what would be taken right after unstacking is taken instead of it.
         if let Some(next) = self.system.nvic.preempts(&self.state, true) {

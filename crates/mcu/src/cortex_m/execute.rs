@@ -8,25 +8,24 @@ use super::nvic;
 use super::op::{Kind, Op};
 use super::state::Sleep;
 use super::timing::{Outcome, Timing};
-use crate::observe::Watch;
-use crate::{Access, AccessKind, Fault, Flow, Step, Stop, Until};
+use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop, Until};
 
 impl<T: Timing> Cpu<T> {
     /// Runs until something of `until` comes about.
-    pub(super) fn run_loop<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
+    pub(super) fn run_loop<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
         if let Some(fault) = &self.reset_fault {
             return Err(fault.clone());
         }
         self.bus.resume(self.state.cycles, self.state.pc);
         self.code.mark(&until.addresses);
-        let result = self.execute(until.cycles.unwrap_or(u64::MAX), watch);
+        let result = self.execute(until.cycles.unwrap_or(u64::MAX), observer);
         self.code.unmark();
         result
     }
 
     /// The loop itself. `state.pc`, `state.it`, `state.cycles` and `state.instructions` are kept in locals within it
     /// and written back wherever something outside may look at them.
-    fn execute<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Stop, Fault> {
+    fn execute<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Stop, Fault> {
         use Kind::*;
 
         let start = self.state.instructions;
@@ -50,7 +49,7 @@ impl<T: Timing> Cpu<T> {
                 self.state.instructions = instructions;
                 self.state.pc = region.address(index);
                 self.state.it = self.code.op(index).it;
-                match self.service(watch)? {
+                match self.service(observer)? {
                     Next::Same => {
                         cycles = self.state.cycles;
                         // What an IT block holds may just have been rewritten, and must be decoded as its part.
@@ -62,7 +61,7 @@ impl<T: Timing> Cpu<T> {
                     Next::Exception { return_to } => {
                         cycles = self.state.cycles;
                         (region, index) = self.enter()?;
-                        if W::ON {
+                        if O::enabled() {
                             flow = Flow::Interrupt { return_to };
                         }
                     }
@@ -130,7 +129,7 @@ impl<T: Timing> Cpu<T> {
                     }
                     cycles += u64::from(self.timing.retire(op, &slot.note, at, $outcome));
                     instructions += 1;
-                    if W::ON {
+                    if O::enabled() {
                         flow = $flow;
                     }
                     continue 'run;
@@ -138,8 +137,8 @@ impl<T: Timing> Cpu<T> {
             }
             macro_rules! report {
                 ($address:expr, $size:expr, $kind:expr, $value:expr) => {
-                    if W::ON {
-                        watch.access(&Access {
+                    if O::enabled() {
+                        observer.access(&Access {
                             pc: address!(),
                             address: $address,
                             size: $size,
@@ -164,7 +163,7 @@ impl<T: Timing> Cpu<T> {
                         u32::from(self.memory.$fast(offset))
                     } else {
                         publish!();
-                        match self.read_slow(at, $size, $strict, watch) {
+                        match self.read_slow(at, $size, $strict, observer) {
                             Some(value) => value,
                             None => fail!(),
                         }
@@ -185,7 +184,7 @@ impl<T: Timing> Cpu<T> {
                         self.memory.$fast(offset, value as $type);
                     } else {
                         publish!();
-                        if self.write_slow(at, $size, value, $strict, watch).is_none() {
+                        if self.write_slow(at, $size, value, $strict, observer).is_none() {
                             fail!();
                         }
                         cycles = self.state.cycles;
@@ -369,8 +368,8 @@ impl<T: Timing> Cpu<T> {
 
             macro_rules! begin {
                 () => {
-                    if W::ON {
-                        watch.step(&Step { pc: address!(), sp: self.state.r[13], cycles, flow });
+                    if O::enabled() {
+                        observer.step(&Step { pc: address!(), sp: self.state.r[13], cycles, flow });
                         flow = Flow::Next;
                     }
                     if T::FETCHES {
@@ -379,7 +378,7 @@ impl<T: Timing> Cpu<T> {
                 };
             }
 
-            if (W::ON || T::FETCHES) && !matches!(kind, Undecoded | Marked) {
+            if (O::enabled() || T::FETCHES) && !matches!(kind, Undecoded | Marked) {
                 begin!();
             }
             // Two arms come back here with another kind. The state must look changed to the compiler there, lest it
@@ -758,11 +757,11 @@ impl<T: Timing> Cpu<T> {
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
                             cycles += u64::from(self.timing.retire(op, &slot.note, address!(), outcome));
-                            match self.special_branch(value, watch, &mut cycles, &mut instructions)? {
+                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
                             }
-                            if W::ON {
+                            if O::enabled() {
                                 flow = self.return_flow;
                             }
                             continue 'run;
@@ -833,11 +832,11 @@ impl<T: Timing> Cpu<T> {
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
                             cycles += u64::from(self.timing.retire(op, &slot.note, address!(), outcome));
-                            match self.special_branch(value, watch, &mut cycles, &mut instructions)? {
+                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
                             }
-                            if W::ON {
+                            if O::enabled() {
                                 flow = self.return_flow;
                             }
                             continue 'run;
@@ -950,11 +949,11 @@ impl<T: Timing> Cpu<T> {
                         if value & 1 == 0 || (kind == Bx && value >> 28 == 15) {
                             publish!();
                             cycles += u64::from(self.timing.retire(op, &slot.note, address!(), outcome));
-                            match self.special_branch(value, watch, &mut cycles, &mut instructions)? {
+                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
                             }
-                            if W::ON {
+                            if O::enabled() {
                                 flow = self.return_flow;
                             }
                             continue 'run;

@@ -29,7 +29,7 @@ pub(super) struct System {
     /// The program has asked for a reset.
     pub reset_requested: bool,
     /// DWT_CTRL's bits that can be written.
-    watch: u32,
+    observer: u32,
     /// CYCCNT while it stands; while it runs, the cycle count at which it was zero.
     counter: u32,
     counter_base: u64,
@@ -58,7 +58,7 @@ impl System {
             fault_enables: 0,
             cache_select: 0,
             reset_requested: false,
-            watch: 0,
+            observer: 0,
             counter: 0,
             counter_base: 0,
         }
@@ -148,7 +148,7 @@ impl System {
     }
 
     fn counting(&self) -> bool {
-        self.debug >> 24 & 1 != 0 && self.watch & 1 != 0
+        self.debug >> 24 & 1 != 0 && self.observer & 1 != 0
     }
 
     /// DWT_CYCCNT at a cycle.
@@ -207,7 +207,7 @@ impl<T: Timing> Cpu<T> {
         // Registers of 32 interrupts a word; there are at most 128 interrupts.
         let lines = |set: u128, from: usize| (set >> ((offset - from) * 8)) as u32;
         Ok(match address {
-            0xe000_1000 if v7 => 0x4000_0000 | system.watch,
+            0xe000_1000 if v7 => 0x4000_0000 | system.observer,
             0xe000_1004 if v7 => system.cycle_counter(now),
             0xe000_1fb4 if m7 => 0,
             // Number of interrupt lines in groups of 32, less one.
@@ -280,7 +280,7 @@ impl<T: Timing> Cpu<T> {
                 if value & !0x4000_0001 != 0 {
                     return self.unmodelled(address, "of DWT only the cycle counter is modelled");
                 }
-                system.control_counter(now, |system| system.watch = value & 1);
+                system.control_counter(now, |system| system.observer = value & 1);
             }
             0xe000_1004 if v7 => {
                 system.counter = value;

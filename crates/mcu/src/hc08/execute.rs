@@ -4,8 +4,8 @@
 
 use super::decode::{Kind, Mode, Op};
 use super::state::{C, H, I, N, ONES, Sleep, State, V, Z};
-use crate::observe::Watch;
-use crate::{Fault, Flow};
+use crate::observe::dynamic;
+use crate::{Fault, Flow, Observer};
 
 /// The vector of `SWI`.
 const SWI_VECTOR: u16 = 0xfffc;
@@ -32,70 +32,70 @@ fn flag(bit: u8, on: bool) -> u8 {
 impl State {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
     #[inline(always)]
-    pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u16, op: Op) -> Result<(), Fault> {
+    pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<(), Fault> {
         match op.kind {
             Kind::Unknown => unreachable!("only decoded instructions are executed"),
             Kind::Lda => {
-                self.a = self.operand(watch, pc, op)?;
+                self.a = self.operand(observer, pc, op)?;
                 self.moved(self.a);
             }
             Kind::Ldx => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.set_x(value);
                 self.moved(value);
             }
-            Kind::Sta => self.store(watch, pc, op, self.a)?,
-            Kind::Stx => self.store(watch, pc, op, self.x())?,
+            Kind::Sta => self.store(observer, pc, op, self.a)?,
+            Kind::Stx => self.store(observer, pc, op, self.x())?,
             Kind::Eor => {
-                self.a ^= self.operand(watch, pc, op)?;
+                self.a ^= self.operand(observer, pc, op)?;
                 self.moved(self.a);
             }
             Kind::And => {
-                self.a &= self.operand(watch, pc, op)?;
+                self.a &= self.operand(observer, pc, op)?;
                 self.moved(self.a);
             }
             Kind::Ora => {
-                self.a |= self.operand(watch, pc, op)?;
+                self.a |= self.operand(observer, pc, op)?;
                 self.moved(self.a);
             }
             Kind::Bit => {
-                let value = self.a & self.operand(watch, pc, op)?;
+                let value = self.a & self.operand(observer, pc, op)?;
                 self.moved(value);
             }
             Kind::Add => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.add(value, 0);
             }
             Kind::Adc => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.add(value, self.ccr & C);
             }
             Kind::Sub => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.a = self.subtract(self.a, value, 0);
             }
             Kind::Sbc => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.a = self.subtract(self.a, value, self.ccr & C);
             }
             Kind::Cmp => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.subtract(self.a, value, 0);
             }
             Kind::Cpx => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.subtract(self.x(), value, 0);
             }
             Kind::Ldhx => {
-                self.hx = self.word_operand(watch, pc, op)?;
+                self.hx = self.word_operand(observer, pc, op)?;
                 self.moved_word(self.hx);
             }
             Kind::Sthx => {
-                self.write_word(watch, pc, op.operand, self.hx)?;
+                self.write_word(observer, pc, op.operand, self.hx)?;
                 self.moved_word(self.hx);
             }
             Kind::Cphx => {
-                let value = self.word_operand(watch, pc, op)?;
+                let value = self.word_operand(observer, pc, op)?;
                 let difference = self.hx.wrapping_sub(value);
                 let overflow = (self.hx ^ value) & (self.hx ^ difference) & 0x8000 != 0;
                 self.set_flags(
@@ -106,31 +106,34 @@ impl State {
             Kind::Aix => self.hx = self.hx.wrapping_add(op.operand),
             Kind::Ais => self.sp = self.sp.wrapping_add(op.operand),
 
-            Kind::Inc => self.modify(watch, pc, op, |state, value| {
+            Kind::Inc => self.modify(observer, pc, op, |state, value| {
                 let result = value.wrapping_add(1);
                 state.set_flags(V | N | Z, flag(V, value == 0x7f) | nz(result));
                 result
             })?,
-            Kind::Dec => self.modify(watch, pc, op, |state, value| {
+            Kind::Dec => self.modify(observer, pc, op, |state, value| {
                 let result = value.wrapping_sub(1);
                 state.set_flags(V | N | Z, flag(V, value == 0x80) | nz(result));
                 result
             })?,
-            Kind::Neg => self.modify(watch, pc, op, |state, value| state.subtract(0, value, 0))?,
-            Kind::Com => self.modify(watch, pc, op, |state, value| {
+            Kind::Neg => self.modify(observer, pc, op, |state, value| state.subtract(0, value, 0))?,
+            Kind::Com => self.modify(observer, pc, op, |state, value| {
                 state.set_flags(V | N | Z | C, nz(!value) | C);
                 !value
             })?,
             Kind::Lsl => {
-                self.modify(watch, pc, op, |state, value| state.shifted(value << 1, value & 0x80))?
+                self.modify(observer, pc, op, |state, value| state.shifted(value << 1, value & 0x80))?
             }
-            Kind::Lsr => self.modify(watch, pc, op, |state, value| state.shifted(value >> 1, value & 1))?,
-            Kind::Asr => self
-                .modify(watch, pc, op, |state, value| state.shifted(value & 0x80 | value >> 1, value & 1))?,
-            Kind::Rol => self.modify(watch, pc, op, |state, value| {
+            Kind::Lsr => {
+                self.modify(observer, pc, op, |state, value| state.shifted(value >> 1, value & 1))?
+            }
+            Kind::Asr => self.modify(observer, pc, op, |state, value| {
+                state.shifted(value & 0x80 | value >> 1, value & 1)
+            })?,
+            Kind::Rol => self.modify(observer, pc, op, |state, value| {
                 state.shifted(value << 1 | state.ccr & C, value & 0x80)
             })?,
-            Kind::Ror => self.modify(watch, pc, op, |state, value| {
+            Kind::Ror => self.modify(observer, pc, op, |state, value| {
                 state.shifted(value >> 1 | (state.ccr & C) << 7, value & 1)
             })?,
             Kind::Clr => {
@@ -139,13 +142,13 @@ impl State {
                     Mode::X => self.set_x(0),
                     _ => {
                         let address = self.address(op);
-                        self.write(watch, pc, address, 0)?;
+                        self.write(observer, pc, address, 0)?;
                     }
                 }
                 self.moved(0);
             }
             Kind::Tst => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.moved(value);
             }
             Kind::Clrh => {
@@ -154,97 +157,97 @@ impl State {
             }
 
             Kind::Brset => {
-                let value = self.read(watch, pc, op.operand & 0xff)?;
+                let value = self.read(observer, pc, op.operand & 0xff)?;
                 let set = value & (op.operand >> 8) as u8 != 0;
                 self.set_flags(C, flag(C, set));
-                self.branch::<W>(op, set);
+                self.branch::<O>(op, set);
             }
             Kind::Brclr => {
-                let value = self.read(watch, pc, op.operand & 0xff)?;
+                let value = self.read(observer, pc, op.operand & 0xff)?;
                 let set = value & (op.operand >> 8) as u8 != 0;
                 self.set_flags(C, flag(C, set));
-                self.branch::<W>(op, !set);
+                self.branch::<O>(op, !set);
             }
             Kind::Bset => {
-                let value = self.read(watch, pc, op.operand & 0xff)?;
-                self.write(watch, pc, op.operand & 0xff, value | (op.operand >> 8) as u8)?;
+                let value = self.read(observer, pc, op.operand & 0xff)?;
+                self.write(observer, pc, op.operand & 0xff, value | (op.operand >> 8) as u8)?;
             }
             Kind::Bclr => {
-                let value = self.read(watch, pc, op.operand & 0xff)?;
-                self.write(watch, pc, op.operand & 0xff, value & !((op.operand >> 8) as u8))?;
+                let value = self.read(observer, pc, op.operand & 0xff)?;
+                self.write(observer, pc, op.operand & 0xff, value & !((op.operand >> 8) as u8))?;
             }
             Kind::Cbeq => {
-                let value = self.operand(watch, pc, op)?;
-                self.branch::<W>(op, self.a == value);
+                let value = self.operand(observer, pc, op)?;
+                self.branch::<O>(op, self.a == value);
             }
-            Kind::CbeqX => self.branch::<W>(op, u16::from(self.x()) == op.operand),
+            Kind::CbeqX => self.branch::<O>(op, u16::from(self.x()) == op.operand),
             Kind::CbeqIncrement => {
-                let value = self.operand(watch, pc, op)?;
+                let value = self.operand(observer, pc, op)?;
                 self.hx = self.hx.wrapping_add(1);
-                self.branch::<W>(op, self.a == value);
+                self.branch::<O>(op, self.a == value);
             }
             Kind::Dbnz => {
                 let mut left = 0;
-                self.modify(watch, pc, op, |_, value| {
+                self.modify(observer, pc, op, |_, value| {
                     left = value.wrapping_sub(1);
                     left
                 })?;
-                self.branch::<W>(op, left != 0);
+                self.branch::<O>(op, left != 0);
             }
 
-            Kind::Bcc => self.branch::<W>(op, self.ccr & C == 0),
-            Kind::Bcs => self.branch::<W>(op, self.ccr & C != 0),
-            Kind::Beq => self.branch::<W>(op, self.ccr & Z != 0),
-            Kind::Bne => self.branch::<W>(op, self.ccr & Z == 0),
-            Kind::Bhi => self.branch::<W>(op, self.ccr & (C | Z) == 0),
-            Kind::Bls => self.branch::<W>(op, self.ccr & (C | Z) != 0),
-            Kind::Bpl => self.branch::<W>(op, self.ccr & N == 0),
-            Kind::Bmi => self.branch::<W>(op, self.ccr & N != 0),
-            Kind::Bge => self.branch::<W>(op, !self.less()),
-            Kind::Blt => self.branch::<W>(op, self.less()),
-            Kind::Bgt => self.branch::<W>(op, !self.less() && self.ccr & Z == 0),
-            Kind::Ble => self.branch::<W>(op, self.less() || self.ccr & Z != 0),
-            Kind::Bhcc => self.branch::<W>(op, self.ccr & H == 0),
-            Kind::Bhcs => self.branch::<W>(op, self.ccr & H != 0),
-            Kind::Bmc => self.branch::<W>(op, self.ccr & I == 0),
-            Kind::Bms => self.branch::<W>(op, self.ccr & I != 0),
+            Kind::Bcc => self.branch::<O>(op, self.ccr & C == 0),
+            Kind::Bcs => self.branch::<O>(op, self.ccr & C != 0),
+            Kind::Beq => self.branch::<O>(op, self.ccr & Z != 0),
+            Kind::Bne => self.branch::<O>(op, self.ccr & Z == 0),
+            Kind::Bhi => self.branch::<O>(op, self.ccr & (C | Z) == 0),
+            Kind::Bls => self.branch::<O>(op, self.ccr & (C | Z) != 0),
+            Kind::Bpl => self.branch::<O>(op, self.ccr & N == 0),
+            Kind::Bmi => self.branch::<O>(op, self.ccr & N != 0),
+            Kind::Bge => self.branch::<O>(op, !self.less()),
+            Kind::Blt => self.branch::<O>(op, self.less()),
+            Kind::Bgt => self.branch::<O>(op, !self.less() && self.ccr & Z == 0),
+            Kind::Ble => self.branch::<O>(op, self.less() || self.ccr & Z != 0),
+            Kind::Bhcc => self.branch::<O>(op, self.ccr & H == 0),
+            Kind::Bhcs => self.branch::<O>(op, self.ccr & H != 0),
+            Kind::Bmc => self.branch::<O>(op, self.ccr & I == 0),
+            Kind::Bms => self.branch::<O>(op, self.ccr & I != 0),
             // The IRQ pin is high: nothing asserts it.
-            Kind::Bih => self.branch::<W>(op, true),
+            Kind::Bih => self.branch::<O>(op, true),
             Kind::Bil | Kind::Brn => {}
-            Kind::Jump | Kind::JumpToSelf => self.branch::<W>(op, true),
+            Kind::Jump | Kind::JumpToSelf => self.branch::<O>(op, true),
             Kind::JumpIndexed => {
                 self.pc = self.hx.wrapping_add(op.operand);
-                if W::ON {
+                if O::enabled() {
                     self.flow = Flow::Jump;
                 }
             }
-            Kind::Call => self.call(watch, pc, op.target)?,
-            Kind::CallIndexed => self.call(watch, pc, self.hx.wrapping_add(op.operand))?,
+            Kind::Call => self.call(observer, pc, op.target)?,
+            Kind::CallIndexed => self.call(observer, pc, self.hx.wrapping_add(op.operand))?,
             Kind::Rts => {
-                self.pc = self.pull_word(watch, pc)?;
-                if W::ON {
+                self.pc = self.pull_word(observer, pc)?;
+                if O::enabled() {
                     self.flow = Flow::Return;
                 }
             }
 
             Kind::Mov => {
-                let value = self.read(watch, pc, op.operand)?;
-                self.write(watch, pc, op.target, value)?;
+                let value = self.read(observer, pc, op.operand)?;
+                self.write(observer, pc, op.target, value)?;
                 self.moved(value);
             }
             Kind::MovImmediate => {
-                self.write(watch, pc, op.target, op.operand as u8)?;
+                self.write(observer, pc, op.target, op.operand as u8)?;
                 self.moved(op.operand as u8);
             }
             Kind::MovToIndexed => {
-                let value = self.read(watch, pc, op.operand)?;
-                self.write(watch, pc, self.hx, value)?;
+                let value = self.read(observer, pc, op.operand)?;
+                self.write(observer, pc, self.hx, value)?;
                 self.hx = self.hx.wrapping_add(1);
                 self.moved(value);
             }
             Kind::MovFromIndexed => {
-                let value = self.read(watch, pc, self.hx)?;
-                self.write(watch, pc, op.target, value)?;
+                let value = self.read(observer, pc, self.hx)?;
+                self.write(observer, pc, op.target, value)?;
                 self.hx = self.hx.wrapping_add(1);
                 self.moved(value);
             }
@@ -271,19 +274,19 @@ impl State {
             Kind::Cli => self.ccr &= !I,
             Kind::Sei => self.ccr |= I,
             Kind::Nop => {}
-            Kind::Psha => self.push(watch, pc, self.a)?,
-            Kind::Pshh => self.push(watch, pc, (self.hx >> 8) as u8)?,
-            Kind::Pshx => self.push(watch, pc, self.x())?,
-            Kind::Pula => self.a = self.pull(watch, pc)?,
-            Kind::Pulh => self.hx = u16::from(self.pull(watch, pc)?) << 8 | self.hx & 0xff,
+            Kind::Psha => self.push(observer, pc, self.a)?,
+            Kind::Pshh => self.push(observer, pc, (self.hx >> 8) as u8)?,
+            Kind::Pshx => self.push(observer, pc, self.x())?,
+            Kind::Pula => self.a = self.pull(observer, pc)?,
+            Kind::Pulh => self.hx = u16::from(self.pull(observer, pc)?) << 8 | self.hx & 0xff,
             Kind::Pulx => {
-                let value = self.pull(watch, pc)?;
+                let value = self.pull(observer, pc)?;
                 self.set_x(value);
             }
-            Kind::Swi => self.software_interrupt(watch, pc)?,
-            Kind::Rti => self.return_from_interrupt(watch, pc)?,
+            Kind::Swi => self.software_interrupt(observer, pc)?,
+            Kind::Rti => self.return_from_interrupt(observer, pc)?,
             Kind::Wait => self.fall_asleep(Sleep::Wait),
-            Kind::Stop => self.stop(watch, pc)?,
+            Kind::Stop => self.stop(observer, pc)?,
         }
         Ok(())
     }
@@ -325,35 +328,35 @@ impl State {
     }
 
     #[inline(always)]
-    fn operand<W: Watch>(&mut self, watch: &mut W, pc: u16, op: Op) -> Result<u8, Fault> {
+    fn operand<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<u8, Fault> {
         match op.mode {
             Mode::Immediate => Ok(op.operand as u8),
             Mode::A => Ok(self.a),
             Mode::X => Ok(self.x()),
             _ => {
                 let address = self.address(op);
-                self.read(watch, pc, address)
+                self.read(observer, pc, address)
             }
         }
     }
 
-    fn word_operand<W: Watch>(&mut self, watch: &mut W, pc: u16, op: Op) -> Result<u16, Fault> {
-        if op.mode == Mode::Immediate { Ok(op.operand) } else { self.read_word(watch, pc, op.operand) }
+    fn word_operand<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<u16, Fault> {
+        if op.mode == Mode::Immediate { Ok(op.operand) } else { self.read_word(observer, pc, op.operand) }
     }
 
     #[inline(always)]
-    fn store<W: Watch>(&mut self, watch: &mut W, pc: u16, op: Op, value: u8) -> Result<(), Fault> {
+    fn store<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op, value: u8) -> Result<(), Fault> {
         let address = self.address(op);
-        self.write(watch, pc, address, value)?;
+        self.write(observer, pc, address, value)?;
         self.moved(value);
         Ok(())
     }
 
     /// An instruction that changes its operand where it is.
     #[inline(always)]
-    fn modify<W: Watch>(
+    fn modify<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         op: Op,
         compute: impl FnOnce(&mut Self, u8) -> u8,
@@ -366,9 +369,9 @@ impl State {
             }
             _ => {
                 let address = self.address(op);
-                let before = self.read(watch, pc, address)?;
+                let before = self.read(observer, pc, address)?;
                 let value = compute(self, before);
-                self.write(watch, pc, address, value)?;
+                self.write(observer, pc, address, value)?;
             }
         }
         Ok(())
@@ -409,20 +412,20 @@ impl State {
     }
 
     #[inline(always)]
-    fn branch<W: Watch>(&mut self, op: Op, taken: bool) {
+    fn branch<O: Observer>(&mut self, op: Op, taken: bool) {
         if taken {
             self.pc = op.target;
-            if W::ON {
+            if O::enabled() {
                 self.flow = Flow::Jump;
             }
         }
     }
 
-    fn call<W: Watch>(&mut self, watch: &mut W, pc: u16, target: u16) -> Result<(), Fault> {
+    fn call<O: Observer>(&mut self, observer: &mut O, pc: u16, target: u16) -> Result<(), Fault> {
         let return_to = self.pc;
-        self.push_word(watch, pc, return_to)?;
+        self.push_word(observer, pc, return_to)?;
         self.pc = target;
-        if W::ON {
+        if O::enabled() {
             self.flow = Flow::Call { return_to: return_to.into() };
         }
         Ok(())
@@ -463,43 +466,44 @@ impl State {
         Ok(())
     }
 
-    fn software_interrupt<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<(), Fault> {
+    fn software_interrupt<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
         let return_to = self.pc;
         let sp = self.sp;
-        let stacked = self.stack_registers(watch, pc);
+        let stacked = self.stack_registers(observer, pc);
         if let Err(fault) = stacked {
             self.sp = sp;
             return Err(fault);
         }
         self.ccr |= I;
         self.pc = self.memory.word(SWI_VECTOR);
-        if W::ON {
+        if O::enabled() {
             self.flow = Flow::Interrupt { return_to: return_to.into() };
         }
         Ok(())
     }
 
     /// All but H, which programs of the M68HC05 do not expect on the stack.
-    fn stack_registers<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<(), Fault> {
-        self.push_word(watch, pc, self.pc)?;
-        self.push(watch, pc, self.x())?;
-        self.push(watch, pc, self.a)?;
-        self.push(watch, pc, self.ccr)
+    fn stack_registers<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
+        self.push_word(observer, pc, self.pc)?;
+        self.push(observer, pc, self.x())?;
+        self.push(observer, pc, self.a)?;
+        self.push(observer, pc, self.ccr)
     }
 
-    fn return_from_interrupt<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<(), Fault> {
+    fn return_from_interrupt<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
         let sp = self.sp;
-        let byte =
-            |state: &mut State, watch: &mut W, offset: u16| state.read(watch, pc, sp.wrapping_add(offset));
-        let ccr = byte(self, watch, 1)?;
-        let a = byte(self, watch, 2)?;
-        let x = byte(self, watch, 3)?;
-        self.pc = self.read_word(watch, pc, sp.wrapping_add(4))?;
+        let byte = |state: &mut State, observer: &mut O, offset: u16| {
+            state.read(observer, pc, sp.wrapping_add(offset))
+        };
+        let ccr = byte(self, observer, 1)?;
+        let a = byte(self, observer, 2)?;
+        let x = byte(self, observer, 3)?;
+        self.pc = self.read_word(observer, pc, sp.wrapping_add(4))?;
         self.ccr = ccr | ONES;
         self.a = a;
         self.set_x(x);
         self.sp = sp.wrapping_add(5);
-        if W::ON {
+        if O::enabled() {
             self.flow = Flow::InterruptReturn;
         }
         Ok(())
@@ -512,10 +516,11 @@ impl State {
     }
 
     /// `STOP`, which resets the part as an illegal opcode does unless CONFIG1 enables it.
-    fn stop<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<(), Fault> {
+    fn stop<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
         let enabled = match self.config {
             Some(address) => {
-                self.bus.read(address.into(), 1, self.cycles, pc.into(), watch.observer())? & STOP_ENABLE != 0
+                self.bus.read(address.into(), 1, self.cycles, pc.into(), dynamic(observer))? & STOP_ENABLE
+                    != 0
             }
             None => false,
         };

@@ -4,9 +4,9 @@ use super::decode::{Kind, Op};
 use super::memory::Memory;
 use super::program::Program;
 use super::state::{I, ONES, Sleep, State};
-use crate::observe::{Unwatched, Watch, Watched};
+use crate::observe::dynamic;
 use crate::peripherals::{hc08_config, new_peripheral};
-use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until};
+use crate::{Fault, Flow, Image, Machine, NoObserver, Observer, Part, PeripheralBus, Step, Stop, Until};
 
 const RESET_VECTOR: u16 = 0xfffe;
 /// The stack pointer after a reset.
@@ -53,22 +53,22 @@ struct Hc08 {
 }
 
 impl Hc08 {
-    fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
+    fn run_with<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
         self.state.program.stop_at(&until.addresses);
-        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
+        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), observer);
         self.state.program.stop_at(&[]);
         stop
     }
 }
 
 impl State {
-    fn run<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Stop, Fault> {
+    fn run<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Stop, Fault> {
         self.flow = Flow::Start;
         self.horizon = 0;
         let mut first = true;
         loop {
             if self.cycles >= self.horizon
-                && let Some(stop) = self.boundary(limit, watch)?
+                && let Some(stop) = self.boundary(limit, observer)?
             {
                 return Ok(stop);
             }
@@ -84,21 +84,19 @@ impl State {
                 }
             }
             first = false;
-            if W::ON {
+            if O::enabled() {
                 let step = Step { pc: pc.into(), sp: self.sp.into(), cycles: self.cycles, flow: self.flow };
-                if let Some(observer) = watch.observer() {
-                    observer.step(&step);
-                }
+                observer.step(&step);
                 self.flow = Flow::Next;
             }
-            self.step(watch, pc, op)?;
+            self.step(observer, pc, op)?;
         }
     }
 
     #[inline(always)]
-    fn step<W: Watch>(&mut self, watch: &mut W, pc: u16, op: Op) -> Result<(), Fault> {
+    fn step<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<(), Fault> {
         self.pc = pc.wrapping_add(op.length.into());
-        if let Err(fault) = self.execute(watch, pc, op) {
+        if let Err(fault) = self.execute(observer, pc, op) {
             self.pc = pc;
             return Err(fault);
         }
@@ -111,13 +109,13 @@ impl State {
     /// nothing of this can come again by itself.
     #[cold]
     #[inline(never)]
-    fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
+    fn boundary<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Option<Stop>, Fault> {
         loop {
             if self.cycles >= limit {
                 return Ok(Some(Stop::Cycles));
             }
             if self.bus.due <= self.cycles {
-                self.bus.tick(self.cycles, self.pc.into(), watch.observer());
+                self.bus.tick(self.cycles, self.pc.into(), dynamic(observer));
             }
             if self.bus.requests >> hc08_config::RESET & 1 != 0 {
                 let what = "the COP (COPD in CONFIG1 is clear) resets the part".into();
@@ -165,11 +163,11 @@ impl Machine for Hc08 {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Unwatched)
+        self.run_with(until, &mut NoObserver)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Watched(observer))
+        self.run_with(until, &mut { observer })
     }
 
     fn cycles(&self) -> u64 {

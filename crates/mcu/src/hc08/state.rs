@@ -2,8 +2,8 @@
 
 use super::memory::{Memory, Place};
 use super::program::Program;
-use crate::observe::Watch;
-use crate::{Access, AccessKind, Fault, Flow, PeripheralBus};
+use crate::observe::dynamic;
+use crate::{Access, AccessKind, Fault, Flow, Observer, PeripheralBus};
 
 /// Carry or borrow.
 pub const C: u8 = 0x01;
@@ -66,82 +66,96 @@ pub struct State {
 impl State {
     /// Reads the byte at `address`.
     #[inline(always)]
-    pub fn read<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u16) -> Result<u8, Fault> {
-        let value = self.read_bus(watch, pc, address)?;
-        if W::ON {
-            self.tell(watch, pc, address, 1, AccessKind::Read, value.into());
+    pub fn read<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
+        let value = self.read_bus(observer, pc, address)?;
+        if O::enabled() {
+            self.tell(observer, pc, address, 1, AccessKind::Read, value.into());
         }
         Ok(value)
     }
 
     /// Reads the word at `address`, high byte first.
-    pub fn read_word<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u16) -> Result<u16, Fault> {
-        let high = self.read_bus(watch, pc, address)?;
-        let low = self.read_bus(watch, pc, address.wrapping_add(1))?;
+    pub fn read_word<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u16, Fault> {
+        let high = self.read_bus(observer, pc, address)?;
+        let low = self.read_bus(observer, pc, address.wrapping_add(1))?;
         let value = u16::from_be_bytes([high, low]);
-        if W::ON {
-            self.tell(watch, pc, address, 2, AccessKind::Read, value);
+        if O::enabled() {
+            self.tell(observer, pc, address, 2, AccessKind::Read, value);
         }
         Ok(value)
     }
 
     /// Writes the byte at `address`.
     #[inline(always)]
-    pub fn write<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u16, value: u8) -> Result<(), Fault> {
-        self.write_bus(watch, pc, address, value)?;
-        if W::ON {
-            self.tell(watch, pc, address, 1, AccessKind::Write, value.into());
+    pub fn write<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        value: u8,
+    ) -> Result<(), Fault> {
+        self.write_bus(observer, pc, address, value)?;
+        if O::enabled() {
+            self.tell(observer, pc, address, 1, AccessKind::Write, value.into());
         }
         Ok(())
     }
 
     /// Writes the word at `address`, high byte first.
-    pub fn write_word<W: Watch>(
+    pub fn write_word<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u16,
         value: u16,
     ) -> Result<(), Fault> {
         let [high, low] = value.to_be_bytes();
-        self.write_bus(watch, pc, address, high)?;
-        self.write_bus(watch, pc, address.wrapping_add(1), low)?;
-        if W::ON {
-            self.tell(watch, pc, address, 2, AccessKind::Write, value);
+        self.write_bus(observer, pc, address, high)?;
+        self.write_bus(observer, pc, address.wrapping_add(1), low)?;
+        if O::enabled() {
+            self.tell(observer, pc, address, 2, AccessKind::Write, value);
         }
         Ok(())
     }
 
     /// Pushes a byte.
-    pub fn push<W: Watch>(&mut self, watch: &mut W, pc: u16, value: u8) -> Result<(), Fault> {
-        self.write(watch, pc, self.sp, value)?;
+    pub fn push<O: Observer>(&mut self, observer: &mut O, pc: u16, value: u8) -> Result<(), Fault> {
+        self.write(observer, pc, self.sp, value)?;
         self.sp = self.sp.wrapping_sub(1);
         Ok(())
     }
 
     /// Pushes a word, low byte first, so that it stands in memory high byte first.
-    pub fn push_word<W: Watch>(&mut self, watch: &mut W, pc: u16, value: u16) -> Result<(), Fault> {
-        self.write_word(watch, pc, self.sp.wrapping_sub(1), value)?;
+    pub fn push_word<O: Observer>(&mut self, observer: &mut O, pc: u16, value: u16) -> Result<(), Fault> {
+        self.write_word(observer, pc, self.sp.wrapping_sub(1), value)?;
         self.sp = self.sp.wrapping_sub(2);
         Ok(())
     }
 
     /// Pulls a byte.
-    pub fn pull<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<u8, Fault> {
-        let value = self.read(watch, pc, self.sp.wrapping_add(1))?;
+    pub fn pull<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<u8, Fault> {
+        let value = self.read(observer, pc, self.sp.wrapping_add(1))?;
         self.sp = self.sp.wrapping_add(1);
         Ok(value)
     }
 
     /// Pulls a word.
-    pub fn pull_word<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<u16, Fault> {
-        let value = self.read_word(watch, pc, self.sp.wrapping_add(1))?;
+    pub fn pull_word<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<u16, Fault> {
+        let value = self.read_word(observer, pc, self.sp.wrapping_add(1))?;
         self.sp = self.sp.wrapping_add(2);
         Ok(value)
     }
 
-    fn tell<W: Watch>(&self, watch: &mut W, pc: u16, address: u16, size: u8, kind: AccessKind, value: u16) {
-        if let Some(observer) = watch.observer() {
+    fn tell<O: Observer>(
+        &self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        size: u8,
+        kind: AccessKind,
+        value: u16,
+    ) {
+        if let Some(observer) = dynamic(observer) {
             observer.access(&Access {
                 pc: pc.into(),
                 address: address.into(),
@@ -154,17 +168,23 @@ impl State {
     }
 
     #[inline(always)]
-    fn read_bus<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u16) -> Result<u8, Fault> {
+    fn read_bus<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
         if self.memory.place(address) == Place::Other {
-            return self.read_peripheral(watch, pc, address);
+            return self.read_peripheral(observer, pc, address);
         }
         Ok(self.memory.byte(address))
     }
 
     #[inline(always)]
-    fn write_bus<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u16, value: u8) -> Result<(), Fault> {
+    fn write_bus<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        value: u8,
+    ) -> Result<(), Fault> {
         if self.memory.place(address) != Place::Ram {
-            return self.write_elsewhere(watch, pc, address, value);
+            return self.write_elsewhere(observer, pc, address, value);
         }
         self.program.written(address);
         self.memory.set_byte(address, value);
@@ -172,15 +192,15 @@ impl State {
     }
 
     #[inline(never)]
-    fn read_peripheral<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u16) -> Result<u8, Fault> {
+    fn read_peripheral<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
         self.horizon = 0;
-        Ok(self.bus.read(address.into(), 1, self.cycles, pc.into(), watch.observer())? as u8)
+        Ok(self.bus.read(address.into(), 1, self.cycles, pc.into(), dynamic(observer))? as u8)
     }
 
     #[inline(never)]
-    fn write_elsewhere<W: Watch>(
+    fn write_elsewhere<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u16,
         value: u8,
@@ -190,6 +210,6 @@ impl State {
             return Err(Fault::Architecture { pc: pc.into(), address: address.into(), what });
         }
         self.horizon = 0;
-        self.bus.write(address.into(), 1, value.into(), self.cycles, pc.into(), watch.observer())
+        self.bus.write(address.into(), 1, value.into(), self.cycles, pc.into(), dynamic(observer))
     }
 }

@@ -4,8 +4,7 @@
 //! Instruction Set", section "Instruction Definitions".
 
 use super::state::{AC, CY, OV, Port, State};
-use crate::observe::Watch;
-use crate::{Fault, Flow};
+use crate::{Fault, Flow, Observer};
 
 /// The accumulator's direct address, which `MOV A,direct` must not have.
 const ACC: u8 = 0xe0;
@@ -13,7 +12,7 @@ const ACC: u8 = 0xe0;
 impl State {
     /// Executes the instruction at `pc` whose opcode is given; the program counter already points behind it.
     #[inline(always)]
-    pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u16, opcode: u8) -> Result<(), Fault> {
+    pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u16, opcode: u8) -> Result<(), Fault> {
         let n = opcode & 7;
         // The bytes behind the opcode, where it has any.
         let first = self.memory.code(pc.wrapping_add(1));
@@ -26,46 +25,46 @@ impl State {
             // ADD A
             0x24 => self.add(first, 0),
             0x25 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
                 self.add(value, 0);
             }
             0x26 | 0x27 => {
-                let value = self.read_indirect(watch, pc, self.register(opcode & 1))?;
+                let value = self.read_indirect(observer, pc, self.register(opcode & 1))?;
                 self.add(value, 0);
             }
             0x28..=0x2f => self.add(self.register(n), 0),
             // ADDC A
             0x34 => self.add(first, self.carry()),
             0x35 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
                 self.add(value, self.carry());
             }
             0x36 | 0x37 => {
-                let value = self.read_indirect(watch, pc, self.register(opcode & 1))?;
+                let value = self.read_indirect(observer, pc, self.register(opcode & 1))?;
                 self.add(value, self.carry());
             }
             0x38..=0x3f => self.add(self.register(n), self.carry()),
             // SUBB A
             0x94 => self.subtract(first),
             0x95 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
                 self.subtract(value);
             }
             0x96 | 0x97 => {
-                let value = self.read_indirect(watch, pc, self.register(opcode & 1))?;
+                let value = self.read_indirect(observer, pc, self.register(opcode & 1))?;
                 self.subtract(value);
             }
             0x98..=0x9f => self.subtract(self.register(n)),
             // INC
             0x04 => self.a = a.wrapping_add(1),
-            0x05 => self.change_direct(watch, pc, first, |value| value.wrapping_add(1))?,
-            0x06 | 0x07 => self.change_indirect(watch, pc, opcode & 1, |value| value.wrapping_add(1))?,
+            0x05 => self.change_direct(observer, pc, first, |value| value.wrapping_add(1))?,
+            0x06 | 0x07 => self.change_indirect(observer, pc, opcode & 1, |value| value.wrapping_add(1))?,
             0x08..=0x0f => self.set_register(n, self.register(n).wrapping_add(1)),
             0xa3 => self.dptr = self.dptr.wrapping_add(1),
             // DEC
             0x14 => self.a = a.wrapping_sub(1),
-            0x15 => self.change_direct(watch, pc, first, |value| value.wrapping_sub(1))?,
-            0x16 | 0x17 => self.change_indirect(watch, pc, opcode & 1, |value| value.wrapping_sub(1))?,
+            0x15 => self.change_direct(observer, pc, first, |value| value.wrapping_sub(1))?,
+            0x16 | 0x17 => self.change_indirect(observer, pc, opcode & 1, |value| value.wrapping_sub(1))?,
             0x18..=0x1f => self.set_register(n, self.register(n).wrapping_sub(1)),
             // MUL AB
             0xa4 => {
@@ -80,25 +79,25 @@ impl State {
             0xd4 => self.decimal_adjust(),
 
             // ORL
-            0x42 => self.change_direct(watch, pc, first, |value| value | a)?,
-            0x43 => self.change_direct(watch, pc, first, |value| value | second)?,
+            0x42 => self.change_direct(observer, pc, first, |value| value | a)?,
+            0x43 => self.change_direct(observer, pc, first, |value| value | second)?,
             0x44 => self.a |= first,
-            0x45 => self.a |= self.read_direct(watch, pc, first, Port::Pins)?,
-            0x46 | 0x47 => self.a |= self.read_indirect(watch, pc, self.register(opcode & 1))?,
+            0x45 => self.a |= self.read_direct(observer, pc, first, Port::Pins)?,
+            0x46 | 0x47 => self.a |= self.read_indirect(observer, pc, self.register(opcode & 1))?,
             0x48..=0x4f => self.a |= self.register(n),
             // ANL
-            0x52 => self.change_direct(watch, pc, first, |value| value & a)?,
-            0x53 => self.change_direct(watch, pc, first, |value| value & second)?,
+            0x52 => self.change_direct(observer, pc, first, |value| value & a)?,
+            0x53 => self.change_direct(observer, pc, first, |value| value & second)?,
             0x54 => self.a &= first,
-            0x55 => self.a &= self.read_direct(watch, pc, first, Port::Pins)?,
-            0x56 | 0x57 => self.a &= self.read_indirect(watch, pc, self.register(opcode & 1))?,
+            0x55 => self.a &= self.read_direct(observer, pc, first, Port::Pins)?,
+            0x56 | 0x57 => self.a &= self.read_indirect(observer, pc, self.register(opcode & 1))?,
             0x58..=0x5f => self.a &= self.register(n),
             // XRL
-            0x62 => self.change_direct(watch, pc, first, |value| value ^ a)?,
-            0x63 => self.change_direct(watch, pc, first, |value| value ^ second)?,
+            0x62 => self.change_direct(observer, pc, first, |value| value ^ a)?,
+            0x63 => self.change_direct(observer, pc, first, |value| value ^ second)?,
             0x64 => self.a ^= first,
-            0x65 => self.a ^= self.read_direct(watch, pc, first, Port::Pins)?,
-            0x66 | 0x67 => self.a ^= self.read_indirect(watch, pc, self.register(opcode & 1))?,
+            0x65 => self.a ^= self.read_direct(observer, pc, first, Port::Pins)?,
+            0x66 | 0x67 => self.a ^= self.read_indirect(observer, pc, self.register(opcode & 1))?,
             0x68..=0x6f => self.a ^= self.register(n),
             // CLR A, CPL A, RL A, RLC A, RR A, RRC A, SWAP A
             0xe4 => self.a = 0,
@@ -121,71 +120,71 @@ impl State {
                     let what = "MOV A,ACC, which the manual calls not a valid instruction".into();
                     return Err(Fault::Architecture { pc: pc.into(), address: pc.into(), what });
                 }
-                self.a = self.read_direct(watch, pc, first, Port::Pins)?;
+                self.a = self.read_direct(observer, pc, first, Port::Pins)?;
             }
-            0xe6 | 0xe7 => self.a = self.read_indirect(watch, pc, self.register(opcode & 1))?,
+            0xe6 | 0xe7 => self.a = self.read_indirect(observer, pc, self.register(opcode & 1))?,
             0xe8..=0xef => self.a = self.register(n),
             0x74 => self.a = first,
-            0xf5 => self.write_direct(watch, pc, first, a)?,
-            0xf6 | 0xf7 => self.write_indirect(watch, pc, self.register(opcode & 1), a)?,
+            0xf5 => self.write_direct(observer, pc, first, a)?,
+            0xf6 | 0xf7 => self.write_indirect(observer, pc, self.register(opcode & 1), a)?,
             0xf8..=0xff => self.set_register(n, a),
-            0x75 => self.write_direct(watch, pc, first, second)?,
-            0x76 | 0x77 => self.write_indirect(watch, pc, self.register(opcode & 1), first)?,
+            0x75 => self.write_direct(observer, pc, first, second)?,
+            0x76 | 0x77 => self.write_indirect(observer, pc, self.register(opcode & 1), first)?,
             0x78..=0x7f => self.set_register(n, first),
             // MOV direct,direct: the source comes first in the code.
             0x85 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
-                self.write_direct(watch, pc, second, value)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
+                self.write_direct(observer, pc, second, value)?;
             }
             0x86 | 0x87 => {
-                let value = self.read_indirect(watch, pc, self.register(opcode & 1))?;
-                self.write_direct(watch, pc, first, value)?;
+                let value = self.read_indirect(observer, pc, self.register(opcode & 1))?;
+                self.write_direct(observer, pc, first, value)?;
             }
-            0x88..=0x8f => self.write_direct(watch, pc, first, self.register(n))?,
+            0x88..=0x8f => self.write_direct(observer, pc, first, self.register(n))?,
             0xa6 | 0xa7 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
-                self.write_indirect(watch, pc, self.register(opcode & 1), value)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
+                self.write_indirect(observer, pc, self.register(opcode & 1), value)?;
             }
             0xa8..=0xaf => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
                 self.set_register(n, value);
             }
             0x90 => self.dptr = u16::from_be_bytes([first, second]),
             // MOVC A
-            0x93 => self.a = self.read_code(watch, pc, self.dptr.wrapping_add(a.into()))?,
-            0x83 => self.a = self.read_code(watch, pc, self.pc.wrapping_add(a.into()))?,
+            0x93 => self.a = self.read_code(observer, pc, self.dptr.wrapping_add(a.into()))?,
+            0x83 => self.a = self.read_code(observer, pc, self.pc.wrapping_add(a.into()))?,
             // MOVX
-            0xe0 => self.a = self.read_external(watch, pc, self.dptr)?,
-            0xf0 => self.write_external(watch, pc, self.dptr, a)?,
+            0xe0 => self.a = self.read_external(observer, pc, self.dptr)?,
+            0xf0 => self.write_external(observer, pc, self.dptr, a)?,
             0xe2 | 0xe3 => {
-                let address = self.paged(watch, pc, self.register(opcode & 1))?;
-                self.a = self.read_external(watch, pc, address)?;
+                let address = self.paged(observer, pc, self.register(opcode & 1))?;
+                self.a = self.read_external(observer, pc, address)?;
             }
             0xf2 | 0xf3 => {
-                let address = self.paged(watch, pc, self.register(opcode & 1))?;
-                self.write_external(watch, pc, address, a)?;
+                let address = self.paged(observer, pc, self.register(opcode & 1))?;
+                self.write_external(observer, pc, address, a)?;
             }
             // PUSH, POP
-            0xc0 => self.push_direct(watch, pc, first)?,
+            0xc0 => self.push_direct(observer, pc, first)?,
             0xd0 => {
                 // The pointer counts before the value arrives, so that POP SP leaves the value popped ("POP").
                 let sp = self.sp;
-                let value = self.pop(watch, pc)?;
-                if let Err(fault) = self.write_direct(watch, pc, first, value) {
+                let value = self.pop(observer, pc)?;
+                if let Err(fault) = self.write_direct(observer, pc, first, value) {
                     self.sp = sp;
                     return Err(fault);
                 }
             }
             // XCH, XCHD
             0xc5 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
-                self.write_direct(watch, pc, first, a)?;
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
+                self.write_direct(observer, pc, first, a)?;
                 self.a = value;
             }
             0xc6 | 0xc7 => {
                 let address = self.register(opcode & 1);
-                let value = self.read_indirect(watch, pc, address)?;
-                self.write_indirect(watch, pc, address, a)?;
+                let value = self.read_indirect(observer, pc, address)?;
+                self.write_indirect(observer, pc, address, a)?;
                 self.a = value;
             }
             0xc8..=0xcf => {
@@ -194,8 +193,8 @@ impl State {
             }
             0xd6 | 0xd7 => {
                 let address = self.register(opcode & 1);
-                let value = self.read_indirect(watch, pc, address)?;
-                self.write_indirect(watch, pc, address, value & 0xf0 | a & 0x0f)?;
+                let value = self.read_indirect(observer, pc, address)?;
+                self.write_indirect(observer, pc, address, value & 0xf0 | a & 0x0f)?;
                 self.a = a & 0xf0 | value & 0x0f;
             }
 
@@ -203,95 +202,95 @@ impl State {
             0xc3 => self.flag(CY, false),
             0xd3 => self.flag(CY, true),
             0xb3 => self.psw ^= CY,
-            0xc2 => self.write_bit(watch, pc, first, false)?,
-            0xd2 => self.write_bit(watch, pc, first, true)?,
+            0xc2 => self.write_bit(observer, pc, first, false)?,
+            0xd2 => self.write_bit(observer, pc, first, true)?,
             0xb2 => {
-                let bit = self.read_bit(watch, pc, first, Port::Latch)?;
-                self.write_bit(watch, pc, first, !bit)?;
+                let bit = self.read_bit(observer, pc, first, Port::Latch)?;
+                self.write_bit(observer, pc, first, !bit)?;
             }
             // ANL C, ORL C, MOV C, MOV bit,C
             0x82 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
                 self.flag(CY, bit && self.carry() != 0);
             }
             0xb0 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
                 self.flag(CY, !bit && self.carry() != 0);
             }
             0x72 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
                 self.flag(CY, bit || self.carry() != 0);
             }
             0xa0 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
                 self.flag(CY, !bit || self.carry() != 0);
             }
             0xa2 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
                 self.flag(CY, bit);
             }
-            0x92 => self.write_bit(watch, pc, first, self.carry() != 0)?,
+            0x92 => self.write_bit(observer, pc, first, self.carry() != 0)?,
 
             // JC, JNC, JB, JNB, JBC, JZ, JNZ
-            0x40 => self.branch::<W>(first, self.carry() != 0),
-            0x50 => self.branch::<W>(first, self.carry() == 0),
+            0x40 => self.branch::<O>(first, self.carry() != 0),
+            0x50 => self.branch::<O>(first, self.carry() == 0),
             0x20 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
-                self.branch::<W>(second, bit);
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
+                self.branch::<O>(second, bit);
             }
             0x30 => {
-                let bit = self.read_bit(watch, pc, first, Port::Pins)?;
-                self.branch::<W>(second, !bit);
+                let bit = self.read_bit(observer, pc, first, Port::Pins)?;
+                self.branch::<O>(second, !bit);
             }
             0x10 => {
-                let bit = self.read_bit(watch, pc, first, Port::Latch)?;
+                let bit = self.read_bit(observer, pc, first, Port::Latch)?;
                 if bit {
-                    self.write_bit(watch, pc, first, false)?;
+                    self.write_bit(observer, pc, first, false)?;
                 }
-                self.branch::<W>(second, bit);
+                self.branch::<O>(second, bit);
             }
-            0x60 => self.branch::<W>(first, a == 0),
-            0x70 => self.branch::<W>(first, a != 0),
+            0x60 => self.branch::<O>(first, a == 0),
+            0x70 => self.branch::<O>(first, a != 0),
             // CJNE
-            0xb4 => self.compare::<W>(a, first, second),
+            0xb4 => self.compare::<O>(a, first, second),
             0xb5 => {
-                let value = self.read_direct(watch, pc, first, Port::Pins)?;
-                self.compare::<W>(a, value, second);
+                let value = self.read_direct(observer, pc, first, Port::Pins)?;
+                self.compare::<O>(a, value, second);
             }
             0xb6 | 0xb7 => {
-                let value = self.read_indirect(watch, pc, self.register(opcode & 1))?;
-                self.compare::<W>(value, first, second);
+                let value = self.read_indirect(observer, pc, self.register(opcode & 1))?;
+                self.compare::<O>(value, first, second);
             }
-            0xb8..=0xbf => self.compare::<W>(self.register(n), first, second),
+            0xb8..=0xbf => self.compare::<O>(self.register(n), first, second),
             // DJNZ
             0xd5 => {
-                let value = self.read_direct(watch, pc, first, Port::Latch)?.wrapping_sub(1);
-                self.write_direct(watch, pc, first, value)?;
-                self.branch::<W>(second, value != 0);
+                let value = self.read_direct(observer, pc, first, Port::Latch)?.wrapping_sub(1);
+                self.write_direct(observer, pc, first, value)?;
+                self.branch::<O>(second, value != 0);
             }
             0xd8..=0xdf => {
                 let value = self.register(n).wrapping_sub(1);
                 self.set_register(n, value);
-                self.branch::<W>(first, value != 0);
+                self.branch::<O>(first, value != 0);
             }
 
             // SJMP, LJMP, JMP @A+DPTR
-            0x80 => self.branch::<W>(first, true),
-            0x02 => self.jump::<W>(u16::from_be_bytes([first, second]), Flow::Jump),
-            0x73 => self.jump::<W>(self.dptr.wrapping_add(a.into()), Flow::Jump),
+            0x80 => self.branch::<O>(first, true),
+            0x02 => self.jump::<O>(u16::from_be_bytes([first, second]), Flow::Jump),
+            0x73 => self.jump::<O>(self.dptr.wrapping_add(a.into()), Flow::Jump),
             // LCALL, RET, RETI
-            0x12 => self.call(watch, pc, u16::from_be_bytes([first, second]))?,
+            0x12 => self.call(observer, pc, u16::from_be_bytes([first, second]))?,
             // Without an interrupt in progress RETI is RET ("RETI").
             0x22 | 0x32 => {
-                let high = self.read_indirect(watch, pc, self.sp)?;
-                let low = self.read_indirect(watch, pc, self.sp.wrapping_sub(1))?;
+                let high = self.read_indirect(observer, pc, self.sp)?;
+                let low = self.read_indirect(observer, pc, self.sp.wrapping_sub(1))?;
                 self.sp = self.sp.wrapping_sub(2);
-                self.jump::<W>(u16::from_be_bytes([high, low]), Flow::Return);
+                self.jump::<O>(u16::from_be_bytes([high, low]), Flow::Return);
             }
             _ => match opcode & 0x1f {
                 // AJMP, ACALL
-                0x01 => self.jump::<W>(self.in_page(opcode, first), Flow::Jump),
-                0x11 => self.call(watch, pc, self.in_page(opcode, first))?,
+                0x01 => self.jump::<O>(self.in_page(opcode, first), Flow::Jump),
+                0x11 => self.call(observer, pc, self.in_page(opcode, first))?,
                 // 0xa5
                 _ => return Err(Fault::Opcode { pc: pc.into(), bytes: vec![opcode] }),
             },
@@ -350,37 +349,37 @@ impl State {
     }
 
     #[inline(always)]
-    fn change_direct<W: Watch>(
+    fn change_direct<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         change: impl FnOnce(u8) -> u8,
     ) -> Result<(), Fault> {
-        let value = self.read_direct(watch, pc, address, Port::Latch)?;
-        self.write_direct(watch, pc, address, change(value))
+        let value = self.read_direct(observer, pc, address, Port::Latch)?;
+        self.write_direct(observer, pc, address, change(value))
     }
 
     #[inline(always)]
-    fn change_indirect<W: Watch>(
+    fn change_indirect<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         pointer: u8,
         change: impl FnOnce(u8) -> u8,
     ) -> Result<(), Fault> {
         let address = self.register(pointer);
-        let value = self.read_indirect(watch, pc, address)?;
-        self.write_indirect(watch, pc, address, change(value))
+        let value = self.read_indirect(observer, pc, address)?;
+        self.write_indirect(observer, pc, address, change(value))
     }
 
     /// `PUSH`: the pointer counts before the source is read ("PUSH"), which shows where the source is the pointer.
     #[inline(always)]
-    fn push_direct<W: Watch>(&mut self, watch: &mut W, pc: u16, address: u8) -> Result<(), Fault> {
+    fn push_direct<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u8) -> Result<(), Fault> {
         let sp = self.sp;
         self.sp = sp.wrapping_add(1);
-        let pushed = match self.read_direct(watch, pc, address, Port::Pins) {
-            Ok(value) => self.write_indirect(watch, pc, self.sp, value),
+        let pushed = match self.read_direct(observer, pc, address, Port::Pins) {
+            Ok(value) => self.write_indirect(observer, pc, self.sp, value),
             Err(fault) => Err(fault),
         };
         if pushed.is_err() {
@@ -391,36 +390,36 @@ impl State {
 
     /// `CJNE`.
     #[inline(always)]
-    fn compare<W: Watch>(&mut self, left: u8, right: u8, offset: u8) {
+    fn compare<O: Observer>(&mut self, left: u8, right: u8, offset: u8) {
         self.flag(CY, left < right);
-        self.branch::<W>(offset, left != right);
+        self.branch::<O>(offset, left != right);
     }
 
     #[inline(always)]
-    fn branch<W: Watch>(&mut self, offset: u8, taken: bool) {
+    fn branch<O: Observer>(&mut self, offset: u8, taken: bool) {
         if taken {
-            self.jump::<W>(self.pc.wrapping_add_signed((offset as i8).into()), Flow::Jump);
+            self.jump::<O>(self.pc.wrapping_add_signed((offset as i8).into()), Flow::Jump);
         }
     }
 
     #[inline(always)]
-    fn jump<W: Watch>(&mut self, target: u16, flow: Flow) {
+    fn jump<O: Observer>(&mut self, target: u16, flow: Flow) {
         self.pc = target;
-        if W::ON {
+        if O::enabled() {
             self.flow = flow;
         }
     }
 
     /// `LCALL` and `ACALL`: the low byte of the return address is pushed first.
     #[inline(always)]
-    fn call<W: Watch>(&mut self, watch: &mut W, pc: u16, target: u16) -> Result<(), Fault> {
+    fn call<O: Observer>(&mut self, observer: &mut O, pc: u16, target: u16) -> Result<(), Fault> {
         let return_to = self.pc;
         let [low, high] = return_to.to_le_bytes();
         // Both or none: the instruction can be looked at as it was.
         self.require_internal(pc, self.sp.wrapping_add(2))?;
-        self.push(watch, pc, low)?;
-        self.push(watch, pc, high)?;
-        self.jump::<W>(target, Flow::Call { return_to: return_to.into() });
+        self.push(observer, pc, low)?;
+        self.push(observer, pc, high)?;
+        self.jump::<O>(target, Flow::Call { return_to: return_to.into() });
         Ok(())
     }
 

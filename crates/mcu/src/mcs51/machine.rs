@@ -3,8 +3,9 @@
 use super::memory::{INTERNAL, Memory, SPECIAL, TRAP, Trapped};
 use super::state::{P, State};
 use super::timing::{BYTES, CYCLES};
-use crate::observe::{Unwatched, Watch, Watched};
-use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals};
+use crate::{
+    Fault, Flow, Image, Machine, NoObserver, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals,
+};
 
 /// Builds a machine of this family. Nothing depends on the clock: neither memories nor peripherals know of time.
 ///
@@ -51,16 +52,16 @@ struct Mcs51 {
 }
 
 impl Mcs51 {
-    fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
+    fn run_with<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
         self.state.memory.mark(&until.addresses);
-        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
+        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), observer);
         self.state.memory.mark(&[]);
         stop
     }
 }
 
 impl State {
-    fn run<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Stop, Fault> {
+    fn run<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Stop, Fault> {
         self.flow = Flow::Start;
         let mut first = true;
         while self.cycles < limit {
@@ -74,20 +75,18 @@ impl State {
                 }
             }
             first = false;
-            if W::ON {
+            if O::enabled() {
                 let step = Step {
                     pc: pc.into(),
                     sp: INTERNAL + u32::from(self.sp),
                     cycles: self.cycles,
                     flow: self.flow,
                 };
-                if let Some(observer) = watch.observer() {
-                    observer.step(&step);
-                }
+                observer.step(&step);
                 self.flow = Flow::Next;
             }
             self.pc = pc.wrapping_add(BYTES[usize::from(opcode)].into());
-            if let Err(fault) = self.execute(watch, pc, opcode) {
+            if let Err(fault) = self.execute(observer, pc, opcode) {
                 self.pc = pc;
                 return Err(fault);
             }
@@ -117,11 +116,11 @@ impl Machine for Mcs51 {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Unwatched)
+        self.run_with(until, &mut NoObserver)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Watched(observer))
+        self.run_with(until, &mut { observer })
     }
 
     fn cycles(&self) -> u64 {

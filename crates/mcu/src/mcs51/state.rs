@@ -2,8 +2,8 @@
 
 use super::memory::{EXTERNAL, INTERNAL, Memory, SPECIAL};
 use super::timing::CYCLES;
-use crate::observe::Watch;
-use crate::{Access, AccessKind, Fault, Flow, PeripheralBus};
+use crate::observe::dynamic;
+use crate::{Access, AccessKind, Fault, Flow, Observer, PeripheralBus};
 
 /// Carry, PSW.7.
 pub const CY: u8 = 0x80;
@@ -95,9 +95,9 @@ impl State {
 
     /// Tells the observer of an access of one byte.
     #[inline(always)]
-    pub fn tell<W: Watch>(&self, watch: &mut W, pc: u16, address: u32, kind: AccessKind, value: u8) {
-        if W::ON
-            && let Some(observer) = watch.observer()
+    pub fn tell<O: Observer>(&self, observer: &mut O, pc: u16, address: u32, kind: AccessKind, value: u8) {
+        if O::enabled()
+            && let Some(observer) = dynamic(observer)
         {
             let access =
                 Access { pc: pc.into(), address, size: 1, kind, value: value.into(), cycles: self.cycles };
@@ -107,20 +107,20 @@ impl State {
 
     /// A read of the internal RAM by an indirect address.
     #[inline(always)]
-    pub fn read_indirect<W: Watch>(&self, watch: &mut W, pc: u16, address: u8) -> Result<u8, Fault> {
+    pub fn read_indirect<O: Observer>(&self, observer: &mut O, pc: u16, address: u8) -> Result<u8, Fault> {
         if !self.memory.has_internal(address) {
             return Err(beyond(pc, address, "read"));
         }
         let value = self.memory.internal(address);
-        self.tell(watch, pc, INTERNAL + u32::from(address), AccessKind::Read, value);
+        self.tell(observer, pc, INTERNAL + u32::from(address), AccessKind::Read, value);
         Ok(value)
     }
 
     /// A write of the internal RAM by an indirect address.
     #[inline(always)]
-    pub fn write_indirect<W: Watch>(
+    pub fn write_indirect<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         value: u8,
@@ -129,62 +129,62 @@ impl State {
             return Err(beyond(pc, address, "write"));
         }
         self.memory.set_internal(address, value);
-        self.tell(watch, pc, INTERNAL + u32::from(address), AccessKind::Write, value);
+        self.tell(observer, pc, INTERNAL + u32::from(address), AccessKind::Write, value);
         Ok(())
     }
 
     /// A read by a direct address: internal RAM below 0x80, special function registers above.
     #[inline(always)]
-    pub fn read_direct<W: Watch>(
+    pub fn read_direct<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         port: Port,
     ) -> Result<u8, Fault> {
         if address < 0x80 {
             let value = self.memory.internal(address);
-            self.tell(watch, pc, INTERNAL + u32::from(address), AccessKind::Read, value);
+            self.tell(observer, pc, INTERNAL + u32::from(address), AccessKind::Read, value);
             return Ok(value);
         }
-        self.read_special(watch, pc, address, port)
+        self.read_special(observer, pc, address, port)
     }
 
-    fn read_special<W: Watch>(
+    fn read_special<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         port: Port,
     ) -> Result<u8, Fault> {
         let value = match self.read_core(address) {
             Some(value) => value,
-            None => self.read_peripheral(watch, pc, address, port)?,
+            None => self.read_peripheral(observer, pc, address, port)?,
         };
-        self.tell(watch, pc, SPECIAL + u32::from(address), AccessKind::Read, value);
+        self.tell(observer, pc, SPECIAL + u32::from(address), AccessKind::Read, value);
         Ok(value)
     }
 
     /// A write by a direct address.
     #[inline(always)]
-    pub fn write_direct<W: Watch>(
+    pub fn write_direct<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         value: u8,
     ) -> Result<(), Fault> {
         if address < 0x80 {
             self.memory.set_internal(address, value);
-            self.tell(watch, pc, INTERNAL + u32::from(address), AccessKind::Write, value);
+            self.tell(observer, pc, INTERNAL + u32::from(address), AccessKind::Write, value);
             return Ok(());
         }
-        self.write_special(watch, pc, address, value)
+        self.write_special(observer, pc, address, value)
     }
 
-    fn write_special<W: Watch>(
+    fn write_special<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         value: u8,
@@ -192,9 +192,9 @@ impl State {
         if !self.write_core(address, value) {
             let now = self.end(pc);
             let register = SPECIAL + u32::from(address);
-            self.bus.write(register, 1, value.into(), now, pc.into(), watch.observer())?;
+            self.bus.write(register, 1, value.into(), now, pc.into(), dynamic(observer))?;
         }
-        self.tell(watch, pc, SPECIAL + u32::from(address), AccessKind::Write, value);
+        self.tell(observer, pc, SPECIAL + u32::from(address), AccessKind::Write, value);
         Ok(())
     }
 
@@ -247,32 +247,44 @@ impl State {
 
     /// A bit by its bit address; the access is that of its byte.
     #[inline(always)]
-    pub fn read_bit<W: Watch>(&mut self, watch: &mut W, pc: u16, bit: u8, port: Port) -> Result<bool, Fault> {
-        let byte = self.read_direct(watch, pc, byte_of_bit(bit), port)?;
+    pub fn read_bit<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        bit: u8,
+        port: Port,
+    ) -> Result<bool, Fault> {
+        let byte = self.read_direct(observer, pc, byte_of_bit(bit), port)?;
         Ok(byte >> (bit & 7) & 1 != 0)
     }
 
     /// Writes a bit by its bit address: its byte is read and written.
     #[inline(always)]
-    pub fn write_bit<W: Watch>(&mut self, watch: &mut W, pc: u16, bit: u8, on: bool) -> Result<(), Fault> {
+    pub fn write_bit<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        bit: u8,
+        on: bool,
+    ) -> Result<(), Fault> {
         let address = byte_of_bit(bit);
-        let byte = self.read_direct(watch, pc, address, Port::Latch)?;
+        let byte = self.read_direct(observer, pc, address, Port::Latch)?;
         let byte = byte & !(1 << (bit & 7)) | u8::from(on) << (bit & 7);
-        self.write_direct(watch, pc, address, byte)
+        self.write_direct(observer, pc, address, byte)
     }
 
     #[inline(never)]
-    fn read_peripheral<W: Watch>(
+    fn read_peripheral<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u8,
         port: Port,
     ) -> Result<u8, Fault> {
         let (now, register) = (self.end(pc), SPECIAL + u32::from(address));
         let value = match port {
-            Port::Pins => self.bus.read(register, 1, now, pc.into(), watch.observer())?,
-            Port::Latch => self.bus.read_latch(register, 1, now, pc.into(), watch.observer())?,
+            Port::Pins => self.bus.read(register, 1, now, pc.into(), dynamic(observer))?,
+            Port::Latch => self.bus.read_latch(register, 1, now, pc.into(), dynamic(observer))?,
         };
         Ok(value as u8)
     }
@@ -284,19 +296,19 @@ impl State {
 
     /// A read of the external RAM.
     #[inline(always)]
-    pub fn read_external<W: Watch>(&self, watch: &mut W, pc: u16, address: u16) -> Result<u8, Fault> {
+    pub fn read_external<O: Observer>(&self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
         let Some(value) = self.memory.external(address) else {
             return Err(unmapped(pc, EXTERNAL + u32::from(address), "read"));
         };
-        self.tell(watch, pc, EXTERNAL + u32::from(address), AccessKind::Read, value);
+        self.tell(observer, pc, EXTERNAL + u32::from(address), AccessKind::Read, value);
         Ok(value)
     }
 
     /// A write of the external RAM.
     #[inline(always)]
-    pub fn write_external<W: Watch>(
+    pub fn write_external<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u16,
         address: u16,
         value: u8,
@@ -305,24 +317,24 @@ impl State {
             return Err(unmapped(pc, EXTERNAL + u32::from(address), "write"));
         };
         *byte = value;
-        self.tell(watch, pc, EXTERNAL + u32::from(address), AccessKind::Write, value);
+        self.tell(observer, pc, EXTERNAL + u32::from(address), AccessKind::Write, value);
         Ok(())
     }
 
     /// The address of `MOVX @Ri`: port 2's latch above, the register below ("Accessing External Memory").
-    pub fn paged<W: Watch>(&mut self, watch: &mut W, pc: u16, low: u8) -> Result<u16, Fault> {
-        let high = self.read_peripheral(watch, pc, P2, Port::Latch)?;
+    pub fn paged<O: Observer>(&mut self, observer: &mut O, pc: u16, low: u8) -> Result<u16, Fault> {
+        let high = self.read_peripheral(observer, pc, P2, Port::Latch)?;
         Ok(u16::from_be_bytes([high, low]))
     }
 
     /// A read of the program memory as data.
     #[inline(always)]
-    pub fn read_code<W: Watch>(&self, watch: &mut W, pc: u16, address: u16) -> Result<u8, Fault> {
+    pub fn read_code<O: Observer>(&self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
         if !self.memory.has_code(address) {
             return Err(unmapped(pc, address.into(), "read"));
         }
         let value = self.memory.code(address);
-        self.tell(watch, pc, address.into(), AccessKind::Read, value);
+        self.tell(observer, pc, address.into(), AccessKind::Read, value);
         Ok(value)
     }
 
@@ -334,17 +346,17 @@ impl State {
 
     /// Pushes a byte: the stack grows upward, its pointer counts first.
     #[inline(always)]
-    pub fn push<W: Watch>(&mut self, watch: &mut W, pc: u16, value: u8) -> Result<(), Fault> {
+    pub fn push<O: Observer>(&mut self, observer: &mut O, pc: u16, value: u8) -> Result<(), Fault> {
         let sp = self.sp.wrapping_add(1);
-        self.write_indirect(watch, pc, sp, value)?;
+        self.write_indirect(observer, pc, sp, value)?;
         self.sp = sp;
         Ok(())
     }
 
     /// Pops a byte.
     #[inline(always)]
-    pub fn pop<W: Watch>(&mut self, watch: &mut W, pc: u16) -> Result<u8, Fault> {
-        let value = self.read_indirect(watch, pc, self.sp)?;
+    pub fn pop<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<u8, Fault> {
+        let value = self.read_indirect(observer, pc, self.sp)?;
         self.sp = self.sp.wrapping_sub(1);
         Ok(value)
     }

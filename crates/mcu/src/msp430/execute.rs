@@ -5,23 +5,22 @@
 
 use super::decode::{Kind, Op, Operand, Width, indexed16};
 use super::state::{ADDRESS_MASK, C, N, PC, SP, SR, State, V, Z};
-use crate::observe::Watch;
-use crate::{Fault, Flow};
+use crate::{Fault, Flow, Observer};
 
 impl State {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
     #[inline(always)]
-    pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+    pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         if op.count | op.count_register != 0 {
-            return self.repeat(watch, pc, op);
+            return self.repeat(observer, pc, op);
         }
-        self.execute_once(watch, pc, op)
+        self.execute_once(observer, pc, op)
     }
 
     /// A register instruction behind an extension word that repeats it.
     #[cold]
     #[inline(never)]
-    fn repeat<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+    fn repeat<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         let mut more = op.count;
         if op.count_register != 0 {
             more = (self.registers[usize::from(op.count_register)] & 15) as u8;
@@ -29,52 +28,52 @@ impl State {
             self.cycles += u64::from(more);
         }
         for _ in 0..=more {
-            self.execute_once(watch, pc, op)?;
+            self.execute_once(observer, pc, op)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn execute_once<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+    fn execute_once<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         let mask = op.width.mask();
         match op.kind {
             Kind::Mov => {
-                let value = self.source(watch, pc, &op)?;
+                let value = self.source(observer, pc, &op)?;
                 if op.destination == Operand::Register {
                     self.set_register(usize::from(op.destination_register), value);
-                    if W::ON && op.destination_register == 0 {
+                    if O::enabled() && op.destination_register == 0 {
                         self.flow = branch_flow(&op);
                     }
                 } else {
                     let address = self.destination_address(&op);
-                    self.write(watch, pc, address, op.width, value, op.cycles)?;
+                    self.write(observer, pc, address, op.width, value, op.cycles)?;
                 }
             }
-            Kind::Add => self.alu(watch, pc, &op, |state, s, d| state.add(op.width, s, d, 0))?,
+            Kind::Add => self.alu(observer, pc, &op, |state, s, d| state.add(op.width, s, d, 0))?,
             Kind::Addc => {
                 let carry = self.carry(&op);
-                self.alu(watch, pc, &op, |state, s, d| state.add(op.width, s, d, carry))?;
+                self.alu(observer, pc, &op, |state, s, d| state.add(op.width, s, d, carry))?;
             }
-            Kind::Sub => self.alu(watch, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, 1))?,
+            Kind::Sub => self.alu(observer, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, 1))?,
             Kind::Subc => {
                 let carry = self.carry(&op);
-                self.alu(watch, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, carry))?;
+                self.alu(observer, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, carry))?;
             }
             Kind::Cmp => {
-                let (s, d) = self.compared(watch, pc, &op)?;
+                let (s, d) = self.compared(observer, pc, &op)?;
                 self.add(op.width, !s & mask, d, 1);
             }
             Kind::Bit => {
-                let (s, d) = self.compared(watch, pc, &op)?;
+                let (s, d) = self.compared(observer, pc, &op)?;
                 self.logic_flags(op.width, s & d);
             }
             Kind::Dadd => {
                 let carry = self.carry(&op);
-                self.alu(watch, pc, &op, |state, s, d| state.decimal_add(op.width, s, d, carry))?;
+                self.alu(observer, pc, &op, |state, s, d| state.decimal_add(op.width, s, d, carry))?;
             }
-            Kind::Bic => self.alu(watch, pc, &op, |_, s, d| d & !s)?,
-            Kind::Bis => self.alu(watch, pc, &op, |_, s, d| d | s)?,
-            Kind::Xor => self.alu(watch, pc, &op, |state, s, d| {
+            Kind::Bic => self.alu(observer, pc, &op, |_, s, d| d & !s)?,
+            Kind::Bis => self.alu(observer, pc, &op, |_, s, d| d | s)?,
+            Kind::Xor => self.alu(observer, pc, &op, |state, s, d| {
                 state.logic_flags(op.width, s ^ d);
                 // V: both operands negative before.
                 if s & d & op.width.sign() != 0 {
@@ -82,80 +81,80 @@ impl State {
                 }
                 s ^ d
             })?,
-            Kind::And => self.alu(watch, pc, &op, |state, s, d| {
+            Kind::And => self.alu(observer, pc, &op, |state, s, d| {
                 state.logic_flags(op.width, s & d);
                 s & d
             })?,
-            Kind::Jne => self.jump::<W>(&op, self.registers[SR] & Z == 0),
-            Kind::Jeq => self.jump::<W>(&op, self.registers[SR] & Z != 0),
-            Kind::Jnc => self.jump::<W>(&op, self.registers[SR] & C == 0),
-            Kind::Jc => self.jump::<W>(&op, self.registers[SR] & C != 0),
-            Kind::Jn => self.jump::<W>(&op, self.registers[SR] & N != 0),
-            Kind::Jge => self.jump::<W>(&op, !self.negative_xor_overflow()),
-            Kind::Jl => self.jump::<W>(&op, self.negative_xor_overflow()),
-            Kind::Jmp => self.jump::<W>(&op, true),
+            Kind::Jne => self.jump::<O>(&op, self.registers[SR] & Z == 0),
+            Kind::Jeq => self.jump::<O>(&op, self.registers[SR] & Z != 0),
+            Kind::Jnc => self.jump::<O>(&op, self.registers[SR] & C == 0),
+            Kind::Jc => self.jump::<O>(&op, self.registers[SR] & C != 0),
+            Kind::Jn => self.jump::<O>(&op, self.registers[SR] & N != 0),
+            Kind::Jge => self.jump::<O>(&op, !self.negative_xor_overflow()),
+            Kind::Jl => self.jump::<O>(&op, self.negative_xor_overflow()),
+            Kind::Jmp => self.jump::<O>(&op, true),
             Kind::Rrc => {
                 let carry = self.carry(&op);
-                self.in_place(watch, pc, &op, |state, d| {
+                self.in_place(observer, pc, &op, |state, d| {
                     let value = d >> 1 | if carry != 0 { op.width.sign() } else { 0 };
                     state.shift_flags(op.width, value, d & 1 != 0);
                     value
                 })?;
             }
-            Kind::Rra => self.in_place(watch, pc, &op, |state, d| {
+            Kind::Rra => self.in_place(observer, pc, &op, |state, d| {
                 let value = d >> 1 | d & op.width.sign();
                 state.shift_flags(op.width, value, d & 1 != 0);
                 value
             })?,
             Kind::Swpb => {
-                self.in_place(watch, pc, &op, |_, d| d & !0xffff | d >> 8 & 0xff | (d & 0xff) << 8)?
+                self.in_place(observer, pc, &op, |_, d| d & !0xffff | d >> 8 & 0xff | (d & 0xff) << 8)?
             }
-            Kind::Sxt => self.sign_extend(watch, pc, &op)?,
+            Kind::Sxt => self.sign_extend(observer, pc, &op)?,
             Kind::Push => {
-                let value = self.source(watch, pc, &op)?;
+                let value = self.source(observer, pc, &op)?;
                 let sp = self.registers[SP].wrapping_sub(if op.width == Width::Address { 4 } else { 2 })
                     & ADDRESS_MASK;
                 // SP counts down before the operand is copied: PUSH SP stores the new one (section "Stack Pointer").
                 let of_sp = op.source == Operand::Register && op.source_register == 1;
                 let value = if of_sp { sp & op.width.mask() } else { value };
-                self.write(watch, pc, sp, op.width, value, op.cycles)?;
+                self.write(observer, pc, sp, op.width, value, op.cycles)?;
                 self.registers[SP] = sp;
             }
             Kind::Call => {
-                let target = self.source(watch, pc, &op)?;
+                let target = self.source(observer, pc, &op)?;
                 let return_to = self.registers[PC];
-                self.push_word(watch, pc, return_to & 0xffff, op.cycles)?;
+                self.push_word(observer, pc, return_to & 0xffff, op.cycles)?;
                 self.set_register(PC, target);
-                if W::ON {
+                if O::enabled() {
                     self.flow = Flow::Call { return_to };
                 }
             }
             Kind::Calla => {
-                let target = self.source(watch, pc, &op)?;
+                let target = self.source(observer, pc, &op)?;
                 let return_to = self.registers[PC];
                 let sp = self.registers[SP].wrapping_sub(4) & ADDRESS_MASK;
-                self.write(watch, pc, sp, Width::Address, return_to, op.cycles)?;
+                self.write(observer, pc, sp, Width::Address, return_to, op.cycles)?;
                 self.registers[SP] = sp;
                 self.set_register(PC, target);
-                if W::ON {
+                if O::enabled() {
                     self.flow = Flow::Call { return_to };
                 }
             }
             Kind::Reti => {
                 let sp = self.registers[SP];
-                let status = self.read(watch, pc, sp, Width::Word, op.cycles - 2)?;
-                let low = self.read(watch, pc, sp.wrapping_add(2), Width::Word, op.cycles - 1)?;
+                let status = self.read(observer, pc, sp, Width::Word, op.cycles - 2)?;
+                let low = self.read(observer, pc, sp.wrapping_add(2), Width::Word, op.cycles - 1)?;
                 self.registers[SP] = sp.wrapping_add(4) & ADDRESS_MASK;
                 self.set_register(PC, low | (status >> 12) << 16);
                 self.set_status(status);
                 // What was pending is taken at once: only an instruction that enables interrupts has a shadow.
                 self.interrupt_shadow = false;
-                if W::ON {
+                if O::enabled() {
                     self.flow = Flow::InterruptReturn;
                 }
             }
-            Kind::Pushm => self.push_multiple(watch, pc, &op)?,
-            Kind::Popm => self.pop_multiple(watch, pc, &op)?,
+            Kind::Pushm => self.push_multiple(observer, pc, &op)?,
+            Kind::Popm => self.pop_multiple(observer, pc, &op)?,
             Kind::Rrcm | Kind::Rram | Kind::Rlam | Kind::Rrum => self.rotate_multiple(&op),
         }
         Ok(())
@@ -172,10 +171,10 @@ impl State {
     }
 
     #[inline(always)]
-    fn jump<W: Watch>(&mut self, op: &Op, taken: bool) {
+    fn jump<O: Observer>(&mut self, op: &Op, taken: bool) {
         if taken {
             self.registers[PC] = op.source_value;
-            if W::ON {
+            if O::enabled() {
                 self.flow = Flow::Jump;
             }
         }
@@ -183,7 +182,7 @@ impl State {
 
     /// The source's value, cut to the width.
     #[inline(always)]
-    fn source<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<u32, Fault> {
+    fn source<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<u32, Fault> {
         let register = usize::from(op.source_register) & 15;
         let address = match op.source {
             Operand::Register => return Ok(self.registers[register] & op.width.mask()),
@@ -194,7 +193,7 @@ impl State {
             Operand::Indirect => self.registers[register],
             Operand::Increment => {
                 let address = self.registers[register];
-                let value = self.read(watch, pc, address, op.width, op.source_cycle)?;
+                let value = self.read(observer, pc, address, op.width, op.source_cycle)?;
                 let size = match op.width {
                     Width::Byte if register == SP => 2,
                     Width::Byte => 1,
@@ -205,7 +204,7 @@ impl State {
                 return Ok(value);
             }
         };
-        self.read(watch, pc, address, op.width, op.source_cycle)
+        self.read(observer, pc, address, op.width, op.source_cycle)
     }
 
     /// Where a source in memory is, without reading it.
@@ -232,50 +231,50 @@ impl State {
 
     /// Source and destination of an instruction that writes neither.
     #[inline(always)]
-    fn compared<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
-        let source = self.source(watch, pc, op)?;
+    fn compared<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
+        let source = self.source(observer, pc, op)?;
         let destination = if op.destination == Operand::Register {
             self.registers[usize::from(op.destination_register) & 15] & op.width.mask()
         } else {
             let address = self.destination_address(op);
             let cycle = op.cycles - u8::from(op.width == Width::Address);
-            self.read(watch, pc, address, op.width, cycle)?
+            self.read(observer, pc, address, op.width, cycle)?
         };
         Ok((source, destination))
     }
 
     /// An instruction that reads and writes its destination.
     #[inline(always)]
-    fn alu<W: Watch>(
+    fn alu<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         op: &Op,
         compute: impl FnOnce(&mut Self, u32, u32) -> u32,
     ) -> Result<(), Fault> {
-        let source = self.source(watch, pc, op)?;
+        let source = self.source(observer, pc, op)?;
         if op.destination == Operand::Register {
             let register = usize::from(op.destination_register) & 15;
             let value = compute(self, source, self.registers[register] & op.width.mask());
             self.set_register(register, value);
-            if W::ON && register == PC {
+            if O::enabled() && register == PC {
                 self.flow = Flow::Jump;
             }
         } else {
             let address = self.destination_address(op);
             let before = if op.width == Width::Address { 3 } else { 1 };
-            let destination = self.read(watch, pc, address, op.width, op.cycles - before)?;
+            let destination = self.read(observer, pc, address, op.width, op.cycles - before)?;
             let value = compute(self, source, destination);
-            self.write(watch, pc, address, op.width, value, op.cycles)?;
+            self.write(observer, pc, address, op.width, value, op.cycles)?;
         }
         Ok(())
     }
 
     /// A single-operand instruction that changes its operand where it is.
     #[inline(always)]
-    fn in_place<W: Watch>(
+    fn in_place<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         op: &Op,
         compute: impl FnOnce(&mut Self, u32) -> u32,
@@ -284,23 +283,23 @@ impl State {
             let register = usize::from(op.source_register) & 15;
             let value = compute(self, self.registers[register] & op.width.mask());
             self.set_register(register, value);
-            if W::ON && register == PC {
+            if O::enabled() && register == PC {
                 self.flow = Flow::Jump;
             }
         } else {
             let address = self.source_address(op);
-            let before = self.source(watch, pc, op)?;
+            let before = self.source(observer, pc, op)?;
             let value = compute(self, before);
-            self.write(watch, pc, address, op.width, value, op.cycles)?;
+            self.write(observer, pc, address, op.width, value, op.cycles)?;
         }
         Ok(())
     }
 
     /// `SXT` extends a register to 20 bits, memory to 16; `SXTX` extends to its width.
-    fn sign_extend<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    fn sign_extend<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let to_20_bits = op.source == Operand::Register && !op.extended;
         let mask = if to_20_bits { ADDRESS_MASK } else { op.width.mask() };
-        self.in_place(watch, pc, op, |state, d| {
+        self.in_place(observer, pc, op, |state, d| {
             let value = if d & 0x80 != 0 { d & 0x7f | mask & !0x7f } else { d & 0x7f };
             state.logic_flags(op.width, value & op.width.mask());
             value
@@ -360,39 +359,39 @@ impl State {
     }
 
     /// Pushes a word in bus cycle `cycle` of the instruction.
-    pub fn push_word<W: Watch>(
+    pub fn push_word<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         value: u32,
         cycle: u8,
     ) -> Result<(), Fault> {
         let sp = self.registers[SP].wrapping_sub(2) & ADDRESS_MASK;
-        self.write(watch, pc, sp, Width::Word, value, cycle)?;
+        self.write(observer, pc, sp, Width::Word, value, cycle)?;
         self.registers[SP] = sp;
         Ok(())
     }
 
     /// `PUSHM`: from the register named downwards.
-    fn push_multiple<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    fn push_multiple<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let size = if op.width == Width::Address { 4 } else { 2 };
         let mut sp = self.registers[SP];
         for step in 0..op.source_value as usize {
             sp = sp.wrapping_sub(size) & ADDRESS_MASK;
             let value = self.registers[usize::from(op.destination_register) - step] & op.width.mask();
             let cycle = 2 + (step as u8 + 1) * (size / 2) as u8;
-            self.write(watch, pc, sp, op.width, value, cycle)?;
+            self.write(observer, pc, sp, op.width, value, cycle)?;
         }
         self.registers[SP] = sp;
         Ok(())
     }
 
     /// `POPM`: from the register encoded, the lowest, upwards.
-    fn pop_multiple<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    fn pop_multiple<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let size = if op.width == Width::Address { 4 } else { 2 };
         let mut sp = self.registers[SP];
         for step in 0..op.source_value as usize {
-            let value = self.read(watch, pc, sp, op.width, 2 + step as u8 * (size / 2) as u8)?;
+            let value = self.read(observer, pc, sp, op.width, 2 + step as u8 * (size / 2) as u8)?;
             self.set_register(usize::from(op.destination_register) + step, value);
             sp = sp.wrapping_add(size) & ADDRESS_MASK;
         }

@@ -6,11 +6,10 @@ use super::power::{self, Mode, Supply, Usage};
 use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, CPUOFF, GIE, PC, SCG0, SP, SR, State};
 use super::timing;
-use crate::observe::{Unwatched, Watch, Watched};
-use crate::trace::Traced;
+use crate::observe::dynamic;
 use crate::{
-    Board, Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, ResetCause, Residency, Step, Stop,
-    SupplyLimits, Trace, Until, peripherals,
+    Board, Fault, Flow, Image, Machine, NoObserver, Observer, Part, PeripheralBus, ResetCause, Residency,
+    Step, Stop, SupplyLimits, Trace, Until, peripherals,
 };
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
@@ -60,25 +59,25 @@ struct Msp430 {
 }
 
 impl Msp430 {
-    fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
+    fn run_with<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
         self.state.program.mark(&until.addresses, true);
         self.state.bus.resume(self.state.cycles, self.state.registers[PC]);
         // The supply may be another one by now.
         self.state.bus.power_changed = true;
-        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
+        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), observer);
         self.state.program.mark(&until.addresses, false);
         stop
     }
 }
 
 impl State {
-    fn run<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Stop, Fault> {
+    fn run<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Stop, Fault> {
         self.flow = Flow::Start;
         self.horizon = 0;
         let mut first = true;
         loop {
             if self.cycles >= self.horizon
-                && let Some(stop) = self.boundary(limit, watch)?
+                && let Some(stop) = self.boundary(limit, observer)?
             {
                 return Ok(stop);
             }
@@ -94,19 +93,19 @@ impl State {
             if op.kind == Kind::Jmp && op.source_value == pc && self.nothing_can_interrupt() {
                 return Ok(Stop::Halted);
             }
-            if W::ON {
+            if O::enabled() {
                 let step = Step { pc, sp: self.registers[SP], cycles: self.cycles, flow: self.flow };
-                watch.step(&step);
+                observer.step(&step);
                 self.flow = Flow::Next;
             }
-            self.step(watch, pc, op)?;
+            self.step(observer, pc, op)?;
         }
     }
 
     #[inline(always)]
-    fn step<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+    fn step<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         self.registers[PC] = (pc + u32::from(op.length)) & ADDRESS_MASK;
-        if let Err(fault) = self.execute(watch, pc, op) {
+        if let Err(fault) = self.execute(observer, pc, op) {
             self.registers[PC] = pc;
             return Err(fault);
         }
@@ -119,7 +118,7 @@ impl State {
     /// to which nothing of this can come again by itself.
     #[cold]
     #[inline(never)]
-    fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
+    fn boundary<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Option<Stop>, Fault> {
         if std::mem::take(&mut self.bus.power_changed) {
             self.usage.ran(self.cycles, self.bus.power.core_level);
             if let Some(stop) = self.look_at_supply()? {
@@ -131,7 +130,7 @@ impl State {
                 return Ok(Some(Stop::Cycles));
             }
             if self.bus.due <= self.cycles {
-                self.bus.tick(self.cycles, self.registers[PC], watch.observer());
+                self.bus.tick(self.cycles, self.registers[PC], dynamic(observer));
             }
             if self.bus.requests >> RESET & 1 != 0 {
                 let requested = self.bus.events.take_request();
@@ -150,7 +149,7 @@ impl State {
                 return Ok(None);
             }
             if self.registers[SR] & GIE != 0 && self.bus.requests != 0 {
-                self.interrupt(watch)?;
+                self.interrupt(observer)?;
                 continue;
             }
             if self.registers[SR] & CPUOFF == 0 {
@@ -233,20 +232,20 @@ impl State {
     }
 
     /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
-    fn interrupt<W: Watch>(&mut self, watch: &mut W) -> Result<(), Fault> {
+    fn interrupt<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
         if self.registers[SR] & CPUOFF != 0 && self.sleep_mode()?.wakes_slowly {
             self.cycles += self.bus.power.wake_cycles;
         }
         let irq = (127 - self.bus.requests.leading_zeros()) as u8;
         let return_to = self.registers[PC];
         let status = self.registers[SR] | return_to >> 16 << 12;
-        self.push_word(watch, return_to, return_to & 0xffff, timing::INTERRUPT - 3)?;
-        self.push_word(watch, return_to, status, timing::INTERRUPT - 2)?;
+        self.push_word(observer, return_to, return_to & 0xffff, timing::INTERRUPT - 3)?;
+        self.push_word(observer, return_to, status, timing::INTERRUPT - 2)?;
         self.registers[SR] &= SCG0;
         self.registers[PC] = self.memory.word(VECTORS + 2 * u32::from(irq)) & !1;
         self.cycles += u64::from(timing::INTERRUPT);
         self.bus.taken(irq);
-        self.bus.tick(self.cycles, self.registers[PC], watch.observer());
+        self.bus.tick(self.cycles, self.registers[PC], dynamic(observer));
         self.flow = Flow::Interrupt { return_to };
         Ok(())
     }
@@ -284,15 +283,15 @@ impl Machine for Msp430 {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Unwatched)
+        self.run_with(until, &mut NoObserver)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Watched(observer))
+        self.run_with(until, &mut { observer })
     }
 
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Traced(trace))
+        self.run_with(until, trace)
     }
 
     fn cycles(&self) -> u64 {

@@ -5,8 +5,8 @@ use super::flash::Torn;
 use super::memory::{Memory, Page};
 use super::power::{Supply, Usage};
 use super::program::Program;
-use crate::observe::Watch;
-use crate::{Access, AccessKind, Fault, FlashStore, Flow, PeripheralBus};
+use crate::observe::dynamic;
+use crate::{Access, AccessKind, Fault, FlashStore, Flow, Observer, PeripheralBus};
 
 /// Index of the program counter.
 pub const PC: usize = 0;
@@ -101,9 +101,9 @@ impl State {
 
     /// Reads an operand at `address`, the first of its words in bus cycle `cycle` (from 1) of the instruction.
     #[inline(always)]
-    pub fn read<W: Watch>(
+    pub fn read<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         width: Width,
@@ -111,25 +111,25 @@ impl State {
     ) -> Result<u32, Fault> {
         let address = address & ADDRESS_MASK;
         let value = match width {
-            Width::Byte => self.read_bus(watch, pc, address, 1, cycle)?,
-            Width::Word => self.read_bus(watch, pc, address, 2, cycle)?,
+            Width::Byte => self.read_bus(observer, pc, address, 1, cycle)?,
+            Width::Word => self.read_bus(observer, pc, address, 2, cycle)?,
             Width::Address => {
-                let low = self.read_bus(watch, pc, address, 2, cycle)?;
-                let high = self.read_bus(watch, pc, (address + 2) & ADDRESS_MASK, 2, cycle + 1)?;
+                let low = self.read_bus(observer, pc, address, 2, cycle)?;
+                let high = self.read_bus(observer, pc, (address + 2) & ADDRESS_MASK, 2, cycle + 1)?;
                 low | (high & 15) << 16
             }
         };
-        if W::ON {
-            self.tell(watch, pc, address, width, AccessKind::Read, value);
+        if O::enabled() {
+            self.tell(observer, pc, address, width, AccessKind::Read, value);
         }
         Ok(value)
     }
 
     /// Writes an operand at `address`, the last of its words in bus cycle `cycle` (from 1) of the instruction.
     #[inline(always)]
-    pub fn write<W: Watch>(
+    pub fn write<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         width: Width,
@@ -138,38 +138,45 @@ impl State {
     ) -> Result<(), Fault> {
         let address = address & ADDRESS_MASK;
         match width {
-            Width::Byte => self.write_bus(watch, pc, address, 1, value & 0xff, cycle)?,
-            Width::Word => self.write_bus(watch, pc, address, 2, value & 0xffff, cycle)?,
+            Width::Byte => self.write_bus(observer, pc, address, 1, value & 0xff, cycle)?,
+            Width::Word => self.write_bus(observer, pc, address, 2, value & 0xffff, cycle)?,
             Width::Address => {
-                self.write_bus(watch, pc, address, 2, value & 0xffff, cycle - 1)?;
-                self.write_bus(watch, pc, (address + 2) & ADDRESS_MASK, 2, value >> 16 & 15, cycle)?;
+                self.write_bus(observer, pc, address, 2, value & 0xffff, cycle - 1)?;
+                self.write_bus(observer, pc, (address + 2) & ADDRESS_MASK, 2, value >> 16 & 15, cycle)?;
             }
         }
-        if W::ON {
-            self.tell(watch, pc, address, width, AccessKind::Write, value);
+        if O::enabled() {
+            self.tell(observer, pc, address, width, AccessKind::Write, value);
         }
         Ok(())
     }
 
-    fn tell<W: Watch>(
+    fn tell<O: Observer>(
         &self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         width: Width,
         kind: AccessKind,
         value: u32,
     ) {
-        if W::ON {
+        if O::enabled() {
             let size = 1 << width as u8;
-            watch.access(&Access { pc, address, size, kind, value: u64::from(value), cycles: self.cycles });
+            observer.access(&Access {
+                pc,
+                address,
+                size,
+                kind,
+                value: u64::from(value),
+                cycles: self.cycles,
+            });
         }
     }
 
     #[inline(always)]
-    fn read_bus<W: Watch>(
+    fn read_bus<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         size: u8,
@@ -179,15 +186,15 @@ impl State {
             return Err(misaligned(pc, address));
         }
         if self.memory.page(address) == Page::Other {
-            return self.read_peripheral(watch, pc, address, size, cycle);
+            return self.read_peripheral(observer, pc, address, size, cycle);
         }
         Ok(if size == 1 { self.memory.byte(address) } else { self.memory.word(address) })
     }
 
     #[inline(always)]
-    fn write_bus<W: Watch>(
+    fn write_bus<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         size: u8,
@@ -198,7 +205,7 @@ impl State {
             return Err(misaligned(pc, address));
         }
         if self.memory.page(address) != Page::Ram {
-            return self.write_elsewhere(watch, pc, address, size, value, cycle);
+            return self.write_elsewhere(observer, pc, address, size, value, cycle);
         }
         self.program.written(address);
         if size == 1 {
@@ -210,9 +217,9 @@ impl State {
     }
 
     #[inline(never)]
-    fn read_peripheral<W: Watch>(
+    fn read_peripheral<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         size: u8,
@@ -221,13 +228,13 @@ impl State {
         let now = self.cycles + u64::from(cycle);
         // A read may change what is requested.
         self.horizon = 0;
-        self.bus.read(address, size, now, pc, watch.observer())
+        self.bus.read(address, size, now, pc, dynamic(observer))
     }
 
     #[inline(never)]
-    fn write_elsewhere<W: Watch>(
+    fn write_elsewhere<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         size: u8,
@@ -239,11 +246,11 @@ impl State {
         if self.memory.page(address) == Page::Flash {
             let from_flash = self.memory.page(pc) == Page::Flash;
             let store = FlashStore { pc, from_flash, address, size, value };
-            let change = self.bus.flash_store(&store, now, watch.observer())?;
+            let change = self.bus.flash_store(&store, now, dynamic(observer))?;
             self.change_flash(change);
             return Ok(());
         }
-        self.bus.write(address, size, value, now, pc, watch.observer())
+        self.bus.write(address, size, value, now, pc, dynamic(observer))
     }
 }
 

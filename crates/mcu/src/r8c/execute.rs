@@ -10,89 +10,88 @@ mod strings;
 
 use super::operation::{A0, Kind, Mode, Op, Operand, Width};
 use super::state::{ADDRESS_MASK, C, O, S, State, Z};
-use crate::observe::Watch;
-use crate::{Fault, Flow};
+use crate::{Fault, Flow, Observer};
 
 impl State {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
     #[inline(always)]
-    pub fn execute<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
             Kind::Mov | Kind::Lde => {
-                let value = self.load(watch, pc, &op.source)?;
+                let value = self.load(observer, pc, &op.source)?;
                 self.set_sz(op.destination.width, value);
-                self.store(watch, pc, &op.destination, value)?;
+                self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Add => self.alu(watch, pc, op, |state, w, s, d| state.add(w, s, d, 0))?,
+            Kind::Add => self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, 0))?,
             Kind::Adc => {
                 let carry = self.carry();
-                self.alu(watch, pc, op, |state, w, s, d| state.add(w, s, d, carry))?;
+                self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, carry))?;
             }
-            Kind::Sub => self.alu(watch, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, 1))?,
+            Kind::Sub => self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, 1))?,
             Kind::Sbb => {
                 let carry = self.carry();
-                self.alu(watch, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, carry))?;
+                self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, carry))?;
             }
             Kind::Cmp => {
-                let (s, d) = self.both(watch, pc, op)?;
+                let (s, d) = self.both(observer, pc, op)?;
                 let width = op.destination.width;
                 self.add(width, !s & width.mask(), d, 1);
             }
-            Kind::And => self.alu(watch, pc, op, |state, w, s, d| state.logic(w, s & d))?,
-            Kind::Or => self.alu(watch, pc, op, |state, w, s, d| state.logic(w, s | d))?,
-            Kind::Xor => self.alu(watch, pc, op, |state, w, s, d| state.logic(w, s ^ d))?,
+            Kind::And => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s & d))?,
+            Kind::Or => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s | d))?,
+            Kind::Xor => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s ^ d))?,
             Kind::Tst => {
-                let (s, d) = self.both(watch, pc, op)?;
+                let (s, d) = self.both(observer, pc, op)?;
                 self.set_sz(op.destination.width, s & d);
             }
-            Kind::Inc => self.in_place(watch, pc, op, |state, w, d| state.logic(w, (d + 1) & w.mask()))?,
+            Kind::Inc => self.in_place(observer, pc, op, |state, w, d| state.logic(w, (d + 1) & w.mask()))?,
             Kind::Dec => {
-                self.in_place(watch, pc, op, |state, w, d| state.logic(w, d.wrapping_sub(1) & w.mask()))?;
+                self.in_place(observer, pc, op, |state, w, d| state.logic(w, d.wrapping_sub(1) & w.mask()))?;
             }
-            Kind::Not => self.in_place(watch, pc, op, |state, w, d| state.logic(w, !d & w.mask()))?,
+            Kind::Not => self.in_place(observer, pc, op, |state, w, d| state.logic(w, !d & w.mask()))?,
             Kind::Adcf => {
                 let carry = self.carry();
-                self.in_place(watch, pc, op, |state, w, d| state.add(w, 0, d, carry))?;
+                self.in_place(observer, pc, op, |state, w, d| state.add(w, 0, d, carry))?;
             }
             // C is set where the result is 0: no borrow.
-            Kind::Neg => self.in_place(watch, pc, op, |state, w, d| state.add(w, !d & w.mask(), 0, 1))?,
-            Kind::Abs => self.in_place(watch, pc, op, State::absolute)?,
-            Kind::Rolc => self.in_place(watch, pc, op, State::rotate_left_carry)?,
-            Kind::Rorc => self.in_place(watch, pc, op, State::rotate_right_carry)?,
-            Kind::Rot | Kind::Shl | Kind::Sha => self.shift(watch, pc, op)?,
+            Kind::Neg => self.in_place(observer, pc, op, |state, w, d| state.add(w, !d & w.mask(), 0, 1))?,
+            Kind::Abs => self.in_place(observer, pc, op, State::absolute)?,
+            Kind::Rolc => self.in_place(observer, pc, op, State::rotate_left_carry)?,
+            Kind::Rorc => self.in_place(observer, pc, op, State::rotate_right_carry)?,
+            Kind::Rot | Kind::Shl | Kind::Sha => self.shift(observer, pc, op)?,
             Kind::Adjnz => {
-                let d = self.load(watch, pc, &op.destination)?;
+                let d = self.load(observer, pc, &op.destination)?;
                 let value = (d + op.source.value) & op.width.mask();
-                self.store(watch, pc, &op.destination, value)?;
+                self.store(observer, pc, &op.destination, value)?;
                 if value != 0 {
-                    self.branch::<W>(op, op.extra);
+                    self.branch::<O>(op, op.extra);
                 }
             }
             Kind::Jcnd => {
                 if self.holds(op.extra) {
-                    self.branch::<W>(op, op.source.value);
+                    self.branch::<O>(op, op.source.value);
                 }
             }
-            Kind::Jmp => self.go::<W>(op.source.value, Flow::Jump),
-            Kind::Jsr => self.call(watch, pc, op.source.value)?,
+            Kind::Jmp => self.go::<O>(op.source.value, Flow::Jump),
+            Kind::Jsr => self.call(observer, pc, op.source.value)?,
             Kind::Rts => {
-                let target = self.pop_return(watch, pc)?;
-                self.go::<W>(target, Flow::Return);
+                let target = self.pop_return(observer, pc)?;
+                self.go::<O>(target, Flow::Return);
             }
             Kind::Nop => {}
             Kind::Push => {
-                let value = self.load(watch, pc, &op.source)?;
-                self.push(watch, pc, op.width, value)?;
+                let value = self.load(observer, pc, &op.source)?;
+                self.push(observer, pc, op.width, value)?;
             }
             Kind::Pop => {
-                let value = self.pop(watch, pc, op.width)?;
-                self.store(watch, pc, &op.destination, value)?;
+                let value = self.pop(observer, pc, op.width)?;
+                self.store(observer, pc, &op.destination, value)?;
             }
             Kind::Pushm => {
                 for bit in 0..8 {
                     if op.extra >> bit & 1 != 0 {
                         let value = self.registers[[6, 7, 5, 4, 3, 2, 1, 0][bit]];
-                        self.push(watch, pc, Width::Word, value.into())?;
+                        self.push(observer, pc, Width::Word, value.into())?;
                     }
                 }
                 self.count_registers(op);
@@ -100,7 +99,7 @@ impl State {
             Kind::Popm => {
                 for bit in 0..8 {
                     if op.extra >> bit & 1 != 0 {
-                        let value = self.pop(watch, pc, Width::Word)?;
+                        let value = self.pop(observer, pc, Width::Word)?;
                         self.registers[[0, 1, 2, 3, 4, 5, 7, 6][bit]] = value as u16;
                     }
                 }
@@ -108,55 +107,55 @@ impl State {
             }
             Kind::Mova => {
                 let address = self.address(&op.source);
-                self.store(watch, pc, &op.destination, address)?;
+                self.store(observer, pc, &op.destination, address)?;
             }
             Kind::Pusha => {
                 let address = self.address(&op.source);
-                self.push(watch, pc, Width::Word, address)?;
+                self.push(observer, pc, Width::Word, address)?;
             }
             Kind::Xchg => {
-                let s = self.load(watch, pc, &op.source)?;
-                let d = self.load(watch, pc, &op.destination)?;
+                let s = self.load(observer, pc, &op.source)?;
+                let d = self.load(observer, pc, &op.destination)?;
                 // A byte into A0 or A1 is extended by zeros.
                 let mut destination = op.destination;
                 if destination.mode == Mode::LowByte && destination.register >= A0 {
                     destination = Operand::word(destination.register);
                 }
-                self.store(watch, pc, &destination, s)?;
-                self.store(watch, pc, &op.source, d)?;
+                self.store(observer, pc, &destination, s)?;
+                self.store(observer, pc, &op.source, d)?;
             }
-            Kind::MovDir => self.move_nibble(watch, pc, op)?,
+            Kind::MovDir => self.move_nibble(observer, pc, op)?,
             Kind::Ste => {
-                let value = self.load(watch, pc, &op.source)?;
+                let value = self.load(observer, pc, &op.source)?;
                 // Of A0 and A1 the flags tell all 16 bits, even where a byte is stored.
                 if op.source.mode == Mode::LowByte && op.source.register >= A0 {
                     self.set_sz(Width::Word, self.registers[usize::from(op.source.register & 7)].into());
                 } else {
                     self.set_sz(op.width, value);
                 }
-                self.store(watch, pc, &op.destination, value)?;
+                self.store(observer, pc, &op.destination, value)?;
             }
             Kind::Stz | Kind::Stnz => {
                 if (self.flg & Z != 0) == (op.kind == Kind::Stz) {
                     self.cycles += u64::from(op.further);
-                    self.store(watch, pc, &op.destination, op.source.value)?;
+                    self.store(observer, pc, &op.destination, op.source.value)?;
                 }
             }
             Kind::Stzx => {
                 let value = if self.flg & Z != 0 { op.source.value } else { op.extra };
-                self.store(watch, pc, &op.destination, value)?;
+                self.store(observer, pc, &op.destination, value)?;
             }
             Kind::Ldc | Kind::Stc => {
-                let value = self.load(watch, pc, &op.source)?;
-                self.store(watch, pc, &op.destination, value)?;
+                let value = self.load(observer, pc, &op.source)?;
+                self.store(observer, pc, &op.destination, value)?;
             }
             Kind::Pushc => {
-                let value = self.load(watch, pc, &op.source)?;
-                self.push(watch, pc, Width::Word, value)?;
+                let value = self.load(observer, pc, &op.source)?;
+                self.push(observer, pc, Width::Word, value)?;
             }
             Kind::Popc => {
-                let value = self.pop(watch, pc, Width::Word)?;
-                self.store(watch, pc, &op.destination, value)?;
+                let value = self.pop(observer, pc, Width::Word)?;
+                self.store(observer, pc, &op.destination, value)?;
             }
             Kind::Fset => self.set_flg(self.flg | op.extra as u16),
             Kind::Fclr => self.set_flg(self.flg & !(op.extra as u16)),
@@ -177,14 +176,14 @@ impl State {
             | Kind::Bor
             | Kind::Bnor
             | Kind::Bxor
-            | Kind::Bnxor => self.bit(watch, pc, op)?,
+            | Kind::Bnxor => self.bit(observer, pc, op)?,
             Kind::BmCarry => {
                 let holds = self.holds(op.extra);
                 self.cycles += u64::from(if holds { op.further } else { 0 });
                 self.set_flag(C, holds);
             }
-            Kind::Mul | Kind::Mulu => self.multiply(watch, pc, op)?,
-            _ => self.rare(watch, pc, op)?,
+            Kind::Mul | Kind::Mulu => self.multiply(observer, pc, op)?,
+            _ => self.rare(observer, pc, op)?,
         }
         Ok(())
     }
@@ -223,7 +222,7 @@ impl State {
 
     /// The value of an operand.
     #[inline(always)]
-    fn load<W: Watch>(&mut self, watch: &mut W, pc: u32, operand: &Operand) -> Result<u32, Fault> {
+    fn load<O: Observer>(&mut self, observer: &mut O, pc: u32, operand: &Operand) -> Result<u32, Fault> {
         let register = u32::from(self.registers[usize::from(operand.register & 7)]);
         Ok(match operand.mode {
             Mode::Immediate => operand.value,
@@ -234,16 +233,16 @@ impl State {
             Mode::Control => self.control(operand.register),
             _ => {
                 let address = self.address(operand);
-                self.read(watch, pc, address, operand.width)?
+                self.read(observer, pc, address, operand.width)?
             }
         })
     }
 
     /// Sets an operand.
     #[inline(always)]
-    fn store<W: Watch>(
+    fn store<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         operand: &Operand,
         value: u32,
@@ -257,7 +256,7 @@ impl State {
             Mode::Control => self.set_control(operand.register, value),
             _ => {
                 let address = self.address(operand);
-                self.write(watch, pc, address, operand.width, value)?;
+                self.write(observer, pc, address, operand.width, value)?;
             }
         }
         Ok(())
@@ -291,38 +290,38 @@ impl State {
 
     /// Source and destination of an instruction that writes neither.
     #[inline(always)]
-    fn both<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
-        let source = self.load(watch, pc, &op.source)?;
-        let destination = self.load(watch, pc, &op.destination)?;
+    fn both<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
+        let source = self.load(observer, pc, &op.source)?;
+        let destination = self.load(observer, pc, &op.destination)?;
         Ok((source, destination))
     }
 
     /// An instruction that changes its destination by its source.
     #[inline(always)]
-    fn alu<W: Watch>(
+    fn alu<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         op: &Op,
         compute: impl FnOnce(&mut Self, Width, u32, u32) -> u32,
     ) -> Result<(), Fault> {
-        let (source, destination) = self.both(watch, pc, op)?;
+        let (source, destination) = self.both(observer, pc, op)?;
         let value = compute(self, op.destination.width, source, destination);
-        self.store(watch, pc, &op.destination, value)
+        self.store(observer, pc, &op.destination, value)
     }
 
     /// An instruction that changes its destination.
     #[inline(always)]
-    fn in_place<W: Watch>(
+    fn in_place<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         op: &Op,
         compute: impl FnOnce(&mut Self, Width, u32) -> u32,
     ) -> Result<(), Fault> {
-        let before = self.load(watch, pc, &op.destination)?;
+        let before = self.load(observer, pc, &op.destination)?;
         let value = compute(self, op.destination.width, before);
-        self.store(watch, pc, &op.destination, value)
+        self.store(observer, pc, &op.destination, value)
     }
 
     /// Adds with all four flags; subtraction hands in the complement.
@@ -353,25 +352,25 @@ impl State {
         self.cycles += further.max(u64::from(op.least.saturating_sub(op.cycles)));
     }
 
-    fn move_nibble<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
-        let (source, destination) = self.both(watch, pc, op)?;
+    fn move_nibble<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let (source, destination) = self.both(observer, pc, op)?;
         let nibble = if op.extra & 1 == 0 { source & 15 } else { source >> 4 };
         let value =
             if op.extra & 2 == 0 { destination & 0xf0 | nibble } else { destination & 15 | nibble << 4 };
-        self.store(watch, pc, &op.destination, value)
+        self.store(observer, pc, &op.destination, value)
     }
 
     /// What no inner loop of a program consists of.
     #[inline(never)]
-    fn rare<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    fn rare<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
-            Kind::Div | Kind::Divu | Kind::Divx => self.divide(watch, pc, op),
-            Kind::Dadd | Kind::Dadc | Kind::Dsub | Kind::Dsbb => self.decimal(watch, pc, op),
-            Kind::Exts => self.sign_extend(watch, pc, op),
-            Kind::Rmpa => self.sum_of_products(watch, pc, op),
-            Kind::Smovf | Kind::Smovb => self.copy(watch, pc, op),
-            Kind::Sstr => self.fill(watch, pc, op),
-            _ => self.control_flow(watch, pc, op),
+            Kind::Div | Kind::Divu | Kind::Divx => self.divide(observer, pc, op),
+            Kind::Dadd | Kind::Dadc | Kind::Dsub | Kind::Dsbb => self.decimal(observer, pc, op),
+            Kind::Exts => self.sign_extend(observer, pc, op),
+            Kind::Rmpa => self.sum_of_products(observer, pc, op),
+            Kind::Smovf | Kind::Smovb => self.copy(observer, pc, op),
+            Kind::Sstr => self.fill(observer, pc, op),
+            _ => self.control_flow(observer, pc, op),
         }
     }
 }

@@ -4,8 +4,10 @@ use super::memory::{Memory, Page};
 use super::operation::Kind;
 use super::program::{Next, Program};
 use super::state::{ADDRESS_MASK, B, D, State};
-use crate::observe::{Unwatched, Watch, Watched};
-use crate::{Fault, Flow, Image, Machine, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals};
+use crate::observe::dynamic;
+use crate::{
+    Fault, Flow, Image, Machine, NoObserver, Observer, Part, PeripheralBus, Step, Stop, Until, peripherals,
+};
 
 const RESET_VECTOR: u32 = 0xfffc;
 /// The option function select register, in flash.
@@ -52,22 +54,22 @@ struct R8c {
 }
 
 impl R8c {
-    fn run_with<W: Watch>(&mut self, until: &Until, watch: &mut W) -> Result<Stop, Fault> {
+    fn run_with<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
         self.state.program.mark(&until.addresses, true);
-        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), watch);
+        let stop = self.state.run(until.cycles.unwrap_or(u64::MAX), observer);
         self.state.program.mark(&until.addresses, false);
         stop
     }
 }
 
 impl State {
-    fn run<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Stop, Fault> {
+    fn run<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Stop, Fault> {
         self.flow = Flow::Start;
         self.horizon = 0;
         let mut first = true;
         loop {
             if self.cycles >= self.horizon
-                && let Some(stop) = self.boundary(limit, watch)?
+                && let Some(stop) = self.boundary(limit, observer)?
             {
                 return Ok(stop);
             }
@@ -84,14 +86,12 @@ impl State {
             if op.kind == Kind::Jmp && op.source.value == pc || op.kind == Kind::Wait {
                 return Ok(Stop::Halted);
             }
-            if W::ON {
+            if O::enabled() {
                 let step = Step { pc, sp: self.sp().into(), cycles: self.cycles, flow: self.flow };
-                if let Some(observer) = watch.observer() {
-                    observer.step(&step);
-                }
+                observer.step(&step);
                 self.flow = Flow::Next;
             }
-            self.step(watch, pc, op)?;
+            self.step(observer, pc, op)?;
         }
     }
 
@@ -99,7 +99,7 @@ impl State {
     /// horizon up to which nothing of this can come again by itself.
     #[cold]
     #[inline(never)]
-    fn boundary<W: Watch>(&mut self, limit: u64, watch: &mut W) -> Result<Option<Stop>, Fault> {
+    fn boundary<O: Observer>(&mut self, limit: u64, observer: &mut O) -> Result<Option<Stop>, Fault> {
         if self.cycles >= limit {
             return Ok(Some(Stop::Cycles));
         }
@@ -108,7 +108,7 @@ impl State {
             return Err(Fault::Architecture { pc: self.pc, address: self.flg.into(), what });
         }
         if self.bus.due <= self.cycles {
-            self.bus.tick(self.cycles, self.pc, watch.observer());
+            self.bus.tick(self.cycles, self.pc, dynamic(observer));
         }
         self.horizon = limit.min(self.bus.due);
         Ok(None)
@@ -147,11 +147,11 @@ impl Machine for R8c {
     }
 
     fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Unwatched)
+        self.run_with(until, &mut NoObserver)
     }
 
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_with(until, &mut Watched(observer))
+        self.run_with(until, &mut { observer })
     }
 
     fn cycles(&self) -> u64 {

@@ -3,8 +3,8 @@
 use super::memory::{Memory, Page};
 use super::operation::{Op, Width};
 use super::program::Program;
-use crate::observe::Watch;
-use crate::{Access, AccessKind, Fault, Flow, PeripheralBus};
+use crate::observe::dynamic;
+use crate::{Access, AccessKind, Fault, Flow, Observer, PeripheralBus};
 
 /// Carry.
 pub const C: u16 = 0x0001;
@@ -108,87 +108,93 @@ impl State {
 
     /// Reads one byte or word at `address`, 20 bits.
     #[inline(always)]
-    pub fn read<W: Watch>(
+    pub fn read<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         width: Width,
     ) -> Result<u32, Fault> {
-        let mut value = self.read_byte(watch, pc, address)?;
+        let mut value = self.read_byte(observer, pc, address)?;
         if width != Width::Byte {
-            value |= self.read_byte(watch, pc, address.wrapping_add(1) & ADDRESS_MASK)? << 8;
+            value |= self.read_byte(observer, pc, address.wrapping_add(1) & ADDRESS_MASK)? << 8;
         }
-        if W::ON {
-            self.tell(watch, pc, address, width, AccessKind::Read, value);
+        if O::enabled() {
+            self.tell(observer, pc, address, width, AccessKind::Read, value);
         }
         Ok(value)
     }
 
     /// Writes one byte or word at `address`, 20 bits.
     #[inline(always)]
-    pub fn write<W: Watch>(
+    pub fn write<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         width: Width,
         value: u32,
     ) -> Result<(), Fault> {
-        self.write_byte(watch, pc, address, value & 0xff)?;
+        self.write_byte(observer, pc, address, value & 0xff)?;
         if width != Width::Byte {
-            self.write_byte(watch, pc, address.wrapping_add(1) & ADDRESS_MASK, value >> 8 & 0xff)?;
+            self.write_byte(observer, pc, address.wrapping_add(1) & ADDRESS_MASK, value >> 8 & 0xff)?;
         }
-        if W::ON {
-            self.tell(watch, pc, address, width, AccessKind::Write, value & width.mask());
+        if O::enabled() {
+            self.tell(observer, pc, address, width, AccessKind::Write, value & width.mask());
         }
         Ok(())
     }
 
     /// Pushes a byte or a word.
     #[inline(always)]
-    pub fn push<W: Watch>(&mut self, watch: &mut W, pc: u32, width: Width, value: u32) -> Result<(), Fault> {
+    pub fn push<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        width: Width,
+        value: u32,
+    ) -> Result<(), Fault> {
         let sp = self.sp().wrapping_sub(width.bytes() as u16);
-        self.write(watch, pc, sp.into(), width, value)?;
+        self.write(observer, pc, sp.into(), width, value)?;
         self.set_sp(sp);
         Ok(())
     }
 
     /// Pops a byte or a word.
     #[inline(always)]
-    pub fn pop<W: Watch>(&mut self, watch: &mut W, pc: u32, width: Width) -> Result<u32, Fault> {
+    pub fn pop<O: Observer>(&mut self, observer: &mut O, pc: u32, width: Width) -> Result<u32, Fault> {
         let sp = self.sp();
-        let value = self.read(watch, pc, sp.into(), width)?;
+        let value = self.read(observer, pc, sp.into(), width)?;
         self.set_sp(sp.wrapping_add(width.bytes() as u16));
         Ok(value)
     }
 
     /// Pushes a return address: three bytes.
     #[inline(always)]
-    pub fn push_return<W: Watch>(&mut self, watch: &mut W, pc: u32) -> Result<(), Fault> {
+    pub fn push_return<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<(), Fault> {
         let return_to = self.pc;
-        self.push(watch, pc, Width::Byte, return_to >> 16)?;
-        self.push(watch, pc, Width::Word, return_to & 0xffff)
+        self.push(observer, pc, Width::Byte, return_to >> 16)?;
+        self.push(observer, pc, Width::Word, return_to & 0xffff)
     }
 
     /// Pops a return address.
     #[inline(always)]
-    pub fn pop_return<W: Watch>(&mut self, watch: &mut W, pc: u32) -> Result<u32, Fault> {
-        let low = self.pop(watch, pc, Width::Word)?;
-        let high = self.pop(watch, pc, Width::Byte)?;
+    pub fn pop_return<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<u32, Fault> {
+        let low = self.pop(observer, pc, Width::Word)?;
+        let high = self.pop(observer, pc, Width::Byte)?;
         Ok((low | high << 16) & ADDRESS_MASK)
     }
 
-    fn tell<W: Watch>(
+    fn tell<O: Observer>(
         &self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         width: Width,
         kind: AccessKind,
         value: u32,
     ) {
-        if let Some(observer) = watch.observer() {
+        if let Some(observer) = dynamic(observer) {
             observer.access(&Access {
                 pc,
                 address,
@@ -201,23 +207,23 @@ impl State {
     }
 
     #[inline(always)]
-    fn read_byte<W: Watch>(&mut self, watch: &mut W, pc: u32, address: u32) -> Result<u32, Fault> {
+    fn read_byte<O: Observer>(&mut self, observer: &mut O, pc: u32, address: u32) -> Result<u32, Fault> {
         if self.memory.page(address) == Page::Other {
-            return self.read_peripheral(watch, pc, address);
+            return self.read_peripheral(observer, pc, address);
         }
         Ok(self.memory.byte(address))
     }
 
     #[inline(always)]
-    fn write_byte<W: Watch>(
+    fn write_byte<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         value: u32,
     ) -> Result<(), Fault> {
         if self.memory.page(address) != Page::Ram {
-            return self.write_elsewhere(watch, pc, address, value);
+            return self.write_elsewhere(observer, pc, address, value);
         }
         self.program.written(address);
         self.memory.set_byte(address, value);
@@ -225,15 +231,20 @@ impl State {
     }
 
     #[inline(never)]
-    fn read_peripheral<W: Watch>(&mut self, watch: &mut W, pc: u32, address: u32) -> Result<u32, Fault> {
+    fn read_peripheral<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+    ) -> Result<u32, Fault> {
         self.horizon = 0;
-        self.bus.read(address, 1, self.cycles, pc, watch.observer())
+        self.bus.read(address, 1, self.cycles, pc, dynamic(observer))
     }
 
     #[inline(never)]
-    fn write_elsewhere<W: Watch>(
+    fn write_elsewhere<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         address: u32,
         value: u32,
@@ -243,14 +254,14 @@ impl State {
             return Err(Fault::Architecture { pc, address, what });
         }
         self.horizon = 0;
-        self.bus.write(address, 1, value, self.cycles, pc, watch.observer())
+        self.bus.write(address, 1, value, self.cycles, pc, dynamic(observer))
     }
 
     /// Executes `op`, which stands at `pc`.
     #[inline(always)]
-    pub fn step<W: Watch>(&mut self, watch: &mut W, pc: u32, op: Op) -> Result<(), Fault> {
+    pub fn step<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         self.pc = (pc + u32::from(op.length)) & ADDRESS_MASK;
-        if let Err(fault) = self.execute(watch, pc, &op) {
+        if let Err(fault) = self.execute(observer, pc, &op) {
             self.pc = pc;
             return Err(fault);
         }

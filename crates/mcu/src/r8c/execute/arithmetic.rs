@@ -2,8 +2,7 @@
 
 use super::super::operation::{Kind, Mode, Op, Operand, Width};
 use super::super::state::{C, O, State};
-use crate::Fault;
-use crate::observe::Watch;
+use crate::{Fault, Observer};
 
 /// The value as a signed number.
 fn signed(width: Width, value: u32) -> i64 {
@@ -24,9 +23,9 @@ impl State {
     }
 
     /// Stores a result of twice the width where an operand of the width is.
-    fn store_wide<W: Watch>(
+    fn store_wide<O: Observer>(
         &mut self,
-        watch: &mut W,
+        observer: &mut O,
         pc: u32,
         operand: &Operand,
         value: u32,
@@ -36,9 +35,9 @@ impl State {
             Mode::Register => self.set_pair(operand.register, value),
             _ => {
                 let address = self.address(operand);
-                self.write(watch, pc, address, Width::Word, value & 0xffff)?;
+                self.write(observer, pc, address, Width::Word, value & 0xffff)?;
                 if operand.width == Width::Word {
-                    self.write(watch, pc, (address + 2) & 0xf_ffff, Width::Word, value >> 16)?;
+                    self.write(observer, pc, (address + 2) & 0xf_ffff, Width::Word, value >> 16)?;
                 }
             }
         }
@@ -46,19 +45,19 @@ impl State {
     }
 
     /// `MUL`, `MULU`: no flag changes.
-    pub fn multiply<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
-        let (source, destination) = self.both(watch, pc, op)?;
+    pub fn multiply<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let (source, destination) = self.both(observer, pc, op)?;
         let product = if op.kind == Kind::Mul {
             (signed(op.width, source) * signed(op.width, destination)) as u32
         } else {
             source * destination
         };
-        self.store_wide(watch, pc, &op.destination, product)
+        self.store_wide(observer, pc, &op.destination, product)
     }
 
     /// `DIV`, `DIVU`, `DIVX`.
-    pub fn divide<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
-        let divisor = self.load(watch, pc, &op.source)?;
+    pub fn divide<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let divisor = self.load(observer, pc, &op.source)?;
         let (dividend, wide) = match op.width {
             Width::Byte => (u32::from(self.registers[0]), Width::Word),
             _ => (self.pair(0), Width::Long),
@@ -94,8 +93,8 @@ impl State {
     }
 
     /// `DADD`, `DADC`, `DSUB`, `DSBB`, digit by digit.
-    pub fn decimal<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
-        let (source, destination) = self.both(watch, pc, op)?;
+    pub fn decimal<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let (source, destination) = self.both(observer, pc, op)?;
         let subtract = matches!(op.kind, Kind::Dsub | Kind::Dsbb);
         let mut carry = match op.kind {
             Kind::Dadd => 0,
@@ -115,17 +114,17 @@ impl State {
         }
         self.set_sz(op.width, value);
         self.set_flag(C, carry != 0);
-        self.store(watch, pc, &op.destination, value)
+        self.store(observer, pc, &op.destination, value)
     }
 
     /// `EXTS`.
-    pub fn sign_extend<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
-        let before = self.load(watch, pc, &op.destination)?;
+    pub fn sign_extend<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let before = self.load(observer, pc, &op.destination)?;
         let value = signed(op.width, before) as u32;
         match op.width {
             Width::Byte => self.set_sz(Width::Word, value & 0xffff),
             _ => self.set_sz(Width::Long, value),
         }
-        self.store_wide(watch, pc, &op.destination, value)
+        self.store_wide(observer, pc, &op.destination, value)
     }
 }

@@ -2,8 +2,7 @@
 
 use super::super::operation::{Kind, Mode, Op, Operand, Width};
 use super::super::state::{C, State, Z};
-use crate::Fault;
-use crate::observe::Watch;
+use crate::{Fault, Observer};
 
 impl State {
     /// The byte that a bit of memory is in, and the bit's number there.
@@ -23,14 +22,14 @@ impl State {
     }
 
     /// An instruction on one bit.
-    pub fn bit<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    pub fn bit<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let in_register = op.destination.mode == Mode::RegisterBit;
         let (address, number) =
             if in_register { (0, op.destination.value & 15) } else { self.bit_place(&op.destination) };
         let before = if in_register {
             u32::from(self.registers[usize::from(op.destination.register & 7)])
         } else {
-            self.read(watch, pc, address, Width::Byte)?
+            self.read(observer, pc, address, Width::Byte)?
         };
         let bit = before >> number & 1 != 0;
         let carry = self.flg & C != 0;
@@ -64,7 +63,7 @@ impl State {
             self.registers[usize::from(op.destination.register & 7)] = value as u16;
             Ok(())
         } else {
-            self.write(watch, pc, address, Width::Byte, value)
+            self.write(observer, pc, address, Width::Byte, value)
         }
     }
 }

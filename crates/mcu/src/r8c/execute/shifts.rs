@@ -2,8 +2,7 @@
 
 use super::super::operation::{Kind, Op, Width};
 use super::super::state::{C, O, State};
-use crate::Fault;
-use crate::observe::Watch;
+use crate::{Fault, Observer};
 
 impl State {
     /// `ROLC`.
@@ -23,8 +22,8 @@ impl State {
     }
 
     /// `ROT`, `SHL`, `SHA`: left for a positive count.
-    pub fn shift<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
-        let count = self.load(watch, pc, &op.source)? as u8 as i8;
+    pub fn shift<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let count = self.load(observer, pc, &op.source)? as u8 as i8;
         let most = if op.width == Width::Byte { 8 } else { 16 };
         if count.unsigned_abs() > most {
             let what =
@@ -35,9 +34,9 @@ impl State {
         if count == 0 {
             return Ok(());
         }
-        let before = self.load(watch, pc, &op.destination)?;
+        let before = self.load(observer, pc, &op.destination)?;
         let value = self.shifted(op.kind, op.width, before, count.into());
-        self.store(watch, pc, &op.destination, value)
+        self.store(observer, pc, &op.destination, value)
     }
 
     /// The value shifted by a count other than 0, and the flags.

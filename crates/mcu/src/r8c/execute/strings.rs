@@ -2,8 +2,7 @@
 
 use super::super::operation::{A0, A1, Kind, Op, Width};
 use super::super::state::{ADDRESS_MASK, O, State};
-use crate::Fault;
-use crate::observe::Watch;
+use crate::{Fault, Observer};
 
 const COUNT: usize = 3;
 
@@ -15,14 +14,14 @@ impl State {
     }
 
     /// `SMOVF`, `SMOVB`: from the 20-bit address R1H, A0 to the address A1.
-    pub fn copy<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    pub fn copy<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let bytes = op.width.bytes();
         let step = if op.kind == Kind::Smovf { bytes } else { bytes.wrapping_neg() };
         while self.registers[COUNT] != 0 {
             let from = u32::from(self.registers[usize::from(A0)]) | u32::from(self.registers[1] >> 8) << 16;
             let to = u32::from(self.registers[usize::from(A1)]);
-            let value = self.read(watch, pc, from & ADDRESS_MASK, op.width)?;
-            self.write(watch, pc, to, op.width, value)?;
+            let value = self.read(observer, pc, from & ADDRESS_MASK, op.width)?;
+            self.write(observer, pc, to, op.width, value)?;
             let from = from.wrapping_add(step);
             self.registers[usize::from(A0)] = from as u16;
             self.registers[1] = self.registers[1] & 0xff | (from >> 16 << 8) as u16;
@@ -33,11 +32,11 @@ impl State {
     }
 
     /// `SSTR`: R0L or R0 to the address A1 and upward.
-    pub fn fill<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    pub fn fill<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         while self.registers[COUNT] != 0 {
             let to = u32::from(self.registers[usize::from(A1)]);
             let value = u32::from(self.registers[0]);
-            self.write(watch, pc, to, op.width, value)?;
+            self.write(observer, pc, to, op.width, value)?;
             self.registers[usize::from(A1)] = (to + op.width.bytes()) as u16;
             self.repeated(op);
         }
@@ -45,12 +44,12 @@ impl State {
     }
 
     /// `RMPA`: adds products of what A0 and A1 point at to R0 or R2R0. It ends at an overflow.
-    pub fn sum_of_products<W: Watch>(&mut self, watch: &mut W, pc: u32, op: &Op) -> Result<(), Fault> {
+    pub fn sum_of_products<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         while self.registers[COUNT] != 0 {
             let (left, right) =
                 (self.registers[usize::from(A0)].into(), self.registers[usize::from(A1)].into());
-            let left = self.read(watch, pc, left, op.width)?;
-            let right = self.read(watch, pc, right, op.width)?;
+            let left = self.read(observer, pc, left, op.width)?;
+            let right = self.read(observer, pc, right, op.width)?;
             let overflow = if op.width == Width::Byte {
                 let product = i16::from(left as u8 as i8) * i16::from(right as u8 as i8);
                 let (sum, overflow) = (self.registers[0] as i16).overflowing_add(product);
