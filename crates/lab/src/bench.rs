@@ -7,7 +7,7 @@ use crate::profile::{Call, Place, Profiler};
 use crate::reference::{Case, random_case};
 use crate::target::{House, OperatingPoint, Target};
 use crate::{LabError, names, work};
-use mcu::{Machine, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
+use mcu::{Mcu, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::Serialize;
@@ -118,7 +118,7 @@ pub struct Bench<'a> {
     measure: usize,
     ready: u32,
     max_cycles: u64,
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     observed: Observed,
 }
 
@@ -215,7 +215,7 @@ impl<'a> Bench<'a> {
     fn run_to(
         &mut self,
         address: u32,
-        run: impl FnOnce(&mut dyn Machine, &Until) -> Result<Stop, mcu::Fault>,
+        run: impl FnOnce(&mut dyn Mcu, &Until) -> Result<Stop, mcu::Fault>,
     ) -> Result<(), LabError> {
         let until = Until { cycles: Some(self.limit()), addresses: vec![address] };
         self.advance(&until, run).map(|_| ())
@@ -224,7 +224,7 @@ impl<'a> Bench<'a> {
     fn advance(
         &mut self,
         until: &Until,
-        run: impl FnOnce(&mut dyn Machine, &Until) -> Result<Stop, mcu::Fault>,
+        run: impl FnOnce(&mut dyn Mcu, &Until) -> Result<Stop, mcu::Fault>,
     ) -> Result<u32, LabError> {
         match run(&mut *self.machine, until) {
             Ok(Stop::Address(address)) => Ok(address),
@@ -242,7 +242,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The machine that it runs on, to look into its memories or to tamper with them between runs.
-    pub fn machine(&mut self) -> &mut dyn Machine {
+    pub fn machine(&mut self) -> &mut dyn Mcu {
         &mut *self.machine
     }
 

@@ -1,7 +1,7 @@
 //! Linked firmware: what is loaded where, and what the addresses are called. ELF files; sdcc's hex files with their map.
 
 use crate::{LabError, names, sdld};
-use mcu::{Core, Image, Segment};
+use mcu::{CoreName, Image, Segment};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub struct Footprint {
 pub struct Firmware {
     path: PathBuf,
     image: Image,
-    core: Core,
+    core: CoreName,
     symbols: BTreeMap<String, Symbol>,
     /// Sorted by address, one for each.
     functions: Vec<Function>,
@@ -81,7 +81,7 @@ impl Firmware {
     /// # Errors
     /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is not executable firmware for that
     /// processor.
-    pub fn read(path: &Path, core: Core) -> Result<Firmware, LabError> {
+    pub fn read(path: &Path, core: CoreName) -> Result<Firmware, LabError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         if let (Some(spaces), Some("ihx" | "hex")) = (sdld_spaces(core), extension) {
             return Firmware::read_hex(path, core, spaces);
@@ -129,7 +129,7 @@ impl Firmware {
         })
     }
 
-    fn read_hex(path: &Path, core: Core, spaces: sdld::Spaces) -> Result<Firmware, LabError> {
+    fn read_hex(path: &Path, core: CoreName, spaces: sdld::Spaces) -> Result<Firmware, LabError> {
         let text = |path: &Path| {
             std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
         };
@@ -167,7 +167,7 @@ impl Firmware {
 
     /// The processor that it is for.
     #[must_use]
-    pub fn core(&self) -> Core {
+    pub fn core(&self) -> CoreName {
         self.core
     }
 
@@ -329,22 +329,22 @@ fn load_segments(file: &ElfFile32<LittleEndian>, bytes: &[u8]) -> Option<Vec<Seg
 }
 
 /// Where sdcc's areas lie, for the processors that it builds for.
-fn sdld_spaces(core: Core) -> Option<sdld::Spaces> {
+fn sdld_spaces(core: CoreName) -> Option<sdld::Spaces> {
     match core {
-        Core::Mcs51 => Some(sdld::Spaces::MCS51),
-        Core::Hc08 => Some(sdld::Spaces::LINEAR),
+        CoreName::Mcs51 => Some(sdld::Spaces::MCS51),
+        CoreName::Hc08 => Some(sdld::Spaces::LINEAR),
         _ => None,
     }
 }
 
-fn elf_machine(core: Core) -> u16 {
+fn elf_machine(core: CoreName) -> u16 {
     match core {
-        Core::Avr5 | Core::Avr51 => elf::EM_AVR,
-        Core::Hc08 => elf::EM_68HC08,
-        Core::Mcs51 => elf::EM_8051,
-        Core::Msp430x => elf::EM_MSP430,
-        Core::R8c => elf::EM_M32C,
-        Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => elf::EM_ARM,
+        CoreName::Avr5 | CoreName::Avr51 => elf::EM_AVR,
+        CoreName::Hc08 => elf::EM_68HC08,
+        CoreName::Mcs51 => elf::EM_8051,
+        CoreName::Msp430x => elf::EM_MSP430,
+        CoreName::R8c => elf::EM_M32C,
+        CoreName::CortexM0 | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7 => elf::EM_ARM,
     }
 }
 

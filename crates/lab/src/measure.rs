@@ -6,7 +6,7 @@ use crate::profile::{Call, Profiler};
 use crate::region::{Region, RegionTimer};
 use crate::target::{House, Target};
 use crate::{LabError, names};
-use mcu::{Access, Machine, Observer, PinEdge, Step, Stop, Until, new_machine};
+use mcu::{Access, Mcu, Observer, PinEdge, Step, Stop, Until, new_machine};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -183,7 +183,7 @@ impl Failure {
 }
 
 fn go(
-    machine: &mut dyn Machine,
+    machine: &mut dyn Mcu,
     watcher: &mut Watcher<'_>,
     request: &Request,
     addresses: Vec<u32>,

@@ -5,7 +5,7 @@
 use lab::elf::Firmware;
 use lab::firmware::build_app;
 use lab::target::House;
-use mcu::{Machine, Signal, Stop, Until, new_machine};
+use mcu::{Mcu, Signal, Stop, Until, new_machine};
 use std::f64::consts::TAU;
 
 const CLOCK_HZ: u64 = 16_000_000;
@@ -45,7 +45,7 @@ struct Call {
 }
 
 struct Rig {
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     firmware: Firmware,
 }
 
@@ -58,7 +58,7 @@ impl Rig {
         let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
         let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
-        let board = machine.board_mut().expect("an AVR has a board");
+        let board = machine.board_mut();
         board.supply_v = 5.0;
         machine.reset();
         let mut rig = Rig { machine, firmware };
@@ -315,7 +315,7 @@ fn mains(seed: u64) -> Signal {
 #[test]
 fn pairs_of_samples_come_at_their_rate_and_108_us_apart() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut().expect("a board");
+    let board = rig.machine.board_mut();
     board.set_signal(0, mains(1));
     board.set_signal(1, mains(2));
     rig.call(SAMPLE);
@@ -351,7 +351,7 @@ fn pairs_of_samples_come_at_their_rate_and_108_us_apart() {
 #[test]
 fn the_sampler_goes_on_beside_everything() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut().expect("a board");
+    let board = rig.machine.board_mut();
     board.set_analog(0, 2.0);
     board.set_analog(1, 3.0);
     rig.call(SAMPLE);
@@ -374,7 +374,7 @@ fn the_sampler_goes_on_beside_everything() {
 #[test]
 fn the_samplers_interrupt_takes_53_cycles_and_97() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut().expect("a board");
+    let board = rig.machine.board_mut();
     board.set_analog(0, 2.0);
     board.set_analog(1, 3.0);
     rig.call(SAMPLE);
@@ -419,7 +419,7 @@ fn the_samplers_interrupt_takes_53_cycles_and_97() {
 fn noise_is_the_lowest_bits_of_eight_conversions() {
     let mut rig = Rig::new();
     assert_eq!(rig.call(ENTROPY).result, 0xff, "the sampler is off");
-    let board = rig.machine.board_mut().expect("a board");
+    let board = rig.machine.board_mut();
     // 409 and 614: lowest bits 1 and 0.
     board.set_analog(0, 409.5 * 5.0 / 1024.0);
     board.set_analog(1, 614.5 * 5.0 / 1024.0);

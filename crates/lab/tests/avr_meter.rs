@@ -6,7 +6,7 @@ use lab::elf::Firmware;
 use lab::firmware::build_app;
 use lab::target::House;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
-use mcu::{Machine, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
@@ -29,7 +29,7 @@ const COMMANDS: u32 = 30;
 const REFUSED: u32 = 34;
 
 struct Rig {
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     firmware: Firmware,
     collector: Collector,
     rng: StdRng,
@@ -71,7 +71,7 @@ impl Rig {
         assert!(machine.poke(at, &provision.flash()[..]));
         assert!(machine.poke(EEPROM, &provision.eeprom()[..]));
 
-        let board = machine.board_mut().expect("an AVR has a board");
+        let board = machine.board_mut();
         board.supply_v = 5.0;
         board.attended = true;
         let wiring = Wiring {
@@ -101,7 +101,7 @@ impl Rig {
     }
 
     fn radio(&mut self) -> &mut Rfm12b {
-        let board = self.machine.board_mut().expect("an AVR has a board");
+        let board = self.machine.board_mut();
         board.chip_mut("RFM12B").expect("mounted").downcast_mut().expect("an RFM12B")
     }
 

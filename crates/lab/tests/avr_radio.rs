@@ -5,7 +5,7 @@ use lab::elf::Firmware;
 use lab::firmware::build_app;
 use lab::target::House;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
-use mcu::{Machine, Pin, Residency, Stop, Until, Wiring};
+use mcu::{Mcu, Pin, Residency, Stop, Until, Wiring};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,7 +36,7 @@ const BYTES: u32 = 8;
 const LOAD: u32 = 69;
 
 struct Station {
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     exchange: u32,
 }
 
@@ -50,7 +50,7 @@ impl Station {
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
-        let board = machine.board_mut().expect("an AVR has a board");
+        let board = machine.board_mut();
         board.supply_v = 5.0;
         board.attended = true;
         if radio {
@@ -70,7 +70,7 @@ impl Station {
     }
 
     fn radio(&mut self) -> &mut Rfm12b {
-        let board = self.machine.board_mut().expect("an AVR has a board");
+        let board = self.machine.board_mut();
         board.chip_mut("RFM12B").expect("mounted").downcast_mut().expect("an RFM12B")
     }
 

@@ -6,7 +6,7 @@ use lab::firmware::build_app;
 use lab::target::House;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::fm25::Fm25;
-use mcu::{Board, Machine, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Board, Mcu, Pin, Signal, Stop, Until, Wiring};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
@@ -72,7 +72,7 @@ fn stm32f407() -> Wires {
 
 /// A meter, and the collector that it talks to.
 struct Rig {
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     clock_hz: u64,
     collector: Collector,
     rng: StdRng,
@@ -122,7 +122,7 @@ impl Rig {
         );
         let mut memory = Fm25::new();
         memory.memory_mut()[..1024].copy_from_slice(&provision.eeprom()[..]);
-        let board = machine.board_mut().expect("the family has a board");
+        let board = machine.board_mut();
         board.attended = true;
         board.supply_v = wires.supply_v;
         let mains = |amplitude_v, seed| Signal::Mains {
@@ -154,7 +154,7 @@ impl Rig {
     }
 
     fn board(&mut self) -> &mut Board {
-        self.machine.board_mut().expect("a board")
+        self.machine.board_mut()
     }
 
     fn radio(&mut self) -> &mut Cc2500 {

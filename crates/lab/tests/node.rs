@@ -6,7 +6,7 @@ use lab::firmware::build_app;
 use lab::reference::curve::Curve;
 use lab::target::{House, Target};
 use mcu::chips::cc2500::{Cc2500, Frame};
-use mcu::{Access, AccessKind, Board, Machine, Observer, Pin, Stop, Until, Wiring};
+use mcu::{Access, AccessKind, Board, Mcu, Observer, Pin, Stop, Until, Wiring};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use wire::node::{
@@ -21,7 +21,7 @@ const DIVIDED_BY: f64 = 4.0;
 
 /// A node on its board.
 struct Rig {
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     clock_hz: u64,
     config_at: u32,
     status_at: u32,
@@ -48,7 +48,7 @@ impl Rig {
     }
 
     fn board(&mut self) -> &mut Board {
-        self.machine.board_mut().expect("an MSP430 has a board")
+        self.machine.board_mut()
     }
 
     fn radio(&mut self) -> &mut Cc2500 {
@@ -97,13 +97,13 @@ impl Rig {
     }
 }
 
-fn load(house: &House, target: &Target, clock_hz: u64) -> (Box<dyn Machine>, Firmware) {
+fn load(house: &House, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
     let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
     let path = build_app(house, target, &point, "fast", "node").expect("it builds");
     let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
     let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");
-    let board = machine.board_mut().expect("an MSP430 has a board");
+    let board = machine.board_mut();
     board.attended = true;
     board.mount(
         Box::new(Cc2500::new()),

@@ -4,13 +4,13 @@
 mod firmware;
 
 use criterion::{Criterion, Throughput};
-use mcu::{Image, Machine, Segment, Stop, Until, new_machine};
+use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
 
 /// Emulated cycles of one measured run.
 const CYCLES: u64 = 2_000_000;
 
 /// A machine well into the firmware.
-fn machine(target: &str, cpu: &str) -> Box<dyn Machine> {
+fn machine(target: &str, cpu: &str) -> Box<dyn Mcu> {
     let mut machine = new_machine(&firmware::part(target), 8_000_000).expect("a machine");
     let bytes = firmware::build(cpu, "-O2", u32::MAX);
     machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
@@ -19,7 +19,7 @@ fn machine(target: &str, cpu: &str) -> Box<dyn Machine> {
     machine
 }
 
-fn forward(machine: &mut dyn Machine) {
+fn forward(machine: &mut dyn Mcu) {
     let until = Until { cycles: Some(machine.cycles() + CYCLES), ..Until::default() };
     assert_eq!(machine.run(&until), Ok(Stop::Cycles));
 }

@@ -7,7 +7,7 @@
 //! second of it.
 
 use criterion::{Criterion, Throughput};
-use mcu::{Image, Machine, Part, Segment, Signal, Until, new_machine};
+use mcu::{Image, Mcu, Part, Segment, Signal, Until, new_machine};
 use object::read::elf::ElfFile32;
 use oracle::simavr::Simavr;
 use std::path::PathBuf;
@@ -140,7 +140,7 @@ fn firmware(name: &str, text: &str) -> Image {
     Image { segments }
 }
 
-fn model(firmware: Image) -> Box<dyn Machine> {
+fn model(firmware: Image) -> Box<dyn Mcu> {
     let part = Part::from_toml(ATMEGA328P).expect("the target file");
     let mut machine = new_machine(&part, part.default_clock_hz).expect("all peripherals have models");
     machine.load(&firmware).expect("the firmware fits");
@@ -156,7 +156,7 @@ fn simavr() -> Simavr {
     simavr
 }
 
-fn run_model(machine: &mut dyn Machine, cycles: u64) {
+fn run_model(machine: &mut dyn Mcu, cycles: u64) {
     let until = Until { cycles: Some(machine.cycles() + cycles), addresses: vec![] };
     machine.run(&until).expect("the firmware runs for ever");
 }
@@ -178,7 +178,7 @@ fn avr(criterion: &mut Criterion) {
 
 fn sampling(criterion: &mut Criterion) {
     let mut machine = model(firmware("sampling", SAMPLING));
-    let board = machine.board_mut().expect("an AVR has a board");
+    let board = machine.board_mut();
     board.supply_v = 5.0;
     for (channel, amplitude_v) in [(0, 1.5), (1, 0.6)] {
         let signal = Signal::Mains {

@@ -1,217 +1,494 @@
-//! One microcontroller as a whole.
+//! Everything around a core, once for every family: limits, breakpoints, deadlines, interrupts, sleep, resets, power loss, the supply,
+//! where the cycles went, the board, snapshots.
 
-use crate::{Board, Core, Fault, Observer, Part, Residency, Trace, avr, cortex_m, hc08, mcs51, msp430, r8c};
+use crate::flash::Torn;
+use crate::observe::dynamic;
+use crate::residency::Usage;
+use crate::supply::Supply;
+use crate::{
+    Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec,
+    Register, ResetCause, Residency, Role, Segment, Stop, SupplyLimits, Trace, Until, peripherals,
+};
 
-/// Bytes to be put into memory before a run, at ELF load addresses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Segment {
-    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000; 8051: program memory from 0,
-    /// external data from 0x10000, internal data from 0x20000, special function registers at 0x30080).
-    pub address: u32,
-    /// The bytes.
-    pub bytes: Vec<u8>,
+/// A low-power mode.
+pub(crate) struct SleepMode {
+    /// Its name in the target file's `[[supply.sleep]]`; `None` where the family's modes are not told apart.
+    pub name: Option<&'static str>,
 }
 
-/// What the programmer writes into the part: the load segments of an ELF file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Image {
-    /// Load segments, not overlapping.
-    pub segments: Vec<Segment>,
-}
+/// A processor core: its registers, memories and decoded instructions, and what it does with them. What it shares with all others is
+/// in the [`Machine`] that holds it.
+///
+/// The loop over the instructions is each core's own. It must call [`Machine::service`] between two instructions whenever
+/// [`Machine::cycles`] has come to [`Machine::deadline`], and set the deadline to 0 where an instruction may have changed
+/// what the service looks at.
+pub(crate) trait Core: Clone + Send + Sized + 'static {
+    /// Its registers, in the order in which a person would print them.
+    const REGISTERS: &'static [Register];
 
-/// When to stop a run. Addresses stop before the instruction there executes, except for the first instruction of
-/// the run, so that a run can be taken up again where it stopped.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Until {
-    /// Stop at the first instruction boundary at or past this many cycles since reset.
-    pub cycles: Option<u64>,
-    /// Stop before an instruction at one of these addresses (few: they are compared one by one or marked in the
-    /// decoded program).
-    pub addresses: Vec<u32>,
-}
+    /// What addresses on the stack have in ELF files on top of the stack pointer.
+    const STACK_SPACE: u32 = 0;
 
-/// Why a run stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The cycle limit was reached.
-    Cycles,
-    /// The instruction at this address of [`Until::addresses`] comes next.
-    Address(u32),
-    /// The core sleeps and no peripheral will ever wake it, or it jumps to itself with interrupts that can never
-    /// come: the program has ended.
-    Halted,
-    /// The supply ([`Board::supply_v`]) is too low: the part is held in reset. Time no longer counts as cycles; what was
-    /// under way in the flash has been cut short. To go on, let the supply rise to [`SupplyLimits::rising_v`] and call
-    /// [`Machine::reset`], in any order; until both have come about, every run ends here at once.
-    PowerLost,
-    /// A breakpoint instruction (`BREAK`, `BKPT`) was reached; it comes next.
-    Breakpoint,
-}
+    /// The value of a register, by its index in [`Core::REGISTERS`].
+    fn register(&self, index: usize) -> u32;
 
-/// Between which supplies a part works and does not, as its power management is set now.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SupplyLimits {
-    /// A run at a lower supply ends with [`Stop::PowerLost`]. It is looked at when a run begins and when the program
-    /// changes the settings: runs must be short against the time in which the supply changes.
-    pub falling_v: f64,
-    /// The supply at which the reset ends.
-    pub rising_v: f64,
-}
+    /// Sets it as a debugger would. A core that sleeps wakes where that is the program counter.
+    fn set_register(&mut self, index: usize, value: u32);
 
-/// Why a part begins anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResetCause {
-    /// The supply came: everything but non-volatile memory is lost, and time begins at 0.
-    PowerOn,
-    /// The reset pin.
-    External,
-    /// The brown-out detector.
-    BrownOut,
-    /// The watchdog expired.
-    Watchdog,
-    /// The program asked for it (Cortex-M: SYSRESETREQ).
-    Software,
-}
+    /// Copies memory out; false where some of it is none.
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool;
 
-/// One microcontroller: core, memories, peripherals. Deterministic: the same image, inputs and calls give the same
-/// cycles, always.
-pub trait Machine: Send {
-    /// What this machine is a model of.
-    fn part(&self) -> &Part;
+    /// Copies memory in, non-volatile memory too, and forgets what was decoded from it; false where some of it is none.
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
 
-    /// Writes an image into the memories. Call [`Machine::reset`] afterwards.
+    /// Whether there is RAM at an address.
+    fn is_ram(&self, address: u32) -> bool;
+
+    /// RAM as after power-up: zero.
+    fn clear_ram(&mut self);
+
+    /// An image was loaded: what in it the model does not allow.
+    fn check_image(&self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// The core's registers as after a reset; memories, peripherals and counters are so already.
     ///
     /// # Errors
-    /// [`Fault::Load`] where the part has no memory at an address.
-    fn load(&mut self, image: &Image) -> Result<(), Fault>;
+    /// Why the program cannot begin.
+    fn reset(machine: &mut Machine<Self>, cause: ResetCause) -> Result<(), Fault>;
 
-    /// A power-on reset: registers, peripherals and counters as after power-up, RAM cleared to zero except what
-    /// the image put there, non-volatile memory kept.
-    fn reset(&mut self);
+    /// From here on the run ends before an instruction at one of these addresses, and at no others.
+    fn set_breakpoints(&mut self, addresses: &[u32]);
 
-    /// A reset of this cause. After [`ResetCause::PowerOn`] all is as after [`Machine::reset`]; after the others RAM keeps what it
-    /// holds, the board goes on, and cycles count on; the time that the part is held in reset (AVR: the fuses' start-up time) is
-    /// left out. Families that do not tell causes apart do as after power-up.
-    fn reset_by(&mut self, cause: ResetCause) {
-        let _ = cause;
-        self.reset();
+    /// Executes instructions until the run ends. The first one is executed whatever breakpoint is at it.
+    fn execute<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<Stop, Fault>;
+
+    /// What the instruction just executed has left to be done before the next.
+    fn settle(machine: &mut Machine<Self>) {
+        let _ = machine;
     }
 
-    /// The supply goes off at once, and comes back: whatever byte of non-volatile memory was being written becomes `torn`, then a
-    /// power-on reset follows. On families without such a memory that is a reset.
-    fn cut_power(&mut self, torn: u8) {
-        let _ = torn;
-        self.reset();
+    /// The cycle at which something within the core comes about by itself; `u64::MAX` for never.
+    fn due(&self) -> u64 {
+        u64::MAX
     }
 
-    /// Writes of bytes of non-volatile memory that were begun since the machine was made, through all resets (AVR: EEPROM).
-    fn nonvolatile_writes(&self) -> u64 {
+    /// The core sees the interrupt lines at cycle `now`, and what is due within it comes about.
+    fn sample(&mut self, now: u64, requests: u128) {
+        let _ = (now, requests);
+    }
+
+    /// Of the requests, those that would interrupt or wake the core as it is.
+    fn interrupt_mask(&self) -> u128 {
         0
     }
 
-    /// Runs until something of `until` comes about, without anyone looking on.
+    /// Takes the most urgent interrupt, if one is to be taken now; says whether.
+    fn interrupt<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<bool, Fault> {
+        let _ = (machine, observer);
+        Ok(false)
+    }
+
+    /// The mode that the core sleeps in; `None` while it runs.
     ///
     /// # Errors
-    /// Whatever the model cannot or must not execute; the machine stays at the instruction at fault.
-    fn run(&mut self, until: &Until) -> Result<Stop, Fault>;
-
-    /// As [`Machine::run`], telling `observer` of each step and access.
-    ///
-    /// # Errors
-    /// As [`Machine::run`].
-    fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault>;
-
-    /// As [`Machine::run_observed`] with a [`Trace`], which the families that run long programs are compiled for.
-    ///
-    /// # Errors
-    /// As [`Machine::run`].
-    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
-        self.run_observed(until, trace)
+    /// Why it cannot sleep so.
+    fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
+        let _ = machine;
+        Ok(None)
     }
 
-    /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
-    fn cycles(&self) -> u64;
-
-    /// Where those cycles went: running at which core voltage level, asleep in which mode. The parts add up to
-    /// [`Machine::cycles`]. Families whose sleep is not told apart count everything as running.
-    fn residency(&self) -> Residency {
-        Residency::all_active(self.cycles())
+    /// So many cycles of sleep go by.
+    fn idle(&mut self, cycles: u64) {
+        let _ = cycles;
     }
-
-    /// The limits of its supply, where they are modelled (MSP430F5xx). They follow the program's settings; after a
-    /// [`Stop::PowerLost`] `rising_v` is that of the supervisor that struck, or once the supply has been below the
-    /// brown-out level, that of a part fresh from power-up.
-    fn supply_limits(&self) -> Option<SupplyLimits> {
-        None
-    }
-
-    /// Instructions executed since reset.
-    fn instructions(&self) -> u64;
-
-    /// Address of the next instruction.
-    fn pc(&self) -> u32;
-
-    /// Moves execution to an address (Thumb: bit 0 is ignored).
-    fn set_pc(&mut self, pc: u32);
-
-    /// The stack pointer (AVR: without the ELF's 0x800000; 8051: with 0x20000 for the internal data).
-    fn sp(&self) -> u32;
-
-    /// The registers by name, in the order in which a person would print them: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
-    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`;
-    /// 8051 `a`, `b`, `dptr`, `psw`, `sp`, `r0`..`r7` of the current bank, `pc`;
-    /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`;
-    /// R8C `r0`..`r3`, `a0`, `a1`, `fb` of the current bank, `sb`, `usp`, `isp`, `flg`, `intb`, `pc`, and the other bank's
-    /// as `bank0.r0` or `bank1.r0`.
-    fn registers(&self) -> Vec<(String, u32)>;
-
-    /// Sets a register by its name; false where there is none of that name.
-    fn set_register(&mut self, name: &str, value: u32) -> bool;
-
-    /// Reads memory as a debugger would: no cycles, no side effects. False where there is no memory.
-    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool;
-
-    /// Writes memory as a debugger would, also non-volatile memory. False where there is no memory.
-    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
-
-    /// Bytes begin to arrive at a UART, one after the other at its own rate; false where there is none of that name
-    /// that is modelled.
-    fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
-        let _ = (port, bytes);
-        false
-    }
-
-    /// What is around the microcontroller; `None` for families that look at no board.
-    fn board(&self) -> Option<&Board> {
-        None
-    }
-
-    /// As [`Machine::board`], to be changed between runs. What is mounted and driven outlives a reset; the chips power
-    /// up with it.
-    fn board_mut(&mut self) -> Option<&mut Board> {
-        None
-    }
-
-    /// The whole machine as it is now, to be run on from here independently: a snapshot.
-    fn snapshot(&self) -> Box<dyn Machine>;
 }
 
-/// Builds the machine that `part` describes, its core clocked at `clock_hz`, reset, with empty memories.
-///
-/// `clock_hz` decides which wait states the flash needs; a core's flash registers must allow for them before the
-/// program may run that fast.
+/// A microcontroller: a core and everything around it.
+#[derive(Clone)]
+pub(crate) struct Machine<C> {
+    pub part: Part,
+    pub core: C,
+    pub bus: PeripheralBus,
+    /// Cycles since reset, at the start of the instruction.
+    pub cycles: u64,
+    /// Instructions since reset.
+    pub instructions: u64,
+    /// The cycle from which the loop must call [`Machine::service`] between two instructions.
+    pub deadline: u64,
+    /// The cycle at which the run ends.
+    pub limit: u64,
+    /// The instruction count from which on interrupts may be taken: some instructions let another one go first.
+    pub interrupts_from: u64,
+    /// How execution came to the next instruction, kept for observers.
+    pub flow: Flow,
+    /// Why the instruction under way cannot be finished.
+    pub fault: Option<Fault>,
+    /// Why the program cannot begin.
+    reset_fault: Option<Fault>,
+    /// The core stands still up to this cycle: the flash is busy.
+    held_until: u64,
+    /// What the flash holds if the power fails before that cycle.
+    torn: Option<Torn>,
+    supply: Supply,
+    usage: Usage,
+    /// What the image put into RAM, to be there again after a reset.
+    ram_image: Vec<Segment>,
+    /// Somebody may have told the board something since the last run: simulators run machines in very short steps.
+    board_touched: bool,
+}
+
+/// The peripherals of a part, for a core at `clock_hz`.
 ///
 /// # Errors
-/// A sentence naming the peripheral of the part that no model exists for.
-pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Machine>, String> {
-    match part.core {
-        Core::Avr5 | Core::Avr51 => avr::new_machine(part, clock_hz),
-        Core::Hc08 => hc08::new_machine(part, clock_hz),
-        Core::Mcs51 => mcs51::new_machine(part, clock_hz),
-        Core::Msp430x => msp430::new_machine(part, clock_hz),
-        Core::R8c => r8c::new_machine(part, clock_hz),
-        Core::CortexM0 | Core::CortexM3 | Core::CortexM4 | Core::CortexM7 => {
-            cortex_m::new_machine(part, clock_hz)
+/// The peripheral that no model exists for.
+pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBus, String> {
+    // Some count other clocks in cycles of this one.
+    let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
+    let new = |spec: &PeripheralSpec| {
+        let mut device = peripherals::new_peripheral(&clocked, spec)?;
+        device.set_clock(clock_hz);
+        Ok(device)
+    };
+    let devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
+    let mut bus = PeripheralBus::new(devices)?;
+    bus.board = Board::new(clock_hz);
+    Ok(bus)
+}
+
+impl<C: Core> Machine<C> {
+    /// A machine with empty memories, reset.
+    pub fn new(part: &Part, core: C, bus: PeripheralBus) -> Machine<C> {
+        let mut machine = Machine {
+            part: part.clone(),
+            core,
+            bus,
+            cycles: 0,
+            instructions: 0,
+            deadline: 0,
+            limit: u64::MAX,
+            interrupts_from: 0,
+            flow: Flow::Start,
+            fault: None,
+            reset_fault: None,
+            held_until: 0,
+            torn: None,
+            supply: Supply::default(),
+            usage: Usage::default(),
+            ram_image: Vec::new(),
+            board_touched: true,
+        };
+        machine.reset();
+        machine
+    }
+
+    /// The next instruction boundary is one to be looked at.
+    #[inline(always)]
+    pub fn recheck(&mut self) {
+        self.deadline = 0;
+    }
+
+    /// The cycle at which something comes about by itself.
+    pub fn next_event(&self) -> u64 {
+        self.bus.due.min(self.core.due())
+    }
+
+    /// Whether nothing can interrupt or wake the core any more: it takes no interrupt, or none is requested, nothing comes about by
+    /// itself and nobody outside may do something.
+    pub fn nothing_can_come(&self) -> bool {
+        let mask = self.core.interrupt_mask();
+        let comes = self.bus.requests & mask != 0 || self.next_event() != u64::MAX || self.bus.board.attended;
+        !comes || mask == 0 && !self.bus.will_reset()
+    }
+
+    /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
+    /// low. Sets the deadline up to which nothing of this can come again by itself.
+    ///
+    /// # Errors
+    /// What the model does not allow.
+    #[cold]
+    #[inline(never)]
+    pub fn service<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Stop>, Fault> {
+        C::settle(self);
+        self.cycles += std::mem::take(&mut self.bus.stall);
+        if std::mem::take(&mut self.bus.power_changed) {
+            self.usage.ran(self.cycles, self.bus.power.core_level);
+            if let Some(stop) = self.check_supply()? {
+                return Ok(Some(stop));
+            }
         }
+        loop {
+            if self.bus.due <= self.cycles {
+                self.bus.tick(self.cycles, self.pc(), dynamic(observer));
+            }
+            if let Some(cause) = self.bus.events.take_reset() {
+                self.reset_running(cause);
+                self.check_reset()?;
+                continue;
+            }
+            self.core.sample(self.cycles, self.bus.requests);
+            if self.cycles >= self.limit {
+                return Ok(Some(Stop::Cycles));
+            }
+            if self.cycles < self.held_until {
+                // The flash is busy; peripherals go on.
+                let next = self.bus.due.max(self.cycles + 1);
+                self.cycles = next.min(self.held_until).min(self.limit);
+                continue;
+            }
+            let shadowed = self.instructions < self.interrupts_from;
+            if !shadowed && C::interrupt(self, observer)? {
+                continue;
+            }
+            let Some(mode) = C::sleeping(self)? else {
+                self.deadline = if shadowed { 0 } else { self.limit.min(self.next_event()) };
+                return Ok(None);
+            };
+            if self.nothing_can_come() {
+                return Ok(Some(Stop::Halted));
+            }
+            let wake = self.next_event().min(self.limit).max(self.cycles + 1);
+            if wake == u64::MAX {
+                // Attended, but this run has no limit at which somebody could act.
+                return Ok(Some(Stop::Halted));
+            }
+            if let Some(name) = mode.name {
+                self.usage.slept(name, self.cycles, wake);
+            }
+            self.core.idle(wake - self.cycles);
+            self.cycles = wake;
+        }
+    }
+
+    /// Whether the supply lets the part run.
+    fn check_supply(&mut self) -> Result<Option<Stop>, Fault> {
+        let (power, supply_v) = (self.bus.power, self.bus.board.supply_v);
+        if !self.supply.suffices(&power, supply_v) {
+            return Ok(Some(Stop::PowerLost));
+        }
+        if supply_v < power.allowed_v {
+            let what = format!(
+                "the supply of {supply_v} V is below the {} V that the data sheet asks for at core voltage level {} and \
+                 this clock, and no supervisor for that level is on",
+                power.allowed_v, power.core_level
+            );
+            return Err(Fault::Architecture { pc: self.pc(), address: self.pc(), what });
+        }
+        Ok(None)
+    }
+
+    fn check_reset(&self) -> Result<(), Fault> {
+        self.reset_fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// A reset while the supply stays: memory is kept, the board goes on, and cycles count on. What the part needs to begin is
+    /// left out.
+    fn reset_running(&mut self, cause: ResetCause) {
+        self.usage.ran(self.cycles, self.bus.power.core_level);
+        self.tear_flash();
+        self.bus.reset_by(cause, self.cycles, self.pc());
+        self.begin(cause);
+    }
+
+    /// The core as after a reset.
+    fn begin(&mut self, cause: ResetCause) {
+        self.interrupts_from = 0;
+        self.flow = Flow::Start;
+        self.fault = None;
+        self.board_touched = true;
+        self.recheck();
+        self.reset_fault = C::reset(self, cause).err();
+    }
+
+    /// Erases or programs flash as its controller says, and holds the core up until it is done.
+    #[cold]
+    pub fn change_flash(&mut self, change: FlashChange) {
+        if let Some((torn, until)) = Torn::new(change, &mut self.core) {
+            self.torn = Some(torn);
+            self.held_until = until;
+        }
+    }
+
+    /// The power fails now: what is under way in the flash stays half done.
+    fn tear_flash(&mut self) {
+        if let Some(torn) = self.torn.take()
+            && self.cycles < self.held_until
+        {
+            torn.leave(&mut self.core);
+        }
+        self.held_until = 0;
+    }
+
+    fn run_with<O: Observer>(&mut self, until: &Until, observer: &mut O) -> Result<Stop, Fault> {
+        self.check_reset()?;
+        if std::mem::take(&mut self.board_touched) {
+            self.bus.resume(self.cycles, self.pc());
+        }
+        // The supply may be another one by now.
+        self.bus.power_changed = true;
+        self.limit = until.cycles.unwrap_or(u64::MAX);
+        self.flow = Flow::Start;
+        self.recheck();
+        self.core.set_breakpoints(&until.addresses);
+        let stop = C::execute(self, observer);
+        self.core.set_breakpoints(&[]);
+        stop
+    }
+
+    fn with_role(role: Role) -> usize {
+        C::REGISTERS.iter().position(|register| register.role == role).unwrap_or(0)
+    }
+}
+
+impl<C: Core> Mcu for Machine<C> {
+    fn part(&self) -> &Part {
+        &self.part
+    }
+
+    fn load(&mut self, image: &Image) -> Result<(), Fault> {
+        self.ram_image.clear();
+        for segment in &image.segments {
+            if !self.poke(segment.address, &segment.bytes) {
+                let (address, size) = (segment.address, segment.bytes.len() as u32);
+                return Err(Fault::Load { address, size, part: self.part.name.clone() });
+            }
+            if !segment.bytes.is_empty() && self.core.is_ram(segment.address) {
+                self.ram_image.push(segment.clone());
+            }
+        }
+        self.core.check_image()
+    }
+
+    fn reset(&mut self) {
+        self.tear_flash();
+        self.core.clear_ram();
+        for segment in &self.ram_image {
+            self.core.poke(segment.address, &segment.bytes);
+        }
+        self.bus.reset();
+        self.supply.reset();
+        self.usage = Usage::default();
+        self.cycles = 0;
+        self.instructions = 0;
+        self.begin(ResetCause::PowerOn);
+    }
+
+    fn reset_by(&mut self, cause: ResetCause) {
+        if cause == ResetCause::PowerOn {
+            self.reset();
+        } else {
+            self.reset_running(cause);
+        }
+    }
+
+    fn cut_power(&mut self, torn: u8) {
+        self.bus.cut_power(torn);
+        self.reset();
+    }
+
+    fn nonvolatile_writes(&self) -> u64 {
+        self.bus.nonvolatile_writes()
+    }
+
+    fn run(&mut self, until: &Until) -> Result<Stop, Fault> {
+        self.run_with(until, &mut NoObserver)
+    }
+
+    fn run_observed(&mut self, until: &Until, mut observer: &mut dyn Observer) -> Result<Stop, Fault> {
+        self.run_with(until, &mut observer)
+    }
+
+    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
+        self.run_with(until, trace)
+    }
+
+    fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    fn residency(&self) -> Residency {
+        self.usage.residency(self.cycles)
+    }
+
+    fn supply_limits(&self) -> Option<SupplyLimits> {
+        self.bus.has_power_management().then(|| {
+            let (falling_v, rising_v) = self.supply.limits(&self.bus.power);
+            SupplyLimits { falling_v, rising_v }
+        })
+    }
+
+    fn instructions(&self) -> u64 {
+        self.instructions
+    }
+
+    fn pc(&self) -> u32 {
+        self.core.register(Self::with_role(Role::ProgramCounter))
+    }
+
+    fn set_pc(&mut self, pc: u32) {
+        self.core.set_register(Self::with_role(Role::ProgramCounter), pc);
+        self.reset_fault = None;
+    }
+
+    fn sp(&self) -> u32 {
+        C::STACK_SPACE + self.core.register(Self::with_role(Role::StackPointer))
+    }
+
+    fn register_names(&self) -> &'static [Register] {
+        C::REGISTERS
+    }
+
+    fn registers(&self) -> Vec<(String, u32)> {
+        let named = C::REGISTERS.iter().enumerate();
+        named.map(|(index, register)| (register.name.to_string(), self.core.register(index))).collect()
+    }
+
+    fn set_register(&mut self, name: &str, value: u32) -> bool {
+        let Some(index) = C::REGISTERS.iter().position(|register| register.name == name) else {
+            return false;
+        };
+        if C::REGISTERS[index].role == Role::ProgramCounter {
+            self.set_pc(value);
+        } else {
+            self.core.set_register(index, value);
+            self.interrupts_from = 0;
+        }
+        true
+    }
+
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
+        if self.core.peek(address, bytes) {
+            return true;
+        }
+        let Some(memory) = self.bus.memory(address, bytes.len()) else { return false };
+        bytes.copy_from_slice(memory);
+        true
+    }
+
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
+        if self.core.poke(address, bytes) {
+            return true;
+        }
+        let Some(memory) = self.bus.memory_mut(address, bytes.len()) else { return false };
+        memory.copy_from_slice(bytes);
+        true
+    }
+
+    fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {
+        self.bus.uart_receive(port, bytes, self.cycles)
+    }
+
+    fn board(&self) -> &Board {
+        &self.bus.board
+    }
+
+    fn board_mut(&mut self) -> &mut Board {
+        self.board_touched = true;
+        &mut self.bus.board
+    }
+
+    fn snapshot(&self) -> Box<dyn Mcu> {
+        Box::new(self.clone())
     }
 }

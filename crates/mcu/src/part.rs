@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The processor cores that have a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Core {
+pub enum CoreName {
     /// AVR with up to 64 kB of flash reachable by `LPM`, 16-bit program counter (avr5).
     Avr5,
     /// AVR with RAMPZ and `ELPM`, 128 kB of flash, 16-bit program counter (avr51).
@@ -31,17 +31,17 @@ pub enum Core {
     CortexM7,
 }
 
-impl Core {
+impl CoreName {
     /// Whether a push moves the stack pointer up, as on the 8051 alone.
     #[must_use]
     pub fn stack_grows_up(self) -> bool {
-        self == Core::Mcs51
+        self == CoreName::Mcs51
     }
 
     /// Whether the more significant byte of a number comes first in memory, as on the 68HC08 alone.
     #[must_use]
     pub fn is_big_endian(self) -> bool {
-        self == Core::Hc08
+        self == CoreName::Hc08
     }
 }
 
@@ -130,10 +130,10 @@ pub struct Part {
     /// Manufacturer and part, for a person.
     pub description: String,
     /// Its core.
-    pub core: Core,
+    pub core: CoreName,
     /// Clock where none is asked for, in Hz.
     pub default_clock_hz: u64,
-    /// Clocks of one cycle as [`crate::Machine::cycles`] counts them: 12 on an 8051, which counts machine cycles.
+    /// Clocks of one cycle as [`crate::Mcu::cycles`] counts them: 12 on an 8051, which counts machine cycles.
     #[serde(default = "one")]
     pub clocks_per_cycle: u8,
     /// Its memories.

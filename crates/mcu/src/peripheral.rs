@@ -57,12 +57,10 @@ pub struct Events {
     listens_to_set: bool,
     /// Listened flags that rose, and the cycle at which each did.
     raised: Vec<(u8, u64)>,
-    /// The cycle at which the watchdog has reset the part.
-    watchdog: Option<u64>,
+    /// Something resets the part, for this cause.
+    reset: Option<ResetCause>,
     /// The power reduction register: modules without a clock.
     reduced: u8,
-    /// The program has asked for a reset.
-    software: bool,
 }
 
 impl Events {
@@ -86,9 +84,9 @@ impl Events {
         }
     }
 
-    /// The watchdog resets the part, at cycle `at`.
-    pub fn expire(&mut self, at: u64) {
-        self.watchdog = Some(at);
+    /// The part is to be reset for this cause: by its watchdog, or because the program asks for it.
+    pub fn request_reset(&mut self, cause: ResetCause) {
+        self.reset.get_or_insert(cause);
     }
 
     /// The power reduction register (AVR) is written: modules of these bits can no longer be read or written.
@@ -96,19 +94,9 @@ impl Events {
         self.reduced = bits;
     }
 
-    /// The program asks for a reset.
-    pub fn ask_for_reset(&mut self) {
-        self.software = true;
-    }
-
-    /// Whether the program has asked for a reset, once.
-    pub(crate) fn take_request(&mut self) -> bool {
-        std::mem::take(&mut self.software)
-    }
-
-    /// Whether the watchdog has reset the part, once.
-    pub(crate) fn take_expiry(&mut self) -> bool {
-        self.watchdog.take().is_some()
+    /// The reset that was requested, once.
+    pub(crate) fn take_reset(&mut self) -> Option<ResetCause> {
+        self.reset.take()
     }
 }
 
@@ -583,6 +571,11 @@ impl PeripheralBus {
         let device = self.devices.get(self.power_device);
         self.power = device.and_then(|device| device.0.power()).unwrap_or_default();
         self.power_changed = true;
+    }
+
+    /// Whether one of the devices is the part's power management.
+    pub(crate) fn has_power_management(&self) -> bool {
+        self.power_device < self.devices.len()
     }
 
     /// The device that keeps the clock of this name running, if one does: see [`Peripheral::clock_needed`].

@@ -7,7 +7,7 @@ pub struct Asleep {
     pub mode: &'static str,
     /// The core voltage level meanwhile; 0 on parts without levels.
     pub level: u8,
-    /// Cycles of the core clock as [`crate::Machine::cycles`] counts them, whether or not that clock was running.
+    /// Cycles of the core clock as [`crate::Mcu::cycles`] counts them, whether or not that clock was running.
     pub cycles: u64,
 }
 
@@ -40,7 +40,7 @@ impl Residency {
         self.asleep.iter().filter(|line| line.mode == mode).map(|line| line.cycles).sum()
     }
 
-    /// The sum of all parts: [`crate::Machine::cycles`].
+    /// The sum of all parts: [`crate::Mcu::cycles`].
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.active_cycles() + self.asleep.iter().map(|line| line.cycles).sum::<u64>()
@@ -76,5 +76,38 @@ impl Residency {
             Some(line) => line.cycles += cycles,
             None => self.asleep.push(Asleep { mode, level, cycles }),
         }
+    }
+}
+
+/// The cycles accounted for so far.
+#[derive(Clone, Default)]
+pub(crate) struct Usage {
+    past: Residency,
+    /// The core voltage level since [`Usage::until`].
+    level: u8,
+    /// The cycle up to which `past` tells.
+    until: u64,
+}
+
+impl Usage {
+    /// Up to `now` the core ran; from here on the level is `level`.
+    pub fn ran(&mut self, now: u64, level: u8) {
+        self.past.add_active(self.level, now - self.until);
+        self.until = now;
+        self.level = level;
+    }
+
+    /// From `from` to `to` the core slept in `mode`.
+    pub fn slept(&mut self, mode: &'static str, from: u64, to: u64) {
+        self.ran(from, self.level);
+        self.past.add_asleep(mode, self.level, to - from);
+        self.until = to;
+    }
+
+    /// All cycles up to `now`.
+    pub fn residency(&self, now: u64) -> Residency {
+        let mut residency = self.past.clone();
+        residency.add_active(self.level, now - self.until);
+        residency
     }
 }

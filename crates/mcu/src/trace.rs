@@ -54,7 +54,7 @@ impl Tables {
 /// Sums up what an onlooker with a clock, a logic analyser on the buses and no view of their data could tell of a run:
 /// the address of each instruction and the cycles that it took, and address, size and direction of each data access.
 ///
-/// To be handed to [`crate::Machine::run_traced`] for one stretch of a run, and then told of its [`Trace::end`].
+/// To be handed to [`crate::Mcu::run_traced`] for one stretch of a run, and then told of its [`Trace::end`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     fingerprint: Fingerprint,

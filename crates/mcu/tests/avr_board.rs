@@ -3,7 +3,7 @@
 mod avr;
 
 use avr::{ATMEGA328P, machine};
-use mcu::{Chip, Fault, Machine, Observer, Pin, PinEdge, Signal, Stop, Until, Wiring};
+use mcu::{Chip, Fault, Mcu, Observer, Pin, PinEdge, Signal, Stop, Until, Wiring};
 
 /// Answers each byte with the one before it plus one; after its third byte it pulls its output low until it is selected
 /// again.
@@ -57,18 +57,18 @@ impl Chip for Echo {
 }
 
 /// As on the emonTx and the JeeNode: select PB2, interrupt PD2.
-fn mount(machine: &mut dyn Machine) {
+fn mount(machine: &mut dyn Mcu) {
     let wiring =
         Wiring { spi: "SPI".into(), select: Pin::new("PORTB", 2), outputs: vec![(0, Pin::new("PORTD", 2))] };
-    machine.board_mut().unwrap().mount(Box::new(Echo::default()), wiring);
+    machine.board_mut().mount(Box::new(Echo::default()), wiring);
 }
 
-fn run(machine: &mut dyn Machine, cycles: u64) -> Result<Stop, Fault> {
+fn run(machine: &mut dyn Mcu, cycles: u64) -> Result<Stop, Fault> {
     machine.run(&Until { cycles: Some(cycles), addresses: vec![] })
 }
 
 /// A word of the program's variables at the start of RAM, where the only initialised one lies.
-fn word(machine: &dyn Machine, index: u32) -> u16 {
+fn word(machine: &dyn Mcu, index: u32) -> u16 {
     let mut bytes = [0; 2];
     assert!(machine.peek(0x80_0100 + 2 * index, &mut bytes));
     u16::from_le_bytes(bytes)
@@ -102,7 +102,7 @@ fn a_chip_is_selected_clocked_and_interrupts() {
     assert_eq!(word(&*machine, 3) >> 8 & 4, 4, "high before");
     let idle = machine.residency().asleep_in("idle");
     assert!((15_000..16_000).contains(&idle), "a millisecond less one byte: {idle}");
-    let echo = machine.board_mut().unwrap().chip_mut("echo").unwrap().downcast_mut::<Echo>().unwrap();
+    let echo = machine.board_mut().chip_mut("echo").unwrap().downcast_mut::<Echo>().unwrap();
     assert_eq!(echo.bytes, [1, 2, 3]);
     assert!(echo.times_ns[1] - echo.times_ns[0] > 8_000);
     assert!(echo.times_ns[1] - echo.times_ns[0] < 9_000);
@@ -138,7 +138,7 @@ fn a_conversion() {
             out[2] = convert(3 << REFS0 | 2); out[3] = convert(1 << REFS0 | 14);
             return 0; }";
     let mut machine = machine("convert", ATMEGA328P, "atmega328p", body);
-    let board = machine.board_mut().unwrap();
+    let board = machine.board_mut();
     board.supply_v = 3.3;
     board.set_analog(0, 1.65);
     board.set_analog(1, 3.4);
@@ -164,7 +164,7 @@ impl Edges {
     }
 }
 
-fn edges(machine: &mut dyn Machine, cycles: u64) -> Edges {
+fn edges(machine: &mut dyn Mcu, cycles: u64) -> Edges {
     let mut edges = Edges::default();
     let until = Until { cycles: Some(cycles), addresses: vec![] };
     machine.run_observed(&until, &mut edges).unwrap();
@@ -243,7 +243,7 @@ fn mains_are_sampled_when_the_timer_says() {
         noise_v: 0.003,
         seed: 7,
     };
-    let board = machine.board_mut().unwrap();
+    let board = machine.board_mut();
     board.supply_v = 3.3;
     board.signals_from_ns = 5_000_000;
     board.set_signal(5, signal.clone());

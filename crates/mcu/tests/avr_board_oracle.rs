@@ -7,7 +7,7 @@
 mod avr;
 
 use avr::{ATMEGA328P, program};
-use mcu::{Chip, Image, Machine, Part, Pin, Until, Wiring, new_machine};
+use mcu::{Chip, Image, Mcu, Part, Pin, Until, Wiring, new_machine};
 use oracle::simavr::Simavr;
 
 /// SplitMix64.
@@ -29,7 +29,7 @@ fn seed() -> u64 {
 }
 
 /// Both with the program of `body`.
-fn both(name: &str, body: &str) -> (Box<dyn Machine>, Simavr) {
+fn both(name: &str, body: &str) -> (Box<dyn Mcu>, Simavr) {
     let segments = program(name, "atmega328p", body);
     let mut simavr = Simavr::new("atmega328p", 16_000_000).unwrap();
     for segment in &segments {
@@ -40,17 +40,17 @@ fn both(name: &str, body: &str) -> (Box<dyn Machine>, Simavr) {
     let mut machine = new_machine(&part, 16_000_000).unwrap();
     machine.load(&Image { segments }).unwrap();
     machine.reset();
-    machine.board_mut().unwrap().attended = true;
+    machine.board_mut().attended = true;
     (machine, simavr)
 }
 
-fn run(machine: &mut dyn Machine, simavr: &mut Simavr, cycle: u64) {
+fn run(machine: &mut dyn Mcu, simavr: &mut Simavr, cycle: u64) {
     machine.run(&Until { cycles: Some(cycle), addresses: vec![] }).unwrap();
     assert!(simavr.run_to(cycle));
 }
 
 /// The first bytes of RAM, where the only initialised variable lies.
-fn memory(machine: &dyn Machine, simavr: &mut Simavr, size: usize) -> (Vec<u8>, Vec<u8>) {
+fn memory(machine: &dyn Mcu, simavr: &mut Simavr, size: usize) -> (Vec<u8>, Vec<u8>) {
     let mut bytes = vec![0; size];
     assert!(machine.peek(0x80_0100, &mut bytes));
     (bytes, simavr.data()[0x100..0x100 + size].to_vec())
@@ -87,7 +87,7 @@ fn edges_and_pin_changes_interrupt_as_on_simavr() {
             let (port, bits) = [('B', 7), ('C', 6), ('D', 8), ('D', 4)][random.below(4) as usize];
             let (bit, level) = (random.below(bits) as u8, random.below(2) == 1);
             let pin = Pin::new(&format!("PORT{port}"), bit);
-            machine.board_mut().unwrap().set_input(pin, Some(level));
+            machine.board_mut().set_input(pin, Some(level));
             simavr.set_pin(port, bit, level);
             cycle += 5_000;
             run(&mut *machine, &mut simavr, cycle);
@@ -116,11 +116,11 @@ fn conversions_are_those_of_simavr() {
             out[16] = 0x1234; for (;;); }";
     for _ in 0..10 {
         let (mut machine, mut simavr) = both("converter", body);
-        machine.board_mut().unwrap().supply_v = 3.3;
+        machine.board_mut().supply_v = 3.3;
         simavr.set_supply(3300);
         for channel in 0..8 {
             let millivolts = random.below(3400) as u32;
-            machine.board_mut().unwrap().set_analog(channel, f64::from(millivolts) / 1000.0);
+            machine.board_mut().set_analog(channel, f64::from(millivolts) / 1000.0);
             simavr.set_analog(channel, millivolts);
         }
         run(&mut *machine, &mut simavr, 200_000);
@@ -175,7 +175,7 @@ fn bytes_go_round_the_serial_interface_as_on_simavr() {
             out[36] = SPSR; out[37] = 99; cli(); for (;;); }";
     let (mut machine, mut simavr) = both("serial", body);
     let wiring = Wiring { spi: "SPI".into(), select: Pin::new("PORTB", 2), outputs: vec![] };
-    machine.board_mut().unwrap().mount(Box::new(Loop), wiring);
+    machine.board_mut().mount(Box::new(Loop), wiring);
     simavr.loop_spi();
     run(&mut *machine, &mut simavr, 200_000);
     let (ours, theirs) = memory(&*machine, &mut simavr, 40);

@@ -1,6 +1,6 @@
 //! Programs from avr-gcc on the model.
 
-use mcu::{Image, Machine, Part, Segment, Stop, Until, new_machine};
+use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
 use object::{Object, ObjectSymbol, read::elf::ElfFile32};
 use oracle::simavr::Simavr;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ fn symbol(elf: &[u8], name: &str) -> u32 {
     file.symbols().find(|symbol| symbol.name() == Ok(name)).expect(name).address() as u32
 }
 
-fn machine(part: &str, elf: &[u8]) -> Box<dyn Machine> {
+fn machine(part: &str, elf: &[u8]) -> Box<dyn Mcu> {
     let part = Part::from_toml(part).unwrap();
     let mut machine = new_machine(&part, part.default_clock_hz).unwrap();
     machine.load(&image(elf)).unwrap();

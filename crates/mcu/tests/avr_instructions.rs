@@ -1,7 +1,7 @@
 //! Single instructions against the AVR Instruction Set Manual, DS40002198: put the opcode, run, look at the registers.
 //! The rest of the instruction set is compared with simavr in `avr_oracle`.
 
-use mcu::{Access, Fault, Flow, Machine, Observer, Part, Step, Stop, Until, new_machine};
+use mcu::{Access, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
 const ATMEGA328P: &str = include_str!("../../../targets/atmega328p.toml");
 const ATMEGA128L: &str = include_str!("../../../targets/atmega128l.toml");
@@ -15,7 +15,7 @@ const H: u32 = 32;
 const T: u32 = 64;
 const I: u32 = 128;
 
-struct Cpu(Box<dyn Machine>);
+struct Cpu(Box<dyn Mcu>);
 
 impl Cpu {
     /// A part with these words at the start of its flash.

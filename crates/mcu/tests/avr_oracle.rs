@@ -11,7 +11,7 @@
 //! - `ST X` onto X itself: simavr then writes X back as it was; the instruction changes no pointer (DS40002198).
 //! - `RJMP .`: the end of the program to the model when interrupts are off.
 
-use mcu::{Fault, Machine, Part, Until, new_machine};
+use mcu::{Fault, Mcu, Part, Until, new_machine};
 use oracle::simavr::Simavr;
 
 const ATMEGA328P: &str = include_str!("../../../targets/atmega328p.toml");
@@ -173,7 +173,7 @@ impl Bench {
 
 /// The model and simavr, side by side.
 struct Pair {
-    model: Box<dyn Machine>,
+    model: Box<dyn Mcu>,
     simavr: Simavr,
 }
 

@@ -3,7 +3,7 @@
 mod avr;
 
 use avr::{ATMEGA128L, ATMEGA328P, machine};
-use mcu::{Fault, Machine, Observer, PinEdge, Stop, Until};
+use mcu::{Fault, Mcu, Observer, PinEdge, Stop, Until};
 
 #[derive(Default)]
 struct Log {
@@ -20,7 +20,7 @@ impl Observer for Log {
     }
 }
 
-fn run_to_the_end(machine: &mut dyn Machine) -> Log {
+fn run_to_the_end(machine: &mut dyn Mcu) -> Log {
     let mut log = Log::default();
     let until = Until { cycles: Some(10_000_000), addresses: vec![] };
     assert_eq!(machine.run_observed(&until, &mut log), Ok(Stop::Halted));

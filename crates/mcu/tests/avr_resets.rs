@@ -3,13 +3,13 @@
 mod avr;
 
 use avr::{ATMEGA328P, machine};
-use mcu::{Machine, ResetCause, Stop, Until};
+use mcu::{Mcu, ResetCause, Stop, Until};
 
-fn run(machine: &mut dyn Machine, cycles: u64) -> Stop {
+fn run(machine: &mut dyn Mcu, cycles: u64) -> Stop {
     machine.run(&Until { cycles: Some(cycles), addresses: vec![] }).unwrap()
 }
 
-fn byte(machine: &dyn Machine, address: u32) -> u8 {
+fn byte(machine: &dyn Mcu, address: u32) -> u8 {
     let mut byte = [0];
     assert!(machine.peek(address, &mut byte));
     byte[0]
@@ -66,9 +66,9 @@ fn resets_from_outside_add_their_flags() {
             for (;;) __asm__(\"nop\"); }";
     let mut machine = machine("outside", ATMEGA328P, "atmega328p", body);
     run(&mut *machine, 10_000);
-    assert!(machine.board().unwrap().is_driven("PORTB", 0));
+    assert!(machine.board().is_driven("PORTB", 0));
     machine.reset_by(ResetCause::External);
-    assert!(!machine.board().unwrap().is_driven("PORTB", 0));
+    assert!(!machine.board().is_driven("PORTB", 0));
     run(&mut *machine, 20_000);
     assert_eq!([byte(&*machine, OUT), byte(&*machine, OUT + 1)], [2, 3]);
     machine.reset_by(ResetCause::BrownOut);

@@ -2,7 +2,7 @@
 //! programs must end up the same as when somebody does look on, for any limits and stop addresses, with a timer that
 //! interrupts them. (That each instruction by itself is right, `avr_oracle` shows.)
 
-use mcu::{Machine, NoObserver, Part, Until, new_machine};
+use mcu::{Mcu, NoObserver, Part, Until, new_machine};
 
 const ATMEGA328P: &str = include_str!("../../../targets/atmega328p.toml");
 
@@ -133,7 +133,7 @@ fn program(random: &mut Random) -> Vec<u16> {
     words
 }
 
-fn state(machine: &dyn Machine) -> (Vec<(String, u32)>, u64, u64, Vec<u8>) {
+fn state(machine: &dyn Mcu) -> (Vec<(String, u32)>, u64, u64, Vec<u8>) {
     let mut ram = vec![0; 0x200];
     assert!(machine.peek(0x80_0200, &mut ram));
     (machine.registers(), machine.cycles(), machine.instructions(), ram)

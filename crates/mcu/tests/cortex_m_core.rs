@@ -3,9 +3,7 @@
 #[path = "cortex_m/firmware.rs"]
 mod firmware;
 
-use mcu::{
-    Access, AccessKind, Fault, Flow, Image, Machine, Observer, Segment, Step, Stop, Until, new_machine,
-};
+use mcu::{Access, AccessKind, Fault, Flow, Image, Mcu, Observer, Segment, Step, Stop, Until, new_machine};
 
 const STACK: u32 = 0x2000_1000;
 
@@ -29,7 +27,7 @@ fn source(program: &str) -> String {
     format!(".global _start\n_start:\n.word {}\n{program}\nnone: bkpt 99\n", vectors.join(", "))
 }
 
-fn machine_on(target: &str, cpu: &str, name: &str, program: &str) -> Box<dyn Machine> {
+fn machine_on(target: &str, cpu: &str, name: &str, program: &str) -> Box<dyn Mcu> {
     let mut machine = new_machine(&firmware::part(target), 8_000_000).expect("a machine");
     let bytes = firmware::assemble(cpu, name, &source(program));
     machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
@@ -37,7 +35,7 @@ fn machine_on(target: &str, cpu: &str, name: &str, program: &str) -> Box<dyn Mac
     machine
 }
 
-fn m4(name: &str, program: &str) -> Box<dyn Machine> {
+fn m4(name: &str, program: &str) -> Box<dyn Mcu> {
     machine_on("stm32f407", "cortex-m4", name, program)
 }
 
@@ -46,7 +44,7 @@ fn limit() -> Until {
 }
 
 /// Runs to the program's BKPT.
-fn finish(machine: &mut dyn Machine) {
+fn finish(machine: &mut dyn Mcu) {
     let stop = machine.run(&limit());
     assert_eq!(stop, Ok(Stop::Breakpoint), "{:x?}", machine.registers());
     let mut code = [0; 2];
@@ -54,11 +52,11 @@ fn finish(machine: &mut dyn Machine) {
     assert_eq!(code[0], 0, "the BKPT of the program, not that of unused vectors");
 }
 
-fn register(machine: &dyn Machine, name: &str) -> u32 {
+fn register(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(found, _)| found == name).expect("a register").1
 }
 
-fn word(machine: &dyn Machine, address: u32) -> u32 {
+fn word(machine: &dyn Mcu, address: u32) -> u32 {
     let mut bytes = [0; 4];
     assert!(machine.peek(address, &mut bytes), "{address:#x}");
     u32::from_le_bytes(bytes)
@@ -402,7 +400,7 @@ fn alignment_is_what_the_architecture_says() {
     let mut machine = m4("unaligned", program);
     finish(machine.as_mut());
     assert_eq!(register(machine.as_ref(), "r2"), 0x2233);
-    let faults = |mut machine: Box<dyn Machine>, at: u32| {
+    let faults = |mut machine: Box<dyn Mcu>, at: u32| {
         let result = machine.run(&limit());
         assert!(matches!(result, Err(Fault::Architecture { address, .. }) if address == at), "{result:?}");
     };

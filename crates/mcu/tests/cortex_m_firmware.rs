@@ -4,7 +4,7 @@
 mod firmware;
 
 use firmware::{build, folder, part, run};
-use mcu::{Image, Machine, Segment, Stop, Until, new_machine};
+use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
 use std::path::Path;
 use std::process::Command;
 
@@ -36,7 +36,7 @@ fn compiled_code_computes_what_the_host_computes() {
     ] {
         for optimise in ["-O0", "-Os", "-O2", "-O3"] {
             let part = part(target);
-            let mut machine: Box<dyn Machine> = new_machine(&part, 8_000_000).expect("a machine");
+            let mut machine: Box<dyn Mcu> = new_machine(&part, 8_000_000).expect("a machine");
             let bytes = build(cpu, optimise, 20);
             let image = Image { segments: vec![Segment { address: 0x0800_0000, bytes }] };
             machine.load(&image).expect("it fits");

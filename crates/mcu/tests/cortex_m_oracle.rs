@@ -23,9 +23,9 @@ mod encodings;
 mod firmware;
 
 use encodings::{Encoding, InIt, Since};
-use mcu::cortex_m::decode::{Architecture, decode};
-use mcu::cortex_m::op::Kind;
-use mcu::{Fault, Machine, MemoryKind, Stop, Until, new_machine};
+use mcu::cores::cortex_m::decode::{Architecture, decode};
+use mcu::cores::cortex_m::op::Kind;
+use mcu::{Fault, Mcu, MemoryKind, Stop, Until, new_machine};
 use oracle::unicorn::{Model, Unicorn};
 
 const CODE: u32 = 0x0800_0000;
@@ -67,7 +67,7 @@ impl Random {
 }
 
 struct Pair {
-    ours: Box<dyn Machine>,
+    ours: Box<dyn Mcu>,
     theirs: Unicorn,
     random: Random,
     architecture: Architecture,
@@ -185,7 +185,7 @@ impl Pair {
             let op = decode(code[0], code.get(1).copied().unwrap_or(0), address, it, self.architecture);
             assert_ne!(op.inner, Kind::Undefined, "{} is an instruction", show(code));
             *self.kinds.entry(op.inner).or_default() += 1;
-            it = if op.inner == Kind::It { op.imm as u8 } else { mcu::cortex_m::decode::advance(it) };
+            it = if op.inner == Kind::It { op.imm as u8 } else { mcu::cores::cortex_m::decode::advance(it) };
             address += 2 * code.len() as u32;
             let operands = op.operands();
             let indexed = matches!(op.inner, Kind::Tbb | Kind::Tbh) || operands.addresses.count_ones() > 1;

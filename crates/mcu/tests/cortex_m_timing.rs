@@ -2,7 +2,7 @@
 //!
 //! Each case is a few instructions between no-operations; its cost is the difference to the no-operations alone.
 
-use mcu::{Fault, Image, Machine, Part, Segment, Stop, Until, new_machine};
+use mcu::{Fault, Image, Mcu, Part, Segment, Stop, Until, new_machine};
 use std::path::Path;
 
 const CODE: u32 = 0x0800_0100;
@@ -16,7 +16,7 @@ fn part(name: &str) -> Part {
 }
 
 /// A machine with `code` at [`CODE`]; r1, r2, r3 point into RAM with zeros, r0 is 0, r4 is 0x12345678, r5 is 3.
-fn machine(target: &str, clock_hz: u64, code: &[u16]) -> Box<dyn Machine> {
+fn machine(target: &str, clock_hz: u64, code: &[u16]) -> Box<dyn Mcu> {
     let mut machine = new_machine(&part(target), clock_hz).expect("a machine");
     let mut bytes = vec![0; 0x100];
     bytes[..4].copy_from_slice(&(RAM + 0x1000).to_le_bytes());
@@ -33,7 +33,7 @@ fn machine(target: &str, clock_hz: u64, code: &[u16]) -> Box<dyn Machine> {
     machine
 }
 
-fn run(mut machine: Box<dyn Machine>) -> u64 {
+fn run(mut machine: Box<dyn Mcu>) -> u64 {
     let stop = machine.run(&Until { cycles: Some(1_000_000), ..Until::default() });
     assert_eq!(stop, Ok(Stop::Breakpoint), "at {:#x}", machine.pc());
     machine.cycles()

@@ -20,7 +20,7 @@
 //!
 //! `DIV` and `DAA` where the manual leaves the result open are not drawn: the model stops there.
 
-use mcu::{Access, AccessKind, Machine, Observer, Part, Stop, Until, new_machine};
+use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use oracle::ucsim::{Answer, Script, Simulator};
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -110,7 +110,7 @@ fn ignored(opcode: u16) -> [(&'static str, u32); 3] {
 }
 
 /// Whether an address lies beyond 64 kB, or the instruction would write over itself.
-fn is_left_out(bytes: [u8; 4], machine: &dyn Machine) -> bool {
+fn is_left_out(bytes: [u8; 4], machine: &dyn Mcu) -> bool {
     let hx = get(machine, "h") << 8 | get(machine, "x");
     let word = |at: usize| u32::from(bytes[at]) << 8 | u32::from(bytes[at + 1]);
     let address = match (bytes[0], bytes[0] >> 4) {
@@ -131,7 +131,7 @@ fn is_left_out(bytes: [u8; 4], machine: &dyn Machine) -> bool {
 /// The registers that both print.
 const NAMES: [&str; 5] = ["a", "h", "x", "sp", "ccr"];
 
-fn get(machine: &dyn Machine, name: &str) -> u32 {
+fn get(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(other, _)| other == name).expect("register").1
 }
 
@@ -164,7 +164,7 @@ fn intel_hex(bytes: &[u8]) -> String {
 }
 
 /// Sets all registers on both sides.
-fn synchronise(machine: &dyn Machine, script: &mut Script) {
+fn synchronise(machine: &dyn Mcu, script: &mut Script) {
     let byte = |name| get(machine, name) as u8;
     script.write("regs8", 0, &[byte("a"), byte("ccr"), byte("h"), byte("x")]);
     script.write_word("regs16", 0, machine.sp() as u16);

@@ -1,7 +1,7 @@
 //! The 68HC08's map of cycles against sdcc's assembler, which others wrote and which prints in its listing how long each
 //! instruction takes: every form of every instruction.
 
-use mcu::hc08::timing;
+use mcu::cores::hc08::timing;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;

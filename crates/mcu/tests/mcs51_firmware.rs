@@ -1,7 +1,7 @@
 //! Whole programs, compiled by sdcc with its start-up code: the model takes exactly the clocks of uCsim's s51 and leaves
 //! the same memory.
 
-use mcu::{Image, Machine, Part, Segment, Stop, Until, new_machine};
+use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
 use oracle::ucsim::{Answer, Script, Simulator};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -87,7 +87,7 @@ fn image(path: &Path) -> Image {
 fn compare(flags: &[&str]) {
     let hex = compile(flags);
     let part = Part::from_toml(I8051).expect("target file");
-    let mut machine: Box<dyn Machine> = new_machine(&part, part.default_clock_hz).expect("machine");
+    let mut machine: Box<dyn Mcu> = new_machine(&part, part.default_clock_hz).expect("machine");
     machine.load(&image(&hex)).expect("it fits");
     machine.reset();
     assert_eq!(machine.run(&Until { cycles: Some(50_000_000), addresses: vec![] }), Ok(Stop::Halted));

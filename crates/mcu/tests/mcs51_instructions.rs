@@ -3,7 +3,7 @@
 //! "8051 Instruction Set Summary", and what the model refuses.
 
 use mcu::{
-    Access, AccessKind, Fault, Flow, Image, Machine, Observer, Part, Segment, Step, Stop, Until, new_machine,
+    Access, AccessKind, Fault, Flow, Image, Mcu, Observer, Part, Segment, Step, Stop, Until, new_machine,
 };
 
 const I8051: &str = include_str!("../../../targets/i8051.toml");
@@ -19,7 +19,7 @@ const SPECIAL: u32 = 0x3_0000;
 /// A place in the middle of the program memory, so that branches reach both ways.
 const PC: u32 = 0x1234;
 
-struct Cpu(Box<dyn Machine>);
+struct Cpu(Box<dyn Mcu>);
 
 impl Cpu {
     /// The part with these bytes at [`PC`].

@@ -15,7 +15,7 @@
 //! - Opcode 0xA5 and `MOV A,ACC` execute, a division by zero has a result, and indirect addresses beyond the internal
 //!   RAM have bytes; these are faults in the model.
 
-use mcu::{Access, AccessKind, Machine, Observer, Part, Stop, Until, new_machine};
+use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use oracle::ucsim::{Answer, Script, Simulator};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -144,7 +144,7 @@ fn write_hex(path: &Path, bytes: &[u8]) {
 }
 
 /// Draws what the next instruction finds: only the program counter and the pointers, or everything.
-fn draw(random: &mut Random, machine: &mut dyn Machine, script: &mut Script, everything: bool) {
+fn draw(random: &mut Random, machine: &mut dyn Mcu, script: &mut Script, everything: bool) {
     if everything {
         let internal: Vec<u8> = (0..0x80)
             .map(|_| if random.below(2) == 0 { random.byte() } else { random.byte() & 0x7f })

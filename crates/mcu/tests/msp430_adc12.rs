@@ -1,6 +1,6 @@
 //! The converter and the reference of the MSP430F5438A, driven by instructions as firmware drives them.
 
-use mcu::{Fault, Machine, Part, Stop, Until, new_machine};
+use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
 
 const PC: u16 = 0x6000;
 const CTL0: u16 = 0x700;
@@ -34,14 +34,14 @@ fn read(register: u16, into: u16) -> Vec<u16> {
     vec![0x4210 | into, register]
 }
 
-fn poke(machine: &mut dyn Machine, address: u32, words: &[u16]) {
+fn poke(machine: &mut dyn Mcu, address: u32, words: &[u16]) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(address, &bytes));
 }
 
 /// At 1 MHz and 3.0 V, with 1.001 V at A0, 0.5 V at A1 and more than any reference at A2. The first instruction holds the
 /// watchdog, 4 cycles; the converter's handler reads MEM0 into R7 and wakes the core.
-fn machine(words: &[Vec<u16>]) -> Box<dyn Machine> {
+fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     let part = Part::from_toml(include_str!("../../../targets/msp430f5438a.toml")).expect("target file");
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
     let program = [mov(0x5a80, 0x15c), words.concat(), vec![0x3fff]].concat();
@@ -52,18 +52,18 @@ fn machine(words: &[Vec<u16>]) -> Box<dyn Machine> {
     poke(machine.as_mut(), 0xfffe, &[PC]);
     machine.reset();
     assert!(machine.set_register("sp", 0x4000));
-    let board = machine.board_mut().expect("board");
+    let board = machine.board_mut();
     board.set_analog(0, 1.001);
     board.set_analog(1, 0.5);
     board.set_analog(2, 2.9);
     machine
 }
 
-fn register(machine: &dyn Machine, name: &str) -> u32 {
+fn register(machine: &dyn Mcu, name: &str) -> u32 {
     machine.registers().into_iter().find(|(register, _)| register == name).expect("register").1
 }
 
-fn run(words: &[Vec<u16>]) -> Box<dyn Machine> {
+fn run(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     let mut machine = machine(words);
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
     machine
@@ -146,7 +146,7 @@ fn a_reference_must_be_on_settled_and_supplied() {
     assert!(fault(&convert(0x01, 71)).contains("REFMSTR"));
     let at = |supply_v: f64, reference: u16| {
         let mut machine = machine(&convert(reference, 80));
-        machine.board_mut().expect("board").supply_v = supply_v;
+        machine.board_mut().supply_v = supply_v;
         machine.run(&Until::default()).map_err(|fault| fault.to_string())
     };
     assert_eq!(at(2.2, 0x81), Ok(Stop::Halted));

@@ -1,15 +1,15 @@
 //! Whatever a program writes to the peripherals of the MSP430F5438A, the model goes on or faults; it does not panic.
 
 use mcu::chips::cc2500::Cc2500;
-use mcu::{Machine, Part, Pin, Until, Wiring, new_machine};
+use mcu::{Mcu, Part, Pin, Until, Wiring, new_machine};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const PC: u32 = 0x2000;
 const END: u16 = 0x3fff;
 
-fn machine(part: &Part, clock_hz: u64) -> Box<dyn Machine> {
+fn machine(part: &Part, clock_hz: u64) -> Box<dyn Mcu> {
     let mut machine = new_machine(part, clock_hz).expect("machine");
-    let board = machine.board_mut().expect("an MSP430 has a board");
+    let board = machine.board_mut();
     let wiring =
         Wiring { spi: "UCB0".into(), select: Pin::new("P3", 0), outputs: vec![(0, Pin::new("P1", 3))] };
     board.mount(Box::new(Cc2500::new()), wiring);

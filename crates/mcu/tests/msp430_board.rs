@@ -1,6 +1,6 @@
 //! What is around an MSP430F5438A: levels and edges at its ports, a chip on its SPI, and sleep that somebody attends.
 
-use mcu::{Chip, Machine, Part, Pin, Stop, Until, Wiring, new_machine};
+use mcu::{Chip, Mcu, Part, Pin, Stop, Until, Wiring, new_machine};
 
 const PC: u32 = 0x2000;
 const ISR: u32 = 0x2200;
@@ -17,12 +17,12 @@ fn read_byte(register: u16) -> [u16; 2] {
     [0x4255, register]
 }
 
-fn put(machine: &mut dyn Machine, address: u32, words: &[u16]) {
+fn put(machine: &mut dyn Mcu, address: u32, words: &[u16]) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(address, &bytes));
 }
 
-fn machine(words: &[u16]) -> Box<dyn Machine> {
+fn machine(words: &[u16]) -> Box<dyn Mcu> {
     let part = Part::from_toml(include_str!("../../../targets/msp430f5438a.toml")).expect("target file");
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
     let stopped = [&[0x40b2, 0x5a80, 0x15c][..], words, &[END]].concat();
@@ -31,7 +31,7 @@ fn machine(words: &[u16]) -> Box<dyn Machine> {
     machine
 }
 
-fn register(machine: &dyn Machine, wanted: &str) -> u32 {
+fn register(machine: &dyn Mcu, wanted: &str) -> u32 {
     machine.registers().into_iter().find(|(name, _)| name == wanted).expect("a register").1
 }
 
@@ -76,16 +76,16 @@ impl Chip for Echo {
     }
 }
 
-fn with_echo(words: &[u16]) -> Box<dyn Machine> {
+fn with_echo(words: &[u16]) -> Box<dyn Mcu> {
     let mut machine = machine(words);
     let wiring =
         Wiring { spi: "UCB0".into(), select: Pin::new("P3", 0), outputs: vec![(0, Pin::new("P1", 3))] };
-    machine.board_mut().expect("board").mount(Box::new(Echo::default()), wiring);
+    machine.board_mut().mount(Box::new(Echo::default()), wiring);
     machine
 }
 
-fn echo(machine: &mut dyn Machine) -> &mut Echo {
-    machine.board_mut().and_then(|board| board.chip_mut("echo")?.downcast_mut()).expect("the chip")
+fn echo(machine: &mut dyn Mcu) -> &mut Echo {
+    machine.board_mut().chip_mut("echo").and_then(|chip| chip.downcast_mut()).expect("the chip")
 }
 
 /// The chip's select line low, the interface set up with this divider, the byte 0x9f sent, then 0x37.
@@ -153,7 +153,7 @@ fn inputs_follow_the_board() {
     // P1REN 0x206 = 0x0f, P1OUT 0x202 = 0x03: pulled up, up, down, down, the rest open; P1IN 0x200.
     let words = [&mov_byte(0x0f, 0x206)[..], &mov_byte(0x03, 0x202), &read_byte(0x200)].concat();
     let mut machine = machine(&words);
-    let board = machine.board_mut().expect("board");
+    let board = machine.board_mut();
     for (bit, level) in [(1, false), (3, true), (5, true), (6, false)] {
         board.set_input(Pin::new("P1", bit), Some(level));
     }
@@ -178,14 +178,14 @@ fn edges_interrupt() {
     ]
     .concat();
     let mut machine = with_echo(&words);
-    machine.board_mut().expect("board").set_input(Pin::new("P2", 7), Some(true));
+    machine.board_mut().set_input(Pin::new("P2", 7), Some(true));
     // Each: MOV &PxIV, R6 or R7; BIC #CPUOFF, 0(SP); RETI.
     put(&mut *machine, ISR, &[0x4216, 0x020e, 0xc0b1, 0x0010, 0, 0x1300]);
     put(&mut *machine, ISR + 0x100, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
     // SLAS655, "Interrupt Vector Addresses": P1 at 0xffde, P2 at 0xffd4.
     put(&mut *machine, 0xffde, &[ISR as u16]);
     put(&mut *machine, 0xffd4, &[ISR as u16 + 0x100]);
-    machine.board_mut().expect("board").attended = true;
+    machine.board_mut().attended = true;
     let until = |cycles| Until { cycles: Some(cycles), addresses: Vec::new() };
     assert_eq!(machine.run(&until(500)), Ok(Stop::Cycles));
     assert_eq!(register(&*machine, "r6"), 8, "P1IV names bit 3 as 2 * 3 + 2");
@@ -197,12 +197,12 @@ fn edges_interrupt() {
     let mut machine = self::machine(&words);
     put(&mut *machine, ISR, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
     put(&mut *machine, 0xffd4, &[ISR as u16]);
-    let board = machine.board_mut().expect("board");
+    let board = machine.board_mut();
     board.attended = true;
     board.set_input(Pin::new("P2", 7), Some(true));
     assert_eq!(machine.run(&until(10_000)), Ok(Stop::Cycles));
     assert_eq!((machine.cycles(), register(&*machine, "r7")), (10_000, 0), "it slept up to the limit");
-    machine.board_mut().expect("board").set_input(Pin::new("P2", 7), Some(false));
+    machine.board_mut().set_input(Pin::new("P2", 7), Some(false));
     let mut copy = machine.snapshot();
     for machine in [&mut machine, &mut copy] {
         assert_eq!(machine.run(&until(10_100)), Ok(Stop::Cycles));

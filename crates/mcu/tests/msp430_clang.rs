@@ -1,6 +1,6 @@
 //! C compiled by clang for the MSP430 gives the results that the host computes.
 
-use mcu::{Image, Machine, Observer, Part, Segment, Step, Stop, Until, new_machine};
+use mcu::{Image, Mcu, Observer, Part, Segment, Step, Stop, Until, new_machine};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use std::path::PathBuf;
 use std::process::Command;
@@ -86,7 +86,7 @@ fn a_compiled_program_computes_what_the_host_computes() {
     let mut watched = machine.snapshot();
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
 
-    let read = |machine: &dyn Machine, name: &str, size: usize| {
+    let read = |machine: &dyn Mcu, name: &str, size: usize| {
         let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name)).expect("symbol");
         let mut bytes = vec![0; size];
         assert!(machine.peek(symbol.address() as u32, &mut bytes));

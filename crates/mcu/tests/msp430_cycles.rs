@@ -1,11 +1,11 @@
 //! A test per row of the manual's cycle tables: SLAU208, chapter CPUX, written down here as the manual prints them,
 //! footnotes as footnotes; table numbers are those of SLAU445I, chapter 4, which has the same core.
 
-use mcu::{Machine, Part, Stop, Until, new_machine};
+use mcu::{Mcu, Part, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
 
-fn machine() -> Box<dyn Machine> {
+fn machine() -> Box<dyn Mcu> {
     let part = Part::from_toml(include_str!("../../../targets/msp430f5438a.toml")).expect("target file");
     let mut machine = new_machine(&part, 25_000_000).expect("machine");
     for (name, value) in [("r5", 0x3000), ("r6", 0x3100), ("r7", 0x3200), ("sp", 0x4000), ("pc", PC)] {
@@ -15,7 +15,7 @@ fn machine() -> Box<dyn Machine> {
 }
 
 /// Cycles and length in words of one instruction, given as its words; the length only where execution goes on behind.
-fn run(machine: &mut dyn Machine, words: &[u16]) -> (u64, u32) {
+fn run(machine: &mut dyn Mcu, words: &[u16]) -> (u64, u32) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(PC, &bytes));
     let before = machine.cycles();

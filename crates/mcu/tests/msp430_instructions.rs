@@ -1,6 +1,6 @@
 //! What mspdebug cannot check, by the manual: SLAU208, chapter CPUX. Each test names the section.
 
-use mcu::{Fault, Flow, Machine, Observer, Part, Step, Stop, Until, new_machine};
+use mcu::{Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
 const C: u32 = 1;
@@ -10,7 +10,7 @@ const GIE: u32 = 8;
 const CPUOFF: u32 = 0x10;
 const V: u32 = 0x100;
 
-struct Bench(Box<dyn Machine>);
+struct Bench(Box<dyn Mcu>);
 
 impl Bench {
     /// A machine with these registers, the words at [`PC`].

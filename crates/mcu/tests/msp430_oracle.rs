@@ -17,7 +17,7 @@
 //! - Words at odd addresses are accessed; the model stops with a fault.
 //! - Addresses below 0x200 belong to mspdebug's own peripherals.
 
-use mcu::{Access, AccessKind, Machine, Observer, Part, Stop, Until, new_machine};
+use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use oracle::mspdebug::{Answer, Script};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -113,7 +113,7 @@ struct Outcome {
     writes: Vec<Access>,
 }
 
-fn registers(machine: &dyn Machine) -> [u32; 16] {
+fn registers(machine: &dyn Mcu) -> [u32; 16] {
     let mut values = [0; 16];
     for (index, (_, value)) in machine.registers().into_iter().enumerate() {
         // R3 is not among them.
@@ -122,7 +122,7 @@ fn registers(machine: &dyn Machine) -> [u32; 16] {
     values
 }
 
-fn set_registers(machine: &mut dyn Machine, values: &[u32; 16]) {
+fn set_registers(machine: &mut dyn Mcu, values: &[u32; 16]) {
     for (register, value) in values.iter().enumerate().filter(|(register, _)| *register != 3) {
         let name =
             ["pc", "sp", "sr"].get(register).map_or_else(|| format!("r{register}"), |name| name.to_string());
@@ -130,7 +130,7 @@ fn set_registers(machine: &mut dyn Machine, values: &[u32; 16]) {
     }
 }
 
-fn step(machine: &mut dyn Machine) -> Option<Touched> {
+fn step(machine: &mut dyn Mcu) -> Option<Touched> {
     let mut touched = Touched::default();
     let until = Until { cycles: Some(machine.cycles() + 1), addresses: Vec::new() };
     match machine.run_observed(&until, &mut touched) {
@@ -145,7 +145,7 @@ fn not_decimal(value: u32) -> bool {
 }
 
 /// Whether `DADD` at the program counter would add something other than decimal digits.
-fn adds_other_than_digits(machine: &dyn Machine, word: u32, operand: u32) -> bool {
+fn adds_other_than_digits(machine: &dyn Mcu, word: u32, operand: u32) -> bool {
     let mut trial = machine.snapshot();
     let before = registers(machine);
     let Some(touched) = step(&mut *trial) else { return true };

@@ -1,6 +1,6 @@
 //! The peripherals of the MSP430F5438A, driven by instructions as firmware drives them.
 
-use mcu::{Fault, Machine, Observer, Part, PinEdge, Stop, Until, new_machine};
+use mcu::{Fault, Mcu, Observer, Part, PinEdge, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
 /// `jmp $`.
@@ -21,7 +21,7 @@ fn read(register: u16) -> [u16; 2] {
     [0x4215, register]
 }
 
-fn machine(words: &[u16]) -> Box<dyn Machine> {
+fn machine(words: &[u16]) -> Box<dyn Mcu> {
     let part = Part::from_toml(include_str!("../../../targets/msp430f5438a.toml")).expect("target file");
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
     let bytes: Vec<u8> = words.iter().chain(&[END]).flat_map(|word| word.to_le_bytes()).collect();

@@ -1,6 +1,6 @@
 //! What the MSP430F5438A does with its power: where the cycles go, by the status register and the core voltage.
 
-use mcu::{Fault, Machine, Part, Stop, Until, new_machine};
+use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
 
 const PC: u16 = 0x6000;
 const CLOCK_HZ: u64 = 1_000_000;
@@ -33,7 +33,7 @@ fn sleep(bits: u16) -> Vec<u16> {
 
 /// The watchdog held, then `words` from the flash's 0x6000, then `jmp $`; TA0's interrupt wakes the core for good:
 /// `BIC #0xf0, 0(SP)`, `RETI`.
-fn machine(words: &[Vec<u16>]) -> Box<dyn Machine> {
+fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     let part = Part::from_toml(include_str!("../../../targets/msp430f5438a.toml")).expect("target file");
     let mut machine = new_machine(&part, CLOCK_HZ).expect("machine");
     let program = [mov(0x5a80, 0x15c), words.concat(), vec![0x3fff]].concat();
@@ -47,18 +47,18 @@ fn machine(words: &[Vec<u16>]) -> Box<dyn Machine> {
     machine
 }
 
-fn poke(machine: &mut dyn Machine, address: u32, words: &[u16]) {
+fn poke(machine: &mut dyn Mcu, address: u32, words: &[u16]) {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(address, &bytes));
 }
 
-fn word(machine: &dyn Machine, address: u32) -> u16 {
+fn word(machine: &dyn Mcu, address: u32) -> u16 {
     let mut bytes = [0; 2];
     assert!(machine.peek(address, &mut bytes));
     u16::from_le_bytes(bytes)
 }
 
-fn run(machine: &mut dyn Machine) {
+fn run(machine: &mut dyn Mcu) {
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
 }
 
@@ -239,8 +239,8 @@ const SVSMHCTL: u16 = 0x124;
 const PMMIFG: u32 = 0x12c;
 
 /// Lets the machine run on for a while at this supply.
-fn at(machine: &mut dyn Machine, supply_v: f64) -> Result<Stop, Fault> {
-    machine.board_mut().expect("board").supply_v = supply_v;
+fn at(machine: &mut dyn Mcu, supply_v: f64) -> Result<Stop, Fault> {
+    machine.board_mut().supply_v = supply_v;
     let cycles = Some(machine.cycles() + 5);
     machine.run(&Until { cycles, ..Until::default() })
 }
@@ -280,7 +280,7 @@ fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
     // SVSHRVL 3 and SVSMHRRL 3: 2.18 V and 2.30 V.
     let mut machine = machine(&[raise(3, true), idle()]);
     let machine = machine.as_mut();
-    machine.board_mut().expect("board").supply_v = 3.0;
+    machine.board_mut().supply_v = 3.0;
     assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::Cycles));
     let limits = machine.supply_limits().expect("limits");
     assert_eq!((limits.falling_v, limits.rising_v), (2.18, 2.30));
@@ -293,13 +293,13 @@ fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
         assert_eq!(at(machine, rising_v - 0.01), Ok(Stop::PowerLost));
         assert_eq!(at(machine, rising_v), Ok(Stop::Cycles));
         // Into the next round with the levels set again.
-        machine.board_mut().expect("board").supply_v = 3.0;
+        machine.board_mut().supply_v = 3.0;
         let until = Until { cycles: Some(machine.cycles() + 100), ..Until::default() };
         assert_eq!(machine.run(&until), Ok(Stop::Cycles));
     }
     // A supply that is too low for the level shows where the program sets it: at the second step, 2.08 V.
     machine.reset();
-    machine.board_mut().expect("board").supply_v = 2.0;
+    machine.board_mut().supply_v = 2.0;
     assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::PowerLost));
     // Four MOV: hold the watchdog, unlock, SVSMHCTL 1, PMMCOREV 1; then SVSMHCTL 2.
     assert_eq!(machine.cycles(), 20);
@@ -309,7 +309,7 @@ fn the_release_level_outlasts_a_reset_but_not_a_brown_out() {
 fn an_unguarded_core_below_what_the_data_sheet_allows_is_a_fault() {
     // Recommended operating conditions: PMMCOREV 1 needs 2.0 V.
     let mut machine = machine(&[raise(1, false), idle()]);
-    machine.board_mut().expect("board").supply_v = 2.0;
+    machine.board_mut().supply_v = 2.0;
     assert_eq!(machine.run(&Until { cycles: Some(100), ..Until::default() }), Ok(Stop::Cycles));
     let fault = at(machine.as_mut(), 1.99).expect_err("fault").to_string();
     assert!(fault.contains("1.99 V is below the 2 V"), "{fault}");
@@ -321,7 +321,7 @@ fn an_unguarded_core_below_what_the_data_sheet_allows_is_a_fault() {
 fn the_monitor_warns_before() {
     // SVMH at level 5, 2.7 V, supervisor at level 0.
     let mut machine = machine(&[mov(0xa500, 0x120), mov(0x4405, SVSMHCTL), mov(0, PMMIFG as u16), idle()]);
-    let flags = |machine: &mut dyn Machine| {
+    let flags = |machine: &mut dyn Mcu| {
         // MOV &PMMIFG, R5 in RAM, at the end of a copy.
         let mut copy = machine.snapshot();
         poke(copy.as_mut(), 0x2000, &[0x4215, PMMIFG as u16, 0x3fff]);
@@ -341,7 +341,7 @@ fn the_monitor_warns_before() {
 #[test]
 fn flash_is_not_written_below_its_supply() {
     let mut machine = machine(&[flash(0x40, &[mov(0, 0x1800)])]);
-    machine.board_mut().expect("board").supply_v = 1.79;
+    machine.board_mut().supply_v = 1.79;
     let fault = machine.run(&Until::default()).expect_err("fault").to_string();
     assert!(fault.contains("1.8 V"), "{fault}");
 }

@@ -1,7 +1,7 @@
 //! R8C instructions by the manual's definitions (REJ09B0001, chapter 3), above all those where GDB's simulator, with which
 //! `r8c_oracle.rs` compares, does otherwise.
 
-use mcu::{Access, AccessKind, Fault, Flow, Machine, Observer, Part, Step, Stop, Until, new_machine};
+use mcu::{Access, AccessKind, Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
 
 const PART: &str = r#"
 name = "instructions"
@@ -33,39 +33,39 @@ const U: u32 = 0x80;
 /// Registers by name.
 type Registers<'a> = &'a [(&'a str, u32)];
 
-fn machine() -> Box<dyn Machine> {
+fn machine() -> Box<dyn Mcu> {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
     assert!(machine.set_register("isp", 0x2000) && machine.set_register("usp", 0x3000));
     machine
 }
 
-fn get(machine: &dyn Machine, name: &str) -> u32 {
+fn get(machine: &dyn Mcu, name: &str) -> u32 {
     let all = machine.registers();
     all.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-fn set(machine: &mut dyn Machine, values: Registers<'_>) {
+fn set(machine: &mut dyn Mcu, values: Registers<'_>) {
     for (name, value) in values {
         assert!(machine.set_register(name, *value), "{name}");
     }
 }
 
-fn bytes<const N: usize>(machine: &dyn Machine, address: u32) -> [u8; N] {
+fn bytes<const N: usize>(machine: &dyn Mcu, address: u32) -> [u8; N] {
     let mut bytes = [0; N];
     assert!(machine.peek(address, &mut bytes));
     bytes
 }
 
 /// One instruction at [`START`].
-fn step(machine: &mut dyn Machine, code: &[u8]) -> Result<Stop, Fault> {
+fn step(machine: &mut dyn Mcu, code: &[u8]) -> Result<Stop, Fault> {
     assert!(machine.poke(START, code));
     machine.set_pc(START);
     machine.run(&Until { cycles: Some(machine.cycles() + 1), addresses: Vec::new() })
 }
 
 /// As [`step`] on a machine of its own with these registers.
-fn after(code: &[u8], values: Registers<'_>) -> Box<dyn Machine> {
+fn after(code: &[u8], values: Registers<'_>) -> Box<dyn Mcu> {
     let mut machine = machine();
     set(&mut *machine, values);
     assert_eq!(step(&mut *machine, code), Ok(Stop::Cycles), "{code:02x?}");
@@ -73,7 +73,7 @@ fn after(code: &[u8], values: Registers<'_>) -> Box<dyn Machine> {
 }
 
 #[track_caller]
-fn assert_registers(machine: &dyn Machine, expected: Registers<'_>) {
+fn assert_registers(machine: &dyn Mcu, expected: Registers<'_>) {
     for (name, value) in expected {
         assert_eq!(get(machine, name), *value, "{name}");
     }

@@ -24,7 +24,7 @@
 //! - `JMP` to itself, `WAIT` and flag D end the run of the model.
 //! - Addresses below 0x500 belong to the simulator's devices; reserved bits of FLG and INTB can be set.
 
-use mcu::{Access, AccessKind, Machine, Observer, Part, Stop, Until, new_machine};
+use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
 use oracle::m32c_sim::{Answer, Registers, Script};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -164,7 +164,7 @@ fn shifts_by_register(bytes: &[u8; 8]) -> bool {
 /// Changes registers, memory and operands before an instruction so that both sides mean the same by it.
 fn arrange(
     random: &mut Random,
-    machine: &mut dyn Machine,
+    machine: &mut dyn Mcu,
     script: &mut Script,
     bytes: &mut [u8; 8],
     values: &mut Registers,
@@ -233,7 +233,7 @@ impl Observer for Touched {
     }
 }
 
-fn registers(machine: &dyn Machine) -> Registers {
+fn registers(machine: &dyn Mcu) -> Registers {
     let all = machine.registers();
     let selected =
         if all.iter().any(|(name, value)| name == "flg" && value & B != 0) { "bank1." } else { "bank0." };
@@ -243,7 +243,7 @@ fn registers(machine: &dyn Machine) -> Registers {
     })
 }
 
-fn set_registers(machine: &mut dyn Machine, values: &Registers) {
+fn set_registers(machine: &mut dyn Mcu, values: &Registers) {
     // FLG first: it says which bank is selected.
     assert!(machine.set_register("flg", values[FLG]));
     for (name, value) in NAMES.iter().zip(values) {

@@ -1,6 +1,6 @@
 //! Ports, clocks and protection of the R8C.
 
-use mcu::{Fault, Image, Machine, Observer, Part, PinEdge, Segment, Stop, Until, new_machine};
+use mcu::{Fault, Image, Mcu, Observer, Part, PinEdge, Segment, Stop, Until, new_machine};
 
 const PART: &str = include_str!("../../../targets/r8c.toml");
 
@@ -11,7 +11,7 @@ const OCD: u16 = 0x0c;
 const WDTS: u16 = 0x0e;
 
 /// `MOV.B #value,address` for each, and `JMP` to itself.
-fn run(writes: &[(u16, u8)], observer: &mut dyn Observer) -> (Box<dyn Machine>, Result<Stop, Fault>) {
+fn run(writes: &[(u16, u8)], observer: &mut dyn Observer) -> (Box<dyn Mcu>, Result<Stop, Fault>) {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
     let mut code = Vec::new();

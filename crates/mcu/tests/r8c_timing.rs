@@ -1,12 +1,12 @@
 //! Every cell of `timing.toml` against the model: an instruction that an assembler other than our decoder encoded has the
 //! cell's length and takes the cell's cycles.
 
-use mcu::{Fault, Machine, Part, Stop, Until, new_machine};
+use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
 use std::collections::HashMap;
 
 /// The zero flag.
 const Z: u32 = 4;
-const TABLE: &str = include_str!("../src/r8c/timing.toml");
+const TABLE: &str = include_str!("../src/cores/r8c/timing.toml");
 const FORMS: &str = include_str!("r8c/forms.txt");
 
 const PART: &str = r#"
@@ -107,7 +107,7 @@ fn cells() -> HashMap<String, Cell> {
 }
 
 /// Registers and memory such that every addressing mode reaches RAM and everything that repeats does so [`TIMES`] times.
-fn prepare(machine: &mut dyn Machine, code: &[u8], flags: u32) {
+fn prepare(machine: &mut dyn Mcu, code: &[u8], flags: u32) {
     assert!(machine.poke(START, code));
     // LDCTX, STCTX: the task's number is 0, it has three registers.
     assert!(machine.poke(0x500, &[0]) && machine.poke(0x600, &[0x07, 0x06]));

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-const TABLE: &str = include_str!("../src/r8c/timing.toml");
+const TABLE: &str = include_str!("../src/cores/r8c/timing.toml");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,7 +7,7 @@ use lab::LabError;
 use lab::elf::Firmware;
 use lab::target::Target;
 use mcu::chips::cc2500::{Cc2500, Frame};
-use mcu::{Core, Machine, Pin, Residency, Stop, Until, Wiring, new_machine};
+use mcu::{CoreName, Mcu, Pin, Residency, Stop, Until, Wiring, new_machine};
 use std::collections::VecDeque;
 use wire::node::{CONFIG_SYMBOL, Config, STATUS_SYMBOL, Status};
 
@@ -38,7 +38,7 @@ pub struct Hardware<'a> {
 pub struct Harvested<'a> {
     hardware: Hardware<'a>,
     firmware: &'a Firmware,
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     status: u32,
     /// First instructions of the interrupts: where a sleeping processor wakes up.
     wakes: Vec<u32>,
@@ -70,7 +70,7 @@ impl<'a> Harvested<'a> {
         let target = hardware.target;
         let name = target.name().to_owned();
         let wrong = |problem: String| LabError::Protocol { what: format!("{name} node"), problem };
-        if target.part.core != Core::Msp430x {
+        if target.part.core != CoreName::Msp430x {
             return Err(LabError::Usage(format!(
                 "node.target is {name}, but the node's drivers are for msp430f5438a"
             )));
@@ -86,7 +86,7 @@ impl<'a> Harvested<'a> {
             select: Pin::new("P3", 0),
             outputs: vec![(0, Pin::new("P1", 3)), (1, Pin::new("P3", 2)), (2, Pin::new("P1", 5))],
         };
-        let board = machine.board_mut().ok_or_else(|| wrong("its model has no board".into()))?;
+        let board = machine.board_mut();
         board.attended = true;
         board.mount(Box::new(Cc2500::new()), wiring);
 
@@ -141,15 +141,14 @@ impl<'a> Harvested<'a> {
 
     fn chip(&mut self) -> Result<&mut Cc2500, LabError> {
         let missing = "the CC2500 is not on its board";
-        let chip = self.machine.board_mut().and_then(|board| board.chip_mut(CHIP)?.downcast_mut());
+        let chip = self.machine.board_mut().chip_mut(CHIP).and_then(|chip| chip.downcast_mut());
         chip.ok_or_else(|| LabError::Protocol { what: "node".into(), problem: missing.into() })
     }
 
     fn see(&mut self, voltages: Voltages) {
-        if let Some(board) = self.machine.board_mut() {
-            board.supply_v = voltages.rail_v;
-            board.set_analog(STORED_CHANNEL, voltages.stored_v / STORED_DIVIDER);
-        }
+        let board = self.machine.board_mut();
+        board.supply_v = voltages.rail_v;
+        board.set_analog(STORED_CHANNEL, voltages.stored_v / STORED_DIVIDER);
     }
 
     /// The active current at a supply, in amperes; below what the data sheet allows at this clock, that of its lowest.
@@ -230,7 +229,7 @@ impl<'a> Harvested<'a> {
     }
 
     fn since_start_ns(&self) -> u64 {
-        self.machine.board().map_or(0, |board| board.time_ns(self.machine.cycles()))
+        self.machine.board().time_ns(self.machine.cycles())
     }
 }
 
@@ -268,7 +267,7 @@ impl Node for Harvested<'_> {
         self.see(voltages);
         let limit_ns = self.tell(limit_ns)?;
         let since_ns = limit_ns.saturating_sub(self.started_ns);
-        let cycles = self.machine.board().map(|board| board.cycle_at(since_ns));
+        let cycles = Some(self.machine.board().cycle_at(since_ns));
         let addresses = if self.asleep { self.wakes.clone() } else { Vec::new() };
         let stop = self.machine.run(&Until { cycles, addresses }).map_err(|fault| self.fault(fault))?;
         let mut draws = Vec::new();

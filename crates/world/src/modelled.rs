@@ -6,7 +6,7 @@ use lab::bench::place_fault;
 use lab::target::{House, Target};
 use lab::{LabError, elf, firmware};
 use mcu::chips::rfm12b::{self, Rfm12b};
-use mcu::{Machine, Pin, Signal, Stop, Until, Wiring, new_machine};
+use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring, new_machine};
 use meter::Status;
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Firmware {
             select: Pin::new("PORTB", 2),
             outputs: vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))],
         };
-        let board = machine.board_mut().ok_or_else(|| wrong("its model has no board".into()))?;
+        let board = machine.board_mut();
         board.attended = true;
         board.supply_v = SUPPLY_V;
         board.mount(Box::new(Rfm12b::new()), wiring);
@@ -114,7 +114,7 @@ impl Firmware {
 pub struct Modelled {
     firmware: Arc<Firmware>,
     setup: Setup,
-    machine: Box<dyn Machine>,
+    machine: Box<dyn Mcu>,
     /// When the machine's cycle 0 was; none without power.
     started_ns: Option<u64>,
     noise_seed: u64,
@@ -129,7 +129,7 @@ impl Modelled {
 
     /// The microcontroller.
     #[must_use]
-    pub fn machine(&self) -> &dyn Machine {
+    pub fn machine(&self) -> &dyn Mcu {
         &*self.machine
     }
 
@@ -138,7 +138,7 @@ impl Modelled {
     /// # Errors
     /// A board without it.
     pub fn radio(&mut self) -> Result<&mut Rfm12b, LabError> {
-        let chip = self.machine.board_mut().and_then(|board| board.chip_mut(CHIP)?.downcast_mut());
+        let chip = self.machine.board_mut().chip_mut(CHIP).and_then(|chip| chip.downcast_mut());
         chip.ok_or_else(|| LabError::Protocol {
             what: "meter".into(),
             problem: "no RFM12B on its board".into(),
@@ -173,8 +173,8 @@ impl Modelled {
     /// The time that it has lived to, in nanoseconds of the world; 0 without power.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
-        let board = self.machine.board().zip(self.started_ns);
-        board.map_or(0, |(board, started_ns)| started_ns + board.time_ns(self.machine.cycles()))
+        let since_ns = self.machine.board().time_ns(self.machine.cycles());
+        self.started_ns.map_or(0, |started_ns| started_ns + since_ns)
     }
 
     /// Lives up to a time, or to one of the addresses; it may end some cycles after that time. Nothing goes on without power.
@@ -183,7 +183,7 @@ impl Modelled {
     /// What the model cannot execute; a program that ends.
     pub fn run(&mut self, until_ns: u64, addresses: &[u32]) -> Result<(), LabError> {
         let Some(started_ns) = self.started_ns else { return Ok(()) };
-        let cycles = self.machine.board().map(|board| board.cycle_at(until_ns.saturating_sub(started_ns)));
+        let cycles = Some(self.machine.board().cycle_at(until_ns.saturating_sub(started_ns)));
         let until = Until { cycles, addresses: addresses.to_vec() };
         match self.machine.run(&until).map_err(|fault| self.firmware.fault(fault))? {
             Stop::Cycles | Stop::Address(_) => Ok(()),
@@ -198,7 +198,7 @@ impl Modelled {
     /// time that it has lived to.
     pub fn take_on_air(&mut self, bytes: &mut Vec<AirByte>) {
         // Asking costs the machine nothing, while a radio that may have been told something makes it look at all its pins.
-        let radio = self.machine.board().and_then(|board| board.chip(CHIP)?.downcast_ref());
+        let radio = self.machine.board().chip(CHIP).and_then(|chip| chip.downcast_ref());
         let Some(started_ns) = self.started_ns.filter(|_| radio.is_some_and(Rfm12b::has_sent)) else {
             return;
         };
@@ -232,7 +232,7 @@ impl Modelled {
         let peak = |rms: f64, per_step: u32| rms * SQRT_2 / (f64::from(per_step) / 1e6) * SUPPLY_V / STEPS;
         let signals =
             [peak(VOLTAGE_V, self.setup.voltage_uv), peak(power_w / VOLTAGE_V, self.setup.current_ua)];
-        let Some(board) = self.machine.board_mut() else { return };
+        let board = self.machine.board_mut();
         for (channel, amplitude_v) in signals.into_iter().enumerate() {
             let signal = Signal::Mains {
                 offset_v: SUPPLY_V / 2.0,

@@ -181,7 +181,7 @@ impl Peripheral for Watchdog {
         // With both, the first time out interrupts; the interrupt clears WDIE, or the second time out finds WDIF set.
         let waiting = self.control & (WDIE | WDIF) == WDIE;
         if self.control & WDE != 0 && !waiting && self.cause_address.is_some() {
-            context.events.expire(deadline);
+            context.events.request_reset(ResetCause::Watchdog);
             return;
         }
         self.control |= WDIF;

@@ -3,14 +3,11 @@
 //! MC68HC908AP Family data sheet, Rev. 4, chapters "Configuration and Mask Option Registers" and 19, "Computer
 //! Operating Properly (COP)". The register can be written once after each reset; further writes change nothing. After
 //! a reset the COP runs, on a clock of its own (ICLK, 88 kHz), and resets the part after 2^13 - 2^4 or 2^18 - 2^4 of its
-//! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or stops
-//! with a fault.
+//! periods. Serving it is not modelled: a program turns it off (COPD) within the shorter of the two times, or is reset.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
-/// The request that stands for a reset of the part.
-pub(crate) const RESET: u8 = 0;
 /// COP disable.
 const COPD: u8 = 0x01;
 const AFTER_RESET: u8 = 0x00;
@@ -28,6 +25,8 @@ pub struct Config {
     written: bool,
     /// The time-out in bus cycles.
     time_out: u64,
+    /// The bus cycle of the last reset.
+    since: u64,
 }
 
 impl Config {
@@ -40,6 +39,7 @@ impl Config {
             value: AFTER_RESET,
             written: false,
             time_out: TIME_OUT,
+            since: 0,
         }
     }
 }
@@ -84,16 +84,25 @@ impl Peripheral for Config {
     }
 
     fn due(&self) -> Option<u64> {
-        (!self.written).then_some(self.time_out)
+        (!self.written).then_some(self.since + self.time_out)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        context.request(RESET);
+        context.events.request_reset(ResetCause::Watchdog);
+    }
+
+    fn will_reset(&self) -> bool {
+        !self.written
     }
 
     fn reset(&mut self) {
+        self.reset_by(ResetCause::PowerOn, 0);
+    }
+
+    fn reset_by(&mut self, _cause: ResetCause, now: u64) {
         self.value = AFTER_RESET;
         self.written = false;
+        self.since = now;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

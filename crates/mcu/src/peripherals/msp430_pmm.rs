@@ -8,11 +8,9 @@
 //! its interrupt is not modelled. After a reset no flag tells its cause. A core voltage raised by more than one step at
 //! a time, a write without the password and LPM4.5 stop with a fault.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, Power, ResetCause};
 use std::ops::Range;
 
-/// The vector of the reset.
-const RESET: u8 = 63;
 const PMMCTL0: u32 = 0x00;
 const SVSMHCTL: u32 = 0x04;
 const SVSMLCTL: u32 = 0x06;
@@ -208,8 +206,7 @@ impl Peripheral for Pmm {
                     return Err(self.fault(address, context, what));
                 }
                 if after & SOFTWARE_RESET != 0 {
-                    context.events.ask_for_reset();
-                    context.request(RESET);
+                    context.events.request_reset(ResetCause::Software);
                 }
                 if to > from {
                     self.raise_flags(VCORE_REACHED);

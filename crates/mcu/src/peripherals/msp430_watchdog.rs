@@ -26,8 +26,6 @@ const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
 const WDT: u32 = 1;
 /// `OFIFG`, set by the power-up: the oscillators have not started yet.
 const OFIFG: u32 = 2;
-/// The vector of the reset.
-const RESET: u8 = 63;
 
 /// WDT_A and the special function registers.
 #[derive(Clone)]
@@ -162,7 +160,7 @@ impl Peripheral for Watchdog {
         if let Some(expiry) = self.expiry().filter(|expiry| *expiry <= context.now) {
             self.since = expiry;
             if self.control & INTERVAL == 0 {
-                context.request(RESET);
+                context.events.request_reset(ResetCause::Watchdog);
                 // Expired once is enough: the core stops.
                 self.control |= HOLD;
             } else {

@@ -3,7 +3,7 @@
 //! RM0090 section 21.4; the other families' are the same (F0 and F7 with a window besides, which is not modelled). It counts the
 //! internal low-speed oscillator, [`LSI_HZ`] here, of which the part's may differ by half; new settings count at once.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// Keys of IWDG_KR.
@@ -120,8 +120,8 @@ impl Peripheral for Iwdg {
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(expiry) = self.expiry.filter(|expiry| *expiry <= context.now) {
-            context.events.expire(expiry);
+        if self.expiry.is_some_and(|expiry| expiry <= context.now) {
+            context.events.request_reset(ResetCause::Watchdog);
             self.expiry = None;
         }
     }

@@ -1,7 +1,7 @@
 //! Machines with programs that avr-gcc makes of a few lines of C.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use mcu::{Image, Machine, Part, Segment, new_machine};
+use mcu::{Image, Mcu, Part, Segment, new_machine};
 use object::read::elf::ElfFile32;
 use std::path::PathBuf;
 use std::process::Command;
@@ -40,7 +40,7 @@ pub fn program(name: &str, mcu: &str, body: &str) -> Vec<Segment> {
 }
 
 /// A machine with that program, reset.
-pub fn machine(name: &str, part: &str, mcu: &str, body: &str) -> Box<dyn Machine> {
+pub fn machine(name: &str, part: &str, mcu: &str, body: &str) -> Box<dyn Mcu> {
     let part = Part::from_toml(part).unwrap();
     let mut machine = new_machine(&part, part.default_clock_hz).unwrap();
     machine.load(&Image { segments: program(name, mcu, body) }).unwrap();

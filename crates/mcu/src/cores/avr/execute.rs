@@ -1,0 +1,729 @@
+//! The instructions.
+
+use super::decode::{Kind, Op, Rest};
+use super::memory::BailOut;
+use super::registers::{Avr, SLEEP_MODES};
+use super::timing;
+use crate::machine::Machine;
+use crate::observe::dynamic;
+use crate::{Fault, Flow, NoObserver, Observer, Step, Stop};
+use std::sync::Arc;
+
+/// Where an instruction stands: its word address and the cycles before it.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub pc: u16,
+    pub cycles: u64,
+}
+
+/// Why the loop over the instructions was left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    /// The deadline is reached.
+    Deadline,
+    /// The fast path met an instruction that is not for it.
+    Slow,
+    /// On the fast path: the next basic block does not end before the deadline.
+    DeadlineNear,
+    /// The fault lies in [`Machine::fault`].
+    Fault,
+    /// A stop address, a breakpoint, the end of the program.
+    Stop(Stop),
+}
+
+impl Machine<Avr> {
+    /// Whether the run ends at this instruction instead of executing it.
+    fn stops_at(&self, op: Op, pc: u16) -> bool {
+        match op.kind {
+            Kind::Stop | Kind::Break => true,
+            Kind::Rjmp => op.b == pc && self.nothing_can_come(),
+            _ => false,
+        }
+    }
+
+    /// The loop over the instructions.
+    pub(super) fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
+        if let Some(stop) = self.pass_breakpoint(observer)? {
+            return Ok(stop);
+        }
+        let program: Arc<[Op; 0x1_0000]> = Arc::clone(&self.core.program);
+        loop {
+            if let Some(stop) = self.service(observer)? {
+                return Ok(stop);
+            }
+            let mut exit = Exit::Slow;
+            while !O::enabled() && self.cycles < self.deadline {
+                exit = self.execute::<NoObserver, true>(&program, &mut NoObserver);
+                if exit == Exit::DeadlineNear {
+                    break;
+                }
+                self.deadline = 0;
+                if exit == Exit::Slow {
+                    exit = self.slow_path(program[usize::from(self.core.pc)]);
+                    if exit == Exit::Deadline {
+                        self.skip_service();
+                    }
+                }
+            }
+            if exit == Exit::Slow || exit == Exit::DeadlineNear && self.cycles < self.deadline {
+                exit = self.execute::<O, false>(&program, observer);
+            }
+            match exit {
+                Exit::Deadline | Exit::Slow | Exit::DeadlineNear => {}
+                Exit::Stop(stop) => return Ok(stop),
+                Exit::Fault => return Err(self.taken_fault()),
+            }
+        }
+    }
+
+    /// The first instruction of a run is executed although there is a breakpoint at it.
+    fn pass_breakpoint<O: Observer>(&mut self, observer: &mut O) -> Result<Option<Stop>, Fault> {
+        let here = self.core.pc;
+        if !self.core.breakpoints.contains(&here) {
+            return Ok(None);
+        }
+        if let Some(stop) = self.service(observer)? {
+            return Ok(Some(stop));
+        }
+        let all = std::mem::take(&mut self.core.breakpoints);
+        let others: Vec<u16> = all.iter().copied().filter(|breakpoint| *breakpoint != here).collect();
+        self.core.place_breakpoints(others);
+        let program = Arc::clone(&self.core.program);
+        self.recheck();
+        let exit = self.execute::<O, false>(&program, observer);
+        drop(program);
+        self.core.place_breakpoints(all);
+        match exit {
+            Exit::Stop(stop) => Ok(Some(stop)),
+            Exit::Fault => Err(self.taken_fault()),
+            Exit::Deadline | Exit::Slow | Exit::DeadlineNear => Ok(None),
+        }
+    }
+
+    /// Executes the instruction that the fast path was left for, if it is one of those that it is left for most: [`Exit::Deadline`]
+    /// then, and [`Exit::Slow`] where it is another.
+    #[inline(always)]
+    fn slow_path(&mut self, op: Op) -> Exit {
+        let at = Place { pc: self.core.pc, cycles: self.cycles };
+        let length = timing::cycles(op.kind);
+        let register = usize::from(op.a);
+        let behind = |words: u16| Ok(at.pc.wrapping_add(words));
+        let next = match op.kind {
+            Kind::In | Kind::Lds => {
+                self.load::<NoObserver, false>(op.b, at, &mut NoObserver).and_then(|value| {
+                    self.core.data[register] = value;
+                    behind(if op.kind == Kind::In { 1 } else { 2 })
+                })
+            }
+            Kind::Out | Kind::Sts => {
+                let done = self.store::<NoObserver, false>(
+                    op.b,
+                    self.core.data[register],
+                    at,
+                    length,
+                    &mut NoObserver,
+                );
+                done.and_then(|()| behind(if op.kind == Kind::Out { 1 } else { 2 }))
+            }
+            Kind::Bset | Kind::Bclr if op.a == 7 => {
+                let before = std::mem::replace(&mut self.core.flags.i, op.kind == Kind::Bset);
+                self.interrupts_changed(before);
+                behind(1)
+            }
+            Kind::Reti => self.pop_address::<NoObserver, false>(at, &mut NoObserver).inspect(|_| {
+                self.core.flags.i = true;
+                self.core.delay = true;
+            }),
+            Kind::Sleep => self.sleep(at, &mut NoObserver).and_then(|()| behind(1)),
+            _ => return Exit::Slow,
+        };
+        let Ok(next) = next else { return Exit::Fault };
+        self.core.pc = next;
+        self.cycles += length;
+        self.instructions += 1;
+        Exit::Deadline
+    }
+
+    fn taken_fault(&mut self) -> Fault {
+        let pc = u32::from(self.core.pc) * 2;
+        let unexplained = || Fault::Architecture { pc, address: pc, what: "the model lost its fault".into() };
+        self.fault.take().unwrap_or_else(unexplained)
+    }
+
+    /// Executes instructions, at least one, until the deadline is reached or something else ends it.
+    #[inline(never)]
+    fn execute<O: Observer, const FAST: bool>(&mut self, program: &[Op; 0x1_0000], observer: &mut O) -> Exit {
+        let mut pc = self.core.pc;
+        let mut instructions = self.instructions;
+        // Up to the current instruction; on the fast path up to the end of its basic block, which is counted as one: a fifth faster
+        // (with the registers in the data space) than counting and comparing after each.
+        let mut cycles = self.cycles;
+        let mut flow = self.flow;
+        // On the fast path nothing moves the deadline.
+        let deadline = self.deadline;
+
+        // On the fast path: begins the basic block at `pc` if it ends in time; each of its instructions then starts before the
+        // deadline.
+        macro_rules! begin_block {
+            () => {{
+                let rest = program[usize::from(pc)].rest;
+                let end = cycles + u64::from(rest.cycles);
+                let fits = end <= deadline && rest != Rest::UNCOUNTED;
+                if fits {
+                    cycles = end;
+                    instructions += u64::from(rest.instructions);
+                }
+                fits
+            }};
+        }
+        if FAST && !begin_block!() {
+            return Exit::DeadlineNear;
+        }
+
+        let exit = 'run: loop {
+            macro_rules! attempt {
+                ($result:expr) => {
+                    match $result {
+                        Ok(value) => value,
+                        Err(BailOut) if FAST => break 'run Exit::Slow,
+                        Err(BailOut) => break 'run Exit::Fault,
+                    }
+                };
+            }
+            macro_rules! not_fast {
+                () => {
+                    if FAST {
+                        break 'run Exit::Slow;
+                    }
+                };
+            }
+
+            let op = program[usize::from(pc)];
+            let Op { kind, mut a, mut b, .. } = op;
+            let kind = if FAST { kind } else { kind.alone() };
+            let at = Place { pc, cycles };
+            if O::enabled() && !self.stops_at(op, pc) {
+                let sp = self.core.sp.into();
+                observer.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
+                flow = Flow::Next;
+            }
+            let mut next = pc.wrapping_add(1);
+            let length = timing::cycles(kind);
+            // Cycles of what is taken or skipped, and whether this ends the basic block.
+            let mut taken = 0;
+            let mut turned = false;
+
+            macro_rules! rd {
+                () => {
+                    self.core.data[usize::from(a)]
+                };
+            }
+            macro_rules! rr {
+                () => {
+                    self.core.data[usize::from(b as u8)]
+                };
+            }
+            macro_rules! flags {
+                () => {
+                    self.core.flags
+                };
+            }
+            macro_rules! jump {
+                ($target:expr, $flow:expr) => {{
+                    turned = true;
+                    next = $target;
+                    if O::enabled() {
+                        flow = $flow;
+                    }
+                }};
+            }
+            // Goes on to the next instruction of those executed together.
+            macro_rules! then {
+                ($($operand:ident),+) => {
+                    pc = next;
+                    next = pc.wrapping_add(1);
+                    Op { $($operand,)+ .. } = program[usize::from(pc)];
+                };
+            }
+            macro_rules! branch {
+                ($condition:expr) => {{
+                    turned = true;
+                    if $condition {
+                        taken = timing::TAKEN;
+                        jump!(b, Flow::Jump);
+                    }
+                }};
+            }
+            macro_rules! skip {
+                ($condition:expr) => {{
+                    turned = true;
+                    if $condition {
+                        let words = b >> 8;
+                        taken = u64::from(words) * timing::TAKEN;
+                        jump!(next.wrapping_add(words), Flow::Jump);
+                    }
+                }};
+            }
+            // The pointer's low register of a load or store, and the address with its displacement.
+            let pointer = (b >> 8) as u8;
+            macro_rules! displaced {
+                () => {
+                    self.core.pair((b >> 8) as u8).wrapping_add(b & 0xFF)
+                };
+            }
+            macro_rules! add_with_carry {
+                () => {{
+                    let carry = flags!().c();
+                    rd!() = flags!().add(rd!(), rr!(), carry);
+                }};
+            }
+            macro_rules! rotate {
+                () => {{
+                    let top = flags!().c() << 7;
+                    rd!() = flags!().shift_right(rd!(), top);
+                }};
+            }
+            macro_rules! move_pair {
+                () => {{
+                    let pair = self.core.pair(b as u8);
+                    self.core.set_pair(a, pair);
+                }};
+            }
+            macro_rules! load {
+                ($address:expr) => {
+                    rd!() = attempt!(self.load::<O, FAST>($address, at, observer))
+                };
+            }
+            macro_rules! store {
+                ($address:expr) => {
+                    attempt!(self.store::<O, FAST>($address, rd!(), at, length, observer))
+                };
+            }
+            macro_rules! product {
+                ($product:expr) => {{
+                    let product = $product;
+                    let product = flags!().multiply(product);
+                    self.core.set_pair(0, product);
+                }};
+            }
+            macro_rules! fractional_product {
+                ($product:expr) => {{
+                    let product = $product;
+                    let product = flags!().fractional_multiply(product);
+                    self.core.set_pair(0, product);
+                }};
+            }
+            macro_rules! signed {
+                ($value:expr) => {
+                    i16::from($value as i8)
+                };
+            }
+
+            match kind {
+                Kind::Movw => move_pair!(),
+                Kind::Mul => product!(u16::from(rd!()) * u16::from(rr!())),
+                Kind::Muls => product!((signed!(rd!()) * signed!(rr!())) as u16),
+                Kind::Mulsu => product!((signed!(rd!()) * i16::from(rr!())) as u16),
+                Kind::Fmul => fractional_product!(u16::from(rd!()) * u16::from(rr!())),
+                Kind::Fmuls => fractional_product!((signed!(rd!()) * signed!(rr!())) as u16),
+                Kind::Fmulsu => fractional_product!((signed!(rd!()) * i16::from(rr!())) as u16),
+                Kind::Cpc => _ = flags!().subtract_with_carry(rd!(), rr!()),
+                Kind::Sbc => rd!() = flags!().subtract_with_carry(rd!(), rr!()),
+                Kind::Add => rd!() = flags!().add(rd!(), rr!(), 0),
+                Kind::Adc => add_with_carry!(),
+                Kind::Cpse => skip!(rd!() == rr!()),
+                Kind::Cp => _ = flags!().subtract(rd!(), rr!()),
+                Kind::Sub => rd!() = flags!().subtract(rd!(), rr!()),
+                Kind::And => rd!() = flags!().logic(rd!() & rr!()),
+                Kind::Eor => rd!() = flags!().logic(rd!() ^ rr!()),
+                Kind::Or => rd!() = flags!().logic(rd!() | rr!()),
+                Kind::Mov => rd!() = rr!(),
+                Kind::Cpi => _ = flags!().subtract(rd!(), b as u8),
+                Kind::Sbci => rd!() = flags!().subtract_with_carry(rd!(), b as u8),
+                Kind::Subi => rd!() = flags!().subtract(rd!(), b as u8),
+                Kind::Ori => rd!() = flags!().logic(rd!() | b as u8),
+                Kind::Andi => rd!() = flags!().logic(rd!() & b as u8),
+                Kind::Ldi => rd!() = b as u8,
+                Kind::Ldd => load!(displaced!()),
+                // The pointer moves only once the access has succeeded: a fault leaves the machine as it was.
+                Kind::LdInc => {
+                    let address = self.core.pair(pointer);
+                    load!(address);
+                    self.core.set_pair(pointer, address.wrapping_add(1));
+                }
+                Kind::LdDec => {
+                    let address = self.core.pair(pointer).wrapping_sub(1);
+                    load!(address);
+                    self.core.set_pair(pointer, address);
+                }
+                Kind::Lds => {
+                    next = next.wrapping_add(1);
+                    load!(b);
+                }
+                Kind::Pop => {
+                    let address = self.core.sp.wrapping_add(1);
+                    load!(address);
+                    self.core.sp = address;
+                }
+                Kind::Lpm => {
+                    rd!() =
+                        attempt!(self.load_program::<O, FAST>(self.core.pair(b as u8).into(), at, observer));
+                }
+                Kind::LpmInc => {
+                    let z = self.core.pair(b as u8);
+                    rd!() = attempt!(self.load_program::<O, FAST>(z.into(), at, observer));
+                    self.core.set_pair(b as u8, z.wrapping_add(1));
+                }
+                Kind::Elpm => {
+                    let z = u32::from(self.core.rampz) << 16 | u32::from(self.core.pair(b as u8));
+                    rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
+                }
+                Kind::ElpmInc => {
+                    let z = u32::from(self.core.rampz) << 16 | u32::from(self.core.pair(b as u8));
+                    rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
+                    self.core.set_pair(b as u8, (z + 1) as u16);
+                    self.core.rampz = ((z + 1) >> 16) as u8 & 1;
+                }
+                Kind::Std => store!(displaced!()),
+                Kind::StInc => {
+                    let address = self.core.pair(pointer);
+                    store!(address);
+                    self.core.set_pair(pointer, address.wrapping_add(1));
+                }
+                Kind::StDec => {
+                    let address = self.core.pair(pointer).wrapping_sub(1);
+                    store!(address);
+                    self.core.set_pair(pointer, address);
+                }
+                Kind::Sts => {
+                    next = next.wrapping_add(1);
+                    store!(b);
+                }
+                Kind::Push => {
+                    attempt!(self.push::<O, FAST>(rd!(), at, length, observer));
+                }
+                Kind::Spm => {
+                    not_fast!();
+                    let fault = Fault::Peripheral {
+                        pc: u32::from(pc) * 2,
+                        address: self.core.pair(30).into(),
+                        device: "flash".into(),
+                        what: "SPM: self-programming is not modelled".into(),
+                    };
+                    attempt!(self.raise(fault))
+                }
+                Kind::Com => rd!() = flags!().complement(rd!()),
+                Kind::Neg => rd!() = flags!().subtract(0, rd!()),
+                Kind::Swap => rd!() = rd!().rotate_left(4),
+                Kind::Inc => rd!() = flags!().increment(rd!()),
+                Kind::Dec => rd!() = flags!().decrement(rd!()),
+                Kind::Asr => rd!() = flags!().shift_right(rd!(), rd!() & 0x80),
+                Kind::Lsr => rd!() = flags!().shift_right(rd!(), 0),
+                Kind::Ror => rotate!(),
+                Kind::Adiw => {
+                    let sum = flags!().add_word(self.core.pair(a), b);
+                    self.core.set_pair(a, sum);
+                }
+                Kind::Sbiw => {
+                    let difference = flags!().subtract_word(self.core.pair(a), b);
+                    self.core.set_pair(a, difference);
+                }
+                Kind::Bset | Kind::Bclr => {
+                    if a == 7 {
+                        not_fast!();
+                    }
+                    let before = flags!().i;
+                    flags!().set(a, kind == Kind::Bset);
+                    if a == 7 {
+                        self.interrupts_changed(before);
+                    }
+                }
+                Kind::Bld => {
+                    let bit = if flags!().t { b as u8 } else { 0 };
+                    rd!() = rd!() & !(b as u8) | bit;
+                }
+                Kind::Bst => flags!().t = rd!() & b as u8 != 0,
+                Kind::Sbrc => skip!(rd!() & b as u8 == 0),
+                Kind::Sbrs => skip!(rd!() & b as u8 != 0),
+                Kind::In => rd!() = attempt!(self.load::<O, FAST>(b, at, observer)),
+                Kind::Out => attempt!(self.store::<O, FAST>(b, rd!(), at, length, observer)),
+                Kind::Sbi | Kind::Cbi => {
+                    attempt!(self.write_bit::<O, FAST>(b, a, kind == Kind::Sbi, at, observer));
+                }
+                Kind::Sbic | Kind::Sbis => {
+                    let value = attempt!(self.load::<O, FAST>(b & 0xFF, at, observer));
+                    skip!((value >> (a & 7) & 1 == 1) == (kind == Kind::Sbis));
+                }
+                Kind::Rjmp => {
+                    if b == pc {
+                        not_fast!();
+                        if self.nothing_can_come() {
+                            break Exit::Stop(Stop::Halted);
+                        }
+                    }
+                    jump!(b, Flow::Jump);
+                }
+                Kind::Jmp => {
+                    jump!(b, Flow::Jump);
+                }
+                Kind::Ijmp => {
+                    jump!(self.core.pair(30), Flow::Jump);
+                }
+                Kind::Rcall | Kind::Icall => {
+                    let target = if kind == Kind::Rcall { b } else { self.core.pair(30) };
+                    attempt!(self.push_address::<O, FAST>(next, at, length, observer));
+                    jump!(target, Flow::Call { return_to: (u32::from(pc) + 1) * 2 });
+                }
+                Kind::Call => {
+                    attempt!(self.push_address::<O, FAST>(next.wrapping_add(1), at, length, observer));
+                    jump!(b, Flow::Call { return_to: (u32::from(pc) + 2) * 2 });
+                }
+                Kind::Ret => {
+                    jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::Return);
+                }
+                Kind::Reti => {
+                    not_fast!();
+                    jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::InterruptReturn);
+                    flags!().i = true;
+                    self.core.delay = true;
+                    self.recheck();
+                }
+                Kind::Brcs => branch!(flags!().c() != 0),
+                Kind::Brcc => branch!(flags!().c() == 0),
+                Kind::Breq => branch!(flags!().z()),
+                Kind::Brne => branch!(!flags!().z()),
+                Kind::Brmi => branch!(flags!().n()),
+                Kind::Brpl => branch!(!flags!().n()),
+                Kind::Brvs => branch!(flags!().v()),
+                Kind::Brvc => branch!(!flags!().v()),
+                Kind::Brlt => branch!(flags!().s()),
+                Kind::Brge => branch!(!flags!().s()),
+                Kind::Brhs => branch!(flags!().h()),
+                Kind::Brhc => branch!(!flags!().h()),
+                Kind::Brts => branch!(flags!().t),
+                Kind::Brtc => branch!(!flags!().t),
+                Kind::Brie => branch!(flags!().i),
+                Kind::Brid => branch!(!flags!().i),
+                Kind::Sleep => {
+                    not_fast!();
+                    attempt!(self.sleep(at, observer));
+                }
+                Kind::Nop => {}
+                Kind::Wdr => {
+                    not_fast!();
+                    attempt!(self.reset_watchdog(at, observer));
+                }
+                Kind::Break => break Exit::Stop(Stop::Breakpoint),
+                Kind::Undefined => {
+                    not_fast!();
+                    attempt!(self.no_such_instruction(pc))
+                }
+                Kind::Outside => {
+                    not_fast!();
+                    let pc = u32::from(pc) * 2;
+                    let what = "execution beyond the end of the flash".into();
+                    attempt!(self.raise(Fault::Architecture { pc, address: pc, what }))
+                }
+                Kind::AddAdc => {
+                    rd!() = flags!().add(rd!(), rr!(), 0);
+                    then!(a, b);
+                    add_with_carry!();
+                }
+                Kind::SubSbc => {
+                    rd!() = flags!().subtract(rd!(), rr!());
+                    then!(a, b);
+                    rd!() = flags!().subtract_with_carry(rd!(), rr!());
+                }
+                Kind::SubiSbci => {
+                    rd!() = flags!().subtract(rd!(), b as u8);
+                    then!(a, b);
+                    rd!() = flags!().subtract_with_carry(rd!(), b as u8);
+                }
+                Kind::CpCpc => {
+                    flags!().subtract(rd!(), rr!());
+                    then!(a, b);
+                    flags!().subtract_with_carry(rd!(), rr!());
+                }
+                Kind::CpCpcBrne => {
+                    flags!().subtract(rd!(), rr!());
+                    then!(a, b);
+                    flags!().subtract_with_carry(rd!(), rr!());
+                    then!(b);
+                    branch!(!flags!().z());
+                }
+                Kind::CpiCpcBrne => {
+                    flags!().subtract(rd!(), b as u8);
+                    then!(a, b);
+                    flags!().subtract_with_carry(rd!(), rr!());
+                    then!(b);
+                    branch!(!flags!().z());
+                }
+                Kind::CpiBreq => {
+                    flags!().subtract(rd!(), b as u8);
+                    then!(b);
+                    branch!(flags!().z());
+                }
+                Kind::CpiBrne => {
+                    flags!().subtract(rd!(), b as u8);
+                    then!(b);
+                    branch!(!flags!().z());
+                }
+                Kind::SubiBrne => {
+                    rd!() = flags!().subtract(rd!(), b as u8);
+                    then!(b);
+                    branch!(!flags!().z());
+                }
+                Kind::DecBrne => {
+                    rd!() = flags!().decrement(rd!());
+                    then!(b);
+                    branch!(!flags!().z());
+                }
+                Kind::LsrRor => {
+                    rd!() = flags!().shift_right(rd!(), 0);
+                    then!(a);
+                    rotate!();
+                }
+                Kind::RorRor => {
+                    rotate!();
+                    then!(a);
+                    rotate!();
+                }
+                Kind::EorEor => {
+                    rd!() = flags!().logic(rd!() ^ rr!());
+                    then!(a, b);
+                    rd!() = flags!().logic(rd!() ^ rr!());
+                }
+                Kind::LdiLdi => {
+                    rd!() = b as u8;
+                    then!(a, b);
+                    rd!() = b as u8;
+                }
+                Kind::MovwMovw => {
+                    move_pair!();
+                    then!(a, b);
+                    move_pair!();
+                }
+                Kind::LddLdd => {
+                    load!(displaced!());
+                    then!(a, b);
+                    load!(displaced!());
+                }
+                Kind::StdStd => {
+                    store!(displaced!());
+                    then!(a, b);
+                    store!(displaced!());
+                }
+                Kind::Stop => break Exit::Stop(Stop::Address(u32::from(pc) * 2)),
+            }
+            debug_assert!(!FAST || turned == program[usize::from(pc)].kind.alone().turns());
+            pc = next;
+            if FAST {
+                if turned {
+                    cycles += taken;
+                    if !begin_block!() {
+                        break Exit::DeadlineNear;
+                    }
+                }
+            } else {
+                cycles += length + taken;
+                instructions += 1;
+                if cycles >= self.deadline {
+                    break Exit::Deadline;
+                }
+            }
+        };
+        if FAST && exit != Exit::DeadlineNear {
+            let rest = program[usize::from(pc)].rest;
+            cycles -= u64::from(rest.cycles);
+            instructions -= u64::from(rest.instructions);
+        }
+        self.core.pc = pc;
+        self.cycles = cycles;
+        self.instructions = instructions;
+        self.flow = flow;
+        exit
+    }
+}
+
+impl Machine<Avr> {
+    /// `SLEEP`.
+    pub(super) fn sleep<O: Observer>(&mut self, at: Place, observer: &mut O) -> Result<(), BailOut> {
+        let pc = u32::from(at.pc) * 2;
+        let Some(register) = self.core.sleep_register else {
+            return self.raise(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
+        };
+        let setting = self.bus.read(register.address, 1, at.cycles, pc, dynamic(observer));
+        let setting = self.kept(setting)?;
+        self.recheck();
+        if setting & register.enable == 0 {
+            return Ok(());
+        }
+        let bits = setting & register.mode;
+        let noise_reduction = Some(bits) == register.adc;
+        let stopped = if noise_reduction { self.bus.clock_needed("clkI/O") } else { None };
+        let refused = match stopped {
+            _ if !self.core.flags.i && !self.bus.will_reset() => None,
+            None if noise_reduction || bits == 0 => None,
+            None => {
+                Some(format!("sleep mode bits {bits:#04x}: only idle and ADC noise reduction are modelled"))
+            }
+            Some(name) => {
+                Some(format!("ADC noise reduction would stop {name} in what it does: sleep idle, or stop it"))
+            }
+        };
+        if let Some(what) = refused {
+            let device = "sleep".into();
+            return self.raise(Fault::Peripheral { pc, address: register.address, device, what });
+        }
+        self.core.sleeping = true;
+        self.core.sleep_mode = usize::from(noise_reduction);
+        if noise_reduction {
+            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles(Kind::Sleep), pc);
+        }
+        Ok(())
+    }
+
+    /// Sets the deadline as [`Machine::service`] would, if there is nothing for it to do.
+    #[inline(always)]
+    fn skip_service(&mut self) {
+        let deadline = self.limit.min(self.bus.due);
+        let waiting = self.core.flags.i && self.bus.requests != 0;
+        let busy = self.core.sleeping || self.bus.stall != 0 || waiting;
+        if !busy && self.cycles < deadline {
+            self.settle_delay();
+            self.deadline = deadline;
+        }
+    }
+
+    /// The instruction just executed may let one more go first before any interrupt.
+    #[inline(always)]
+    pub(super) fn settle_delay(&mut self) {
+        if std::mem::take(&mut self.core.delay) {
+            self.interrupts_from = self.instructions + 1;
+        }
+    }
+
+    /// Enters the interrupt of the lowest vector that is requested.
+    pub(super) fn take_interrupt<O: Observer>(&mut self, observer: &mut O) -> Result<bool, Fault> {
+        if !self.core.flags.i || self.bus.requests == 0 {
+            return Ok(false);
+        }
+        let irq = self.bus.requests.trailing_zeros() as u8;
+        let at = Place { pc: self.core.pc, cycles: self.cycles };
+        let mut length = timing::INTERRUPT;
+        if self.core.sleeping {
+            length += timing::WAKE;
+        }
+        if let Err(BailOut) = self.push_address::<O, false>(self.core.pc, at, length, observer) {
+            return Err(self.taken_fault());
+        }
+        self.flow = Flow::Interrupt { return_to: u32::from(self.core.pc) * 2 };
+        self.core.sleeping = false;
+        self.bus.taken(irq);
+        self.core.flags.i = false;
+        self.cycles += length;
+        // Vectors are two words apart on parts with more than 8 kB of flash.
+        self.core.pc = u16::from(irq) * 2;
+        Ok(true)
+    }
+}

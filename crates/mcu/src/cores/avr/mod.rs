@@ -1,0 +1,172 @@
+//! The AVR cores of the ATmega parts with up to 128 kB of flash: the whole instruction set, cycle by cycle.
+//!
+//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128 data sheet, 2467.
+//! The flash is decoded once, when it is written ([`decode`]); [`execute`] runs the decoded operations on the
+//! registers and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is not a
+//! register of the core belongs to the peripherals.
+
+mod decode;
+mod execute;
+mod memory;
+mod registers;
+mod timing;
+
+use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::{CoreName, Fault, Mcu, MemoryKind, Observer, Part, PeripheralSpec, Register, ResetCause, Stop};
+use decode::Op;
+use registers::{Avr, DATA, Flags, REGISTERS, SLEEP_MODES, SleepRegister};
+use std::sync::Arc;
+
+/// Builds a machine of this family.
+///
+/// # Errors
+/// The peripheral that no model exists for, or the memory that is missing.
+pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
+    let memory = |kind| {
+        let mut found = part.memories.iter().filter(move |memory| memory.kind == kind);
+        match (found.next(), found.next()) {
+            (Some(memory), None) => Ok(memory),
+            _ => Err(format!("{}: an AVR has one memory of kind {kind:?}", part.name)),
+        }
+    };
+    let flash = memory(MemoryKind::Flash)?;
+    let ram = memory(MemoryKind::Ram)?;
+    if !flash.size.is_power_of_two() || flash.size > 0x2_0000 || flash.start != 0 {
+        return Err(format!("{}: the flash must be a power of two up to 128 kB, from 0", part.name));
+    }
+    let ram_start = ram.start.checked_sub(DATA).filter(|start| (0x60..0x1_0000).contains(start));
+    let Some(ram_start) = ram_start.filter(|start| start + ram.size <= 0x1_0000) else {
+        return Err(format!("{}: the RAM must lie in the data space above the registers", part.name));
+    };
+    let system = part.peripherals.iter().find(|spec| spec.model == "avr-system");
+    let setting = |name: &str| system.and_then(|spec| spec.settings.get(name)).copied();
+    let sleep_register = setting("sleep_register").map(|address| SleepRegister {
+        address: address as u32,
+        enable: setting("sleep_enable").unwrap_or(0) as u32,
+        mode: setting("sleep_mode").unwrap_or(0) as u32,
+        adc: setting("sleep_adc").map(|bits| bits as u32),
+    });
+    let core = Avr {
+        flags: Flags::from_byte(0),
+        sp: 0,
+        rampz: 0,
+        data: [0; 0x1_0000],
+        ram_start: ram_start as u16,
+        ram_size: ram.size as u16,
+        extended: part.core == CoreName::Avr51,
+        sleep_register,
+        reset_sp: setting("reset_sp").unwrap_or(0) as u16,
+        flash: vec![0xFF; flash.size as usize].into(),
+        program: Arc::new([Op::OUTSIDE; 0x1_0000]),
+        breakpoints: Vec::new(),
+        replaced: Vec::new(),
+        pc: 0,
+        sleep_mode: 0,
+        sleeping: false,
+        delay: false,
+    };
+    let mut bus = new_peripherals(part, clock_hz)?;
+    let reduction = |spec: &PeripheralSpec| spec.settings.get("prr").map_or(0, |bits| *bits as u8);
+    bus.set_reductions(&part.peripherals.iter().map(reduction).collect::<Vec<_>>());
+    let mut machine = Machine::new(part, core, bus);
+    machine.core.decode_flash(0, flash.size as usize);
+    Ok(Box::new(machine))
+}
+
+impl Core for Avr {
+    const REGISTERS: &'static [Register] = REGISTERS;
+
+    fn register(&self, index: usize) -> u32 {
+        match index {
+            0..32 => self.data[index].into(),
+            32 => self.flags.to_byte().into(),
+            33 => self.sp.into(),
+            _ => u32::from(self.pc) * 2,
+        }
+    }
+
+    fn set_register(&mut self, index: usize, value: u32) {
+        match index {
+            0..32 => self.data[index] = value as u8,
+            32 => self.flags = Flags::from_byte(value as u8),
+            33 => self.sp = value as u16,
+            _ => {
+                self.pc = (value / 2) as u16;
+                self.sleeping = false;
+            }
+        }
+    }
+
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
+        let start = address as usize;
+        let source = if let Some(flash) = self.flash.get(start..start.saturating_add(bytes.len())) {
+            flash
+        } else if let Some(range) = self.ram_range(address, bytes.len()) {
+            &self.data[range]
+        } else {
+            return false;
+        };
+        bytes.copy_from_slice(source);
+        true
+    }
+
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let start = address as usize;
+        let end = start.saturating_add(bytes.len());
+        if end <= self.flash.len() {
+            Arc::make_mut(&mut self.flash)[start..end].copy_from_slice(bytes);
+            self.decode_flash(start, end);
+            return true;
+        }
+        let Some(range) = self.ram_range(address, bytes.len()) else { return false };
+        self.data[range].copy_from_slice(bytes);
+        true
+    }
+
+    fn is_ram(&self, address: u32) -> bool {
+        self.ram_range(address, 1).is_some()
+    }
+
+    /// The working registers, too.
+    fn clear_ram(&mut self) {
+        self.data.fill(0);
+    }
+
+    fn reset(machine: &mut Machine<Avr>, _cause: ResetCause) -> Result<(), Fault> {
+        let core = &mut machine.core;
+        core.flags = Flags::from_byte(0);
+        core.sp = core.reset_sp;
+        core.rampz = 0;
+        core.pc = 0;
+        core.sleeping = false;
+        core.delay = false;
+        Ok(())
+    }
+
+    fn set_breakpoints(&mut self, addresses: &[u32]) {
+        let words = self.words();
+        let word = |address: &u32| (address & 1 == 0 && address / 2 < words).then_some((address / 2) as u16);
+        self.place_breakpoints(addresses.iter().filter_map(word).collect());
+    }
+
+    fn execute<O: Observer>(machine: &mut Machine<Avr>, observer: &mut O) -> Result<Stop, Fault> {
+        machine.run_loop(observer)
+    }
+
+    fn settle(machine: &mut Machine<Avr>) {
+        machine.settle_delay();
+    }
+
+    fn interrupt_mask(&self) -> u128 {
+        if self.flags.i { !0 } else { 0 }
+    }
+
+    fn interrupt<O: Observer>(machine: &mut Machine<Avr>, observer: &mut O) -> Result<bool, Fault> {
+        machine.take_interrupt(observer)
+    }
+
+    fn sleeping(machine: &mut Machine<Avr>) -> Result<Option<SleepMode>, Fault> {
+        let core = &machine.core;
+        Ok(core.sleeping.then_some(SleepMode { name: Some(SLEEP_MODES[core.sleep_mode]) }))
+    }
+}

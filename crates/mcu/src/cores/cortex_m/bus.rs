@@ -1,0 +1,141 @@
+//! Data accesses that go elsewhere than to the first RAM and the first flash.
+
+use super::registers::CortexM;
+use super::timing::Timing;
+use crate::machine::Machine;
+use crate::observe::dynamic;
+use crate::{Fault, Observer};
+
+/// The private peripheral bus with the system control space.
+const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
+
+impl<T: Timing> Machine<CortexM<T>> {
+    /// Keeps the fault for the loop to find.
+    fn refuse<V>(&mut self, fault: Fault) -> Option<V> {
+        self.fault = Some(fault);
+        None
+    }
+
+    fn misaligned(&self, address: u32, size: u32, strict: u32) -> Option<Fault> {
+        (address & strict & (size - 1) != 0)
+            .then(|| self.architecture(self.core.state.pc, address, "misaligned access"))
+    }
+
+    /// The bit that a bit-band alias stands for: byte address and bit (DDI 0403E, 3.7 of the Cortex-M4 TRM).
+    fn bit_band(&self, address: u32) -> Option<(u32, u32)> {
+        let base = match address >> 25 {
+            0x11 if self.core.bit_band => 0x2000_0000,
+            0x21 if self.core.bit_band => 0x4000_0000,
+            _ => return None,
+        };
+        let offset = address & 0x01ff_ffff;
+        Some((base + (offset >> 5), offset >> 2 & 7))
+    }
+
+    /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn read_slow<O: Observer>(
+        &mut self,
+        address: u32,
+        size: u32,
+        strict: u32,
+        observer: &mut O,
+    ) -> Option<u32> {
+        if let Some(fault) = self.misaligned(address, size, strict) {
+            return self.refuse(fault);
+        }
+        let pc = self.core.state.pc;
+        if let Some((_, offset)) = self.core.memory.find(address, size) {
+            return Some(match size {
+                1 => u32::from(self.core.memory.byte(offset)),
+                2 => u32::from(self.core.memory.half(offset)),
+                _ => self.core.memory.word(offset),
+            });
+        }
+        if let Some((byte, bit)) = self.bit_band(address) {
+            let word = self.read_slow(byte & !3, 4, !0, observer)?;
+            return Some(word >> ((byte & 3) * 8 + bit) & 1);
+        }
+        if address & (size - 1) != 0 {
+            let fault = self.architecture(pc, address, "misaligned access outside memory");
+            return self.refuse(fault);
+        }
+        let size = size as u8;
+        let result = if PRIVATE.contains(&address) {
+            self.system_read(address, size)
+        } else if self.core.timing.registers().contains(&address) {
+            self.core.timing.read_register(address, size, pc)
+        } else {
+            let result = self.bus.read(address, size, self.cycles, pc, dynamic(observer));
+            self.deadline = 0;
+            result
+        };
+        match result {
+            Ok(value) => Some(value),
+            Err(fault) => self.refuse(fault),
+        }
+    }
+
+    /// A write of `size` bytes, as [`Cpu::read_slow`].
+    #[cold]
+    #[inline(never)]
+    pub(super) fn write_slow<O: Observer>(
+        &mut self,
+        address: u32,
+        size: u32,
+        value: u32,
+        strict: u32,
+        observer: &mut O,
+    ) -> Option<()> {
+        if let Some(fault) = self.misaligned(address, size, strict) {
+            return self.refuse(fault);
+        }
+        let pc = self.core.state.pc;
+        if let Some((view, offset)) = self.core.memory.find(address, size) {
+            if !view.writable {
+                let fault = self.architecture(pc, address, "write to flash");
+                return self.refuse(fault);
+            }
+            match size {
+                1 => self.core.memory.set_byte(offset, value as u8),
+                2 => self.core.memory.set_half(offset, value as u16),
+                _ => self.core.memory.set_word(offset, value),
+            }
+            if self.core.code.covers(offset) {
+                self.core.code.changed(offset, size);
+                self.deadline = 0;
+            }
+            return Some(());
+        }
+        if let Some((byte, bit)) = self.bit_band(address) {
+            let word = self.read_slow(byte & !3, 4, !0, observer)?;
+            let mask = 1 << ((byte & 3) * 8 + bit);
+            let word = if value & 1 != 0 { word | mask } else { word & !mask };
+            return self.write_slow(byte & !3, 4, word, !0, observer);
+        }
+        if address & (size - 1) != 0 {
+            let fault = self.architecture(pc, address, "misaligned access outside memory");
+            return self.refuse(fault);
+        }
+        let value = if size == 4 { value } else { value & ((1 << (size * 8)) - 1) };
+        let size = size as u8;
+        self.deadline = 0;
+        let result = if PRIVATE.contains(&address) {
+            self.system_write(address, size, value)
+        } else if self.core.timing.registers().contains(&address) {
+            let written = self.core.timing.write_register(address, size, value, pc);
+            let (apb1, apb2) = self.core.timing.bus_dividers();
+            self.bus.set_bus_dividers(apb1, apb2);
+            written
+        } else {
+            self.bus.write(address, size, value, self.cycles, pc, dynamic(observer))
+        };
+        // Cache maintenance takes its time within the store.
+        self.cycles += u64::from(std::mem::take(&mut self.core.extra));
+        match result {
+            Ok(()) => Some(()),
+            Err(fault) => self.refuse(fault),
+        }
+    }
+}

@@ -1,0 +1,1046 @@
+//! The dispatch loop: what each instruction does.
+
+use super::arithmetic::{add_with_carry, shift, shift_c, shift_register};
+use super::code::Region;
+use super::nvic;
+use super::op::{Kind, Op};
+use super::registers::CortexM;
+use super::registers::Sleep;
+use super::timing::{Outcome, Timing};
+use crate::machine::Machine;
+use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
+
+impl<T: Timing> Machine<CortexM<T>> {
+    /// The loop itself. `state.pc`, `state.it`, `state.cycles` and `state.instructions` are kept in locals within it
+    /// and written back wherever something outside may look at them.
+    pub(super) fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
+        use Kind::*;
+
+        let start = self.instructions;
+        let mut cycles = self.cycles;
+        let mut instructions = start;
+        let mut flow = Flow::Start;
+        let (mut region, mut index) = self.enter()?;
+        let first = index;
+
+        // The instruction at a marked slot.
+        let mut marked: Op;
+        'run: loop {
+            if cycles >= self.deadline {
+                self.cycles = cycles;
+                self.instructions = instructions;
+                self.core.state.pc = region.address(index);
+                self.core.state.it = self.core.code.op(index).it;
+                self.flow = Flow::Next;
+                if let Some(stop) = self.service(observer)? {
+                    return Ok(stop);
+                }
+                cycles = self.cycles;
+                // What an IT block holds may just have been rewritten, and must be decoded as its part.
+                if self.flow != Flow::Next || self.core.state.it != 0 {
+                    (region, index) = self.enter()?;
+                }
+                if O::enabled() && self.flow != Flow::Next {
+                    flow = self.flow;
+                }
+            }
+
+            // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled one. Until the loop
+            // turns, only `fill` changes the table, and `op` and `slot` are not used after it.
+            let mut slot = unsafe { self.core.code.slot(index) };
+            let mut op = &slot.op;
+            let mut kind = op.kind;
+
+            macro_rules! address {
+                () => {
+                    region.address(index)
+                };
+            }
+            macro_rules! r {
+                ($register:expr) => {
+                    self.core.state.r[usize::from($register & 15)]
+                };
+            }
+            // Puts the locals where the rest of the core finds them.
+            macro_rules! publish {
+                () => {
+                    self.cycles = cycles;
+                    self.instructions = instructions;
+                    self.core.state.pc = address!();
+                    self.core.state.it = op.it;
+                };
+            }
+            macro_rules! fail {
+                () => {{
+                    publish!();
+                    return Err(self.fault.take().unwrap_or_else(|| self.undefined(op.length)));
+                }};
+            }
+            // The instruction is done; the next in memory follows.
+            macro_rules! next {
+                ($outcome:expr) => {{
+                    cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), $outcome));
+                    index += usize::from(op.length >> 1);
+                    instructions += 1;
+                    continue 'run;
+                }};
+            }
+            // The instruction is done; execution goes on at `target`.
+            macro_rules! jump {
+                ($target:expr, $outcome:expr, $flow:expr) => {{
+                    let target: u32 = $target;
+                    let at = address!();
+                    match region.index(target) {
+                        Some(found) => index = found,
+                        None => match self.core.code.region(target) {
+                            Some(found) => {
+                                region = found;
+                                index = region.index(target).unwrap_or(region.first);
+                            }
+                            None => {
+                                self.fault =
+                                    Some(Fault::Unmapped { pc: at, address: target, size: 2, kind: "fetch" });
+                                fail!();
+                            }
+                        },
+                    }
+                    cycles += u64::from(self.core.timing.retire(op, &slot.note, at, $outcome));
+                    instructions += 1;
+                    if O::enabled() {
+                        flow = $flow;
+                    }
+                    continue 'run;
+                }};
+            }
+            macro_rules! report {
+                ($address:expr, $size:expr, $kind:expr, $value:expr) => {
+                    if O::enabled() {
+                        observer.access(&Access {
+                            pc: address!(),
+                            address: $address,
+                            size: $size,
+                            kind: $kind,
+                            value: u64::from($value),
+                            cycles,
+                        });
+                    }
+                };
+            }
+            macro_rules! load {
+                ($address:expr, $size:literal, $fast:ident, $strict:expr) => {{
+                    let at: u32 = $address;
+                    let misaligned = at & $strict & ($size - 1) != 0;
+                    let value = if let Some(offset) = self.core.memory.ram.locate(at, $size)
+                        && !misaligned
+                    {
+                        u32::from(self.core.memory.$fast(offset))
+                    } else if let Some(offset) = self.core.memory.flash.locate(at, $size)
+                        && !misaligned
+                    {
+                        u32::from(self.core.memory.$fast(offset))
+                    } else {
+                        publish!();
+                        match self.read_slow(at, $size, $strict, observer) {
+                            Some(value) => value,
+                            None => fail!(),
+                        }
+                    };
+                    report!(at, $size, AccessKind::Read, value);
+                    value
+                }};
+            }
+            macro_rules! store {
+                ($address:expr, $value:expr, $size:literal, $fast:ident, $type:ty, $strict:expr) => {{
+                    let at: u32 = $address;
+                    let value: u32 = $value;
+                    report!(at, $size, AccessKind::Write, value as $type);
+                    if let Some(offset) = self.core.memory.ram.locate(at, $size)
+                        && at & $strict & ($size - 1) == 0
+                        && !self.core.code.covers(offset)
+                    {
+                        self.core.memory.$fast(offset, value as $type);
+                    } else {
+                        publish!();
+                        if self.write_slow(at, $size, value, $strict, observer).is_none() {
+                            fail!();
+                        }
+                        cycles = self.cycles;
+                    }
+                }};
+            }
+            macro_rules! load_word {
+                ($a:expr) => {
+                    load!($a, 4, word, self.core.strict)
+                };
+            }
+            macro_rules! load_half {
+                ($a:expr) => {
+                    load!($a, 2, half, self.core.strict)
+                };
+            }
+            macro_rules! load_byte {
+                ($a:expr) => {
+                    load!($a, 1, byte, 0)
+                };
+            }
+            macro_rules! load_signed_half {
+                ($a:expr) => {
+                    load!($a, 2, half, self.core.strict) as i16 as u32
+                };
+            }
+            macro_rules! load_signed_byte {
+                ($a:expr) => {
+                    load!($a, 1, byte, 0) as i8 as u32
+                };
+            }
+            macro_rules! store_word {
+                ($a:expr, $v:expr) => {
+                    store!($a, $v, 4, set_word, u32, self.core.strict)
+                };
+            }
+            macro_rules! store_half {
+                ($a:expr, $v:expr) => {
+                    store!($a, $v, 2, set_half, u16, self.core.strict)
+                };
+            }
+            macro_rules! store_byte {
+                ($a:expr, $v:expr) => {
+                    store!($a, $v, 1, set_byte, u8, 0)
+                };
+            }
+            // The addressing modes.
+            macro_rules! loads {
+                ($how:ident, $size:literal, imm) => {{
+                    let address = r!(op.n).wrapping_add(op.imm);
+                    r!(op.d) = $how!(address);
+                    next!(Outcome::Load { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, reg) => {{
+                    let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
+                    r!(op.d) = $how!(address);
+                    next!(Outcome::Load { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, pre) => {{
+                    let address = r!(op.n).wrapping_add(op.imm);
+                    let value = $how!(address);
+                    r!(op.n) = address;
+                    r!(op.d) = value;
+                    next!(Outcome::Load { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, post) => {{
+                    let address = r!(op.n);
+                    let value = $how!(address);
+                    r!(op.n) = address.wrapping_add(op.imm);
+                    r!(op.d) = value;
+                    next!(Outcome::Load { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, lit) => {{
+                    let address = op.imm;
+                    r!(op.d) = $how!(address);
+                    next!(Outcome::Load { address, size: $size, count: 1 });
+                }};
+            }
+            macro_rules! stores {
+                ($how:ident, $size:literal, imm) => {{
+                    let address = r!(op.n).wrapping_add(op.imm);
+                    $how!(address, r!(op.d));
+                    next!(Outcome::Store { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, reg) => {{
+                    let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
+                    $how!(address, r!(op.d));
+                    next!(Outcome::Store { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, pre) => {{
+                    let address = r!(op.n).wrapping_add(op.imm);
+                    $how!(address, r!(op.d));
+                    r!(op.n) = address;
+                    next!(Outcome::Store { address, size: $size, count: 1 });
+                }};
+                ($how:ident, $size:literal, post) => {{
+                    let address = r!(op.n);
+                    $how!(address, r!(op.d));
+                    r!(op.n) = address.wrapping_add(op.imm);
+                    next!(Outcome::Store { address, size: $size, count: 1 });
+                }};
+            }
+            // Flags.
+            macro_rules! nz {
+                ($value:expr) => {{
+                    let value: u32 = $value;
+                    self.core.state.n = value;
+                    self.core.state.z = value;
+                    value
+                }};
+            }
+            macro_rules! add_flags {
+                ($a:expr, $b:expr) => {{
+                    let (a, b): (u32, u32) = ($a, $b);
+                    let (sum, carry) = a.overflowing_add(b);
+                    self.core.state.c = carry;
+                    self.core.state.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
+                    nz!(sum)
+                }};
+            }
+            macro_rules! sub_flags {
+                ($a:expr, $b:expr) => {{
+                    let (a, b): (u32, u32) = ($a, $b);
+                    let difference = a.wrapping_sub(b);
+                    self.core.state.c = a >= b;
+                    self.core.state.v = ((a ^ b) & (a ^ difference)) >> 31 != 0;
+                    nz!(difference)
+                }};
+            }
+            macro_rules! carry_flags {
+                ($a:expr, $b:expr) => {{
+                    let (sum, c, v) = add_with_carry($a, $b, self.core.state.c);
+                    self.core.state.c = c;
+                    self.core.state.v = v;
+                    nz!(sum)
+                }};
+            }
+            macro_rules! carried {
+                ($a:expr, $b:expr) => {
+                    $a.wrapping_add($b).wrapping_add(u32::from(self.core.state.c))
+                };
+            }
+            macro_rules! constant_carry {
+                () => {
+                    if op.a != 0 {
+                        self.core.state.c = op.a == 2;
+                    }
+                };
+            }
+            macro_rules! shifted {
+                () => {
+                    shift(r!(op.m), op.a, op.imm, self.core.state.c)
+                };
+            }
+            macro_rules! shifted_carry {
+                () => {{
+                    let (value, carry) = shift_c(r!(op.m), op.a, op.imm, self.core.state.c);
+                    self.core.state.c = carry;
+                    value
+                }};
+            }
+            macro_rules! set {
+                ($value:expr) => {{
+                    let value: u32 = $value;
+                    r!(op.d) = value;
+                }};
+            }
+            macro_rules! multiplied {
+                ($n:expr, $m:expr) => {
+                    next!(Outcome::Multiply { n: $n, m: $m })
+                };
+            }
+            macro_rules! branch_if {
+                ($condition:expr) => {{
+                    if $condition {
+                        jump!(op.imm, Outcome::Branch { target: op.imm }, Flow::Jump);
+                    }
+                    next!(Outcome::NotTaken);
+                }};
+            }
+
+            macro_rules! begin {
+                () => {
+                    if O::enabled() {
+                        observer.step(&Step { pc: address!(), sp: self.core.state.r[13], cycles, flow });
+                        flow = Flow::Next;
+                    }
+                    if T::FETCHES {
+                        cycles += u64::from(self.core.timing.fetch(address!(), op.length));
+                    }
+                };
+            }
+
+            if (O::enabled() || T::FETCHES) && !matches!(kind, Undecoded | Marked) {
+                begin!();
+            }
+            // Two arms come back here with another kind. The state must look changed to the compiler there, lest it
+            // computes the conditions of all branches before each dispatch.
+            macro_rules! look_again {
+                () => {
+                    std::hint::black_box(&mut self.core.state)
+                };
+            }
+            'dispatch: loop {
+                match kind {
+                    Undecoded => {
+                        if !self.core.code.fill(&self.core.memory, &self.core.timing, region, index, 0) {
+                            publish!();
+                            let address = address!();
+                            self.fault =
+                                Some(Fault::Unmapped { pc: address, address, size: 2, kind: "fetch" });
+                            fail!();
+                        }
+                        continue 'run;
+                    }
+                    Marked => {
+                        if index != first || instructions != start {
+                            publish!();
+                            return Ok(Stop::Address(address!()));
+                        }
+                        let mut found = self.core.code.op(index);
+                        if found.kind == Undecoded {
+                            self.core.code.fill(&self.core.memory, &self.core.timing, region, index, 0);
+                            found = self.core.code.op(index);
+                            // SAFETY: as above.
+                            slot = unsafe { self.core.code.slot(index) };
+                        }
+                        marked = found;
+                        op = &marked;
+                        if op.kind == Undecoded {
+                            fail!();
+                        }
+                        begin!();
+                        kind = op.kind;
+                        look_again!();
+                        continue 'dispatch;
+                    }
+                    Conditional => {
+                        if self.core.state.holds(op.it >> 4) {
+                            kind = op.inner;
+                            look_again!();
+                            continue 'dispatch;
+                        }
+                        next!(Outcome::Skipped);
+                    }
+                    Undefined => fail!(),
+
+                    AndImm => set!(r!(op.n) & op.imm),
+                    AndReg => set!(r!(op.n) & r!(op.m)),
+                    AndShift => set!(r!(op.n) & shifted!()),
+                    AndImmS => {
+                        constant_carry!();
+                        set!(nz!(r!(op.n) & op.imm));
+                    }
+                    AndRegS => set!(nz!(r!(op.n) & r!(op.m))),
+                    AndShiftS => set!(nz!(r!(op.n) & shifted_carry!())),
+                    BicImm => set!(r!(op.n) & !op.imm),
+                    BicReg => set!(r!(op.n) & !r!(op.m)),
+                    BicShift => set!(r!(op.n) & !shifted!()),
+                    BicImmS => {
+                        constant_carry!();
+                        set!(nz!(r!(op.n) & !op.imm));
+                    }
+                    BicRegS => set!(nz!(r!(op.n) & !r!(op.m))),
+                    BicShiftS => set!(nz!(r!(op.n) & !shifted_carry!())),
+                    OrrImm => set!(r!(op.n) | op.imm),
+                    OrrReg => set!(r!(op.n) | r!(op.m)),
+                    OrrShift => set!(r!(op.n) | shifted!()),
+                    OrrImmS => {
+                        constant_carry!();
+                        set!(nz!(r!(op.n) | op.imm));
+                    }
+                    OrrRegS => set!(nz!(r!(op.n) | r!(op.m))),
+                    OrrShiftS => set!(nz!(r!(op.n) | shifted_carry!())),
+                    OrnImm => set!(r!(op.n) | !op.imm),
+                    OrnShift => set!(r!(op.n) | !shifted!()),
+                    OrnImmS => {
+                        constant_carry!();
+                        set!(nz!(r!(op.n) | !op.imm));
+                    }
+                    OrnShiftS => set!(nz!(r!(op.n) | !shifted_carry!())),
+                    EorImm => set!(r!(op.n) ^ op.imm),
+                    EorReg => set!(r!(op.n) ^ r!(op.m)),
+                    EorShift => set!(r!(op.n) ^ shifted!()),
+                    EorImmS => {
+                        constant_carry!();
+                        set!(nz!(r!(op.n) ^ op.imm));
+                    }
+                    EorRegS => set!(nz!(r!(op.n) ^ r!(op.m))),
+                    EorShiftS => set!(nz!(r!(op.n) ^ shifted_carry!())),
+                    AddImm => set!(r!(op.n).wrapping_add(op.imm)),
+                    AddReg => set!(r!(op.n).wrapping_add(r!(op.m))),
+                    AddShift => set!(r!(op.n).wrapping_add(shifted!())),
+                    AddImmS => set!(add_flags!(r!(op.n), op.imm)),
+                    AddRegS => set!(add_flags!(r!(op.n), r!(op.m))),
+                    AddShiftS => set!(add_flags!(r!(op.n), shifted!())),
+                    AdcImm => set!(carried!(r!(op.n), op.imm)),
+                    AdcReg => set!(carried!(r!(op.n), r!(op.m))),
+                    AdcShift => set!(carried!(r!(op.n), shifted!())),
+                    AdcImmS => set!(carry_flags!(r!(op.n), op.imm)),
+                    AdcRegS => set!(carry_flags!(r!(op.n), r!(op.m))),
+                    AdcShiftS => set!(carry_flags!(r!(op.n), shifted!())),
+                    SbcImm => set!(carried!(r!(op.n), !op.imm)),
+                    SbcReg => set!(carried!(r!(op.n), !r!(op.m))),
+                    SbcShift => set!(carried!(r!(op.n), !shifted!())),
+                    SbcImmS => set!(carry_flags!(r!(op.n), !op.imm)),
+                    SbcRegS => set!(carry_flags!(r!(op.n), !r!(op.m))),
+                    SbcShiftS => set!(carry_flags!(r!(op.n), !shifted!())),
+                    SubImm => set!(r!(op.n).wrapping_sub(op.imm)),
+                    SubReg => set!(r!(op.n).wrapping_sub(r!(op.m))),
+                    SubShift => set!(r!(op.n).wrapping_sub(shifted!())),
+                    SubImmS => set!(sub_flags!(r!(op.n), op.imm)),
+                    SubRegS => set!(sub_flags!(r!(op.n), r!(op.m))),
+                    SubShiftS => set!(sub_flags!(r!(op.n), shifted!())),
+                    RsbImm => set!(op.imm.wrapping_sub(r!(op.n))),
+                    RsbReg => set!(r!(op.m).wrapping_sub(r!(op.n))),
+                    RsbShift => set!(shifted!().wrapping_sub(r!(op.n))),
+                    RsbImmS => set!(sub_flags!(op.imm, r!(op.n))),
+                    RsbRegS => set!(sub_flags!(r!(op.m), r!(op.n))),
+                    RsbShiftS => set!(sub_flags!(shifted!(), r!(op.n))),
+                    TstImm => {
+                        constant_carry!();
+                        nz!(r!(op.n) & op.imm);
+                    }
+                    TstReg => {
+                        nz!(r!(op.n) & r!(op.m));
+                    }
+                    TstShift => {
+                        nz!(r!(op.n) & shifted_carry!());
+                    }
+                    TeqImm => {
+                        constant_carry!();
+                        nz!(r!(op.n) ^ op.imm);
+                    }
+                    TeqShift => {
+                        nz!(r!(op.n) ^ shifted_carry!());
+                    }
+                    CmpImm => {
+                        sub_flags!(r!(op.n), op.imm);
+                    }
+                    CmpReg => {
+                        sub_flags!(r!(op.n), r!(op.m));
+                    }
+                    CmpShift => {
+                        sub_flags!(r!(op.n), shifted!());
+                    }
+                    CmnImm => {
+                        add_flags!(r!(op.n), op.imm);
+                    }
+                    CmnReg => {
+                        add_flags!(r!(op.n), r!(op.m));
+                    }
+                    CmnShift => {
+                        add_flags!(r!(op.n), shifted!());
+                    }
+                    MovImm => set!(op.imm),
+                    MovImmS => {
+                        constant_carry!();
+                        set!(nz!(op.imm));
+                    }
+                    MovReg => set!(r!(op.m)),
+                    MovRegS => set!(nz!(r!(op.m))),
+                    MvnImm => set!(!op.imm),
+                    MvnImmS => {
+                        constant_carry!();
+                        set!(nz!(!op.imm));
+                    }
+                    MvnReg => set!(!r!(op.m)),
+                    MvnRegS => set!(nz!(!r!(op.m))),
+                    MvnShift => set!(!shifted!()),
+                    MvnShiftS => set!(nz!(!shifted_carry!())),
+                    Movt => set!(r!(op.d) & 0xffff | op.imm),
+                    MovSp => self.core.state.r[13] = r!(op.m) & !3,
+                    AddSpShift => {
+                        let by = r!(op.m) << (op.imm & 31);
+                        let sp = self.core.state.r[13];
+                        let sum = if op.a != 0 { add_flags!(sp, by) } else { sp.wrapping_add(by) };
+                        self.core.state.r[13] = sum & !3;
+                    }
+                    SubSpShift => {
+                        let by = r!(op.m) << (op.imm & 31);
+                        let sp = self.core.state.r[13];
+                        let rest = if op.a != 0 { sub_flags!(sp, by) } else { sp.wrapping_sub(by) };
+                        self.core.state.r[13] = rest & !3;
+                    }
+                    LslImm => set!(shift(r!(op.m), 0, op.imm, false)),
+                    LsrImm => set!(shift(r!(op.m), 1, op.imm, false)),
+                    AsrImm => set!(shift(r!(op.m), 2, op.imm, false)),
+                    RorImm => set!(shift(r!(op.m), 3, op.imm, false)),
+                    Rrx => set!(shift(r!(op.m), 4, 0, self.core.state.c)),
+                    LslImmS | LsrImmS | AsrImmS | RorImmS | RrxS => {
+                        let by = match kind {
+                            LslImmS => 0,
+                            LsrImmS => 1,
+                            AsrImmS => 2,
+                            RorImmS => 3,
+                            _ => 4,
+                        };
+                        let (value, carry) = shift_c(r!(op.m), by, op.imm, self.core.state.c);
+                        self.core.state.c = carry;
+                        set!(nz!(value));
+                    }
+                    LslReg => set!(shift_register(r!(op.n), 0, r!(op.m), false).0),
+                    LsrReg => set!(shift_register(r!(op.n), 1, r!(op.m), false).0),
+                    AsrReg => set!(shift_register(r!(op.n), 2, r!(op.m), false).0),
+                    RorReg => set!(shift_register(r!(op.n), 3, r!(op.m), false).0),
+                    LslRegS | LsrRegS | AsrRegS | RorRegS => {
+                        let by = match kind {
+                            LslRegS => 0,
+                            LsrRegS => 1,
+                            AsrRegS => 2,
+                            _ => 3,
+                        };
+                        let (value, carry) = shift_register(r!(op.n), by, r!(op.m), self.core.state.c);
+                        self.core.state.c = carry;
+                        set!(nz!(value));
+                    }
+                    Bfi | Bfc => {
+                        let mask = ((1u64 << op.a) - 1) as u32;
+                        let source = if kind == Bfi { r!(op.n) & mask } else { 0 };
+                        set!(r!(op.d) & !(mask << (op.imm & 31)) | source << (op.imm & 31));
+                    }
+                    Ubfx => set!(r!(op.n) >> (op.imm & 31) & ((1u64 << op.a) - 1) as u32),
+                    Sbfx => {
+                        let top = r!(op.n) << ((32 - op.imm - u32::from(op.a)) & 31);
+                        set!((top as i32 >> ((32 - u32::from(op.a)) & 31)) as u32);
+                    }
+                    Clz => set!(r!(op.m).leading_zeros()),
+                    Rbit => set!(r!(op.m).reverse_bits()),
+                    Rev => set!(r!(op.m).swap_bytes()),
+                    Rev16 => set!(r!(op.m).swap_bytes().rotate_right(16)),
+                    Revsh => set!((r!(op.m) as u16).swap_bytes() as i16 as u32),
+                    Sxtb => set!(r!(op.m).rotate_right(op.imm) as i8 as u32),
+                    Sxth => set!(r!(op.m).rotate_right(op.imm) as i16 as u32),
+                    Uxtb => set!(r!(op.m).rotate_right(op.imm) & 0xff),
+                    Uxth => set!(r!(op.m).rotate_right(op.imm) & 0xffff),
+                    Uxtb16 => set!(r!(op.m).rotate_right(op.imm) & 0xff_00ff),
+                    Sxtab => set!(r!(op.n).wrapping_add(r!(op.m).rotate_right(op.imm) as i8 as u32)),
+                    Sxtah => set!(r!(op.n).wrapping_add(r!(op.m).rotate_right(op.imm) as i16 as u32)),
+                    Uxtab => set!(r!(op.n).wrapping_add(r!(op.m).rotate_right(op.imm) & 0xff)),
+                    Uxtah => set!(r!(op.n).wrapping_add(r!(op.m).rotate_right(op.imm) & 0xffff)),
+                    Pkhbt => set!(r!(op.n) & 0xffff | (r!(op.m) << (op.imm & 31)) & 0xffff_0000),
+                    Pkhtb => set!(r!(op.n) & 0xffff_0000 | shift(r!(op.m), 2, op.imm, false) & 0xffff),
+                    Sel | Sxtb16 | Sxtab16 | Uxtab16 | Ssat | Usat | Ssat16 | Usat16 | Qadd | Qsub
+                    | Qdadd | Qdsub | Usad8 | Usada8 | Parallel => self.core.state.dsp(kind, op),
+
+                    Mul => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        set!(n.wrapping_mul(m));
+                        multiplied!(n, m);
+                    }
+                    MulS => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        set!(nz!(n.wrapping_mul(m)));
+                        multiplied!(n, m);
+                    }
+                    Mla => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        set!(r!(op.a).wrapping_add(n.wrapping_mul(m)));
+                        multiplied!(n, m);
+                    }
+                    Mls => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        set!(r!(op.a).wrapping_sub(n.wrapping_mul(m)));
+                        multiplied!(n, m);
+                    }
+                    Umull | Umlal | Umaal => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        let (low, high) = (r!(op.d), r!(op.a));
+                        let product = u64::from(n) * u64::from(m);
+                        let result = match kind {
+                            Umull => product,
+                            Umlal => product.wrapping_add(u64::from(high) << 32 | u64::from(low)),
+                            _ => product + u64::from(high) + u64::from(low),
+                        };
+                        r!(op.d) = result as u32;
+                        r!(op.a) = (result >> 32) as u32;
+                        multiplied!(n, m);
+                    }
+                    Smull | Smlal => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        let product = (i64::from(n as i32) * i64::from(m as i32)) as u64;
+                        let before = u64::from(r!(op.a)) << 32 | u64::from(r!(op.d));
+                        let result = if kind == Smull { product } else { product.wrapping_add(before) };
+                        r!(op.d) = result as u32;
+                        r!(op.a) = (result >> 32) as u32;
+                        multiplied!(n, m);
+                    }
+                    Smulxy | Smlaxy | Smlalxy | Smulwy | Smlawy | Smuad | Smusd | Smlad | Smlsd | Smlald
+                    | Smlsld | Smmul | Smmla | Smmls => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        self.core.state.dsp_multiply(kind, op);
+                        multiplied!(n, m);
+                    }
+                    Sdiv => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        if m == 0 && self.core.system.divide_by_zero_traps() {
+                            self.fault = Some(self.architecture(address!(), 0, "division by zero"));
+                            fail!();
+                        }
+                        set!(if m == 0 { 0 } else { (n as i32).wrapping_div(m as i32) as u32 });
+                        next!(Outcome::Divide { n, m });
+                    }
+                    Udiv => {
+                        let (n, m) = (r!(op.n), r!(op.m));
+                        if m == 0 && self.core.system.divide_by_zero_traps() {
+                            self.fault = Some(self.architecture(address!(), 0, "division by zero"));
+                            fail!();
+                        }
+                        set!(n.checked_div(m).unwrap_or(0));
+                        next!(Outcome::Divide { n, m });
+                    }
+
+                    LdrImm => loads!(load_word, 4, imm),
+                    LdrReg => loads!(load_word, 4, reg),
+                    LdrPre => loads!(load_word, 4, pre),
+                    LdrPost => loads!(load_word, 4, post),
+                    LdrLit => loads!(load_word, 4, lit),
+                    LdrbImm => loads!(load_byte, 1, imm),
+                    LdrbReg => loads!(load_byte, 1, reg),
+                    LdrbPre => loads!(load_byte, 1, pre),
+                    LdrbPost => loads!(load_byte, 1, post),
+                    LdrbLit => loads!(load_byte, 1, lit),
+                    LdrhImm => loads!(load_half, 2, imm),
+                    LdrhReg => loads!(load_half, 2, reg),
+                    LdrhPre => loads!(load_half, 2, pre),
+                    LdrhPost => loads!(load_half, 2, post),
+                    LdrhLit => loads!(load_half, 2, lit),
+                    LdrsbImm => loads!(load_signed_byte, 1, imm),
+                    LdrsbReg => loads!(load_signed_byte, 1, reg),
+                    LdrsbPre => loads!(load_signed_byte, 1, pre),
+                    LdrsbPost => loads!(load_signed_byte, 1, post),
+                    LdrsbLit => loads!(load_signed_byte, 1, lit),
+                    LdrshImm => loads!(load_signed_half, 2, imm),
+                    LdrshReg => loads!(load_signed_half, 2, reg),
+                    LdrshPre => loads!(load_signed_half, 2, pre),
+                    LdrshPost => loads!(load_signed_half, 2, post),
+                    LdrshLit => loads!(load_signed_half, 2, lit),
+                    StrImm => stores!(store_word, 4, imm),
+                    StrReg => stores!(store_word, 4, reg),
+                    StrPre => stores!(store_word, 4, pre),
+                    StrPost => stores!(store_word, 4, post),
+                    StrbImm => stores!(store_byte, 1, imm),
+                    StrbReg => stores!(store_byte, 1, reg),
+                    StrbPre => stores!(store_byte, 1, pre),
+                    StrbPost => stores!(store_byte, 1, post),
+                    StrhImm => stores!(store_half, 2, imm),
+                    StrhReg => stores!(store_half, 2, reg),
+                    StrhPre => stores!(store_half, 2, pre),
+                    StrhPost => stores!(store_half, 2, post),
+                    LdrSp | LdrPc => {
+                        let base = r!(op.n);
+                        let address = match op.a {
+                            0 | 2 => base.wrapping_add(op.imm),
+                            1 => base.wrapping_add(r!(op.m) << (op.imm & 3)),
+                            3 => base,
+                            _ => op.imm,
+                        };
+                        // LDR PC must be aligned; LDR SP as any other.
+                        let strict = if kind == LdrPc { !0 } else { self.core.strict };
+                        let value = load!(address, 4, word, strict);
+                        if matches!(op.a, 2 | 3) {
+                            r!(op.n) = base.wrapping_add(op.imm);
+                        }
+                        if kind == LdrSp {
+                            self.core.state.r[13] = value & !3;
+                            next!(Outcome::Load { address, size: 4, count: 1 });
+                        }
+                        let outcome = Outcome::LoadBranch { address, size: 4, count: 1, target: value & !1 };
+                        if value & 1 == 0 || value >> 28 == 15 {
+                            publish!();
+                            cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
+                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
+                                Some((r, i)) => (region, index) = (r, i),
+                                None => fail!(),
+                            }
+                            if O::enabled() {
+                                flow = self.core.return_flow;
+                            }
+                            continue 'run;
+                        }
+                        let kind = if op.n == 13 { Flow::Return } else { Flow::Jump };
+                        jump!(value & !1, outcome, self.indirect(kind, value & !1));
+                    }
+                    Ldrd => {
+                        let base = r!(op.n);
+                        let address = match op.m {
+                            0 | 2 => base.wrapping_add(op.imm),
+                            3 => base,
+                            _ => op.imm,
+                        };
+                        let low = load!(address, 4, word, !0);
+                        let high = load!(address.wrapping_add(4), 4, word, !0);
+                        if matches!(op.m, 2 | 3) {
+                            r!(op.n) = base.wrapping_add(op.imm);
+                        }
+                        r!(op.d) = low;
+                        r!(op.a) = high;
+                        next!(Outcome::Load { address, size: 4, count: 2 });
+                    }
+                    Strd => {
+                        let base = r!(op.n);
+                        let address = if op.m == 3 { base } else { base.wrapping_add(op.imm) };
+                        store!(address, r!(op.d), 4, set_word, u32, !0);
+                        store!(address.wrapping_add(4), r!(op.a), 4, set_word, u32, !0);
+                        if op.m != 0 {
+                            r!(op.n) = base.wrapping_add(op.imm);
+                        }
+                        next!(Outcome::Store { address, size: 4, count: 2 });
+                    }
+                    Ldm | Ldmdb | LdmPc => {
+                        let base = r!(op.n);
+                        let count = (op.imm & 0xffff).count_ones();
+                        let down = kind == Ldmdb || (kind == LdmPc && op.m == 1);
+                        let address = if down { base.wrapping_sub(4 * count) } else { base };
+                        let mut at = address;
+                        let mut list = op.imm & 0x7fff;
+                        // The base last, so that a fault leaves it as it was.
+                        let mut new_base = if down { address } else { base.wrapping_add(4 * count) };
+                        let mut back = op.a == 1;
+                        while list != 0 {
+                            let register = list.trailing_zeros() as u8;
+                            list &= list - 1;
+                            let value = load!(at, 4, word, !0);
+                            if register == op.n {
+                                new_base = value;
+                                back = true;
+                            } else {
+                                r!(register) = value;
+                            }
+                            at = at.wrapping_add(4);
+                        }
+                        if kind != LdmPc {
+                            if back {
+                                r!(op.n) = new_base;
+                            }
+                            next!(Outcome::Load { address, size: 4, count: count as u8 });
+                        }
+                        let value = load!(at, 4, word, !0);
+                        if back {
+                            r!(op.n) = new_base;
+                        }
+                        let outcome =
+                            Outcome::LoadBranch { address, size: 4, count: count as u8, target: value & !1 };
+                        if value & 1 == 0 || value >> 28 == 15 {
+                            publish!();
+                            cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
+                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
+                                Some((r, i)) => (region, index) = (r, i),
+                                None => fail!(),
+                            }
+                            if O::enabled() {
+                                flow = self.core.return_flow;
+                            }
+                            continue 'run;
+                        }
+                        let kind = if op.n == 13 { Flow::Return } else { Flow::Jump };
+                        jump!(value & !1, outcome, self.indirect(kind, value & !1));
+                    }
+                    Stm | Stmdb => {
+                        let base = r!(op.n);
+                        let count = (op.imm & 0xffff).count_ones();
+                        let address = if kind == Stmdb { base.wrapping_sub(4 * count) } else { base };
+                        let mut at = address;
+                        let mut list = op.imm & 0xffff;
+                        while list != 0 {
+                            let register = list.trailing_zeros() as u8;
+                            list &= list - 1;
+                            store!(at, r!(register), 4, set_word, u32, !0);
+                            at = at.wrapping_add(4);
+                        }
+                        if op.a == 1 {
+                            r!(op.n) = if kind == Stmdb { address } else { at };
+                        }
+                        next!(Outcome::Store { address, size: 4, count: count as u8 });
+                    }
+                    Ldrex => {
+                        let address = r!(op.n).wrapping_add(op.imm);
+                        set!(load!(address, 4, word, !0));
+                        self.core.state.exclusive = Some(address);
+                        next!(Outcome::Load { address, size: 4, count: 1 });
+                    }
+                    Ldrexh => {
+                        let address = r!(op.n);
+                        set!(load!(address, 2, half, !0));
+                        self.core.state.exclusive = Some(address);
+                        next!(Outcome::Load { address, size: 2, count: 1 });
+                    }
+                    Ldrexb => {
+                        let address = r!(op.n);
+                        set!(load!(address, 1, byte, 0));
+                        self.core.state.exclusive = Some(address);
+                        next!(Outcome::Load { address, size: 1, count: 1 });
+                    }
+                    Strex | Strexh | Strexb => {
+                        let size = match kind {
+                            Strex => 4,
+                            Strexh => 2,
+                            _ => 1,
+                        };
+                        let address = r!(op.n).wrapping_add(op.imm);
+                        if address & (size - 1) != 0 {
+                            self.fault = Some(self.architecture(address!(), address, "misaligned exclusive"));
+                            fail!();
+                        }
+                        let Some(marked) = self.core.state.exclusive else {
+                            set!(1);
+                            next!(Outcome::Store { address, size: size as u8, count: 1 });
+                        };
+                        if marked != address {
+                            // DDI 0403E, A3.4.5: UNPREDICTABLE.
+                            let what = "STREX to another address than LDREX marked";
+                            self.fault = Some(self.architecture(address!(), address, what));
+                            fail!();
+                        }
+                        match kind {
+                            Strex => store_word!(address, r!(op.a)),
+                            Strexh => store_half!(address, r!(op.a)),
+                            _ => store_byte!(address, r!(op.a)),
+                        }
+                        self.core.state.exclusive = None;
+                        set!(0);
+                        next!(Outcome::Store { address, size: size as u8, count: 1 });
+                    }
+                    Clrex => {
+                        self.core.state.exclusive = None;
+                        next!(Outcome::System);
+                    }
+
+                    B => jump!(op.imm, Outcome::Branch { target: op.imm }, Flow::Jump),
+                    Loop => {
+                        publish!();
+                        if self.nothing_can_come() {
+                            return Ok(Stop::Halted);
+                        }
+                        jump!(op.imm, Outcome::Branch { target: op.imm }, Flow::Jump);
+                    }
+                    Beq => branch_if!(self.core.state.z == 0),
+                    Bne => branch_if!(self.core.state.z != 0),
+                    Bcs => branch_if!(self.core.state.c),
+                    Bcc => branch_if!(!self.core.state.c),
+                    Bmi => branch_if!(self.core.state.n >> 31 != 0),
+                    Bpl => branch_if!(self.core.state.n >> 31 == 0),
+                    Bvs => branch_if!(self.core.state.v),
+                    Bvc => branch_if!(!self.core.state.v),
+                    Bhi => branch_if!(self.core.state.c && self.core.state.z != 0),
+                    Bls => branch_if!(!self.core.state.c || self.core.state.z == 0),
+                    Bge => branch_if!((self.core.state.n >> 31 != 0) == self.core.state.v),
+                    Blt => branch_if!((self.core.state.n >> 31 != 0) != self.core.state.v),
+                    Bgt => branch_if!(
+                        (self.core.state.n >> 31 != 0) == self.core.state.v && self.core.state.z != 0
+                    ),
+                    Ble => branch_if!(
+                        (self.core.state.n >> 31 != 0) != self.core.state.v || self.core.state.z == 0
+                    ),
+                    Cbz => branch_if!(r!(op.n) == 0),
+                    Cbnz => branch_if!(r!(op.n) != 0),
+                    Bl => {
+                        let return_to = address!().wrapping_add(4);
+                        self.core.state.r[14] = return_to | 1;
+                        jump!(op.imm, Outcome::Branch { target: op.imm }, self.call(return_to));
+                    }
+                    Bx | Blx => {
+                        let value = r!(op.m);
+                        let outcome = Outcome::Branch { target: value & !1 };
+                        if value & 1 == 0 || (kind == Bx && value >> 28 == 15) {
+                            publish!();
+                            cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
+                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
+                                Some((r, i)) => (region, index) = (r, i),
+                                None => fail!(),
+                            }
+                            if O::enabled() {
+                                flow = self.core.return_flow;
+                            }
+                            continue 'run;
+                        }
+                        if kind == Blx {
+                            let return_to = address!().wrapping_add(2);
+                            self.core.state.r[14] = return_to | 1;
+                            jump!(value & !1, outcome, self.call(return_to));
+                        }
+                        let kind = if op.m == 14 { Flow::Return } else { Flow::Jump };
+                        jump!(value & !1, outcome, self.indirect(kind, value & !1));
+                    }
+                    MovPc => {
+                        let target = r!(op.m) & !1;
+                        let kind = if op.m == 14 { Flow::Return } else { Flow::Jump };
+                        jump!(target, Outcome::Branch { target }, self.indirect(kind, target));
+                    }
+                    AddPc => {
+                        let target = op.imm.wrapping_add(r!(op.m)) & !1;
+                        jump!(target, Outcome::Branch { target }, Flow::Jump);
+                    }
+                    Tbb => {
+                        let base = if op.n == 15 { op.imm } else { r!(op.n) };
+                        let address = base.wrapping_add(r!(op.m));
+                        let target = op.imm.wrapping_add(2 * load_byte!(address));
+                        let outcome = Outcome::LoadBranch { address, size: 1, count: 1, target };
+                        jump!(target, outcome, Flow::Jump);
+                    }
+                    Tbh => {
+                        let base = if op.n == 15 { op.imm } else { r!(op.n) };
+                        let address = base.wrapping_add(r!(op.m) << 1);
+                        let target = op.imm.wrapping_add(2 * load_half!(address));
+                        let outcome = Outcome::LoadBranch { address, size: 2, count: 1, target };
+                        jump!(target, outcome, Flow::Jump);
+                    }
+
+                    It | Nop | Dmb | Dsb | Isb => next!(Outcome::System),
+                    Wfi => {
+                        self.core.state.sleep = Sleep::Interrupt;
+                        self.deadline = 0;
+                        next!(Outcome::System);
+                    }
+                    Wfe => {
+                        if !std::mem::take(&mut self.core.state.event) {
+                            self.core.state.sleep = Sleep::Event;
+                            self.deadline = 0;
+                        }
+                        next!(Outcome::System);
+                    }
+                    Sev => {
+                        self.core.state.event = true;
+                        next!(Outcome::System);
+                    }
+                    Cps => {
+                        if self.core.state.privileged() {
+                            if op.imm & 2 != 0 {
+                                self.core.state.primask = op.a != 0;
+                            }
+                            if op.imm & 1 != 0 {
+                                self.set_faultmask(op.a != 0);
+                            }
+                            self.deadline = 0;
+                        }
+                        next!(Outcome::System);
+                    }
+                    Mrs => {
+                        set!(self.core.state.read_special(op.imm));
+                        next!(Outcome::System);
+                    }
+                    Msr => {
+                        self.write_special(op.imm, op.a, r!(op.n));
+                        self.deadline = 0;
+                        next!(Outcome::System);
+                    }
+                    Svc => {
+                        let blocked = self.core.system.nvic.svc_blocked(&self.core.state);
+                        if blocked {
+                            let what = "SVC where its priority does not allow it (escalates to HardFault)";
+                            self.fault = Some(self.architecture(address!(), op.imm, what));
+                            fail!();
+                        }
+                        self.core.system.nvic.system_pending |= 1 << nvic::SVCALL;
+                        self.deadline = 0;
+                        next!(Outcome::System);
+                    }
+                    Bkpt => {
+                        publish!();
+                        return Ok(Stop::Breakpoint);
+                    }
+                }
+                break;
+            }
+            next!(Outcome::Plain);
+        }
+    }
+
+    /// Where execution goes on: region and slot of `state.pc`, decoded with `state.it`.
+    pub(super) fn enter(&mut self) -> Result<(Region, usize), Fault> {
+        let (pc, it) = (self.core.state.pc, self.core.state.it);
+        let unmapped = Fault::Unmapped { pc, address: pc, size: 2, kind: "fetch" };
+        let region = self.core.code.region(pc).ok_or(unmapped.clone())?;
+        let index = region.index(pc).ok_or(unmapped)?;
+        let op = self.core.code.op(index);
+        if op.it != it && (it != 0 || op.kind != Kind::Undecoded) {
+            self.core.code.fill(&self.core.memory, &self.core.timing, region, index, it);
+        }
+        Ok((region, index))
+    }
+}

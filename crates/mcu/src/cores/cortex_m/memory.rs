@@ -1,0 +1,154 @@
+//! Flash and RAM at their addresses.
+
+use crate::{MemoryKind, Part};
+
+/// One appearance of a memory in the address space: a memory and each of its aliases has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct View {
+    /// First address.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Where its bytes begin in [`Memory::bytes`].
+    pub offset: usize,
+    /// Whether stores may go there.
+    pub writable: bool,
+}
+
+impl View {
+    /// Offset of an access of `size` bytes into [`Memory::bytes`], if all of it lies here.
+    #[inline(always)]
+    pub fn locate(&self, address: u32, size: u32) -> Option<usize> {
+        let inside = address.wrapping_sub(self.start);
+        // No view is smaller than eight bytes: `Memory::new` sees to it.
+        (inside <= self.size - size).then_some(self.offset + inside as usize)
+    }
+}
+
+/// All memories of a part.
+#[derive(Clone)]
+pub(super) struct Memory {
+    /// The bytes of all memories, one after the other.
+    bytes: Vec<u8>,
+    /// The first RAM, where the stack usually is.
+    pub ram: View,
+    /// The first flash.
+    pub flash: View,
+    /// All views, these two among them.
+    pub views: Vec<View>,
+}
+
+impl Memory {
+    pub fn new(part: &Part) -> Result<Memory, String> {
+        let mut bytes = Vec::new();
+        let mut views = Vec::new();
+        for memory in &part.memories {
+            if memory.size < 16 || memory.size % 4 != 0 || memory.start % 4 != 0 {
+                return Err(format!("{}: memory {} must be whole words", part.name, memory.name));
+            }
+            let offset = bytes.len();
+            let writable = matches!(memory.kind, MemoryKind::Ram | MemoryKind::Tcm);
+            bytes.resize(offset + memory.size as usize, if writable { 0 } else { 0xff });
+            for start in std::iter::once(memory.start).chain(memory.aliases.iter().copied()) {
+                views.push(View { start, size: memory.size, offset, writable });
+            }
+        }
+        let first = |writable: bool, what: &str| {
+            let found = views.iter().copied().find(|view| view.writable == writable);
+            found.ok_or_else(|| format!("{}: no {what} among its memories", part.name))
+        };
+        let (ram, flash) = (first(true, "RAM")?, first(false, "flash")?);
+        Ok(Memory { bytes, ram, flash, views })
+    }
+
+    /// Where reset finds the vector table: the flash at 0 where the part maps it there, else the flash's alias for
+    /// booting (STM32F7: the ITCM view, BOOT_ADD0's factory value), else the flash.
+    pub fn boot_address(&self) -> u32 {
+        let flash = self.views.iter().filter(|view| view.offset == self.flash.offset && !view.writable);
+        let starts: Vec<u32> = flash.map(|view| view.start).collect();
+        if starts.contains(&0) { 0 } else { starts.get(1).copied().unwrap_or(self.flash.start) }
+    }
+
+    /// Where `size` bytes from `address` lie, and in which view.
+    #[inline]
+    pub fn find(&self, address: u32, size: u32) -> Option<(&View, usize)> {
+        self.views.iter().find_map(|view| Some((view, view.locate(address, size)?)))
+    }
+
+    /// Four bytes at an offset that [`View::locate`] gave for four.
+    #[inline(always)]
+    pub fn word(&self, offset: usize) -> u32 {
+        debug_assert!(offset + 4 <= self.bytes.len());
+        // SAFETY: `locate` gives offsets of accesses that lie wholly in a view, and views lie wholly in `bytes`.
+        unsafe { u32::from_le(self.bytes.as_ptr().add(offset).cast::<u32>().read_unaligned()) }
+    }
+
+    /// Two bytes, as [`Memory::word`].
+    #[inline(always)]
+    pub fn half(&self, offset: usize) -> u16 {
+        debug_assert!(offset + 2 <= self.bytes.len());
+        // SAFETY: as in `word`.
+        unsafe { u16::from_le(self.bytes.as_ptr().add(offset).cast::<u16>().read_unaligned()) }
+    }
+
+    /// One byte, as [`Memory::word`].
+    #[inline(always)]
+    pub fn byte(&self, offset: usize) -> u8 {
+        debug_assert!(offset < self.bytes.len());
+        // SAFETY: as in `word`.
+        unsafe { *self.bytes.get_unchecked(offset) }
+    }
+
+    /// Writes four bytes, as [`Memory::word`].
+    #[inline(always)]
+    pub fn set_word(&mut self, offset: usize, value: u32) {
+        debug_assert!(offset + 4 <= self.bytes.len());
+        // SAFETY: as in `word`.
+        unsafe { self.bytes.as_mut_ptr().add(offset).cast::<u32>().write_unaligned(value.to_le()) }
+    }
+
+    /// Writes two bytes, as [`Memory::word`].
+    #[inline(always)]
+    pub fn set_half(&mut self, offset: usize, value: u16) {
+        debug_assert!(offset + 2 <= self.bytes.len());
+        // SAFETY: as in `word`.
+        unsafe { self.bytes.as_mut_ptr().add(offset).cast::<u16>().write_unaligned(value.to_le()) }
+    }
+
+    /// Writes a byte, as [`Memory::word`].
+    #[inline(always)]
+    pub fn set_byte(&mut self, offset: usize, value: u8) {
+        debug_assert!(offset < self.bytes.len());
+        // SAFETY: as in `word`.
+        unsafe { *self.bytes.get_unchecked_mut(offset) = value }
+    }
+
+    /// Zero, as after power-up.
+    pub fn clear_ram(&mut self) {
+        for view in &self.views {
+            if view.writable {
+                self.bytes[view.offset..view.offset + view.size as usize].fill(0);
+            }
+        }
+    }
+
+    pub fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
+        let Some(found) = self.range(address, bytes.len()) else { return false };
+        bytes.copy_from_slice(&self.bytes[found]);
+        true
+    }
+
+    pub fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let Some(found) = self.range(address, bytes.len()) else { return false };
+        self.bytes[found].copy_from_slice(bytes);
+        true
+    }
+
+    fn range(&self, address: u32, length: usize) -> Option<std::ops::Range<usize>> {
+        self.views.iter().find_map(|view| {
+            let inside = address.wrapping_sub(view.start) as usize;
+            let end = inside.checked_add(length)?;
+            (end <= view.size as usize).then(|| view.offset + inside..view.offset + end)
+        })
+    }
+}

@@ -1,0 +1,233 @@
+//! ARM Cortex-M0, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M without floating point.
+
+mod arithmetic;
+mod bus;
+mod cache;
+mod code;
+pub mod decode;
+mod dsp;
+mod exceptions;
+mod execute;
+mod fetch;
+mod flash;
+mod memory;
+mod nvic;
+pub mod op;
+mod operands;
+mod rcc;
+pub mod registers;
+mod system;
+mod systick;
+mod tightly;
+pub mod timing;
+
+use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::{CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
+use code::Code;
+use decode::Architecture;
+use memory::Memory;
+use nvic::SYSTICK;
+use registers::{CortexM, REGISTERS, Sleep, State};
+use system::System;
+use timing::Timing;
+
+/// Builds a machine of this family.
+///
+/// # Errors
+/// A sentence: what the target file lacks, or asks of the timing model or the peripherals in vain.
+pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
+    match part.core {
+        CoreName::CortexM3 | CoreName::CortexM4 => new::<timing::m3::M3>(part, clock_hz),
+        CoreName::CortexM7 => new::<timing::m7::M7>(part, clock_hz),
+        _ => new::<timing::m0::M0>(part, clock_hz),
+    }
+}
+
+fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
+    let architecture = match part.core {
+        CoreName::CortexM0 => Architecture::V6M,
+        CoreName::CortexM3 => Architecture::V7M,
+        CoreName::CortexM4 | CoreName::CortexM7 => Architecture::V7EM,
+        _ => return Err(format!("{}: not a Cortex-M", part.name)),
+    };
+    let memory = Memory::new(part)?;
+    let mut bus = new_peripherals(part, clock_hz)?;
+    bus.board.supply_v = flash::SUPPLY_V;
+    let core = CortexM {
+        architecture,
+        bit_band: matches!(part.core, CoreName::CortexM3 | CoreName::CortexM4),
+        state: State::new(),
+        code: Code::new(&memory, architecture),
+        timing: T::new(part, clock_hz)?,
+        system: System::new(part.core, memory.boot_address()),
+        memory,
+        strict: 0,
+        extra: 0,
+        return_flow: Flow::Next,
+        calls: Vec::new(),
+    };
+    Ok(Box::new(Machine::new(part, core, bus)))
+}
+
+impl<T: Timing> Core for CortexM<T> {
+    const REGISTERS: &'static [Register] = REGISTERS;
+
+    fn register(&self, index: usize) -> u32 {
+        match index {
+            0..15 => self.state.r[index],
+            15 => self.state.pc,
+            _ => self.state.xpsr(),
+        }
+    }
+
+    fn set_register(&mut self, index: usize, value: u32) {
+        match index {
+            13 => self.state.r[13] = value & !3,
+            0..15 => self.state.r[index] = value,
+            15 => {
+                self.state.pc = value & !1;
+                self.state.it = 0;
+                self.state.sleep = Sleep::Awake;
+            }
+            _ => self.state.set_xpsr(value),
+        }
+    }
+
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
+        self.memory.peek(address, bytes)
+    }
+
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
+        if !self.memory.poke(address, bytes) {
+            return false;
+        }
+        if let Some((view, offset)) = self.memory.find(address, 1)
+            && !bytes.is_empty()
+            && (!view.writable || self.code.overlaps(offset, bytes.len()))
+        {
+            self.code.invalidate(offset, bytes.len() as u32);
+        }
+        true
+    }
+
+    fn is_ram(&self, address: u32) -> bool {
+        self.memory.find(address, 1).is_some_and(|(view, _)| view.writable)
+    }
+
+    fn clear_ram(&mut self) {
+        self.memory.clear_ram();
+        self.code.clear();
+    }
+
+    /// The core starts from the vector table.
+    fn reset(machine: &mut Machine<Self>, cause: ResetCause) -> Result<(), Fault> {
+        let core = &mut machine.core;
+        core.state = State::new();
+        core.timing.reset();
+        core.timing.set_reset_cause(cause);
+        core.system.reset();
+        core.calls.clear();
+        let mut words = [0; 8];
+        core.memory.peek(core.system.vtor, &mut words);
+        let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
+        core.state.r[13] = word(0) & !3;
+        core.state.r[14] = 0xffff_ffff;
+        core.state.pc = word(4) & !1;
+        let (pc, entry) = (core.state.pc, word(4));
+        machine.alignment_changed();
+        if entry & 1 == 0 {
+            return Err(machine.architecture(pc, entry, "the reset vector is not a Thumb address"));
+        }
+        Ok(())
+    }
+
+    fn set_breakpoints(&mut self, addresses: &[u32]) {
+        self.code.unmark();
+        self.code.mark(addresses);
+    }
+
+    fn execute<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<Stop, Fault> {
+        machine.run_loop(observer)
+    }
+
+    fn settle(machine: &mut Machine<Self>) {
+        machine.core.code.settle();
+    }
+
+    fn due(&self) -> u64 {
+        self.system.systick.due().unwrap_or(u64::MAX)
+    }
+
+    fn sample(&mut self, now: u64, requests: u128) {
+        let system = &mut self.system;
+        if system.systick.advance(now) {
+            system.nvic.system_pending |= 1 << SYSTICK;
+        }
+        let before = system.nvic.pending;
+        system.nvic.sample(requests);
+        // SCR.SEVONPEND: an interrupt that becomes pending is an event, enabled or not.
+        if system.nvic.pending & !before != 0 && system.sev_on_pend() {
+            self.state.event = true;
+        }
+    }
+
+    fn interrupt_mask(&self) -> u128 {
+        let masked = (self.state.primask || self.state.faultmask) && self.state.sleep == Sleep::Awake;
+        let system = &self.system;
+        let possible = system.nvic.enabled != 0 || system.systick.due().is_some() || system.sev_on_pend();
+        // Of the requests that are there, the core has taken what it can: none of them counts.
+        if !masked && possible { 1 << 127 } else { 0 }
+    }
+
+    fn interrupt<O: Observer>(machine: &mut Machine<Self>, _observer: &mut O) -> Result<bool, Fault> {
+        machine.take_exception()
+    }
+
+    fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
+        Ok((machine.core.state.sleep != Sleep::Awake).then_some(SleepMode { name: None }))
+    }
+
+    fn idle(&mut self, cycles: u64) {
+        self.timing.idle(cycles);
+    }
+}
+
+impl<T: Timing> Machine<CortexM<T>> {
+    /// A call, as an observer is told.
+    pub(super) fn call(&mut self, return_to: u32) -> Flow {
+        // Programs that leave functions by longjmp must not make this grow for ever.
+        if self.core.calls.len() >= 4096 {
+            self.core.calls.drain(..2048);
+        }
+        self.core.calls.push(return_to);
+        Flow::Call { return_to }
+    }
+
+    /// A jump to an address from a register or from memory: a return where `flow` says so, or where it goes where a
+    /// call that has been seen must return (Thumb-1 code returns with POP {r3}; BX r3).
+    pub(super) fn indirect(&mut self, flow: Flow, target: u32) -> Flow {
+        if let Some(index) = self.core.calls.iter().rposition(|&address| address == target) {
+            self.core.calls.truncate(index);
+            return Flow::Return;
+        }
+        flow
+    }
+
+    /// A fault for a rule of the architecture.
+    pub(super) fn architecture(&self, pc: u32, address: u32, what: &str) -> Fault {
+        Fault::Architecture { pc, address, what: what.to_string() }
+    }
+
+    /// The fault of an instruction that the core does not have, at `state.pc`.
+    pub(super) fn undefined(&self, length: u8) -> Fault {
+        let mut bytes = vec![0; usize::from(length)];
+        self.core.memory.peek(self.core.state.pc, &mut bytes);
+        Fault::Opcode { pc: self.core.state.pc, bytes }
+    }
+
+    /// CCR.UNALIGN_TRP may have changed; ARMv6-M has no misaligned accesses at all.
+    pub(super) fn alignment_changed(&mut self) {
+        let strict = self.core.architecture == Architecture::V6M || self.core.system.unaligned_traps();
+        self.core.strict = if strict { !0 } else { 0 };
+    }
+}

@@ -1,0 +1,382 @@
+//! The private peripheral bus: SysTick, NVIC, system control block, DWT cycle counter (DDI 0403E, B3 and C1; DDI
+//! 0419E, B3).
+
+use super::nvic::{NMI, Nvic, PENDSV, SYSTICK};
+use super::registers::CortexM;
+use super::systick::SysTick;
+use super::timing::{CacheControl, Timing};
+use crate::machine::Machine;
+use crate::{CoreName, Fault, ResetCause};
+
+/// The registers of the system control space, as far as they are state.
+#[derive(Clone, Debug)]
+pub(super) struct System {
+    core: CoreName,
+    boot: u32,
+    pub nvic: Nvic,
+    pub systick: SysTick,
+    /// Base of the vector table.
+    pub vtor: u32,
+    /// SCR.
+    sleep_control: u32,
+    /// CCR, the bits that can be written.
+    configuration: u32,
+    /// ACTLR, CPACR, DEMCR, SHCSR, CSSELR, FPCCR and FPDSCR do nothing here and are kept for reading back.
+    auxiliary: u32,
+    coprocessors: u32,
+    debug: u32,
+    fault_enables: u32,
+    cache_select: u32,
+    /// DWT_CTRL's bits that can be written.
+    observer: u32,
+    /// CYCCNT while it stands; while it runs, the cycle count at which it was zero.
+    counter: u32,
+    counter_base: u64,
+}
+
+/// CCR bits that can be written on ARMv7-M, and the cache enables of the Cortex-M7.
+const CCR_WRITABLE: u32 = 0x031b;
+const CCR_CACHES: u32 = 0x3_0000;
+const UNALIGN_TRP: u32 = 1 << 3;
+const DIV_0_TRP: u32 = 1 << 4;
+const STKALIGN: u32 = 1 << 9;
+
+impl System {
+    pub fn new(core: CoreName, boot: u32) -> System {
+        System {
+            core,
+            boot,
+            nvic: Nvic::new(core != CoreName::CortexM0),
+            systick: SysTick::default(),
+            vtor: boot,
+            sleep_control: 0,
+            configuration: STKALIGN,
+            auxiliary: 0,
+            coprocessors: 0,
+            debug: 0,
+            fault_enables: 0,
+            cache_select: 0,
+            observer: 0,
+            counter: 0,
+            counter_base: 0,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        *self = System::new(self.core, self.boot);
+    }
+
+    fn v7(&self) -> bool {
+        self.core != CoreName::CortexM0
+    }
+
+    fn m7(&self) -> bool {
+        self.core == CoreName::CortexM7
+    }
+
+    /// SCR.SLEEPONEXIT.
+    pub fn sleep_on_exit(&self) -> bool {
+        self.sleep_control & 2 != 0
+    }
+
+    /// SCR.SEVONPEND.
+    pub fn sev_on_pend(&self) -> bool {
+        self.sleep_control & 16 != 0
+    }
+
+    /// CCR.UNALIGN_TRP.
+    pub fn unaligned_traps(&self) -> bool {
+        self.configuration & UNALIGN_TRP != 0
+    }
+
+    /// CCR.DIV_0_TRP.
+    pub fn divide_by_zero_traps(&self) -> bool {
+        self.configuration & DIV_0_TRP != 0
+    }
+
+    /// CCR.STKALIGN.
+    pub fn stack_aligned(&self) -> bool {
+        self.configuration & STKALIGN != 0
+    }
+
+    fn ccr(&self) -> u32 {
+        match self.core {
+            // Fixed: STKALIGN and UNALIGN_TRP.
+            CoreName::CortexM0 => STKALIGN | UNALIGN_TRP,
+            // Branch prediction cannot be turned off.
+            CoreName::CortexM7 => self.configuration | 1 << 18,
+            _ => self.configuration,
+        }
+    }
+
+    /// CPUID of the revisions in the parts: STM32F0 r0p0, STM32F1 r1p1, STM32F4 r0p1, STM32F7 r1p0 (ST PM0215,
+    /// PM0056, PM0214, PM0253).
+    fn cpuid(&self) -> u32 {
+        match self.core {
+            CoreName::CortexM0 => 0x410c_c200,
+            CoreName::CortexM3 => 0x411f_c231,
+            CoreName::CortexM7 => 0x411f_c270,
+            _ => 0x410f_c241,
+        }
+    }
+
+    /// ICSR.
+    fn interrupt_state(&self, active: u16) -> u32 {
+        let system = u32::from(self.nvic.system_pending);
+        let pending = self.nvic.first_pending().unwrap_or(0);
+        let base = self.nvic.active.len() <= 1;
+        (system >> NMI & 1) << 31
+            | (system >> PENDSV & 1) << 28
+            | (system >> SYSTICK & 1) << 26
+            | u32::from(self.nvic.pending != 0) << 22
+            | u32::from(pending) << 12
+            | u32::from(base && self.v7()) << 11
+            | u32::from(active)
+    }
+
+    /// SHCSR: what is active and pending of the system exceptions that are modelled.
+    fn handlers(&self) -> u32 {
+        let active = |exception: u16| u32::from(self.nvic.active.contains(&exception));
+        let pending = u32::from(self.nvic.system_pending);
+        self.fault_enables
+            | active(super::nvic::SVCALL) << 7
+            | active(PENDSV) << 10
+            | active(SYSTICK) << 11
+            | (pending >> super::nvic::SVCALL & 1) << 15
+    }
+
+    fn counting(&self) -> bool {
+        self.debug >> 24 & 1 != 0 && self.observer & 1 != 0
+    }
+
+    /// DWT_CYCCNT at a cycle.
+    fn cycle_counter(&self, now: u64) -> u32 {
+        if self.counting() { now.wrapping_sub(self.counter_base) as u32 } else { self.counter }
+    }
+
+    /// Changes DWT_CTRL or DEMCR while CYCCNT keeps its value.
+    fn control_counter(&mut self, now: u64, change: impl FnOnce(&mut System)) {
+        let value = self.cycle_counter(now);
+        change(self);
+        self.counter = value;
+        self.counter_base = now.wrapping_sub(u64::from(value));
+    }
+
+    /// Four priorities from `first` on, as NVIC_IPR and SHPR have them.
+    fn priorities(bytes: &[u8], first: usize, size: u8) -> u32 {
+        (0..usize::from(size)).fold(0, |word, at| word | u32::from(bytes[first + at]) << (8 * at))
+    }
+
+    fn set_priorities(bytes: &mut [u8], first: usize, size: u8, value: u32, implemented: u8) {
+        for at in 0..usize::from(size) {
+            bytes[first + at] = (value >> (8 * at)) as u8 & implemented;
+        }
+    }
+}
+
+impl<T: Timing> Machine<CortexM<T>> {
+    fn unmodelled<V>(&self, address: u32, what: &str) -> Result<V, Fault> {
+        Err(Fault::Peripheral {
+            pc: self.core.state.pc,
+            address,
+            device: "system control space".to_string(),
+            what: what.to_string(),
+        })
+    }
+
+    /// Whether the access is one that the registers there allow.
+    fn check_system(&self, address: u32, size: u8) -> Result<(), Fault> {
+        if !self.core.state.privileged() && address != 0xe000_ef00 {
+            return self.unmodelled(address, "unprivileged access (a bus fault)");
+        }
+        let by_byte = self.core.system.v7()
+            && (matches!(address, 0xe000_e400..0xe000_e480) || matches!(address, 0xe000_ed18..0xe000_ed24));
+        if size == 4 || by_byte { Ok(()) } else { self.unmodelled(address, "only words can be accessed") }
+    }
+
+    /// A read on the private peripheral bus.
+    pub(super) fn system_read(&mut self, address: u32, size: u8) -> Result<u32, Fault> {
+        self.check_system(address, size)?;
+        let now = self.cycles;
+        let active = self.core.state.ipsr;
+        let system = &mut self.core.system;
+        let (v7, m7) = (system.v7(), system.m7());
+        let offset = (address & 0xfff) as usize;
+        // Registers of 32 interrupts a word; there are at most 128 interrupts.
+        let lines = |set: u128, from: usize| (set >> ((offset - from) * 8)) as u32;
+        Ok(match address {
+            0xe000_1000 if v7 => 0x4000_0000 | system.observer,
+            0xe000_1004 if v7 => system.cycle_counter(now),
+            0xe000_1fb4 if m7 => 0,
+            // Number of interrupt lines in groups of 32, less one.
+            0xe000_e004 if v7 => 3,
+            0xe000_e008 if v7 => system.auxiliary,
+            0xe000_e010 => system.systick.read_control(),
+            0xe000_e014 => system.systick.reload(),
+            0xe000_e018 => system.systick.value(),
+            0xe000_e100..0xe000_e110 => lines(system.nvic.enabled, 0x100),
+            0xe000_e180..0xe000_e190 => lines(system.nvic.enabled, 0x180),
+            0xe000_e200..0xe000_e210 => lines(system.nvic.pending, 0x200),
+            0xe000_e280..0xe000_e290 => lines(system.nvic.pending, 0x280),
+            0xe000_e300..0xe000_e310 if v7 => {
+                let active = system.nvic.active.iter().filter(|&&exception| exception >= 16);
+                lines(active.fold(0, |mask, &exception| mask | 1 << (exception - 16)), 0x300)
+            }
+            0xe000_e400..0xe000_e480 => System::priorities(&system.nvic.priority, offset - 0x400, size),
+            0xe000_ed00 => system.cpuid(),
+            0xe000_ed04 => system.interrupt_state(active),
+            0xe000_ed08 if v7 => system.vtor,
+            // The Cortex-M0 has no VTOR: RAZ.
+            0xe000_ed08 => 0,
+            0xe000_ed0c => 0xfa05_0000 | u32::from(system.nvic.group) << 8,
+            0xe000_ed10 => system.sleep_control,
+            0xe000_ed14 => system.ccr(),
+            0xe000_ed18..0xe000_ed24 => {
+                System::priorities(&system.nvic.system_priority, offset - 0xd18 + 4, size)
+            }
+            0xe000_ed24 => system.handlers(),
+            // A fault stops the model, so the fault status registers are always clear.
+            0xe000_ed28..=0xe000_ed3c if v7 => 0,
+            0xe000_ed88 if v7 => system.coprocessors,
+            // CLIDR, CTR, CCSIDR, CSSELR: L1 separate caches, lines of 32 bytes; 16 KB each on STM32F76x, the data
+            // cache with four ways and the instruction cache with two (ARM DDI 0489, 4.3; ST AN4667).
+            0xe000_ed78 if m7 => 0x0900_0003,
+            0xe000_ed7c if m7 => 0x8303_c003,
+            0xe000_ed80 if m7 => {
+                if system.cache_select & 1 == 0 {
+                    0xf00f_e019
+                } else {
+                    0xf01f_e009
+                }
+            }
+            0xe000_ed84 if m7 => system.cache_select,
+            // MPU_TYPE: STM32F0 and F100 have none; eight regions on STM32F4 and F7. MPU_CTRL: off.
+            0xe000_ed90 => match system.core {
+                CoreName::CortexM4 | CoreName::CortexM7 => 0x800,
+                _ => 0,
+            },
+            0xe000_ed94 if v7 => 0,
+            // DHCSR: no debugger.
+            0xe000_edf0 => 0,
+            0xe000_edfc if v7 => system.debug,
+            _ => return self.unmodelled(address, "a register that is not modelled was read"),
+        })
+    }
+
+    /// A write on the private peripheral bus.
+    pub(super) fn system_write(&mut self, address: u32, size: u8, value: u32) -> Result<(), Fault> {
+        self.check_system(address, size)?;
+        let now = self.cycles;
+        let system = &mut self.core.system;
+        let (v7, m7) = (system.v7(), system.m7());
+        let offset = (address & 0xfff) as usize;
+        let lines = |from: usize| u128::from(value) << ((offset - from) * 8);
+        let implemented = system.nvic.implemented;
+        let mut cache = None;
+        match address {
+            0xe000_1000 if v7 => {
+                if value & !0x4000_0001 != 0 {
+                    return self.unmodelled(address, "of DWT only the cycle counter is modelled");
+                }
+                system.control_counter(now, |system| system.observer = value & 1);
+            }
+            0xe000_1004 if v7 => {
+                system.counter = value;
+                system.counter_base = now.wrapping_sub(u64::from(value));
+            }
+            // DWT_LAR.
+            0xe000_1fb0 if m7 => {}
+            0xe000_e008 if v7 => system.auxiliary = value,
+            0xe000_e010 => system.systick.write_control(value),
+            0xe000_e014 => system.systick.write_reload(value),
+            0xe000_e018 => system.systick.clear(),
+            0xe000_e100..0xe000_e110 => system.nvic.enabled |= lines(0x100),
+            0xe000_e180..0xe000_e190 => system.nvic.enabled &= !lines(0x180),
+            0xe000_e200..0xe000_e210 => system.nvic.pending |= lines(0x200),
+            0xe000_e280..0xe000_e290 => system.nvic.pending &= !lines(0x280),
+            0xe000_e400..0xe000_e480 => {
+                System::set_priorities(&mut system.nvic.priority, offset - 0x400, size, value, implemented);
+            }
+            0xe000_ed04 => {
+                let bit = |position: u32| value >> position & 1 != 0;
+                let pending = &mut system.nvic.system_pending;
+                *pending |=
+                    u16::from(bit(31)) << NMI | u16::from(bit(28)) << PENDSV | u16::from(bit(26)) << SYSTICK;
+                *pending &= !(u16::from(bit(27)) << PENDSV | u16::from(bit(25)) << SYSTICK);
+            }
+            0xe000_ed08 if v7 => system.vtor = value & 0xffff_ff80,
+            0xe000_ed08 => {}
+            0xe000_ed0c => {
+                // Without the key the write is ignored.
+                if value >> 16 == 0x05fa {
+                    if value & 1 != 0 {
+                        return self.unmodelled(address, "a reset for debuggers (VECTRESET)");
+                    }
+                    // SYSRESETREQ.
+                    if v7 {
+                        system.nvic.group = (value >> 8 & 7) as u8;
+                    }
+                    if value & 4 != 0 {
+                        self.bus.events.request_reset(ResetCause::Software);
+                    }
+                }
+            }
+            0xe000_ed10 => system.sleep_control = value & 0x16,
+            0xe000_ed14 if v7 => {
+                let writable = if m7 { CCR_WRITABLE | CCR_CACHES } else { CCR_WRITABLE };
+                let before = system.configuration;
+                system.configuration = value & writable;
+                if m7 && (before ^ value) & CCR_CACHES != 0 {
+                    cache = Some(CacheControl::Enable {
+                        instruction: value >> 17 & 1 != 0,
+                        data: value >> 16 & 1 != 0,
+                    });
+                }
+            }
+            0xe000_ed14 => {}
+            0xe000_ed18..0xe000_ed24 => {
+                let first = offset - 0xd18 + 4;
+                System::set_priorities(&mut system.nvic.system_priority, first, size, value, implemented);
+            }
+            0xe000_ed24 => system.fault_enables = value & 0x7_0000,
+            // Fault status: writing ones clears what is clear.
+            0xe000_ed28..=0xe000_ed3c if v7 => {}
+            0xe000_ed84 if m7 => system.cache_select = value & 1,
+            0xe000_ed88 if v7 => system.coprocessors = value & 0x00f0_0000,
+            0xe000_ed94..0xe000_edbc if v7 => {
+                if address == 0xe000_ed94 && value & 1 != 0 {
+                    return self.unmodelled(address, "the memory protection unit is not modelled");
+                }
+            }
+            0xe000_edfc if v7 => system.control_counter(now, |system| system.debug = value & 0x010f_07f1),
+            0xe000_ef00 if v7 => system.nvic.pending |= 1 << (value & 127),
+            0xe000_ef50 if m7 => cache = Some(CacheControl::InvalidateInstruction),
+            0xe000_ef58 if m7 => cache = Some(CacheControl::InvalidateInstructionLine(value)),
+            0xe000_ef5c if m7 => {
+                cache = Some(CacheControl::DataLine { address: value, clean: false, invalidate: true });
+            }
+            0xe000_ef60 if m7 => {
+                cache = Some(CacheControl::DataSetWay { value, clean: false, invalidate: true });
+            }
+            0xe000_ef64 | 0xe000_ef68 if m7 => {
+                cache = Some(CacheControl::DataLine { address: value, clean: true, invalidate: false });
+            }
+            0xe000_ef6c if m7 => {
+                cache = Some(CacheControl::DataSetWay { value, clean: true, invalidate: false });
+            }
+            0xe000_ef70 if m7 => {
+                cache = Some(CacheControl::DataLine { address: value, clean: true, invalidate: true });
+            }
+            0xe000_ef74 if m7 => {
+                cache = Some(CacheControl::DataSetWay { value, clean: true, invalidate: true });
+            }
+            0xe000_ef78 if m7 => cache = Some(CacheControl::InvalidateBranches),
+            _ => return self.unmodelled(address, "a register that is not modelled was written"),
+        }
+        if let Some(control) = cache {
+            self.core.extra += self.core.timing.cache(control);
+        }
+        self.alignment_changed();
+        Ok(())
+    }
+}

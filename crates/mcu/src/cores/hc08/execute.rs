@@ -1,0 +1,731 @@
+//! What each instruction does.
+//!
+//! Source: CPU08RM, "Instruction Set". What the manual calls undefined stays as it was (V after `DAA`).
+
+use super::decode::{Kind, Mode, Op};
+use super::registers::{C, H, Hc08, I, N, ONES, Sleep, V, Z};
+use crate::decode_cache::Next;
+use crate::machine::Machine;
+use crate::memory::Page;
+use crate::observe::dynamic;
+use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
+
+/// The vector of `SWI`.
+const SWI_VECTOR: u16 = 0xfffc;
+/// `STOP` of CONFIG1: the `STOP` instruction is enabled.
+const STOP_ENABLE: u32 = 0x02;
+
+/// N and Z of a byte.
+#[inline(always)]
+fn nz(value: u8) -> u8 {
+    value >> 5 & N | if value == 0 { Z } else { 0 }
+}
+
+/// N and Z of a word.
+fn nz_word(value: u16) -> u8 {
+    (value >> 13) as u8 & N | if value == 0 { Z } else { 0 }
+}
+
+/// `on` as the flag's bit.
+#[inline(always)]
+fn flag(bit: u8, on: bool) -> u8 {
+    if on { bit } else { 0 }
+}
+
+impl Machine<Hc08> {
+    /// Executes `op`, which stands at `pc`; the program counter already points behind it.
+    #[inline(always)]
+    pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<(), Fault> {
+        match op.kind {
+            Kind::Unknown => unreachable!("only decoded instructions are executed"),
+            Kind::Lda => {
+                self.core.a = self.operand(observer, pc, op)?;
+                self.moved(self.core.a);
+            }
+            Kind::Ldx => {
+                let value = self.operand(observer, pc, op)?;
+                self.set_x(value);
+                self.moved(value);
+            }
+            Kind::Sta => self.store(observer, pc, op, self.core.a)?,
+            Kind::Stx => self.store(observer, pc, op, self.x())?,
+            Kind::Eor => {
+                self.core.a ^= self.operand(observer, pc, op)?;
+                self.moved(self.core.a);
+            }
+            Kind::And => {
+                self.core.a &= self.operand(observer, pc, op)?;
+                self.moved(self.core.a);
+            }
+            Kind::Ora => {
+                self.core.a |= self.operand(observer, pc, op)?;
+                self.moved(self.core.a);
+            }
+            Kind::Bit => {
+                let value = self.core.a & self.operand(observer, pc, op)?;
+                self.moved(value);
+            }
+            Kind::Add => {
+                let value = self.operand(observer, pc, op)?;
+                self.add(value, 0);
+            }
+            Kind::Adc => {
+                let value = self.operand(observer, pc, op)?;
+                self.add(value, self.core.ccr & C);
+            }
+            Kind::Sub => {
+                let value = self.operand(observer, pc, op)?;
+                self.core.a = self.subtract(self.core.a, value, 0);
+            }
+            Kind::Sbc => {
+                let value = self.operand(observer, pc, op)?;
+                self.core.a = self.subtract(self.core.a, value, self.core.ccr & C);
+            }
+            Kind::Cmp => {
+                let value = self.operand(observer, pc, op)?;
+                self.subtract(self.core.a, value, 0);
+            }
+            Kind::Cpx => {
+                let value = self.operand(observer, pc, op)?;
+                self.subtract(self.x(), value, 0);
+            }
+            Kind::Ldhx => {
+                self.core.hx = self.word_operand(observer, pc, op)?;
+                self.moved_word(self.core.hx);
+            }
+            Kind::Sthx => {
+                self.write_word(observer, pc, op.operand, self.core.hx)?;
+                self.moved_word(self.core.hx);
+            }
+            Kind::Cphx => {
+                let value = self.word_operand(observer, pc, op)?;
+                let difference = self.core.hx.wrapping_sub(value);
+                let overflow = (self.core.hx ^ value) & (self.core.hx ^ difference) & 0x8000 != 0;
+                self.set_flags(
+                    V | N | Z | C,
+                    flag(V, overflow) | nz_word(difference) | flag(C, value > self.core.hx),
+                );
+            }
+            Kind::Aix => self.core.hx = self.core.hx.wrapping_add(op.operand),
+            Kind::Ais => self.core.sp = self.core.sp.wrapping_add(op.operand),
+
+            Kind::Inc => self.modify(observer, pc, op, |state, value| {
+                let result = value.wrapping_add(1);
+                state.set_flags(V | N | Z, flag(V, value == 0x7f) | nz(result));
+                result
+            })?,
+            Kind::Dec => self.modify(observer, pc, op, |state, value| {
+                let result = value.wrapping_sub(1);
+                state.set_flags(V | N | Z, flag(V, value == 0x80) | nz(result));
+                result
+            })?,
+            Kind::Neg => self.modify(observer, pc, op, |state, value| state.subtract(0, value, 0))?,
+            Kind::Com => self.modify(observer, pc, op, |state, value| {
+                state.set_flags(V | N | Z | C, nz(!value) | C);
+                !value
+            })?,
+            Kind::Lsl => {
+                self.modify(observer, pc, op, |state, value| state.shifted(value << 1, value & 0x80))?
+            }
+            Kind::Lsr => {
+                self.modify(observer, pc, op, |state, value| state.shifted(value >> 1, value & 1))?
+            }
+            Kind::Asr => self.modify(observer, pc, op, |state, value| {
+                state.shifted(value & 0x80 | value >> 1, value & 1)
+            })?,
+            Kind::Rol => self.modify(observer, pc, op, |state, value| {
+                state.shifted(value << 1 | state.core.ccr & C, value & 0x80)
+            })?,
+            Kind::Ror => self.modify(observer, pc, op, |state, value| {
+                state.shifted(value >> 1 | (state.core.ccr & C) << 7, value & 1)
+            })?,
+            Kind::Clr => {
+                match op.mode {
+                    Mode::A => self.core.a = 0,
+                    Mode::X => self.set_x(0),
+                    _ => {
+                        let address = self.address(op);
+                        self.write(observer, pc, address, 0)?;
+                    }
+                }
+                self.moved(0);
+            }
+            Kind::Tst => {
+                let value = self.operand(observer, pc, op)?;
+                self.moved(value);
+            }
+            Kind::Clrh => {
+                self.core.hx &= 0xff;
+                self.moved(0);
+            }
+
+            Kind::Brset => {
+                let value = self.read(observer, pc, op.operand & 0xff)?;
+                let set = value & (op.operand >> 8) as u8 != 0;
+                self.set_flags(C, flag(C, set));
+                self.branch::<O>(op, set);
+            }
+            Kind::Brclr => {
+                let value = self.read(observer, pc, op.operand & 0xff)?;
+                let set = value & (op.operand >> 8) as u8 != 0;
+                self.set_flags(C, flag(C, set));
+                self.branch::<O>(op, !set);
+            }
+            Kind::Bset => {
+                let value = self.read(observer, pc, op.operand & 0xff)?;
+                self.write(observer, pc, op.operand & 0xff, value | (op.operand >> 8) as u8)?;
+            }
+            Kind::Bclr => {
+                let value = self.read(observer, pc, op.operand & 0xff)?;
+                self.write(observer, pc, op.operand & 0xff, value & !((op.operand >> 8) as u8))?;
+            }
+            Kind::Cbeq => {
+                let value = self.operand(observer, pc, op)?;
+                self.branch::<O>(op, self.core.a == value);
+            }
+            Kind::CbeqX => self.branch::<O>(op, u16::from(self.x()) == op.operand),
+            Kind::CbeqIncrement => {
+                let value = self.operand(observer, pc, op)?;
+                self.core.hx = self.core.hx.wrapping_add(1);
+                self.branch::<O>(op, self.core.a == value);
+            }
+            Kind::Dbnz => {
+                let mut left = 0;
+                self.modify(observer, pc, op, |_, value| {
+                    left = value.wrapping_sub(1);
+                    left
+                })?;
+                self.branch::<O>(op, left != 0);
+            }
+
+            Kind::Bcc => self.branch::<O>(op, self.core.ccr & C == 0),
+            Kind::Bcs => self.branch::<O>(op, self.core.ccr & C != 0),
+            Kind::Beq => self.branch::<O>(op, self.core.ccr & Z != 0),
+            Kind::Bne => self.branch::<O>(op, self.core.ccr & Z == 0),
+            Kind::Bhi => self.branch::<O>(op, self.core.ccr & (C | Z) == 0),
+            Kind::Bls => self.branch::<O>(op, self.core.ccr & (C | Z) != 0),
+            Kind::Bpl => self.branch::<O>(op, self.core.ccr & N == 0),
+            Kind::Bmi => self.branch::<O>(op, self.core.ccr & N != 0),
+            Kind::Bge => self.branch::<O>(op, !self.less()),
+            Kind::Blt => self.branch::<O>(op, self.less()),
+            Kind::Bgt => self.branch::<O>(op, !self.less() && self.core.ccr & Z == 0),
+            Kind::Ble => self.branch::<O>(op, self.less() || self.core.ccr & Z != 0),
+            Kind::Bhcc => self.branch::<O>(op, self.core.ccr & H == 0),
+            Kind::Bhcs => self.branch::<O>(op, self.core.ccr & H != 0),
+            Kind::Bmc => self.branch::<O>(op, self.core.ccr & I == 0),
+            Kind::Bms => self.branch::<O>(op, self.core.ccr & I != 0),
+            // The IRQ pin is high: nothing asserts it.
+            Kind::Bih => self.branch::<O>(op, true),
+            Kind::Bil | Kind::Brn => {}
+            Kind::Jump | Kind::JumpToSelf => self.branch::<O>(op, true),
+            Kind::JumpIndexed => {
+                self.core.pc = self.core.hx.wrapping_add(op.operand);
+                if O::enabled() {
+                    self.flow = Flow::Jump;
+                }
+            }
+            Kind::Call => self.call(observer, pc, op.target)?,
+            Kind::CallIndexed => self.call(observer, pc, self.core.hx.wrapping_add(op.operand))?,
+            Kind::Rts => {
+                self.core.pc = self.pull_word(observer, pc)?;
+                if O::enabled() {
+                    self.flow = Flow::Return;
+                }
+            }
+
+            Kind::Mov => {
+                let value = self.read(observer, pc, op.operand)?;
+                self.write(observer, pc, op.target, value)?;
+                self.moved(value);
+            }
+            Kind::MovImmediate => {
+                self.write(observer, pc, op.target, op.operand as u8)?;
+                self.moved(op.operand as u8);
+            }
+            Kind::MovToIndexed => {
+                let value = self.read(observer, pc, op.operand)?;
+                self.write(observer, pc, self.core.hx, value)?;
+                self.core.hx = self.core.hx.wrapping_add(1);
+                self.moved(value);
+            }
+            Kind::MovFromIndexed => {
+                let value = self.read(observer, pc, self.core.hx)?;
+                self.write(observer, pc, op.target, value)?;
+                self.core.hx = self.core.hx.wrapping_add(1);
+                self.moved(value);
+            }
+
+            Kind::Mul => {
+                let [high, low] = (u16::from(self.x()) * u16::from(self.core.a)).to_be_bytes();
+                self.set_x(high);
+                self.core.a = low;
+                self.set_flags(H | C, 0);
+            }
+            Kind::Div => self.divide(pc)?,
+            Kind::Nsa => self.core.a = self.core.a.rotate_left(4),
+            Kind::Daa => self.decimal_adjust(pc)?,
+            Kind::Tax => self.set_x(self.core.a),
+            Kind::Txa => self.core.a = self.x(),
+            Kind::Tap => self.core.ccr = self.core.a | ONES,
+            Kind::Tpa => self.core.a = self.core.ccr,
+            Kind::Tsx => self.core.hx = self.core.sp.wrapping_add(1),
+            Kind::Txs => self.core.sp = self.core.hx.wrapping_sub(1),
+            // The low byte alone, for programs of the M68HC05.
+            Kind::Rsp => self.core.sp |= 0xff,
+            Kind::Clc => self.core.ccr &= !C,
+            Kind::Sec => self.core.ccr |= C,
+            Kind::Cli => self.core.ccr &= !I,
+            Kind::Sei => self.core.ccr |= I,
+            Kind::Nop => {}
+            Kind::Psha => self.push(observer, pc, self.core.a)?,
+            Kind::Pshh => self.push(observer, pc, (self.core.hx >> 8) as u8)?,
+            Kind::Pshx => self.push(observer, pc, self.x())?,
+            Kind::Pula => self.core.a = self.pull(observer, pc)?,
+            Kind::Pulh => self.core.hx = u16::from(self.pull(observer, pc)?) << 8 | self.core.hx & 0xff,
+            Kind::Pulx => {
+                let value = self.pull(observer, pc)?;
+                self.set_x(value);
+            }
+            Kind::Swi => self.software_interrupt(observer, pc)?,
+            Kind::Rti => self.return_from_interrupt(observer, pc)?,
+            Kind::Wait => self.fall_asleep(Sleep::Wait),
+            Kind::Stop => self.stop(observer, pc)?,
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn x(&self) -> u8 {
+        self.core.hx as u8
+    }
+
+    #[inline(always)]
+    fn set_x(&mut self, value: u8) {
+        self.core.hx = self.core.hx & 0xff00 | u16::from(value);
+    }
+
+    /// Sets the flags of `mask` as `value` has them.
+    #[inline(always)]
+    fn set_flags(&mut self, mask: u8, value: u8) {
+        self.core.ccr = self.core.ccr & !mask | value;
+    }
+
+    /// The flags after a value was loaded, stored or combined bit by bit.
+    #[inline(always)]
+    fn moved(&mut self, value: u8) {
+        self.set_flags(V | N | Z, nz(value));
+    }
+
+    fn moved_word(&mut self, value: u16) {
+        self.set_flags(V | N | Z, nz_word(value));
+    }
+
+    /// The address of an operand in memory.
+    #[inline(always)]
+    fn address(&self, op: Op) -> u16 {
+        match op.mode {
+            Mode::Indexed => self.core.hx.wrapping_add(op.operand),
+            Mode::Stack => self.core.sp.wrapping_add(op.operand),
+            _ => op.operand,
+        }
+    }
+
+    #[inline(always)]
+    fn operand<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<u8, Fault> {
+        match op.mode {
+            Mode::Immediate => Ok(op.operand as u8),
+            Mode::A => Ok(self.core.a),
+            Mode::X => Ok(self.x()),
+            _ => {
+                let address = self.address(op);
+                self.read(observer, pc, address)
+            }
+        }
+    }
+
+    fn word_operand<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<u16, Fault> {
+        if op.mode == Mode::Immediate { Ok(op.operand) } else { self.read_word(observer, pc, op.operand) }
+    }
+
+    #[inline(always)]
+    fn store<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op, value: u8) -> Result<(), Fault> {
+        let address = self.address(op);
+        self.write(observer, pc, address, value)?;
+        self.moved(value);
+        Ok(())
+    }
+
+    /// An instruction that changes its operand where it is.
+    #[inline(always)]
+    fn modify<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        op: Op,
+        compute: impl FnOnce(&mut Self, u8) -> u8,
+    ) -> Result<(), Fault> {
+        match op.mode {
+            Mode::A => self.core.a = compute(self, self.core.a),
+            Mode::X => {
+                let value = compute(self, self.x());
+                self.set_x(value);
+            }
+            _ => {
+                let address = self.address(op);
+                let before = self.read(observer, pc, address)?;
+                let value = compute(self, before);
+                self.write(observer, pc, address, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn add(&mut self, value: u8, carry: u8) {
+        let sum = u16::from(self.core.a) + u16::from(value) + u16::from(carry);
+        let result = sum as u8;
+        let overflow = (self.core.a ^ result) & (value ^ result) & 0x80;
+        let half = (self.core.a ^ value ^ result) & 0x10;
+        self.set_flags(V | H | N | Z | C, overflow | half | nz(result) | (sum >> 8) as u8);
+        self.core.a = result;
+    }
+
+    /// `from` less `value` less `borrow`, with the flags; half carry stays.
+    #[inline(always)]
+    fn subtract(&mut self, from: u8, value: u8, borrow: u8) -> u8 {
+        let difference = u16::from(from).wrapping_sub(value.into()).wrapping_sub(borrow.into());
+        let result = difference as u8;
+        let overflow = (from ^ value) & (from ^ result) & 0x80;
+        self.set_flags(V | N | Z | C, overflow | nz(result) | flag(C, difference > 0xff));
+        result
+    }
+
+    /// The flags after a shift to `result` that moved the bit `out` out: V is N different from C.
+    #[inline(always)]
+    fn shifted(&mut self, result: u8, out: u8) -> u8 {
+        let carry = out != 0;
+        let overflow = (result & 0x80 != 0) != carry;
+        self.set_flags(V | N | Z | C, flag(V, overflow) | nz(result) | flag(C, carry));
+        result
+    }
+
+    /// N different from V.
+    fn less(&self) -> bool {
+        (self.core.ccr & N != 0) != (self.core.ccr & V != 0)
+    }
+
+    #[inline(always)]
+    fn branch<O: Observer>(&mut self, op: Op, taken: bool) {
+        if taken {
+            self.core.pc = op.target;
+            if O::enabled() {
+                self.flow = Flow::Jump;
+            }
+        }
+    }
+
+    fn call<O: Observer>(&mut self, observer: &mut O, pc: u16, target: u16) -> Result<(), Fault> {
+        let return_to = self.core.pc;
+        self.push_word(observer, pc, return_to)?;
+        self.core.pc = target;
+        if O::enabled() {
+            self.flow = Flow::Call { return_to: return_to.into() };
+        }
+        Ok(())
+    }
+
+    /// H:A divided by X: quotient to A, remainder to H.
+    fn divide(&mut self, pc: u16) -> Result<(), Fault> {
+        let dividend = self.core.hx & 0xff00 | u16::from(self.core.a);
+        let divisor = u16::from(self.x());
+        let quotient = dividend.checked_div(divisor).filter(|quotient| *quotient <= 0xff);
+        let Some(quotient) = quotient else {
+            let what =
+                "DIV by zero or with a quotient of more than eight bits: the result is indeterminate".into();
+            return Err(Fault::Architecture { pc: pc.into(), address: dividend.into(), what });
+        };
+        self.core.a = quotient as u8;
+        self.core.hx = (dividend % divisor) << 8 | divisor;
+        self.set_flags(Z | C, flag(Z, quotient == 0));
+        Ok(())
+    }
+
+    /// CPU08RM, `DAA`, table "DAA Function Summary".
+    fn decimal_adjust(&mut self, pc: u16) -> Result<(), Fault> {
+        let (high, low) = (self.core.a >> 4, self.core.a & 15);
+        let correction = match (self.core.ccr & C != 0, high, self.core.ccr & H != 0, low) {
+            (false, 0..=9, false, 0..=9) => 0x00,
+            (false, 0..=8, false, 10..) | (false, 0..=9, true, 0..=3) => 0x06,
+            (false, 10.., false, 0..=9) | (true, 0..=2, false, 0..=9) => 0x60,
+            (false, 9.., false, 10..) | (false, 10.., true, 0..=3) => 0x66,
+            (true, 0..=2, false, 10..) | (true, 0..=3, true, 0..=3) => 0x66,
+            _ => {
+                let what = "DAA of what is no sum of two bytes of decimal digits".into();
+                return Err(Fault::Architecture { pc: pc.into(), address: self.core.a.into(), what });
+            }
+        };
+        self.core.a = self.core.a.wrapping_add(correction);
+        self.set_flags(N | Z | C, nz(self.core.a) | flag(C, correction >= 0x60));
+        Ok(())
+    }
+
+    fn software_interrupt<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
+        let return_to = self.core.pc;
+        let sp = self.core.sp;
+        let stacked = self.stack_registers(observer, pc);
+        if let Err(fault) = stacked {
+            self.core.sp = sp;
+            return Err(fault);
+        }
+        self.core.ccr |= I;
+        self.core.pc = self.core.word(SWI_VECTOR);
+        if O::enabled() {
+            self.flow = Flow::Interrupt { return_to: return_to.into() };
+        }
+        Ok(())
+    }
+
+    /// All but H, which programs of the M68HC05 do not expect on the stack.
+    fn stack_registers<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
+        self.push_word(observer, pc, self.core.pc)?;
+        self.push(observer, pc, self.x())?;
+        self.push(observer, pc, self.core.a)?;
+        self.push(observer, pc, self.core.ccr)
+    }
+
+    fn return_from_interrupt<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
+        let sp = self.core.sp;
+        let byte = |state: &mut Machine<Hc08>, observer: &mut O, offset: u16| {
+            state.read(observer, pc, sp.wrapping_add(offset))
+        };
+        let ccr = byte(self, observer, 1)?;
+        let a = byte(self, observer, 2)?;
+        let x = byte(self, observer, 3)?;
+        self.core.pc = self.read_word(observer, pc, sp.wrapping_add(4))?;
+        self.core.ccr = ccr | ONES;
+        self.core.a = a;
+        self.set_x(x);
+        self.core.sp = sp.wrapping_add(5);
+        if O::enabled() {
+            self.flow = Flow::InterruptReturn;
+        }
+        Ok(())
+    }
+
+    fn fall_asleep(&mut self, sleep: Sleep) {
+        self.core.ccr &= !I;
+        self.core.sleep = sleep;
+        self.recheck();
+    }
+
+    /// `STOP`, which resets the part as an illegal opcode does unless CONFIG1 enables it.
+    fn stop<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<(), Fault> {
+        let enabled = match self.core.config {
+            Some(address) => {
+                self.bus.read(address.into(), 1, self.cycles, pc.into(), dynamic(observer))? & STOP_ENABLE
+                    != 0
+            }
+            None => false,
+        };
+        if !enabled {
+            let what = "STOP is not enabled in CONFIG1: the part is reset here".into();
+            return Err(Fault::Architecture { pc: pc.into(), address: pc.into(), what });
+        }
+        self.fall_asleep(Sleep::Stop);
+        Ok(())
+    }
+}
+
+impl Machine<Hc08> {
+    /// The loop over the instructions.
+    pub fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
+        let mut first = true;
+        loop {
+            if self.cycles >= self.deadline
+                && let Some(stop) = self.service(observer)?
+            {
+                return Ok(stop);
+            }
+            let pc = self.core.pc;
+            let op = match self.core.program.known(pc.into()) {
+                Some(op) => op,
+                None => match self.core.find(pc, first)? {
+                    Next::Op(op) => op,
+                    Next::Breakpoint => return Ok(Stop::Address(pc.into())),
+                },
+            };
+            first = false;
+            if op.kind == Kind::JumpToSelf && self.nothing_can_come() {
+                return Ok(Stop::Halted);
+            }
+            if O::enabled() {
+                let step =
+                    Step { pc: pc.into(), sp: self.core.sp.into(), cycles: self.cycles, flow: self.flow };
+                observer.step(&step);
+                self.flow = Flow::Next;
+            }
+            self.step(observer, pc, op)?;
+        }
+    }
+
+    #[inline(always)]
+    fn step<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<(), Fault> {
+        self.core.pc = pc.wrapping_add(op.length.into());
+        if let Err(fault) = self.execute(observer, pc, op) {
+            self.core.pc = pc;
+            return Err(fault);
+        }
+        self.cycles += u64::from(op.cycles);
+        self.instructions += 1;
+        Ok(())
+    }
+
+    /// Reads the byte at `address`.
+    #[inline(always)]
+    pub fn read<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
+        let value = self.read_bus(observer, pc, address)?;
+        if O::enabled() {
+            self.tell(observer, pc, address, 1, AccessKind::Read, value.into());
+        }
+        Ok(value)
+    }
+
+    /// Reads the word at `address`, high byte first.
+    pub fn read_word<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u16, Fault> {
+        let high = self.read_bus(observer, pc, address)?;
+        let low = self.read_bus(observer, pc, address.wrapping_add(1))?;
+        let value = u16::from_be_bytes([high, low]);
+        if O::enabled() {
+            self.tell(observer, pc, address, 2, AccessKind::Read, value);
+        }
+        Ok(value)
+    }
+
+    /// Writes the byte at `address`.
+    #[inline(always)]
+    pub fn write<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        value: u8,
+    ) -> Result<(), Fault> {
+        self.write_bus(observer, pc, address, value)?;
+        if O::enabled() {
+            self.tell(observer, pc, address, 1, AccessKind::Write, value.into());
+        }
+        Ok(())
+    }
+
+    /// Writes the word at `address`, high byte first.
+    pub fn write_word<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        value: u16,
+    ) -> Result<(), Fault> {
+        let [high, low] = value.to_be_bytes();
+        self.write_bus(observer, pc, address, high)?;
+        self.write_bus(observer, pc, address.wrapping_add(1), low)?;
+        if O::enabled() {
+            self.tell(observer, pc, address, 2, AccessKind::Write, value);
+        }
+        Ok(())
+    }
+
+    /// Pushes a byte.
+    pub fn push<O: Observer>(&mut self, observer: &mut O, pc: u16, value: u8) -> Result<(), Fault> {
+        self.write(observer, pc, self.core.sp, value)?;
+        self.core.sp = self.core.sp.wrapping_sub(1);
+        Ok(())
+    }
+
+    /// Pushes a word, low byte first, so that it stands in memory high byte first.
+    pub fn push_word<O: Observer>(&mut self, observer: &mut O, pc: u16, value: u16) -> Result<(), Fault> {
+        self.write_word(observer, pc, self.core.sp.wrapping_sub(1), value)?;
+        self.core.sp = self.core.sp.wrapping_sub(2);
+        Ok(())
+    }
+
+    /// Pulls a byte.
+    pub fn pull<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<u8, Fault> {
+        let value = self.read(observer, pc, self.core.sp.wrapping_add(1))?;
+        self.core.sp = self.core.sp.wrapping_add(1);
+        Ok(value)
+    }
+
+    /// Pulls a word.
+    pub fn pull_word<O: Observer>(&mut self, observer: &mut O, pc: u16) -> Result<u16, Fault> {
+        let value = self.read_word(observer, pc, self.core.sp.wrapping_add(1))?;
+        self.core.sp = self.core.sp.wrapping_add(2);
+        Ok(value)
+    }
+
+    fn tell<O: Observer>(
+        &self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        size: u8,
+        kind: AccessKind,
+        value: u16,
+    ) {
+        if let Some(observer) = dynamic(observer) {
+            observer.access(&Access {
+                pc: pc.into(),
+                address: address.into(),
+                size,
+                kind,
+                value: value.into(),
+                cycles: self.cycles,
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn read_bus<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
+        if self.core.memory.page(address.into()) == Page::Other {
+            return self.read_peripheral(observer, pc, address);
+        }
+        Ok(self.core.memory.byte(address.into()) as u8)
+    }
+
+    #[inline(always)]
+    fn write_bus<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        value: u8,
+    ) -> Result<(), Fault> {
+        if self.core.memory.page(address.into()) != Page::Ram {
+            return self.write_elsewhere(observer, pc, address, value);
+        }
+        self.core.program.written(address.into());
+        self.core.memory.set_byte(address.into(), value.into());
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn read_peripheral<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u8, Fault> {
+        self.recheck();
+        Ok(self.bus.read(address.into(), 1, self.cycles, pc.into(), dynamic(observer))? as u8)
+    }
+
+    #[inline(never)]
+    fn write_elsewhere<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u16,
+        address: u16,
+        value: u8,
+    ) -> Result<(), Fault> {
+        if self.core.memory.page(address.into()) == Page::Flash {
+            let what = "a write to flash, whose controller is not modelled".into();
+            return Err(Fault::Architecture { pc: pc.into(), address: address.into(), what });
+        }
+        self.recheck();
+        self.bus.write(address.into(), 1, value.into(), self.cycles, pc.into(), dynamic(observer))
+    }
+}

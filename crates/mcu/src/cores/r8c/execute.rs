@@ -1,0 +1,608 @@
+//! What each instruction does.
+//!
+//! Source: REJ09B0001, chapter 3, "Functions". Flags that the manual leaves undefined (C of `ABS`) stay as they are.
+
+mod arithmetic;
+mod bits;
+mod flow;
+mod shifts;
+mod strings;
+
+use super::operation::{A0, Kind, Mode, Op, Operand, Width};
+use super::registers::{ADDRESS_MASK, C, O, R8c, S, Z};
+use crate::decode_cache::Next;
+use crate::machine::Machine;
+use crate::memory::Page;
+use crate::observe::dynamic;
+use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
+
+impl Machine<R8c> {
+    /// Executes `op`, which stands at `pc`; the program counter already points behind it.
+    #[inline(always)]
+    pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        match op.kind {
+            Kind::Mov | Kind::Lde => {
+                let value = self.load(observer, pc, &op.source)?;
+                self.set_sz(op.destination.width, value);
+                self.store(observer, pc, &op.destination, value)?;
+            }
+            Kind::Add => self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, 0))?,
+            Kind::Adc => {
+                let carry = self.carry();
+                self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, carry))?;
+            }
+            Kind::Sub => self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, 1))?,
+            Kind::Sbb => {
+                let carry = self.carry();
+                self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, carry))?;
+            }
+            Kind::Cmp => {
+                let (s, d) = self.both(observer, pc, op)?;
+                let width = op.destination.width;
+                self.add(width, !s & width.mask(), d, 1);
+            }
+            Kind::And => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s & d))?,
+            Kind::Or => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s | d))?,
+            Kind::Xor => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s ^ d))?,
+            Kind::Tst => {
+                let (s, d) = self.both(observer, pc, op)?;
+                self.set_sz(op.destination.width, s & d);
+            }
+            Kind::Inc => self.in_place(observer, pc, op, |state, w, d| state.logic(w, (d + 1) & w.mask()))?,
+            Kind::Dec => {
+                self.in_place(observer, pc, op, |state, w, d| state.logic(w, d.wrapping_sub(1) & w.mask()))?;
+            }
+            Kind::Not => self.in_place(observer, pc, op, |state, w, d| state.logic(w, !d & w.mask()))?,
+            Kind::Adcf => {
+                let carry = self.carry();
+                self.in_place(observer, pc, op, |state, w, d| state.add(w, 0, d, carry))?;
+            }
+            // C is set where the result is 0: no borrow.
+            Kind::Neg => self.in_place(observer, pc, op, |state, w, d| state.add(w, !d & w.mask(), 0, 1))?,
+            Kind::Abs => self.in_place(observer, pc, op, Machine::<R8c>::absolute)?,
+            Kind::Rolc => self.in_place(observer, pc, op, Machine::<R8c>::rotate_left_carry)?,
+            Kind::Rorc => self.in_place(observer, pc, op, Machine::<R8c>::rotate_right_carry)?,
+            Kind::Rot | Kind::Shl | Kind::Sha => self.shift(observer, pc, op)?,
+            Kind::Adjnz => {
+                let d = self.load(observer, pc, &op.destination)?;
+                let value = (d + op.source.value) & op.width.mask();
+                self.store(observer, pc, &op.destination, value)?;
+                if value != 0 {
+                    self.branch::<O>(op, op.extra);
+                }
+            }
+            Kind::Jcnd => {
+                if self.holds(op.extra) {
+                    self.branch::<O>(op, op.source.value);
+                }
+            }
+            Kind::Jmp => self.go::<O>(op.source.value, Flow::Jump),
+            Kind::Jsr => self.call(observer, pc, op.source.value)?,
+            Kind::Rts => {
+                let target = self.pop_return(observer, pc)?;
+                self.go::<O>(target, Flow::Return);
+            }
+            Kind::Nop => {}
+            Kind::Push => {
+                let value = self.load(observer, pc, &op.source)?;
+                self.push(observer, pc, op.width, value)?;
+            }
+            Kind::Pop => {
+                let value = self.pop(observer, pc, op.width)?;
+                self.store(observer, pc, &op.destination, value)?;
+            }
+            Kind::Pushm => {
+                for bit in 0..8 {
+                    if op.extra >> bit & 1 != 0 {
+                        let value = self.core.registers[[6, 7, 5, 4, 3, 2, 1, 0][bit]];
+                        self.push(observer, pc, Width::Word, value.into())?;
+                    }
+                }
+                self.count_registers(op);
+            }
+            Kind::Popm => {
+                for bit in 0..8 {
+                    if op.extra >> bit & 1 != 0 {
+                        let value = self.pop(observer, pc, Width::Word)?;
+                        self.core.registers[[0, 1, 2, 3, 4, 5, 7, 6][bit]] = value as u16;
+                    }
+                }
+                self.count_registers(op);
+            }
+            Kind::Mova => {
+                let address = self.address(&op.source);
+                self.store(observer, pc, &op.destination, address)?;
+            }
+            Kind::Pusha => {
+                let address = self.address(&op.source);
+                self.push(observer, pc, Width::Word, address)?;
+            }
+            Kind::Xchg => {
+                let s = self.load(observer, pc, &op.source)?;
+                let d = self.load(observer, pc, &op.destination)?;
+                // A byte into A0 or A1 is extended by zeros.
+                let mut destination = op.destination;
+                if destination.mode == Mode::LowByte && destination.register >= A0 {
+                    destination = Operand::word(destination.register);
+                }
+                self.store(observer, pc, &destination, s)?;
+                self.store(observer, pc, &op.source, d)?;
+            }
+            Kind::MovDir => self.move_nibble(observer, pc, op)?,
+            Kind::Ste => {
+                let value = self.load(observer, pc, &op.source)?;
+                // Of A0 and A1 the flags tell all 16 bits, even where a byte is stored.
+                if op.source.mode == Mode::LowByte && op.source.register >= A0 {
+                    self.set_sz(Width::Word, self.core.registers[usize::from(op.source.register & 7)].into());
+                } else {
+                    self.set_sz(op.width, value);
+                }
+                self.store(observer, pc, &op.destination, value)?;
+            }
+            Kind::Stz | Kind::Stnz => {
+                if (self.core.flg & Z != 0) == (op.kind == Kind::Stz) {
+                    self.cycles += u64::from(op.further);
+                    self.store(observer, pc, &op.destination, op.source.value)?;
+                }
+            }
+            Kind::Stzx => {
+                let value = if self.core.flg & Z != 0 { op.source.value } else { op.extra };
+                self.store(observer, pc, &op.destination, value)?;
+            }
+            Kind::Ldc | Kind::Stc => {
+                let value = self.load(observer, pc, &op.source)?;
+                self.store(observer, pc, &op.destination, value)?;
+            }
+            Kind::Pushc => {
+                let value = self.load(observer, pc, &op.source)?;
+                self.push(observer, pc, Width::Word, value)?;
+            }
+            Kind::Popc => {
+                let value = self.pop(observer, pc, Width::Word)?;
+                self.store(observer, pc, &op.destination, value)?;
+            }
+            Kind::Fset => self.set_flg(self.core.flg | op.extra as u16),
+            Kind::Fclr => self.set_flg(self.core.flg & !(op.extra as u16)),
+            Kind::AddSp => {
+                let sp = self.add(Width::Word, op.source.value, self.core.sp().into(), 0);
+                self.core.set_sp(sp as u16);
+            }
+            Kind::Bset
+            | Kind::Bclr
+            | Kind::Bnot
+            | Kind::Btst
+            | Kind::Bntst
+            | Kind::Btstc
+            | Kind::Btsts
+            | Kind::Bm
+            | Kind::Band
+            | Kind::Bnand
+            | Kind::Bor
+            | Kind::Bnor
+            | Kind::Bxor
+            | Kind::Bnxor => self.bit(observer, pc, op)?,
+            Kind::BmCarry => {
+                let holds = self.holds(op.extra);
+                self.cycles += u64::from(if holds { op.further } else { 0 });
+                self.set_flag(C, holds);
+            }
+            Kind::Mul | Kind::Mulu => self.multiply(observer, pc, op)?,
+            _ => self.rare(observer, pc, op)?,
+        }
+        Ok(())
+    }
+
+    /// Whether C is set, as a number.
+    #[inline(always)]
+    fn carry(&self) -> u32 {
+        u32::from(self.core.flg & C)
+    }
+
+    /// Where an operand in memory is.
+    #[inline(always)]
+    fn address(&self, operand: &Operand) -> u32 {
+        let register = u32::from(self.core.registers[usize::from(operand.register & 7)]);
+        match operand.mode {
+            Mode::Based => register.wrapping_add(operand.value) & 0xffff,
+            Mode::FarBased => register.wrapping_add(operand.value) & ADDRESS_MASK,
+            Mode::FarIndirect => self.pair(A0) & ADDRESS_MASK,
+            Mode::Stack => u32::from(self.core.sp()).wrapping_add(operand.value) & 0xffff,
+            _ => operand.value,
+        }
+    }
+
+    /// The 32 bits of a pair by its lower register.
+    #[inline(always)]
+    fn pair(&self, register: u8) -> u32 {
+        let (low, high) = pair_registers(register);
+        u32::from(self.core.registers[low]) | u32::from(self.core.registers[high]) << 16
+    }
+
+    fn set_pair(&mut self, register: u8, value: u32) {
+        let (low, high) = pair_registers(register);
+        self.core.registers[low] = value as u16;
+        self.core.registers[high] = (value >> 16) as u16;
+    }
+
+    /// The value of an operand.
+    #[inline(always)]
+    fn load<O: Observer>(&mut self, observer: &mut O, pc: u32, operand: &Operand) -> Result<u32, Fault> {
+        let register = u32::from(self.core.registers[usize::from(operand.register & 7)]);
+        Ok(match operand.mode {
+            Mode::Immediate => operand.value,
+            Mode::Register => register,
+            Mode::LowByte => register & 0xff,
+            Mode::HighByte => register >> 8,
+            Mode::Pair => self.pair(operand.register),
+            Mode::Control => self.control(operand.register),
+            _ => {
+                let address = self.address(operand);
+                self.read(observer, pc, address, operand.width)?
+            }
+        })
+    }
+
+    /// Sets an operand.
+    #[inline(always)]
+    fn store<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        operand: &Operand,
+        value: u32,
+    ) -> Result<(), Fault> {
+        let register = &mut self.core.registers[usize::from(operand.register & 7)];
+        match operand.mode {
+            Mode::Register => *register = value as u16,
+            Mode::LowByte => *register = *register & 0xff00 | value as u16 & 0xff,
+            Mode::HighByte => *register = *register & 0xff | (value << 8) as u16,
+            Mode::Pair => self.set_pair(operand.register, value),
+            Mode::Control => self.set_control(operand.register, value),
+            _ => {
+                let address = self.address(operand);
+                self.write(observer, pc, address, operand.width, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A control register by its number in instructions.
+    fn control(&self, number: u8) -> u32 {
+        match number {
+            1 => self.core.intb & 0xffff,
+            2 => self.core.intb >> 16,
+            3 => self.core.flg.into(),
+            4 => self.core.isp.into(),
+            5 => self.core.sp().into(),
+            6 => self.core.registers[7].into(),
+            _ => self.core.registers[6].into(),
+        }
+    }
+
+    fn set_control(&mut self, number: u8, value: u32) {
+        let word = value as u16;
+        match number {
+            1 => self.core.intb = self.core.intb & 0xf_0000 | value & 0xffff,
+            2 => self.core.intb = self.core.intb & 0xffff | (value & 15) << 16,
+            3 => self.set_flg(word),
+            4 => self.core.isp = word,
+            5 => self.core.set_sp(word),
+            6 => self.core.registers[7] = word,
+            _ => self.core.registers[6] = word,
+        }
+    }
+
+    /// Source and destination of an instruction that writes neither.
+    #[inline(always)]
+    fn both<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(u32, u32), Fault> {
+        let source = self.load(observer, pc, &op.source)?;
+        let destination = self.load(observer, pc, &op.destination)?;
+        Ok((source, destination))
+    }
+
+    /// An instruction that changes its destination by its source.
+    #[inline(always)]
+    fn alu<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        op: &Op,
+        compute: impl FnOnce(&mut Self, Width, u32, u32) -> u32,
+    ) -> Result<(), Fault> {
+        let (source, destination) = self.both(observer, pc, op)?;
+        let value = compute(self, op.destination.width, source, destination);
+        self.store(observer, pc, &op.destination, value)
+    }
+
+    /// An instruction that changes its destination.
+    #[inline(always)]
+    fn in_place<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        op: &Op,
+        compute: impl FnOnce(&mut Self, Width, u32) -> u32,
+    ) -> Result<(), Fault> {
+        let before = self.load(observer, pc, &op.destination)?;
+        let value = compute(self, op.destination.width, before);
+        self.store(observer, pc, &op.destination, value)
+    }
+
+    /// Adds with all four flags; subtraction hands in the complement.
+    #[inline(always)]
+    fn add(&mut self, width: Width, source: u32, destination: u32, carry: u32) -> u32 {
+        let sum = source + destination + carry;
+        let value = sum & width.mask();
+        let overflow = (source ^ value) & (destination ^ value) & width.sign() != 0;
+        let mut flags = if sum > width.mask() { C } else { 0 };
+        flags |= if overflow { O } else { 0 };
+        flags |= if value == 0 { Z } else { 0 };
+        flags |= if value & width.sign() != 0 { S } else { 0 };
+        self.core.flg = self.core.flg & !(C | O | Z | S) | flags;
+        value
+    }
+
+    /// S and Z of a result, and the result.
+    #[inline(always)]
+    fn logic(&mut self, width: Width, value: u32) -> u32 {
+        self.set_sz(width, value);
+        value
+    }
+
+    /// The further cycles of a list of registers.
+    #[inline(always)]
+    fn count_registers(&mut self, op: &Op) {
+        let further = u64::from(op.further) * u64::from(op.extra.count_ones());
+        self.cycles += further.max(u64::from(op.least.saturating_sub(op.cycles)));
+    }
+
+    fn move_nibble<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        let (source, destination) = self.both(observer, pc, op)?;
+        let nibble = if op.extra & 1 == 0 { source & 15 } else { source >> 4 };
+        let value =
+            if op.extra & 2 == 0 { destination & 0xf0 | nibble } else { destination & 15 | nibble << 4 };
+        self.store(observer, pc, &op.destination, value)
+    }
+
+    /// What no inner loop of a program consists of.
+    #[inline(never)]
+    fn rare<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+        match op.kind {
+            Kind::Div | Kind::Divu | Kind::Divx => self.divide(observer, pc, op),
+            Kind::Dadd | Kind::Dadc | Kind::Dsub | Kind::Dsbb => self.decimal(observer, pc, op),
+            Kind::Exts => self.sign_extend(observer, pc, op),
+            Kind::Rmpa => self.sum_of_products(observer, pc, op),
+            Kind::Smovf | Kind::Smovb => self.copy(observer, pc, op),
+            Kind::Sstr => self.fill(observer, pc, op),
+            _ => self.control_flow(observer, pc, op),
+        }
+    }
+}
+
+/// The low and the high register of a pair: `R2R0`, `R3R1`, `A1A0`.
+#[inline(always)]
+fn pair_registers(register: u8) -> (usize, usize) {
+    match register {
+        0 => (0, 2),
+        1 => (1, 3),
+        _ => (4, 5),
+    }
+}
+
+impl Machine<R8c> {
+    /// The loop over the instructions.
+    pub fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
+        let mut first = true;
+        loop {
+            if self.cycles >= self.deadline
+                && let Some(stop) = self.service(observer)?
+            {
+                return Ok(stop);
+            }
+            let pc = self.core.pc;
+            let op = match self.core.program.known(pc) {
+                Some(op) => op,
+                None => match self.core.find(pc, first)? {
+                    Next::Op(op) => op,
+                    Next::Breakpoint => return Ok(Stop::Address(pc)),
+                },
+            };
+            first = false;
+            // Nothing here requests an interrupt that could end a loop or a sleep.
+            if op.kind == Kind::Jmp && op.source.value == pc || op.kind == Kind::Wait {
+                return Ok(Stop::Halted);
+            }
+            if O::enabled() {
+                let step = Step { pc, sp: self.core.sp().into(), cycles: self.cycles, flow: self.flow };
+                observer.step(&step);
+                self.flow = Flow::Next;
+            }
+            self.step(observer, pc, op)?;
+        }
+    }
+
+    /// Writes FLG as a whole.
+    pub fn set_flg(&mut self, value: u16) {
+        self.core.set_flg(value);
+        // Single-step interrupts are looked at there.
+        self.recheck();
+    }
+
+    /// Sets or clears one of the arithmetic flags.
+    #[inline(always)]
+    pub fn set_flag(&mut self, flag: u16, on: bool) {
+        self.core.flg = self.core.flg & !flag | if on { flag } else { 0 };
+    }
+
+    /// S and Z of a result that is cut to the width.
+    #[inline(always)]
+    pub fn set_sz(&mut self, width: Width, value: u32) {
+        let sign = if value & width.sign() != 0 { S } else { 0 };
+        let zero = if value == 0 { Z } else { 0 };
+        self.core.flg = self.core.flg & !(S | Z) | sign | zero;
+    }
+
+    /// Reads one byte or word at `address`, 20 bits.
+    #[inline(always)]
+    pub fn read<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+        width: Width,
+    ) -> Result<u32, Fault> {
+        let mut value = self.read_byte(observer, pc, address)?;
+        if width != Width::Byte {
+            value |= self.read_byte(observer, pc, address.wrapping_add(1) & ADDRESS_MASK)? << 8;
+        }
+        if O::enabled() {
+            self.tell(observer, pc, address, width, AccessKind::Read, value);
+        }
+        Ok(value)
+    }
+
+    /// Writes one byte or word at `address`, 20 bits.
+    #[inline(always)]
+    pub fn write<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+        width: Width,
+        value: u32,
+    ) -> Result<(), Fault> {
+        self.write_byte(observer, pc, address, value & 0xff)?;
+        if width != Width::Byte {
+            self.write_byte(observer, pc, address.wrapping_add(1) & ADDRESS_MASK, value >> 8 & 0xff)?;
+        }
+        if O::enabled() {
+            self.tell(observer, pc, address, width, AccessKind::Write, value & width.mask());
+        }
+        Ok(())
+    }
+
+    /// Pushes a byte or a word.
+    #[inline(always)]
+    pub fn push<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        width: Width,
+        value: u32,
+    ) -> Result<(), Fault> {
+        let sp = self.core.sp().wrapping_sub(width.bytes() as u16);
+        self.write(observer, pc, sp.into(), width, value)?;
+        self.core.set_sp(sp);
+        Ok(())
+    }
+
+    /// Pops a byte or a word.
+    #[inline(always)]
+    pub fn pop<O: Observer>(&mut self, observer: &mut O, pc: u32, width: Width) -> Result<u32, Fault> {
+        let sp = self.core.sp();
+        let value = self.read(observer, pc, sp.into(), width)?;
+        self.core.set_sp(sp.wrapping_add(width.bytes() as u16));
+        Ok(value)
+    }
+
+    /// Pushes a return address: three bytes.
+    #[inline(always)]
+    pub fn push_return<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<(), Fault> {
+        let return_to = self.core.pc;
+        self.push(observer, pc, Width::Byte, return_to >> 16)?;
+        self.push(observer, pc, Width::Word, return_to & 0xffff)
+    }
+
+    /// Pops a return address.
+    #[inline(always)]
+    pub fn pop_return<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<u32, Fault> {
+        let low = self.pop(observer, pc, Width::Word)?;
+        let high = self.pop(observer, pc, Width::Byte)?;
+        Ok((low | high << 16) & ADDRESS_MASK)
+    }
+
+    fn tell<O: Observer>(
+        &self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+        width: Width,
+        kind: AccessKind,
+        value: u32,
+    ) {
+        if let Some(observer) = dynamic(observer) {
+            observer.access(&Access {
+                pc,
+                address,
+                size: width.bytes() as u8,
+                kind,
+                value: u64::from(value),
+                cycles: self.cycles,
+            });
+        }
+    }
+
+    #[inline(always)]
+    fn read_byte<O: Observer>(&mut self, observer: &mut O, pc: u32, address: u32) -> Result<u32, Fault> {
+        if self.core.memory.page(address) == Page::Other {
+            return self.read_peripheral(observer, pc, address);
+        }
+        Ok(self.core.memory.byte(address))
+    }
+
+    #[inline(always)]
+    fn write_byte<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+        value: u32,
+    ) -> Result<(), Fault> {
+        if self.core.memory.page(address) != Page::Ram {
+            return self.write_elsewhere(observer, pc, address, value);
+        }
+        self.core.program.written(address);
+        self.core.memory.set_byte(address, value);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn read_peripheral<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+    ) -> Result<u32, Fault> {
+        self.recheck();
+        self.bus.read(address, 1, self.cycles, pc, dynamic(observer))
+    }
+
+    #[inline(never)]
+    fn write_elsewhere<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        pc: u32,
+        address: u32,
+        value: u32,
+    ) -> Result<(), Fault> {
+        if self.core.memory.page(address) == Page::Flash {
+            let what = "a write to flash, whose controller is not modelled".into();
+            return Err(Fault::Architecture { pc, address, what });
+        }
+        self.recheck();
+        self.bus.write(address, 1, value, self.cycles, pc, dynamic(observer))
+    }
+
+    /// Executes `op`, which stands at `pc`.
+    #[inline(always)]
+    pub fn step<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
+        self.core.pc = (pc + u32::from(op.length)) & ADDRESS_MASK;
+        if let Err(fault) = self.execute(observer, pc, &op) {
+            self.core.pc = pc;
+            return Err(fault);
+        }
+        self.cycles += u64::from(op.cycles);
+        self.instructions += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! What is left of the flash when the power fails while it is being erased or programmed.
+//!
+//! The memory holds the result from the start of an operation on; nobody but a debugger can see that, because the core
+//! stands still. A reset before the end leaves the cells in between: what they really hold then is not specified, so
+//! the model takes one value that is neither the old nor the new one wherever the two differ in more than one bit. Of
+//! the bits that were to change, those with an odd number have, the others have not.
+
+use crate::FlashChange;
+use crate::machine::Core;
+
+/// The bits that change first.
+const CHANGED: u8 = 0xaa;
+
+/// The state between old and new.
+#[derive(Clone)]
+pub(crate) struct Torn {
+    address: u32,
+    bytes: Vec<u8>,
+}
+
+impl Torn {
+    /// Makes the change, and returns what is left of it if the power fails before it is done, and when it is; `None` where nothing
+    /// changes yet.
+    pub fn new<C: Core>(change: FlashChange, core: &mut C) -> Option<(Torn, u64)> {
+        let (address, length, until) = match &change {
+            FlashChange::Kept => return None,
+            FlashChange::Erase { range, until } => (range.start, range.len(), *until),
+            FlashChange::Program { address, bytes, until } => (*address, bytes.len(), *until),
+        };
+        let mut old = vec![0; length];
+        core.peek(address, &mut old);
+        let new: Vec<u8> = match change {
+            FlashChange::Program { bytes, .. } => {
+                bytes.iter().zip(&old).map(|(byte, old)| byte & old).collect()
+            }
+            _ => vec![0xff; length],
+        };
+        core.poke(address, &new);
+        let bytes = old.iter().zip(&new).map(|(old, new)| old & !CHANGED | new & CHANGED).collect();
+        Some((Torn { address, bytes }, until))
+    }
+
+    /// The power has failed.
+    pub fn leave<C: Core>(&self, core: &mut C) {
+        core.poke(self.address, &self.bytes);
+    }
+}

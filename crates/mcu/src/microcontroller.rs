@@ -1,0 +1,236 @@
+//! One microcontroller as a whole, seen from outside.
+
+use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c};
+use crate::{Board, CoreName, Fault, Observer, Part, Residency, Trace};
+
+/// Bytes to be put into memory before a run, at ELF load addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000; 8051: program memory from 0,
+    /// external data from 0x10000, internal data from 0x20000, special function registers at 0x30080).
+    pub address: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What the programmer writes into the part: the load segments of an ELF file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// Load segments, not overlapping.
+    pub segments: Vec<Segment>,
+}
+
+/// When to stop a run. Addresses stop before the instruction there executes, except for the first instruction of
+/// the run, so that a run can be taken up again where it stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Until {
+    /// Stop at the first instruction boundary at or past this many cycles since reset.
+    pub cycles: Option<u64>,
+    /// Stop before an instruction at one of these addresses (few: they are compared one by one or marked in the
+    /// decoded program).
+    pub addresses: Vec<u32>,
+}
+
+/// Why a run stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The cycle limit was reached.
+    Cycles,
+    /// The instruction at this address of [`Until::addresses`] comes next.
+    Address(u32),
+    /// The core sleeps and no peripheral will ever wake it, or it jumps to itself with interrupts that can never
+    /// come: the program has ended.
+    Halted,
+    /// The supply ([`Board::supply_v`]) is too low: the part is held in reset. Time no longer counts as cycles; what was
+    /// under way in the flash has been cut short. To go on, let the supply rise to [`SupplyLimits::rising_v`] and call
+    /// [`Mcu::reset`], in any order; until both have come about, every run ends here at once.
+    PowerLost,
+    /// A breakpoint instruction (`BREAK`, `BKPT`) was reached; it comes next.
+    Breakpoint,
+}
+
+/// Between which supplies a part works and does not, as its power management is set now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SupplyLimits {
+    /// A run at a lower supply ends with [`Stop::PowerLost`]. It is looked at when a run begins and when the program
+    /// changes the settings: runs must be short against the time in which the supply changes.
+    pub falling_v: f64,
+    /// The supply at which the reset ends.
+    pub rising_v: f64,
+}
+
+/// Why a part begins anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetCause {
+    /// The supply came: everything but non-volatile memory is lost, and time begins at 0.
+    PowerOn,
+    /// The reset pin.
+    External,
+    /// The brown-out detector.
+    BrownOut,
+    /// The watchdog expired.
+    Watchdog,
+    /// The program asked for it (Cortex-M: SYSRESETREQ).
+    Software,
+}
+
+/// One microcontroller: core, memories, peripherals, and the board around it. Deterministic: the same image, inputs and calls give the
+/// same cycles, always.
+pub trait Mcu: Send {
+    /// What this is a model of.
+    fn part(&self) -> &Part;
+
+    /// Writes an image into the memories. Call [`Mcu::reset`] afterwards.
+    ///
+    /// # Errors
+    /// [`Fault::Load`] where the part has no memory at an address; an option byte that is not modelled.
+    fn load(&mut self, image: &Image) -> Result<(), Fault>;
+
+    /// A power-on reset: registers, peripherals and counters as after power-up, RAM cleared to zero except what
+    /// the image put there, non-volatile memory kept. A write into flash that was under way is cut short.
+    fn reset(&mut self);
+
+    /// A reset of this cause. After [`ResetCause::PowerOn`] all is as after [`Mcu::reset`]; after the others RAM keeps what it
+    /// holds, the board goes on, and cycles count on; the time that the part is held in reset (AVR: the fuses' start-up time) is
+    /// left out.
+    fn reset_by(&mut self, cause: ResetCause);
+
+    /// The supply goes off at once, and comes back: whatever byte of non-volatile memory was being written becomes `torn`, then a
+    /// power-on reset follows.
+    fn cut_power(&mut self, torn: u8);
+
+    /// Writes of bytes of non-volatile memory that were begun since the machine was made, through all resets (AVR: EEPROM).
+    fn nonvolatile_writes(&self) -> u64;
+
+    /// Runs until something of `until` comes about, unobserved.
+    ///
+    /// # Errors
+    /// Whatever the model cannot or must not execute; the machine stays at the instruction at fault.
+    fn run(&mut self, until: &Until) -> Result<Stop, Fault>;
+
+    /// As [`Mcu::run`], telling `observer` of each step and access.
+    ///
+    /// # Errors
+    /// As [`Mcu::run`].
+    fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault>;
+
+    /// As [`Mcu::run_observed`] with a [`Trace`], for which the loops over the instructions are compiled.
+    ///
+    /// # Errors
+    /// As [`Mcu::run`].
+    fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault>;
+
+    /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
+    fn cycles(&self) -> u64;
+
+    /// Where those cycles went: running at which core voltage level, asleep in which mode. The parts add up to
+    /// [`Mcu::cycles`]. Sleep of families whose modes are not told apart counts as running.
+    fn residency(&self) -> Residency;
+
+    /// The limits of its supply, where they are modelled (MSP430F5xx). They follow the program's settings; after a
+    /// [`Stop::PowerLost`] `rising_v` is that of the supervisor that struck, or once the supply has been below the
+    /// brown-out level, that of a part fresh from power-up.
+    fn supply_limits(&self) -> Option<SupplyLimits>;
+
+    /// Instructions executed since reset.
+    fn instructions(&self) -> u64;
+
+    /// Address of the next instruction.
+    fn pc(&self) -> u32;
+
+    /// Moves execution to an address (Thumb: bit 0 is ignored).
+    fn set_pc(&mut self, pc: u32);
+
+    /// The stack pointer (AVR: without the ELF's 0x800000; 8051: with 0x20000 for the internal data).
+    fn sp(&self) -> u32;
+
+    /// The registers that the core has, in the order in which a person would print them.
+    fn register_names(&self) -> &'static [Register];
+
+    /// The registers by name, in that order: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
+    /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`;
+    /// 8051 `a`, `b`, `dptr`, `psw`, `sp`, `r0`..`r7` of the current bank, `pc`;
+    /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`;
+    /// R8C `r0`..`r3`, `a0`, `a1`, `fb` of the current bank, `sb`, `usp`, `isp`, `sp` (the one that is selected), `flg`, `intb`, `pc`,
+    /// and those of both banks as `bank0.r0`, `bank1.r0`.
+    fn registers(&self) -> Vec<(String, u32)>;
+
+    /// Sets a register by its name; false where there is none of that name.
+    fn set_register(&mut self, name: &str, value: u32) -> bool;
+
+    /// Reads memory as a debugger would: no cycles, no side effects. False where there is no memory.
+    fn peek(&self, address: u32, bytes: &mut [u8]) -> bool;
+
+    /// Writes memory as a debugger would, also non-volatile memory. False where there is no memory.
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
+
+    /// Bytes begin to arrive at a UART, one after the other at its own rate; false where there is none of that name
+    /// that is modelled.
+    fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool;
+
+    /// What is around the microcontroller.
+    fn board(&self) -> &Board;
+
+    /// As [`Mcu::board`], to be changed between runs. What is mounted and driven outlives a reset; the chips power
+    /// up with it.
+    fn board_mut(&mut self) -> &mut Board;
+
+    /// The whole machine as it is now, to be run on from here independently.
+    fn snapshot(&self) -> Box<dyn Mcu>;
+}
+
+/// What a register is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Data, addresses, or what only this family has.
+    General,
+    /// The address of the next instruction.
+    ProgramCounter,
+    /// The stack pointer in use.
+    StackPointer,
+    /// Flags and interrupt masks.
+    Status,
+    /// Where the subroutine returns to.
+    Link,
+}
+
+/// A register of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// The data sheet's name, in lower case.
+    pub name: &'static str,
+    /// Its width.
+    pub bits: u8,
+    /// What it is for.
+    pub role: Role,
+}
+
+impl Register {
+    pub(crate) const fn new(name: &'static str, bits: u8) -> Register {
+        Register { name, bits, role: Role::General }
+    }
+
+    pub(crate) const fn with(name: &'static str, bits: u8, role: Role) -> Register {
+        Register { name, bits, role }
+    }
+}
+
+/// Builds the machine that `part` describes, its core clocked at `clock_hz`, reset, with empty memories.
+///
+/// `clock_hz` decides which wait states the flash needs; a core's flash registers must allow for them before the
+/// program may run that fast.
+///
+/// # Errors
+/// A sentence naming the peripheral of the part that no model exists for.
+pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
+    match part.core {
+        CoreName::Avr5 | CoreName::Avr51 => avr::new_machine(part, clock_hz),
+        CoreName::Hc08 => hc08::new_machine(part, clock_hz),
+        CoreName::Mcs51 => mcs51::new_machine(part, clock_hz),
+        CoreName::Msp430x => msp430::new_machine(part, clock_hz),
+        CoreName::R8c => r8c::new_machine(part, clock_hz),
+        CoreName::CortexM0 | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7 => {
+            cortex_m::new_machine(part, clock_hz)
+        }
+    }
+}
