@@ -73,7 +73,7 @@ impl Rig {
 
         let board = machine.board_mut();
         board.supply_v = 5.0;
-        board.attended = true;
+        board.externally_wakeable = true;
         let wiring = Wiring {
             spi: "SPI".into(),
             select: Pin::new("PORTB", 2),

@@ -52,7 +52,7 @@ impl Station {
         machine.load(firmware.image()).expect("it fits");
         let board = machine.board_mut();
         board.supply_v = 5.0;
-        board.attended = true;
+        board.externally_wakeable = true;
         if radio {
             let wiring = Wiring {
                 spi: "SPI".into(),

@@ -123,7 +123,7 @@ impl Rig {
         let mut memory = Fm25::new();
         memory.memory_mut()[..1024].copy_from_slice(&provision.eeprom()[..]);
         let board = machine.board_mut();
-        board.attended = true;
+        board.externally_wakeable = true;
         board.supply_v = wires.supply_v;
         let mains = |amplitude_v, seed| Signal::Mains {
             offset_v: wires.supply_v / 2.0,

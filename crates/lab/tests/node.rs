@@ -104,7 +104,7 @@ fn load(house: &House, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmwar
     let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");
     let board = machine.board_mut();
-    board.attended = true;
+    board.externally_wakeable = true;
     board.mount(
         Box::new(Cc2500::new()),
         Wiring {

@@ -109,7 +109,7 @@ pub struct Board {
     /// The supply of the microcontroller, in volts.
     pub supply_v: f64,
     /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead of halting.
-    pub attended: bool,
+    pub externally_wakeable: bool,
     /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
     pub reference_v: Option<f64>,
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
@@ -129,7 +129,7 @@ impl Default for Board {
     fn default() -> Board {
         Board {
             supply_v: 3.0,
-            attended: false,
+            externally_wakeable: false,
             reference_v: None,
             signals_from_ns: 0,
             ports: BTreeMap::new(),
@@ -154,7 +154,7 @@ impl Board {
     pub fn mount(&mut self, mut chip: Box<dyn Chip>, wiring: Wiring) {
         chip.power_up();
         self.chips.push(Mounted { chip, wiring, selected: false });
-        self.look_again();
+        self.reschedule();
     }
 
     /// The chip of that name, to be asked or told something. The machine takes notice at its next run.
@@ -294,7 +294,7 @@ impl Board {
             }
         }
         if changed {
-            self.look_again();
+            self.reschedule();
         }
     }
 
@@ -326,7 +326,7 @@ impl Board {
         chip.tick(now_ns);
         let answer = chip.transfer(byte, now_ns);
         let answer = answer.map_err(|what| format!("{}: {what}", chip.name()));
-        self.look_again();
+        self.reschedule();
         answer
     }
 
@@ -336,18 +336,18 @@ impl Board {
         for mounted in &mut self.chips {
             mounted.chip.tick(now_ns);
         }
-        self.look_again();
+        self.reschedule();
     }
 
     /// Finds anew when a chip is due, after something has happened to one; the ports are to look, too.
-    pub(crate) fn look_again(&mut self) {
+    pub(crate) fn reschedule(&mut self) {
         let due = self.chips.iter().filter_map(|mounted| mounted.chip.due()).min();
         self.due = due.map_or(u64::MAX, |due_ns| self.cycle_at(due_ns));
         self.changed |= !self.chips.is_empty();
     }
 
     /// The microcontroller lets go of all its pins.
-    pub(crate) fn let_go(&mut self, cycle: u64) {
+    pub(crate) fn high_impedance(&mut self, cycle: u64) {
         for port in self.ports.keys().cloned().collect::<Vec<_>>() {
             self.drive(&port, 0, 0, cycle);
         }
@@ -361,6 +361,6 @@ impl Board {
             mounted.selected = false;
             mounted.chip.power_up();
         }
-        self.look_again();
+        self.reschedule();
     }
 }

@@ -198,7 +198,9 @@ impl<C: Core> Machine<C> {
     /// itself and nobody outside may do something.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
-        let comes = self.bus.requests & mask != 0 || self.next_event() != u64::MAX || self.bus.board.attended;
+        let comes = self.bus.requests & mask != 0
+            || self.next_event() != u64::MAX
+            || self.bus.board.externally_wakeable;
         !comes || mask == 0 && !self.bus.will_reset()
     }
 

@@ -50,11 +50,11 @@ impl Context<'_, '_> {
 pub struct Events {
     /// Interrupt flags, a bit per vector, that something listens to beside the core: who sets one of them says so with
     /// [`Events::raise`], whether or not its interrupt is enabled.
-    listened: u128,
-    /// `listened` is another than the devices were told.
-    listened_changed: bool,
-    /// A flag that is set already when it begins to be listened to counts as one that rises.
-    listens_to_set: bool,
+    subscribed: u128,
+    /// `subscribed` is another than the devices were told.
+    subscription_changed: bool,
+    /// A flag that is set already when it begins to be subscribed to counts as one that rises.
+    includes_set: bool,
     /// Listened flags that rose, and the cycle at which each did.
     raised: Vec<(u8, u64)>,
     /// Something resets the part, for this cause.
@@ -64,22 +64,22 @@ pub struct Events {
 }
 
 impl Events {
-    /// From now on the flags of these vectors are listened to, and no others. There is one listener at most. With `to_set`, one
+    /// From now on the flags of these vectors are subscribed to, and no others. There is one subscriber at most. With `to_set`, one
     /// that is set already counts as rising now.
-    pub fn listen(&mut self, vectors: u128, to_set: bool) {
-        self.listened_changed |= vectors != self.listened;
-        self.listens_to_set = to_set;
-        self.listened = vectors;
+    pub fn subscribe(&mut self, vectors: u128, to_set: bool) {
+        self.subscription_changed |= vectors != self.subscribed;
+        self.includes_set = to_set;
+        self.subscribed = vectors;
     }
 
     /// Whether peripherals wait to be told something.
-    fn is_news(&self) -> bool {
-        self.listened_changed || !self.raised.is_empty()
+    fn is_pending(&self) -> bool {
+        self.subscription_changed || !self.raised.is_empty()
     }
 
     /// The flag of the interrupt `irq` rose at cycle `at`.
     pub fn raise(&mut self, irq: u8, at: u64) {
-        if self.listened >> irq & 1 == 1 {
+        if self.subscribed >> irq & 1 == 1 {
             self.raised.push((irq, at));
         }
     }
@@ -286,14 +286,14 @@ pub trait Peripheral: Send {
         let _ = irq;
     }
 
-    /// The flags of the interrupts in `vectors` are listened to, and no others: see [`Events::raise`]. With `to_set` it raises
+    /// The flags of the interrupts in `vectors` are subscribed to, and no others: see [`Events::raise`]. With `to_set` it raises
     /// those that are set already.
-    fn listened(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
         let _ = (vectors, to_set, context);
     }
 
     /// The flag of the interrupt `irq`, which it listens to, rose at cycle `at`.
-    fn raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
+    fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
         let _ = (irq, at, context);
     }
 
@@ -349,7 +349,7 @@ pub struct PeripheralBus {
     /// What each device says of itself in [`Peripheral::interrupts`], by its index.
     interrupts: Vec<u128>,
     /// The device that last said what it listens to.
-    listener: usize,
+    subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
     /// What is around the microcontroller.
@@ -425,7 +425,7 @@ impl PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
             interrupts: devices.iter().map(|device| device.interrupts()).collect(),
-            listener: 0,
+            subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
             map,
             low,
@@ -438,7 +438,7 @@ impl PeripheralBus {
             board: Board::default(),
             events: Events::default(),
         };
-        bus.look_at_power();
+        bus.refresh_power();
         bus.reschedule();
         Ok(bus)
     }
@@ -505,11 +505,11 @@ impl PeripheralBus {
     fn settle(&mut self, index: usize, now: u64, pc: u32) {
         let due = self.devices[index].0.due().unwrap_or(u64::MAX);
         let before = std::mem::replace(&mut self.dues[index], due);
-        if self.board.changed || self.events.is_news() {
-            if self.events.listened_changed {
-                self.listener = index;
+        if self.board.changed || self.events.is_pending() {
+            if self.events.subscription_changed {
+                self.subscriber = index;
             }
-            self.spread(now, pc);
+            self.route_events(now, pc);
             self.find_due();
         } else if due < self.due {
             self.due = due;
@@ -520,36 +520,36 @@ impl PeripheralBus {
 
     /// The input pins follow the board, listeners hear what they listen to.
     #[inline(never)]
-    fn spread(&mut self, now: u64, pc: u32) {
+    fn route_events(&mut self, now: u64, pc: u32) {
         let told = std::mem::take(&mut self.board.changed);
         if told {
             for device in &mut self.devices {
                 device.0.inputs(&mut context!(self, now, pc, None));
             }
         }
-        let listened = std::mem::take(&mut self.events.listened_changed);
-        if listened {
-            let (vectors, to_set) = (self.events.listened, self.events.listens_to_set);
+        let subscribed = std::mem::take(&mut self.events.subscription_changed);
+        if subscribed {
+            let (vectors, to_set) = (self.events.subscribed, self.events.includes_set);
             for device in &mut self.devices {
-                device.0.listened(vectors, to_set, &mut context!(self, now, pc, None));
+                device.0.subscribed(vectors, to_set, &mut context!(self, now, pc, None));
             }
         }
         if !self.events.raised.is_empty() {
-            self.tell_listener(now, pc);
+            self.notify_subscriber(now, pc);
         }
-        if told || listened {
+        if told || subscribed {
             self.reschedule();
         }
     }
 
-    /// Tells the listener of the flags that rose; when it is due is looked up, and no more.
-    fn tell_listener(&mut self, now: u64, pc: u32) {
+    /// Tells the subscriber of the flags that rose; when it is due is looked up, and no more.
+    fn notify_subscriber(&mut self, now: u64, pc: u32) {
         let mut raised = std::mem::take(&mut self.events.raised);
-        if let Some(device) = self.devices.get_mut(self.listener) {
+        if let Some(device) = self.devices.get_mut(self.subscriber) {
             for (irq, at) in raised.drain(..) {
-                device.0.raised(irq, at, &mut context!(self, now, pc, None));
+                device.0.flag_raised(irq, at, &mut context!(self, now, pc, None));
             }
-            self.dues[self.listener] = device.0.due().unwrap_or(u64::MAX);
+            self.dues[self.subscriber] = device.0.due().unwrap_or(u64::MAX);
         }
         if self.events.raised.is_empty() {
             // Keeps its room.
@@ -562,12 +562,12 @@ impl PeripheralBus {
         if let Some(device) = self.devices.get_mut(self.power_device) {
             device.0.supply(self.board.supply_v);
         }
-        self.board.look_again();
-        self.spread(now, pc);
+        self.board.reschedule();
+        self.route_events(now, pc);
         self.reschedule();
     }
 
-    fn look_at_power(&mut self) {
+    fn refresh_power(&mut self) {
         let device = self.devices.get(self.power_device);
         self.power = device.and_then(|device| device.0.power()).unwrap_or_default();
         self.power_changed = true;
@@ -667,7 +667,7 @@ impl PeripheralBus {
         let mut context = context!(self, now, pc, observer);
         self.devices[index].0.write(address, size, value, &mut context)?;
         if index == self.power_device {
-            self.look_at_power();
+            self.refresh_power();
         }
         self.settle(index, now, pc);
         Ok(())
@@ -741,8 +741,8 @@ impl PeripheralBus {
         if self.board.due <= now {
             self.board.tick(now);
         }
-        if self.board.changed || self.events.is_news() {
-            self.spread(now, pc);
+        if self.board.changed || self.events.is_pending() {
+            self.route_events(now, pc);
         }
         self.find_due();
     }
@@ -777,8 +777,8 @@ impl PeripheralBus {
     /// Every device as after a reset of this cause, while the board goes on.
     pub fn reset_by(&mut self, cause: ResetCause, now: u64, pc: u32) {
         self.reset_devices(cause, now);
-        self.board.let_go(now);
-        self.spread(now, pc);
+        self.board.high_impedance(now);
+        self.route_events(now, pc);
         self.reschedule();
     }
 
@@ -789,7 +789,7 @@ impl PeripheralBus {
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }
-        self.look_at_power();
+        self.refresh_power();
     }
 
     /// Whether the watchdog will reset the part if nobody does anything.

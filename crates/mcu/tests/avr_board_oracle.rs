@@ -40,7 +40,7 @@ fn both(name: &str, body: &str) -> (Box<dyn Mcu>, Simavr) {
     let mut machine = new_machine(&part, 16_000_000).unwrap();
     machine.load(&Image { segments }).unwrap();
     machine.reset();
-    machine.board_mut().attended = true;
+    machine.board_mut().externally_wakeable = true;
     (machine, simavr)
 }
 

@@ -185,7 +185,7 @@ fn edges_interrupt() {
     // SLAS655, "Interrupt Vector Addresses": P1 at 0xffde, P2 at 0xffd4.
     put(&mut *machine, 0xffde, &[ISR as u16]);
     put(&mut *machine, 0xffd4, &[ISR as u16 + 0x100]);
-    machine.board_mut().attended = true;
+    machine.board_mut().externally_wakeable = true;
     let until = |cycles| Until { cycles: Some(cycles), addresses: Vec::new() };
     assert_eq!(machine.run(&until(500)), Ok(Stop::Cycles));
     assert_eq!(register(&*machine, "r6"), 8, "P1IV names bit 3 as 2 * 3 + 2");
@@ -198,7 +198,7 @@ fn edges_interrupt() {
     put(&mut *machine, ISR, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
     put(&mut *machine, 0xffd4, &[ISR as u16]);
     let board = machine.board_mut();
-    board.attended = true;
+    board.externally_wakeable = true;
     board.set_input(Pin::new("P2", 7), Some(true));
     assert_eq!(machine.run(&until(10_000)), Ok(Stop::Cycles));
     assert_eq!((machine.cycles(), register(&*machine, "r7")), (10_000, 0), "it slept up to the limit");

@@ -1,6 +1,6 @@
 //! MPY32 against arithmetic done in 128 bits, and its result latency against the manual's tables.
 
-use mcu::peripherals::mpy32::Mpy32;
+use mcu::peripherals::ti::mpy32::Mpy32;
 use mcu::{Board, Context, Events, Fault, Peripheral, PeripheralSpec};
 use std::time::{SystemTime, UNIX_EPOCH};
 

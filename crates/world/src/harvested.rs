@@ -87,7 +87,7 @@ impl<'a> Harvested<'a> {
             outputs: vec![(0, Pin::new("P1", 3)), (1, Pin::new("P3", 2)), (2, Pin::new("P1", 5))],
         };
         let board = machine.board_mut();
-        board.attended = true;
+        board.externally_wakeable = true;
         board.mount(Box::new(Cc2500::new()), wiring);
 
         let mut wakes: Vec<u32> = VECTORS

@@ -83,7 +83,7 @@ impl Firmware {
             outputs: vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))],
         };
         let board = machine.board_mut();
-        board.attended = true;
+        board.externally_wakeable = true;
         board.supply_v = SUPPLY_V;
         board.mount(Box::new(Rfm12b::new()), wiring);
         machine.reset();

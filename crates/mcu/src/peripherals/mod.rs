@@ -1,42 +1,11 @@
-//! Models of peripherals, one file each. `targets/*.toml` names them by file name, with dashes.
+//! Models of peripherals: a folder for each vendor, a file for each block. `targets/*.toml` names them by [`new_peripheral`]'s table.
 
-pub mod avr_adc;
-pub mod avr_eeprom;
-pub mod avr_external;
-pub mod avr_gpio;
-pub mod avr_spi;
-pub mod avr_system;
-pub mod avr_timer;
-pub mod avr_usart;
-pub mod avr_watchdog;
-pub mod hc08_config;
-pub mod hc08_port;
-pub mod mcs51_port;
-pub mod mcs51_system;
-pub mod mpy32;
-pub mod msp430_adc12;
-pub mod msp430_clocks;
-pub mod msp430_flash;
-pub mod msp430_pmm;
-pub mod msp430_ports;
-pub mod msp430_ref;
-pub mod msp430_sys;
-pub mod msp430_timer_a;
-pub mod msp430_ucs;
-pub mod msp430_usci_spi;
-pub mod msp430_usci_uart;
-pub mod msp430_watchdog;
-pub mod r8c_ports;
-pub mod r8c_system;
-pub(crate) mod register;
-pub mod stm32_adc;
-pub mod stm32_exti;
-pub mod stm32_gpio;
-pub mod stm32_iwdg;
-pub mod stm32_pwr;
-pub mod stm32_spi;
-pub mod stm32_timer;
-pub mod stm32_usart;
+pub mod freescale;
+pub mod intel;
+pub mod microchip;
+pub mod renesas;
+pub mod st;
+pub mod ti;
 
 use crate::{Part, Peripheral, PeripheralSpec};
 
@@ -54,6 +23,187 @@ fn avr_port(part: &Part, spec: &PeripheralSpec, setting: &str) -> Result<String,
     Ok(port.name.clone())
 }
 
+/// What `targets/*.toml` names as a peripheral's model.
+struct Model {
+    name: &'static str,
+    /// The settings that it knows, with `#` for a number.
+    settings: &'static [&'static str],
+    new: fn(&Part, &PeripheralSpec) -> Result<Box<dyn Peripheral>, String>,
+}
+
+const MODELS: &[Model] = &[
+    Model {
+        name: "avr-adc",
+        settings: &["prr", "trigger#"],
+        new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),
+    },
+    Model {
+        name: "avr-eeprom",
+        settings: &["write_us"],
+        new: |part, spec| Ok(Box::new(microchip::eeprom::Eeprom::new(part, spec)?)),
+    },
+    Model {
+        name: "avr-external",
+        settings: &["int#", "pcicr", "port#"],
+        new: |part, spec| Ok(Box::new(microchip::external_interrupts::External::new(part, spec)?)),
+    },
+    Model {
+        name: "avr-gpio",
+        settings: &["pins", "stray_ddr", "stray_port", "toggle"],
+        new: |_, spec| Ok(Box::new(microchip::gpio::Gpio::new(spec))),
+    },
+    Model {
+        name: "avr-spi",
+        settings: &["mosi", "port", "prr", "sck", "ss"],
+        new: |part, spec| Ok(Box::new(microchip::spi::Spi::new(part, spec)?)),
+    },
+    Model {
+        name: "avr-system",
+        settings: &[
+            "acsr_register",
+            "clkpr_register",
+            "didr#_register",
+            "gpior#_register",
+            "mcucr_#_register",
+            "mcucr_register",
+            "mcusr_register",
+            "osccal_register",
+            "prr_register",
+            "reset_sp",
+            "sleep_adc",
+            "sleep_enable",
+            "sleep_mode",
+            "sleep_register",
+            "smcr_register",
+        ],
+        new: |_, spec| Ok(Box::new(microchip::system::System::new(spec))),
+    },
+    Model {
+        name: "avr-timer8",
+        settings: &["prr", "tifr", "timer#", "timsk"],
+        new: |_, spec| Ok(Box::new(microchip::timer::Timer::new(spec, microchip::timer::Width::Eight))),
+    },
+    Model {
+        name: "avr-timer16",
+        settings: &["prr", "tifr", "timsk"],
+        new: |_, spec| Ok(Box::new(microchip::timer::Timer::new(spec, microchip::timer::Width::Sixteen))),
+    },
+    Model {
+        name: "avr-usart",
+        settings: &["a", "b", "c", "prr", "ubrrh", "ubrrl"],
+        new: |_, spec| Ok(Box::new(microchip::usart::Usart::new(spec)?)),
+    },
+    Model {
+        name: "avr-watchdog",
+        settings: &["mcusr"],
+        new: |_, spec| Ok(Box::new(microchip::watchdog::Watchdog::new(spec))),
+    },
+    Model {
+        name: "hc08-config",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(freescale::config::Config::new(spec))),
+    },
+    Model {
+        name: "hc08-port",
+        settings: &["direction"],
+        new: |_, spec| Ok(Box::new(freescale::port::Port::new(spec)?)),
+    },
+    Model {
+        name: "mcs51-port",
+        settings: &["bus", "strobes"],
+        new: |_, spec| Ok(Box::new(intel::port::Port::new(spec))),
+    },
+    Model {
+        name: "mcs51-system",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(intel::system::System::new(spec))),
+    },
+    Model { name: "r8c-ports", settings: &[], new: |_, spec| Ok(Box::new(renesas::ports::Ports::new(spec))) },
+    Model {
+        name: "r8c-system",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(renesas::system::System::new(spec))),
+    },
+    Model { name: "mpy32", settings: &[], new: |_, spec| Ok(Box::new(ti::mpy32::Mpy32::new(spec))) },
+    Model {
+        name: "msp430-adc12",
+        settings: &[
+            "oscillator_hz",
+            "reference_#_mv",
+            "reference_#_supply_mv",
+            "reference_base",
+            "reference_settle_us",
+            "supply_mv",
+        ],
+        new: |part, spec| Ok(Box::new(ti::adc12_a::Adc12::new(part, spec)?)),
+    },
+    Model {
+        name: "msp430-flash",
+        settings: &["erase_us", "word_us"],
+        new: |part, spec| Ok(Box::new(ti::flash_controller::Flash::new(part, spec)?)),
+    },
+    Model {
+        name: "msp430-pmm",
+        settings: &["bor_mv", "bor_off_mv", "clock_#_khz", "svsh_#_mv", "svsh_off_#_mv", "vcc_#_mv"],
+        new: |part, spec| Ok(Box::new(ti::pmm::Pmm::new(part, spec)?)),
+    },
+    Model {
+        name: "msp430-ports",
+        settings: &["first", "second_irq"],
+        new: |_, spec| Ok(Box::new(ti::digital_io::Ports::new(spec))),
+    },
+    Model { name: "msp430-sys", settings: &[], new: |_, spec| Ok(Box::new(ti::sys::Sys::new(spec))) },
+    Model {
+        name: "msp430-timer-a",
+        settings: &["channels"],
+        new: |part, spec| Ok(Box::new(ti::timer_a::TimerA::new(part, spec))),
+    },
+    Model { name: "msp430-ucs", settings: &[], new: |_, spec| Ok(Box::new(ti::ucs::Ucs::new(spec))) },
+    Model {
+        name: "msp430-usci-spi",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::usci_spi::Spi::new(part, spec))),
+    },
+    Model {
+        name: "msp430-usci-uart",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::usci_uart::Uart::new(part, spec))),
+    },
+    Model {
+        name: "msp430-watchdog",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::wdt_a::Watchdog::new(part, spec))),
+    },
+    Model {
+        name: "stm32-adc",
+        settings: &["limit_khz", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32-exti",
+        settings: &["syscfg_base"],
+        new: |_, spec| Ok(Box::new(st::exti::Exti::new(spec)?)),
+    },
+    Model {
+        name: "stm32-gpio",
+        settings: &["layout"],
+        new: |_, spec| Ok(Box::new(st::gpio::Gpio::new(spec))),
+    },
+    Model { name: "stm32-iwdg", settings: &[], new: |_, spec| Ok(Box::new(st::iwdg::Iwdg::new(spec))) },
+    Model { name: "stm32-pwr", settings: &["layout"], new: |_, spec| Ok(Box::new(st::pwr::Pwr::new(spec))) },
+    Model { name: "stm32-spi", settings: &[], new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec))) },
+    Model {
+        name: "stm32-timer",
+        settings: &["bits"],
+        new: |_, spec| Ok(Box::new(st::timer::Timer::new(spec))),
+    },
+    Model {
+        name: "stm32-usart",
+        settings: &["layout"],
+        new: |_, spec| Ok(Box::new(st::usart::Usart::new(spec))),
+    },
+];
+
 /// Builds the peripheral that `spec` asks for.
 ///
 /// # Errors
@@ -62,43 +212,57 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
     if spec.base > HIGHEST_BASE {
         return Err(format!("{}: {}: no registers can be at {:#x}", part.name, spec.name, spec.base));
     }
-    match spec.model.as_str() {
-        "avr-adc" => return Ok(Box::new(avr_adc::Adc::new(spec)?)),
-        "avr-eeprom" => return Ok(Box::new(avr_eeprom::Eeprom::new(part, spec)?)),
-        "avr-external" => return Ok(Box::new(avr_external::External::new(part, spec)?)),
-        "avr-gpio" => return Ok(Box::new(avr_gpio::Gpio::new(spec))),
-        "avr-spi" => return Ok(Box::new(avr_spi::Spi::new(part, spec)?)),
-        "avr-system" => return Ok(Box::new(avr_system::System::new(spec))),
-        "avr-timer8" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Eight))),
-        "avr-timer16" => return Ok(Box::new(avr_timer::Timer::new(spec, avr_timer::Width::Sixteen))),
-        "avr-usart" => return Ok(Box::new(avr_usart::Usart::new(spec)?)),
-        "avr-watchdog" => return Ok(Box::new(avr_watchdog::Watchdog::new(spec))),
-        "hc08-config" => return Ok(Box::new(hc08_config::Config::new(spec))),
-        "hc08-port" => return Ok(Box::new(hc08_port::Port::new(spec)?)),
-        "mcs51-port" => return Ok(Box::new(mcs51_port::Port::new(spec))),
-        "mcs51-system" => return Ok(Box::new(mcs51_system::System::new(spec))),
-        "r8c-ports" => return Ok(Box::new(r8c_ports::Ports::new(spec))),
-        "r8c-system" => return Ok(Box::new(r8c_system::System::new(spec))),
-        "mpy32" => return Ok(Box::new(mpy32::Mpy32::new(spec))),
-        "msp430-adc12" => return Ok(Box::new(msp430_adc12::Adc12::new(part, spec)?)),
-        "msp430-flash" => return Ok(Box::new(msp430_flash::Flash::new(part, spec)?)),
-        "msp430-pmm" => return Ok(Box::new(msp430_pmm::Pmm::new(part, spec)?)),
-        "msp430-ports" => return Ok(Box::new(msp430_ports::Ports::new(spec))),
-        "msp430-sys" => return Ok(Box::new(msp430_sys::Sys::new(spec))),
-        "msp430-timer-a" => return Ok(Box::new(msp430_timer_a::TimerA::new(part, spec))),
-        "msp430-ucs" => return Ok(Box::new(msp430_ucs::Ucs::new(spec))),
-        "msp430-usci-spi" => return Ok(Box::new(msp430_usci_spi::Spi::new(part, spec))),
-        "msp430-usci-uart" => return Ok(Box::new(msp430_usci_uart::Uart::new(part, spec))),
-        "msp430-watchdog" => return Ok(Box::new(msp430_watchdog::Watchdog::new(part, spec))),
-        "stm32-adc" => return Ok(Box::new(stm32_adc::Adc::new(part, spec)?)),
-        "stm32-exti" => return Ok(Box::new(stm32_exti::Exti::new(spec)?)),
-        "stm32-gpio" => return Ok(Box::new(stm32_gpio::Gpio::new(spec))),
-        "stm32-iwdg" => return Ok(Box::new(stm32_iwdg::Iwdg::new(spec))),
-        "stm32-pwr" => return Ok(Box::new(stm32_pwr::Pwr::new(spec))),
-        "stm32-spi" => return Ok(Box::new(stm32_spi::Spi::new(spec))),
-        "stm32-timer" => return Ok(Box::new(stm32_timer::Timer::new(spec))),
-        "stm32-usart" => return Ok(Box::new(stm32_usart::Usart::new(spec))),
-        _ => {}
+    let Some(model) = MODELS.iter().find(|model| model.name == spec.model) else {
+        return Err(format!("{}: no model {} for peripheral {}", part.name, spec.model, spec.name));
+    };
+    for name in spec.settings.keys() {
+        if !model.settings.contains(&pattern(name).as_str()) {
+            let known =
+                if model.settings.is_empty() { "none".to_string() } else { model.settings.join(", ") };
+            let Part { name: part, .. } = part;
+            return Err(format!(
+                "{part}: {}: {} has no setting {name}; it has {known}",
+                spec.name, spec.model
+            ));
+        }
     }
-    Err(format!("{}: no model {} for peripheral {}", part.name, spec.model, spec.name))
+    (model.new)(part, spec)
+}
+
+/// The name of a setting with `#` for each number in it.
+fn pattern(name: &str) -> String {
+    let mut pattern = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '0'..='9' if pattern.ends_with('#') => {}
+            '0'..='9' => pattern.push('#'),
+            _ => pattern.push(letter),
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Part, new_machine};
+
+    #[test]
+    fn a_setting_that_the_model_does_not_know_is_refused() {
+        let text = include_str!("../../../../targets/atmega328p.toml");
+        let part = Part::from_toml(text).expect("a target file");
+        assert!(new_machine(&part, 16_000_000).is_ok());
+        for mistaken in
+            part.peripherals.iter().filter(|spec| !spec.settings.is_empty()).map(|spec| &spec.name)
+        {
+            let mut part = part.clone();
+            for spec in part.peripherals.iter_mut().filter(|spec| spec.name == *mistaken) {
+                spec.settings.insert("wirte_us".into(), 1);
+            }
+            let said = new_machine(&part, 16_000_000).err().expect("refused");
+            assert!(
+                said.contains("has no setting wirte_us; it has") && said.contains(mistaken.as_str()),
+                "{said}"
+            );
+        }
+    }
 }

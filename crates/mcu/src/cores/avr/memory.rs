@@ -6,7 +6,7 @@ use super::registers::{Flags, unmapped};
 use super::timing;
 use crate::machine::Machine;
 use crate::observe::dynamic;
-use crate::peripherals::avr_watchdog::WATCHDOG_RESET;
+use crate::peripherals::microchip::watchdog::WATCHDOG_RESET;
 use crate::{Access, AccessKind, Fault, Observer, PinEdge};
 
 /// Data-space addresses of the core's own registers.

@@ -360,7 +360,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             }
             // Two arms come back here with another kind. The state must look changed to the compiler there, lest it
             // computes the conditions of all branches before each dispatch.
-            macro_rules! look_again {
+            macro_rules! reschedule {
                 () => {
                     std::hint::black_box(&mut self.core.state)
                 };
@@ -396,13 +396,13 @@ impl<T: Timing> Machine<CortexM<T>> {
                         }
                         begin!();
                         kind = op.kind;
-                        look_again!();
+                        reschedule!();
                         continue 'dispatch;
                     }
                     Conditional => {
                         if self.core.state.holds(op.it >> 4) {
                             kind = op.inner;
-                            look_again!();
+                            reschedule!();
                             continue 'dispatch;
                         }
                         next!(Outcome::Skipped);

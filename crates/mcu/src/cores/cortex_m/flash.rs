@@ -6,7 +6,7 @@
 //! clock once the program has switched to a crystal or the PLL.
 
 use super::rcc::Rcc;
-use crate::peripherals::register::{merged_word, part_of_word};
+use crate::peripherals::st::register::{merged_word, part_of_word};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 

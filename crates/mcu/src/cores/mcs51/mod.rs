@@ -10,7 +10,7 @@
 //!
 //! What the manual leaves open stops with a fault: opcode 0xA5, a division by zero, `MOV A,ACC`, indirect addresses and
 //! stack pointers beyond the internal RAM. Interrupts, timers and the serial port are not modelled: what would enable or
-//! start them is a fault (`peripherals::mcs51_system`).
+//! start them is a fault (`peripherals::intel::system`).
 
 mod execute;
 pub mod memory;

@@ -5,7 +5,7 @@
 //! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password, which resets it, too, is a
 //! fault.
 
-use super::msp430_clocks::Clocks;
+use super::clocks::Clocks;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 

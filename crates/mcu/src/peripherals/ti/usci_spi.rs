@@ -5,7 +5,7 @@
 //! from the chip on the board that is selected, ones if none is. Slave and four-pin modes, seven bits and the other
 //! order of the bits are refused with a fault.
 
-use super::msp430_clocks::Clocks;
+use super::clocks::Clocks;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock};
 use std::ops::Range;
 

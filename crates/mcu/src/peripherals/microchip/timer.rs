@@ -53,7 +53,7 @@ pub struct Timer {
     mask: u8,
     flags: u8,
     /// Flags that the converter listens to.
-    listened: u8,
+    subscribed: u8,
     /// High byte in transit (16-bit registers).
     temporary: u8,
     /// The count after all ticks up to cycle `at`.
@@ -90,7 +90,7 @@ impl Timer {
             compare: [0; 2],
             mask: 0,
             flags: 0,
-            listened: 0,
+            subscribed: 0,
             temporary: 0,
             count: 0,
             at: 0,
@@ -172,7 +172,7 @@ impl Timer {
             let steps = ticks.min(to_zero);
             for (flag, count) in self.events() {
                 if count >= self.count && u64::from(count - self.count) < steps && count <= last {
-                    if self.listened & !self.flags & flag != 0 {
+                    if self.subscribed & !self.flags & flag != 0 {
                         let tick = until - ticks + u64::from(count - self.count) + 1;
                         events.raise(self.irq(flag), self.origin + (tick << divisor));
                     }
@@ -194,7 +194,7 @@ impl Timer {
 
     /// Finds anew when it is due, after anything but counting.
     fn plan(&mut self) {
-        let wanted = (self.mask | self.listened) & !self.flags;
+        let wanted = (self.mask | self.subscribed) & !self.flags;
         self.due = self.divisor().filter(|_| wanted != 0).and_then(|divisor| {
             let events = self.events().into_iter().filter(|(flag, _)| wanted & flag != 0);
             let ticks = events.filter_map(|(_, count)| self.ticks_until(count)).min()?;
@@ -341,12 +341,12 @@ impl Peripheral for Timer {
         self.request(context);
     }
 
-    fn listened(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        self.listened = 0;
+    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+        self.subscribed = 0;
         for flag in [OVERFLOW, COMPARE_A, COMPARE_B] {
             let irq = self.irq(flag);
             if vectors >> irq & 1 == 1 {
-                self.listened |= flag;
+                self.subscribed |= flag;
                 if to_set && self.flags & flag != 0 {
                     context.events.raise(irq, context.now);
                 }
@@ -378,7 +378,7 @@ impl Peripheral for Timer {
         self.compare = [0; 2];
         self.mask = 0;
         self.flags = 0;
-        self.listened = 0;
+        self.subscribed = 0;
         self.temporary = 0;
         self.count = 0;
         self.at = 0;

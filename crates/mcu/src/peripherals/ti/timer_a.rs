@@ -4,7 +4,7 @@
 //! up/down mode, external clocks and the output units are not modelled and refused with a fault. A counter is not
 //! stepped: its value is computed from the cycle, and the machine is woken only for interrupts that are enabled.
 
-use super::msp430_clocks::Clocks;
+use super::clocks::Clocks;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 

@@ -292,7 +292,7 @@ impl Peripheral for Adc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.advance(context);
-        let (listened, source) = (self.listens(), self.control_b & TRIGGER);
+        let (subscribed, source) = (self.listens(), self.control_b & TRIGGER);
         let done = self.write_register(address - self.base, value as u8, context.now + 1);
         done.map_err(|what| self.fault(address, context, what))?;
         if let Some(what) = &self.failure {
@@ -300,9 +300,9 @@ impl Peripheral for Adc {
         }
         // "Switching from a trigger source that is cleared to a trigger source that is set will generate a positive edge on
         // the trigger signal" (24.9.4).
-        let switched = listened && self.control_b & TRIGGER != source;
+        let switched = subscribed && self.control_b & TRIGGER != source;
         let vector = self.triggers[usize::from(self.control_b & TRIGGER)];
-        context.events.listen(if self.listens() { 1 << vector } else { 0 }, switched);
+        context.events.subscribe(if self.listens() { 1 << vector } else { 0 }, switched);
         self.update(context);
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Peripheral for Adc {
         self.clock_hz = clock_hz;
     }
 
-    fn raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
+    fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
         // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
         if irq == self.triggers[usize::from(self.control_b & TRIGGER)] && self.conversion.is_none() {

@@ -6,7 +6,7 @@
 //! would make a master silent: MOSI or SCK that are inputs, a select pin that is a low input (which would make it a slave,
 //! 19.3.2).
 
-use super::avr_port;
+use super::super::avr_port;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock};
 use std::ops::Range;
 

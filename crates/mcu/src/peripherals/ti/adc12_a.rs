@@ -7,8 +7,8 @@
 //! as the board sets them and half the supply. Not modelled and refused with a fault: other references, the temperature
 //! diode, starts by timers, MCLK as the clock, signed results, changes of settings that need `ADC12ENC` cleared.
 
-use super::msp430_clocks::Clocks;
-use super::msp430_ref::Reference;
+use super::clocks::Clocks;
+use super::ref_module::Reference;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 

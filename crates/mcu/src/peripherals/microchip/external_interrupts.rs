@@ -5,7 +5,7 @@
 //! this goes on; ADC noise reduction stops the clock that edges are found with, so going to sleep in it with an edge enabled
 //! is refused.
 
-use super::avr_port;
+use super::super::avr_port;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -208,7 +208,7 @@ impl Peripheral for External {
         self.look(context);
     }
 
-    fn listened(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
         for number in (0..2).filter(|number| to_set && self.registers[FLAGS] >> number & 1 == 1) {
             if vectors >> (self.irq + number) & 1 == 1 {
                 context.events.raise(self.irq + number, context.now);

@@ -4,7 +4,7 @@
 //! one or two stop bits; the length of each bit follows the prescaler and the modulation. Bytes written are told to
 //! the observer when complete. Nothing is connected to the receiver, except the transmitter with `UCLISTEN`.
 
-use super::msp430_clocks::Clocks;
+use super::clocks::Clocks;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 

@@ -1,0 +1,11 @@
+//! The ATmega parts of Microchip (Atmel).
+
+pub mod adc;
+pub mod eeprom;
+pub mod external_interrupts;
+pub mod gpio;
+pub mod spi;
+pub mod system;
+pub mod timer;
+pub mod usart;
+pub mod watchdog;

@@ -1,0 +1,11 @@
+//! The STM32 parts of STMicroelectronics.
+
+pub mod adc;
+pub mod exti;
+pub mod gpio;
+pub mod iwdg;
+pub mod pwr;
+pub(crate) mod register;
+pub mod spi;
+pub mod timer;
+pub mod usart;

@@ -1,0 +1,15 @@
+//! The MSP430F5xx parts of Texas Instruments.
+
+pub mod adc12_a;
+pub mod clocks;
+pub mod digital_io;
+pub mod flash_controller;
+pub mod mpy32;
+pub mod pmm;
+pub mod ref_module;
+pub mod sys;
+pub mod timer_a;
+pub mod ucs;
+pub mod usci_spi;
+pub mod usci_uart;
+pub mod wdt_a;
