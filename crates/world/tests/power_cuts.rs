@@ -42,9 +42,9 @@ const BACK_WITHIN_NS: u64 = 200 * SECOND_NS;
 const SOON_NS: u64 = 12 * SECOND_NS;
 /// A byte of a start, an append and an acknowledgement is written by then.
 const BYTE_WITHIN_NS: u64 = 60 * SECOND_NS;
-/// Bytes that a start, an append and an acknowledgement write at most: two slots of the seed, numbers, settings, 153 bytes of a record
-/// with its mark, and of the next one, that may be due before the first is acknowledged.
-const BYTES_MOST: u64 = 2 * 60 + 12 + 32 + 2 * 154;
+/// Bytes that a start, an append and an acknowledgement write at most: two slots of the seed, numbers, settings, a record of 153 bytes and
+/// the next one, which is due before the meter listens again where sealing takes seconds, and the marks of these and of what waits.
+const BYTES_MOST: u64 = 2 * 60 + 12 + 32 + 2 * 153 + 6;
 
 fn firmware() -> Arc<Firmware> {
     let house = House::find().expect("the tests run inside the project");
