@@ -105,7 +105,10 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     // Each group wants a tool that is nowhere, of a package of the group's name.
     let wanted: String = groups.iter().map(|group| format!("{group} no-such-tool {group}\n")).collect();
     fs::write(at("packages.txt"), wanted).expect("written");
-    program(&at("bin/apt-get"), r#"[ "$1" = update ] || echo install "${@#-*}" >>"$LOG""#);
+    program(
+        &at("bin/apt-get"),
+        r#"[ "$1" = update ] || echo "$@" | sed 's/.*-recommends/installs/' >>"$LOG""#,
+    );
     program(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
     program(&at("bin/cargo"), r#"echo "$@" | sed 's/.*--package/build/' >>"$LOG""#);
     for binary in ["wattseal", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
@@ -122,29 +125,25 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
         let log = fs::read_to_string(&log).expect("a log");
         log.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
     };
-    let firmware = "install install build firmware openssl compilers";
+    let firmware = "installs build firmware openssl compilers";
     let collector = "build wattseal-collector --bin wattseal-collector";
     for (line, expected) in [
         ("bench --all", [firmware, "build wattseal-cli --bin wattseal", "run wattseal bench --all"].to_vec()),
         (
             "measure x",
-            ["install install build openssl", "build wattseal-cli --bin wattseal", "run wattseal measure x"]
+            ["installs build openssl", "build wattseal-cli --bin wattseal", "run wattseal measure x"]
                 .to_vec(),
         ),
         (
             "--help",
-            ["install install build openssl", "build wattseal-cli --bin wattseal", "run wattseal --help"]
-                .to_vec(),
+            ["installs build openssl", "build wattseal-cli --bin wattseal", "run wattseal --help"].to_vec(),
         ),
-        (
-            "collect --udp x",
-            ["install install build", collector, "run wattseal-collector collect --udp x"].to_vec(),
-        ),
-        ("help audit", ["install install build", collector, "run wattseal-collector help audit"].to_vec()),
+        ("collect --udp x", ["installs build", collector, "run wattseal-collector collect --udp x"].to_vec()),
+        ("help audit", ["installs build", collector, "run wattseal-collector help audit"].to_vec()),
         (
             "load --kills 2",
             [
-                "install install build",
+                "installs build",
                 collector,
                 "build wattseal-load --bin wattseal-load",
                 "run wattseal-load --kills 2",

@@ -3,8 +3,8 @@
 use super::error::ApiError;
 use super::extract::Arguments;
 use super::readings::limit;
+use super::schema::Action;
 use super::state::Api;
-use crate::store::Action;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -30,5 +30,6 @@ pub(super) async fn list(
     Arguments(arguments): Arguments<ActionArguments>,
 ) -> Result<Json<Vec<Action>>, ApiError> {
     let limit = limit(arguments.limit, 100, 1000)?;
-    Ok(Json(api.read(move |reader| reader.actions(limit, arguments.before)).await?))
+    let actions = api.read(move |reader| reader.actions(limit, arguments.before)).await?;
+    Ok(Json(actions.into_iter().map(Action::from).collect()))
 }
