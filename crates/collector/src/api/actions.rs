@@ -23,7 +23,7 @@ pub(super) struct ActionArguments {
 }
 
 /// What administrators did, newest first.
-#[utoipa::path(get, path = "/actions", tag = "administration", params(ActionArguments),
+#[utoipa::path(get, path = "/actions", operation_id = "list_actions", tag = "administration", params(ActionArguments),
     responses((status = OK, body = Vec<Action>)))]
 pub(super) async fn list(
     State(api): State<Api>,

@@ -43,7 +43,7 @@ pub(super) struct AlertArguments {
 }
 
 /// Alerts, newest first.
-#[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertArguments),
+#[utoipa::path(get, path = "/alerts", operation_id = "list_alerts", tag = "alerts", params(AlertArguments),
     responses((status = OK, body = Vec<Alert>)))]
 pub(super) async fn list(
     State(api): State<Api>,

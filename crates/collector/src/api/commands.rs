@@ -144,7 +144,7 @@ impl Answered {
 }
 
 /// A meter's commands, newest first.
-#[utoipa::path(get, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535), CommandArguments),
+#[utoipa::path(get, path = "/meters/{meter}/commands", operation_id = "list_commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535), CommandArguments),
     responses((status = OK, body = Vec<Command>)))]
 pub(super) async fn list(
     State(api): State<Api>,

@@ -27,7 +27,7 @@ pub(super) struct MeterChange {
 }
 
 /// All meters, by number, also revoked ones.
-#[utoipa::path(get, path = "/meters", tag = "meters", responses((status = OK, body = Vec<Meter>)))]
+#[utoipa::path(get, path = "/meters", operation_id = "list_meters", tag = "meters", responses((status = OK, body = Vec<Meter>)))]
 pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Meter>>, ApiError> {
     let meters = api.read(|reader| reader.meters(now_ms())).await?;
     Ok(Json(meters.into_iter().map(Meter::from).collect()))

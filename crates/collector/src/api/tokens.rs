@@ -76,7 +76,7 @@ impl From<&TokenRecord> for Token {
 }
 
 /// All tokens, oldest first, also revoked ones.
-#[utoipa::path(get, path = "/tokens", tag = "administration", responses((status = OK, body = Vec<Token>)))]
+#[utoipa::path(get, path = "/tokens", operation_id = "list_tokens", tag = "administration", responses((status = OK, body = Vec<Token>)))]
 pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Token>>, ApiError> {
     let tokens = api.read(crate::store::Reader::tokens).await?;
     Ok(Json(tokens.iter().map(Token::from).collect()))
