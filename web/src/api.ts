@@ -1,145 +1,55 @@
 // The collector's HTTP API, as docs/collector.md has it: its shapes, and a client that says what went wrong and what to do.
 
-export type Suite = 'none' | 'aes128-gcm' | 'aes256-gcm' | 'ecies' | 'ecies-ecdsa';
+import type { components } from './openapi';
+
+type Described = components['schemas'];
+
+/** The description lets what may be null be left out as well; the collector never leaves it out. */
+type Whole<T> = T extends object ? { [Field in keyof T]-?: Whole<Exclude<T[Field], undefined>> } : T;
+
+export type Suite = Described['Suite'];
 export const SUITES: readonly Suite[] = ['none', 'aes128-gcm', 'aes256-gcm', 'ecies', 'ecies-ecdsa'];
 
-export type Role = 'viewer' | 'administrator';
+export type Role = Described['Role'];
+export type Session = Described['Session'];
+export type Health = Described['Health'];
+export type Meter = Whole<Described['Meter']>;
+export type Resolution = Described['Resolution'];
 
-export interface Session {
-  name: string;
-  role: Role;
-}
-
-export interface Health {
-  status: string;
-  version: string;
-}
-
-export interface Meter {
-  meter: number;
-  label: string;
-  epoch: number;
-  suite: Suite;
-  interval_s: number;
-  revoked: boolean;
-  last: { at_s: number; power_w: number; energy_wh: number } | null;
-  heard_s: number | null;
-  online: boolean;
-  link: { rssi_dbm: number | null; reports: number; repeats: number; refused: number; lost: number };
-  open_alerts: number;
-  waiting_commands: number;
-}
-
-export type Resolution = 'raw' | 'quarter' | 'hour' | 'day';
+type Columns = Described['Rows'];
+type OfPage = Pick<Whole<Described['Readings']>, 'meter' | 'next'>;
 
 /** Measurements as they came: `power_w[i]` is the mean from the measurement before until `at_s[i]`. */
-export interface RawReadings {
-  meter: number;
-  resolution: 'raw';
-  at_s: number[];
-  power_w: number[];
-  energy_wh: number[];
-  next: string | null;
-}
+export type RawReadings = Extract<Columns, { energy_wh: number[] }> & OfPage & { resolution: 'raw' };
 
 /** Intervals: `at_s[i]` is the start, `power_w[i]` the mean. */
-export interface RolledReadings {
-  meter: number;
-  resolution: 'quarter' | 'hour' | 'day';
-  at_s: number[];
-  power_w: number[];
-  power_min_w: number[];
-  power_max_w: number[];
-  used_wh: number[];
-  readings: number[];
-  next: string | null;
-}
+export type RolledReadings = Extract<Columns, { used_wh: number[] }> & OfPage & { resolution: Exclude<Resolution, 'raw'> };
 
-export type Step = 'quarter' | 'hour' | 'day' | 'week' | 'month';
+export type Step = Described['Interval'];
 
 /** Used energy by interval; days, weeks and months begin at midnight in `zone`, the collector's. */
-export interface Consumption {
-  resolution: Step;
-  zone: string;
-  start_s: number[];
-  meters: { meter: number; used_wh: (number | null)[] }[];
-}
-
-export interface Alert {
-  id: number;
-  meter: number | null;
-  at_s: number;
-  cause: string;
-  detail: string;
-  acknowledged_s: number | null;
-  acknowledged_by: string | null;
-}
-
-export type CommandState = 'waiting' | 'sent' | 'done' | 'refused' | 'withdrawn';
+export type Consumption = Described['Consumption'];
+export type Alert = Whole<Described['Alert']>;
+export type CommandState = Described['CommandState'];
 
 /** What a meter can be told. */
-export type Order =
-  | { configure: { interval_s: number; suite: Suite } }
-  | { calibrate: { voltage_uv: number; current_ua: number; phase: number } }
-  | { register: { meter: number; address: number; collector_address: number } }
-  | 'set-time'
-  | { 'read-status': { page: 0 | 1 } }
-  | 'reboot';
+export type Order = Described['CommandOrder'];
 
-/** A page of a meter's state, as it came over the air. */
+/** A page of a meter's state, as it came over the air; the description says no more than that it is an object. */
 export type Status =
   | { settings: { time_s: number; suite: Suite | null; interval_s: number; waiting: number; starts: number; stack_untouched_quads: number } }
   | { metering: { energy_dwh: number; voltage_dv: number; current_ca: number; refused: number; lost: number } };
 
-export interface Answer {
-  outcome: string;
-  /** 0: done. */
-  code: number;
-  status: Status | null;
-}
-
-export interface Command {
-  id: number;
-  meter: number;
-  /** `look-at-time`: the collector looks of its own what time the meter has. */
-  command: Order | 'look-at-time';
-  state: CommandState;
-  attempts: number;
-  by: string;
-  created_s: number;
-  ended_s: number | null;
-  answer: Answer | null;
-}
-
-export interface Cost {
-  suite: Suite;
-  prepare_ms: number | null;
-  energy_uj: number | null;
-  air_bytes: number | null;
-  round_trip_ms: number | null;
-  source: string;
-}
-
-export interface Token {
-  id: number;
-  name: string;
-  role: Role;
-  created_s: number;
-  last_used_s: number | null;
-  revoked_s: number | null;
-}
+export type Answer = Omit<Described['Answered'], 'status'> & { status: Status | null };
+export type Command = Omit<Whole<Described['Command']>, 'answer'> & { answer: Answer | null };
+export type Cost = Whole<Described['Cost']>;
+export type Token = Whole<Described['Token']>;
 
 /** What POST /tokens answers: the only time that the secret is shown. */
-export interface NewToken extends Token {
-  token: string;
-}
+export type NewToken = Whole<Described['MadeToken']>;
+export type Action = Described['Action'];
 
-export interface Action {
-  id: number;
-  at_s: number;
-  who: string;
-  what: string;
-}
+// The events' JSON, which OpenAPI has no place for: crates/collector/src/event.rs.
 
 export interface ReadingEvent {
   event: 'reading';

@@ -1,21 +1,14 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
-mod backup;
-mod collect;
-mod demo;
-mod failure;
-mod load;
-mod meters;
 mod plan;
-mod records;
 mod simulate;
-mod tokens;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use failure::Failure;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use lab::target::House;
 use lab::{LabError, bench, ct, measure, progress, report, reproduce};
-use std::io::Write;
+use output::commands::{hand_over, with_all_listed};
+use output::{Answer, Failure};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -62,41 +55,6 @@ enum Command {
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
                       wattseal simulate scenarios/street.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
-    /// The collector: takes meters' reports from gateways, stores, acknowledges and shows them, until it is stopped
-    #[command(
-        after_help = "SIGINT (Ctrl-C) and SIGTERM stop it gracefully. The log goes to standard error.\n\n\
-                      Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
-                      wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0"
-    )]
-    Collect(Box<collect::CollectArgs>),
-    /// A collector of its own under load: readings acknowledged a second, latency, processor time, memory; every one compared
-    #[command(
-        after_help = "Goals on two cores: 20,000 readings a second with aes128-gcm, 4,000 with ecies-ecdsa, below 200 MB.\n\n\
-                      Examples: wattseal load --suite aes128-gcm --seconds 20\n          \
-                      wattseal load --kills 200"
-    )]
-    Load(load::LoadArgs),
-    /// The meters that a collector has keys of: list, provision, add, rotate, revoke
-    #[command(after_help = "Example: wattseal meters provision 258 --images for-the-maker")]
-    Meters(meters::MetersArgs),
-    /// Who may use a collector's API: list, add, revoke
-    #[command(after_help = "Example: wattseal tokens add dashboard --role viewer")]
-    Tokens(tokens::TokensArgs),
-    /// Who reported what: whether each signed message is its meter's, in order, and says what is stored
-    #[command(
-        after_help = "Exit code 1 where something is not as it should be.\n\nExample: wattseal audit --format json"
-    )]
-    Audit(records::AuditArgs),
-    /// A collector's readings as CSV or Parquet
-    #[command(after_help = "Example: wattseal export november.parquet --from 2026-11-01 --to 2026-12-01")]
-    Export(records::ExportArgs),
-    /// A copy of a collector's database and keys, made while its service goes on
-    #[command(after_help = "Example: wattseal backup backup-2026-11-22")]
-    Backup(backup::BackupArgs),
-    /// Five meters on their models, one for each way of sealing, their radio channel, a collector and its dashboard: live
-    #[command(after_help = "The dashboard's address is printed; the costs of a reading come at the end.\n\n\
-                      Example: wattseal demo --for 60 --format json")]
-    Demo(demo::DemoArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -279,60 +237,26 @@ struct ReproduceArgs {
     format: Format,
 }
 
-/// What a command has to say: data, a remark for a person, and whether all is well.
-struct Answer {
-    data: String,
-    remark: String,
-    success: bool,
-}
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let answer: Result<Answer, Failure> = match cli.command {
-        // A collector runs where there is no clone of the project.
-        Command::Collect(args) => collect::run(*args),
-        Command::Load(args) => load::run(args),
-        Command::Meters(args) => meters::run(args),
-        Command::Tokens(args) => tokens::run(args),
-        Command::Audit(args) => records::run_audit(args),
-        Command::Export(args) => records::run_export(args),
-        Command::Backup(args) => backup::run(args),
-        command => House::find().map_err(Failure::from).and_then(|house| run_in_house(house, command)),
-    };
-    match answer {
-        Ok(answer) => {
-            // A reader that has seen enough (`| head`) is no failure.
-            let _ = std::io::stdout().write_all(answer.data.as_bytes());
-            if !answer.remark.is_empty() {
-                eprintln!("{}", answer.remark);
-            }
-            if answer.success { ExitCode::SUCCESS } else { ExitCode::from(1) }
-        }
-        Err(failure) => {
-            eprintln!("wattseal: {}", failure.message);
-            ExitCode::from(if failure.is_usage { 2 } else { 1 })
-        }
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(failure) = hand_over(&arguments) {
+        return output::end(Err(failure));
     }
+    let matches = with_all_listed(Cli::command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let answer = House::find().and_then(|house| run(house, cli.command));
+    output::end(answer.map_err(|error| Failure::new(&error, error.is_usage())))
 }
 
-fn run_in_house(house: House, command: Command) -> Result<Answer, Failure> {
-    let answer = match command {
+fn run(house: House, command: Command) -> Result<Answer, LabError> {
+    match command {
         Command::Bench(args) => run_bench(house, args),
         Command::Ct(args) => run_ct(&house, args),
         Command::Measure(args) => run_measure(house, args),
         Command::Reproduce(args) => run_reproduce(&house, &args),
         Command::Plan(args) => plan::run(house, *args),
         Command::Simulate(args) => simulate::run(house, args),
-        Command::Demo(args) => return demo::run(&house, args),
-        Command::Collect(_)
-        | Command::Load(_)
-        | Command::Meters(_)
-        | Command::Tokens(_)
-        | Command::Audit(_)
-        | Command::Export(_)
-        | Command::Backup(_) => Err(LabError::Usage("this command needs no clone of the project".into())),
-    };
-    Ok(answer?)
+    }
 }
 
 fn run_bench(house: House, args: BenchArgs) -> Result<Answer, LabError> {

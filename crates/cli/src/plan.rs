@@ -1,11 +1,12 @@
 //! `wattseal plan`: its arguments, and what it writes.
 
-use crate::{Answer, Format, calibrated, hertz, lines};
+use crate::{Format, calibrated, hertz, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
 use lab::target::House;
 use lab::{LabError, plan, progress, units};
+use output::Answer;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

@@ -1,10 +1,11 @@
 //! `simulate`: a harvested node in its world, or a street of meters.
 
-use crate::{Answer, Format, calibrated, lines};
+use crate::{Format, calibrated, lines};
 use clap::Args;
 use lab::bench::Progress as _;
 use lab::target::House;
 use lab::{LabError, progress};
+use output::Answer;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Instant;

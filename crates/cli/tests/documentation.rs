@@ -1,31 +1,10 @@
 //! A command that the documentation shows is a command that works: every `./wattseal` and `make` line of its shell
-//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one; a collector runs until it says
-//! that it does, on a free port, and is stopped; a demonstration that does not end by itself is given two seconds.
+//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one. The collector's lines and the
+//! demonstration's are run by the tests of their own crates.
 
-use std::fs::Permissions;
-use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-fn home() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's folder")
-}
-
-/// The lines of the ```sh blocks of a document.
-fn commands(document: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(home().join(document)).expect("a document");
-    let mut inside = false;
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        if line.starts_with("```") {
-            inside = line == "```sh";
-        } else if inside && !line.is_empty() {
-            lines.push(line.to_owned());
-        }
-    }
-    lines
-}
+use std::path::Path;
+use std::process::Command;
+use testkit::documents::{commands, home, is_collector_s, is_demo_s};
 
 #[test]
 fn every_command_shown_works() {
@@ -39,8 +18,8 @@ fn every_command_shown_works() {
         "docs/simulate.md",
     ] {
         for line in commands(document) {
-            // This test is part of what that command runs; a collector's have a test of their own.
-            if line == "./wattseal test" || is_collector_s(&line) {
+            // This test is part of what that command runs.
+            if line == "./wattseal test" || is_collector_s(&line) || is_demo_s(&line) {
                 continue;
             }
             // The launcher would build a second binary; the one under test is here.
@@ -48,9 +27,6 @@ fn every_command_shown_works() {
             // All rows with all their runs take many minutes.
             if line.starts_with("./wattseal bench") && !line.contains("--runs") {
                 run.push_str(" --runs 1");
-            }
-            if line.starts_with("./wattseal demo") && !line.contains("--for") {
-                run.push_str(" --for 2 --listen 127.0.0.1:0");
             }
             let output = Command::new("sh")
                 .arg("-c")
@@ -65,62 +41,6 @@ fn every_command_shown_works() {
         }
     }
     assert!(count >= 8, "only {count} commands were found");
-}
-
-/// Commands that leave files where they are run.
-fn is_collector_s(line: &str) -> bool {
-    ["collect", "meters", "tokens", "audit", "export"].iter().any(|command| {
-        line.strip_prefix("./wattseal ").is_some_and(|rest| rest.split(' ').next() == Some(command))
-    })
-}
-
-#[test]
-fn every_command_of_a_collector_works() {
-    let mut count = 0;
-    for document in ["README.md", "docs/collector.md"] {
-        let folder = tempfile::tempdir().expect("a folder");
-        lay_out(folder.path());
-        for line in commands(document).iter().filter(|line| is_collector_s(line)) {
-            let run = line.replacen("./wattseal", concat!("exec ", env!("CARGO_BIN_EXE_wattseal")), 1);
-            let run = run.replace("--udp 127.0.0.1:7878", "--udp 127.0.0.1:0");
-            let mut shell = Command::new("sh");
-            shell.current_dir(folder.path());
-            if line.starts_with("./wattseal collect") {
-                shell.arg("-c").arg(run + " --listen 127.0.0.1:0");
-                collect(shell, line);
-            } else {
-                let output = shell.arg("-c").arg(run).output().expect("a shell");
-                let error = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{document}: {line}\n{error}");
-            }
-            count += 1;
-        }
-    }
-    assert!(count >= 10, "only {count} commands were found");
-}
-
-/// The files that the documentation takes to be there: a broker's password, and its authority.
-fn lay_out(folder: &Path) {
-    let password = folder.join("mqtt.password");
-    std::fs::write(&password, "a password\n").expect("a file");
-    std::fs::set_permissions(&password, Permissions::from_mode(0o600)).expect("ours");
-    let made = rcgen::generate_simple_self_signed(["broker.lan".to_owned()]).expect("a certificate");
-    std::fs::write(folder.join("broker-ca.pem"), made.cert.pem()).expect("a file");
-}
-
-/// Runs a collector until it says where its dashboard is, and stops it as Ctrl-C does.
-fn collect(mut shell: Command, line: &str) {
-    let mut child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
-    let mut said = String::new();
-    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut said).expect("text");
-    if said.starts_with("dashboard http") {
-        let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-        assert!(told.success());
-    }
-    let output = child.wait_with_output().expect("it ran");
-    let log = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{line}\n{log}");
-    assert!(said.starts_with("dashboard http"), "{line}\n{said}{log}");
 }
 
 /// The text of all files with one of these endings below a folder, but for what is built.

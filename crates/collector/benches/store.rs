@@ -4,6 +4,7 @@
 //! (`WATTSEAL_READINGS=N` for another number), and how much memory the process had at most. The database is made in the folder that
 //! `TMPDIR` names, which has to be on a real disk; 10 million readings need 2 GB there.
 
+use collector::api::{Consumption, Readings};
 use collector::store::{
     ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery,
     Resolution, Store, Write,
@@ -225,7 +226,10 @@ fn series(
     let meter = rng.random_range(1..=METERS);
     let query =
         ReadingsQuery { meter, from_s, to_s: from_s + length_s, resolution, after: None, limit: 10_000 };
-    Ok(serde_json::to_vec(&reader.readings(&query)?)?.iter().filter(|byte| **byte == b',').count())
+    Ok(serde_json::to_vec(&Readings::from(reader.readings(&query)?))?
+        .iter()
+        .filter(|byte| **byte == b',')
+        .count())
 }
 
 fn consumption(
@@ -237,5 +241,8 @@ fn consumption(
 ) -> Result<usize, Box<dyn Error>> {
     let from_s = rng.random_range(range.start..(range.end - length_s).max(range.start + 1));
     let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, meter: None };
-    Ok(serde_json::to_vec(&reader.consumption(&query)?)?.iter().filter(|byte| **byte == b',').count())
+    Ok(serde_json::to_vec(&Consumption::from(reader.consumption(&query)?))?
+        .iter()
+        .filter(|byte| **byte == b',')
+        .count())
 }

@@ -68,7 +68,7 @@ pub struct CommandUpdate {
 }
 
 /// How far a command is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandState {
     /// Others are before it, or it was not sent yet.

@@ -17,6 +17,7 @@ pub mod link;
 pub mod one_time_link;
 pub mod publish;
 pub mod registry;
+pub mod secret;
 pub mod service;
 pub mod store;
 pub mod tokens;

@@ -2,9 +2,8 @@
 //!
 //! It stands in a file beside the database that its owner alone may read, and goes with the first token, or with the service.
 
-use crate::api::{Secret, TokenHash};
-use crate::store::TokenRecord;
-use crate::tokens::has_administrator;
+use crate::secret::{Secret, TokenHash};
+use crate::store::{TokenRecord, has_administrator};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use std::ffi::OsString;

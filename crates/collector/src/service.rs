@@ -101,7 +101,7 @@ pub struct Running {
     reader: Reader,
     udp: Vec<UdpGateway>,
     registry: tokio::task::JoinHandle<()>,
-    jobs: Arc<Jobs<link::Given>>,
+    jobs: Arc<Jobs<link::Submitted>>,
     threads: Threads,
     ended: signal::Receiver<bool>,
 }
@@ -146,7 +146,11 @@ impl Running {
         let mut running =
             Running { writer: jobs.handle(), link, reader, udp: Vec::new(), registry, jobs, threads, ended };
         for address in &config.udp {
-            match UdpGateway::start(*address, running.link.clone()) {
+            let link = running.link.clone();
+            let hear = move |packet| {
+                link.hear(packet);
+            };
+            match UdpGateway::start(*address, running.link.gateways(), hear) {
                 Ok(gateway) => {
                     tracing::info!(address = %gateway.address(), "UDP gateway");
                     running.udp.push(gateway);

@@ -35,6 +35,7 @@ pub use write::{
 
 pub(crate) use batch::flags_of;
 pub(crate) use read::{Stored, stored};
+pub(crate) use record::has_administrator;
 
 use batch::Kept;
 use check::Check;

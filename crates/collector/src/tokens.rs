@@ -1,10 +1,11 @@
 //! Tokens made and revoked while no service has the database open: before the first start on an address that others reach there has
 //! to be one. A running service does the same by its API.
 
-use crate::api::Secret;
 use crate::one_time_link;
+use crate::secret::Secret;
 use crate::store::{
     NewAction, NewToken, Options, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
+    has_administrator,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -93,11 +94,6 @@ fn listed(token: TokenRecord) -> ListedToken {
         last_used_s: token.last_used_ms.map(seconds),
         revoked_s: token.revoked_ms.map(seconds),
     }
-}
-
-/// Whether a token holds that is an administrator's.
-pub(crate) fn has_administrator(tokens: &[TokenRecord]) -> bool {
-    tokens.iter().any(TokenRecord::is_administrator)
 }
 
 /// Whether there may be a new token of this name, by which what administrators did is kept, and this role.

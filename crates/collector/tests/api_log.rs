@@ -66,7 +66,7 @@ async fn no_secret_is_in_the_log() {
     let admin = made(&send(&stand, "POST /api/v1/tokens/first HTTP/1.1", &first));
     let make = format!("POST /api/v1/tokens HTTP/1.1\r\nAuthorization: Bearer {admin}");
     let viewer = made(&send(&stand, &make, r#"{"name":"ben","role":"viewer"}"#));
-    let wrong = collector::api::Secret::generate(&mut rand::rng()).expose().to_owned();
+    let wrong = collector::secret::Secret::generate(&mut rand::rng()).expose().to_owned();
     let mut answers = String::new();
     for token in [&admin, &viewer, &wrong, &link] {
         let body = format!(r#"{{"token":"{token}"}}"#);

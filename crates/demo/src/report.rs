@@ -1,8 +1,7 @@
 //! The figures as a table for a person, JSON for a program, CSV for a spreadsheet.
 
 use crate::cost::Cost;
-use lab::LabError;
-use lab::report::{Format, csv, grouped, json, scaled, table};
+use output::{Format, OutputError, csv, grouped, json, scaled, table};
 use serde::Serialize;
 
 /// A suite of the demonstration.
@@ -23,7 +22,7 @@ pub struct Row {
 ///
 /// # Errors
 /// None in practice.
-pub fn report(rows: &[Row], format: Format, width: Option<usize>) -> Result<String, LabError> {
+pub fn report(rows: &[Row], format: Format, width: Option<usize>) -> Result<String, OutputError> {
     let costs = || rows.iter().map(|row| row.cost).collect::<Vec<Cost>>();
     match format {
         Format::Json => json(&costs()),

@@ -146,13 +146,21 @@ fn lock(folder: &Path) -> Result<File, LabError> {
 
 /// Debian packages that bring a tool.
 fn packages(tool: &str) -> &'static str {
-    match tool {
-        "avr-gcc" => "gcc-avr avr-libc",
-        "arm-none-eabi-gcc" => "gcc-arm-none-eabi libnewlib-arm-none-eabi",
-        "clang" => "clang lld llvm",
-        "sdcc" => "sdcc",
-        _ => "make",
-    }
+    use std::collections::BTreeMap;
+    use std::sync::LazyLock;
+    // The launcher installs by the same list.
+    static BY_TOOL: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
+        let mut by_tool = BTreeMap::<&str, String>::new();
+        for line in include_str!("../../../packages.txt").lines().filter(|line| !line.starts_with('#')) {
+            if let [_, tool, package, ..] = line.split_whitespace().collect::<Vec<_>>()[..] {
+                let packages = by_tool.entry(tool).or_default();
+                *packages += if packages.is_empty() { "" } else { " " };
+                *packages += package;
+            }
+        }
+        by_tool
+    });
+    BY_TOOL.get(tool).map_or("make", String::as_str)
 }
 
 fn require(tool: &str) -> Result<(), LabError> {

@@ -19,7 +19,7 @@ pub use child::{Child, Program, Usage};
 pub use drive::{Drive, Latency};
 pub use kills::{Kills, KillsOutcome, kills};
 pub use meters::{Fleet, Meter};
-pub use report::{Format, kills_table, table};
+pub use report::{kills_table, table};
 
 use serde::Serialize;
 use std::net::SocketAddr;

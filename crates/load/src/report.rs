@@ -1,19 +1,9 @@
 //! What was measured, as tables, JSON and CSV.
 
 use crate::{KillsOutcome, Outcome};
+use output::Format;
 use serde::Serialize;
 use std::fmt::Write;
-
-/// How it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// For a person.
-    Table,
-    /// An array of objects.
-    Json,
-    /// A line a row.
-    Csv,
-}
 
 /// Loads, a row each.
 #[must_use]

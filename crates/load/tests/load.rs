@@ -2,6 +2,7 @@
 //! is printed; `WATTSEAL_SEED` repeats it.
 
 use load::{Child, Drive, Fleet, Kills, LoadError, Options, Program, check, kills, run};
+use output::Format;
 use std::net::UdpSocket;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wire::meter::Suite;
@@ -38,7 +39,7 @@ fn kills_lose_and_double_nothing() {
     for suite in [Suite::Aes128Gcm, Suite::EciesEcdsa] {
         let request = Kills { suite, meters: 50, count, seed: seed(), program: program(&[]), folder: None };
         let outcome = kills(&request, &quiet).expect("what was acknowledged is stored");
-        println!("{}", load::kills_table(&outcome, load::Format::Table));
+        println!("{}", load::kills_table(&outcome, Format::Table));
         assert!(outcome.acknowledged > 250, "{outcome:?}");
     }
 }
@@ -105,5 +106,5 @@ fn figures() {
         .iter()
         .map(|options| run(options, &say).expect("a collector that does its work"))
         .collect();
-    println!("{}", load::table(&outcomes, load::Format::Table));
+    println!("{}", load::table(&outcomes, Format::Table));
 }

@@ -9,7 +9,6 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DESKTOP, PHONE, launch, overflows, shot, violations } from '../e2e/browser';
 import { UdpMeter } from './meter';
-import { compareTypes } from './openapi';
 
 const program = process.env.WATTSEAL;
 const METERS = [258, 259, 260];
@@ -97,7 +96,10 @@ describe.skipIf(program === undefined)('a real collector', () => {
     rmSync(home, { recursive: true });
   });
 
-  test('says of itself what api.ts says of it', () => compareTypes(url()));
+  test('says of itself what the types were made of', async () => {
+    const description = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+    expect(await (await fetch(`${url()}/api/v1/openapi.json`)).json()).toEqual(JSON.parse(description));
+  });
 
   test('before there is a token it says where the link stands, and the link makes the first one', async () => {
     expect((await fetch(`${url()}/api/v1/meters`)).status).toBe(401);

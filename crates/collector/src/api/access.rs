@@ -1,10 +1,10 @@
 //! Who asks, and what they may.
 
+use super::cookie;
 use super::error::ApiError;
-use super::secret::{Secret, TokenHash};
 use super::state::Api;
-use crate::store::{Role, TokenRecord};
-use crate::tokens::has_administrator;
+use crate::secret::{Secret, TokenHash};
+use crate::store::{Role, TokenRecord, has_administrator};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
@@ -64,11 +64,11 @@ pub(super) async fn identify(api: &Api, peer: IpAddr, headers: &HeaderMap) -> Re
         return recognise(api, peer, &tokens, given, false);
     }
     let jar = CookieJar::from_headers(headers);
-    match jar.get(super::session::cookie_name(api.tls)) {
+    match jar.get(cookie::name(api.tls)) {
         Some(cookie) => {
             let caller = recognise(api, peer, &tokens, Some(cookie.value()), true);
             // Else the browser would be wrong again each time.
-            caller.map_err(|error| error.header(header::SET_COOKIE, super::session::no_cookie(api.tls)))
+            caller.map_err(|error| error.header(header::SET_COOKIE, cookie::taken_back(api.tls)))
         }
         None => Err(nobody(&tokens)),
     }

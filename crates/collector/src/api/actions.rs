@@ -3,8 +3,8 @@
 use super::error::ApiError;
 use super::extract::Arguments;
 use super::readings::limit;
+use super::schema::Action;
 use super::state::Api;
-use crate::store::Action;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -23,12 +23,13 @@ pub(super) struct ActionArguments {
 }
 
 /// What administrators did, newest first.
-#[utoipa::path(get, path = "/actions", tag = "administration", params(ActionArguments),
+#[utoipa::path(get, path = "/actions", operation_id = "list_actions", tag = "administration", params(ActionArguments),
     responses((status = OK, body = Vec<Action>)))]
 pub(super) async fn list(
     State(api): State<Api>,
     Arguments(arguments): Arguments<ActionArguments>,
 ) -> Result<Json<Vec<Action>>, ApiError> {
     let limit = limit(arguments.limit, 100, 1000)?;
-    Ok(Json(api.read(move |reader| reader.actions(limit, arguments.before)).await?))
+    let actions = api.read(move |reader| reader.actions(limit, arguments.before)).await?;
+    Ok(Json(actions.into_iter().map(Action::from).collect()))
 }

@@ -4,11 +4,12 @@ use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Arguments, InPath};
 use super::readings::limit;
+use super::schema::Alert;
 use super::state::{Api, now_ms};
 use super::times::{Time, time_schema};
 use super::tokens::action;
 use crate::event::Event;
-use crate::store::{AlertFilter, AlertRecord, Write, Written};
+use crate::store::{AlertFilter, Write, Written};
 use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
@@ -42,12 +43,12 @@ pub(super) struct AlertArguments {
 }
 
 /// Alerts, newest first.
-#[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertArguments),
-    responses((status = OK, body = Vec<AlertRecord>)))]
+#[utoipa::path(get, path = "/alerts", operation_id = "list_alerts", tag = "alerts", params(AlertArguments),
+    responses((status = OK, body = Vec<Alert>)))]
 pub(super) async fn list(
     State(api): State<Api>,
     Arguments(arguments): Arguments<AlertArguments>,
-) -> Result<Json<Vec<AlertRecord>>, ApiError> {
+) -> Result<Json<Vec<Alert>>, ApiError> {
     let filter = AlertFilter {
         from_s: arguments.from.map(|from| from.0),
         to_s: arguments.to.map(|to| to.0),
@@ -56,21 +57,22 @@ pub(super) async fn list(
         before: arguments.before,
         limit: limit(arguments.limit, 100, MOST_ALERTS)?,
     };
-    Ok(Json(api.read(move |reader| reader.alerts(&filter)).await?))
+    let alerts = api.read(move |reader| reader.alerts(&filter)).await?;
+    Ok(Json(alerts.into_iter().map(Alert::from).collect()))
 }
 
 /// Somebody has seen it. Who was first stays.
 #[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = i64, Path)),
-    responses((status = OK, body = AlertRecord)))]
+    responses((status = OK, body = Alert)))]
 pub(super) async fn acknowledge(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     InPath(id): InPath<i64>,
-) -> Result<Json<AlertRecord>, ApiError> {
+) -> Result<Json<Alert>, ApiError> {
     let unknown = || ApiError::not_found("alert-unknown", format!("there is no alert {id}"));
     let alert = api.read(move |reader| reader.alert(id)).await?.ok_or_else(unknown)?;
     if alert.acknowledged_s.is_some() {
-        return Ok(Json(alert));
+        return Ok(Json(alert.into()));
     }
     let at_ms = now_ms();
     let seen = Write::Acknowledge { alert: id, by: caller.name.clone(), at_ms };
@@ -82,7 +84,7 @@ pub(super) async fn acknowledge(
             if let Some(meter) = alert.meter {
                 api.parts.link.tell(Event::Meter { meter });
             }
-            Ok(Json(alert))
+            Ok(Json(alert.into()))
         }
         _ => Err(unknown()),
     }

@@ -4,8 +4,8 @@ use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Arguments, Body, InPath};
 use super::meters::known;
-use super::openapi::SuiteName;
 use super::readings::limit;
+use super::schema::{self, CommandStateName, SuiteName};
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::CommandState;
@@ -24,6 +24,7 @@ pub(super) struct Command {
     id: i64,
     meter: MeterId,
     command: Ordered,
+    #[schema(value_type = CommandStateName)]
     state: CommandState,
     /// How often it was sent.
     attempts: u32,
@@ -74,7 +75,7 @@ struct Answered {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandWanted {
-    command: CommandRequest,
+    command: schema::CommandRequest,
 }
 
 /// Which commands.
@@ -143,7 +144,7 @@ impl Answered {
 }
 
 /// A meter's commands, newest first.
-#[utoipa::path(get, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535), CommandArguments),
+#[utoipa::path(get, path = "/meters/{meter}/commands", operation_id = "list_commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535), CommandArguments),
     responses((status = OK, body = Vec<Command>)))]
 pub(super) async fn list(
     State(api): State<Api>,
@@ -165,10 +166,11 @@ pub(super) async fn give(
     InPath(meter): InPath<MeterId>,
     Body(wanted): Body<CommandWanted>,
 ) -> Result<(StatusCode, Json<Command>), ApiError> {
-    in_range(&wanted.command)?;
+    let request = CommandRequest::from(wanted.command);
+    in_range(&request)?;
     not_revoked(&api, meter).await?;
     let name = caller.name.clone();
-    let id = api.parts.link.command(meter, wanted.command, &name).await.map_err(refused_by_link)?;
+    let id = api.parts.link.command(meter, request, &name).await.map_err(refused_by_link)?;
     let command: Command = one(&api, meter, id).await?.into();
     let given = serde_json::to_string(&command.command).unwrap_or_default();
     noted(&api, &caller, format!("commanded meter {meter}: {given}")).await;

@@ -3,9 +3,10 @@
 use super::error::{ApiError, ErrorBody};
 use super::extract::Arguments;
 use super::meters::known;
+use super::schema::{Consumption, IntervalName};
 use super::state::{Api, now_ms};
 use super::times::{Time, time_schema};
-use crate::store::{Consumption, ConsumptionQuery, Interval};
+use crate::store::{ConsumptionQuery, Interval};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub(super) struct ConsumptionArguments {
     #[param(schema_with = time_schema)]
     to: Option<Time>,
     /// `day` if left out.
-    #[param(inline)]
+    #[param(inline, value_type = Option<IntervalName>)]
     resolution: Option<Interval>,
     /// All meters' if left out.
     #[param(value_type = Option<u16>, maximum = 65535)]
@@ -51,5 +52,5 @@ pub(super) async fn table(
         resolution: arguments.resolution.unwrap_or(Interval::Day),
         meter: arguments.meter,
     };
-    Ok(Json(api.read(move |reader| reader.consumption(&query)).await?))
+    Ok(Json(api.read(move |reader| reader.consumption(&query)).await?.into()))
 }

@@ -3,10 +3,11 @@
 use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Body, InPath};
+use super::schema::Meter;
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::Event;
-use crate::store::{Meter, Write, Written};
+use crate::store::{self, Write, Written};
 use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
@@ -26,9 +27,10 @@ pub(super) struct MeterChange {
 }
 
 /// All meters, by number, also revoked ones.
-#[utoipa::path(get, path = "/meters", tag = "meters", responses((status = OK, body = Vec<Meter>)))]
+#[utoipa::path(get, path = "/meters", operation_id = "list_meters", tag = "meters", responses((status = OK, body = Vec<Meter>)))]
 pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Meter>>, ApiError> {
-    Ok(Json(api.read(|reader| reader.meters(now_ms())).await?))
+    let meters = api.read(|reader| reader.meters(now_ms())).await?;
+    Ok(Json(meters.into_iter().map(Meter::from).collect()))
 }
 
 /// One meter.
@@ -38,7 +40,7 @@ pub(super) async fn one(
     State(api): State<Api>,
     InPath(meter): InPath<MeterId>,
 ) -> Result<Json<Meter>, ApiError> {
-    known(&api, meter).await.map(Json)
+    Ok(Json(known(&api, meter).await?.into()))
 }
 
 /// Calls a meter something else.
@@ -66,11 +68,11 @@ pub(super) async fn rename(
         return Err(unknown(&[], meter));
     }
     api.parts.link.tell(Event::Meter { meter });
-    known(&api, meter).await.map(Json)
+    Ok(Json(known(&api, meter).await?.into()))
 }
 
 /// The meter, or which others there are.
-pub(super) async fn known(api: &Api, meter: MeterId) -> Result<Meter, ApiError> {
+pub(super) async fn known(api: &Api, meter: MeterId) -> Result<store::Meter, ApiError> {
     let found = api.read(move |reader| reader.meter(meter, now_ms())).await?;
     match found {
         Some(meter) => Ok(meter),
@@ -78,7 +80,7 @@ pub(super) async fn known(api: &Api, meter: MeterId) -> Result<Meter, ApiError> 
     }
 }
 
-fn unknown(meters: &[Meter], meter: MeterId) -> ApiError {
+fn unknown(meters: &[store::Meter], meter: MeterId) -> ApiError {
     let error = ApiError::not_found("meter-unknown", format!("there is no meter {meter} here"));
     match meters.iter().map(|known| known.meter).min_by_key(|known| known.abs_diff(meter)) {
         Some(near) => error.hint(format!("the nearest is {near}; GET /api/v1/meters lists all")),

@@ -1,5 +1,6 @@
 //! The API's description for programs, and what of it no route says of itself.
 
+use super::cookie;
 use super::error::ErrorBody;
 use super::state::Api;
 use crate::store::Role;
@@ -15,18 +16,6 @@ use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, OpenApi, PathItem, Ref, ResponseBuilder, ServerBuilder,
 };
 use utoipa::{PartialSchema, ToSchema};
-
-/// How a meter seals, by name; for the description alone.
-#[derive(ToSchema)]
-#[schema(as = Suite, rename_all = "kebab-case")]
-#[expect(dead_code, reason = "its names are the description's")]
-pub(crate) enum SuiteName {
-    None,
-    Aes128Gcm,
-    Aes256Gcm,
-    Ecies,
-    EciesEcdsa,
-}
 
 const TITLE: &str = "WattSeal";
 const DESCRIPTION: &str = "The collector of sealed meter readings. Times in answers are Unix seconds; in arguments RFC 3339 or Unix \
@@ -56,7 +45,7 @@ pub(super) fn complete(api: &mut OpenApi, tls: bool) {
     components.schemas.insert("Error".into(), ErrorBody::schema());
     let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("wst_").build();
     components.add_security_scheme("token", SecurityScheme::Http(token));
-    let cookie = ApiKeyValue::new(super::session::cookie_name(tls));
+    let cookie = ApiKeyValue::new(cookie::name(tls));
     components.add_security_scheme("cookie", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
     for operation in api.paths.paths.values_mut().flat_map(operations) {
         refuses(operation, "429", "too many requests, or too many wrong tokens");

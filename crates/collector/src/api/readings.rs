@@ -3,9 +3,10 @@
 use super::error::ApiError;
 use super::extract::{Arguments, InPath};
 use super::meters::known;
+use super::schema::{Readings, ResolutionName};
 use super::state::{Api, now_ms};
 use super::times::{Time, forms, time_schema};
-use crate::store::{Cursor, MOST_ROWS, Readings, ReadingsQuery, Resolution};
+use crate::store::{Cursor, MOST_ROWS, ReadingsQuery, Resolution};
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
@@ -27,7 +28,7 @@ pub(super) struct ReadingsArguments {
     #[param(schema_with = time_schema)]
     to: Option<Time>,
     /// `raw` if left out.
-    #[param(inline)]
+    #[param(inline, value_type = Option<ResolutionName>)]
     resolution: Option<Resolution>,
     /// Rows at most; 10,000 if left out.
     #[param(minimum = 1, maximum = 10000)]
@@ -77,7 +78,7 @@ pub(super) async fn page(
     let resolution = arguments.resolution.unwrap_or(Resolution::Raw);
     known(&api, meter).await?;
     let query = ReadingsQuery { meter, from_s, to_s, resolution, after, limit };
-    Ok(Json(api.read(move |reader| reader.readings(&query)).await?))
+    Ok(Json(api.read(move |reader| reader.readings(&query)).await?.into()))
 }
 
 /// A limit in its range.

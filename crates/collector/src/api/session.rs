@@ -1,13 +1,15 @@
 //! Browsers sign in with a token, and have it from then on in a cookie that no page can read. A revoked token is out at once.
 
 use super::access::{identify, recognise};
+use super::cookie;
 use super::error::ApiError;
 use super::extract::Body;
+use super::schema::RoleName;
 use super::state::Api;
 use crate::store::Role;
 use axum::Json;
 use axum::extract::{ConnectInfo, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum_extra::extract::CookieJar;
 use serde::{Deserialize, Serialize};
@@ -16,15 +18,13 @@ use std::net::SocketAddr;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-/// A browser stays signed in for so long after it was here last.
-const SIGNED_IN_FOR_DAYS: u32 = 30;
-
 /// Who is signed in.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Session {
     /// The token's name.
     #[schema(example = "anna")]
     name: String,
+    #[schema(value_type = RoleName)]
     role: Role,
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn sign_in(
     let tokens = api.tokens().await?;
     let caller = recognise(&api, peer.ip(), &tokens, Some(given.token.expose()), true)?;
     tracing::info!(peer = %peer.ip(), name = caller.name, "signed in");
-    let cookie = cookie(given.token.expose(), api.tls)?;
+    let cookie = cookie::with(given.token.expose(), api.tls)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(Session { name: caller.name, role: caller.role }))
         .into_response())
 }
@@ -82,8 +82,8 @@ pub(super) async fn who(
     let mut response = Json(Session { name: caller.name, role: caller.role }).into_response();
     if caller.by_cookie {
         let jar = CookieJar::from_headers(&headers);
-        if let Some(given) = jar.get(cookie_name(api.tls)) {
-            response.headers_mut().append(header::SET_COOKIE, cookie(given.value(), api.tls)?);
+        if let Some(given) = jar.get(cookie::name(api.tls)) {
+            response.headers_mut().append(header::SET_COOKIE, cookie::with(given.value(), api.tls)?);
         }
     }
     Ok(response)
@@ -93,29 +93,5 @@ pub(super) async fn who(
 #[utoipa::path(delete, path = "/session", tag = "session",
     responses((status = NO_CONTENT, description = "the cookie is taken back")))]
 pub(super) async fn sign_out(State(api): State<Api>) -> Response {
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, no_cookie(api.tls))]).into_response()
-}
-
-/// With TLS browsers see to it that no other host and no page without TLS has set it.
-pub(super) fn cookie_name(tls: bool) -> &'static str {
-    if tls { "__Host-wattseal" } else { "wattseal" }
-}
-
-/// The cookie with a token that was recognised.
-pub(super) fn cookie(token: &str, tls: bool) -> Result<HeaderValue, ApiError> {
-    let wrong = |_| ApiError::bad_request("token-wrong", "this token is not known here");
-    let mut value =
-        HeaderValue::from_str(&set_cookie(token, 86_400 * SIGNED_IN_FOR_DAYS, tls)).map_err(wrong)?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-/// Takes the cookie back.
-pub(super) fn no_cookie(tls: bool) -> HeaderValue {
-    HeaderValue::from_str(&set_cookie("", 0, tls)).unwrap_or(HeaderValue::from_static(""))
-}
-
-fn set_cookie(token: &str, for_s: u32, tls: bool) -> String {
-    let (name, secure) = (cookie_name(tls), if tls { "; Secure" } else { "" });
-    format!("{name}={token}; Path=/; Max-Age={for_s}; HttpOnly; SameSite=Strict{secure}")
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie::taken_back(api.tls))]).into_response()
 }

@@ -1,6 +1,6 @@
 //! What every route has at hand.
 
-use super::costs::Costs;
+use super::cost_table::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
 use super::places::Places;

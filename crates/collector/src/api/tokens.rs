@@ -1,13 +1,15 @@
 //! Tokens: made, listed, revoked.
 
 use super::access::Caller;
+use super::cookie;
 use super::error::ApiError;
 use super::extract::{Body, InPath};
-use super::secret::Secret;
-use super::session::{self, GivenSecret};
+use super::schema::RoleName;
+use super::session::GivenSecret;
 use super::state::{Api, now_ms};
-use crate::store::{NewAction, NewToken, Role, TokenRecord, Write, Written};
-use crate::tokens::{BY_LINK, TokenError, check, has_administrator};
+use crate::secret::Secret;
+use crate::store::{NewAction, NewToken, Role, TokenRecord, Write, Written, has_administrator};
+use crate::tokens::{BY_LINK, TokenError, check};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -26,6 +28,7 @@ pub(super) struct Token {
     /// Whose or what for it is; actions and commands are by this name.
     #[schema(example = "anna")]
     name: String,
+    #[schema(value_type = RoleName)]
     role: Role,
     created_s: i64,
     last_used_s: Option<i64>,
@@ -54,6 +57,7 @@ pub(super) struct TokenWanted {
         example = "anna"
     )]
     name: String,
+    #[schema(value_type = RoleName)]
     role: Role,
 }
 
@@ -72,7 +76,7 @@ impl From<&TokenRecord> for Token {
 }
 
 /// All tokens, oldest first, also revoked ones.
-#[utoipa::path(get, path = "/tokens", tag = "administration", responses((status = OK, body = Vec<Token>)))]
+#[utoipa::path(get, path = "/tokens", operation_id = "list_tokens", tag = "administration", responses((status = OK, body = Vec<Token>)))]
 pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Token>>, ApiError> {
     let tokens = api.read(crate::store::Reader::tokens).await?;
     Ok(Json(tokens.iter().map(Token::from).collect()))
@@ -126,7 +130,7 @@ pub(super) async fn make_first(
     let name = wanted.name.as_deref().unwrap_or(FIRST_NAME);
     let made = store(&api, &tokens, BY_LINK, name, Role::Administrator).await?;
     link.remove();
-    let cookie = session::cookie(&made.secret, api.tls)?;
+    let cookie = cookie::with(&made.secret, api.tls)?;
     Ok((StatusCode::CREATED, [(header::SET_COOKIE, cookie)], Json(made)).into_response())
 }
 

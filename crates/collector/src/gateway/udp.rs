@@ -1,7 +1,6 @@
 //! UDP gateways: a datagram is `WS1`, the strength in dBm, and one packet. docs/collector.md, "Gateways".
 
 use super::{GatewayId, Gateways, HeardPacket, Route, Transmit};
-use crate::link::LinkHandle;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::SocketAddr;
@@ -64,11 +63,15 @@ impl Transmit for Sender {
 }
 
 impl UdpGateway {
-    /// Listens at an address, port 0 for one that is free, and hands what it hears to the link.
+    /// Listens at an address, port 0 for one that is free. `hear` takes what is heard, without waiting.
     ///
     /// # Errors
     /// What the system says of the address.
-    pub fn start(address: SocketAddr, link: LinkHandle) -> io::Result<UdpGateway> {
+    pub fn start(
+        address: SocketAddr,
+        gateways: &Gateways,
+        hear: impl Fn(HeardPacket) + Send + 'static,
+    ) -> io::Result<UdpGateway> {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
         // The system gives as much as it allows.
@@ -76,9 +79,8 @@ impl UdpGateway {
         socket.bind(&address.into())?;
         let socket = Arc::new(UdpSocket::from_std(socket.into())?);
         let address = socket.local_addr()?;
-        let gateways: &Gateways = link.gateways();
         let gateway = gateways.attach(Arc::new(Sender(socket.clone())));
-        let task = tokio::spawn(listen(socket, gateway, link));
+        let task = tokio::spawn(listen(socket, gateway, hear));
         Ok(UdpGateway { address, task })
     }
 
@@ -94,7 +96,7 @@ impl UdpGateway {
     }
 }
 
-async fn listen(socket: Arc<UdpSocket>, gateway: GatewayId, link: LinkHandle) {
+async fn listen(socket: Arc<UdpSocket>, gateway: GatewayId, hear: impl Fn(HeardPacket)) {
     // One byte more than a datagram has, so that a longer one is seen as that.
     let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
     loop {
@@ -107,7 +109,7 @@ async fn listen(socket: Arc<UdpSocket>, gateway: GatewayId, link: LinkHandle) {
                 Ok((length, peer)) => {
                     if let Some((packet, rssi_dbm)) = parse(&buffer[..length]) {
                         let route = Route { gateway, peer: Some(peer) };
-                        link.hear(HeardPacket { route, bytes: packet.to_vec(), rssi_dbm });
+                        hear(HeardPacket { route, bytes: packet.to_vec(), rssi_dbm });
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,

@@ -1,11 +1,11 @@
 //! How the link begins: with the meters of the registry, and with what is stored of them.
 
-use super::after::{After, Given, Trouble};
 use super::clock::Clock;
+use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::known::{Known, Named};
-use super::thread::{Link, system_ms};
+use super::pending::{PendingCommit, RetryQueue, Submitted};
+use super::state::{Link, system_ms};
 use super::verify::Verifiers;
-use super::{Inputs, LinkHandle, Snapshot};
 use crate::event::CommandState;
 use crate::gateway::HeardPacket;
 use crate::registry::Issued;
@@ -37,8 +37,8 @@ pub(crate) struct Beginning {
 
 /// The link's other parts.
 pub(crate) struct Parts {
-    pub(crate) jobs: Arc<Jobs<Given>>,
-    pub(crate) done: Receiver<Done<Given>>,
+    pub(crate) jobs: Arc<Jobs<Submitted>>,
+    pub(crate) done: Receiver<Done<Submitted>>,
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
@@ -232,11 +232,11 @@ pub(crate) fn start(
         began: Instant::now(),
         now_ms: system_ms(),
         writes: Vec::new(),
-        afters: Vec::new(),
-        given: 0,
+        submitted: Vec::new(),
+        submissions: 0,
         in_flight: 0,
         era: 0,
-        trouble: Trouble::default(),
+        retry: RetryQueue::default(),
         opening: 0,
         look_at_due: true,
         next_due_ms: None,
@@ -252,7 +252,7 @@ pub(crate) fn start(
             at_ms: link.now_ms,
             answer: None,
         };
-        link.store(After::Progress { progress, answer: None });
+        link.store(PendingCommit::Progress { progress, answer: None });
     }
     link.forgotten(&forgotten);
     std::thread::Builder::new().name("link".into()).spawn(move || {

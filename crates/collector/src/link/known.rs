@@ -1,6 +1,6 @@
 //! What the link knows of a meter beside what `wire::meter::Collector` does.
 
-use super::MeterStatus;
+use super::handle::MeterStatus;
 use crate::gateway::Route;
 use crate::store::SILENT_AFTER_INTERVALS;
 use std::collections::HashMap;

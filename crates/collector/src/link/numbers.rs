@@ -1,6 +1,6 @@
 //! Alerts about numbers: of a meter whose memory went back, and of a collector whose database did.
 
-use super::thread::Link;
+use super::state::Link;
 use std::time::{Duration, Instant};
 use wire::meter::MeterId;
 

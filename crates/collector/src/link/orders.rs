@@ -1,7 +1,7 @@
 //! Commands on their way: when they are sent, and what answers them.
 
-use super::after::After;
-use super::thread::{Link, since_2000_ms};
+use super::pending::PendingCommit;
+use super::state::{Link, since_2000_ms};
 use crate::event::CommandState;
 use crate::store::CommandProgress;
 use wire::meter::{Answered, Command, Delivery, Due, MeterId, Order, Outcome};
@@ -60,7 +60,7 @@ impl Link {
             at_ms: self.now_ms,
             answer: None,
         };
-        self.store(After::Progress { progress, answer: None });
+        self.store(PendingCommit::Progress { progress, answer: None });
     }
 
     pub(super) fn answered(&mut self, answered: Answered) {
@@ -83,10 +83,10 @@ impl Link {
                 at_ms: self.now_ms,
                 answer: Some(answer),
             };
-            self.store(After::Progress { progress, answer: None });
+            self.store(PendingCommit::Progress { progress, answer: None });
         }
         if let (true, Command::Configure { interval_s, .. }) = (done, command) {
-            self.store(After::Interval { meter, interval_s });
+            self.store(PendingCommit::Interval { meter, interval_s });
         }
         self.store_state(meter);
     }

@@ -1,24 +1,14 @@
 //! The link's thread: what it waits for, and what it does with packets.
 
-use super::after::{After, Given, Trouble};
-use super::clock::Clock;
-use super::known::Known;
-use super::verify::{Origin, Verifiers};
-use super::{Ask, Inputs, Shared, Snapshot};
-use crate::event::Event;
-use crate::gateway::{Gateways, HeardPacket, Route};
-use crate::store::{METERS_EPOCH_S, NewReport, Write};
-use crate::writer::{Done, Jobs};
-use crossbeam_channel::{Receiver, select};
-use rand::rngs::StdRng;
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tokio::sync::broadcast;
-use wire::meter::{
-    Accepted, Collector, Gathered, Heard, MeterId, OpenedMessage, Policy, Refusal, SealedMessage,
-    Transmission,
-};
+use super::handle::{Inputs, Request};
+use super::pending::PendingCommit;
+use super::state::{Link, since_2000_ms, system_ms};
+use super::verify::Origin;
+use crate::gateway::{HeardPacket, Route};
+use crate::store::{NewReport, Write};
+use crossbeam_channel::select;
+use std::time::{Duration, Instant};
+use wire::meter::{Accepted, Gathered, Heard, MeterId, OpenedMessage, Refusal, SealedMessage, Transmission};
 
 /// Messages of one meter that are with the verifiers at most: the rest of them are others'.
 const MOST_OPENING: u8 = 2;
@@ -28,53 +18,6 @@ const TURN: usize = 1024;
 const TICK: Duration = Duration::from_secs(1);
 /// How long a stop waits for the store.
 const STOP: Duration = Duration::from_secs(20);
-
-/// The link. One thread has it.
-pub(crate) struct Link {
-    pub(super) collector: Collector,
-    pub(super) meters: HashMap<MeterId, Known>,
-    /// Epochs that are over, of meters that were revoked.
-    pub(super) over: HashMap<MeterId, u32>,
-    pub(super) policy: Policy,
-    pub(super) jobs: Arc<Jobs<Given>>,
-    pub(super) done: Receiver<Done<Given>>,
-    pub(super) verifiers: Verifiers,
-    pub(super) gateways: Arc<Gateways>,
-    pub(super) events: broadcast::Sender<Event>,
-    pub(super) shared: Arc<Shared>,
-    /// Where packets of meters go that are not this collector's.
-    pub(super) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
-    /// Nothing unsealed is taken as soon as there is a meter that seals.
-    pub(super) seal_by_itself: bool,
-    pub(super) rng: StdRng,
-    pub(super) clock: Clock,
-    pub(super) began: Instant,
-    /// Unix ms, as of this turn.
-    pub(super) now_ms: i64,
-    pub(super) writes: Vec<Write>,
-    pub(super) afters: Vec<Given>,
-    pub(super) given: u64,
-    pub(super) in_flight: usize,
-    pub(super) era: u64,
-    pub(super) trouble: Trouble,
-    pub(super) opening: usize,
-    pub(super) look_at_due: bool,
-    /// When a command is to be sent next, in ms since 2000.
-    pub(super) next_due_ms: Option<u64>,
-    pub(super) counted: Snapshot,
-    pub(super) minute: super::watch::Minute,
-    pub(super) ended: bool,
-}
-
-/// Unix time in ms.
-pub(super) fn system_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64)
-}
-
-/// Unix time in ms as meters count it: since 2000; 0 before that.
-pub(super) fn since_2000_ms(unix_ms: i64) -> u64 {
-    u64::try_from(unix_ms - METERS_EPOCH_S * 1000).unwrap_or(0)
-}
 
 impl Link {
     /// Goes on until it is told to stop.
@@ -86,7 +29,7 @@ impl Link {
             select! {
                 recv(self.done) -> done => if let Ok(done) = done { self.now(); self.done(done) },
                 recv(self.verifiers.opened) -> opened => if let Ok(opened) = opened { self.now(); self.opened(opened) },
-                recv(inputs.asks) -> ask => first = ask.ok(),
+                recv(inputs.requests) -> ask => first = ask.ok(),
                 recv(inputs.packets) -> packet => if let Ok(packet) = packet { self.now(); self.heard(packet) },
                 default(timeout) => {}
             }
@@ -110,7 +53,7 @@ impl Link {
     }
 
     /// Takes what is there. Returns whether that is the end.
-    fn turn(&mut self, first: Option<Ask>, inputs: &Inputs) -> bool {
+    fn turn(&mut self, first: Option<Request>, inputs: &Inputs) -> bool {
         for _ in 0..TURN {
             let Ok(done) = self.done.try_recv() else { break };
             self.done(done);
@@ -119,7 +62,7 @@ impl Link {
             let Ok(opened) = self.verifiers.opened.try_recv() else { break };
             self.opened(opened);
         }
-        for ask in first.into_iter().chain(inputs.asks.try_iter().take(TURN)) {
+        for ask in first.into_iter().chain(inputs.requests.try_iter().take(TURN)) {
             if self.answer(ask, inputs) {
                 return true;
             }
@@ -146,7 +89,7 @@ impl Link {
             self.opened(opened);
         }
         self.store_counts();
-        self.trouble.until = self.trouble.until.map(|_| Instant::now());
+        self.retry.until = self.retry.until.map(|_| Instant::now());
         self.try_again(Instant::now());
         self.flush();
         while !self.nothing_under_way() && !self.ended {
@@ -263,16 +206,16 @@ impl Link {
     fn store_accepted(&mut self, accepted: Accepted, origin: Origin) {
         let Accepted { meter, suite, report, sealed, .. } = accepted;
         let Some(known) = self.meters.get(&meter) else { return };
-        if self.trouble.until.is_some() {
+        if self.retry.until.is_some() {
             // It was handed out just now.
             let _ = self.collector.not_stored(meter, report.n);
             return;
         }
         let epoch = known.epoch;
         let (heard_ms, rssi_dbm) = (origin.heard_ms, origin.rssi_dbm);
-        let after = After::Report { meter, epoch, n: report.n, heard_ms, route: origin.route };
+        let pending = PendingCommit::Report { meter, epoch, n: report.n, heard_ms, route: origin.route };
         let write = NewReport { meter, epoch, heard_ms, suite, report, sealed, rssi_dbm };
-        self.store_report(Write::Report(write), after);
+        self.store_report(Write::Report(write), pending);
     }
 
     /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.

@@ -1,7 +1,7 @@
 //! What the link looks at each second: silence, forgeries, its clock, the store.
 
-use super::after::After;
-use super::thread::Link;
+use super::pending::PendingCommit;
+use super::state::Link;
 use crate::store::MeterCounts;
 use std::time::{Duration, Instant};
 use wire::meter::{MeterId, Policy, Refusal};
@@ -14,14 +14,6 @@ const FORGED_QUIET: Duration = Duration::from_secs(3600);
 const MOST_FORGED_ALERTS: u32 = 20;
 /// So often the store is told what was counted.
 const COUNTS_EVERY: u32 = 10;
-
-/// Ticks of this minute, and alerts of this hour.
-#[derive(Debug, Default)]
-pub(super) struct Minute {
-    ticks: u32,
-    forged_alerts: u32,
-    hour: Option<Instant>,
-}
 
 impl Link {
     pub(super) fn tick(&mut self, now: Instant) {
@@ -41,7 +33,7 @@ impl Link {
     fn look_at_clock(&mut self, now: Instant) {
         let steady_ms = now.saturating_duration_since(self.began).as_millis() as i64;
         let was_behind = self.clock.is_behind();
-        if let Some(step_ms) = self.clock.look(super::thread::system_ms(), steady_ms) {
+        if let Some(step_ms) = self.clock.look(super::state::system_ms(), steady_ms) {
             let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
             self.alert(None, "clock", detail);
             // Commands were to be sent by the old time.
@@ -106,7 +98,7 @@ impl Link {
 
     /// Gives the store what was counted since it was told last.
     pub(super) fn store_counts(&mut self) {
-        if self.trouble.until.is_some() {
+        if self.retry.until.is_some() {
             return;
         }
         let mut counts = Vec::new();
@@ -124,7 +116,7 @@ impl Link {
             }
         }
         for counts in counts {
-            self.store(After::Counts(counts));
+            self.store(PendingCommit::Counts(counts));
         }
     }
 }

@@ -1,13 +1,12 @@
-//! What is asked, and the tables that answer. They serialize as docs/collector.md says.
+//! What is asked, and the tables that answer.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use utoipa::ToSchema;
 use wire::meter::MeterId;
 
 /// How fine a meter's readings are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resolution {
     /// As they were measured.
@@ -21,7 +20,7 @@ pub enum Resolution {
 }
 
 /// By what consumption is summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interval {
     /// Quarter-hours.
@@ -88,31 +87,21 @@ impl FromStr for Cursor {
     }
 }
 
-impl Serialize for Cursor {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 /// A page of readings, as columns of equal length, oldest first.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Readings {
     /// Whose.
-    #[schema(value_type = u16)]
     pub meter: MeterId,
     /// How fine.
     pub resolution: Resolution,
     /// The columns.
-    #[serde(flatten)]
     pub rows: Rows,
     /// Where to go on; `None`: this was all.
-    #[schema(value_type = Option<String>)]
     pub next: Option<Cursor>,
 }
 
 /// The columns of a page.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Rows {
     /// As they were measured.
     Raw {
@@ -154,7 +143,7 @@ pub struct ConsumptionQuery {
 }
 
 /// Energy used, as columns.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Consumption {
     /// By what.
     pub resolution: Interval,
@@ -167,10 +156,9 @@ pub struct Consumption {
 }
 
 /// Energy that a meter used.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ConsumptionOf {
     /// Which.
-    #[schema(value_type = u16)]
     pub meter: MeterId,
     /// In Wh, for each interval; `None` (null) where there is no reading.
     pub used_wh: Vec<Option<f64>>,

@@ -1,9 +1,7 @@
-//! What is read from the store. What the API shows serializes as docs/collector.md says.
+//! What is read from the store.
 
-use crate::api::SuiteName;
 use crate::event::CommandState;
-use serde::{Deserialize, Serialize, Serializer};
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
 use wire::meter::{Answer, Kind, MeterId, MeterState, Order, Suite};
 
 /// A meter as a collector starts with it.
@@ -30,17 +28,15 @@ pub struct KeptMeter {
 }
 
 /// A meter as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Meter {
     /// Which, as it was provisioned.
-    #[schema(value_type = u16)]
     pub meter: MeterId,
     /// What it is called; may be empty.
     pub label: String,
     /// Of its keys.
     pub epoch: u32,
     /// How its last report was sealed.
-    #[schema(value_type = SuiteName)]
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
@@ -61,7 +57,7 @@ pub struct Meter {
 }
 
 /// A meter's last measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Last {
     /// When.
     pub at_s: i64,
@@ -72,7 +68,7 @@ pub struct Last {
 }
 
 /// How well a meter is heard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// How strong its last packet was, in dBm.
     pub rssi_dbm: Option<i8>,
@@ -87,13 +83,11 @@ pub struct Link {
 }
 
 /// An alert as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = Alert)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlertRecord {
     /// Its name in the API.
     pub id: i64,
     /// Whose; `None`: the collector's own.
-    #[schema(value_type = Option<u16>)]
     pub meter: Option<MeterId>,
     /// When, in s.
     pub at_s: i64,
@@ -135,7 +129,7 @@ pub struct CommandRecord {
 }
 
 /// What a token lets its holder do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Looks.
@@ -171,6 +165,11 @@ impl TokenRecord {
     }
 }
 
+/// Whether a token holds that is an administrator's.
+pub(crate) fn has_administrator(tokens: &[TokenRecord]) -> bool {
+    tokens.iter().any(TokenRecord::is_administrator)
+}
+
 /// Without the hash.
 impl std::fmt::Debug for TokenRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -184,21 +183,16 @@ impl std::fmt::Debug for TokenRecord {
 }
 
 /// What an administrator did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// Higher than those of all before.
     pub id: i64,
-    /// When, in s.
-    #[serde(rename = "at_s", serialize_with = "in_seconds")]
+    /// When, in ms.
     pub at_ms: i64,
     /// The token's name; `command line` and `one-time link` are no token's.
     pub who: String,
     /// In words.
     pub what: String,
-}
-
-fn in_seconds<S: Serializer>(at_ms: &i64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_i64(at_ms.div_euclid(1000))
 }
 
 /// A message that waits to be forwarded.

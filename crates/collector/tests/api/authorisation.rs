@@ -1,7 +1,8 @@
 //! Who may do what: every route of the description by everybody that there is.
 
 use crate::stand::{Stand, no_limits, refused, told};
-use collector::api::{Rates, Secret};
+use collector::api::Rates;
+use collector::secret::Secret;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -4,6 +4,7 @@ mod authorisation;
 mod commands;
 mod connections;
 mod described;
+mod description;
 mod events;
 mod forwarding;
 mod hostile;

@@ -1,7 +1,8 @@
 //! Browsers' sessions, pages of other origins, and how often one may ask.
 
 use crate::stand::{Stand, no_limits, refused, told};
-use collector::api::{Rates, Secret};
+use collector::api::Rates;
+use collector::secret::Secret;
 use reqwest::Method;
 use serde_json::json;
 use std::num::NonZeroU32;

@@ -1,6 +1,7 @@
 //! Readings: stored once, counted right.
 
 use crate::place::{NEW_YEAR_S, Place, add, measurement, provisioned, reading, report, start};
+use collector::api;
 use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Write, Written};
 use wire::meter::Suite;
 
@@ -43,7 +44,7 @@ fn a_reading_is_stored_once_and_shown() {
         Rows::Raw { at_s: vec![at_s + 10, at_s + 20], power_w: vec![412, -5], energy_wh: vec![0.7, 1.9] };
     assert_eq!(rows, expected);
     let meter = reader.meter(258, at_s * 1000 + 30_000).expect("the meter").expect("there is one");
-    let shown = serde_json::to_value(&meter).expect("JSON");
+    let shown = serde_json::to_value(api::Meter::from(meter)).expect("JSON");
     let expected = serde_json::json!({
         "meter": 258, "label": "", "epoch": 1, "suite": "aes128-gcm", "interval_s": 10, "revoked": false,
         "last": {"at_s": at_s + 20, "power_w": -5, "energy_wh": 1.9}, "heard_s": at_s + 20, "online": true,
@@ -57,7 +58,8 @@ fn a_reading_is_stored_once_and_shown() {
         resolution: Interval::Quarter,
         meter: None,
     };
-    let shown = serde_json::to_value(reader.consumption(&query).expect("consumption")).expect("JSON");
+    let consumption = reader.consumption(&query).expect("consumption");
+    let shown = serde_json::to_value(api::Consumption::from(consumption)).expect("JSON");
     let starts: Vec<i64> = (0..4).map(|quarter| NEW_YEAR_S + 900 * quarter).collect();
     let expected = serde_json::json!({
         "resolution": "quarter", "zone": "UTC", "start_s": starts,

@@ -1,6 +1,7 @@
 //! Alerts, commands, tokens, actions, and what waits to be forwarded.
 
 use crate::place::{NEW_YEAR_S, Place, add};
+use collector::api::Action;
 use collector::event::CommandState;
 use collector::store::{
     AlertFilter, CommandProgress, MOST_OUTBOX_OF_A_METER, NewAction, NewAlert, NewCommand, NewOutbox,
@@ -101,7 +102,8 @@ fn tokens_and_actions_are_kept_without_secrets() {
     let tokens = store.reader().tokens().expect("tokens");
     assert_eq!((tokens[0].hash, tokens[0].role), ([0xab; 32], Role::Viewer));
     assert_eq!((tokens[0].last_used_ms, tokens[0].revoked_ms), (Some(50), Some(60)));
-    let actions = serde_json::to_value(store.reader().actions(10, None).expect("actions")).expect("JSON");
+    let actions = store.reader().actions(10, None).expect("actions").into_iter().map(Action::from);
+    let actions = serde_json::to_value(actions.collect::<Vec<_>>()).expect("JSON");
     let expected =
         serde_json::json!([{"id": 1, "at_s": NEW_YEAR_S, "who": "local", "what": "token wall made"}]);
     assert_eq!(actions, expected);

@@ -1,9 +1,9 @@
 //! What is asked of the link: commands, meters, how it is.
 
-use super::after::After;
+use super::handle::{Answer, CommandRequest, Inputs, LinkError, Request, Snapshot};
 use super::known::Known;
-use super::thread::Link;
-use super::{Answer, Ask, CommandRequest, Inputs, LinkError, Snapshot};
+use super::pending::PendingCommit;
+use super::state::Link;
 use crate::event::{CommandState, Event};
 use crate::store::{CommandProgress, NewCommand, Provisioned};
 use std::sync::atomic::Ordering;
@@ -48,27 +48,27 @@ impl From<CollectorError> for LinkError {
 
 impl Link {
     /// Returns whether that is the end. An answer that nobody waits for any more is dropped.
-    pub(super) fn answer(&mut self, ask: Ask, inputs: &Inputs) -> bool {
+    pub(super) fn answer(&mut self, ask: Request, inputs: &Inputs) -> bool {
         match ask {
-            Ask::Command { meter, request, by, answer } => self.command(meter, request, by, answer),
-            Ask::Withdraw { meter, id, answer } => self.withdraw(meter, id, answer),
-            Ask::SetMeter { epoch, record, answer } => self.set_meter(epoch, record, answer),
-            Ask::Revoke { meter, answer } => self.revoke(meter, answer),
-            Ask::Meters { answer } => {
+            Request::Command { meter, request, by, answer } => self.command(meter, request, by, answer),
+            Request::Withdraw { meter, id, answer } => self.withdraw(meter, id, answer),
+            Request::SetMeter { epoch, record, answer } => self.set_meter(epoch, record, answer),
+            Request::Revoke { meter, answer } => self.revoke(meter, answer),
+            Request::Meters { answer } => {
                 let now = Instant::now();
                 let mut meters: Vec<_> = self.meters.iter().collect();
                 meters.sort_unstable_by_key(|(meter, _)| **meter);
                 let status = |(meter, known): (&MeterId, &Known)| known.status(*meter, &self.collector, now);
                 drop(answer.send(meters.into_iter().filter_map(status).collect()));
             }
-            Ask::Meter { meter, answer } => {
+            Request::Meter { meter, answer } => {
                 let known = self.meters.get(&meter);
                 drop(
                     answer.send(known.and_then(|known| known.status(meter, &self.collector, Instant::now()))),
                 );
             }
-            Ask::Snapshot { answer } => drop(answer.send(self.snapshot(inputs))),
-            Ask::Stop => return true,
+            Request::Snapshot { answer } => drop(answer.send(self.snapshot(inputs))),
+            Request::Stop => return true,
         }
         false
     }
@@ -83,7 +83,7 @@ impl Link {
         match self.queue(meter, request) {
             Ok((ticket, order)) => {
                 let command = NewCommand { meter, ticket, order, by, created_ms: self.now_ms };
-                self.store(After::Command { command, answer: Some(answer) });
+                self.store(PendingCommit::Command { command, answer: Some(answer) });
                 self.store_state(meter);
             }
             Err(error) => drop(answer.send(Err(error))),
@@ -91,7 +91,7 @@ impl Link {
     }
 
     fn queue(&mut self, meter: MeterId, request: CommandRequest) -> Result<(u32, Order), LinkError> {
-        if self.trouble.until.is_some() {
+        if self.retry.until.is_some() {
             return Err(LinkError::Store("the last transaction failed".into()));
         }
         match request.command() {
@@ -136,7 +136,7 @@ impl Link {
                 at_ms: self.now_ms,
                 answer: None,
             };
-            self.store(After::Progress { progress, answer: answer.take() });
+            self.store(PendingCommit::Progress { progress, answer: answer.take() });
         }
     }
 
@@ -164,11 +164,11 @@ impl Link {
             state: MeterState::new(&record),
             at_ms: self.now_ms,
         };
-        if self.trouble.until.is_some() {
+        if self.retry.until.is_some() {
             drop(answer.send(Err(LinkError::Store("the last transaction failed".into()))));
             return;
         }
-        self.store(After::Provisioned { provisioned: Box::new(provisioned), record, answer });
+        self.store(PendingCommit::Provisioned { provisioned: Box::new(provisioned), record, answer });
     }
 
     /// A meter's keys are durable.
@@ -192,7 +192,7 @@ impl Link {
             return;
         }
         self.forget(meter);
-        self.store(After::Revoked { meter, at_ms: self.now_ms, answer: Some(answer) });
+        self.store(PendingCommit::Revoked { meter, at_ms: self.now_ms, answer: Some(answer) });
     }
 
     /// The keys of a meter that is there are over.

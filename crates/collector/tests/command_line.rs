@@ -4,11 +4,12 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 fn wattseal(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
     command.current_dir(folder).args(arguments).output().expect("the binary under test runs")
 }
 
@@ -27,7 +28,7 @@ fn rows(folder: &Path, arguments: &[&str]) -> Value {
 
 /// Runs a collector, calls `meanwhile` with its dashboard's address, stops it with a signal, and returns its log.
 fn collect(folder: &Path, arguments: &[&str], signal: &str, meanwhile: impl FnOnce(&str)) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"))
         .current_dir(folder)
         .args(["collect", "--listen", "127.0.0.1:0"])
         .args(arguments)
@@ -46,6 +47,25 @@ fn collect(folder: &Path, arguments: &[&str], signal: &str, meanwhile: impl FnOn
     let log = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(0), "{said}{log}");
     log
+}
+
+/// On a Raspberry Pi there is this binary alone; in a clone it is called by another name.
+#[test]
+fn help_has_the_name_that_was_typed() {
+    let help = |name: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
+        String::from_utf8(command.arg0(name).args(arguments).output().expect("it runs").stdout)
+            .expect("UTF-8")
+    };
+    for name in ["wattseal", "wattseal-collector"] {
+        let text = help(name, &["meters", "--help"]);
+        let says = |what: &str| text.contains(&what.replace("NAME", name));
+        assert!(says("Usage: NAME meters [OPTIONS] <COMMAND>\n"), "{text}");
+        assert!(says("Example: NAME meters provision 258 --images for-the-maker\n"), "{text}");
+        assert!(text.contains("[default: wattseal.db]"), "{text}");
+        let text = help(name, &["help", "meters", "revoke"]);
+        assert!(text.contains(&format!("Example: {name} meters revoke 258\n")), "{text}");
+    }
 }
 
 #[test]
@@ -183,7 +203,7 @@ fn the_first_token_is_made_by_a_link_that_its_owner_alone_reads() {
 #[test]
 fn what_is_started_without_a_terminal_does_not_say_the_link() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"))
         .current_dir(folder.path())
         .args(["collect", "--listen", "127.0.0.1:0", "--udp", "127.0.0.1:0"])
         .stdout(Stdio::piped())
@@ -204,7 +224,7 @@ fn what_is_started_without_a_terminal_does_not_say_the_link() {
 fn on_a_terminal_the_link_is_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     let collect = concat!(
-        env!("CARGO_BIN_EXE_wattseal"),
+        env!("CARGO_BIN_EXE_wattseal-collector"),
         " collect --listen 127.0.0.1:0 --udp 127.0.0.1:0 --log-level error"
     );
     let mut child = Command::new("script")
@@ -286,11 +306,13 @@ fn systemd_takes_the_unit() {
     }
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/wattseal-collector.service");
     let text = std::fs::read_to_string(unit).expect("a unit");
-    assert!(text.contains("ExecStart=/usr/local/bin/wattseal collect ") && text.contains("Type=notify"));
+    assert!(
+        text.contains("ExecStart=/usr/local/bin/wattseal-collector collect ") && text.contains("Type=notify")
+    );
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wattseal-collector.service");
     let text = text
-        .replace("/usr/local/bin/wattseal", env!("CARGO_BIN_EXE_wattseal"))
+        .replace("/usr/local/bin/wattseal-collector", env!("CARGO_BIN_EXE_wattseal-collector"))
         .replace("User=wattseal", "User=root")
         .replace("Group=wattseal", "Group=root");
     std::fs::write(&path, text).expect("written");

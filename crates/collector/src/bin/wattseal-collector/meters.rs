@@ -1,13 +1,13 @@
 //! `meters`: the key files of a collector.
 
-use crate::collect::Files;
-use crate::failure::Failure;
-use crate::{Answer, Format};
+use crate::failure::CommandError;
+use crate::files::Files;
+use crate::times::time;
 use clap::{Args, Subcommand};
 use collector::registry::{Images, ListedMeter, MeterFile, Registry};
 use collector::store::{Meter, Reader, StoreError};
 use jiff::Timestamp;
-use lab::report::{csv, grouped, json, table};
+use output::{Answer, Format, csv, grouped, json, table};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use wire::meter::{MeterId, Setup, Suite};
@@ -138,7 +138,7 @@ impl Made {
     }
 }
 
-pub(crate) fn run(args: MetersArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     let stored = stored(&args.files.db)?;
     let registry = match args.what {
         What::Provision(_) => Registry::open(&args.files.keys)?,
@@ -196,7 +196,7 @@ fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {
     }
 }
 
-fn makers(made: &[Made], format: Format) -> Result<String, Failure> {
+fn makers(made: &[Made], format: Format) -> Result<String, CommandError> {
     Ok(match format {
         Format::Json => json(made)?,
         Format::Csv => csv(made)?,
@@ -218,7 +218,7 @@ fn makers(made: &[Made], format: Format) -> Result<String, Failure> {
     })
 }
 
-fn listing(meters: &[ListedMeter], format: Format) -> Result<String, Failure> {
+fn listing(meters: &[ListedMeter], format: Format) -> Result<String, CommandError> {
     Ok(match format {
         Format::Json => json(meters)?,
         Format::Csv => csv(meters)?,
@@ -246,12 +246,4 @@ fn listing(meters: &[ListedMeter], format: Format) -> Result<String, Failure> {
             format!("{rows}\n")
         }
     })
-}
-
-/// A time for a person: in this machine's zone.
-pub(crate) fn time(at_s: i64) -> String {
-    let zone = jiff::tz::TimeZone::system();
-    let at =
-        Timestamp::from_second(at_s).map(|at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S").to_string());
-    at.unwrap_or_else(|_| at_s.to_string())
 }

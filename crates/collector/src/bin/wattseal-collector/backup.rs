@@ -1,11 +1,10 @@
 //! `backup`: a copy of what a collector keeps.
 
-use crate::collect::Files;
-use crate::failure::Failure;
-use crate::{Answer, Format};
+use crate::failure::CommandError;
+use crate::files::Files;
 use clap::Args;
 use collector::backup::{Backup, backup};
-use lab::report::{csv, json, table};
+use output::{Answer, Format, csv, json, table};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -27,7 +26,7 @@ struct Copied {
     keys: PathBuf,
 }
 
-pub(crate) fn run(args: BackupArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(args: BackupArgs) -> Result<Answer, CommandError> {
     let Backup { db, keys } = backup(&args.files.db, &args.files.keys, &args.into)?;
     let data = match args.format {
         Format::Table => {

@@ -18,7 +18,7 @@ fn python(program: &str, arguments: &[&str]) {
 
 #[test]
 fn attacks_come_to_nothing() {
-    python("attacks.py", &["--wattseal", env!("CARGO_BIN_EXE_wattseal")]);
+    python("attacks.py", &["--wattseal", env!("CARGO_BIN_EXE_wattseal-collector")]);
 }
 
 #[test]

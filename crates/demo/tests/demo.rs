@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use testkit::documents::{commands, home, is_demo_s};
 
 /// Runs it with a folder of its own for what it puts beside.
 fn demo(arguments: &[&str], folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    command.env("WATTSEAL_HOME", home).env("TMPDIR", folder);
-    command.args(["demo", "--listen", "127.0.0.1:0", "--format", "json"]).args(arguments);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-demo"));
+    command.env("WATTSEAL_HOME", home()).env("TMPDIR", folder);
+    command.args(["--listen", "127.0.0.1:0", "--format", "json"]).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -83,4 +83,25 @@ fn ctrl_c_ends_it_and_leaves_nothing() {
     assert!(told.success());
     assert!(child.wait().expect("it ends").success());
     assert!(is_empty(&folder), "something was left");
+}
+
+/// A line that does not end by itself is given two seconds.
+#[test]
+fn every_demonstration_that_is_shown_works() {
+    let mut count = 0;
+    for document in ["README.md", "docs/collector.md"] {
+        for line in commands(document).iter().filter(|line| is_demo_s(line)) {
+            let mut run = line.replacen("./wattseal demo", env!("CARGO_BIN_EXE_wattseal-demo"), 1);
+            if !line.contains("--for") {
+                run.push_str(" --for 2 --listen 127.0.0.1:0");
+            }
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(&run).current_dir(home()).env("WATTSEAL_HOME", home());
+            let output = shell.output().expect("a shell");
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{document}: {line}\n{error}");
+            count += 1;
+        }
+    }
+    assert!(count >= 1, "only {count} commands were found");
 }

@@ -1,7 +1,7 @@
 //! `collect`: the collector, until it is stopped.
 
-use crate::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandError;
+use crate::files::Files;
 use clap::{Args, ValueEnum};
 use collector::api::{Listen, TlsFiles};
 use collector::daemon::Daemon;
@@ -9,20 +9,10 @@ use collector::gateway::serial::SerialLine;
 use collector::publish::Broker;
 use collector::service::Config;
 use jiff::tz::TimeZone;
+use output::Answer;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-/// Where a collector keeps what it knows.
-#[derive(Args)]
-pub(crate) struct Files {
-    /// The database; made where there is none
-    #[arg(long, value_name = "FILE", default_value = "wattseal.db", global = true)]
-    pub(crate) db: PathBuf,
-    /// The folder of keys; made where there is none
-    #[arg(long, value_name = "FOLDER", default_value = "wattseal.keys", global = true)]
-    pub(crate) keys: PathBuf,
-}
 
 #[derive(Args)]
 pub(crate) struct CollectArgs {
@@ -96,7 +86,7 @@ fn zone_here() -> TimeZone {
     if here.iana_name().is_some() { here } else { TimeZone::UTC }
 }
 
-pub(crate) fn run(args: CollectArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
     log(args.log, args.log_level);
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let mqtt = args.mqtt.map(|broker| {
@@ -109,7 +99,7 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, Failure> {
             None => Ok(broker),
         }
     });
-    let mqtt = mqtt.transpose().map_err(|error: String| Failure::usage(error))?;
+    let mqtt = mqtt.transpose().map_err(CommandError::Usage)?;
     let mut service = Config::new(args.files.db, args.files.keys);
     service.store.zone = args.zone.unwrap_or_else(zone_here);
     service.store.keep_days = args.keep;

@@ -1,8 +1,7 @@
 //! `audit` and `export`: what a collector has stored, for those who check it and those who go on with it.
 
-use crate::collect::Files;
-use crate::failure::Failure;
-use crate::{Answer, Format};
+use crate::failure::CommandError;
+use crate::files::Files;
 use clap::Args;
 use collector::audit::{self, Audit};
 use collector::export::{self, Selection};
@@ -11,9 +10,7 @@ use collector::store::Reader;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use lab::bench::Progress as _;
-use lab::progress::Bar;
-use lab::report::{csv, grouped, json, table};
+use output::{Answer, Bar, Format, csv, grouped, json, table};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -72,14 +69,14 @@ struct Figures {
     failures: u64,
 }
 
-pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, Failure> {
+pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
     let reader = Reader::open(&args.files.db)?;
     let registry = match args.public {
         true => None,
         false => Some(Registry::open_existing(&args.files.keys)?),
     };
     let bar = Bar::new();
-    let progress = |done: u64, of: u64| bar.report(done as usize, of as usize, "messages");
+    let progress = |done: u64, of: u64| bar.report(done, of, "messages");
     let found = audit::audit(&reader, registry.as_ref().map(Registry::identity), progress)?;
     let remark = match found.failures {
         0 => String::new(),
@@ -122,11 +119,15 @@ fn tables(found: &Audit) -> String {
     text
 }
 
-pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, Failure> {
+pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, CommandError> {
     let format = match args.out.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => export::Format::Csv,
         Some("parquet") => export::Format::Parquet,
-        _ => return Err(Failure::usage("the file's ending says what it is to be: OUT.csv or OUT.parquet")),
+        _ => {
+            return Err(CommandError::Usage(
+                "the file's ending says what it is to be: OUT.csv or OUT.parquet".into(),
+            ));
+        }
     };
     let second = |at: Option<Timestamp>, none: i64| at.map_or(none, Timestamp::as_second);
     let selection = Selection {
@@ -137,9 +138,9 @@ pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, Failure> {
     let reader = Reader::open(&args.db)?;
     // Under its name only when it is whole.
     let beside = beside(&args.out);
-    let file = |error| Failure::file(&args.out, &error);
+    let file = |error| CommandError::file(&args.out, error);
     let to = BufWriter::new(File::create(&beside).map_err(file)?);
-    let written = export::export(&reader, &selection, format, to, |_| {}).map_err(Failure::from);
+    let written = export::export(&reader, &selection, format, to, |_| {}).map_err(CommandError::from);
     let written = match written {
         Ok(written) => written,
         Err(failure) => {

@@ -1,103 +1,59 @@
 //! What the link goes on with when something is durable, or could not be stored.
 
+use super::handle::LinkError;
 use super::known::Named;
-use super::thread::Link;
-use super::{Answer, LinkError};
+use super::pending::{PendingCommit, Submitted};
+use super::state::Link;
 use crate::event::{self, CommandUpdate, Event};
 use crate::gateway::Route;
-use crate::store::{
-    CommandProgress, MeterCounts, NewAlert, NewCommand, Provisioned, StoreError, Write, Written,
-};
+use crate::store::{NewAlert, NewCommand, StoreError, Write, Written};
 use crate::writer::Done;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wire::meter::{MeterId, MeterRecord, MeterState};
+use wire::meter::{MeterId, MeterState};
 
 /// After a transaction that failed nothing is stored for so long.
-const TROUBLE: Duration = Duration::from_secs(1);
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The store's trouble is told at most once in that time.
-const TROUBLE_QUIET: Duration = Duration::from_secs(3600);
+const TOLD_EVERY: Duration = Duration::from_secs(3600);
 /// Things that wait to be tried again at most, beside what meters and commands bound.
 const MOST_ALERTS: usize = 1000;
 
-/// What was given to the store, and what is to be done then. It is enough to give it again.
-#[derive(Debug)]
-pub(crate) enum After {
-    /// Acknowledge it. Not tried again: the meter sends it again.
-    Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64, route: Route },
-    /// The state as it is when it is given.
-    State { meter: MeterId, revision: u64 },
-    /// Say its name. Not tried again: who gave the command is told.
-    Command { command: NewCommand, answer: Option<Answer<Result<i64, LinkError>>> },
-    /// Tell who looks on, and who asked.
-    Progress { progress: CommandProgress, answer: Option<Answer<Result<(), LinkError>>> },
-    /// Nothing.
-    Interval { meter: MeterId, interval_s: u16 },
-    /// Nothing.
-    Counts(MeterCounts),
-    /// Tell who looks on.
-    Alert(NewAlert),
-    /// The meter is one of the collector's now. Not tried again: who gave it is told.
-    Provisioned {
-        provisioned: Box<Provisioned>,
-        record: Box<MeterRecord>,
-        answer: Answer<Result<(), LinkError>>,
-    },
-    /// Tell who looks on, and who asked.
-    Revoked { meter: MeterId, at_ms: i64, answer: Option<Answer<Result<(), LinkError>>> },
-}
-
-/// Something that was given, in the order that it was given in.
-#[derive(Debug)]
-pub(crate) struct Given {
-    number: u64,
-    after: After,
-}
-
-/// What waits to be tried again.
-#[derive(Debug, Default)]
-pub(super) struct Trouble {
-    /// Nothing is stored before that.
-    pub(super) until: Option<Instant>,
-    again: Vec<Given>,
-    quiet_until: Option<Instant>,
-}
-
 impl Link {
     /// Gives something to the store, or, while that takes nothing, keeps it for later.
-    pub(super) fn store(&mut self, after: After) {
-        self.given += 1;
-        let given = Given { number: self.given, after };
-        if self.trouble.until.is_some() {
-            self.keep(given);
-        } else if let Some(write) = self.write_of(&given.after) {
+    pub(super) fn store(&mut self, pending: PendingCommit) {
+        self.submissions += 1;
+        let submitted = Submitted { number: self.submissions, pending };
+        if self.retry.until.is_some() {
+            self.keep(submitted);
+        } else if let Some(write) = self.write_of(&submitted.pending) {
             self.writes.push(write);
-            self.afters.push(given);
+            self.submitted.push(submitted);
         }
     }
 
     /// Gives a report to the store.
-    pub(super) fn store_report(&mut self, write: Write, after: After) {
-        self.given += 1;
+    pub(super) fn store_report(&mut self, write: Write, pending: PendingCommit) {
+        self.submissions += 1;
         self.writes.push(write);
-        self.afters.push(Given { number: self.given, after });
+        self.submitted.push(Submitted { number: self.submissions, pending });
     }
 
-    fn write_of(&mut self, after: &After) -> Option<Write> {
-        Some(match after {
-            // Given with its message, which is not kept here.
-            After::Report { .. } => return None,
-            After::State { meter, .. } => self.state_of(*meter)?,
-            After::Command { command, .. } => Write::Command(command.clone()),
-            After::Progress { progress, .. } => Write::CommandProgress(progress.clone()),
-            After::Interval { meter, interval_s } => {
+    fn write_of(&mut self, pending: &PendingCommit) -> Option<Write> {
+        Some(match pending {
+            // Submitted with its message, which is not kept here.
+            PendingCommit::Report { .. } => return None,
+            PendingCommit::State { meter, .. } => self.state_of(*meter)?,
+            PendingCommit::Command { command, .. } => Write::Command(command.clone()),
+            PendingCommit::Progress { progress, .. } => Write::CommandProgress(progress.clone()),
+            PendingCommit::Interval { meter, interval_s } => {
                 Write::IntervalOf { meter: *meter, interval_s: *interval_s }
             }
-            After::Counts(counts) => Write::Counts(*counts),
-            After::Alert(alert) => Write::Alert(alert.clone()),
-            After::Provisioned { provisioned, .. } => Write::Provisioned(provisioned.clone()),
-            After::Revoked { meter, at_ms, .. } => Write::Revoked { meter: *meter, at_ms: *at_ms },
+            PendingCommit::Counts(counts) => Write::Counts(*counts),
+            PendingCommit::Alert(alert) => Write::Alert(alert.clone()),
+            PendingCommit::Provisioned { provisioned, .. } => Write::Provisioned(provisioned.clone()),
+            PendingCommit::Revoked { meter, at_ms, .. } => Write::Revoked { meter: *meter, at_ms: *at_ms },
         })
     }
 
@@ -114,7 +70,7 @@ impl Link {
         if let Some(known) = self.meters.get_mut(&meter) {
             known.saving = Some(revision);
         }
-        self.store(After::State { meter, revision });
+        self.store(PendingCommit::State { meter, revision });
     }
 
     /// Hands over what was given since the last time.
@@ -122,9 +78,9 @@ impl Link {
         if self.writes.is_empty() {
             return;
         }
-        let (writes, afters) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.afters));
-        self.in_flight += afters.len();
-        if !self.jobs.give(self.era, writes, afters) {
+        let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
+        self.in_flight += submitted.len();
+        if !self.jobs.give(self.era, writes, submitted) {
             tracing::error!("the store's thread has ended; nothing more can be stored");
             self.shared.store_ok.store(false, Ordering::Relaxed);
             self.ended = true;
@@ -133,16 +89,16 @@ impl Link {
 
     /// Tries again what could not be stored, when it is time.
     pub(super) fn try_again(&mut self, now: Instant) {
-        if self.trouble.until.is_none_or(|until| now < until) {
+        if self.retry.until.is_none_or(|until| now < until) {
             return;
         }
-        self.trouble.until = None;
-        let mut again = std::mem::take(&mut self.trouble.again);
-        again.sort_by_key(|given| given.number);
-        for given in again {
-            if let Some(write) = self.write_of(&given.after) {
+        self.retry.until = None;
+        let mut again = std::mem::take(&mut self.retry.again);
+        again.sort_by_key(|submitted| submitted.number);
+        for submitted in again {
+            if let Some(write) = self.write_of(&submitted.pending) {
                 self.writes.push(write);
-                self.afters.push(given);
+                self.submitted.push(submitted);
             }
         }
     }
@@ -152,17 +108,17 @@ impl Link {
         self.in_flight == 0 && self.writes.is_empty()
     }
 
-    pub(super) fn done(&mut self, done: Done<Given>) {
+    pub(super) fn done(&mut self, done: Done<Submitted>) {
         match done {
             Done::Written(written) => {
                 self.in_flight -= written.len();
                 self.shared.store_ok.store(true, Ordering::Relaxed);
-                for (given, written) in written {
-                    self.durable(given.after, written);
+                for (submitted, written) in written {
+                    self.durable(submitted.pending, written);
                 }
             }
-            Done::Failed { after, era, error } => {
-                self.in_flight -= after.len();
+            Done::Failed { after: pending, era, error } => {
+                self.in_flight -= pending.len();
                 self.era = era;
                 if let Some(error) = &error {
                     self.in_trouble(error);
@@ -171,8 +127,8 @@ impl Link {
                     || "what was given before it was not stored".into(),
                     |error| error.to_string(),
                 );
-                for given in after {
-                    self.failed(given, &why);
+                for submitted in pending {
+                    self.failed(submitted, &why);
                 }
             }
             Done::Damaged(found) => {
@@ -187,41 +143,44 @@ impl Link {
 
     fn in_trouble(&mut self, error: &Arc<StoreError>) {
         let now = Instant::now();
-        self.trouble.until = Some(now + TROUBLE);
+        self.retry.until = Some(now + RETRY_AFTER);
         if self.shared.store_ok.swap(false, Ordering::Relaxed) {
             tracing::error!(%error, "nothing can be stored");
         }
-        if self.trouble.quiet_until.is_none_or(|quiet| now >= quiet) {
-            self.trouble.quiet_until = Some(now + TROUBLE_QUIET);
+        if self.retry.quiet_until.is_none_or(|quiet| now >= quiet) {
+            self.retry.quiet_until = Some(now + TOLD_EVERY);
             self.alert(None, "store", format!("readings could not be stored for a time: {error}"));
         }
     }
 
-    fn keep(&mut self, mut given: Given) {
+    fn keep(&mut self, mut submitted: Submitted) {
         // Who asked is told now; it is done all the same when it can be.
-        if let After::Progress { answer, .. } | After::Revoked { answer, .. } = &mut given.after
+        if let PendingCommit::Progress { answer, .. } | PendingCommit::Revoked { answer, .. } =
+            &mut submitted.pending
             && let Some(answer) = answer.take()
         {
             drop(answer.send(Err(LinkError::Store("it is kept, and tried again".into()))));
         }
-        let alerts = || self.trouble.again.iter().filter(|given| matches!(given.after, After::Alert(_)));
-        if matches!(given.after, After::Alert(_)) && alerts().count() >= MOST_ALERTS {
-            tracing::warn!("an alert was lost: {:?}", given.after);
+        let alerts = || {
+            self.retry.again.iter().filter(|submitted| matches!(submitted.pending, PendingCommit::Alert(_)))
+        };
+        if matches!(submitted.pending, PendingCommit::Alert(_)) && alerts().count() >= MOST_ALERTS {
+            tracing::warn!("an alert was lost: {:?}", submitted.pending);
             return;
         }
-        self.trouble.again.push(given);
+        self.retry.again.push(submitted);
     }
 
-    fn failed(&mut self, given: Given, why: &str) {
+    fn failed(&mut self, submitted: Submitted, why: &str) {
         let store = || LinkError::Store(why.to_owned());
-        match given.after {
-            After::Report { meter, n, epoch, .. } => {
+        match submitted.pending {
+            PendingCommit::Report { meter, n, epoch, .. } => {
                 if self.meters.get(&meter).is_some_and(|known| known.epoch == epoch) {
                     // It was handed out; after a rotation it is not any more.
                     let _ = self.collector.not_stored(meter, n);
                 }
             }
-            After::Command { command, answer } => {
+            PendingCommit::Command { command, answer } => {
                 // It may have been answered since, or the meter is gone.
                 let _ = self.collector.withdraw(command.meter, command.ticket);
                 if let Some(answer) = answer {
@@ -229,17 +188,17 @@ impl Link {
                 }
                 self.store_state(command.meter);
             }
-            After::Provisioned { answer, .. } => drop(answer.send(Err(store()))),
-            _ => self.keep(given),
+            PendingCommit::Provisioned { answer, .. } => drop(answer.send(Err(store()))),
+            _ => self.keep(submitted),
         }
     }
 
-    fn durable(&mut self, after: After, written: Written) {
-        match (after, written) {
-            (After::Report { meter, epoch, n, heard_ms, route }, written) => {
+    fn durable(&mut self, pending: PendingCommit, written: Written) {
+        match (pending, written) {
+            (PendingCommit::Report { meter, epoch, n, heard_ms, route }, written) => {
                 self.report_durable((meter, epoch), n, (heard_ms, route), written);
             }
-            (After::State { meter, revision }, _) => {
+            (PendingCommit::State { meter, revision }, _) => {
                 self.collector.saved(meter, revision);
                 if let Some(known) = self.meters.get_mut(&meter)
                     && known.saving.is_some_and(|saving| saving <= revision)
@@ -248,7 +207,7 @@ impl Link {
                 }
                 self.look_at_due = true;
             }
-            (After::Command { command, answer }, Written::Command(record)) => {
+            (PendingCommit::Command { command, answer }, Written::Command(record)) => {
                 // Whoever asked may be gone; the command stays.
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(record.id)));
@@ -260,7 +219,7 @@ impl Link {
                 }
                 self.tell(Event::Command(CommandUpdate { id: record.id, meter, state: record.state }));
             }
-            (After::Progress { answer, .. }, Written::Command(record)) => {
+            (PendingCommit::Progress { answer, .. }, Written::Command(record)) => {
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(())));
                 }
@@ -270,23 +229,23 @@ impl Link {
                     state: record.state,
                 }));
             }
-            (After::Alert(_), Written::Alert { alert, .. }) => self.tell(Event::Alert(alert)),
-            (After::Provisioned { provisioned, record, answer }, Written::Done) => {
+            (PendingCommit::Alert(_), Written::Alert { alert, .. }) => self.tell(Event::Alert(alert)),
+            (PendingCommit::Provisioned { provisioned, record, answer }, Written::Done) => {
                 let added = self.add(*provisioned, *record);
                 drop(answer.send(added));
             }
-            (After::Provisioned { provisioned, answer, .. }, _) => {
+            (PendingCommit::Provisioned { provisioned, answer, .. }, _) => {
                 drop(answer.send(Err(LinkError::State(provisioned.meter))));
             }
-            (After::Revoked { meter, answer, .. }, _) => {
+            (PendingCommit::Revoked { meter, answer, .. }, _) => {
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(())));
                 }
                 self.tell(Event::Meter { meter });
             }
-            (After::Interval { meter, .. }, _) => self.tell(Event::Meter { meter }),
-            (After::Counts(_), _) => {}
-            (after, written) => tracing::error!("the store said {written:?} of {after:?}"),
+            (PendingCommit::Interval { meter, .. }, _) => self.tell(Event::Meter { meter }),
+            (PendingCommit::Counts(_), _) => {}
+            (pending, written) => tracing::error!("the store said {written:?} of {pending:?}"),
         }
     }
 
@@ -339,6 +298,6 @@ impl Link {
     pub(super) fn alert(&mut self, meter: Option<MeterId>, cause: &str, detail: String) {
         tracing::warn!(meter, cause, detail, "alert");
         let alert = NewAlert { meter, at_ms: self.now_ms, cause: cause.to_owned(), detail };
-        self.store(After::Alert(alert));
+        self.store(PendingCommit::Alert(alert));
     }
 }

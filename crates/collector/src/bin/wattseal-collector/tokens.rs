@@ -1,11 +1,11 @@
 //! `tokens`: who may use a collector's API.
 
-use crate::failure::Failure;
-use crate::{Answer, Format};
+use crate::failure::CommandError;
+use crate::times;
 use clap::{Args, Subcommand, ValueEnum};
 use collector::store::Role;
 use collector::tokens::{self, ListedToken};
-use lab::report::{csv, json, table};
+use output::{Answer, Format, csv, json, table};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -59,7 +59,7 @@ struct NewToken<'a> {
     token: &'a str,
 }
 
-pub(crate) fn run(args: TokensArgs) -> Result<Answer, Failure> {
+pub(crate) fn run(args: TokensArgs) -> Result<Answer, CommandError> {
     let (data, remark) = match args.what {
         What::List => (listing(&tokens::list(&args.db)?, args.format)?, String::new()),
         What::Add { name, role } => {
@@ -84,13 +84,13 @@ pub(crate) fn run(args: TokensArgs) -> Result<Answer, Failure> {
     Ok(Answer { data, remark, success: true })
 }
 
-fn listing(tokens: &[ListedToken], format: Format) -> Result<String, Failure> {
+fn listing(tokens: &[ListedToken], format: Format) -> Result<String, CommandError> {
     Ok(match format {
         Format::Json => json(tokens)?,
         Format::Csv => csv(tokens)?,
         Format::Table => {
             let mut rows = table(&["id", "name", "role", "made", "last used", "revoked"], 6);
-            let time = |at_s: Option<i64>| at_s.map_or("–".into(), crate::meters::time);
+            let time = |at_s: Option<i64>| at_s.map_or("–".into(), times::time);
             for token in tokens {
                 let role = match token.role {
                     Role::Viewer => "viewer",

@@ -12,7 +12,7 @@ pub const WITHIN: Duration = Duration::from_secs(120);
 
 /// The binary under test, in a folder.
 pub fn wattseal(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal-collector"));
     command.current_dir(folder);
     command
 }

@@ -1,0 +1,169 @@
+//! One door to all commands: `wattseal --help` lists them, `wattseal` hands over those of other binaries, and the launcher installs and
+//! builds what a command needs and no more.
+
+use output::commands::ELSEWHERE;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use testkit::documents::home;
+
+fn wattseal(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wattseal")).args(arguments).output().expect("the binary under test runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+fn program(path: &Path, lines: &str) {
+    fs::write(path, format!("#!/bin/sh\n{lines}\n")).expect("written");
+    fs::set_permissions(path, Permissions::from_mode(0o755)).expect("ours");
+}
+
+#[test]
+fn help_lists_all_commands_in_one_place() {
+    let help = wattseal(&["--help"]);
+    let help = text(&help.stdout);
+    let listed: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()))
+        .collect();
+    let commands = [
+        "bench",
+        "measure",
+        "ct",
+        "reproduce",
+        "plan",
+        "simulate",
+        "collect",
+        "load",
+        "meters",
+        "tokens",
+        "audit",
+        "export",
+        "backup",
+        "demo",
+        "help",
+    ];
+    assert_eq!(listed[..commands.len()], commands, "{help}");
+    let wrong = wattseal(&["colect"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("'collect'"), "{}", text(&wrong.stderr));
+}
+
+#[test]
+fn a_command_of_another_binary_is_handed_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = folder.path().join("wattseal");
+    fs::copy(env!("CARGO_BIN_EXE_wattseal"), &own).expect("copied");
+    let run = |arguments: &[&str]| Command::new(&own).args(arguments).output().expect("it runs");
+    // Without the other binary it says how to have it.
+    for elsewhere in ELSEWHERE {
+        let output = run(&[elsewhere.name]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let builds = format!("cargo build --release --package {}", elsewhere.binary);
+        assert!(said.starts_with("wattseal: ") && said.contains(&builds), "{said}");
+    }
+    for binary in ["wattseal-collector", "wattseal-load", "wattseal-demo"] {
+        program(&folder.path().join(binary), &format!("echo {binary} \"$@\"; exit 2"));
+    }
+    for (arguments, handed) in [
+        (&["collect", "--help"][..], "wattseal-collector collect --help"),
+        (&["meters", "provision", "7"], "wattseal-collector meters provision 7"),
+        (&["help", "meters", "add"], "wattseal-collector meters add --help"),
+        (&["load", "--kills", "2"], "wattseal-load --kills 2"),
+        (&["help", "demo"], "wattseal-demo --help"),
+    ] {
+        let output = run(arguments);
+        assert_eq!((text(&output.stdout).trim(), output.status.code()), (handed, Some(2)), "{arguments:?}");
+    }
+}
+
+/// The launcher in a folder where Rust, Debian's packages and the binaries are replaced by programs that say how they were called.
+#[test]
+fn the_launcher_installs_and_builds_what_a_command_needs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for inner in ["bin", "target/release", "web/src", "web/dist"] {
+        fs::create_dir_all(at(inner)).expect("a folder");
+    }
+    for file in ["web/index.html", "web/package-lock.json", "web/vite.config.ts", "web/dist/index.html"] {
+        fs::write(at(file), "").expect("written");
+    }
+    fs::copy(home().join("wattseal"), at("wattseal")).expect("copied");
+    let packages = fs::read_to_string(home().join("packages.txt")).expect("the list of packages");
+    let mut groups: Vec<&str> = packages
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    groups.dedup();
+    groups.retain(|group| !group.is_empty());
+    // Each group wants a tool that is nowhere, of a package of the group's name.
+    let wanted: String = groups.iter().map(|group| format!("{group} no-such-tool {group}\n")).collect();
+    fs::write(at("packages.txt"), wanted).expect("written");
+    program(
+        &at("bin/apt-get"),
+        r#"[ "$1" = update ] || echo "$@" | sed 's/.*-recommends/installs/' >>"$LOG""#,
+    );
+    program(&at("bin/sudo"), r#"[ "$1" != -n ] || shift; exec "$@""#);
+    program(&at("bin/cargo"), r#"echo "$@" | sed 's/.*--package/build/' >>"$LOG""#);
+    for binary in ["wattseal", "wattseal-collector", "wattseal-load", "wattseal-demo"] {
+        program(&at("target/release").join(binary), &format!("echo run {binary} \"$@\" >>\"$LOG\"; exit 2"));
+    }
+    let path = format!("{}:/usr/bin:/bin", at("bin").display());
+    let launched = |line: &str| {
+        let log = at("log");
+        let _ = fs::remove_file(&log);
+        let mut launcher = Command::new(at("wattseal"));
+        let status =
+            launcher.args(line.split(' ')).env("PATH", &path).env("LOG", &log).output().expect("it runs");
+        assert_eq!(status.status.code(), Some(2), "{line}: {}", text(&status.stderr));
+        let log = fs::read_to_string(&log).expect("a log");
+        log.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+    };
+    let firmware = "installs build firmware openssl compilers";
+    let collector = "build wattseal-collector --bin wattseal-collector";
+    for (line, expected) in [
+        ("bench --all", [firmware, "build wattseal-cli --bin wattseal", "run wattseal bench --all"].to_vec()),
+        (
+            "measure x",
+            ["installs build openssl", "build wattseal-cli --bin wattseal", "run wattseal measure x"]
+                .to_vec(),
+        ),
+        (
+            "--help",
+            ["installs build openssl", "build wattseal-cli --bin wattseal", "run wattseal --help"].to_vec(),
+        ),
+        ("collect --udp x", ["installs build", collector, "run wattseal-collector collect --udp x"].to_vec()),
+        ("help audit", ["installs build", collector, "run wattseal-collector help audit"].to_vec()),
+        (
+            "load --kills 2",
+            [
+                "installs build",
+                collector,
+                "build wattseal-load --bin wattseal-load",
+                "run wattseal-load --kills 2",
+            ]
+            .to_vec(),
+        ),
+        (
+            "demo --for 2",
+            [firmware, "build wattseal-demo --bin wattseal-demo", "run wattseal-demo --for 2"].to_vec(),
+        ),
+        (
+            "help demo",
+            [firmware, "build wattseal-demo --bin wattseal-demo", "run wattseal-demo --help"].to_vec(),
+        ),
+    ] {
+        assert_eq!(launched(line), expected, "{line}");
+    }
+    // The launcher runs the binary that the list names.
+    for elsewhere in ELSEWHERE {
+        let run = launched(elsewhere.name).pop().expect("a line");
+        assert_eq!(run.split(' ').nth(1), Some(elsewhere.binary), "{}", elsewhere.name);
+    }
+}

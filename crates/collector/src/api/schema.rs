@@ -1,0 +1,409 @@
+//! The shapes of the API as its description has them, made of what store and link know.
+
+use crate::store::{Interval, Resolution};
+use crate::{link, store};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::meter::{MeterId, Suite};
+
+/// How a meter seals, by name; for the description alone.
+#[derive(ToSchema)]
+#[schema(as = Suite, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum SuiteName {
+    None,
+    Aes128Gcm,
+    Aes256Gcm,
+    Ecies,
+    EciesEcdsa,
+}
+
+/// What a token lets its holder do.
+#[derive(ToSchema)]
+#[schema(as = Role, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum RoleName {
+    /// Looks.
+    Viewer,
+    /// Looks, commands, and changes.
+    Administrator,
+}
+
+/// How far a command is.
+#[derive(ToSchema)]
+#[schema(as = CommandState, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum CommandStateName {
+    /// Others are before it, or it was not sent yet.
+    Waiting,
+    /// It was sent, and is sent again until it is answered.
+    Sent,
+    /// The meter did it.
+    Done,
+    /// The meter refused it: code not known, or arguments out of range.
+    Refused,
+    /// It was taken back; the meter may have done it, if it was sent.
+    Withdrawn,
+}
+
+/// How fine a meter's readings are shown.
+#[derive(ToSchema)]
+#[schema(as = Resolution, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum ResolutionName {
+    /// As they were measured.
+    Raw,
+    /// By quarter-hour.
+    Quarter,
+    /// By hour of the zone.
+    Hour,
+    /// By day of the zone.
+    Day,
+}
+
+/// By what consumption is summed.
+#[derive(ToSchema)]
+#[schema(as = Interval, rename_all = "kebab-case")]
+#[expect(dead_code, reason = "its names are the description's")]
+pub(super) enum IntervalName {
+    /// Quarter-hours.
+    Quarter,
+    /// Hours of the zone.
+    Hour,
+    /// Days of the zone.
+    Day,
+    /// Weeks, from Monday on.
+    Week,
+    /// Months.
+    Month,
+}
+
+/// A meter as it is shown.
+#[derive(Serialize, ToSchema)]
+pub struct Meter {
+    /// Which, as it was provisioned.
+    #[schema(value_type = u16)]
+    meter: MeterId,
+    /// What it is called; may be empty.
+    label: String,
+    /// Of its keys.
+    epoch: u32,
+    /// How its last report was sealed.
+    #[schema(value_type = SuiteName)]
+    suite: Suite,
+    /// Seconds between its measurements.
+    interval_s: u16,
+    /// Whether it was revoked.
+    revoked: bool,
+    /// Its last measurement.
+    last: Option<Last>,
+    /// When it was heard last, in s.
+    heard_s: Option<i64>,
+    /// Whether it was heard within three intervals.
+    online: bool,
+    /// How well it is heard.
+    link: Link,
+    /// Alerts that nobody acknowledged.
+    open_alerts: u32,
+    /// Commands that are not answered.
+    waiting_commands: u32,
+}
+
+/// A meter's last measurement.
+#[derive(Serialize, ToSchema)]
+pub struct Last {
+    /// When.
+    at_s: i64,
+    /// Mean real power, in W.
+    power_w: i16,
+    /// Its register, in Wh.
+    energy_wh: f64,
+}
+
+/// How well a meter is heard.
+#[derive(Serialize, ToSchema)]
+pub struct Link {
+    /// How strong its last packet was, in dBm.
+    rssi_dbm: Option<i8>,
+    /// Reports that were stored.
+    reports: u64,
+    /// Reports that came again.
+    repeats: u64,
+    /// Packets that were refused in its name.
+    refused: u64,
+    /// Measurements that it lost for want of room.
+    lost: u64,
+}
+
+/// An alert as it is shown.
+#[derive(Serialize, ToSchema)]
+pub struct Alert {
+    /// Its name in the API.
+    id: i64,
+    /// Whose; `None`: the collector's own.
+    #[schema(value_type = Option<u16>)]
+    meter: Option<MeterId>,
+    /// When, in s.
+    at_s: i64,
+    /// What.
+    cause: String,
+    /// In words, with figures.
+    detail: String,
+    /// When it was acknowledged, in s.
+    acknowledged_s: Option<i64>,
+    /// By whom.
+    acknowledged_by: Option<String>,
+}
+
+/// What an administrator did.
+#[derive(Serialize, ToSchema)]
+pub struct Action {
+    /// Higher than those of all before.
+    id: i64,
+    /// When, in s.
+    at_s: i64,
+    /// The token's name; `command line` and `one-time link` are no token's.
+    who: String,
+    /// In words.
+    what: String,
+}
+
+/// A page of readings, as columns of equal length, oldest first.
+#[derive(Serialize, ToSchema)]
+pub struct Readings {
+    /// Whose.
+    #[schema(value_type = u16)]
+    meter: MeterId,
+    /// How fine.
+    #[schema(value_type = ResolutionName)]
+    resolution: Resolution,
+    /// The columns.
+    #[serde(flatten)]
+    rows: Rows,
+    /// Where to go on; `None`: this was all.
+    next: Option<String>,
+}
+
+/// The columns of a page.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum Rows {
+    /// As they were measured.
+    Raw {
+        /// When, in s.
+        at_s: Vec<i64>,
+        /// Mean real power since the one before, in W.
+        power_w: Vec<i16>,
+        /// The register, in Wh.
+        energy_wh: Vec<f64>,
+    },
+    /// By interval. There is a row where there is a reading.
+    Rollup {
+        /// When it begins, in s.
+        at_s: Vec<i64>,
+        /// Mean of the readings' power, in W, to two places.
+        power_w: Vec<f64>,
+        /// The least of them.
+        power_min_w: Vec<i16>,
+        /// The greatest of them.
+        power_max_w: Vec<i16>,
+        /// Energy used, in Wh.
+        used_wh: Vec<f64>,
+        /// How many readings there are.
+        readings: Vec<u32>,
+    },
+}
+
+/// Energy used, as columns.
+#[derive(Serialize, ToSchema)]
+pub struct Consumption {
+    /// By what.
+    #[schema(value_type = IntervalName)]
+    resolution: Interval,
+    /// Whose hours, midnights and months they are.
+    zone: String,
+    /// When each interval begins, in s: all from the first to the last, without gaps.
+    start_s: Vec<i64>,
+    /// Meter by meter.
+    meters: Vec<ConsumptionOf>,
+}
+
+/// Energy that a meter used.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ConsumptionOf {
+    /// Which.
+    #[schema(value_type = u16)]
+    meter: MeterId,
+    /// In Wh, for each interval; `None` (null) where there is no reading.
+    used_wh: Vec<Option<f64>>,
+}
+
+/// What a meter is to do, as the API has it.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schema(as = CommandOrder)]
+pub(super) enum CommandRequest {
+    /// How often it measures, and how it seals.
+    Configure {
+        /// Seconds between measurements, at least 1.
+        #[schema(minimum = 1)]
+        interval_s: u16,
+        /// For all messages from then on.
+        #[schema(value_type = SuiteName)]
+        suite: Suite,
+    },
+    /// What a step of its converter stands for.
+    Calibrate {
+        /// Voltage of a step, in microvolts: 1 to 4,000,000.
+        #[schema(minimum = 1, maximum = 4_000_000)]
+        voltage_uv: u32,
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        #[schema(minimum = 1, maximum = 4_000_000)]
+        current_ua: u32,
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        #[schema(minimum = -256, maximum = 256)]
+        phase: i16,
+    },
+    /// Its name and the radio addresses.
+    Register {
+        /// The name; not 0.
+        #[schema(value_type = u16, minimum = 1)]
+        meter: MeterId,
+        /// Radio address of the meter; not 0.
+        #[schema(minimum = 1)]
+        address: u8,
+        /// Radio address of the collector; not 0.
+        #[schema(minimum = 1)]
+        collector_address: u8,
+    },
+    /// The time that it is when the command is sent.
+    SetTime,
+    /// A page of its state.
+    ReadStatus {
+        /// 0 or 1.
+        #[schema(maximum = 1)]
+        page: u8,
+    },
+    /// Begin anew.
+    Reboot,
+}
+
+impl From<store::Meter> for Meter {
+    fn from(meter: store::Meter) -> Meter {
+        let store::Meter {
+            meter,
+            label,
+            epoch,
+            suite,
+            interval_s,
+            revoked,
+            last,
+            heard_s,
+            online,
+            link,
+            open_alerts,
+            waiting_commands,
+        } = meter;
+        let last = last.map(|store::Last { at_s, power_w, energy_wh }| Last { at_s, power_w, energy_wh });
+        let store::Link { rssi_dbm, reports, repeats, refused, lost } = link;
+        let link = Link { rssi_dbm, reports, repeats, refused, lost };
+        Meter {
+            meter,
+            label,
+            epoch,
+            suite,
+            interval_s,
+            revoked,
+            last,
+            heard_s,
+            online,
+            link,
+            open_alerts,
+            waiting_commands,
+        }
+    }
+}
+
+impl From<store::AlertRecord> for Alert {
+    fn from(alert: store::AlertRecord) -> Alert {
+        let store::AlertRecord { id, meter, at_s, cause, detail, acknowledged_s, acknowledged_by } = alert;
+        Alert { id, meter, at_s, cause, detail, acknowledged_s, acknowledged_by }
+    }
+}
+
+impl From<store::Action> for Action {
+    fn from(store::Action { id, at_ms, who, what }: store::Action) -> Action {
+        Action { id, at_s: at_ms.div_euclid(1000), who, what }
+    }
+}
+
+impl From<store::Readings> for Readings {
+    fn from(store::Readings { meter, resolution, rows, next }: store::Readings) -> Readings {
+        let rows = match rows {
+            store::Rows::Raw { at_s, power_w, energy_wh } => Rows::Raw { at_s, power_w, energy_wh },
+            store::Rows::Rollup { at_s, power_w, power_min_w, power_max_w, used_wh, readings } => {
+                Rows::Rollup { at_s, power_w, power_min_w, power_max_w, used_wh, readings }
+            }
+        };
+        Readings { meter, resolution, rows, next: next.map(|next| next.to_string()) }
+    }
+}
+
+impl From<store::Consumption> for Consumption {
+    fn from(store::Consumption { resolution, zone, start_s, meters }: store::Consumption) -> Consumption {
+        let of = |store::ConsumptionOf { meter, used_wh }| ConsumptionOf { meter, used_wh };
+        Consumption { resolution, zone, start_s, meters: meters.into_iter().map(of).collect() }
+    }
+}
+
+impl From<CommandRequest> for link::CommandRequest {
+    fn from(request: CommandRequest) -> link::CommandRequest {
+        match request {
+            CommandRequest::Configure { interval_s, suite } => Self::Configure { interval_s, suite },
+            CommandRequest::Calibrate { voltage_uv, current_ua, phase } => {
+                Self::Calibrate { voltage_uv, current_ua, phase }
+            }
+            CommandRequest::Register { meter, address, collector_address } => {
+                Self::Register { meter, address, collector_address }
+            }
+            CommandRequest::SetTime => Self::SetTime,
+            CommandRequest::ReadStatus { page } => Self::ReadStatus { page },
+            CommandRequest::Reboot => Self::Reboot,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::CommandState;
+    use crate::store::Role;
+    use utoipa::PartialSchema;
+
+    /// Whether the names of a description are those that its type is written with.
+    fn are_names_of<Named: PartialSchema>(values: impl Serialize) {
+        let schema = serde_json::to_value(Named::schema()).expect("JSON");
+        assert_eq!(schema["enum"], serde_json::to_value(values).expect("JSON"));
+    }
+
+    #[test]
+    fn the_description_has_the_names_that_are_written() {
+        use CommandState::{Done, Refused, Sent, Waiting, Withdrawn};
+        are_names_of::<SuiteName>(Suite::ALL);
+        are_names_of::<RoleName>([Role::Viewer, Role::Administrator]);
+        are_names_of::<CommandStateName>([Waiting, Sent, Done, Refused, Withdrawn]);
+        are_names_of::<ResolutionName>([
+            Resolution::Raw,
+            Resolution::Quarter,
+            Resolution::Hour,
+            Resolution::Day,
+        ]);
+        are_names_of::<IntervalName>([
+            Interval::Quarter,
+            Interval::Hour,
+            Interval::Day,
+            Interval::Week,
+            Interval::Month,
+        ]);
+    }
+}

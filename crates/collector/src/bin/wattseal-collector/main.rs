@@ -1,0 +1,76 @@
+//! The `wattseal-collector` command: the service, and what is done with its files.
+
+mod backup;
+mod collect;
+mod failure;
+mod files;
+mod meters;
+mod records;
+mod times;
+mod tokens;
+
+use clap::{Parser, Subcommand};
+use failure::CommandError;
+use output::commands::{AUDIT, BACKUP, COLLECT, EXPORT, METERS, TOKENS};
+use output::{Answer, Failure};
+use std::process::ExitCode;
+
+/// Takes meters' sealed reports, verifies, stores and shows them.
+///
+/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+#[derive(Parser)]
+#[command(
+    name = "wattseal-collector",
+    version,
+    max_term_width = 110,
+    after_help = "Example: wattseal collect --serial /dev/ttyAMA0"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(
+        about = COLLECT.about,
+        after_help = "SIGINT (Ctrl-C) and SIGTERM stop it gracefully. The log goes to standard error.\n\n\
+                      Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
+                      wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0"
+    )]
+    Collect(Box<collect::CollectArgs>),
+    #[command(
+        about = METERS.about,
+        after_help = "Example: wattseal meters provision 258 --images for-the-maker"
+    )]
+    Meters(meters::MetersArgs),
+    #[command(about = TOKENS.about, after_help = "Example: wattseal tokens add dashboard --role viewer")]
+    Tokens(tokens::TokensArgs),
+    #[command(
+        about = AUDIT.about,
+        after_help = "Exit code 1 where something is not as it should be.\n\nExample: wattseal audit --format json"
+    )]
+    Audit(records::AuditArgs),
+    #[command(
+        about = EXPORT.about,
+        after_help = "Example: wattseal export november.parquet --from 2026-11-01 --to 2026-12-01"
+    )]
+    Export(records::ExportArgs),
+    #[command(about = BACKUP.about, after_help = "Example: wattseal backup backup-2026-11-22")]
+    Backup(backup::BackupArgs),
+}
+
+fn main() -> ExitCode {
+    output::end(run(output::commands::parse::<Cli>("wattseal").command).map_err(Failure::from))
+}
+
+fn run(command: Command) -> Result<Answer, CommandError> {
+    match command {
+        Command::Collect(args) => collect::run(*args),
+        Command::Meters(args) => meters::run(args),
+        Command::Tokens(args) => tokens::run(args),
+        Command::Audit(args) => records::run_audit(args),
+        Command::Export(args) => records::run_export(args),
+        Command::Backup(args) => backup::run(args),
+    }
+}

@@ -1,0 +1,344 @@
+//! What others have of the link: how to ask it, and what it answers.
+
+use crate::event::Event;
+use crate::gateway::{Gateways, HeardPacket, Route};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::sync::{broadcast, oneshot};
+use wire::meter::{Counters, MeterId, MeterRecord, Suite};
+
+/// Packets that wait for the link at most; others are dropped, and come again.
+const MOST_PACKETS: usize = 8192;
+/// Questions that wait for the link at most.
+const MOST_ASKS: usize = 1024;
+/// Events that an onlooker may be behind before it misses some.
+const MOST_EVENTS: usize = 4096;
+
+/// What a meter is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandRequest {
+    /// How often it measures, and how it seals.
+    Configure {
+        /// Seconds between measurements, at least 1.
+        interval_s: u16,
+        /// For all messages from then on.
+        suite: Suite,
+    },
+    /// What a step of its converter stands for.
+    Calibrate {
+        /// Voltage of a step, in microvolts: 1 to 4,000,000.
+        voltage_uv: u32,
+        /// Current of a step, in microamperes: 1 to 4,000,000, and with the voltage's a product of at least 110,000,000.
+        current_ua: u32,
+        /// By how much later the voltage is to be taken, in 1/256 of a sampling interval: -256 to 256.
+        phase: i16,
+    },
+    /// Its name and the radio addresses.
+    Register {
+        /// The name; not 0.
+        meter: MeterId,
+        /// Radio address of the meter; not 0.
+        address: u8,
+        /// Radio address of the collector; not 0.
+        collector_address: u8,
+    },
+    /// The time that it is when the command is sent.
+    SetTime,
+    /// A page of its state.
+    ReadStatus {
+        /// 0 or 1.
+        page: u8,
+    },
+    /// Begin anew.
+    Reboot,
+}
+
+/// What the link does not do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// No such meter, or it was revoked.
+    #[error("meter {0} is not one of this collector's; see ./wattseal meters list")]
+    UnknownMeter(MeterId),
+    /// Arguments that no meter takes.
+    #[error("the command's arguments are out of range; no meter takes them")]
+    OutOfRange,
+    /// The name is another meter's.
+    #[error("the name {0} is another meter's on this channel, or 0, which is nobody; choose another")]
+    NameTaken(MeterId),
+    /// To seal nothing.
+    #[error(
+        "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
+    )]
+    SealRequired,
+    /// Too many commands wait.
+    #[error("{0} commands wait for this meter already; wait for answers, or withdraw some")]
+    QueueFull(usize),
+    /// All numbers for commands were used.
+    #[error("meter {0} had all commands that there are numbers for; provision it again")]
+    NumbersUsedUp(MeterId),
+    /// It was answered or withdrawn already, or never was.
+    #[error("no command {0} waits for this meter")]
+    NoCommand(i64),
+    /// Times are not set while the collector's own cannot be right.
+    #[error("the collector's clock is behind what it stored before; set it, then meters' times can be set")]
+    ClockBehind,
+    /// Keys of an epoch that is over.
+    #[error("meter {meter} has keys of epoch {known} already; those of epoch {given} are over")]
+    EpochOver {
+        /// Whose.
+        meter: MeterId,
+        /// What is there.
+        known: u32,
+        /// What was given.
+        given: u32,
+    },
+    /// What is kept of the meter is damaged, or is another's.
+    #[error("what is stored of meter {0} does not fit its keys; provision it again")]
+    State(MeterId),
+    /// Nothing can be stored at the moment.
+    #[error("nothing can be stored at the moment: {0}; it is tried again each second")]
+    Store(String),
+    /// More is asked than the link can answer.
+    #[error("the collector has too much to do; try again")]
+    Busy,
+    /// The service has stopped.
+    #[error("the collector is stopping")]
+    Stopped,
+}
+
+/// What the link knows of a meter since the service's start.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeterStatus {
+    /// Which, as it was provisioned.
+    pub meter: MeterId,
+    /// Of its keys: 1 for the first ones.
+    pub epoch: u32,
+    /// What it was told last to seal with.
+    pub suite: Suite,
+    /// Seconds between measurements.
+    pub interval_s: u16,
+    /// Whether it was heard within three intervals.
+    pub online: bool,
+    /// When something authentic and new came last: Unix time in milliseconds.
+    pub heard_ms: Option<i64>,
+    /// Where that came from.
+    #[serde(skip)]
+    pub route: Option<Route>,
+    /// How strong that was, in dBm.
+    pub rssi_dbm: Option<i8>,
+    /// Reports that were stored.
+    pub reports: u64,
+    /// Reports that came again.
+    pub repeats: u64,
+    /// Packets in its name that were refused.
+    pub refused: u64,
+    /// Measurements that it lost for want of room since its start; 255 is 255 or more.
+    pub lost: u8,
+    /// Commands that are not answered.
+    pub waiting_commands: usize,
+}
+
+/// What the link counted since the service's start, and how it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// Packets that gateways heard.
+    pub packets: u64,
+    /// Packets that were dropped, for want of room in the link's queue.
+    pub dropped_packets: u64,
+    /// Messages that were dropped, for want of room in the verifiers' queue.
+    pub dropped_messages: u64,
+    /// Reports that were stored and acknowledged.
+    pub reports: u64,
+    /// Reports that came again and were acknowledged again.
+    pub repeats: u64,
+    /// Answers to commands.
+    pub answers: u64,
+    /// Packets that were sent.
+    pub sent_packets: u64,
+    /// Refused packets, by reason.
+    pub refused: Counters,
+    /// Meters that there are.
+    pub meters: usize,
+    /// Meters that were heard within three intervals.
+    pub online: usize,
+    /// Commands that are not answered.
+    pub waiting_commands: usize,
+    /// Bytes of messages that are not whole yet.
+    pub unfinished_bytes: usize,
+    /// Packets that wait for the link.
+    pub queued_packets: usize,
+    /// Messages that are being opened, or wait for it.
+    pub opening: usize,
+    /// Transactions of the store.
+    pub commits: u64,
+    /// What they took, in seconds.
+    pub commits_s: f64,
+    /// Transactions that failed.
+    pub failed_commits: u64,
+    /// Whether the clock is behind what was stored before.
+    pub clock_behind: bool,
+}
+
+/// What is asked of the link's thread.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, LinkError>> },
+    Withdraw { meter: MeterId, id: i64, answer: Answer<Result<(), LinkError>> },
+    SetMeter { epoch: u32, record: Box<MeterRecord>, answer: Answer<Result<(), LinkError>> },
+    Revoke { meter: MeterId, answer: Answer<Result<(), LinkError>> },
+    Meters { answer: Answer<Vec<MeterStatus>> },
+    Meter { meter: MeterId, answer: Answer<Option<MeterStatus>> },
+    Snapshot { answer: Answer<Snapshot> },
+    Stop,
+}
+
+/// Where an answer goes.
+pub(crate) type Answer<T> = oneshot::Sender<T>;
+
+/// What the link's thread takes.
+pub(crate) struct Inputs {
+    pub(super) packets: Receiver<HeardPacket>,
+    pub(super) requests: Receiver<Request>,
+}
+
+/// What both sides see without asking.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(super) store_ok: AtomicBool,
+    pub(super) dropped_packets: AtomicU64,
+}
+
+/// For whoever wants something of the link: gateways, the API, the registry, onlookers.
+#[derive(Clone)]
+pub struct LinkHandle {
+    packets: Sender<HeardPacket>,
+    requests: Sender<Request>,
+    pub(super) events: broadcast::Sender<Event>,
+    pub(super) gateways: Arc<Gateways>,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl LinkHandle {
+    pub(crate) fn new() -> (LinkHandle, Inputs) {
+        let (packets, packets_in) = bounded(MOST_PACKETS);
+        let (requests, asks_in) = bounded(MOST_ASKS);
+        let shared = Shared { store_ok: AtomicBool::new(true), dropped_packets: AtomicU64::new(0) };
+        let handle = LinkHandle {
+            packets,
+            requests,
+            events: broadcast::Sender::new(MOST_EVENTS),
+            gateways: Arc::default(),
+            shared: Arc::new(shared),
+        };
+        (handle, Inputs { packets: packets_in, requests: asks_in })
+    }
+
+    /// Hands a packet over, without waiting. Returns whether there was room for it; where there was none it comes again.
+    pub fn hear(&self, packet: HeardPacket) -> bool {
+        let taken = self.packets.try_send(packet).is_ok();
+        if !taken {
+            self.shared.dropped_packets.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// The service's gateways; more may be attached at any time.
+    #[must_use]
+    pub fn gateways(&self) -> &Arc<Gateways> {
+        &self.gateways
+    }
+
+    /// What is durable from now on, in order. Who is too far behind misses some, and is told so.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.events.subscribe()
+    }
+
+    /// Tells onlookers of something that is durable, and that was not the link's: a changed label, an acknowledged alert.
+    pub fn tell(&self, event: Event) {
+        // Nobody may be looking.
+        let _ = self.events.send(event);
+    }
+
+    /// Whether the store takes what it is given.
+    #[must_use]
+    pub fn store_ok(&self) -> bool {
+        self.shared.store_ok.load(Ordering::Relaxed)
+    }
+
+    /// Queues a command, and returns its name when it is durable. by: who wants it.
+    ///
+    /// # Errors
+    /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind, store.
+    pub async fn command(&self, meter: MeterId, request: CommandRequest, by: &str) -> Result<i64, LinkError> {
+        let by = by.to_owned();
+        self.ask(|answer| Request::Command { meter, request, by, answer }).await?
+    }
+
+    /// Takes a command back. One that was sent may have been done all the same.
+    ///
+    /// # Errors
+    /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
+    pub async fn withdraw(&self, meter: MeterId, id: i64) -> Result<(), LinkError> {
+        self.ask(|answer| Request::Withdraw { meter, id, answer }).await?
+    }
+
+    /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
+    /// With the epoch and keys that it has nothing changes. Returns when it is durable.
+    ///
+    /// # Errors
+    /// [`LinkError::EpochOver`], [`LinkError::NameTaken`], [`LinkError::State`], [`LinkError::Store`].
+    pub async fn set_meter(&self, epoch: u32, record: MeterRecord) -> Result<(), LinkError> {
+        let record = Box::new(record);
+        self.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
+    }
+
+    /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
+    ///
+    /// # Errors
+    /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
+    pub async fn revoke(&self, meter: MeterId) -> Result<(), LinkError> {
+        self.ask(|answer| Request::Revoke { meter, answer }).await?
+    }
+
+    /// All meters, by number.
+    ///
+    /// # Errors
+    /// [`LinkError::Busy`], [`LinkError::Stopped`].
+    pub async fn meters(&self) -> Result<Vec<MeterStatus>, LinkError> {
+        self.ask(|answer| Request::Meters { answer }).await
+    }
+
+    /// One meter; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`LinkError::Busy`], [`LinkError::Stopped`].
+    pub async fn meter(&self, meter: MeterId) -> Result<Option<MeterStatus>, LinkError> {
+        self.ask(|answer| Request::Meter { meter, answer }).await
+    }
+
+    /// What was counted since the service's start.
+    ///
+    /// # Errors
+    /// [`LinkError::Busy`], [`LinkError::Stopped`].
+    pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
+        self.ask(|answer| Request::Snapshot { answer }).await
+    }
+
+    /// Tells the link's thread to come to its end: it takes no more packets, and stores and acknowledges what it has.
+    pub(crate) fn stop(&self) {
+        // It may have ended already. Where it is behind with questions it comes to this one, too.
+        let _ = self.requests.send(Request::Stop);
+    }
+
+    async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
+        let (answer, answered) = oneshot::channel();
+        self.requests.try_send(ask(answer)).map_err(|refused| match refused {
+            TrySendError::Full(_) => LinkError::Busy,
+            TrySendError::Disconnected(_) => LinkError::Stopped,
+        })?;
+        answered.await.map_err(|_| LinkError::Stopped)
+    }
+}

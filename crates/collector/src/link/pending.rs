@@ -1,0 +1,50 @@
+//! What was submitted to the store, and what waits to be submitted again.
+
+use super::handle::{Answer, LinkError};
+use crate::gateway::Route;
+use crate::store::{CommandProgress, MeterCounts, NewAlert, NewCommand, Provisioned};
+use std::time::Instant;
+use wire::meter::{MeterId, MeterRecord};
+
+/// What was submitted to the store, and what is to be done when it is durable. It is enough to submit it again.
+#[derive(Debug)]
+pub(crate) enum PendingCommit {
+    /// Acknowledge it. Not tried again: the meter sends it again.
+    Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64, route: Route },
+    /// The state as it is when it is submitted.
+    State { meter: MeterId, revision: u64 },
+    /// Say its name. Not tried again: who gave the command is told.
+    Command { command: NewCommand, answer: Option<Answer<Result<i64, LinkError>>> },
+    /// Tell who looks on, and who asked.
+    Progress { progress: CommandProgress, answer: Option<Answer<Result<(), LinkError>>> },
+    /// Nothing.
+    Interval { meter: MeterId, interval_s: u16 },
+    /// Nothing.
+    Counts(MeterCounts),
+    /// Tell who looks on.
+    Alert(NewAlert),
+    /// The meter is one of the collector's now. Not tried again: who gave it is told.
+    Provisioned {
+        provisioned: Box<Provisioned>,
+        record: Box<MeterRecord>,
+        answer: Answer<Result<(), LinkError>>,
+    },
+    /// Tell who looks on, and who asked.
+    Revoked { meter: MeterId, at_ms: i64, answer: Option<Answer<Result<(), LinkError>>> },
+}
+
+/// A pending commit, by the order in which it was submitted.
+#[derive(Debug)]
+pub(crate) struct Submitted {
+    pub(super) number: u64,
+    pub(super) pending: PendingCommit,
+}
+
+/// What waits to be tried again.
+#[derive(Debug, Default)]
+pub(super) struct RetryQueue {
+    /// Nothing is stored before that.
+    pub(super) until: Option<Instant>,
+    pub(super) again: Vec<Submitted>,
+    pub(super) quiet_until: Option<Instant>,
+}

@@ -1,0 +1,73 @@
+//! What the link's thread holds. What it does with it is in `thread`, `commits`, `requests`, `orders`, `numbers` and `watch`.
+
+use super::clock::Clock;
+use super::handle::{Shared, Snapshot};
+use super::known::Known;
+use super::pending::{RetryQueue, Submitted};
+use super::verify::Verifiers;
+use crate::event::Event;
+use crate::gateway::{Gateways, HeardPacket};
+use crate::store::{METERS_EPOCH_S, Write};
+use crate::writer::{Done, Jobs};
+use crossbeam_channel::Receiver;
+use rand::rngs::StdRng;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::broadcast;
+use wire::meter::{Collector, MeterId, Policy};
+
+/// Ticks of this minute, and alerts of this hour.
+#[derive(Debug, Default)]
+pub(super) struct Minute {
+    pub(super) ticks: u32,
+    pub(super) forged_alerts: u32,
+    pub(super) hour: Option<Instant>,
+}
+
+/// The link. One thread has it.
+pub(crate) struct Link {
+    pub(super) collector: Collector,
+    pub(super) meters: HashMap<MeterId, Known>,
+    /// Epochs that are over, of meters that were revoked.
+    pub(super) over: HashMap<MeterId, u32>,
+    pub(super) policy: Policy,
+    pub(super) jobs: Arc<Jobs<Submitted>>,
+    pub(super) done: Receiver<Done<Submitted>>,
+    pub(super) verifiers: Verifiers,
+    pub(super) gateways: Arc<Gateways>,
+    pub(super) events: broadcast::Sender<Event>,
+    pub(super) shared: Arc<Shared>,
+    /// Where packets of meters go that are not this collector's.
+    pub(super) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
+    /// Nothing unsealed is taken as soon as there is a meter that seals.
+    pub(super) seal_by_itself: bool,
+    pub(super) rng: StdRng,
+    pub(super) clock: Clock,
+    pub(super) began: Instant,
+    /// Unix ms, as of this turn.
+    pub(super) now_ms: i64,
+    pub(super) writes: Vec<Write>,
+    pub(super) submitted: Vec<Submitted>,
+    pub(super) submissions: u64,
+    pub(super) in_flight: usize,
+    pub(super) era: u64,
+    pub(super) retry: RetryQueue,
+    pub(super) opening: usize,
+    pub(super) look_at_due: bool,
+    /// When a command is to be sent next, in ms since 2000.
+    pub(super) next_due_ms: Option<u64>,
+    pub(super) counted: Snapshot,
+    pub(super) minute: Minute,
+    pub(super) ended: bool,
+}
+
+/// Unix time in ms.
+pub(super) fn system_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64)
+}
+
+/// Unix time in ms as meters count it: since 2000; 0 before that.
+pub(super) fn since_2000_ms(unix_ms: i64) -> u64 {
+    u64::try_from(unix_ms - METERS_EPOCH_S * 1000).unwrap_or(0)
+}

@@ -1,0 +1,101 @@
+//! The `wattseal-demo` command: meters on their models, their radio channel, a collector and its dashboard, live.
+
+use clap::Parser;
+use demo::live::{self, DemoError, Request};
+use demo::report::report;
+use demo::stop::Stop;
+use demo::terminal::{Terminal, state, stdout_width};
+use lab::LabError;
+use lab::target::House;
+use output::commands::DEMO;
+use output::{Answer, Failure, Format, OutputError};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(Parser)]
+#[command(
+    name = DEMO.binary,
+    about = DEMO.about,
+    version,
+    max_term_width = 110,
+    after_help = "The dashboard's address is printed; the costs of a reading come at the end.\n\n\
+                  Example: wattseal demo --for 60 --format json"
+)]
+struct DemoArgs {
+    /// End after so long [default: with Ctrl-C]
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    lasts: Option<Duration>,
+    /// Where the dashboard is [default: 127.0.0.1:8080, or where that is taken, a free port]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Where the random numbers begin: noise, losses, loads; keys are drawn anew each time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Keep database and keys in this folder [default: they are removed at the end]
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// How the costs are written at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "write seconds as 60 or 1.5".to_owned())?;
+    if !(0.1..=1e7).contains(&seconds) {
+        return Err("allowed is 0.1 to 10,000,000".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error("the system gives no signals: {0}")]
+    Signals(std::io::Error),
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    #[error(transparent)]
+    Demo(#[from] DemoError),
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+impl CommandError {
+    /// Whether something was asked for that cannot be: exit code 2, else 1.
+    fn is_usage(&self) -> bool {
+        match self {
+            CommandError::Signals(_) => false,
+            CommandError::Lab(error) => error.is_usage(),
+            CommandError::Demo(error) => error.is_usage(),
+            // Rows that cannot be written as they were asked for.
+            CommandError::Output(_) => true,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = run(output::commands::parse("wattseal demo"));
+    output::end(outcome.map_err(|error| Failure::new(&error, error.is_usage())))
+}
+
+fn run(args: DemoArgs) -> Result<Answer, CommandError> {
+    let house = House::find()?;
+    let stop = Stop::on_signals().map_err(CommandError::Signals)?;
+    let request = Request { lasts: args.lasts, listen: args.listen, seed: args.seed, keep: args.keep };
+    let mut terminal = Terminal::new();
+    let ended = live::run(&house, &request, &stop, &mut terminal);
+    terminal.clear();
+    let Some(picture) = ended? else {
+        return Ok(Answer {
+            data: String::new(),
+            remark: "wattseal: ended before it began".into(),
+            success: true,
+        });
+    };
+    let mut remark = state(&picture);
+    if let Some(kept) = request.keep {
+        remark += &format!("\nDatabase and keys are in {}", kept.display());
+    }
+    Ok(Answer { data: report(&picture.rows, args.format, stdout_width())?, remark, success: true })
+}

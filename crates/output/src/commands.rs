@@ -1,0 +1,143 @@
+//! Which binary has which command. `wattseal --help` lists all of them, and `wattseal` hands those that are not its own to the binary
+//! beside it, so that each binary is built of what its commands need.
+
+use crate::Failure;
+use clap::{Arg, ArgAction, Command, Parser};
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+/// A command that is not `wattseal`'s own.
+pub struct Elsewhere {
+    /// What follows `wattseal`.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// The binary that has it, which its package is named after.
+    pub binary: &'static str,
+}
+
+const COLLECTOR: &str = "wattseal-collector";
+
+/// `wattseal collect`.
+pub const COLLECT: Elsewhere = Elsewhere {
+    name: "collect",
+    about: "The collector: takes meters' reports from gateways, stores, acknowledges and shows them, until it is stopped",
+    binary: COLLECTOR,
+};
+/// `wattseal load`.
+pub const LOAD: Elsewhere = Elsewhere {
+    name: "load",
+    about: "A collector of its own under load: readings acknowledged a second, latency, processor time, memory; every one compared",
+    binary: "wattseal-load",
+};
+/// `wattseal meters`.
+pub const METERS: Elsewhere = Elsewhere {
+    name: "meters",
+    about: "The meters that a collector has keys of: list, provision, add, rotate, revoke",
+    binary: COLLECTOR,
+};
+/// `wattseal tokens`.
+pub const TOKENS: Elsewhere = Elsewhere {
+    name: "tokens",
+    about: "Who may use a collector's API: list, add, revoke",
+    binary: COLLECTOR,
+};
+/// `wattseal audit`.
+pub const AUDIT: Elsewhere = Elsewhere {
+    name: "audit",
+    about: "Who reported what: whether each signed message is its meter's, in order, and says what is stored",
+    binary: COLLECTOR,
+};
+/// `wattseal export`.
+pub const EXPORT: Elsewhere =
+    Elsewhere { name: "export", about: "A collector's readings as CSV or Parquet", binary: COLLECTOR };
+/// `wattseal backup`.
+pub const BACKUP: Elsewhere = Elsewhere {
+    name: "backup",
+    about: "A copy of a collector's database and keys, made while its service goes on",
+    binary: COLLECTOR,
+};
+/// `wattseal demo`.
+pub const DEMO: Elsewhere = Elsewhere {
+    name: "demo",
+    about: "Five meters on their models, one for each way of sealing, their radio channel, a collector and its dashboard: live",
+    binary: "wattseal-demo",
+};
+
+/// All of them, as they are listed.
+pub const ELSEWHERE: [&Elsewhere; 8] = [&COLLECT, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &DEMO];
+
+impl Elsewhere {
+    /// Whether its binary has this command alone, and so takes the options right away.
+    fn is_alone(&self) -> bool {
+        ELSEWHERE.iter().filter(|other| other.binary == self.binary).count() == 1
+    }
+
+    /// The name that its binary is called by from `wattseal`, so that help and errors say what was typed.
+    fn called(&self) -> String {
+        if self.is_alone() { format!("wattseal {}", self.name) } else { "wattseal".into() }
+    }
+}
+
+/// `wattseal`'s own commands and all others, for its help and for what it suggests.
+#[must_use]
+pub fn with_all_listed(wattseal: Command) -> Command {
+    wattseal.subcommands(ELSEWHERE.map(|elsewhere| {
+        let rest =
+            Arg::new("rest").action(ArgAction::Append).trailing_var_arg(true).allow_hyphen_values(true);
+        Command::new(elsewhere.name).about(elsewhere.about).disable_help_flag(true).arg(rest)
+    }))
+}
+
+/// Becomes the binary that has the command of these arguments, which follow `wattseal`. Returns `None` where the command is
+/// `wattseal`'s own, and the failure where that binary is not there.
+#[must_use]
+pub fn hand_over(arguments: &[OsString]) -> Option<Failure> {
+    let named = |at: usize| {
+        ELSEWHERE.into_iter().find(|elsewhere| arguments.get(at).is_some_and(|name| name == elsewhere.name))
+    };
+    let (elsewhere, rest) = match named(0) {
+        Some(elsewhere) => (elsewhere, arguments[1..].to_vec()),
+        None if arguments.first().is_some_and(|first| first == "help") => {
+            (named(1)?, [&arguments[2..], &["--help".into()]].concat())
+        }
+        None => return None,
+    };
+    let Elsewhere { name, binary, .. } = elsewhere;
+    let beside =
+        std::env::current_exe().map_or_else(|_| PathBuf::from(binary), |path| path.with_file_name(binary));
+    let mut command = std::process::Command::new(&beside);
+    command.arg0(elsewhere.called());
+    if !elsewhere.is_alone() {
+        command.arg(name);
+    }
+    // Returns only where it fails.
+    let error = command.args(rest).exec();
+    Some(Failure::new(
+        format!(
+            "{name} is {binary}'s: {}: {error}; in a clone run ./wattseal {name}, which builds it, or: \
+             cargo build --release --package {binary}",
+            beside.display()
+        ),
+        false,
+    ))
+}
+
+/// Reads the arguments of a binary that `wattseal` calls by `name`. Its examples are written with that name, and shown with the one it
+/// was called by.
+#[must_use]
+pub fn parse<P: Parser>(name: &str) -> P {
+    let first = std::env::args_os().next().unwrap_or_default();
+    let called = Path::new(&first).file_name().map_or(name.into(), |called| called.to_string_lossy());
+    let matches = with_name(P::command(), &format!("{name} "), &format!("{called} ")).get_matches();
+    P::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn with_name(mut command: Command, name: &str, called: &str) -> Command {
+    if let Some(examples) = command.get_after_help() {
+        let examples = examples.to_string().replace(name, called);
+        command = command.after_help(examples);
+    }
+    command.mut_subcommands(|command| with_name(command, name, called))
+}

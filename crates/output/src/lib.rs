@@ -1,0 +1,13 @@
+//! What every binary writes and how it ends. A command gives an [`Answer`] or a [`Failure`]; [`end`] writes it and returns the exit code:
+//! 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+
+mod answer;
+pub mod commands;
+mod format;
+mod progress;
+mod rows;
+
+pub use answer::{Answer, Failure, end};
+pub use format::Format;
+pub use progress::Bar;
+pub use rows::{OutputError, csv, grouped, json, scaled, table};

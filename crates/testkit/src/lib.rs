@@ -1,0 +1,3 @@
+//! What the tests of several crates share.
+
+pub mod documents;
