@@ -5,9 +5,10 @@
 //! first instruction of the measured function to its return all runs must then have the same instruction addresses,
 //! each instruction the same cycles, and the same data addresses, sizes and directions.
 
-use crate::bench::{Bench, Progress};
 use crate::elf::Firmware;
+use crate::harness::Bench;
 use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::progress::Progress;
 use crate::reference::{Case, random_case};
 use crate::target::{House, OperatingPoint, Target};
 use crate::{LabError, firmware, names, work};

@@ -10,6 +10,8 @@
 //!   person writes quantities
 //! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
 //! - [`delivery`]: messages between meter and collector, which somebody else plays
+//! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`], [`repetition`], [`row`]: which
+//!   rows a bench has, how often each is run, and what it says
 //! - [`bench`], [`ct`], [`measure`], [`plan`], [`reproduce`]: the commands
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
@@ -22,21 +24,27 @@ pub mod elf;
 mod error;
 pub mod figures;
 pub mod firmware;
+pub mod harness;
+mod kept;
 pub mod measure;
 pub mod modules;
 pub mod names;
 pub mod operations;
 pub mod paper;
+mod pipeline;
 pub mod plan;
 pub mod plot;
 pub mod profile;
 pub mod progress;
 pub mod reference;
 pub mod region;
+pub mod repetition;
 pub mod report;
 pub mod reproduce;
+pub mod row;
 pub mod schemes;
 pub mod sdld;
+pub mod selection;
 pub mod target;
 pub mod units;
 pub mod work;

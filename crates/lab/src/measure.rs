@@ -1,7 +1,7 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
-use crate::bench::place_fault;
 use crate::elf::Firmware;
+use crate::harness::place_fault;
 use crate::profile::{Call, Profiler};
 use crate::region::{Region, RegionTimer};
 use crate::target::{House, Target};

@@ -1,6 +1,8 @@
 //! Rows as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use crate::{LabError, bench, ct, measure, reproduce};
+pub mod stream;
+
+use crate::{LabError, ct, measure, reproduce};
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
 use serde::Serialize;
@@ -37,6 +39,15 @@ pub fn csv<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
     for row in rows {
         writer.serialize(row).map_err(|error| failed(error.to_string()))?;
     }
+    let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
+}
+
+/// One row as CSV, below the header where that is wanted.
+fn csv_line<T: Serialize>(row: &T, header: bool) -> Result<String, LabError> {
+    let failed = |error: String| LabError::Usage(format!("cannot be written as CSV: {error}"));
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
+    writer.serialize(row).map_err(|error| failed(error.to_string()))?;
     let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
@@ -97,117 +108,6 @@ pub fn table(header: &[&str], left: usize) -> Table {
         }
     }
     table
-}
-
-/// The rows of a bench.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn bench(rows: &[bench::Row], format: Format) -> Result<String, LabError> {
-    match format {
-        Format::Json => json(rows),
-        Format::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>()),
-        Format::Table => Ok(bench_table(rows)),
-    }
-}
-
-fn bench_table(rows: &[bench::Row]) -> String {
-    let mut text = String::new();
-    for rows in rows.chunk_by(|a, b| a.target == b.target) {
-        let first = &rows[0];
-        text += &format!(
-            "{}  {} MHz, {} V, {}, {} run{}\n",
-            first.target,
-            first.clock_hz as f64 / 1e6,
-            first.supply_v,
-            scaled(first.power_w, "W"),
-            first.runs,
-            if first.runs == 1 { "" } else { "s" },
-        );
-        let header = [
-            "operation",
-            "variant",
-            "bytes",
-            "cycles",
-            "± sd",
-            "time",
-            "energy",
-            "flash B",
-            "RAM B",
-            "stack B",
-            "output",
-        ];
-        let mut table = table(&header, 2);
-        for row in rows {
-            let output = if row.verified { Cell::new("ok") } else { Cell::new("WRONG").fg(Color::Red) };
-            table.add_row(vec![
-                Cell::new(&row.op),
-                Cell::new(&row.variant),
-                Cell::new(row.bytes),
-                Cell::new(grouped(row.cycles.mean.round() as i64)),
-                Cell::new(figure(Some(row.cycles.sd), "cycles")),
-                Cell::new(scaled(row.time_s, "s")),
-                Cell::new(scaled(row.energy_j, "J")),
-                Cell::new(grouped(row.flash_bytes)),
-                Cell::new(grouped(row.ram_bytes)),
-                Cell::new(grouped(i64::from(row.stack_bytes))),
-                output,
-            ]);
-        }
-        text += &format!("{table}\n\n");
-    }
-    text.pop();
-    text
-}
-
-/// A bench row with its cycles spread over columns of their own.
-#[derive(Serialize)]
-struct FlatRow<'a> {
-    target: &'a str,
-    op: &'a str,
-    variant: &'a str,
-    bytes: u16,
-    clock_hz: u64,
-    supply_v: f64,
-    runs: u32,
-    cycles_mean: f64,
-    cycles_sd: f64,
-    cycles_se: f64,
-    cycles_min: u64,
-    cycles_max: u64,
-    time_s: f64,
-    power_w: f64,
-    energy_j: f64,
-    flash_bytes: i64,
-    ram_bytes: i64,
-    stack_bytes: u32,
-    verified: bool,
-}
-
-impl<'a> From<&'a bench::Row> for FlatRow<'a> {
-    fn from(row: &'a bench::Row) -> Self {
-        FlatRow {
-            target: &row.target,
-            op: &row.op,
-            variant: &row.variant,
-            bytes: row.bytes,
-            clock_hz: row.clock_hz,
-            supply_v: row.supply_v,
-            runs: row.runs,
-            cycles_mean: row.cycles.mean,
-            cycles_sd: row.cycles.sd,
-            cycles_se: row.cycles.se,
-            cycles_min: row.cycles.min,
-            cycles_max: row.cycles.max,
-            time_s: row.time_s,
-            power_w: row.power_w,
-            energy_j: row.energy_j,
-            flash_bytes: row.flash_bytes,
-            ram_bytes: row.ram_bytes,
-            stack_bytes: row.stack_bytes,
-            verified: row.verified,
-        }
-    }
 }
 
 /// The rows of a measurement.

@@ -6,10 +6,10 @@ mod deliveries;
 mod runs;
 
 use crate::LabError;
-use crate::bench::Progress;
 use crate::delivery::Deliveries;
 use crate::paper::Paper;
 use crate::plot::{self, Chart};
+use crate::progress::Progress;
 use crate::target::House;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

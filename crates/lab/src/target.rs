@@ -213,6 +213,12 @@ impl House {
         self.root.join("target").join("figures")
     }
 
+    /// The file of a target.
+    #[must_use]
+    pub fn target_file(&self, name: &str) -> PathBuf {
+        self.root.join("targets").join(format!("{name}.toml"))
+    }
+
     /// The names of all targets, sorted.
     ///
     /// # Errors
@@ -264,7 +270,7 @@ impl House {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "target", name: name.into(), suggestion });
         }
-        let path = self.root.join("targets").join(format!("{name}.toml"));
+        let path = self.target_file(name);
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };

@@ -3,9 +3,9 @@
 //! others of them, because a call takes millions of cycles.
 
 use hex_literal::hex;
-use lab::bench::Bench;
 use lab::elf::Firmware;
 use lab::firmware;
+use lab::harness::Bench;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::field::Field;

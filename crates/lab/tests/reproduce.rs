@@ -2,8 +2,8 @@
 //! Cycles of the models are exact, so these are no timed tests.
 
 use lab::LabError;
-use lab::bench::Progress;
 use lab::delivery::{Deliveries, Delivery, Ends, Kind};
+use lab::progress::Progress;
 use lab::reproduce::{Outcome, Row, run};
 use lab::target::House;
 

@@ -1,9 +1,9 @@
 //! Runs of the bench that only stop where the call begins and returns must give the very cycles of runs that are looked
 //! at step by step: on every target, with whatever its model has of caches, prefetch and dual issue.
 
-use lab::bench::Bench;
 use lab::elf::Firmware;
 use lab::firmware;
+use lab::harness::Bench;
 use lab::operations::Catalogue;
 use lab::reference::random_case;
 use lab::target::House;

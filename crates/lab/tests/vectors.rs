@@ -1,9 +1,9 @@
 //! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
 //! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
 
-use lab::bench::Bench;
 use lab::elf::Firmware;
 use lab::firmware;
+use lab::harness::Bench;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;

@@ -2,9 +2,9 @@
 //! anything that it had to keep to itself, in every form that an implementation may have held it in. The buffers that the
 //! caller owns are left out, and so is the generator's present state. The operations' own outputs do not count as secrets.
 
-use lab::bench::Bench;
 use lab::elf::Firmware;
 use lab::firmware;
+use lab::harness::Bench;
 use lab::operations::Catalogue;
 use lab::reference::Case;
 use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case};

@@ -2,7 +2,7 @@
 //! the sensors' signals at its converter.
 
 use crate::street::station::AirByte;
-use lab::bench::place_fault;
+use lab::harness::place_fault;
 use lab::target::{House, Target};
 use lab::{LabError, elf, firmware};
 use mcu::chips::rfm12b::{self, Rfm12b};

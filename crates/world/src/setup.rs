@@ -10,7 +10,6 @@ use crate::simulation::{self, Progress, World};
 use energy::radio::Radio;
 use energy::sizing;
 use energy::sun::Irradiance;
-use lab::bench;
 use lab::elf::Firmware;
 use lab::figures::{self, Wanted};
 use lab::target::{House, OperatingPoint, Target};
@@ -240,7 +239,7 @@ fn packets(scheme: Scheme) -> impl Iterator<Item = u32> {
 
 struct Silent;
 
-impl bench::Progress for Silent {
+impl lab::progress::Progress for Silent {
     fn report(&self, _: usize, _: usize, _: &str) {}
 }
 

@@ -1,9 +1,9 @@
 //! The figures of what is delivered between a meter and its collector.
 
 use crate::LabError;
-use crate::bench::Progress;
 use crate::delivery::{Deliveries, Delivery, Kind};
 use crate::paper::{Line, Paper, What};
+use crate::progress::Progress;
 use crate::target::House;
 use std::collections::BTreeMap;
 

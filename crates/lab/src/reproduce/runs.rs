@@ -1,12 +1,13 @@
 //! What a paper's cells are about, run once each.
 
 use super::deliveries::Delivered;
-use crate::bench::{Bench, Progress};
 use crate::elf::{Firmware, Footprint};
 use crate::firmware::Build;
+use crate::harness::Bench;
 use crate::modules::{Cost, ModuleWatcher};
 use crate::operations::{Catalogue, Operation};
 use crate::paper::{Column, Line, Over, Paper, Part};
+use crate::progress::Progress;
 use crate::reference::random_case;
 use crate::target::{House, OperatingPoint, Target};
 use crate::{LabError, firmware, work};
