@@ -1,11 +1,9 @@
-//! The lab: builds firmware, runs it on the processor models of `mcu`, measures it, and says what it costs.
+//! The lab: has firmware built, runs it on the processor models of `mcu`, measures it, and says what it costs.
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
-//! - [`elf`], [`sdld`]: linked firmware for a known target: bytes, symbols, source lines
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
-//! - [`firmware`]: the bench firmware, built by `device/Makefile`, kept by content
 //! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message; [`units`]: how a
 //!   person writes quantities
 //! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
@@ -20,10 +18,8 @@ pub mod bench;
 pub mod calibration;
 pub mod ct;
 pub mod delivery;
-pub mod elf;
 mod error;
 pub mod figures;
-pub mod firmware;
 pub mod harness;
 mod kept;
 pub mod measure;
@@ -43,7 +39,6 @@ pub mod report;
 pub mod reproduce;
 pub mod row;
 pub mod schemes;
-pub mod sdld;
 pub mod selection;
 pub mod target;
 pub mod units;
