@@ -6,11 +6,10 @@
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
 //! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message; [`units`]: how a
 //!   person writes quantities
-//! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
 //! - [`delivery`]: messages between meter and collector, which somebody else plays
 //! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`], [`repetition`], [`row`]: which
 //!   rows a bench has, how often each is run, and what it says
-//! - [`bench`], [`ct`], [`measure`], [`plan`], [`reproduce`]: the commands
+//! - [`bench`], [`ct`], [`measure`], [`plan`]: the commands
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
@@ -23,10 +22,8 @@ pub mod figures;
 pub mod harness;
 mod kept;
 pub mod measure;
-pub mod modules;
 pub mod names;
 pub mod operations;
-pub mod paper;
 mod pipeline;
 pub mod plan;
 pub mod plot;
@@ -36,7 +33,6 @@ pub mod reference;
 pub mod region;
 pub mod repetition;
 pub mod report;
-pub mod reproduce;
 pub mod row;
 pub mod schemes;
 pub mod selection;
