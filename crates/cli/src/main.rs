@@ -17,7 +17,8 @@ use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
 use lab::target::House;
-use lab::{LabError, bench, ct, measure, progress, report, reproduce};
+use lab::{LabError, bench, ct, measure, progress, report};
+use papers::reproduce;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -470,7 +471,7 @@ fn run_reproduce(house: &House, args: &ReproduceArgs) -> Result<Answer, LabError
         remarks.push(folder.write(&outcomes)?);
     }
     Ok(Answer {
-        data: report::reproduce(&outcomes, args.format.into())?,
+        data: papers::report::reproduce(&outcomes, args.format.into())?,
         remark: remarks.join("\n"),
         success,
     })

@@ -1,7 +1,5 @@
 //! `bench`: what each operation costs on each target, every output verified.
 
-use crate::elf::{Firmware, Footprint};
-use crate::firmware::{self, Build};
 use crate::harness::Bench;
 use crate::kept::{self, Content, Samples};
 use crate::operations::{Catalogue, Operation, VARIANTS};
@@ -13,6 +11,9 @@ use crate::row::{Cycles, Row};
 use crate::selection::{Choice, Selection};
 use crate::target::{House, OperatingPoint, Target};
 use crate::{LabError, names};
+use firmware::Build;
+use firmware::Firmware;
+use firmware::symbols::Footprint;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::ops::ControlFlow;
@@ -207,7 +208,7 @@ impl Plan<'_> {
     fn build(&self, wanted: &Wanted, content: Option<Content>) -> Result<Built, LabError> {
         let (target, point) = &self.targets[wanted.target];
         let names: Vec<&str> = wanted.operations.iter().map(String::as_str).collect();
-        let build = firmware::build(self.house, target, point, wanted.variant, &names)?;
+        let build = firmware::build(&self.house.source(target, point), wanted.variant, &names)?;
         let image = build.image(firmware::EMPTY);
         let empty = Firmware::read(&image, target.part.core)?.footprint();
         let content = content.map(|mut content| {

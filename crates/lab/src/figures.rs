@@ -1,6 +1,7 @@
 //! Measured figures, kept: what operations cost, by the content of all that decides it. What is not there, or not
 //! whole, is measured.
 
+use crate::LabError;
 use crate::bench::{self, Earlier, Request};
 use crate::kept::{Content, keep, read};
 use crate::progress::Progress;
@@ -8,7 +9,6 @@ use crate::repetition::Repetition;
 use crate::row::Row;
 use crate::selection::Choice;
 use crate::target::{House, OperatingPoint, Target};
-use crate::{LabError, firmware};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -209,8 +209,9 @@ impl<'a> Contents<'a> {
         let target = wanted.target.name();
         if !self.targets.contains_key(target) {
             let compiler = Path::new(&wanted.target.toolchain.compiler);
+            let source = self.house.source(wanted.target, &wanted.point);
             let mut content = self.program.clone();
-            content.bytes(&firmware::content(self.house, wanted.target, compiler)?);
+            content.bytes(&firmware::content(&source, compiler)?);
             self.targets.insert(target.to_owned(), content.name());
         }
         let folder = &self.targets[target][..16];

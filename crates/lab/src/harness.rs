@@ -1,11 +1,12 @@
 //! One firmware image on one machine: writes the inputs of an operation, runs it, and reads what it gives.
 
 use crate::LabError;
-use crate::elf::{Firmware, Symbol};
 use crate::operations::Operation;
 use crate::profile::{Call, Place, Profiler};
 use crate::reference::Case;
 use crate::target::Target;
+use firmware::Firmware;
+use firmware::symbols::Symbol;
 use mcu::{Machine, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
 
 /// One firmware image on one machine, ready for its inputs.
@@ -154,7 +155,7 @@ impl<'a> Bench<'a> {
     }
 
     fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
-        self.firmware.symbol(&format!("ws_bench_{name}"))
+        Ok(self.firmware.symbol(&format!("ws_bench_{name}"))?)
     }
 
     /// How many message bytes the firmware has room for.

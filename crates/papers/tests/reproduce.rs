@@ -4,8 +4,8 @@
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, Ends, Kind};
 use lab::progress::Progress;
-use lab::reproduce::{Outcome, Row, run};
 use lab::target::House;
+use papers::reproduce::{Outcome, Row, run};
 
 struct Silence;
 
