@@ -4,11 +4,17 @@ mod plan;
 mod simulate;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use lab::repetition::Repetition;
+use lab::report::stream::RowWriter;
+use lab::selection::Choice;
 use lab::target::House;
-use lab::{LabError, bench, ct, measure, progress, report, reproduce};
+use lab::{LabError, bench, ct, measure, progress, report};
 use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Failure};
+use papers::reproduce;
 use std::ffi::OsString;
+use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -31,7 +37,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// What each operation costs on each target: cycles, time, energy, flash, RAM, stack; every output verified
-    #[command(after_help = "Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast")]
+    #[command(
+        after_help = "Without a choice of targets, operations and variants it measures the README's tables (bench.toml).\n\n\
+                      Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast"
+    )]
     Bench(BenchArgs),
     /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
     #[command(
@@ -106,7 +115,7 @@ fn calibrated(house: House, path: Option<&Path>) -> Result<(House, String), LabE
 }
 
 /// What is to be said of the figures and of the run, a line each.
-fn lines(remarks: [String; 2]) -> String {
+fn lines<const N: usize>(remarks: [String; N]) -> String {
     remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
@@ -126,21 +135,26 @@ fn hertz(text: &str) -> Result<u64, String> {
 
 #[derive(Args)]
 struct BenchArgs {
-    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
+    /// Every operation on every target in every variant
+    #[arg(long)]
+    all: bool,
+    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all, once anything is chosen]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
-    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
+    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all, once anything is chosen]
     #[arg(long, value_name = "GLOB")]
     op: Vec<String>,
-    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
+    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all, once
+    /// anything is chosen]
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
     /// Message length [default: the operation's]
     #[arg(long, value_name = "N")]
     bytes: Option<u16>,
-    /// Random inputs for each row
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    runs: u32,
+    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 10 to 100, until the standard error is
+    /// at most 0.5 % of the mean]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
     #[command(flatten)]
     point: OperatingPoint,
     /// Cycles after which an operation counts as endless
@@ -152,6 +166,10 @@ struct BenchArgs {
     /// Start each run right after start-up, with cold caches [default: after a run that does not count]
     #[arg(long)]
     cold: bool,
+    /// Measure anew what was measured before [default: rows whose firmware, target, request and program are those of an
+    /// earlier measurement are taken from there]
+    #[arg(long)]
+    fresh: bool,
     /// How the rows are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -261,26 +279,59 @@ fn run(house: House, command: Command) -> Result<Answer, LabError> {
 
 fn run_bench(house: House, args: BenchArgs) -> Result<Answer, LabError> {
     let (house, calibrated) = args.point.house(house)?;
+    let unchosen = !args.all && args.target.is_empty() && args.op.is_empty() && args.variant.is_empty();
     let request = bench::Request {
-        targets: args.target,
-        operations: args.op,
-        variants: args.variant,
+        choice: match unchosen {
+            true => Choice::Tables,
+            false => Choice::Matching { targets: args.target, operations: args.op, variants: args.variant },
+        },
         bytes: args.bytes,
-        runs: args.runs,
+        runs: args.runs.map_or(Repetition::Enough, Repetition::Exactly),
         clock_hz: args.point.clock,
         supply_v: args.point.supply,
         max_cycles: args.max_cycles,
         seed: args.seed,
         cold: args.cold,
+        earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
     };
-    let rows = bench::run(&house, &request, &progress::Bar::new())?;
-    let wrong = rows.iter().filter(|row| !row.verified).count();
+    let plan = bench::plan(&house, &request)?;
+    let mut writer = RowWriter::new(args.format.into(), plan.names());
+    let bar = progress::Bar::new();
+    let mut failed = None;
+    let count = plan.run(&bar, |row| {
+        let written = writer.row(&row).map(|text| bar.aside(|| write_now(&text)));
+        match written {
+            Ok(true) => ControlFlow::Continue(()),
+            // A reader that has seen enough (`| head`) is no failure.
+            Ok(false) => ControlFlow::Break(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let bench::Count { rows, earlier, wrong } = count;
+    let earlier = match earlier {
+        0 => String::new(),
+        _ => format!(
+            "wattseal: {earlier} of {rows} rows are of an earlier measurement of the same firmware; --fresh measures anew"
+        ),
+    };
     let remark = match wrong {
         0 => String::new(),
-        _ => format!("wattseal: {wrong} of {} rows gave wrong outputs; their costs mean nothing", rows.len()),
+        _ => format!("wattseal: {wrong} of {rows} rows gave wrong outputs; their costs mean nothing"),
     };
-    let remark = lines([calibrated, remark]);
-    Ok(Answer { data: report::bench(&rows, args.format.into())?, remark, success: wrong == 0 })
+    let remark = lines([calibrated, earlier, remark]);
+    Ok(Answer { data: writer.end(), remark, success: wrong == 0 })
+}
+
+/// Writes to standard output at once; false where nobody reads it.
+fn write_now(text: &str) -> bool {
+    let mut output = std::io::stdout().lock();
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).is_ok()
 }
 
 fn run_ct(house: &House, args: CtArgs) -> Result<Answer, LabError> {
@@ -345,7 +396,7 @@ fn run_reproduce(house: &House, args: &ReproduceArgs) -> Result<Answer, LabError
         remarks.push(folder.write(&outcomes)?);
     }
     Ok(Answer {
-        data: report::reproduce(&outcomes, args.format.into())?,
+        data: papers::report::reproduce(&outcomes, args.format.into())?,
         remark: remarks.join("\n"),
         success,
     })

@@ -2,7 +2,7 @@
 
 use crate::{Format, calibrated, lines};
 use clap::Args;
-use lab::bench::Progress as _;
+use lab::progress::Progress as _;
 use lab::target::House;
 use lab::{LabError, progress};
 use output::Answer;

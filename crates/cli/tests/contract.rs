@@ -34,7 +34,9 @@ fn refused(arguments: &[&str], code: i32) -> String {
 }
 
 fn rows(arguments: &[&str]) -> Vec<Value> {
-    let output = wattseal(arguments);
+    // Rows of an earlier run of these tests would be no measurement.
+    let fresh: &[&str] = if arguments[0] == "bench" { &["--fresh"] } else { &[] };
+    let output = wattseal(&[arguments, fresh].concat());
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty() || arguments[0] == "measure", "a pipe is no place for progress");
     serde_json::from_slice(&output.stdout).expect("an array of objects")
@@ -110,6 +112,39 @@ fn the_same_seed_gives_the_same_rows() {
     let arguments =
         ["bench", "--target", "atmega128l", "--op", "sha1", "--variant", "small", "--format", "json"];
     assert_eq!(rows(&arguments), rows(&arguments));
+}
+
+/// What was measured before is taken from there, and said to be; the rows are the same to the last digit.
+#[test]
+fn a_second_bench_has_the_rows_of_the_first() {
+    let arguments = [
+        "bench",
+        "--target",
+        "stm32f100",
+        "--op",
+        "sha*",
+        "--op",
+        "ecdsa-p256-verify",
+        "--variant",
+        "fast",
+        "--format",
+        "json",
+    ];
+    let fresh = wattseal(&[&arguments[..], &["--fresh"]].concat());
+    assert!(!String::from_utf8_lossy(&fresh.stderr).contains("earlier"));
+    let again = wattseal(&arguments);
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(said.contains("3 of 3 rows are of an earlier measurement") && said.contains("--fresh"), "{said}");
+    assert_eq!(stdout(&fresh), stdout(&again));
+    // The first runs are the same however many follow; what does not vary needs but three.
+    let rows: Vec<Value> = serde_json::from_slice(&fresh.stdout).expect("an array of objects");
+    let [sha1, sha256, verify] = &rows[..] else { panic!("three rows") };
+    for steady in [sha1, sha256] {
+        assert_eq!((steady["runs"].as_u64(), steady["cycles"]["sd"].as_f64()), (Some(3), Some(0.0)));
+    }
+    let (runs, cycles) = (verify["runs"].as_u64().expect("a number"), &verify["cycles"]);
+    let field = |name: &str| cycles[name].as_f64().expect("a number");
+    assert!((10..=100).contains(&runs) && field("se") <= 0.005 * field("mean"), "{verify}");
 }
 
 /// avr-gcc moves the stack pointer a byte at a time; a depth read in between would be up to 255 bytes too much.

@@ -24,9 +24,13 @@ fn every_command_shown_works() {
             }
             // The launcher would build a second binary; the one under test is here.
             let mut run = line.replacen("./wattseal", env!("CARGO_BIN_EXE_wattseal"), 1);
-            // All rows with all their runs take many minutes.
+            // All rows, with one run each, are verified; more of them would take minutes.
             if line.starts_with("./wattseal bench") && !line.contains("--runs") {
                 run.push_str(" --runs 1");
+            }
+            // Figures of an earlier measurement would verify nothing.
+            if line.starts_with("./wattseal bench") {
+                run.push_str(" --fresh");
             }
             let output = Command::new("sh")
                 .arg("-c")
@@ -41,6 +45,91 @@ fn every_command_shown_works() {
         }
     }
     assert!(count >= 8, "only {count} commands were found");
+}
+
+/// A figure as the documentation has it, `17.6 M`, `6.3 µJ` or `2,078 cycles`: its value, and by how much a rounded one may differ.
+fn quantity(text: &str) -> (f64, f64) {
+    let mut words = text.split_whitespace();
+    let digits = words.next().expect("a figure").replace(',', "");
+    let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let scale = match words.next().expect("a unit") {
+        "M" | "MHz" => 1e6,
+        "mJ" => 1e-3,
+        "µJ" => 1e-6,
+        "nJ" => 1e-9,
+        "V" | "cycles" | "machine" => 1.0,
+        unit => panic!("{text}: no such unit as {unit}"),
+    };
+    let value: f64 = digits.parse().expect("a number");
+    (value * scale, 0.500_001 * scale / 10f64.powi(decimals as i32))
+}
+
+/// Whether the figures of a cell, `2,078 cycles, 6.3 µJ`, are these, rounded.
+fn is_rounded(cell: &str, figures: [f64; 2]) -> bool {
+    let shown: Vec<(f64, f64)> = cell.split(", ").map(quantity).collect();
+    shown.len() == 2
+        && shown.iter().zip(figures).all(|((value, tolerance), figure)| (value - figure).abs() <= *tolerance)
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    line.trim_matches('|').split('|').map(str::trim).collect()
+}
+
+/// The tables of README.md that bench.toml lists have the figures of `bench`, for every target that has them.
+#[test]
+fn the_readme_s_tables_are_what_bench_measures() {
+    let output = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .args(["bench", "--fresh", "--format", "json"])
+        .env("WATTSEAL_HOME", home())
+        .output()
+        .expect("wattseal runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
+    let house = lab::target::House::find().expect("a clone of the project");
+    let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
+    let (mut count, mut stale) = (0, Vec::new());
+    for table in lab::selection::Tables::read(&house).expect("bench.toml").tables {
+        let is_head = |line: &&str| {
+            line.starts_with("| target |")
+                && table.columns.iter().all(|column| cells(line).contains(&column.heading.as_str()))
+        };
+        let mut lines =
+            readme.lines().skip_while(|line| !is_head(line)).take_while(|line| line.starts_with('|'));
+        let head = cells(lines.next().unwrap_or_else(|| panic!("README.md has no table with {table:?}")));
+        for line in lines.skip(1) {
+            let line = cells(line);
+            let label = line[0].split(' ').next().unwrap_or_default().to_lowercase();
+            let of_target: Vec<_> = rows
+                .iter()
+                .filter(|row| row["target"].as_str().is_some_and(|name| name.ends_with(&label)))
+                .filter(|row| row["variant"] == table.variant.as_str())
+                .collect();
+            assert!(!of_target.is_empty(), "no target is called {}", line[0]);
+            for (heading, cell) in head.iter().zip(&line).skip(1) {
+                let number = |row: &serde_json::Value, field: &str| row[field].as_f64().expect("a number");
+                let column = table.columns.iter().find(|column| column.heading == *heading);
+                let (shown, figures) = match column {
+                    None => {
+                        assert_eq!(*heading, "clock, supply");
+                        let row = of_target[0];
+                        (true, [number(row, "clock_hz"), number(row, "supply_v")])
+                    }
+                    Some(column) => match of_target.iter().find(|row| row["op"] == column.op.as_str()) {
+                        None => (false, [0.0; 2]),
+                        Some(row) => {
+                            count += 1;
+                            (true, [number(&row["cycles"], "mean"), number(row, "energy_j")])
+                        }
+                    },
+                };
+                if shown == cell.is_empty() || (shown && !is_rounded(cell, figures)) {
+                    stale.push(format!("{}, {heading}: '{cell}' where bench has {figures:?}", line[0]));
+                }
+            }
+        }
+    }
+    assert!(stale.is_empty(), "README.md's tables are stale:\n{}", stale.join("\n"));
+    assert_eq!(count, rows.len(), "README.md's tables lack targets that bench has");
 }
 
 /// The text of all files with one of these endings below a folder, but for what is built.

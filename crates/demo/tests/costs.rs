@@ -3,8 +3,8 @@
 use demo::cost::Cost;
 use demo::measure;
 use demo::world::LATENCY_NS;
-use lab::bench::Progress;
 use lab::delivery::{Deliveries, Ends, Kind, Message};
+use lab::progress::Progress;
 use lab::target::House;
 use std::sync::OnceLock;
 use world::pair::Experiments;

@@ -5,12 +5,13 @@
 //! first instruction of the measured function to its return all runs must then have the same instruction addresses,
 //! each instruction the same cycles, and the same data addresses, sizes and directions.
 
-use crate::bench::{Bench, Progress};
-use crate::elf::Firmware;
+use crate::harness::Bench;
 use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::progress::Progress;
 use crate::reference::{Case, random_case};
 use crate::target::{House, OperatingPoint, Target};
-use crate::{LabError, firmware, names, work};
+use crate::{LabError, names, work};
+use firmware::Firmware;
 use mcu::{Access, AccessKind, Observer, Step, Tables, Trace};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -174,7 +175,7 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
             .filter(|operation| request.public || !operation.public)
             .map(|operation| operation.name.as_str())
             .collect();
-        firmware::build(house, &set.target, &set.point, set.variant, &names)
+        Ok(firmware::build(&house.source(&set.target, &set.point), set.variant, &names)?)
     })?;
     let mut rows = Vec::new();
     for (set, build) in sets.iter().zip(&builds) {

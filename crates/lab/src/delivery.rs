@@ -2,7 +2,7 @@
 //! plays them ([`Deliveries`]), and the lab compares.
 
 use crate::LabError;
-use crate::bench::Progress;
+use crate::progress::Progress;
 use crate::target::House;
 use serde::Deserialize;
 

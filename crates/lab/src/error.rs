@@ -1,5 +1,6 @@
 //! What can go wrong in the lab, said so that a user knows what to do next.
 
+use firmware::FirmwareError;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -35,6 +36,9 @@ pub enum LabError {
         /// What is wrong with it, and what to do.
         problem: String,
     },
+    /// Firmware that cannot be built or read.
+    #[error(transparent)]
+    Firmware(#[from] FirmwareError),
     /// A clock and a supply that the data sheet does not allow together.
     #[error("{target}: {error}")]
     Supply {
@@ -46,22 +50,6 @@ pub enum LabError {
     /// A plan that nothing meets.
     #[error("{0}")]
     Impossible(String),
-    /// A tool that is not installed.
-    #[error("{tool} is not installed; install it with: apt-get install {packages}")]
-    MissingTool {
-        /// The program that was looked for.
-        tool: String,
-        /// Debian packages that bring it.
-        packages: &'static str,
-    },
-    /// The firmware did not build.
-    #[error("building {what} failed:\n{output}")]
-    Build {
-        /// Target, variant and operations.
-        what: String,
-        /// What make and the compiler said.
-        output: String,
-    },
     /// An independent implementation, or what it was given, is not what it should be.
     #[error("the reference for {what} failed: {problem}")]
     Reference {
@@ -113,6 +101,12 @@ impl LabError {
     /// wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, LabError::UnknownName { .. } | LabError::Usage(_) | LabError::Supply { .. })
+        matches!(
+            self,
+            LabError::UnknownName { .. }
+                | LabError::Usage(_)
+                | LabError::Supply { .. }
+                | LabError::Firmware(FirmwareError::UnknownName { .. })
+        )
     }
 }

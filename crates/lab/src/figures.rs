@@ -1,13 +1,16 @@
 //! Measured figures, kept: what operations cost, by the content of all that decides it. What is not there, or not
 //! whole, is measured.
 
-use crate::bench::{self, Progress, Request, Row};
+use crate::LabError;
+use crate::bench::{self, Earlier, Request};
+use crate::kept::{Content, keep, read};
+use crate::progress::Progress;
+use crate::repetition::Repetition;
+use crate::row::Row;
+use crate::selection::Choice;
 use crate::target::{House, OperatingPoint, Target};
-use crate::{LabError, firmware};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What an operation costs, whatever the clock, as long as the flash has as many wait states.
@@ -120,16 +123,20 @@ fn measure(
     let mut done = 0;
     for ((target, wait_states, bytes), (point, variants, ops)) in groups {
         let request = Request {
-            targets: vec![target.into()],
-            operations: ops.iter().map(|&op| op.to_owned()).collect(),
-            variants: variants.iter().map(|&variant| variant.to_owned()).collect(),
+            choice: Choice::Matching {
+                targets: vec![target.into()],
+                operations: ops.iter().map(|&op| op.to_owned()).collect(),
+                variants: variants.iter().map(|&variant| variant.to_owned()).collect(),
+            },
             bytes: Some(bytes),
-            runs: RUNS,
+            runs: Repetition::Exactly(RUNS),
             clock_hz: Some(point.clock_hz),
             supply_v: Some(point.supply_v),
             max_cycles: MAX_CYCLES,
             seed: 1,
             cold: false,
+            // They are kept here, for all clocks with the same wait states.
+            earlier: Earlier::Ignored,
         };
         let rows = bench::run(&house.uncalibrated(), &request, &Part { all: progress, before: done, total })?;
         for row in &rows {
@@ -184,51 +191,17 @@ impl Progress for Part<'_> {
     }
 }
 
-/// A figure's file: a line with the hash of the rest, so that a damaged one is known.
-fn read(path: &Path) -> Option<Figure> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let (hash, body) = text.split_once('\n')?;
-    if hash != hex(&Sha256::digest(body)) {
-        return None;
-    }
-    serde_json::from_str(body).ok()
-}
-
-/// Whole or not at all: another process may be reading. Nothing depends on its being kept.
-fn keep(path: &Path, figure: &Figure) {
-    let Ok(body) = serde_json::to_string(figure) else { return };
-    let text = format!("{}\n{body}", hex(&Sha256::digest(&body)));
-    let Some(folder) = path.parent() else { return };
-    let draft = path.with_extension(std::process::id().to_string());
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&draft, text))
-        .and_then(|()| std::fs::rename(&draft, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&draft);
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// Names of figures by the content of what decides them: this program, the sources under `device/`, the target file,
 /// the compiler.
 struct Contents<'a> {
     house: &'a House,
-    program: [u8; 32],
-    targets: HashMap<String, [u8; 32]>,
+    program: Content,
+    targets: HashMap<String, String>,
 }
 
 impl<'a> Contents<'a> {
     fn new(house: &'a House) -> Result<Self, LabError> {
-        let failed = |error| LabError::File { path: "/proc/self/exe".into(), error };
-        let path = std::env::current_exe().map_err(failed)?;
-        let program = std::fs::read(&path).map_err(|error| LabError::File { path, error })?;
-        Ok(Contents { house, program: Sha256::digest(program).into(), targets: HashMap::new() })
+        Ok(Contents { house, program: Content::of_this_program()?, targets: HashMap::new() })
     }
 
     /// The file of a figure, below the folder of figures.
@@ -236,35 +209,13 @@ impl<'a> Contents<'a> {
         let target = wanted.target.name();
         if !self.targets.contains_key(target) {
             let compiler = Path::new(&wanted.target.toolchain.compiler);
-            let sources = firmware::content(self.house, wanted.target, compiler)?;
-            let mut digest = Sha256::new();
-            digest.update(self.program);
-            digest.update(sources);
-            self.targets.insert(target.to_owned(), digest.finalize().into());
+            let source = self.house.source(wanted.target, &wanted.point);
+            let mut content = self.program.clone();
+            content.bytes(&firmware::content(&source, compiler)?);
+            self.targets.insert(target.to_owned(), content.name());
         }
-        let folder = hex(&self.targets[target][..8]);
+        let folder = &self.targets[target][..16];
         let Wanted { variant, op, bytes, point, .. } = wanted;
-        Ok(Path::new(&folder).join(format!("{target}-{}-{variant}-{op}-{bytes}.json", point.wait_states)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_damaged_figure_is_no_figure() {
-        let folder = std::env::temp_dir().join(format!("wattseal-figures-{}", std::process::id()));
-        let path = folder.join("a.json");
-        let figure = Figure { cycles: 2_372_103.0, flash_bytes: 28_168, ram_bytes: 1_074, stack_bytes: 300 };
-        assert_eq!(read(&path), None, "nothing is there yet");
-        keep(&path, &figure);
-        assert_eq!(read(&path), Some(figure));
-        let text = std::fs::read_to_string(&path).unwrap();
-        for damaged in [text.replace("2372103", "2372104"), text[..text.len() - 3].into(), String::new()] {
-            std::fs::write(&path, damaged).unwrap();
-            assert_eq!(read(&path), None);
-        }
-        std::fs::remove_dir_all(&folder).unwrap();
+        Ok(Path::new(folder).join(format!("{target}-{}-{variant}-{op}-{bytes}.json", point.wait_states)))
     }
 }

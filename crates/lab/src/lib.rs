@@ -1,16 +1,15 @@
-//! The lab: builds firmware, runs it on the processor models of `mcu`, measures it, and says what it costs.
+//! The lab: has firmware built, runs it on the processor models of `mcu`, measures it, and says what it costs.
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
-//! - [`elf`], [`sdld`]: linked firmware for a known target: bytes, symbols, source lines
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
-//! - [`firmware`]: the bench firmware, built by `device/Makefile`, kept by content
 //! - [`figures`]: what was measured, kept by content; [`schemes`]: what a node does for a message; [`units`]: how a
 //!   person writes quantities
-//! - [`paper`], [`modules`]: what stands in `papers/*.toml`, and what each part of an operation costs
 //! - [`delivery`]: messages between meter and collector, which somebody else plays
-//! - [`bench`], [`ct`], [`measure`], [`plan`], [`reproduce`]: the commands
+//! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`], [`repetition`], [`row`]: which
+//!   rows a bench has, how often each is run, and what it says
+//! - [`bench`], [`ct`], [`measure`], [`plan`]: the commands
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
@@ -18,25 +17,25 @@ pub mod bench;
 pub mod calibration;
 pub mod ct;
 pub mod delivery;
-pub mod elf;
 mod error;
 pub mod figures;
-pub mod firmware;
+pub mod harness;
+mod kept;
 pub mod measure;
-pub mod modules;
 pub mod names;
 pub mod operations;
-pub mod paper;
+mod pipeline;
 pub mod plan;
 pub mod plot;
 pub mod profile;
 pub mod progress;
 pub mod reference;
 pub mod region;
+pub mod repetition;
 pub mod report;
-pub mod reproduce;
+pub mod row;
 pub mod schemes;
-pub mod sdld;
+pub mod selection;
 pub mod target;
 pub mod units;
 pub mod work;

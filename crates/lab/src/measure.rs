@@ -1,11 +1,11 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
-use crate::bench::place_fault;
-use crate::elf::Firmware;
+use crate::harness::place_fault;
 use crate::profile::{Call, Profiler};
 use crate::region::{Region, RegionTimer};
 use crate::target::{House, Target};
 use crate::{LabError, names};
+use firmware::Firmware;
 use mcu::{Access, Mcu, Observer, PinEdge, Step, Stop, Until, new_machine};
 use serde::Serialize;
 use std::path::{Path, PathBuf};

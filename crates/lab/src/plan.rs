@@ -10,7 +10,7 @@ pub use picture::{page, picture};
 pub use report::{Row, impossible, table};
 pub use sizing::{Sizing, Sun};
 
-use crate::bench::Progress;
+use crate::progress::Progress;
 use crate::target::House;
 use crate::{LabError, figures};
 use energy::plan::{Candidate, Outcome, Quantity, Requirement, search};

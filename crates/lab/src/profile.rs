@@ -4,7 +4,7 @@
 //! call instruction's own cycles count for the function called. A jump to another function's first instruction is a
 //! tail call and ends with its caller's return. The entry into an interrupt counts for what it interrupted.
 
-use crate::elf::Firmware;
+use firmware::Firmware;
 use mcu::{Flow, Step};
 
 /// One finished call.

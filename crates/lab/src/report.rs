@@ -1,6 +1,8 @@
 //! Rows as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use crate::{LabError, bench, ct, measure, reproduce};
+pub mod stream;
+
+use crate::{LabError, ct, measure};
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
 use serde::Serialize;
@@ -37,6 +39,15 @@ pub fn csv<T: Serialize>(rows: &[T]) -> Result<String, LabError> {
     for row in rows {
         writer.serialize(row).map_err(|error| failed(error.to_string()))?;
     }
+    let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
+}
+
+/// One row as CSV, below the header where that is wanted.
+fn csv_line<T: Serialize>(row: &T, header: bool) -> Result<String, LabError> {
+    let failed = |error: String| LabError::Usage(format!("cannot be written as CSV: {error}"));
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
+    writer.serialize(row).map_err(|error| failed(error.to_string()))?;
     let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
@@ -97,117 +108,6 @@ pub fn table(header: &[&str], left: usize) -> Table {
         }
     }
     table
-}
-
-/// The rows of a bench.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn bench(rows: &[bench::Row], format: Format) -> Result<String, LabError> {
-    match format {
-        Format::Json => json(rows),
-        Format::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>()),
-        Format::Table => Ok(bench_table(rows)),
-    }
-}
-
-fn bench_table(rows: &[bench::Row]) -> String {
-    let mut text = String::new();
-    for rows in rows.chunk_by(|a, b| a.target == b.target) {
-        let first = &rows[0];
-        text += &format!(
-            "{}  {} MHz, {} V, {}, {} run{}\n",
-            first.target,
-            first.clock_hz as f64 / 1e6,
-            first.supply_v,
-            scaled(first.power_w, "W"),
-            first.runs,
-            if first.runs == 1 { "" } else { "s" },
-        );
-        let header = [
-            "operation",
-            "variant",
-            "bytes",
-            "cycles",
-            "± sd",
-            "time",
-            "energy",
-            "flash B",
-            "RAM B",
-            "stack B",
-            "output",
-        ];
-        let mut table = table(&header, 2);
-        for row in rows {
-            let output = if row.verified { Cell::new("ok") } else { Cell::new("WRONG").fg(Color::Red) };
-            table.add_row(vec![
-                Cell::new(&row.op),
-                Cell::new(&row.variant),
-                Cell::new(row.bytes),
-                Cell::new(grouped(row.cycles.mean.round() as i64)),
-                Cell::new(figure(Some(row.cycles.sd), "cycles")),
-                Cell::new(scaled(row.time_s, "s")),
-                Cell::new(scaled(row.energy_j, "J")),
-                Cell::new(grouped(row.flash_bytes)),
-                Cell::new(grouped(row.ram_bytes)),
-                Cell::new(grouped(i64::from(row.stack_bytes))),
-                output,
-            ]);
-        }
-        text += &format!("{table}\n\n");
-    }
-    text.pop();
-    text
-}
-
-/// A bench row with its cycles spread over columns of their own.
-#[derive(Serialize)]
-struct FlatRow<'a> {
-    target: &'a str,
-    op: &'a str,
-    variant: &'a str,
-    bytes: u16,
-    clock_hz: u64,
-    supply_v: f64,
-    runs: u32,
-    cycles_mean: f64,
-    cycles_sd: f64,
-    cycles_se: f64,
-    cycles_min: u64,
-    cycles_max: u64,
-    time_s: f64,
-    power_w: f64,
-    energy_j: f64,
-    flash_bytes: i64,
-    ram_bytes: i64,
-    stack_bytes: u32,
-    verified: bool,
-}
-
-impl<'a> From<&'a bench::Row> for FlatRow<'a> {
-    fn from(row: &'a bench::Row) -> Self {
-        FlatRow {
-            target: &row.target,
-            op: &row.op,
-            variant: &row.variant,
-            bytes: row.bytes,
-            clock_hz: row.clock_hz,
-            supply_v: row.supply_v,
-            runs: row.runs,
-            cycles_mean: row.cycles.mean,
-            cycles_sd: row.cycles.sd,
-            cycles_se: row.cycles.se,
-            cycles_min: row.cycles.min,
-            cycles_max: row.cycles.max,
-            time_s: row.time_s,
-            power_w: row.power_w,
-            energy_j: row.energy_j,
-            flash_bytes: row.flash_bytes,
-            ram_bytes: row.ram_bytes,
-            stack_bytes: row.stack_bytes,
-            verified: row.verified,
-        }
-    }
 }
 
 /// The rows of a measurement.
@@ -295,21 +195,9 @@ fn ct_table(rows: &[ct::Row]) -> String {
     text
 }
 
-/// The cells of papers' tables.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn reproduce(outcomes: &[reproduce::Outcome], format: Format) -> Result<String, LabError> {
-    let rows: Vec<&reproduce::Row> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
-    match format {
-        Format::Json => json(&rows),
-        Format::Csv => csv(&rows),
-        Format::Table => Ok(outcomes.iter().map(reproduce_table).collect::<Vec<_>>().join("\n")),
-    }
-}
-
 /// A figure with as many digits as its unit is worth; a dash where there is none.
-fn figure(value: Option<f64>, unit: &str) -> String {
+#[must_use]
+pub fn figure(value: Option<f64>, unit: &str) -> String {
     match value {
         None => "–".into(),
         Some(value) if matches!(unit, "cycles" | "B" | "bit") && value.fract().abs() < 0.05 => {
@@ -326,62 +214,15 @@ fn figure(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// A published figure with all its digits; a dash where there is none.
-fn exact(value: Option<f64>) -> String {
-    let Some(value) = value else { return "–".into() };
-    let text = value.abs().to_string();
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), grouped))
-}
-
 /// A number below 100 to so many significant digits, without zeros at its end.
-fn significant(value: f64, digits: i32) -> String {
+#[must_use]
+pub fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 {
         return "0".into();
     }
     let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-fn reproduce_table(outcome: &reproduce::Outcome) -> String {
-    let mut text = format!("{}\n", outcome.title);
-    let mut notes: Vec<&str> = Vec::new();
-    for (name, title) in &outcome.tables {
-        text += &format!("\n{name}: {title}\n");
-        let header = ["row", "column", "unit", "published", "measured", "ratio", "note"];
-        let mut table = table(&header, 3);
-        let mut last = "";
-        for row in outcome.rows.iter().filter(|row| row.table == *name) {
-            let repeated = std::mem::replace(&mut last, &row.row) == row.row;
-            let mut numbers = Vec::new();
-            for note in &row.notes {
-                let index = notes.iter().position(|known| known == note).unwrap_or_else(|| {
-                    notes.push(note);
-                    notes.len() - 1
-                });
-                numbers.push((index + 1).to_string());
-            }
-            table.add_row([
-                if repeated { "" } else { row.row.as_str() }.to_owned(),
-                row.column.clone(),
-                row.unit.clone(),
-                exact(row.published),
-                figure(row.measured, &row.unit),
-                row.ratio.map_or("–".into(), |ratio| match ratio {
-                    0.1.. => format!("{ratio:.2}"),
-                    _ => significant(ratio, 2),
-                }),
-                numbers.join(" "),
-            ]);
-        }
-        text += &format!("{table}\n");
-    }
-    for (index, note) in notes.iter().enumerate() {
-        text += &format!("\n[{}] {note}", index + 1);
-    }
-    text + "\n"
 }
 
 #[cfg(test)]
@@ -417,17 +258,6 @@ mod tests {
         assert_eq!(cell(1_578.5, "µs"), "1,578.5");
         assert_eq!(cell(486.47, "µs"), "486.5");
         assert_eq!(cell(0.0, "cycles"), "0");
-    }
-
-    #[test]
-    fn what_was_published_keeps_its_digits() {
-        assert_eq!(exact(None), "–");
-        assert_eq!(exact(Some(863.081_077)), "863.081077");
-        assert_eq!(exact(Some(2_496.780_385)), "2,496.780385");
-        assert_eq!(exact(Some(124_942_312.0)), "124,942,312");
-        assert_eq!(exact(Some(0.039)), "0.039");
-        assert_eq!(exact(Some(-1_234.5)), "-1,234.5");
-        assert_eq!(exact(Some(0.0)), "0");
     }
 
     #[test]

@@ -4,62 +4,10 @@ use crate::calibration::Calibrated;
 use crate::{LabError, names};
 use energy::Supply;
 use energy::radio::Radio;
+use firmware::{Source, Toolchain};
 use mcu::Part;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
-
-/// The `[toolchain]` table of a target file: how firmware for it is built.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Toolchain {
-    /// Folder under `device/ports`.
-    pub port: String,
-    /// Folder under the port of the drivers of the target's board, where there are any.
-    #[serde(default)]
-    pub drivers: Option<String>,
-    /// Folder of assembly kernels under the port.
-    pub kernels: String,
-    /// Which of the port's start-up files, where they differ by family.
-    #[serde(default)]
-    pub family: Option<String>,
-    /// The compiler's command.
-    pub compiler: String,
-    /// Its flags for this target.
-    pub flags: String,
-    /// Which sets of `device/ops.toml` exist on it; of two operations of one name the later set's counts.
-    #[serde(default = "every_compiler_s_operations")]
-    pub operations: Vec<String>,
-    /// How its operations can be built.
-    #[serde(default = "every_compiler_s_variants")]
-    pub variants: Vec<String>,
-    /// How those of the set `public-key` can be built.
-    #[serde(default = "every_compiler_s_public_key_variants")]
-    public_key_variants: Vec<String>,
-}
-
-impl Toolchain {
-    /// How the operations of a set of `device/ops.toml` can be built.
-    #[must_use]
-    pub fn variants_of(&self, set: &str) -> &[String] {
-        if set == PUBLIC_KEY { &self.public_key_variants } else { &self.variants }
-    }
-}
-
-/// The set of `device/ops.toml` that has variants of its own.
-pub const PUBLIC_KEY: &str = "public-key";
-
-fn every_compiler_s_operations() -> Vec<String> {
-    vec!["c".into()]
-}
-
-fn every_compiler_s_variants() -> Vec<String> {
-    ["O0", "portable", "small", "fast"].map(str::to_owned).into()
-}
-
-/// A curve without optimisation says nothing to anyone, and takes minutes.
-fn every_compiler_s_public_key_variants() -> Vec<String> {
-    ["portable", "small", "fast"].map(str::to_owned).into()
-}
 
 /// The `[plan]` table of a target file: what a plan chooses from.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -201,16 +149,28 @@ impl House {
         &self.root
     }
 
-    /// Where built firmware is kept.
-    #[must_use]
-    pub fn firmware_cache(&self) -> PathBuf {
-        self.root.join("target").join("firmware")
-    }
-
     /// Where measured figures are kept.
     #[must_use]
     pub fn figures_cache(&self) -> PathBuf {
         self.root.join("target").join("figures")
+    }
+
+    /// What firmware for a target at an operating point is built from.
+    #[must_use]
+    pub fn source<'a>(&'a self, target: &'a Target, point: &OperatingPoint) -> Source<'a> {
+        Source {
+            root: &self.root,
+            target: target.name(),
+            toolchain: &target.toolchain,
+            clock_hz: point.clock_hz,
+            wait_states: point.wait_states,
+        }
+    }
+
+    /// The file of a target.
+    #[must_use]
+    pub fn target_file(&self, name: &str) -> PathBuf {
+        self.root.join("targets").join(format!("{name}.toml"))
     }
 
     /// The names of all targets, sorted.
@@ -264,7 +224,7 @@ impl House {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "target", name: name.into(), suggestion });
         }
-        let path = self.root.join("targets").join(format!("{name}.toml"));
+        let path = self.target_file(name);
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };

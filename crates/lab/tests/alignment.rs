@@ -1,7 +1,7 @@
 //! Every primitive with its buffers at every address modulo 4, on every target, in the variants with kernels
 //! (`device/alignment`): what it gives must not depend on where they lie, and nothing around them may be touched.
 
-use lab::elf::Firmware;
+use firmware::Firmware;
 use lab::target::House;
 use mcu::{Stop, Until, new_machine};
 use std::path::Path;

@@ -2,8 +2,8 @@
 //!
 //! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz / 1024.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
+use firmware::Firmware;
+use firmware::build_app;
 use lab::target::House;
 use mcu::{Mcu, Signal, Stop, Until, new_machine};
 use std::f64::consts::TAU;
@@ -54,7 +54,7 @@ impl Rig {
         let house = House::find().expect("the project's folder");
         let target = house.target("atmega328p").expect("a target");
         let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let elf = build_app(&house, &target, &point, "small", "trial").expect("it builds");
+        let elf = build_app(&house.source(&target, &point), "small", "trial").expect("it builds");
         let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
         let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");

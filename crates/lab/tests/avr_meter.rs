@@ -2,8 +2,8 @@
 //! a report and of a command with every suite, what sealing takes, and what is left of the stack (`device/meter`,
 //! docs/protocol.md). `--nocapture` shows the figures.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
+use firmware::Firmware;
+use firmware::build_app;
 use lab::target::House;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring};
@@ -44,7 +44,7 @@ impl Rig {
         let house = House::find().expect("the project's folder");
         let target = house.target("atmega328p").expect("a target");
         let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&house, &target, &point, "small", "meter").expect("it builds");
+        let path = build_app(&house.source(&target, &point), "small", "meter").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");

@@ -1,7 +1,7 @@
 //! The assembly of `ws_metering_add` on the ATmega328P's model against its contract, in numbers of the host.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
+use firmware::Firmware;
+use firmware::build_app;
 use lab::target::House;
 use mcu::{Stop, Until, new_machine};
 use rand::rngs::StdRng;
@@ -58,7 +58,7 @@ fn a_pair_is_added_as_the_contract_says() {
     let house = House::find().expect("the tests run inside the project");
     let target = house.target("atmega328p").expect("a target");
     let point = target.operating_point(None, None).expect("its default");
-    let elf = build_app(&house, &target, &point, "small", "meter").expect("it builds");
+    let elf = build_app(&house.source(&target, &point), "small", "meter").expect("it builds");
     let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
     let mut machine = new_machine(&target.part, point.clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");

@@ -1,8 +1,8 @@
 //! Two ATmega328P with an RFM12B each, and the driver between them (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in
 //! the framing of JeeLib (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
+use firmware::Firmware;
+use firmware::build_app;
 use lab::target::House;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Mcu, Pin, Residency, Stop, Until, Wiring};
@@ -46,7 +46,7 @@ impl Station {
         let house = House::find().expect("the project's folder");
         let target = house.target("atmega328p").expect("a target");
         let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&house, &target, &point, "small", "exchange").expect("it builds");
+        let path = build_app(&house.source(&target, &point), "small", "exchange").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");

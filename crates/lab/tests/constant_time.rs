@@ -1,10 +1,10 @@
 //! Planted leaks are found and their places named; and no operation takes time or way from a secret, on any target and
 //! in any variant. What runs long is looked at in its fast variant and on one target of a kind.
 
-use lab::bench::Progress;
+use firmware::Firmware;
 use lab::ct::{self, Difference, Request, Row, Subject, Verdict};
-use lab::elf::Firmware;
 use lab::operations::{Key, Operation};
+use lab::progress::Progress;
 use lab::reference::Case;
 use lab::target::House;
 use rand::rngs::StdRng;

@@ -2,10 +2,9 @@
 //! operands at their edges in every variant. All vectors run on the host build (`crates/primitives`); each target takes
 //! others of them, because a call takes millions of cycles.
 
+use firmware::Firmware;
 use hex_literal::hex;
-use lab::bench::Bench;
-use lab::elf::Firmware;
-use lab::firmware;
+use lab::harness::Bench;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::field::Field;
@@ -185,7 +184,7 @@ fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) ->
     if names.is_empty() {
         return;
     }
-    let build = firmware::build(&house, target, &point, variant, &names).expect("the firmware builds");
+    let build = firmware::build(&house.source(target, &point), variant, &names).expect("the firmware builds");
     for operation in &operations {
         let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
         let mut bench = Bench::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");

@@ -1,8 +1,8 @@
 //! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the parts with a CC2500 and an
 //! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
+use firmware::Firmware;
+use firmware::build_app;
 use lab::target::House;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::fm25::Fm25;
@@ -90,7 +90,7 @@ impl Rig {
         let target = house.target(wires.target).expect("a target");
         let clock_hz = target.part.default_clock_hz;
         let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-        let path = build_app(&house, &target, &point, wires.variant, "meter").expect("it builds");
+        let path = build_app(&house.source(&target, &point), wires.variant, "meter").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);

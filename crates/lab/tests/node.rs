@@ -1,8 +1,8 @@
 //! The harvested node's firmware as it is built for the part, on the model of the part with its radio: it signs what it
 //! sends, answers challenges, sleeps without energy, and leaves no copy of its key in RAM.
 
-use lab::elf::Firmware;
-use lab::firmware::build_app;
+use firmware::Firmware;
+use firmware::build_app;
 use lab::reference::curve::Curve;
 use lab::target::{House, Target};
 use mcu::chips::cc2500::{Cc2500, Frame};
@@ -99,7 +99,7 @@ impl Rig {
 
 fn load(house: &House, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
     let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-    let path = build_app(house, target, &point, "fast", "node").expect("it builds");
+    let path = build_app(&house.source(target, &point), "fast", "node").expect("it builds");
     let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
     let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");

@@ -1,9 +1,8 @@
 //! Runs of the bench that only stop where the call begins and returns must give the very cycles of runs that are looked
 //! at step by step: on every target, with whatever its model has of caches, prefetch and dual issue.
 
-use lab::bench::Bench;
-use lab::elf::Firmware;
-use lab::firmware;
+use firmware::Firmware;
+use lab::harness::Bench;
 use lab::operations::Catalogue;
 use lab::reference::random_case;
 use lab::target::House;
@@ -37,7 +36,8 @@ fn check(target: &str) {
             continue;
         }
         let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-        let build = firmware::build(&house, &target, &point, variant, &names).expect("the firmware builds");
+        let build =
+            firmware::build(&house.source(&target, &point), variant, &names).expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let start = || Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");

@@ -1,13 +1,13 @@
 //! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
 //! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
 
-use lab::bench::Bench;
-use lab::elf::Firmware;
-use lab::firmware;
+use firmware::Firmware;
+use firmware::toolchain::PUBLIC_KEY;
+use lab::harness::Bench;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
-use lab::target::{House, PUBLIC_KEY};
+use lab::target::House;
 use std::collections::BTreeMap;
 
 /// Every so-manieth case of each set, so that a target has some hundred.
@@ -168,7 +168,8 @@ fn check(target: &str) {
             "every operation has published vectors"
         );
         let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-        let build = firmware::build(&house, &target, &point, variant, &names).expect("the firmware builds");
+        let build =
+            firmware::build(&house.source(&target, &point), variant, &names).expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let mut bench =

@@ -2,9 +2,8 @@
 //! anything that it had to keep to itself, in every form that an implementation may have held it in. The buffers that the
 //! caller owns are left out, and so is the generator's present state. The operations' own outputs do not count as secrets.
 
-use lab::bench::Bench;
-use lab::elf::Firmware;
-use lab::firmware;
+use firmware::Firmware;
+use lab::harness::Bench;
 use lab::operations::Catalogue;
 use lab::reference::Case;
 use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case};
@@ -332,7 +331,7 @@ fn check(target: &str) {
     operations.retain(|operation| OPERATIONS.contains(&operation.name.as_str()));
     assert_eq!(operations.len(), OPERATIONS.len(), "{} has the operations", target.name());
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    let build = firmware::build(&house, &target, &point, "fast", &names).expect("the firmware builds");
+    let build = firmware::build(&house.source(&target, &point), "fast", &names).expect("the firmware builds");
     let mut left = Vec::new();
     for operation in &operations {
         let firmware = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");

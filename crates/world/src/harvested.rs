@@ -3,8 +3,8 @@
 
 use crate::node::{Advance, Counts, Draw, Node, Packet, SECOND_NS, State, Voltages};
 use energy::radio::Radio;
+use firmware::Firmware;
 use lab::LabError;
-use lab::elf::Firmware;
 use lab::target::Target;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::{CoreName, Mcu, Pin, Residency, Stop, Until, Wiring, new_machine};

@@ -2,9 +2,9 @@
 //! the sensors' signals at its converter.
 
 use crate::street::station::AirByte;
-use lab::bench::place_fault;
+use lab::LabError;
+use lab::harness::place_fault;
 use lab::target::{House, Target};
-use lab::{LabError, elf, firmware};
 use mcu::chips::rfm12b::{self, Rfm12b};
 use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring, new_machine};
 use meter::Status;
@@ -38,7 +38,7 @@ pub const PHASE: i16 = 35;
 /// The meter's firmware, built.
 pub struct Firmware {
     target: Target,
-    image: elf::Firmware,
+    image: firmware::Firmware,
     status: u32,
     provision: u32,
     stack: std::ops::RangeInclusive<u32>,
@@ -52,8 +52,8 @@ impl Firmware {
     pub fn build(house: &House) -> Result<Arc<Firmware>, LabError> {
         let target = house.target(TARGET)?;
         let point = target.operating_point(Some(CLOCK_HZ), None)?;
-        let path = firmware::build_app(house, &target, &point, VARIANT, "meter")?;
-        let image = elf::Firmware::read(&path, target.part.core)?;
+        let path = firmware::build_app(&house.source(&target, &point), VARIANT, "meter")?;
+        let image = firmware::Firmware::read(&path, target.part.core)?;
         let address = |symbol| image.symbol(symbol).map(|symbol| symbol.address);
         Ok(Arc::new(Firmware {
             status: address("ws_meter_status")?,
@@ -105,7 +105,7 @@ impl Firmware {
 
     /// The linked program.
     #[must_use]
-    pub fn image(&self) -> &elf::Firmware {
+    pub fn image(&self) -> &firmware::Firmware {
         &self.image
     }
 }

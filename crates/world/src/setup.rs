@@ -10,11 +10,10 @@ use crate::simulation::{self, Progress, World};
 use energy::radio::Radio;
 use energy::sizing;
 use energy::sun::Irradiance;
-use lab::bench;
-use lab::elf::Firmware;
+use firmware::Firmware;
 use lab::figures::{self, Wanted};
 use lab::target::{House, OperatingPoint, Target};
-use lab::{LabError, firmware, names};
+use lab::{LabError, names};
 use rand::{SeedableRng, rngs::StdRng};
 use std::path::{Path, PathBuf};
 use wire::node::{Config, Mode, Scheme};
@@ -66,7 +65,7 @@ pub fn run_scenario(
     check_variant(&target, &settings.variant)?;
     let radio = read_radio(house, &settings.radio)?;
     let threshold_v = threshold_v(house, scenario, &target, &point, &radio)?;
-    let image = firmware::build_app(house, &target, &point, &settings.variant, "node")?;
+    let image = firmware::build_app(&house.source(&target, &point), &settings.variant, "node")?;
     let image = Firmware::read(&image, target.part.core)?;
 
     let scheme = scenario.scheme();
@@ -155,7 +154,7 @@ fn check_rail(target: &Target, regulator: &Regulator) -> Result<(), LabError> {
 }
 
 fn check_variant(target: &Target, variant: &str) -> Result<(), LabError> {
-    let known = target.toolchain.variants_of(lab::target::PUBLIC_KEY);
+    let known = target.toolchain.variants_of(firmware::toolchain::PUBLIC_KEY);
     if known.iter().any(|name| name == variant) {
         return Ok(());
     }
@@ -240,7 +239,7 @@ fn packets(scheme: Scheme) -> impl Iterator<Item = u32> {
 
 struct Silent;
 
-impl bench::Progress for Silent {
+impl lab::progress::Progress for Silent {
     fn report(&self, _: usize, _: usize, _: &str) {}
 }
 

@@ -1,7 +1,7 @@
 //! The experiments of Kalns and others (2016), a few messages each: the whole of them is `./wattseal reproduce kalns2016`.
 
-use lab::bench::Progress;
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::progress::Progress;
 use lab::target::House;
 use world::pair::Experiments;
 

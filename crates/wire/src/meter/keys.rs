@@ -1,16 +1,23 @@
 //! The keys of both sides. All that is secret is wiped when it is dropped.
 //!
-//! Agreement and verification, which a collector does for each message, are AWS-LC's; it clears all memory that it frees. Signing,
-//! which has to give the same bytes for the same message (RFC 6979), and the first look at keys are RustCrypto's.
+//! Agreement and verification, which a collector does for each message, are AWS-LC's with the feature `aws-lc`, without it
+//! RustCrypto's. Signing, which has to give the same bytes for the same message (RFC 6979), and the first look at keys are
+//! RustCrypto's always.
+
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
+#[cfg(any(test, not(feature = "aws-lc")))]
+mod rust_crypto;
 
 use super::NotAuthentic;
-use aws_lc_rs::agreement::{self, ECDH_P256};
-use aws_lc_rs::signature::{self, ECDSA_P256_SHA256_FIXED};
+#[cfg(feature = "aws-lc")]
+use aws_lc as provider;
 use p256::SecretKey;
 use p256::ecdsa::SigningKey;
 use rand_core::CryptoRng;
+#[cfg(not(feature = "aws-lc"))]
+use rust_crypto as provider;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// Bytes that are no key.
@@ -28,7 +35,7 @@ pub enum KeyError {
 #[derive(Clone)]
 pub struct Identity {
     secret: SecretKey,
-    agreeing: Arc<agreement::PrivateKey>,
+    agreement: provider::Agreement,
     public: PublicKey,
 }
 
@@ -52,11 +59,9 @@ impl Identity {
     /// [`KeyError::Private`] where it is none.
     pub fn from_private_bytes(bytes: &[u8; 32]) -> Result<Identity, KeyError> {
         let secret = SecretKey::from_slice(bytes).map_err(|_| KeyError::Private)?;
-        let agreeing =
-            agreement::PrivateKey::from_private_key(&ECDH_P256, bytes).map_err(|_| KeyError::Private)?;
-        let public = agreeing.compute_public_key().map_err(|_| KeyError::Private)?;
-        let public = PublicKey::from_uncompressed(public.as_ref()).ok_or(KeyError::Private)?;
-        Ok(Identity { secret, agreeing: Arc::new(agreeing), public })
+        let agreement = provider::Agreement::new(bytes)?;
+        let public = PublicKey { bytes: agreement.public()? };
+        Ok(Identity { secret, agreement, public })
     }
 
     /// The private key, big-endian.
@@ -73,13 +78,7 @@ impl Identity {
 
     /// The x-coordinate of what both sides share. peer: x and y, any bytes.
     pub(super) fn agree(&self, peer: &[u8; 64]) -> Result<Zeroizing<[u8; 32]>, NotAuthentic> {
-        let peer = agreement::UnparsedPublicKey::new(&ECDH_P256, uncompressed(peer));
-        agreement::agree(&self.agreeing, peer, NotAuthentic, |shared| {
-            let mut x = Zeroizing::new([0; 32]);
-            // P-256's coordinates have 32 bytes.
-            x.copy_from_slice(shared.get(..32).ok_or(NotAuthentic)?);
-            Ok(x)
-        })
+        self.agreement.agree(peer)
     }
 
     pub(super) fn signing_key(&self) -> SigningKey {
@@ -107,11 +106,6 @@ fn uncompressed(bytes: &[u8; 64]) -> [u8; 65] {
 }
 
 impl PublicKey {
-    fn from_uncompressed(encoded: &[u8]) -> Option<PublicKey> {
-        let bytes = encoded.strip_prefix(&[4])?.try_into().ok()?;
-        Some(PublicKey { bytes })
-    }
-
     /// From x and y, big-endian.
     ///
     /// # Errors
@@ -129,8 +123,7 @@ impl PublicKey {
 
     /// Whether a signature, r and s, is this key's of a text. Any bytes.
     pub(super) fn verify(&self, text: &[u8], signature: &[u8]) -> Result<(), NotAuthentic> {
-        let key = signature::UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, uncompressed(&self.bytes));
-        key.verify(text, signature).map_err(|_| NotAuthentic)
+        provider::verify(&self.bytes, text, signature)
     }
 }
 
@@ -224,4 +217,76 @@ fn from_hex<'de, const N: usize, D: Deserializer<'de>>(deserializer: D) -> Resul
         *byte = pair[0] << 4 | pair[1];
     }
     Ok(bytes)
+}
+
+/// Both libraries say the same.
+#[cfg(all(test, feature = "aws-lc"))]
+mod tests {
+    use super::*;
+    use p256::ecdsa::Signature;
+    use p256::ecdsa::signature::Signer;
+    use rand::rngs::StdRng;
+    use rand::{RngCore, SeedableRng};
+
+    /// Of one private key, by AWS-LC and by RustCrypto.
+    fn both(bytes: &[u8; 32]) -> (aws_lc::Agreement, rust_crypto::Agreement) {
+        (aws_lc::Agreement::new(bytes).expect("a key"), rust_crypto::Agreement::new(bytes).expect("a key"))
+    }
+
+    #[test]
+    fn both_libraries_agree_upon_keys_and_secrets() {
+        let mut rng = StdRng::seed_from_u64(1);
+        for _ in 0..20 {
+            let (mut ours, mut theirs, mut nonsense) = ([0; 32], [0; 32], [0; 64]);
+            rng.fill_bytes(&mut ours);
+            rng.fill_bytes(&mut theirs);
+            rng.fill_bytes(&mut nonsense);
+            let ((one, other), (peer, _)) = (both(&ours), both(&theirs));
+            assert_eq!(one.public(), other.public());
+            let peer = peer.public().expect("a point");
+            let agreed = one.agree(&peer).expect("a secret");
+            assert_eq!(agreed[..], other.agree(&peer).expect("a secret")[..]);
+            assert!(one.agree(&nonsense).is_err() && other.agree(&nonsense).is_err());
+        }
+        for none in [[0; 32], [0xff; 32]] {
+            assert!(aws_lc::Agreement::new(&none).is_err() && rust_crypto::Agreement::new(&none).is_err());
+        }
+    }
+
+    #[test]
+    fn both_libraries_verify_the_same_signatures() {
+        let mut rng = StdRng::seed_from_u64(2);
+        for _ in 0..20 {
+            let identity = {
+                let mut bytes = [0; 32];
+                rng.fill_bytes(&mut bytes);
+                Identity::from_private_bytes(&bytes).expect("a key")
+            };
+            let key = identity.public().to_bytes();
+            let signature: Signature = identity.signing_key().sign(b"a reading");
+            let good = signature.to_bytes().to_vec();
+            // Of (r, s) and (r, n - s) each is a signature.
+            let (r, s) = signature.split_scalars();
+            let mirrored = Signature::from_scalars(r.to_bytes(), (-*s).to_bytes())
+                .expect("in range")
+                .to_bytes()
+                .to_vec();
+            let mut damaged = good.clone();
+            damaged[rng.next_u32() as usize % 64] ^= 1;
+            let cases = [
+                (b"a reading", good.clone(), true),
+                (b"a reading", mirrored, true),
+                (b"a READING", good.clone(), false),
+                (b"a reading", damaged, false),
+                (b"a reading", good[..63].to_vec(), false),
+                (b"a reading", vec![0; 64], false),
+                (b"a reading", vec![0xff; 64], false),
+                (b"a reading", Vec::new(), false),
+            ];
+            for (text, signature, valid) in cases {
+                assert_eq!(aws_lc::verify(&key, text, &signature).is_ok(), valid, "{signature:02x?}");
+                assert_eq!(rust_crypto::verify(&key, text, &signature).is_ok(), valid, "{signature:02x?}");
+            }
+        }
+    }
 }

@@ -2,8 +2,11 @@
 
 use super::{Call, Computing, Moment, Outcome, Pair, Watch};
 use crate::modelled::{self, Firmware};
-use lab::bench::{self, Progress};
+use lab::bench::{self, Earlier};
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::progress::Progress;
+use lab::repetition::Repetition;
+use lab::selection::Choice;
 use lab::target::House;
 use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
@@ -88,16 +91,19 @@ fn computing(
         _ => ("aes128-gcm-seal", "aes128-gcm-open"),
     };
     let request = bench::Request {
-        targets: vec![ends.collector.clone()],
-        operations: [seal, open, short_seal, short_open].map(String::from).to_vec(),
-        variants: vec![ends.collector_variant.clone()],
+        choice: Choice::Matching {
+            targets: vec![ends.collector.clone()],
+            operations: [seal, open, short_seal, short_open].map(String::from).to_vec(),
+            variants: vec![ends.collector_variant.clone()],
+        },
         bytes: None,
-        runs: 1,
+        runs: Repetition::Exactly(1),
         clock_hz: None,
         supply_v: None,
         max_cycles: 1_000_000_000,
         seed: SEED,
         cold: false,
+        earlier: Earlier::Ignored,
     };
     let rows = bench::run(house, &request, progress)?;
     let time_ns = |op: &str| {

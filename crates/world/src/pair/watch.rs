@@ -1,8 +1,8 @@
 //! When the meter's firmware enters and leaves the functions that are watched.
 
 use crate::modelled::Modelled;
+use firmware::Firmware;
 use lab::LabError;
-use lab::elf::Firmware;
 use mcu::chips::rfm12b::Rfm12b;
 
 /// How far a meter has come since its reset.

@@ -2,10 +2,10 @@
 //! Cycles of the models are exact, so these are no timed tests.
 
 use lab::LabError;
-use lab::bench::Progress;
 use lab::delivery::{Deliveries, Delivery, Ends, Kind};
-use lab::reproduce::{Outcome, Row, run};
+use lab::progress::Progress;
 use lab::target::House;
+use papers::reproduce::{Outcome, Row, run};
 
 struct Silence;
 

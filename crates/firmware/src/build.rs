@@ -1,7 +1,7 @@
 //! Firmware, of the bench and other programs: built by `device/Makefile`, kept by the content of everything that goes into it.
 
-use crate::LabError;
-use crate::target::{House, OperatingPoint, Target};
+use crate::FirmwareError;
+use crate::toolchain::Toolchain;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,6 +13,28 @@ pub const EMPTY: &str = "empty";
 
 /// In a port's folder: makes sure that its tools are there, and writes their folder to standard output.
 const TOOLS_SCRIPT: &str = "build-binutils";
+
+/// What firmware is built from, and for.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The project's folder, with `device/` and `targets/`.
+    pub root: &'a Path,
+    /// The target's name.
+    pub target: &'a str,
+    /// How firmware for it is built.
+    pub toolchain: &'a Toolchain,
+    /// Core clock that start-up sets, in Hz.
+    pub clock_hz: u64,
+    /// Flash wait states that it sets.
+    pub wait_states: u8,
+}
+
+impl Source<'_> {
+    /// Where built firmware is kept.
+    fn cache(&self) -> PathBuf {
+        self.root.join("target").join("firmware")
+    }
+}
 
 /// Firmware of one target, variant and operating point, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -32,49 +54,30 @@ impl Build {
 /// Builds the named operations, and the empty program beside them, where they are not there yet.
 ///
 /// # Errors
-/// [`LabError::MissingTool`] for a compiler that is not installed, [`LabError::Build`] with what it said.
-pub fn build(
-    house: &House,
-    target: &Target,
-    point: &OperatingPoint,
-    variant: &str,
-    operations: &[&str],
-) -> Result<Build, LabError> {
+/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said.
+pub fn build(source: &Source<'_>, variant: &str, operations: &[&str]) -> Result<Build, FirmwareError> {
     let wanted: Vec<&str> = operations.iter().copied().chain([EMPTY]).collect();
-    make(house, target, point, variant, "bench", &wanted)
+    make(source, variant, "bench", &wanted)
 }
 
 /// Builds a program of its own, such as the harvested `node`, where it is not there yet. Returns the linked program.
 ///
 /// # Errors
-/// [`LabError::MissingTool`] for a compiler that is not installed, [`LabError::Build`] with what it said, also where there
+/// [`FirmwareError::MissingTool`] for a compiler that is not installed, [`FirmwareError::Build`] with what it said, also where there
 /// is no such program for the target.
-pub fn build_app(
-    house: &House,
-    target: &Target,
-    point: &OperatingPoint,
-    variant: &str,
-    app: &str,
-) -> Result<PathBuf, LabError> {
-    make(house, target, point, variant, app, &[app]).map(|build| build.image(app))
+pub fn build_app(source: &Source<'_>, variant: &str, app: &str) -> Result<PathBuf, FirmwareError> {
+    make(source, variant, app, &[app]).map(|build| build.image(app))
 }
 
 /// Makes the wanted programs of an app where they are not there yet.
-fn make(
-    house: &House,
-    target: &Target,
-    point: &OperatingPoint,
-    variant: &str,
-    app: &str,
-    programs: &[&str],
-) -> Result<Build, LabError> {
-    let compiler = compiler(house, target)?;
+fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Result<Build, FirmwareError> {
+    let compiler = compiler(source)?;
     require("make")?;
     // Every clock is built in one place, because few objects differ, and its programs are put away from there.
-    let out = house.firmware_cache().join(content_key(house, target, &compiler)?);
-    let place = Path::new(target.name()).join(variant);
-    let folder = out.join(format!("{}-{}", point.clock_hz, point.wait_states)).join(&place);
-    let extension = if target.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
+    let out = source.cache().join(content_key(source, &compiler)?);
+    let place = Path::new(source.target).join(variant);
+    let folder = out.join(format!("{}-{}", source.clock_hz, source.wait_states)).join(&place);
+    let extension = if source.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
     let build = Build { folder, extension };
     let made = Build { folder: out.join(&place), extension };
     // Two runs at once must not write the same objects; whoever comes second finds everything built.
@@ -83,35 +86,35 @@ fn make(
     if wanted.is_empty() {
         return Ok(build);
     }
-    let what = format!("{} {variant} ({})", target.name(), wanted.join(", "));
+    let what = format!("{} {variant} ({})", source.target, wanted.join(", "));
     let output = Command::new("make")
         .arg("--directory")
-        .arg(house.root().join("device"))
+        .arg(source.root.join("device"))
         .arg("--no-print-directory")
-        .arg(format!("TARGET={}", target.name()))
+        .arg(format!("TARGET={}", source.target))
         .arg(format!("APP={app}"))
         .arg(format!("VARIANT={variant}"))
         .arg(format!("OPS={}", wanted.join(" ")))
-        .arg(format!("CLOCK={}", point.clock_hz))
-        .arg(format!("WAIT_STATES={}", point.wait_states))
+        .arg(format!("CLOCK={}", source.clock_hz))
+        .arg(format!("WAIT_STATES={}", source.wait_states))
         .arg(format!("OUT={}", out.display()))
         .stdin(Stdio::null())
         // A make that calls this program must not lend its job slots and flags to the one below.
         .env_remove("MAKEFLAGS")
         .env_remove("MFLAGS")
         .output()
-        .map_err(|error| LabError::File { path: "make".into(), error })?;
+        .map_err(|error| FirmwareError::File { path: "make".into(), error })?;
     if !output.status.success() {
         let mut text = String::from_utf8_lossy(&output.stderr).into_owned();
         if text.trim().is_empty() {
             text = String::from_utf8_lossy(&output.stdout).into_owned();
         }
-        return Err(LabError::Build { what, output: text });
+        return Err(FirmwareError::Build { what, output: text });
     }
     for program in wanted {
         if !made.image(program).is_file() {
             let output = format!("make succeeded, but {} is not there", made.image(program).display());
-            return Err(LabError::Build { what, output });
+            return Err(FirmwareError::Build { what, output });
         }
         put_away(&made.image(program), &build.image(program))?;
     }
@@ -120,8 +123,8 @@ fn make(
 
 /// Copies a linked program, and the linker's map where one stands beside it; the program last and at once, because its
 /// being there says that all is.
-fn put_away(from: &Path, to: &Path) -> Result<(), LabError> {
-    let failed = |error| LabError::File { path: to.into(), error };
+fn put_away(from: &Path, to: &Path) -> Result<(), FirmwareError> {
+    let failed = |error| FirmwareError::File { path: to.into(), error };
     std::fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed)?;
     let map = from.with_extension("map");
     if map.is_file() {
@@ -133,9 +136,9 @@ fn put_away(from: &Path, to: &Path) -> Result<(), LabError> {
 }
 
 /// Waits until no other process builds in `folder`; others wait until what is returned is dropped.
-fn lock(folder: &Path) -> Result<File, LabError> {
+fn lock(folder: &Path) -> Result<File, FirmwareError> {
     let path = folder.with_extension("lock");
-    let failed = |error| LabError::File { path: path.clone(), error };
+    let failed = |error| FirmwareError::File { path: path.clone(), error };
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
@@ -163,10 +166,10 @@ fn packages(tool: &str) -> &'static str {
     BY_TOOL.get(tool).map_or("make", String::as_str)
 }
 
-fn require(tool: &str) -> Result<(), LabError> {
+fn require(tool: &str) -> Result<(), FirmwareError> {
     match version(Path::new(tool)) {
         Some(_) => Ok(()),
-        None => Err(LabError::MissingTool { tool: tool.into(), packages: packages(tool) }),
+        None => Err(FirmwareError::MissingTool { tool: tool.into(), packages: packages(tool) }),
     }
 }
 
@@ -179,32 +182,32 @@ fn version(tool: &Path) -> Option<Vec<u8>> {
 
 /// The target's compiler or assembler: from the search path, or from where the port's own script puts it, which
 /// builds it the first time.
-fn compiler(house: &House, target: &Target) -> Result<PathBuf, LabError> {
-    let name = &target.toolchain.compiler;
+fn compiler(source: &Source<'_>) -> Result<PathBuf, FirmwareError> {
+    let name = &source.toolchain.compiler;
     if version(Path::new(name)).is_some() {
         return Ok(name.into());
     }
-    let script = house.root().join("device/ports").join(&target.toolchain.port).join(TOOLS_SCRIPT);
+    let script = source.root.join("device/ports").join(&source.toolchain.port).join(TOOLS_SCRIPT);
     if !script.is_file() {
-        return Err(LabError::MissingTool { tool: name.clone(), packages: packages(name) });
+        return Err(FirmwareError::MissingTool { tool: name.clone(), packages: packages(name) });
     }
     // What it has to say while it builds goes to standard error as it comes.
     let output = Command::new(&script)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .map_err(|error| LabError::File { path: script.clone(), error })?;
+        .map_err(|error| FirmwareError::File { path: script.clone(), error })?;
     if !output.status.success() {
         let output = format!("{} failed; what it said is above", script.display());
-        return Err(LabError::Build { what: name.clone(), output });
+        return Err(FirmwareError::Build { what: name.clone(), output });
     }
     Ok(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).join(name))
 }
 
 /// A name for everything that decides what the compiler puts out, the clock and its wait states excepted.
-fn content_key(house: &House, target: &Target, compiler: &Path) -> Result<String, LabError> {
+fn content_key(source: &Source<'_>, compiler: &Path) -> Result<String, FirmwareError> {
     let mut key = String::new();
-    for byte in &content(house, target, compiler)?[..8] {
+    for byte in &content(source, compiler)?[..8] {
         let _ = write!(key, "{byte:02x}");
     }
     Ok(key)
@@ -214,17 +217,18 @@ fn content_key(house: &House, target: &Target, compiler: &Path) -> Result<String
 /// `device/`, target file, compiler.
 ///
 /// # Errors
-/// [`LabError::File`] for a source that cannot be read.
-pub fn content(house: &House, target: &Target, compiler: &Path) -> Result<[u8; 32], LabError> {
+/// [`FirmwareError::File`] for a source that cannot be read.
+pub fn content(source: &Source<'_>, compiler: &Path) -> Result<[u8; 32], FirmwareError> {
     let mut digest = Sha256::new();
     digest.update(version(compiler).unwrap_or_default());
-    let mut files = vec![house.root().join("targets").join(format!("{}.toml", target.name()))];
-    let device = house.root().join("device");
+    let mut files = vec![source.root.join("targets").join(format!("{}.toml", source.target))];
+    let device = source.root.join("device");
     sources(&device, &device.join("build"), &mut files)?;
     files.sort();
     for path in files {
-        let bytes = std::fs::read(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
-        let name = path.strip_prefix(house.root()).unwrap_or(&path).to_string_lossy().into_owned();
+        let bytes =
+            std::fs::read(&path).map_err(|error| FirmwareError::File { path: path.clone(), error })?;
+        let name = path.strip_prefix(source.root).unwrap_or(&path).to_string_lossy().into_owned();
         digest.update((name.len() as u64).to_le_bytes());
         digest.update(name);
         digest.update((bytes.len() as u64).to_le_bytes());
@@ -233,8 +237,8 @@ pub fn content(house: &House, target: &Target, compiler: &Path) -> Result<[u8; 3
     Ok(digest.finalize().into())
 }
 
-fn sources(folder: &Path, skip: &Path, files: &mut Vec<PathBuf>) -> Result<(), LabError> {
-    let failed = |error| LabError::File { path: folder.into(), error };
+fn sources(folder: &Path, skip: &Path, files: &mut Vec<PathBuf>) -> Result<(), FirmwareError> {
+    let failed = |error| FirmwareError::File { path: folder.into(), error };
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
         if path == skip {

@@ -1,10 +1,10 @@
 //! The figures of what is delivered between a meter and its collector.
 
-use crate::LabError;
-use crate::bench::Progress;
-use crate::delivery::{Deliveries, Delivery, Kind};
 use crate::paper::{Line, Paper, What};
-use crate::target::House;
+use lab::LabError;
+use lab::delivery::{Deliveries, Delivery, Kind};
+use lab::progress::Progress;
+use lab::target::House;
 use std::collections::BTreeMap;
 
 /// All deliveries that the cells of a paper are about.

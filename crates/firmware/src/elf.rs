@@ -1,62 +1,14 @@
 //! Linked firmware: what is loaded where, and what the addresses are called. ELF files; sdcc's hex files with their map.
 
-use crate::{LabError, names, sdld};
+use crate::sdld;
+use crate::symbols::{Footprint, Function, Mark, Symbol};
+use crate::{FirmwareError, suggestion};
 use mcu::{CoreName, Image, Segment};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A function or another code label.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Function {
-    /// Its name (one of them where there are several; global before local).
-    pub name: String,
-    /// First instruction (Thumb: bit 0 clear).
-    pub address: u32,
-    /// Bytes; 0 where the ELF does not tell.
-    pub size: u32,
-}
-
-/// A symbol of any kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Symbol {
-    /// Its address (Thumb functions: bit 0 clear).
-    pub address: u32,
-    /// Bytes; 0 where the ELF does not tell.
-    pub size: u32,
-}
-
-/// A label `<kernel>.<module>.<number>` in code: the module's instructions stand from here to the next mark or to the
-/// end of the function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// First instruction.
-    pub address: u32,
-    /// The module's name.
-    pub module: String,
-}
-
-impl Mark {
-    fn of(name: &str, address: u32) -> Option<Mark> {
-        let mut parts = name.rsplit('.');
-        let number = parts.next()?;
-        let module = parts.next()?;
-        parts.next().filter(|kernel| !kernel.is_empty())?;
-        number.parse::<u32>().ok()?;
-        Some(Mark { address, module: module.into() })
-    }
-}
-
-/// What a program takes up, the bench's own `ws_bench_*` symbols left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    /// Bytes of code, constants and initial values.
-    pub flash: i64,
-    /// Bytes of initialised and zeroed data.
-    pub ram: i64,
-}
 
 /// A firmware image with its names.
 pub struct Firmware {
@@ -79,15 +31,15 @@ impl Firmware {
     /// sdcc's linker beside it, for the processors that sdcc builds for.
     ///
     /// # Errors
-    /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is not executable firmware for that
+    /// [`FirmwareError::File`] where it cannot be read, [`FirmwareError::BadFile`] where it is not executable firmware for that
     /// processor.
-    pub fn read(path: &Path, core: CoreName) -> Result<Firmware, LabError> {
+    pub fn read(path: &Path, core: CoreName) -> Result<Firmware, FirmwareError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         if let (Some(spaces), Some("ihx" | "hex")) = (sdld_spaces(core), extension) {
             return Firmware::read_hex(path, core, spaces);
         }
-        let bytes = std::fs::read(path).map_err(|error| LabError::File { path: path.into(), error })?;
-        let bad = |problem: String| LabError::BadFile { path: path.into(), problem };
+        let bytes = std::fs::read(path).map_err(|error| FirmwareError::File { path: path.into(), error })?;
+        let bad = |problem: String| FirmwareError::BadFile { path: path.into(), problem };
         let file = ElfFile32::<LittleEndian>::parse(bytes.as_slice()).map_err(|error| {
             bad(format!(
                 "not a 32-bit little-endian ELF file ({error}); give the linker's output, not a .hex or .bin"
@@ -129,9 +81,9 @@ impl Firmware {
         })
     }
 
-    fn read_hex(path: &Path, core: CoreName, spaces: sdld::Spaces) -> Result<Firmware, LabError> {
+    fn read_hex(path: &Path, core: CoreName, spaces: sdld::Spaces) -> Result<Firmware, FirmwareError> {
         let text = |path: &Path| {
-            std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
+            std::fs::read_to_string(path).map_err(|error| FirmwareError::File { path: path.into(), error })
         };
         let hex = text(path)?;
         let map_path = path.with_extension("map");
@@ -140,11 +92,11 @@ impl Firmware {
                 "{} is not beside it; link with sdcc (or sdld -m), which writes the map, and keep both files together",
                 map_path.display()
             );
-            return Err(LabError::BadFile { path: path.into(), problem });
+            return Err(FirmwareError::BadFile { path: path.into(), problem });
         }
         let map = text(&map_path)?;
         let program = sdld::read(&hex, &map, spaces)
-            .map_err(|problem| LabError::BadFile { path: path.into(), problem })?;
+            .map_err(|problem| FirmwareError::BadFile { path: path.into(), problem })?;
         let in_image = |address: u32| {
             program.image.segments.iter().any(|segment| {
                 address.checked_sub(segment.address).is_some_and(|at| (at as usize) < segment.bytes.len())
@@ -225,30 +177,30 @@ impl Firmware {
     /// A symbol by its exact name.
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names.
-    pub fn symbol(&self, name: &str) -> Result<Symbol, LabError> {
-        self.symbols.get(name).copied().ok_or_else(|| LabError::UnknownName {
+    /// [`FirmwareError::UnknownName`] with the nearest names.
+    pub fn symbol(&self, name: &str) -> Result<Symbol, FirmwareError> {
+        self.symbols.get(name).copied().ok_or_else(|| FirmwareError::UnknownName {
             what: "symbol",
             name: name.into(),
-            suggestion: names::suggestion(name, self.symbols.keys().map(String::as_str)),
+            suggestion: suggestion(name, self.symbols.keys().map(String::as_str)),
         })
     }
 
     /// A function by its exact name, as an index into [`Firmware::functions`].
     ///
     /// # Errors
-    /// [`LabError::UnknownName`] with the nearest names.
-    pub fn function(&self, name: &str) -> Result<usize, LabError> {
+    /// [`FirmwareError::UnknownName`] with the nearest names.
+    pub fn function(&self, name: &str) -> Result<usize, FirmwareError> {
         if let Some(symbol) = self.symbols.get(name)
             && let Ok(index) =
                 self.functions.binary_search_by_key(&symbol.address, |function| function.address)
         {
             return Ok(index);
         }
-        Err(LabError::UnknownName {
+        Err(FirmwareError::UnknownName {
             what: "function",
             name: name.into(),
-            suggestion: names::suggestion(name, self.functions.iter().map(|function| function.name.as_str())),
+            suggestion: suggestion(name, self.functions.iter().map(|function| function.name.as_str())),
         })
     }
 

@@ -3,7 +3,7 @@
 //! The map (sdld's `-m`) is a list of areas with address, size and attributes, each followed by its global symbols. C
 //! names begin with an underscore there, which is left out here.
 
-use crate::elf::{Footprint, Function, Symbol};
+use crate::symbols::{Footprint, Function, Symbol};
 use ihex::{Reader, Record};
 use mcu::{Image, Segment};
 use std::collections::BTreeMap;

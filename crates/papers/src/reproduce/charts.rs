@@ -2,7 +2,7 @@
 
 use super::Row;
 use crate::paper::{Drawing, Paper, Table};
-use crate::plot::{Axis, Chart, Series, Style};
+use lab::plot::{Axis, Chart, Series, Style};
 
 /// The chart of a table that is to be drawn, with the name of its file; `cells` are its rows, column by column.
 pub(super) fn chart(paper: &Paper, table: &Table, cells: &[Row]) -> Option<(String, Chart)> {

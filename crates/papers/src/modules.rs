@@ -1,11 +1,11 @@
 //! Which part of an operation an instruction belongs to, and what each part costs.
 //!
-//! Assembly kernels set marks between their modules ([`crate::elf::Mark`]). In compiled code a module is a list of C
+//! Assembly kernels set marks between their modules ([`firmware::symbols::Mark`]). In compiled code a module is a list of C
 //! functions, and an instruction belongs to the innermost of the functions inlined there that is in such a list. What
 //! is in none, such as a routine of the compiler's runtime, belongs to where it was called from.
 
-use crate::elf::Firmware;
 use crate::paper::Module;
+use firmware::Firmware;
 use mcu::{Flow, Observer, Step};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,16 +1,18 @@
 //! What a paper's cells are about, run once each.
 
 use super::deliveries::Delivered;
-use crate::bench::{Bench, Progress};
-use crate::elf::{Firmware, Footprint};
-use crate::firmware::Build;
 use crate::modules::{Cost, ModuleWatcher};
-use crate::operations::{Catalogue, Operation};
 use crate::paper::{Column, Line, Over, Paper, Part};
-use crate::reference::random_case;
-use crate::target::{House, OperatingPoint, Target};
-use crate::{LabError, firmware, work};
 use energy::radio::Radio;
+use firmware::Build;
+use firmware::Firmware;
+use firmware::symbols::Footprint;
+use lab::harness::Bench;
+use lab::operations::{Catalogue, Operation};
+use lab::progress::Progress;
+use lab::reference::random_case;
+use lab::target::{House, OperatingPoint, Target};
+use lab::{LabError, work};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, BTreeSet};
@@ -232,7 +234,7 @@ fn set(
         });
     }
     let names: Vec<&str> = ops.iter().copied().collect();
-    let build = firmware::build(house, target, point, &kind.variant, &names)?;
+    let build = firmware::build(&house.source(target, point), &kind.variant, &names)?;
     Ok(Set { operations, build })
 }
 

@@ -3,8 +3,8 @@
 //! A table is a matrix. A row says what of a run is looked at, a column says which run and which of its figures, so
 //! that a cell needs nothing but the published number.
 
-use crate::{LabError, delivery, names, target::House};
 use energy::instrument::Instrument;
+use lab::{LabError, delivery, names, target::House};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -5,12 +5,12 @@ mod charts;
 mod deliveries;
 mod runs;
 
-use crate::LabError;
-use crate::bench::Progress;
-use crate::delivery::Deliveries;
 use crate::paper::Paper;
-use crate::plot::{self, Chart};
-use crate::target::House;
+use lab::LabError;
+use lab::delivery::Deliveries;
+use lab::plot::{self, Chart};
+use lab::progress::Progress;
+use lab::target::House;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,56 @@
+//! How firmware for a target is built, as its target file says.
+
+use serde::Deserialize;
+
+/// The `[toolchain]` table of a target file: how firmware for it is built.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Toolchain {
+    /// Folder under `device/ports`.
+    pub port: String,
+    /// Folder under the port of the drivers of the target's board, where there are any.
+    #[serde(default)]
+    pub drivers: Option<String>,
+    /// Folder of assembly kernels under the port.
+    pub kernels: String,
+    /// Which of the port's start-up files, where they differ by family.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// The compiler's command.
+    pub compiler: String,
+    /// Its flags for this target.
+    pub flags: String,
+    /// Which sets of `device/ops.toml` exist on it; of two operations of one name the later set's counts.
+    #[serde(default = "every_compiler_s_operations")]
+    pub operations: Vec<String>,
+    /// How its operations can be built.
+    #[serde(default = "every_compiler_s_variants")]
+    pub variants: Vec<String>,
+    /// How those of the set `public-key` can be built.
+    #[serde(default = "every_compiler_s_public_key_variants")]
+    public_key_variants: Vec<String>,
+}
+
+impl Toolchain {
+    /// How the operations of a set of `device/ops.toml` can be built.
+    #[must_use]
+    pub fn variants_of(&self, set: &str) -> &[String] {
+        if set == PUBLIC_KEY { &self.public_key_variants } else { &self.variants }
+    }
+}
+
+/// The set of `device/ops.toml` that has variants of its own.
+pub const PUBLIC_KEY: &str = "public-key";
+
+fn every_compiler_s_operations() -> Vec<String> {
+    vec!["c".into()]
+}
+
+fn every_compiler_s_variants() -> Vec<String> {
+    ["O0", "portable", "small", "fast"].map(str::to_owned).into()
+}
+
+/// A curve without optimisation says nothing to anyone, and takes minutes.
+fn every_compiler_s_public_key_variants() -> Vec<String> {
+    ["portable", "small", "fast"].map(str::to_owned).into()
+}

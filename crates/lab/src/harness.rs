@@ -1,0 +1,385 @@
+//! One firmware image on one machine: writes the inputs of an operation, runs it, and reads what it gives.
+
+use crate::LabError;
+use crate::operations::Operation;
+use crate::profile::{Call, Place, Profiler};
+use crate::reference::Case;
+use crate::target::Target;
+use firmware::Firmware;
+use firmware::symbols::Symbol;
+use mcu::{Mcu, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
+
+/// One firmware image on one machine, ready for its inputs.
+pub struct Bench<'a> {
+    target: &'a Target,
+    firmware: &'a Firmware,
+    what: String,
+    measure: usize,
+    ready: u32,
+    max_cycles: u64,
+    machine: Box<dyn Mcu>,
+    observed: Observed,
+}
+
+/// What the runs that were observed showed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Observed {
+    /// The last one's call of the measured function; none before the first run.
+    call: Option<Call>,
+    /// Cycles of all of them.
+    cycles: u64,
+    /// Deepest stack use of any, in bytes.
+    stack: u32,
+}
+
+/// Runs are looked at step by step until they have taken so many cycles; then they only stop where the call begins and
+/// where it returns, which is two to nine times as fast. One run of a long operation, all of a short one.
+const OBSERVED_CYCLES: u64 = 4_000_000;
+
+/// Stands in buffers that an operation must leave alone.
+const UNTOUCHED: u8 = 0xa5;
+
+/// What one run gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measurement {
+    /// Cycles since reset when the call instruction began.
+    pub start: u64,
+    /// From the call to the return.
+    pub cycles: u64,
+    /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not observed adds
+    /// nothing.
+    pub stack: u32,
+    /// Where it returned to.
+    pub return_to: u32,
+    /// All outputs and the result were as expected.
+    pub verified: bool,
+}
+
+impl<'a> Bench<'a> {
+    /// Starts the firmware and runs it up to where it waits for inputs.
+    ///
+    /// # Errors
+    /// A fault of the model, a missing symbol, or a start-up that never gets there.
+    pub fn start(
+        target: &'a Target,
+        firmware: &'a Firmware,
+        operation: &Operation,
+        clock_hz: u64,
+        max_cycles: u64,
+    ) -> Result<Bench<'a>, LabError> {
+        let mut machine = new_machine(&target.part, clock_hz).map_err(|problem| LabError::BadFile {
+            path: format!("targets/{}.toml", target.name()).into(),
+            problem,
+        })?;
+        let what = format!("{} {}", target.name(), operation.name);
+        let fault = |fault: mcu::Fault| place_fault(target, firmware, fault);
+        machine.load(firmware.image()).map_err(fault)?;
+        machine.reset();
+        let ready = firmware.functions()[firmware.function("ws_bench_ready")?].address;
+        let measure = firmware.function(&operation.measure)?;
+        let mut bench = Bench {
+            target,
+            firmware,
+            what,
+            measure,
+            ready,
+            max_cycles,
+            machine,
+            observed: Observed::default(),
+        };
+        bench.run_to(bench.ready, |machine, until| machine.run(until))?;
+        Ok(bench)
+    }
+
+    /// Another one in the same state, to be run on from here independently.
+    #[must_use]
+    pub fn fork(&self) -> Bench<'a> {
+        let machine = self.machine.snapshot();
+        Bench { what: self.what.clone(), machine, ..*self }
+    }
+
+    /// Puts the machine into the state of another of the same firmware; what its runs showed so far stays known.
+    pub fn rewind(&mut self, to: &Bench<'_>) {
+        self.machine = to.machine.snapshot();
+    }
+
+    /// The cycle at which a run that begins now counts as endless.
+    fn limit(&self) -> u64 {
+        self.machine.cycles().saturating_add(self.max_cycles)
+    }
+
+    /// Runs to one of `addresses` or to where inputs are waited for, and says where it is.
+    fn run(&mut self, limit: u64, addresses: &[u32]) -> Result<u32, LabError> {
+        let addresses = addresses.iter().copied().chain([self.ready]).collect();
+        let until = Until { cycles: Some(limit), addresses };
+        self.advance(&until, |machine, until| machine.run(until))
+    }
+
+    /// Runs to an address in the way that `run` says.
+    fn run_to(
+        &mut self,
+        address: u32,
+        run: impl FnOnce(&mut dyn Mcu, &Until) -> Result<Stop, mcu::Fault>,
+    ) -> Result<(), LabError> {
+        let until = Until { cycles: Some(self.limit()), addresses: vec![address] };
+        self.advance(&until, run).map(|_| ())
+    }
+
+    fn advance(
+        &mut self,
+        until: &Until,
+        run: impl FnOnce(&mut dyn Mcu, &Until) -> Result<Stop, mcu::Fault>,
+    ) -> Result<u32, LabError> {
+        match run(&mut *self.machine, until) {
+            Ok(Stop::Address(address)) => Ok(address),
+            Ok(Stop::Cycles) => Err(LabError::Endless {
+                what: self.what.clone(),
+                cycles: self.max_cycles,
+                hint: "; raise --max-cycles if it is only slow",
+            }),
+            Ok(stop) => Err(LabError::Protocol {
+                what: self.what.clone(),
+                problem: format!("stopped early: {stop:?}"),
+            }),
+            Err(fault) => Err(place_fault(self.target, self.firmware, fault)),
+        }
+    }
+
+    /// The machine that it runs on, to look into its memories or to tamper with them between runs.
+    pub fn machine(&mut self) -> &mut dyn Mcu {
+        &mut *self.machine
+    }
+
+    fn big_endian(&self) -> bool {
+        self.target.part.core.is_big_endian()
+    }
+
+    fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
+        Ok(self.firmware.symbol(&format!("ws_bench_{name}"))?)
+    }
+
+    /// How many message bytes the firmware has room for.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] where the firmware has no message at all.
+    pub fn capacity(&self) -> Result<u32, LabError> {
+        Ok(self.buffer("message")?.size)
+    }
+
+    fn poke(&mut self, name: &str, bytes: &[u8]) -> Result<(), LabError> {
+        let symbol = self.buffer(name)?;
+        if bytes.len() > symbol.size as usize {
+            return Err(LabError::Usage(format!(
+                "{}: {} bytes of {name} do not fit; the firmware has room for {}",
+                self.what,
+                bytes.len(),
+                symbol.size
+            )));
+        }
+        if !self.machine.poke(symbol.address, bytes) {
+            let problem = format!("ws_bench_{name} at {:#x} is in no memory", symbol.address);
+            return Err(LabError::Protocol { what: self.what.clone(), problem });
+        }
+        Ok(())
+    }
+
+    fn poke_length(&mut self, name: &str, length: usize) -> Result<(), LabError> {
+        // Only operations that take this length have the variable linked.
+        if self.buffer(name).is_err() {
+            return Ok(());
+        }
+        let length = u16::try_from(length).map_err(|_| {
+            LabError::Usage(format!("{}: {length} bytes are too many; at most 65535", self.what))
+        })?;
+        let bytes = if self.big_endian() { length.to_be_bytes() } else { length.to_le_bytes() };
+        self.poke(name, &bytes)
+    }
+
+    fn peek(&self, name: &str, length: usize) -> Result<Vec<u8>, LabError> {
+        let symbol = self.buffer(name)?;
+        let mut bytes = vec![0; length];
+        if length > symbol.size as usize || !self.machine.peek(symbol.address, &mut bytes) {
+            let problem = format!("ws_bench_{name} cannot hold {length} bytes");
+            return Err(LabError::Protocol { what: self.what.clone(), problem });
+        }
+        Ok(bytes)
+    }
+
+    /// Runs the operation once on the inputs of `case` and compares what it gives.
+    ///
+    /// # Errors
+    /// A fault of the model, an endless operation, inputs that do not fit.
+    pub fn measure(&mut self, case: &Case) -> Result<Measurement, LabError> {
+        if self.observed.cycles < OBSERVED_CYCLES {
+            return self.measure_observed(case, &mut NoObserver);
+        }
+        self.measure_unobserved(case)
+    }
+
+    /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are written to where the
+    /// next ones are waited for.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub fn measure_observed(
+        &mut self,
+        case: &Case,
+        observer: &mut dyn Observer,
+    ) -> Result<Measurement, LabError> {
+        self.write(case)?;
+        let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]), observer);
+        self.run_to(self.ready, |machine, until| machine.run_observed(until, &mut watcher))?;
+        let &[call] = watcher.0.calls() else {
+            return Err(self.not_once(&watcher.0.calls().len().to_string()));
+        };
+        self.observed.call = Some(call);
+        self.observed.cycles += call.inclusive;
+        self.observed.stack = self.observed.stack.max(call.stack);
+        let verified = self.verify(case)?;
+        Ok(Measurement {
+            start: call.start,
+            cycles: call.inclusive,
+            stack: self.observed.stack,
+            return_to: call.to.pc,
+            verified,
+        })
+    }
+
+    /// As [`Bench::measure`], stopping only where the call began and returned in the last observed run, and at the
+    /// function's first instruction, so that it is known to be entered. Without an observed run before, this is one.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`], and where the function is not called once and by the same instruction.
+    pub fn measure_unobserved(&mut self, case: &Case) -> Result<Measurement, LabError> {
+        let Some(seen) = self.observed.call else { return self.measure_observed(case, &mut NoObserver) };
+        self.write(case)?;
+        let limit = self.limit();
+        let entry = self.firmware.functions()[self.measure].address;
+        if !self.reach(limit, seen.from)? {
+            return Err(self.not_once("0"));
+        }
+        let start = self.machine.cycles();
+        if seen.from.pc != entry && self.run(limit, &[entry, seen.to.pc])? != entry {
+            return Err(self.not_once("0"));
+        }
+        if !self.reach(limit, seen.to)? {
+            return Err(self.not_once("0"));
+        }
+        let cycles = self.machine.cycles() - start;
+        if self.machine.pc() != self.ready && self.run(limit, &[entry])? == entry {
+            return Err(self.not_once("several"));
+        }
+        let verified = self.verify(case)?;
+        Ok(Measurement { start, cycles, stack: self.observed.stack, return_to: seen.to.pc, verified })
+    }
+
+    /// Runs to a place; false where it comes to where inputs are waited for instead.
+    fn reach(&mut self, limit: u64, place: Place) -> Result<bool, LabError> {
+        loop {
+            let address = self.run(limit, &[place.pc])?;
+            if address == place.pc && self.machine.sp() == place.sp {
+                return Ok(true);
+            }
+            if address == self.ready {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn not_once(&self, times: &str) -> LabError {
+        let problem = format!("called the measured function {times} times, not once");
+        LabError::Protocol { what: self.what.clone(), problem }
+    }
+
+    /// Runs the operation on the inputs of `case` up to where the measured function has returned to `return_to`, and
+    /// takes the trace of it from its first instruction to there, `tables` being what may be read anywhere. The next
+    /// run must begin at a fork of a bench that waits for inputs.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub fn trace(&mut self, case: &Case, return_to: u32, tables: &Tables) -> Result<Trace, LabError> {
+        let mut trace = Trace::new(tables.clone());
+        self.enter(case)?;
+        self.run_to(return_to, |machine, until| machine.run_traced(until, &mut trace))?;
+        trace.end(self.machine.cycles());
+        Ok(trace)
+    }
+
+    /// As [`Bench::trace`], while `observer` looks on. Returns the cycles since reset at the end.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub fn observe_call(
+        &mut self,
+        case: &Case,
+        return_to: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<u64, LabError> {
+        self.enter(case)?;
+        self.run_to(return_to, |machine, until| machine.run_observed(until, observer))?;
+        Ok(self.machine.cycles())
+    }
+
+    /// Writes the inputs and runs up to the first instruction of the measured function.
+    fn enter(&mut self, case: &Case) -> Result<(), LabError> {
+        self.write(case)?;
+        let entry = self.firmware.functions()[self.measure].address;
+        self.run_to(entry, |machine, until| machine.run(until))
+    }
+
+    /// Writes the inputs of a case, and into the outputs what they must not be.
+    fn write(&mut self, case: &Case) -> Result<(), LabError> {
+        for (name, bytes) in &case.inputs {
+            if bytes.is_empty() {
+                continue;
+            }
+            self.poke(name, bytes)?;
+        }
+        for (name, variable) in [("message", "message_len"), ("aad", "aad_len"), ("key", "key_len")] {
+            let length =
+                case.inputs.iter().find(|(input, _)| *input == name).map_or(0, |(_, bytes)| bytes.len());
+            self.poke_length(variable, length)?;
+        }
+        // Whatever an earlier run left there must not pass for this run's output.
+        for (name, bytes) in &case.outputs {
+            let wrong: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
+            self.poke(name, &wrong)?;
+        }
+        for (name, length) in &case.untouched {
+            self.poke(name, &vec![UNTOUCHED; *length])?;
+        }
+        Ok(())
+    }
+
+    /// Whether all outputs are those of `case`.
+    fn verify(&self, case: &Case) -> Result<bool, LabError> {
+        let mut verified = true;
+        for (name, expected) in &case.outputs {
+            verified &= self.peek(name, expected.len())? == *expected;
+        }
+        for (name, length) in &case.untouched {
+            verified &= self.peek(name, *length)?.iter().all(|&byte| byte == UNTOUCHED);
+        }
+        if let Some(result) = case.result {
+            let bytes = if self.big_endian() { result.to_be_bytes() } else { result.to_le_bytes() };
+            verified &= self.peek("result", 2)? == bytes;
+        }
+        Ok(verified)
+    }
+}
+
+struct CallWatcher<'a, 'o>(Profiler<'a>, &'o mut dyn Observer);
+
+impl Observer for CallWatcher<'_, '_> {
+    fn step(&mut self, step: &Step) {
+        self.0.step(step);
+        self.1.step(step);
+    }
+}
+
+/// A fault of the model with its function and source line.
+#[must_use]
+pub fn place_fault(target: &Target, firmware: &Firmware, fault: mcu::Fault) -> LabError {
+    let place = fault.pc().map(|pc| firmware.place(pc)).unwrap_or_default();
+    LabError::Fault { target: target.name().into(), fault, place }
+}

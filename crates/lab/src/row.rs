@@ -1,0 +1,83 @@
+//! What one operation costs, as `bench` reports it.
+
+use serde::Serialize;
+
+/// Mean, spread and range of the cycles of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cycles {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation of the sample (n − 1).
+    pub sd: f64,
+    /// Standard error of the mean, sd/√n.
+    pub se: f64,
+    /// Least.
+    pub min: u64,
+    /// Most.
+    pub max: u64,
+}
+
+impl Cycles {
+    /// Of one or more measurements.
+    #[must_use]
+    pub fn of(samples: &[u64]) -> Cycles {
+        let count = samples.len() as f64;
+        let mean = samples.iter().map(|&sample| sample as f64).sum::<f64>() / count;
+        let squares: f64 = samples.iter().map(|&sample| (sample as f64 - mean).powi(2)).sum();
+        let sd = if samples.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+        let min = samples.iter().copied().min().unwrap_or(0);
+        let max = samples.iter().copied().max().unwrap_or(0);
+        Cycles { mean, sd, se: sd / count.sqrt(), min, max }
+    }
+}
+
+/// What one operation costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Target name.
+    pub target: String,
+    /// Operation name.
+    pub op: String,
+    /// How it was built.
+    pub variant: String,
+    /// Message bytes.
+    pub bytes: u16,
+    /// Core clock, in Hz.
+    pub clock_hz: u64,
+    /// Supply, in volts.
+    pub supply_v: f64,
+    /// Random inputs.
+    pub runs: u32,
+    /// From the call to the return.
+    pub cycles: Cycles,
+    /// Mean time, in seconds.
+    pub time_s: f64,
+    /// Active power, in watts.
+    pub power_w: f64,
+    /// Mean energy, in joules.
+    pub energy_j: f64,
+    /// What linking the operation adds to the program memory, in bytes.
+    pub flash_bytes: i64,
+    /// What linking it adds to the static RAM, in bytes.
+    pub ram_bytes: i64,
+    /// Deepest stack use of the runs that were observed, in bytes: those of the first four million cycles, and at least
+    /// one.
+    pub stack_bytes: u32,
+    /// Every output equalled the reference's.
+    pub verified: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_that_of_the_sample() {
+        let cycles = Cycles::of(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        assert!((cycles.mean - 5.0).abs() < 1e-12);
+        assert!((cycles.sd - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert!((cycles.se - cycles.sd / 8f64.sqrt()).abs() < 1e-12);
+        assert_eq!((cycles.min, cycles.max), (2, 9));
+        assert_eq!(Cycles::of(&[3]).sd, 0.0);
+    }
+}
