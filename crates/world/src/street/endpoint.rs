@@ -311,6 +311,17 @@ impl Endpoint {
         Ok(())
     }
 
+    /// A known number with other contents. With suite `none` one of the two is the attacker's, and nobody can say which; it is not
+    /// acknowledged.
+    fn number_reused(&mut self, accepted: &Accepted, attacked: bool) -> Result<(), LabError> {
+        if accepted.suite != Suite::None {
+            return Err(wrong(format!("meter {} used number {} twice", accepted.meter, accepted.report.n)));
+        }
+        let counts = if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };
+        *counts.entry("number-reused").or_default() += 1;
+        Ok(())
+    }
+
     fn take(&mut self, from: Participant, packet: Vec<u8>, now_ns: u64) -> Result<(), LabError> {
         let attacked = from == self.attacker;
         match self.collector.hear(&packet, ms_of(now_ns)) {
@@ -352,7 +363,7 @@ impl Endpoint {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 match self.stored.get(&(meter, n)) {
                     Some(stored) if *stored == accepted.report.to_bytes() => {}
-                    Some(_) => return Err(wrong(format!("meter {meter} used number {n} twice"))),
+                    Some(_) => return self.number_reused(&accepted, attacked),
                     None => {
                         self.stored.insert((meter, n), accepted.report.to_bytes());
                         self.deliveries.push(Delivery { accepted: *accepted, at_ns: now_ns, from, packet });
@@ -365,10 +376,7 @@ impl Endpoint {
                 }
                 self.acknowledge(meter, n, now_ns)?;
             }
-            Heard::NumberReused(accepted) => {
-                let (meter, n) = (accepted.meter, accepted.report.n);
-                return Err(wrong(format!("meter {meter} used number {n} twice")));
-            }
+            Heard::NumberReused(accepted) => return self.number_reused(&accepted, attacked),
             Heard::NumberTooLow { meter, .. } => {
                 return Err(wrong(format!("meter {meter} knows a command that was not numbered here")));
             }
