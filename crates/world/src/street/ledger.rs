@@ -88,8 +88,8 @@ struct Book {
     due: BTreeMap<u32, u64>,
     last_n: u32,
     delivered: HashSet<u32>,
-    /// Something that was not the meter's was accepted in its name, with suite `none`: its numbers and contents say nothing any more.
-    forged: bool,
+    /// It reports with suite `none` where somebody attacks: commands and reports may be theirs, and what it says is not judged.
+    undefended: bool,
     /// Losses that were counted and have not explained a gap yet.
     excused: u64,
     silent_since_ns: Option<u64>,
@@ -129,7 +129,7 @@ impl Ledger {
             due: BTreeMap::new(),
             last_n: 0,
             delivered: HashSet::new(),
-            forged: false,
+            undefended: false,
             excused: 0,
             silent_since_ns: None,
             sending: None,
@@ -277,11 +277,11 @@ impl Ledger {
                 return Err(self.broken(meter, at_ns, &what));
             }
             self.unprotected += 1;
-            self.books[meter].forged = true;
             return Ok(());
         }
         let book = &mut self.books[meter];
-        if book.forged {
+        book.undefended |= self.expected.attacked && accepted.suite == Suite::None;
+        if book.undefended {
             book.counts.delivered += 1;
             return Ok(());
         }
@@ -349,7 +349,7 @@ impl Ledger {
     /// The first report that was kept before a time and is not delivered: whose, and which.
     #[must_use]
     pub fn owed(&self, kept_before_ns: u64) -> Option<(usize, u32)> {
-        let trusted = self.books.iter().enumerate().filter(|(_, book)| !book.forged);
+        let trusted = self.books.iter().enumerate().filter(|(_, book)| !book.undefended);
         trusted.into_iter().find_map(|(meter, book)| {
             // What was dropped for want of room comes to light with the next delivery.
             let skip = usize::try_from(book.excused).unwrap_or(usize::MAX);
