@@ -97,6 +97,35 @@ fn a_copy_of_before_uses_no_number_again() {
     assert_eq!(collector.command(1, Command::Reboot), Err(CollectorError::NumbersUsedUp(1)));
 }
 
+/// An order to set the time has another number each time. The meter answers an earlier one that somebody plays again: it says the number
+/// of the later one, whose answer was lost, and that is no number that the collector does not know of.
+#[test]
+fn an_earlier_attempt_played_again_changes_nothing() {
+    let rng = &mut StdRng::seed_from_u64(8);
+    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
+    let ticket = collector.set_time(1).expect("queued");
+    // The first attempt is lost, the second one's answer.
+    one(due(&mut collector, now_ms, rng));
+    let sent = loop {
+        now_ms = collector.next_due_ms().expect("again").max(now_ms + 1);
+        if let Some(sent) = due(&mut collector, now_ms, rng).pop() {
+            break sent;
+        }
+    };
+    let (m, _) = meter.hear(&sent).expect("a command");
+    assert!(m > NOW_S);
+    let mut body = [0; 11];
+    body[..4].copy_from_slice(&m.to_be_bytes());
+    let answer = meter.answer(NOW_S, Outcome::NumberTooLow, body);
+    assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Refused(Refusal::NoCommand));
+    assert_eq!(collector.commands(1)[0].0, ticket);
+    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    assert!(
+        matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(answered) if answered.ticket == ticket)
+    );
+}
+
 /// Two commands in a second would have numbers of which the second is ahead of the time: whoever goes back to a state of before both,
 /// a moment later, would use it again.
 #[test]

@@ -347,6 +347,10 @@ impl Session {
         if suite == Suite::None && under_way.order.suite().is_some() {
             return Heard::Refused(Refusal::Suite);
         }
+        // Its last number is one of the same order: somebody plays an earlier attempt again, and the answer to the later one is to come.
+        if answer.last_m().is_some_and(|last_m| self.attempts.sent_as(last_m).is_some()) {
+            return Heard::Refused(Refusal::NoCommand);
+        }
         self.state.revision += 1;
         self.learn(under_way, command, &answer, (suite, address), opened.number);
         if let Some(last_m) = answer.last_m()
