@@ -14,6 +14,8 @@ fn every_command_shown_works() {
         "docs/architecture.md",
         "docs/accuracy.md",
         "docs/constant-time.md",
+        "docs/measuring.md",
+        "docs/papers.md",
         "docs/plan.md",
         "docs/simulate.md",
     ] {
@@ -173,4 +175,34 @@ fn the_page_of_mutations_is_what_the_program_prints() {
     assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
     let page = std::fs::read_to_string(home().join("docs/mutations.md")).expect("a document");
     assert!(page.ends_with(&*String::from_utf8_lossy(&printed.stdout)), "run.py --page prints another table");
+}
+
+/// README.md's map names each folder of the project and each crate, and nothing that is not there.
+#[test]
+fn the_map_is_true_and_complete() {
+    let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
+    let map: Vec<&str> =
+        readme.lines().skip_while(|line| *line != "| folder | what is in it |").skip(2).collect();
+    let named: Vec<&str> = map
+        .iter()
+        .take_while(|line| line.starts_with('|'))
+        .flat_map(|line| cells(line)[0].split(", ").map(|name| name.trim_matches('`')).collect::<Vec<_>>())
+        .collect();
+    for name in &named {
+        assert!(home().join(name).exists(), "the map names {name}, which is not there");
+    }
+    let folders = |folder: &str| {
+        let entries = std::fs::read_dir(home().join(folder)).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry")).filter(|entry| entry.path().is_dir());
+        names.map(|entry| entry.file_name().into_string().expect("UTF-8")).collect::<Vec<_>>()
+    };
+    let top = folders(".")
+        .into_iter()
+        .filter(|name| !name.starts_with('.') && !["target", "crates"].contains(&name.as_str()));
+    let crates = folders("crates").into_iter().map(|name| format!("crates/{name}"));
+    for name in top.chain(crates) {
+        let is_named = named.iter().any(|entry| entry.trim_end_matches('/') == name);
+        assert!(is_named, "README.md's map does not name {name}");
+    }
+    assert!(readme.lines().count() <= 150, "README.md is longer than a reader's patience");
 }
