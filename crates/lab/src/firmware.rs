@@ -148,6 +148,7 @@ fn lock(folder: &Path) -> Result<File, LabError> {
 fn packages(tool: &str) -> &'static str {
     match tool {
         "avr-gcc" => "gcc-avr avr-libc",
+        "riscv64-unknown-elf-gcc" => "gcc-riscv64-unknown-elf",
         "arm-none-eabi-gcc" => "gcc-arm-none-eabi libnewlib-arm-none-eabi",
         "clang" => "clang lld llvm",
         "sdcc" => "sdcc",
