@@ -11,8 +11,13 @@ use std::ops::Range;
 const HSI_HZ: u64 = 24_000_000;
 const PLL_HZ: u64 = 2 * HSI_HZ;
 
+/// The index of the register at an offset in bytes.
+const fn word(offset: usize) -> usize {
+    offset / 4
+}
+
 /// RCC_CTLR, its bits, and what it is after a reset; HSICAL differs from part to part and reads as 0.
-const CTLR: usize = 0x00 / 4;
+const CTLR: usize = word(0x00);
 const HSION: u32 = 1 << 0;
 const HSIRDY: u32 = 1 << 1;
 const HSEON: u32 = 1 << 16;
@@ -22,8 +27,8 @@ const CTLR_WRITABLE: u32 = PLLON | 0xf8 | HSION;
 const CTLR_RESET: u32 = 0x83;
 
 /// RCC_CFGR0.
-const CFGR0: usize = 0x04 / 4;
-const SW: u32 = 3 << 0;
+const CFGR0: usize = word(0x04);
+const SW: u32 = 3;
 const SWS_SHIFT: u32 = 2;
 const SWS: u32 = SW << SWS_SHIFT;
 const HPRE_SHIFT: u32 = 4;
@@ -31,14 +36,14 @@ const PLLSRC: u32 = 1 << 16;
 const SW_PLL: u32 = 2;
 
 /// RCC_INTR: the enables of interrupts; the flags never rise.
-const INTR: usize = 0x08 / 4;
+const INTR: usize = word(0x08);
 const INTR_ENABLES: u32 = 0x1d << 8;
 
-const AHBPCENR: usize = 0x14 / 4;
+const AHBPCENR: usize = word(0x14);
 const AHBPCENR_RESET: u32 = 0x14;
 
 /// RCC_RSTSCKR: the low-speed oscillator, and what the last reset's cause was.
-const RSTSCKR: usize = 0x24 / 4;
+const RSTSCKR: usize = word(0x24);
 const LSION: u32 = 1 << 0;
 const LSIRDY: u32 = 1 << 1;
 const RMVF: u32 = 1 << 24;
@@ -177,7 +182,7 @@ impl Peripheral for Rcc {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        let word = if address >= self.flash_base {
+        let value = if address >= self.flash_base {
             match (address - self.flash_base) & !3 {
                 ACTLR => self.latency,
                 STATR => STATR_RESET,
@@ -186,7 +191,7 @@ impl Peripheral for Rcc {
         } else {
             self.words[(address - self.base) as usize / 4]
         };
-        Ok(part_of_word(word, address, size))
+        Ok(part_of_word(value, address, size))
     }
 
     fn write(
