@@ -39,8 +39,8 @@ __mulsi3:
     ret
     .size __mulsi3, . - __mulsi3
 
-# uint64_t __muldi3(uint64_t a, uint64_t b): a * b modulo 2^64. The time depends on whether b is less than 2^32, which is public:
-# the callers multiply limbs.
+# uint64_t __muldi3(uint64_t a, uint64_t b): a * b modulo 2^64. The time depends on whether b is a word that was extended, with zeros
+# or its sign, which is public: whoever multiplies secrets multiplies words.
     .section .text.__muldi3, "ax", @progbits
     .globl __muldi3
     .type __muldi3, @function
@@ -52,9 +52,14 @@ __muldi3:
     mv a5, a1
     li a0, 0
     li a1, 0
-    beqz a3, 2f
+    addi t0, a3, 1
+    sltiu t0, t0, 2
+    bnez t0, 2f
     accumulate a3
 2:  accumulate a2
+    # The sign's share, -2^32 * a; what was accumulated above has left 0 in a3.
+    and a3, a3, a4
+    sub a1, a1, a3
     lw s0, 0(sp)
     lw s1, 4(sp)
     addi sp, sp, 8
