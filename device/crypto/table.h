@@ -1,7 +1,7 @@
 /* Where tables live, and how they are read.
  *
  * WS_TABLE(name)     a table that is indexed by secrets. The port keeps it where an access takes the same time at every
- *                    address: flash on AVR, MSP430, 8051 and 68HC08 (no cache, no accelerator), RAM on Cortex-M
+ *                    address: flash on AVR, MSP430, CH32V003, 8051 and 68HC08 (no cache, no accelerator), RAM on Cortex-M
  *                    (STM32 flash has a prefetch buffer or a cache; .data of the STM32F7 port is in DTCM, which is
  *                    never cached).
  * WS_CONSTANT(name)  a table that is indexed by public values only: flash everywhere.

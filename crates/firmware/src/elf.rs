@@ -296,6 +296,7 @@ fn elf_machine(core: CoreName) -> u16 {
         CoreName::Mcs51 => elf::EM_8051,
         CoreName::Msp430x => elf::EM_MSP430,
         CoreName::R8c => elf::EM_M32C,
+        CoreName::QingkeV2 => elf::EM_RISCV,
         CoreName::CortexM0 | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7 => elf::EM_ARM,
     }
 }

@@ -190,6 +190,6 @@ fn long(target: &str) {
 }
 
 targets! {
-    quick: atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08
+    quick: atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
 }
 targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }

@@ -226,7 +226,7 @@ fn the_vectors_are_there() {
 }
 
 /// As many as there are below.
-const TARGETS: usize = 9;
+const TARGETS: usize = 10;
 
 macro_rules! targets {
     ($($name:ident $turn:literal)*) => { $(
@@ -238,5 +238,5 @@ macro_rules! targets {
 }
 
 targets! {
-    atmega328p 0 atmega128l 1 msp430f5438a 2 stm32f051 3 stm32f100 4 stm32f407 5 stm32f767 6 i8051 7 mc68hc08 8
+    atmega328p 0 atmega128l 1 msp430f5438a 2 stm32f051 3 stm32f100 4 stm32f407 5 stm32f767 6 i8051 7 mc68hc08 8 ch32v003 9
 }

@@ -1,6 +1,6 @@
 //! One microcontroller as a whole, seen from outside.
 
-use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c};
+use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
 use crate::{Board, CoreName, Fault, Observer, Part, Residency, Trace};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
@@ -150,7 +150,7 @@ pub trait Mcu: Send {
     /// The registers by name, in that order: AVR `r0`..`r31`, `sreg`, `sp`, `pc`;
     /// MSP430 `pc`, `sp`, `sr`, `r4`..`r15`; Cortex-M `r0`..`r12`, `sp`, `lr`, `pc`, `xpsr`;
     /// 8051 `a`, `b`, `dptr`, `psw`, `sp`, `r0`..`r7` of the current bank, `pc`;
-    /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`;
+    /// 68HC08 `a`, `h`, `x`, `sp`, `pc`, `ccr`; RISC-V `ra`, `sp`, `gp`, `tp`, `t0`..`t2`, `s0`, `s1`, `a0`..`a5`, `pc` and CSRs;
     /// R8C `r0`..`r3`, `a0`, `a1`, `fb` of the current bank, `sb`, `usp`, `isp`, `sp` (the one that is selected), `flg`, `intb`, `pc`,
     /// and those of both banks as `bank0.r0`, `bank1.r0`.
     fn registers(&self) -> Vec<(String, u32)>;
@@ -229,6 +229,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         CoreName::Mcs51 => mcs51::new_machine(part, clock_hz),
         CoreName::Msp430x => msp430::new_machine(part, clock_hz),
         CoreName::R8c => r8c::new_machine(part, clock_hz),
+        CoreName::QingkeV2 => riscv::new_machine(part, clock_hz),
         CoreName::CortexM0 | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7 => {
             cortex_m::new_machine(part, clock_hz)
         }

@@ -21,6 +21,8 @@ pub enum CoreName {
     Msp430x,
     /// R8C/Tiny, 16-bit CPU with the instruction set of the M16C/60.
     R8c,
+    /// QingKe V2A of WCH, RISC-V RV32EC with the instructions `xw`.
+    QingkeV2,
     /// ARM Cortex-M0 (ARMv6-M).
     CortexM0,
     /// ARM Cortex-M3 (ARMv7-M).

@@ -61,6 +61,10 @@ pub struct Events {
     reset: Option<ResetCause>,
     /// The power reduction register: modules without a clock.
     reduced: u8,
+    /// Wait states of the flash, as its register has them; for cores that ask their bus and not a memory system of their own.
+    pub wait_states: u8,
+    /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
+    pub enabled: u128,
 }
 
 impl Events {

@@ -1,14 +1,16 @@
-//! Unicorn, QEMU's ARM translator as a library (Debian: libunicorn-dev 2.0.1): one instruction at a time, without
+//! Unicorn, QEMU's translators for ARM and RISC-V as a library (Debian: libunicorn-dev 2.0.1): one instruction at a time, without
 //! cycles.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
-// unicorn/unicorn.h and unicorn/arm.h of 2.0.1.
+// unicorn/unicorn.h, unicorn/arm.h and unicorn/riscv.h of 2.0.1.
 const UC_ARCH_ARM: c_int = 1;
 const UC_MODE_THUMB: c_int = 1 << 4;
 const UC_MODE_MCLASS: c_int = 1 << 5;
+const UC_ARCH_RISCV: c_int = 8;
+const UC_MODE_RISCV32: c_int = 1 << 2;
 /// UC_CTL_WRITE(UC_CTL_CPU_MODEL, 1).
 const SET_CPU_MODEL: c_int = 0x4400_0007;
 /// UC_CTL_WRITE(UC_CTL_TB_REMOVE_CACHE, 2).
@@ -19,6 +21,8 @@ const UC_ARM_REG_PC: c_int = 11;
 const UC_ARM_REG_SP: c_int = 12;
 const UC_ARM_REG_R0: c_int = 66;
 const UC_ARM_REG_XPSR: c_int = 120;
+const UC_RISCV_REG_X0: c_int = 1;
+const UC_RISCV_REG_PC: c_int = 190;
 
 unsafe extern "C" {
     fn uc_open(arch: c_int, mode: c_int, engine: *mut *mut c_void) -> c_int;
@@ -32,7 +36,7 @@ unsafe extern "C" {
     fn uc_emu_start(engine: *mut c_void, begin: u64, until: u64, timeout: u64, count: usize) -> c_int;
 }
 
-/// A core of Unicorn's, by its number in `unicorn/arm.h`.
+/// A core of Unicorn's, by its number in `unicorn/arm.h` or `unicorn/riscv.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// ARMv6-M.
@@ -41,6 +45,8 @@ pub enum Model {
     CortexM3 = 8,
     /// ARMv7E-M.
     CortexM4 = 9,
+    /// RV32 with all that is in it.
+    RiscV32 = 0,
 }
 
 /// A `uc_err` other than UC_ERR_OK.
@@ -62,18 +68,23 @@ fn check(code: c_int) -> Result<(), Error> {
 /// One emulated core with its memory.
 pub struct Unicorn {
     engine: NonNull<c_void>,
+    model: Model,
 }
 
 impl Unicorn {
-    /// A core in Thumb state with no memory.
+    /// A core, of ARM's in Thumb state, with no memory.
     ///
     /// # Errors
     /// What the library says.
     pub fn new(model: Model) -> Result<Unicorn, Error> {
+        let (architecture, mode) = match model {
+            Model::RiscV32 => (UC_ARCH_RISCV, UC_MODE_RISCV32),
+            _ => (UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS),
+        };
         let mut engine = std::ptr::null_mut();
         // SAFETY: `engine` is where the library puts the handle.
-        check(unsafe { uc_open(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS, &mut engine) })?;
-        let unicorn = Unicorn { engine: NonNull::new(engine).ok_or(Error(-1))? };
+        check(unsafe { uc_open(architecture, mode, &mut engine) })?;
+        let unicorn = Unicorn { engine: NonNull::new(engine).ok_or(Error(-1))?, model };
         // SAFETY: the handle is open; this control takes one int.
         check(unsafe { uc_ctl(engine, SET_CPU_MODEL, model as c_int) })?;
         Ok(unicorn)
@@ -113,8 +124,10 @@ impl Unicorn {
         })
     }
 
-    fn number(register: usize) -> c_int {
+    fn number(&self, register: usize) -> c_int {
         match register {
+            32 if self.model == Model::RiscV32 => UC_RISCV_REG_PC,
+            _ if self.model == Model::RiscV32 => UC_RISCV_REG_X0 + register as c_int,
             13 => UC_ARM_REG_SP,
             14 => UC_ARM_REG_LR,
             15 => UC_ARM_REG_PC,
@@ -123,14 +136,14 @@ impl Unicorn {
         }
     }
 
-    /// r0 to r15, and xPSR as number 16.
+    /// r0 to r15, and xPSR as number 16; of RISC-V x0 to x31, and the program counter as number 32.
     ///
     /// # Errors
     /// What the library says.
     pub fn register(&mut self, register: usize) -> Result<u32, Error> {
         let mut value = 0u64;
         // SAFETY: the handle is open; the library writes at most eight bytes.
-        check(unsafe { uc_reg_read(self.engine.as_ptr(), Self::number(register), (&raw mut value).cast()) })?;
+        check(unsafe { uc_reg_read(self.engine.as_ptr(), self.number(register), (&raw mut value).cast()) })?;
         Ok(value as u32)
     }
 
@@ -141,9 +154,7 @@ impl Unicorn {
     pub fn set_register(&mut self, register: usize, value: u32) -> Result<(), Error> {
         let value = u64::from(value);
         // SAFETY: the handle is open; the library reads at most eight bytes.
-        check(unsafe {
-            uc_reg_write(self.engine.as_ptr(), Self::number(register), (&raw const value).cast())
-        })
+        check(unsafe { uc_reg_write(self.engine.as_ptr(), self.number(register), (&raw const value).cast()) })
     }
 
     /// Executes `count` instructions from `pc` on.
@@ -151,8 +162,9 @@ impl Unicorn {
     /// # Errors
     /// What the library says: a fault of the program among others.
     pub fn step(&mut self, pc: u32, count: usize) -> Result<(), Error> {
+        let begin = if self.model == Model::RiscV32 { pc } else { pc | 1 };
         // SAFETY: the handle is open; no callbacks are installed.
-        check(unsafe { uc_emu_start(self.engine.as_ptr(), u64::from(pc | 1), 0xffff_fff0, 0, count) })
+        check(unsafe { uc_emu_start(self.engine.as_ptr(), u64::from(begin), 0xffff_fff0, 0, count) })
     }
 }
 

@@ -6,3 +6,4 @@ pub mod hc08;
 pub mod mcs51;
 pub mod msp430;
 pub mod r8c;
+pub mod riscv;

@@ -6,6 +6,7 @@ pub mod microchip;
 pub mod renesas;
 pub mod st;
 pub mod ti;
+pub mod wch;
 
 use crate::{Part, Peripheral, PeripheralSpec};
 
@@ -97,6 +98,17 @@ const MODELS: &[Model] = &[
         name: "avr-watchdog",
         settings: &["mcusr"],
         new: |_, spec| Ok(Box::new(microchip::watchdog::Watchdog::new(spec))),
+    },
+    Model { name: "ch32-pfic", settings: &[], new: |_, spec| Ok(Box::new(wch::pfic::Pfic::new(spec))) },
+    Model {
+        name: "ch32-rcc",
+        settings: &["flash_base"],
+        new: |part, spec| Ok(Box::new(wch::rcc::Rcc::new(part, spec)?)),
+    },
+    Model {
+        name: "ch32-systick",
+        settings: &["software_irq"],
+        new: |_, spec| Ok(Box::new(wch::systick::SysTick::new(spec))),
     },
     Model {
         name: "hc08-config",

@@ -1,0 +1,106 @@
+//! The fast programmable interrupt controller (PFIC) of QingKe V2: which interrupts come through, and the software reset.
+//!
+//! CH32V003RM V1.4, section 6.5.2. Not modelled, and faults where they are set: priorities other than those of the numbers,
+//! pending set and cleared by software, interrupts without a vector table (VTF), deep sleep and the events that end WFE.
+
+use crate::peripherals::st::register::{merged_word, part_of_word};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
+use std::ops::Range;
+
+/// Two words each: status of the enables and of what is pending; enables set, cleared.
+const ISR: u32 = 0x000;
+const IPR: u32 = 0x020;
+const IENR: u32 = 0x100;
+const IRER: u32 = 0x180;
+const CFGR: u32 = 0x048;
+const SCTLR: u32 = 0xd10;
+const SIZE: u32 = 0xd14;
+
+/// PFIC_ISR1: NMI and exceptions are always enabled.
+const ALWAYS: u64 = 0xc;
+
+/// PFIC_CFGR: KEY3 and the bit that resets the part.
+const CFGR_RESET: u32 = 0xbeef_0080;
+/// PFIC_SCTLR: the bit that resets the part.
+const SYSRST: u32 = 1 << 31;
+
+/// The controller.
+#[derive(Clone)]
+pub struct Pfic {
+    name: String,
+    base: u32,
+    enabled: u64,
+}
+
+impl Pfic {
+    /// The controller at `spec.base`.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> Pfic {
+        Pfic { name: spec.name.clone(), base: spec.base, enabled: ALWAYS }
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+}
+
+/// The word of a pair at `offset`.
+fn word(pair: u64, offset: u32) -> u32 {
+    (pair >> (offset & 4) * 8) as u32
+}
+
+impl Peripheral for Pfic {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        std::iter::once(self.base..self.base + SIZE).collect()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let offset = address - self.base;
+        let value = match offset & !7 {
+            ISR | IENR => word(self.enabled, offset),
+            IPR => word(*context.requests as u64, offset),
+            _ if offset & !3 == CFGR || offset & !3 == SCTLR => 0,
+            _ => return Err(self.fault(address, context, "register not modelled")),
+        };
+        Ok(part_of_word(value, offset, size))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let offset = address - self.base;
+        let value = merged_word(0, offset, size, value);
+        let bits = u64::from(value) << (offset & 4) * 8;
+        match offset & !7 {
+            IENR => self.enabled |= bits,
+            IRER => self.enabled &= !bits | ALWAYS,
+            _ => match (offset & !3, value) {
+                (CFGR, CFGR_RESET) | (SCTLR, SYSRST) => context.events.request_reset(ResetCause::Software),
+                (CFGR | SCTLR, 0) => {}
+                _ => {
+                    let what = "this setting of the interrupt controller is not modelled; enables, the software reset \
+                                and sleep by WFI are";
+                    return Err(self.fault(address, context, what));
+                }
+            },
+        }
+        context.events.enabled = (self.enabled & !ALWAYS).into();
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.enabled = ALWAYS;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,258 @@
+//! Reset and clock control (RCC), with the wait states of the flash (`FLASH_ACTLR`), because what is needed depends on the clock:
+//! oscillators that are ready as soon as they are on, and the switch of the system clock.
+//!
+//! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
+
+use crate::peripherals::st::register::{merged_word, part_of_word};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
+use std::ops::Range;
+
+/// Section 3.3.4: the internal oscillator, and the PLL doubles it.
+const HSI_HZ: u64 = 24_000_000;
+const PLL_HZ: u64 = 2 * HSI_HZ;
+
+/// The index of the register at an offset in bytes.
+const fn word(offset: usize) -> usize {
+    offset / 4
+}
+
+/// RCC_CTLR, its bits, and what it is after a reset; HSICAL differs from part to part and reads as 0.
+const CTLR: usize = word(0x00);
+const HSION: u32 = 1 << 0;
+const HSIRDY: u32 = 1 << 1;
+const HSEON: u32 = 1 << 16;
+const PLLON: u32 = 1 << 24;
+const PLLRDY: u32 = 1 << 25;
+const CTLR_WRITABLE: u32 = PLLON | 0xf8 | HSION;
+const CTLR_RESET: u32 = 0x83;
+
+/// RCC_CFGR0.
+const CFGR0: usize = word(0x04);
+const SW: u32 = 3;
+const SWS_SHIFT: u32 = 2;
+const SWS: u32 = SW << SWS_SHIFT;
+const HPRE_SHIFT: u32 = 4;
+const PLLSRC: u32 = 1 << 16;
+const SW_PLL: u32 = 2;
+
+/// RCC_INTR: the enables of interrupts; the flags never rise.
+const INTR: usize = word(0x08);
+const INTR_ENABLES: u32 = 0x1d << 8;
+
+const AHBPCENR: usize = word(0x14);
+const AHBPCENR_RESET: u32 = 0x14;
+
+/// RCC_RSTSCKR: the low-speed oscillator, and what the last reset's cause was.
+const RSTSCKR: usize = word(0x24);
+const LSION: u32 = 1 << 0;
+const LSIRDY: u32 = 1 << 1;
+const RMVF: u32 = 1 << 24;
+const PINRSTF: u32 = 1 << 26;
+const PORRSTF: u32 = 1 << 27;
+const SFTRSTF: u32 = 1 << 28;
+const IWDGRSTF: u32 = 1 << 29;
+const CAUSES: u32 = 0xfe00_0000;
+
+const WORDS: usize = RSTSCKR + 1;
+
+/// FLASH_ACTLR and FLASH_STATR, from the flash's base.
+const ACTLR: u32 = 0x00;
+const STATR: u32 = 0x0c;
+const LATENCY: u32 = 3;
+/// FLASH_STATR after a reset: BOOT_LOCK.
+const STATR_RESET: u32 = 0x8000;
+
+/// The registers.
+#[derive(Clone)]
+pub struct Rcc {
+    name: String,
+    base: u32,
+    flash_base: u32,
+    part: Part,
+    clock_hz: u64,
+    words: [u32; WORDS],
+    latency: u32,
+}
+
+impl Rcc {
+    /// RCC at `spec.base`, FLASH at `settings.flash_base`.
+    ///
+    /// # Errors
+    /// No base for the flash, or a clock above what the target file allows.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Rcc, String> {
+        let flash_base = spec.settings.get("flash_base").and_then(|base| u32::try_from(*base).ok());
+        let flash_base =
+            flash_base.ok_or_else(|| format!("{}: {} needs flash_base", part.name, spec.name))?;
+        if part.wait_states(part.default_clock_hz, f64::MAX).is_none() {
+            return Err(format!("{}: {} Hz is above its limit", part.name, part.default_clock_hz));
+        }
+        let mut rcc = Rcc {
+            name: spec.name.clone(),
+            base: spec.base,
+            flash_base,
+            part: part.clone(),
+            clock_hz: part.default_clock_hz,
+            words: [0; WORDS],
+            latency: 0,
+        };
+        rcc.reset();
+        Ok(rcc)
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
+    }
+
+    fn sysclk_hz(&self) -> u64 {
+        if self.words[CFGR0] & SWS == SW_PLL << SWS_SHIFT { PLL_HZ } else { HSI_HZ }
+    }
+
+    /// RCC_CFGR0.HPRE: 1 to 8, then powers of two up to 256, without 32.
+    fn hclk_hz(&self) -> u64 {
+        let divider = match self.words[CFGR0] >> HPRE_SHIFT & 15 {
+            setting @ 0..8 => u64::from(setting) + 1,
+            setting => 1 << (setting - 7),
+        };
+        self.sysclk_hz() / divider
+    }
+
+    /// Ready bits and the switch of the system clock follow what was written.
+    fn follow(&mut self) {
+        let ctlr = self.words[CTLR] & CTLR_WRITABLE;
+        let ready = |on: u32, ready: u32| if ctlr & on != 0 { ready } else { 0 };
+        self.words[CTLR] = ctlr | ready(HSION, HSIRDY) | ready(PLLON, PLLRDY);
+        let source = self.words[CFGR0] & SW;
+        let is_ready = source == 0 || source == SW_PLL && ctlr & PLLON != 0;
+        if is_ready {
+            self.words[CFGR0] = self.words[CFGR0] & !SWS | source << SWS_SHIFT;
+        }
+        let lsi = self.words[RSTSCKR] & LSION;
+        self.words[RSTSCKR] = self.words[RSTSCKR] & !LSIRDY | lsi << 1;
+    }
+
+    /// Whether the wait states suffice for the clock; the real part would misread.
+    fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
+        let (sysclk_hz, set) = (self.sysclk_hz(), self.latency);
+        let needed = self.part.wait_states(sysclk_hz, context.board.supply_v).map(u32::from);
+        if needed.is_none_or(|needed| set < needed) {
+            let needed = needed.map_or_else(|| "more than it has".into(), |needed| needed.to_string());
+            let what = format!(
+                "{set} wait states are too few: the flash needs {needed} while SYSCLK is {} MHz; set them first",
+                sysclk_hz as f64 / 1e6
+            );
+            return Err(self.fault(address, context, what));
+        }
+        if self.hclk_hz() > self.clock_hz && self.words[CFGR0] & (SWS | 15 << HPRE_SHIFT) != 0 {
+            let what = format!(
+                "the program sets HCLK to {} MHz, but the machine is run at {} MHz: run it at the program's clock",
+                self.hclk_hz() as f64 / 1e6,
+                self.clock_hz as f64 / 1e6
+            );
+            return Err(self.fault(address, context, what));
+        }
+        Ok(())
+    }
+
+    fn write_flash(&mut self, address: u32, value: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        if (address - self.flash_base) & !3 != ACTLR {
+            return Err(self.fault(
+                address,
+                context,
+                "programming and erasing the flash are not modelled".into(),
+            ));
+        }
+        if value > 1 {
+            // CH32V003RM: other values are invalid. jnk0le/random found 3 or 4 wait states with 2 and with 3.
+            let what = format!("FLASH_ACTLR {value:#x}: the manual has 0 and 1");
+            return Err(self.fault(address, context, what));
+        }
+        self.latency = value & LATENCY;
+        context.events.wait_states = self.latency as u8;
+        self.check(address, context)
+    }
+}
+
+impl Peripheral for Rcc {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![self.base..self.base + 4 * WORDS as u32, self.flash_base..self.flash_base + 0x2c]
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let value = if address >= self.flash_base {
+            match (address - self.flash_base) & !3 {
+                ACTLR => self.latency,
+                STATR => STATR_RESET,
+                _ => return Err(self.fault(address, context, "register not modelled".into())),
+            }
+        } else {
+            self.words[(address - self.base) as usize / 4]
+        };
+        Ok(part_of_word(value, address, size))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        if address >= self.flash_base {
+            return self.write_flash(address, merged_word(self.latency, address, size, value), context);
+        }
+        let index = (address - self.base) as usize / 4;
+        let before = self.words[index];
+        let value = merged_word(before, address, size, value);
+        self.words[index] = match index {
+            CTLR if value & HSEON != 0 => {
+                return Err(self.fault(
+                    address,
+                    context,
+                    "the crystal oscillator HSE is not modelled".into(),
+                ));
+            }
+            CFGR0 if value & PLLSRC != 0 || value & SW == 1 || value & SW == 3 => {
+                let what = "only HSI and the PLL on HSI are modelled as sources of the clock".into();
+                return Err(self.fault(address, context, what));
+            }
+            CFGR0 => value & !SWS | before & SWS,
+            INTR => value & INTR_ENABLES,
+            // The causes of the last reset stay until RMVF clears them.
+            RSTSCKR => value & LSION | if value & RMVF != 0 { 0 } else { before & CAUSES },
+            _ => value,
+        };
+        self.follow();
+        if index == CFGR0 { self.check(address, context) } else { Ok(()) }
+    }
+
+    fn set_clock(&mut self, clock_hz: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn reset(&mut self) {
+        self.words = [0; WORDS];
+        self.words[CTLR] = CTLR_RESET;
+        self.words[AHBPCENR] = AHBPCENR_RESET;
+        self.words[RSTSCKR] = PORRSTF | PINRSTF;
+        self.latency = 0;
+    }
+
+    /// All but power-up and brown-out leave PORRSTF, and every reset but that of the pin leaves its own flag.
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        self.reset();
+        self.words[RSTSCKR] = match cause {
+            ResetCause::PowerOn | ResetCause::BrownOut => PORRSTF | PINRSTF,
+            ResetCause::External => PINRSTF,
+            ResetCause::Watchdog => IWDGRSTF | PINRSTF,
+            ResetCause::Software => SFTRSTF | PINRSTF,
+        };
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
