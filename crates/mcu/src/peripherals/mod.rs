@@ -24,12 +24,15 @@ fn avr_port(part: &Part, spec: &PeripheralSpec, setting: &str) -> Result<String,
     Ok(port.name.clone())
 }
 
+/// Makes a peripheral; a sentence where its settings do not allow it.
+type New = fn(&Part, &PeripheralSpec) -> Result<Box<dyn Peripheral>, String>;
+
 /// What `targets/*.toml` names as a peripheral's model.
 struct Model {
     name: &'static str,
     /// The settings that it knows, with `#` for a number.
     settings: &'static [&'static str],
-    new: fn(&Part, &PeripheralSpec) -> Result<Box<dyn Peripheral>, String>,
+    new: New,
 }
 
 const MODELS: &[Model] = &[

@@ -347,8 +347,9 @@ impl Session {
         if suite == Suite::None && under_way.order.suite().is_some() {
             return Heard::Refused(Refusal::Suite);
         }
-        // Its last number is one of the same order: somebody plays an earlier attempt again, and the answer to the later one is to come.
-        if answer.last_m().is_some_and(|last_m| self.attempts.sent_as(last_m).is_some()) {
+        // Its last number is that of a later attempt: somebody plays an earlier one again, and the answer to the later one is to come.
+        let is_later = |last_m: u32| last_m != answer.m && self.attempts.sent_as(last_m).is_some();
+        if answer.last_m().is_some_and(is_later) {
             return Heard::Refused(Refusal::NoCommand);
         }
         self.state.revision += 1;
