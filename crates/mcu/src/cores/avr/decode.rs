@@ -208,7 +208,7 @@ impl Kind {
     }
 }
 
-/// What is left of a stretch of instructions that execute one behind the other, from one of them up to and with the
+/// What is left of a basic block of instructions that execute one behind the other, from one of them up to and with the
 /// one that turns elsewhere. The cycles are those of branches not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rest {
@@ -217,7 +217,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Too long a stretch to be counted. No counted one has these cycles.
+    /// Too long a basic block to be counted. No counted one has these cycles.
     pub const UNCOUNTED: Rest = Rest { cycles: u16::MAX, instructions: 0 };
 
     /// The rest with one more instruction before it.

@@ -8,7 +8,7 @@ use super::timing;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// Not decoded yet, or an address to stop at.
+    /// Not decoded yet.
     Unknown,
     /// `BRA` or `JMP` to itself.
     JumpToSelf,

@@ -9,7 +9,7 @@
 //! the bus, so that the map is the whole truth about time. What the manual leaves open stops with a fault: opcodes that
 //! it does not have, a division whose quotient does not fit, a decimal adjustment of what is no sum of decimal digits.
 //! No source of interrupts is modelled: of what `CLI` lets in, nothing ever comes; the IRQ pin is high, unasserted.
-//! `WAIT` and `STOP` therefore end the program.
+//! `STOP`, and `WAIT` with the watchdog (COP) off, therefore end the program.
 
 mod decode;
 mod execute;
