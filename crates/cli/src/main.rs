@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
-use lab::target::House;
+use lab::target::Workspace;
 use lab::{LabError, bench, ct, measure, progress, report};
 use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Failure};
@@ -100,18 +100,18 @@ struct OperatingPoint {
 }
 
 impl OperatingPoint {
-    /// The house with its target calibrated, where that is asked for, and what to say of it.
-    fn house(&self, house: House) -> Result<(House, String), LabError> {
-        calibrated(house, self.calibration.as_deref())
+    /// The workspace with its target calibrated, where that is asked for, and what to say of it.
+    fn workspace(&self, workspace: Workspace) -> Result<(Workspace, String), LabError> {
+        calibrated(workspace, self.calibration.as_deref())
     }
 }
 
-/// The house with a target calibrated by a file, where there is one, and what to say of it.
-fn calibrated(house: House, path: Option<&Path>) -> Result<(House, String), LabError> {
-    let Some(path) = path else { return Ok((house, String::new())) };
-    let house = house.calibrated(path)?;
-    let remark = house.calibration().map_or(String::new(), |calibration| calibration.remark());
-    Ok((house, remark))
+/// The workspace with a target calibrated by a file, where there is one, and what to say of it.
+fn calibrated(workspace: Workspace, path: Option<&Path>) -> Result<(Workspace, String), LabError> {
+    let Some(path) = path else { return Ok((workspace, String::new())) };
+    let workspace = workspace.calibrated(path)?;
+    let remark = workspace.calibration().map_or(String::new(), |calibration| calibration.remark());
+    Ok((workspace, remark))
 }
 
 /// What is to be said of the figures and of the run, a line each.
@@ -262,23 +262,23 @@ fn main() -> ExitCode {
     }
     let matches = with_all_listed(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let answer = House::find().and_then(|house| run(house, cli.command));
+    let answer = Workspace::find().and_then(|workspace| run(workspace, cli.command));
     output::end(answer.map_err(|error| Failure::new(&error, error.is_usage())))
 }
 
-fn run(house: House, command: Command) -> Result<Answer, LabError> {
+fn run(workspace: Workspace, command: Command) -> Result<Answer, LabError> {
     match command {
-        Command::Bench(args) => run_bench(house, args),
-        Command::Ct(args) => run_ct(&house, args),
-        Command::Measure(args) => run_measure(house, args),
-        Command::Reproduce(args) => run_reproduce(&house, &args),
-        Command::Plan(args) => plan::run(house, *args),
-        Command::Simulate(args) => simulate::run(house, args),
+        Command::Bench(args) => run_bench(workspace, args),
+        Command::Ct(args) => run_ct(&workspace, args),
+        Command::Measure(args) => run_measure(workspace, args),
+        Command::Reproduce(args) => run_reproduce(&workspace, &args),
+        Command::Plan(args) => plan::run(workspace, *args),
+        Command::Simulate(args) => simulate::run(workspace, args),
     }
 }
 
-fn run_bench(house: House, args: BenchArgs) -> Result<Answer, LabError> {
-    let (house, calibrated) = args.point.house(house)?;
+fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> {
+    let (workspace, calibrated) = args.point.workspace(workspace)?;
     let unchosen = !args.all && args.target.is_empty() && args.op.is_empty() && args.variant.is_empty();
     let request = bench::Request {
         choice: match unchosen {
@@ -294,7 +294,7 @@ fn run_bench(house: House, args: BenchArgs) -> Result<Answer, LabError> {
         cold: args.cold,
         earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
     };
-    let plan = bench::plan(&house, &request)?;
+    let plan = bench::plan(&workspace, &request)?;
     let mut writer = RowWriter::new(args.format.into(), plan.names());
     let bar = progress::Bar::new();
     let mut failed = None;
@@ -334,7 +334,7 @@ fn write_now(text: &str) -> bool {
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).is_ok()
 }
 
-fn run_ct(house: &House, args: CtArgs) -> Result<Answer, LabError> {
+fn run_ct(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let request = ct::Request {
         targets: args.target,
         operations: args.op,
@@ -345,7 +345,7 @@ fn run_ct(house: &House, args: CtArgs) -> Result<Answer, LabError> {
         public: args.public,
         strict: args.strict,
     };
-    let rows = ct::run(house, &request, &progress::Bar::new())?;
+    let rows = ct::run(workspace, &request, &progress::Bar::new())?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let (variable, wrong) = (count(ct::Verdict::Variable), count(ct::Verdict::Wrong));
     let mut remarks = Vec::new();
@@ -362,8 +362,8 @@ fn run_ct(house: &House, args: CtArgs) -> Result<Answer, LabError> {
     Ok(Answer { data: report::ct(&rows, args.format.into())?, remark: remarks.join("\n"), success })
 }
 
-fn run_measure(house: House, args: MeasureArgs) -> Result<Answer, LabError> {
-    let (house, calibrated) = args.point.house(house)?;
+fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
+    let (workspace, calibrated) = args.point.workspace(workspace)?;
     let request = measure::Request {
         elf: args.elf,
         target: args.target,
@@ -377,7 +377,7 @@ fn run_measure(house: House, args: MeasureArgs) -> Result<Answer, LabError> {
         supply_v: args.point.supply,
         flamegraph: args.flamegraph,
     };
-    let outcome = measure::run(&house, &request)?;
+    let outcome = measure::run(&workspace, &request)?;
     let remark = format!(
         "{}; {} cycles, {} instructions in all",
         outcome.ending, outcome.cycles, outcome.instructions
@@ -386,10 +386,10 @@ fn run_measure(house: House, args: MeasureArgs) -> Result<Answer, LabError> {
     Ok(Answer { data: report::measure(&outcome.rows, args.format.into())?, remark, success: true })
 }
 
-fn run_reproduce(house: &House, args: &ReproduceArgs) -> Result<Answer, LabError> {
+fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
     let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
     let outcomes =
-        reproduce::run_named(house, &args.paper, &world::pair::Experiments, &progress::Bar::new())?;
+        reproduce::run_named(workspace, &args.paper, &sim::pair::Experiments, &progress::Bar::new())?;
     let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
     let success = remarks.is_empty();
     if let Some(folder) = folder {

@@ -4,7 +4,7 @@ use crate::{Format, calibrated, hertz, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
-use lab::target::House;
+use lab::target::Workspace;
 use lab::{LabError, plan, progress, units};
 use output::Answer;
 use std::path::{Path, PathBuf};
@@ -110,8 +110,8 @@ fn picture(text: &str) -> Result<PathBuf, String> {
 }
 
 /// Plans and writes.
-pub fn run(house: House, args: PlanArgs) -> Result<Answer, LabError> {
-    let (house, remark) = calibrated(house, args.calibration.as_deref())?;
+pub fn run(workspace: Workspace, args: PlanArgs) -> Result<Answer, LabError> {
+    let (workspace, remark) = calibrated(workspace, args.calibration.as_deref())?;
     let request = plan::Request {
         targets: args.target,
         schemes: args.scheme,
@@ -135,7 +135,7 @@ pub fn run(house: House, args: PlanArgs) -> Result<Answer, LabError> {
         harvest: args.harvest,
         sun: args.sun,
     };
-    let found = plan::run(&house, &request, &progress::Bar::new())?;
+    let found = plan::run(&workspace, &request, &progress::Bar::new())?;
     let left_out = match found.left_out.as_slice() {
         [] => String::new(),
         targets => format!("left out, because their files have no current asleep: {}", targets.join(", ")),

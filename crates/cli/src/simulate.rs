@@ -3,13 +3,13 @@
 use crate::{Format, calibrated, lines};
 use clap::Args;
 use lab::progress::Progress as _;
-use lab::target::House;
+use lab::target::Workspace;
 use lab::{LabError, progress};
 use output::Answer;
+use sim::street::scenario::StreetScenario;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Instant;
-use world::street::scenario::StreetScenario;
 
 #[derive(Args)]
 pub(crate) struct SimulateArgs {
@@ -35,29 +35,29 @@ pub(crate) struct SimulateArgs {
 
 struct Bar(progress::Bar);
 
-impl world::simulation::Progress for Bar {
+impl sim::simulation::Progress for Bar {
     fn report(&self, done_s: f64, total_s: f64) {
         let hour = done_s / 3600.0;
         self.0.report(done_s as usize, total_s as usize, &format!("hour {hour:.1}"));
     }
 }
 
-pub(crate) fn run(house: House, args: SimulateArgs) -> Result<Answer, LabError> {
-    if let Some(scenario) = StreetScenario::read(&house, &args.scenario)? {
-        return run_street(&house, scenario, &args);
+pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, LabError> {
+    if let Some(scenario) = StreetScenario::read(&workspace, &args.scenario)? {
+        return run_street(&workspace, scenario, &args);
     }
-    let (house, calibration) = calibrated(house, args.calibration.as_deref())?;
+    let (workspace, calibration) = calibrated(workspace, args.calibration.as_deref())?;
     // Before the days pass, not after them.
     if let Some(path) = &args.plot {
         let opened = OpenOptions::new().create(true).append(true).open(path);
         opened.map_err(|error| LabError::File { path: path.clone(), error })?;
     }
     let begun = Instant::now();
-    let request = world::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
-    let outcome = world::setup::run(&house, &request, &Bar(progress::Bar::new()))?;
+    let request = sim::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
+    let outcome = sim::setup::run(&workspace, &request, &Bar(progress::Bar::new()))?;
     let wall_s = begun.elapsed().as_secs_f64();
     if let Some(path) = args.plot {
-        let picture = world::picture::picture(&outcome)?;
+        let picture = sim::picture::picture(&outcome)?;
         std::fs::write(&path, picture).map_err(|error| LabError::File { path, error })?;
     }
     let mut remark = format!("wattseal: {} days in {wall_s:.1} s", outcome.days);
@@ -65,13 +65,17 @@ pub(crate) fn run(house: House, args: SimulateArgs) -> Result<Answer, LabError> 
         remark += &format!("; the server refused {} messages", outcome.rejected);
     }
     Ok(Answer {
-        data: world::report::report(&outcome, args.format.into())?,
+        data: sim::report::report(&outcome, args.format.into())?,
         remark: lines([calibration, remark]),
         success: outcome.rejected == 0,
     })
 }
 
-fn run_street(house: &House, mut scenario: StreetScenario, args: &SimulateArgs) -> Result<Answer, LabError> {
+fn run_street(
+    workspace: &Workspace,
+    mut scenario: StreetScenario,
+    args: &SimulateArgs,
+) -> Result<Answer, LabError> {
     for (given, option) in [(args.calibration.is_some(), "calibration"), (args.plot.is_some(), "plot")] {
         if given {
             return Err(LabError::Usage(format!("--{option} is for a harvested node; a street has none")));
@@ -80,7 +84,7 @@ fn run_street(house: &House, mut scenario: StreetScenario, args: &SimulateArgs) 
     scenario.seed = args.seed.unwrap_or(scenario.seed);
     scenario.hours = args.days.map_or(scenario.hours, |days| 24.0 * days);
     scenario.check().map_err(LabError::Usage)?;
-    let outcome = world::street::setup::run(house, &scenario, &Bar(progress::Bar::new()))?;
+    let outcome = sim::street::setup::run(workspace, &scenario, &Bar(progress::Bar::new()))?;
     let remark = format!("wattseal: {} h in {:.1} s; all that must hold held", outcome.hours, outcome.wall_s);
-    Ok(Answer { data: world::street::report::report(&outcome, args.format.into())?, remark, success: true })
+    Ok(Answer { data: sim::street::report::report(&outcome, args.format.into())?, remark, success: true })
 }

@@ -87,10 +87,10 @@ fn the_readme_s_tables_are_what_bench_measures() {
         .expect("wattseal runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
-    let house = lab::target::House::find().expect("a clone of the project");
+    let workspace = lab::target::Workspace::find().expect("a clone of the project");
     let readme = std::fs::read_to_string(home().join("README.md")).expect("a document");
     let (mut count, mut stale) = (0, Vec::new());
-    for table in lab::selection::Tables::read(&house).expect("bench.toml").tables {
+    for table in lab::selection::Tables::read(&workspace).expect("bench.toml").tables {
         let is_head = |line: &&str| {
             line.starts_with("| target |")
                 && table.columns.iter().all(|column| cells(line).contains(&column.heading.as_str()))

@@ -178,16 +178,16 @@ fn reading(n: u32) -> Event {
     })
 }
 
-struct House {
+struct Fixture {
     events: broadcast::Sender<Event>,
     meters: Arc<Mutex<Vec<Meter>>>,
 }
 
-fn house() -> House {
-    House { events: broadcast::Sender::new(4096), meters: Arc::new(Mutex::new(vec![meter(258, "Flat 3")])) }
+fn fixture() -> Fixture {
+    Fixture { events: broadcast::Sender::new(4096), meters: Arc::new(Mutex::new(vec![meter(258, "Flat 3")])) }
 }
 
-impl House {
+impl Fixture {
     fn publisher(&self, broker: Broker) -> Publisher {
         let meters = self.meters.clone();
         let read: ReadMeters = Arc::new(move || Ok(meters.lock().expect("nobody panicked").clone()));
@@ -203,20 +203,20 @@ impl House {
 async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     let mosquitto = Mosquitto::start("allow_anonymous true");
     let (_listening, heard) = mosquitto.listen(&[]);
-    let house = house();
-    let publisher = house.publisher(mosquitto.broker());
+    let fixture = fixture();
+    let publisher = fixture.publisher(mosquitto.broker());
     assert_eq!(next(&heard, "wattseal/status").1, "online");
     let energy = next(&heard, "homeassistant/sensor/wattseal_258/energy/config").1;
-    house.tell(reading(7));
+    fixture.tell(reading(7));
     let whole = next(&heard, "wattseal/258/reading").1;
     assert_eq!(next(&heard, "emon/Flat_3/power"), (false, "1500".into()));
     assert_eq!(next(&heard, "emon/Flat_3/energy"), (false, "12346.3".into()));
     let alert =
         Alert { id: 1, meter: Some(258), at_s: 5, cause: "watchdog".into(), detail: "third start".into() };
-    house.tell(Event::Alert(alert.clone()));
+    fixture.tell(Event::Alert(alert.clone()));
     let said: Value = serde_json::from_str(&next(&heard, "wattseal/258/alert").1).expect("JSON");
     assert_eq!(said, serde_json::json!({"id": 1, "at_s": 5, "cause": "watchdog", "detail": "third start"}));
-    house.tell(Event::Alert(Alert { meter: None, cause: "store".into(), ..alert }));
+    fixture.tell(Event::Alert(Alert { meter: None, cause: "store".into(), ..alert }));
     assert!(next(&heard, "wattseal/alert").1.contains("\"store\""));
 
     // The keys of Home Assistant's documentation, "MQTT Sensor" and "MQTT Discovery"; a value that its template gives.
@@ -271,13 +271,13 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     assert_eq!(found.iter().collect::<Vec<_>>(), expected);
 
     // A new name, then none: the meter was revoked.
-    house.meters.lock().expect("nobody panicked")[0].label = "Kitchen".into();
-    house.tell(Event::Meter { meter: 258 });
+    fixture.meters.lock().expect("nobody panicked")[0].label = "Kitchen".into();
+    fixture.tell(Event::Meter { meter: 258 });
     assert!(next(&heard, "homeassistant/sensor/wattseal_258/power/config").1.contains("Kitchen"));
-    house.tell(reading(8));
+    fixture.tell(reading(8));
     assert_eq!(next(&heard, "emon/Kitchen/power").1, "1500");
-    house.meters.lock().expect("nobody panicked")[0].revoked = true;
-    house.tell(Event::Meter { meter: 258 });
+    fixture.meters.lock().expect("nobody panicked")[0].revoked = true;
+    fixture.tell(Event::Meter { meter: 258 });
     for topic in ["homeassistant/sensor/wattseal_258/power/config", "wattseal/258/reading"] {
         assert_eq!(next(&heard, topic).1, "", "{topic}");
     }
@@ -288,16 +288,16 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broker_that_was_away_gets_what_happened_meanwhile_in_order() {
     let mut mosquitto = Mosquitto::start("allow_anonymous true");
-    let house = house();
-    let publisher = house.publisher(mosquitto.broker());
+    let fixture = fixture();
+    let publisher = fixture.publisher(mosquitto.broker());
     let (listening, heard) = mosquitto.listen(&[]);
     next(&heard, "wattseal/status");
-    house.tell(reading(1));
+    fixture.tell(reading(1));
     next(&heard, "emon/Flat_3/energy");
     mosquitto.process.kill();
     drop((listening, heard));
     for n in 2..=200 {
-        house.tell(reading(n));
+        fixture.tell(reading(n));
     }
     mosquitto.restart();
     let (_listening, heard) = mosquitto.listen(&[]);
@@ -318,13 +318,13 @@ async fn a_broker_that_was_away_gets_what_happened_meanwhile_in_order() {
 fn a_collector_that_dies_is_offline() {
     let mosquitto = Mosquitto::start("allow_anonymous true");
     let (_listening, heard) = mosquitto.listen(&[]);
-    let house = house();
+    let fixture = fixture();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
         .expect("a runtime");
-    let publisher = runtime.block_on(async { house.publisher(mosquitto.broker()) });
+    let publisher = runtime.block_on(async { fixture.publisher(mosquitto.broker()) });
     assert_eq!(next(&heard, "wattseal/status").1, "online");
     runtime.shutdown_background();
     assert_eq!(next(&heard, "wattseal/status").1, "offline");
@@ -357,8 +357,8 @@ async fn a_password_is_asked_for_and_stays_a_secret() {
     mode(0o600);
     let broker = broker.with_password_file(&file, false).expect("a password");
     assert!(!format!("{broker:?} {broker}").contains("horse"));
-    let house = house();
-    let publisher = house.publisher(broker);
+    let fixture = fixture();
+    let publisher = fixture.publisher(broker);
     assert_eq!(next(&heard, "wattseal/status").1, "online");
     publisher.stop().await;
 }
@@ -415,18 +415,18 @@ async fn by_tls_the_right_authority_is_trusted_and_no_other() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let house = house();
+    let fixture = fixture();
     for [other, _] in others {
-        let untrusted = house.publisher(broker.clone().with_ca_file(&other).expect("a certificate"));
+        let untrusted = fixture.publisher(broker.clone().with_ca_file(&other).expect("a certificate"));
         assert!(!said("--mqtt-ca FILE").await);
         untrusted.stop().await;
         log.0.lock().expect("nobody panicked").clear();
     }
     // Who trusts nobody connects to nobody, not without TLS either.
-    let nobody = house.publisher(broker.clone());
+    let nobody = fixture.publisher(broker.clone());
     assert!(!said("No valid CA").await);
     nobody.stop().await;
-    let publisher = house.publisher(broker.with_ca_file(&certificate).expect("a certificate"));
+    let publisher = fixture.publisher(broker.with_ca_file(&certificate).expect("a certificate"));
     assert!(said("broker connected").await);
     let ca = certificate.to_str().expect("text");
     let (_listening, heard) = mosquitto.listen(&["--cafile", ca, "--retained-only"]);

@@ -3,14 +3,14 @@
 
 use demo::measure;
 use lab::LabError;
-use lab::target::House;
+use lab::target::Workspace;
 
 /// Readings of each suite.
 const READINGS: u64 = 20;
 const SEED: u64 = 1;
 
 fn main() -> Result<(), LabError> {
-    let costs = measure::costs(&House::find()?, READINGS, SEED)?;
+    let costs = measure::costs(&Workspace::find()?, READINGS, SEED)?;
     println!(
         "# What a reading costs a meter, suite by suite, where nothing is lost: means of {READINGS} readings, the round trip's median.\n\
          # Written by `cargo run --release -p wattseal-demo --example costs > crates/collector/data/costs.toml`; a test of that package\n\

@@ -6,12 +6,12 @@
 
 use crate::ledger::{Reading, Spent};
 use lab::LabError;
-use lab::target::{House, Target};
+use lab::target::{Target, Workspace};
 use mcu::chips::rfm12b::Rfm12b;
 use serde::Serialize;
+use sim::modelled::{CLOCK_HZ, SUPPLY_V};
 use std::time::Duration;
 use wire::meter::Suite;
-use world::modelled::{CLOCK_HZ, SUPPLY_V};
 
 /// The file of the meter's radio.
 const RADIO: &str = "rfm12b";
@@ -36,8 +36,8 @@ impl Currents {
     ///
     /// # Errors
     /// Files without what is asked for.
-    pub fn new(house: &House, target: &Target) -> Result<Currents, LabError> {
-        let radio = house.radio(RADIO)?;
+    pub fn new(workspace: &Workspace, target: &Target) -> Result<Currents, LabError> {
+        let radio = workspace.radio(RADIO)?;
         let bad = |problem: String| LabError::Protocol { what: RADIO.into(), problem };
         let mut radio_a = [0.0; Rfm12b::STATES.len()];
         for (current_a, state) in radio_a.iter_mut().zip(Rfm12b::STATES) {
@@ -54,7 +54,7 @@ impl Currents {
             active_a: active_a.map_err(|error| LabError::Supply { target: target.name().into(), error })?,
             asleep_a: sleep.current_at(clock_hz, SUPPLY_V),
             radio_a,
-            byte_ns: world::street::air::byte_ns(radio.bit_rate_hz),
+            byte_ns: sim::street::air::byte_ns(radio.bit_rate_hz),
         })
     }
 

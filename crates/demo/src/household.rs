@@ -1,11 +1,11 @@
 //! Which meters there are, how they are set, and what they measure.
 //!
-//! Appliances are those of [`world::street::load`]. They live [`SPEED`] times as fast as their meters, so that something is to be seen
+//! Appliances are those of [`sim::street::load`]. They live [`SPEED`] times as fast as their meters, so that something is to be seen
 //! within a minute; the pauses between their runs are chosen.
 
+use sim::modelled::PHASE;
+use sim::street::load::{self, LoadProfile, Run};
 use wire::meter::{MeterId, Setup, Suite};
-use world::modelled::PHASE;
-use world::street::load::{self, LoadProfile, Run};
 
 /// How much faster appliances go through their runs than the meters' clocks go.
 pub const SPEED: u64 = 60;

@@ -6,9 +6,9 @@
 
 use mcu::chips::rfm12b::Rfm12b;
 use meter::Status;
+use sim::pair::{Call, Moment};
 use std::collections::VecDeque;
 use wire::meter::Suite;
-use world::pair::{Call, Moment};
 
 /// The functions that are watched, in the order of their indices in [`Call::function`].
 pub const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws_message_acknowledges"];

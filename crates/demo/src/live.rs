@@ -11,13 +11,13 @@ use crate::setup;
 use crate::stop::Stop;
 use crate::world::{Channel, World};
 use lab::LabError;
-use lab::target::House;
+use lab::target::Workspace;
+use sim::modelled::Firmware;
+use sim::street::air::Traffic;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use wire::meter::{MeterRecord, Suite};
-use world::modelled::Firmware;
-use world::street::air::Traffic;
 
 /// Share of the packets that a receiver does not get, and of the bits that are wrong. Chosen: a channel on which something is
 /// sent again now and then.
@@ -94,18 +94,18 @@ impl DemoError {
 /// # Errors
 /// What building and running firmware can bring, and what the collector's service can.
 pub fn run(
-    house: &House,
+    workspace: &Workspace,
     request: &Request,
     stop: &Stop,
     onlooker: &mut dyn Onlooker,
 ) -> Result<Option<Picture>, DemoError> {
     onlooker.preparing("building the meters' firmware");
-    let firmware = match Firmware::build(house) {
+    let firmware = match Firmware::build(workspace) {
         // Ctrl-C ends the compiler, too.
         Err(_) if stop.is_wanted() => return Ok(None),
         built => built?,
     };
-    let currents = Currents::new(house, firmware.target())?;
+    let currents = Currents::new(workspace, firmware.target())?;
     onlooker.preparing("switching the meters on; with curves they test their noise source for five seconds of their time first");
     let keys = Keys::new(request.keep.as_deref())?;
     let households: Vec<_> =

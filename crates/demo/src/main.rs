@@ -6,7 +6,7 @@ use demo::report::report;
 use demo::stop::Stop;
 use demo::terminal::{Terminal, state, stdout_width};
 use lab::LabError;
-use lab::target::House;
+use lab::target::Workspace;
 use output::commands::DEMO;
 use output::{Answer, Failure, Format, OutputError};
 use std::net::SocketAddr;
@@ -80,11 +80,11 @@ fn main() -> ExitCode {
 }
 
 fn run(args: DemoArgs) -> Result<Answer, CommandError> {
-    let house = House::find()?;
+    let workspace = Workspace::find()?;
     let stop = Stop::on_signals().map_err(CommandError::Signals)?;
     let request = Request { lasts: args.lasts, listen: args.listen, seed: args.seed, keep: args.keep };
     let mut terminal = Terminal::new();
-    let ended = live::run(&house, &request, &stop, &mut terminal);
+    let ended = live::run(&workspace, &request, &stop, &mut terminal);
     terminal.clear();
     let Some(picture) = ended? else {
         return Ok(Answer {

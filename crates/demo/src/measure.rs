@@ -6,10 +6,10 @@ use crate::household::{HOUSEHOLDS, Load};
 use crate::setup;
 use crate::world::{Channel, World};
 use lab::LabError;
-use lab::target::House;
+use lab::target::Workspace;
+use sim::modelled::Firmware;
 use std::sync::Arc;
 use wire::meter::{Collector, Identity, MeterState, Policy};
-use world::modelled::Firmware;
 
 /// What the households draw, in watts.
 const LOAD_W: f64 = 1000.0;
@@ -22,9 +22,9 @@ const LOOK_NS: u64 = 100_000_000;
 ///
 /// # Errors
 /// What building and running firmware can bring; a reading that does not come.
-pub fn costs(house: &House, readings: u64, seed: u64) -> Result<Vec<Cost>, LabError> {
-    let firmware = Firmware::build(house)?;
-    let currents = Currents::new(house, firmware.target())?;
+pub fn costs(workspace: &Workspace, readings: u64, seed: u64) -> Result<Vec<Cost>, LabError> {
+    let firmware = Firmware::build(workspace)?;
+    let currents = Currents::new(workspace, firmware.target())?;
     std::thread::scope(|scope| {
         let measured: Vec<_> = (0..HOUSEHOLDS.len())
             .map(|index| {

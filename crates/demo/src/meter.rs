@@ -3,12 +3,12 @@
 use crate::household::{Household, Load};
 use crate::ledger::{FUNCTIONS, Ledger, Spent};
 use lab::LabError;
+use sim::modelled::{Firmware, Modelled};
+use sim::pair::{Moment, Watch};
+use sim::street::air::HeardByte;
+use sim::street::station::AirByte;
 use std::sync::Arc;
 use wire::meter::{Provision, Suite};
-use world::modelled::{Firmware, Modelled};
-use world::pair::{Moment, Watch};
-use world::street::air::HeardByte;
-use world::street::station::AirByte;
 
 /// How long a meter may take to its first report: with curves its noise source is tested first, which takes 5.3 s.
 const STARTS_WITHIN_NS: u64 = 30_000_000_000;

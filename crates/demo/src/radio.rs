@@ -1,11 +1,11 @@
 //! The collector's radio: half-duplex, on the air with the meters.
 
 use crate::household::{COLLECTOR_ADDRESS, GROUP};
+use sim::pair::TURNAROUND_NS;
+use sim::street::air::{Arrival, Hearing};
+use sim::street::framing;
 use std::collections::VecDeque;
 use wire::meter::{Kind, Packet};
-use world::pair::TURNAROUND_NS;
-use world::street::air::{Arrival, Hearing};
-use world::street::framing;
 
 /// Transmissions that wait at most; more are lost, as a radio loses them.
 const MOST_WAITING: usize = 64;

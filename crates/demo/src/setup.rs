@@ -3,10 +3,10 @@
 use crate::household::{Household, Load};
 use crate::meter::Meter;
 use lab::LabError;
+use sim::modelled::Firmware;
+use sim::street::chance::{Chance, For};
 use std::sync::Arc;
 use wire::meter::{MeterRecord, Provision, PublicKey};
-use world::modelled::Firmware;
-use world::street::chance::{Chance, For};
 
 /// Makes the meters of some households with keys that nobody has had before, and lets each live to its first report, on as many
 /// processors as there are. What is returned beside a meter is its collector's.

@@ -8,9 +8,9 @@ use crate::ledger::Reading;
 use crate::meter::Meter;
 use crate::radio::Radio;
 use lab::LabError;
+use sim::street::air::{Air, Hearing, Inbox, Medium, Traffic};
+use sim::street::station::AirByte;
 use wire::meter::{Kind, Packet};
-use world::street::air::{Air, Hearing, Inbox, Medium, Traffic};
-use world::street::station::AirByte;
 
 /// From a sender's antenna to a receiver's: nothing on a radio channel of this size, but it lets all live a step apart. A round
 /// trip is two of them longer than it would be.

@@ -5,16 +5,16 @@ use demo::measure;
 use demo::world::LATENCY_NS;
 use lab::delivery::{Deliveries, Ends, Kind, Message};
 use lab::progress::Progress;
-use lab::target::House;
+use lab::target::Workspace;
+use sim::pair::Experiments;
 use std::sync::OnceLock;
-use world::pair::Experiments;
 
 /// By suite, a few readings each.
 fn measured() -> &'static [Cost] {
     static COSTS: OnceLock<Vec<Cost>> = OnceLock::new();
     COSTS.get_or_init(|| {
-        let house = House::find().expect("the tests run inside the project");
-        measure::costs(&house, 3, 7).expect("all readings come")
+        let workspace = Workspace::find().expect("the tests run inside the project");
+        measure::costs(&workspace, 3, 7).expect("all readings come")
     })
 }
 
@@ -31,11 +31,11 @@ impl Progress for Silence {
 /// Another world, another ledger, a collector that computes: the times agree all the same.
 #[test]
 fn times_are_those_of_kalns2016() {
-    let house = House::find().expect("the tests run inside the project");
+    let workspace = Workspace::find().expect("the tests run inside the project");
     for cost in [&measured()[1], &measured()[3]] {
         let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
         let kind = Kind { message: Message::Measurement, suite: cost.suite.into() };
-        let runs = Experiments.deliver(&house, &ends, &kind, &Silence).expect("all arrive");
+        let runs = Experiments.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive");
         let mean = |of: fn(&lab::delivery::Delivery) -> f64| {
             1e3 * runs.iter().map(of).sum::<f64>() / runs.len() as f64
         };

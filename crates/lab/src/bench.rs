@@ -9,7 +9,7 @@ use crate::reference::random_case;
 use crate::repetition::Repetition;
 use crate::row::{Cycles, Row};
 use crate::selection::{Choice, Selection};
-use crate::target::{House, OperatingPoint, Target};
+use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names};
 use firmware::Build;
 use firmware::Firmware;
@@ -68,7 +68,7 @@ pub struct Count {
 
 /// A bench whose rows are known, none of them measured yet.
 pub struct Plan<'a> {
-    house: &'a House,
+    workspace: &'a Workspace,
     request: &'a Request,
     targets: Vec<(Target, OperatingPoint)>,
     /// In the order in which the rows need them.
@@ -97,9 +97,9 @@ struct Built {
 /// # Errors
 /// The first that comes up: an unknown name, a refused operating point, a build or a model that failed. A wrong
 /// output is no error but a row that is not `verified`.
-pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
+pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
     let mut rows = Vec::new();
-    plan(house, request)?.run(progress, |row| {
+    plan(workspace, request)?.run(progress, |row| {
         rows.push(row);
         ControlFlow::Continue(())
     })?;
@@ -110,20 +110,20 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
 ///
 /// # Errors
 /// An unknown name, an operating point that a data sheet refuses, or nothing that is asked for.
-pub fn plan<'a>(house: &'a House, request: &'a Request) -> Result<Plan<'a>, LabError> {
+pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'a>, LabError> {
     if request.runs == Repetition::Exactly(0) {
         return Err(LabError::Usage("--runs must be at least 1".into()));
     }
-    let known = house.target_names()?;
+    let known = workspace.target_names()?;
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let catalogue = Catalogue::read(house)?;
+    let catalogue = Catalogue::read(workspace)?;
     let order = catalogue.names();
-    let selection = Selection::new(house, &request.choice, &catalogue)?;
+    let selection = Selection::new(workspace, &request.choice, &catalogue)?;
     let asked = names::select("target", selection.targets(), &known)?;
-    house.calibration_is_of(asked.iter().copied())?;
-    let mut plan = Plan { house, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
+    workspace.calibration_is_of(asked.iter().copied())?;
+    let mut plan = Plan { workspace, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
     for name in asked {
-        let target = house.target(name)?;
+        let target = workspace.target(name)?;
         let mut rows: Vec<(usize, Operation)> = Vec::new();
         for variant in VARIANTS {
             let mut operations = catalogue.built_as(&target, variant)?;
@@ -208,11 +208,11 @@ impl Plan<'_> {
     fn build(&self, wanted: &Wanted, content: Option<Content>) -> Result<Built, LabError> {
         let (target, point) = &self.targets[wanted.target];
         let names: Vec<&str> = wanted.operations.iter().map(String::as_str).collect();
-        let build = firmware::build(&self.house.source(target, point), wanted.variant, &names)?;
+        let build = firmware::build(&self.workspace.source(target, point), wanted.variant, &names)?;
         let image = build.image(firmware::EMPTY);
         let empty = Firmware::read(&image, target.part.core)?.footprint();
         let content = content.map(|mut content| {
-            content.file(&self.house.target_file(target.name()))?;
+            content.file(&self.workspace.target_file(target.name()))?;
             content.image(&image)?;
             Ok::<_, LabError>(content)
         });
@@ -274,7 +274,7 @@ impl Plan<'_> {
         let asked = (operation, bytes, point.clock_hz, runs, max_cycles, seed, cold);
         content.bytes(format!("{asked:?}").as_bytes());
         let name = content.name();
-        Ok(self.house.figures_cache().join("bench").join(&name[..2]).join(format!("{}.json", &name[2..])))
+        Ok(self.workspace.figures_cache().join("bench").join(&name[..2]).join(format!("{}.json", &name[2..])))
     }
 
     /// What the runs of an operation give, and whether every output was as it must be.

@@ -1,6 +1,6 @@
 //! A user's measurements of a part, and the targets as they correct them.
 
-use crate::target::{House, Target};
+use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use energy::{Calibration, Correction};
 use std::path::{Path, PathBuf};
@@ -44,13 +44,13 @@ impl Calibrated {
     }
 }
 
-impl House {
-    /// The same house, with a target's active current corrected by a calibration file.
+impl Workspace {
+    /// The same workspace, with a target's active current corrected by a calibration file.
     ///
     /// # Errors
     /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is malformed, contradicts the data
     /// sheet or leaves it, [`LabError::UnknownName`] for a target that does not exist.
-    pub fn calibrated(mut self, path: &Path) -> Result<House, LabError> {
+    pub fn calibrated(mut self, path: &Path) -> Result<Workspace, LabError> {
         let text =
             std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
         let file = Calibration::from_toml(&text).map_err(|error| bad(path, error))?;
@@ -66,12 +66,12 @@ impl House {
         Ok(self)
     }
 
-    /// The same house with the data sheets' currents.
+    /// The same workspace with the data sheets' currents.
     #[must_use]
-    pub fn uncalibrated(&self) -> House {
-        let mut house = self.clone();
-        house.calibration = None;
-        house
+    pub fn uncalibrated(&self) -> Workspace {
+        let mut workspace = self.clone();
+        workspace.calibration = None;
+        workspace
     }
 
     /// The calibration that its targets are corrected by.

@@ -9,7 +9,7 @@ use crate::harness::Bench;
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::progress::Progress;
 use crate::reference::{Case, random_case};
-use crate::target::{House, OperatingPoint, Target};
+use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names, work};
 use firmware::Firmware;
 use mcu::{Access, AccessKind, Observer, Step, Tables, Trace};
@@ -137,18 +137,18 @@ pub struct Subject<'a> {
 /// # Errors
 /// The first that comes up: an unknown name, a build or a model that failed. What is not constant or gives wrong outputs
 /// is no error but a row that says so.
-pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
+pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
     if request.runs < 2 {
         return Err(LabError::Usage("--runs must be at least 2: one run differs from no other".into()));
     }
-    let known = house.target_names()?;
+    let known = workspace.target_names()?;
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let catalogue = Catalogue::read(house)?;
+    let catalogue = Catalogue::read(workspace)?;
     let chosen = names::select("operation", &request.operations, &catalogue.names())?;
     let variants = names::select("variant", &request.variants, &VARIANTS)?;
     let mut sets = Vec::new();
     for name in names::select("target", &request.targets, &known)? {
-        let target = house.target(name)?;
+        let target = workspace.target(name)?;
         let point = target.operating_point(None, None)?;
         for &variant in &variants {
             let mut operations = catalogue.built_as(&target, variant)?;
@@ -175,7 +175,7 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
             .filter(|operation| request.public || !operation.public)
             .map(|operation| operation.name.as_str())
             .collect();
-        Ok(firmware::build(&house.source(&set.target, &set.point), set.variant, &names)?)
+        Ok(firmware::build(&workspace.source(&set.target, &set.point), set.variant, &names)?)
     })?;
     let mut rows = Vec::new();
     for (set, build) in sets.iter().zip(&builds) {

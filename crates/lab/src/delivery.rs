@@ -3,7 +3,7 @@
 
 use crate::LabError;
 use crate::progress::Progress;
-use crate::target::House;
+use crate::target::Workspace;
 use serde::Deserialize;
 
 /// What is sent.
@@ -68,7 +68,7 @@ pub trait Deliveries {
     /// sent.
     fn deliver(
         &self,
-        house: &House,
+        workspace: &Workspace,
         ends: &Ends,
         kind: &Kind,
         progress: &dyn Progress,

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::repetition::Repetition;
 use crate::row::Row;
 use crate::selection::Choice;
-use crate::target::{House, OperatingPoint, Target};
+use crate::target::{OperatingPoint, Target, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -80,16 +80,16 @@ const MAX_CYCLES: u64 = 1_000_000_000;
 /// As [`bench::run`]; [`LabError::Protocol`] for an operation with wrong outputs. A folder that cannot be written to is
 /// none: what is measured is then not kept.
 pub fn get(
-    house: &House,
+    workspace: &Workspace,
     wanted: &[Wanted],
     progress: &dyn Progress,
 ) -> Result<HashMap<Key, Figure>, LabError> {
     let mut found = HashMap::new();
     let mut missing: Vec<(&Wanted, PathBuf)> = Vec::new();
-    let mut contents = Contents::new(house)?;
+    let mut contents = Contents::new(workspace)?;
     for one in wanted {
         let key = one.key();
-        let path = house.figures_cache().join(contents.name(one)?);
+        let path = workspace.figures_cache().join(contents.name(one)?);
         match read(&path) {
             Some(figure) => {
                 found.insert(key, figure);
@@ -97,13 +97,13 @@ pub fn get(
             None => missing.push((one, path)),
         }
     }
-    measure(house, &missing, progress, &mut found)?;
+    measure(workspace, &missing, progress, &mut found)?;
     Ok(found)
 }
 
 /// Measures in groups of one target, operating point and message length, because that is what a bench does at a time.
 fn measure(
-    house: &House,
+    workspace: &Workspace,
     missing: &[(&Wanted, PathBuf)],
     progress: &dyn Progress,
     found: &mut HashMap<Key, Figure>,
@@ -138,7 +138,8 @@ fn measure(
             // They are kept here, for all clocks with the same wait states.
             earlier: Earlier::Ignored,
         };
-        let rows = bench::run(&house.uncalibrated(), &request, &Part { all: progress, before: done, total })?;
+        let rows =
+            bench::run(&workspace.uncalibrated(), &request, &Part { all: progress, before: done, total })?;
         for row in &rows {
             let key = Key {
                 target: row.target.clone(),
@@ -194,14 +195,14 @@ impl Progress for Part<'_> {
 /// Names of figures by the content of what decides them: this program, the sources under `device/`, the target file,
 /// the compiler.
 struct Contents<'a> {
-    house: &'a House,
+    workspace: &'a Workspace,
     program: Content,
     targets: HashMap<String, String>,
 }
 
 impl<'a> Contents<'a> {
-    fn new(house: &'a House) -> Result<Self, LabError> {
-        Ok(Contents { house, program: Content::of_this_program()?, targets: HashMap::new() })
+    fn new(workspace: &'a Workspace) -> Result<Self, LabError> {
+        Ok(Contents { workspace, program: Content::of_this_program()?, targets: HashMap::new() })
     }
 
     /// The file of a figure, below the folder of figures.
@@ -209,7 +210,7 @@ impl<'a> Contents<'a> {
         let target = wanted.target.name();
         if !self.targets.contains_key(target) {
             let compiler = Path::new(&wanted.target.toolchain.compiler);
-            let source = self.house.source(wanted.target, &wanted.point);
+            let source = self.workspace.source(wanted.target, &wanted.point);
             let mut content = self.program.clone();
             content.bytes(&firmware::content(&source, compiler)?);
             self.targets.insert(target.to_owned(), content.name());

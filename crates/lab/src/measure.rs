@@ -3,7 +3,7 @@
 use crate::harness::place_fault;
 use crate::profile::{Call, Profiler};
 use crate::region::{Region, RegionTimer};
-use crate::target::{House, Target};
+use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
 use mcu::{Access, Mcu, Observer, PinEdge, Step, Stop, Until, new_machine};
@@ -104,9 +104,9 @@ const LOOK_EVERY: u64 = 100_000;
 /// # Errors
 /// An unknown target, symbol, function or port (with the nearest names); a file that is no ELF file for the target;
 /// a fault of the model; a function asked for that was never called or never returned; an `until` never reached.
-pub fn run(house: &House, request: &Request) -> Result<Outcome, LabError> {
-    let target = house.target(&request.target)?;
-    house.calibration_is_of([target.name()])?;
+pub fn run(workspace: &Workspace, request: &Request) -> Result<Outcome, LabError> {
+    let target = workspace.target(&request.target)?;
+    workspace.calibration_is_of([target.name()])?;
     let point = target.operating_point(request.clock_hz, request.supply_v)?;
     let firmware = Firmware::read(&request.elf, target.part.core)?;
     let watched: Vec<usize> =

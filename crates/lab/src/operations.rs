@@ -2,7 +2,7 @@
 
 use crate::{
     LabError,
-    target::{House, Target},
+    target::{Target, Workspace},
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -73,8 +73,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`LabError::File`] or [`LabError::BadFile`] where it cannot be read.
-    pub fn read(house: &House) -> Result<Catalogue, LabError> {
-        let path = house.root().join("device/ops.toml");
+    pub fn read(workspace: &Workspace) -> Result<Catalogue, LabError> {
+        let path = workspace.root().join("device/ops.toml");
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let lines: BTreeMap<String, BTreeMap<String, Line>> =

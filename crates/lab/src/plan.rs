@@ -11,7 +11,7 @@ pub use report::{Row, impossible, table};
 pub use sizing::{Sizing, Sun};
 
 use crate::progress::Progress;
-use crate::target::House;
+use crate::target::Workspace;
 use crate::{LabError, figures};
 use energy::plan::{Candidate, Outcome, Quantity, Requirement, search};
 use energy::storage::{Battery, Capacitor};
@@ -85,11 +85,11 @@ pub struct Plan {
 /// # Errors
 /// Unknown names, a clock and supply that no chosen target allows, an option that needs another one, and what
 /// [`figures::get`] fails with. That nothing is feasible is no error here but an outcome without points.
-pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Plan, LabError> {
+pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Plan, LabError> {
     check(request)?;
-    let space = space::Space::new(house, request)?;
-    let figures = figures::get(house, &space.wanted(), progress)?;
-    let sun = Sun::of(house, request)?;
+    let space = space::Space::new(workspace, request)?;
+    let figures = figures::get(workspace, &space.wanted(), progress)?;
+    let sun = Sun::of(workspace, request)?;
     let mut candidates = space.candidates(request, &figures)?;
     let left_out = leave_out(request, &mut candidates)?;
     let requirements = requirements(request, sun.as_ref());

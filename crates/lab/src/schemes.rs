@@ -1,7 +1,7 @@
 //! What a node can do for a message: `schemes.toml`.
 
 use crate::LabError;
-use crate::target::House;
+use crate::target::Workspace;
 use serde::Deserialize;
 
 /// A scheme.
@@ -34,8 +34,8 @@ struct File {
 ///
 /// # Errors
 /// [`LabError::File`] or [`LabError::BadFile`] where `schemes.toml` cannot be read.
-pub fn read(house: &House) -> Result<Vec<Scheme>, LabError> {
-    let path = house.root().join("schemes.toml");
+pub fn read(workspace: &Workspace) -> Result<Vec<Scheme>, LabError> {
+    let path = workspace.root().join("schemes.toml");
     let text =
         std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
     let file: File = toml::from_str(&text)

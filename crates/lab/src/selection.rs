@@ -1,7 +1,7 @@
 //! Which rows a bench has: those that match patterns, or those of the tables that `bench.toml` lists.
 
 use crate::operations::{Catalogue, VARIANTS};
-use crate::target::House;
+use crate::target::Workspace;
 use crate::{LabError, names};
 use serde::Deserialize;
 
@@ -55,8 +55,8 @@ impl Tables {
     ///
     /// # Errors
     /// [`LabError::File`] or [`LabError::BadFile`] where it cannot be read.
-    pub fn read(house: &House) -> Result<Tables, LabError> {
-        let path = house.root().join("bench.toml");
+    pub fn read(workspace: &Workspace) -> Result<Tables, LabError> {
+        let path = workspace.root().join("bench.toml");
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
@@ -75,7 +75,11 @@ impl Selection {
     ///
     /// # Errors
     /// [`LabError::UnknownName`] for a name that does not exist, and as [`Tables::read`].
-    pub(crate) fn new(house: &House, choice: &Choice, catalogue: &Catalogue) -> Result<Selection, LabError> {
+    pub(crate) fn new(
+        workspace: &Workspace,
+        choice: &Choice,
+        catalogue: &Catalogue,
+    ) -> Result<Selection, LabError> {
         let known = catalogue.names();
         let mut rows = Vec::new();
         let mut add = |operations: &[String], variants: &[String]| -> Result<(), LabError> {
@@ -91,7 +95,7 @@ impl Selection {
                 targets.clone()
             }
             Choice::Tables => {
-                for Table { variant, columns } in Tables::read(house)?.tables {
+                for Table { variant, columns } in Tables::read(workspace)?.tables {
                     let variant = [variant];
                     for column in columns {
                         add(&[column.op], &variant)?;

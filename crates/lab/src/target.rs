@@ -110,22 +110,23 @@ pub struct OperatingPoint {
 
 /// The project's folder: `targets/`, `device/`, and `target/` for what is built; and what corrects its targets.
 #[derive(Clone, Debug)]
-pub struct House {
+pub struct Workspace {
     root: PathBuf,
     pub(crate) calibration: Option<Calibrated>,
 }
 
-impl House {
+impl Workspace {
     /// Finds it: `WATTSEAL_HOME`, else the first folder from here upwards that has `targets` and `device`.
     ///
     /// # Errors
     /// [`LabError::Usage`] where there is none.
-    pub fn find() -> Result<House, LabError> {
-        let is_house = |path: &Path| path.join("targets").is_dir() && path.join("device/ops.toml").is_file();
+    pub fn find() -> Result<Workspace, LabError> {
+        let is_workspace =
+            |path: &Path| path.join("targets").is_dir() && path.join("device/ops.toml").is_file();
         if let Some(home) = std::env::var_os("WATTSEAL_HOME") {
             let root = PathBuf::from(home);
-            if is_house(&root) {
-                return Ok(House { root, calibration: None });
+            if is_workspace(&root) {
+                return Ok(Workspace { root, calibration: None });
             }
             return Err(LabError::Usage(format!(
                 "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
@@ -134,8 +135,8 @@ impl House {
         }
         let here = std::env::current_dir().map_err(|error| LabError::File { path: ".".into(), error })?;
         here.ancestors()
-            .find(|path| is_house(path))
-            .map(|root| House { root: root.to_path_buf(), calibration: None })
+            .find(|path| is_workspace(path))
+            .map(|root| Workspace { root: root.to_path_buf(), calibration: None })
             .ok_or_else(|| {
                 LabError::Usage(
                     "not inside a clone of the project; run ./wattseal there, or set WATTSEAL_HOME".into(),
@@ -214,7 +215,7 @@ impl House {
         Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
     }
 
-    /// One target by its exact name, calibrated where [`House::calibrated`] says so.
+    /// One target by its exact name, calibrated where [`Workspace::calibrated`] says so.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed target file.

@@ -2,7 +2,7 @@
 //! (`device/alignment`): what it gives must not depend on where they lie, and nothing around them may be touched.
 
 use firmware::Firmware;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::{Stop, Until, new_machine};
 use std::path::Path;
 use std::process::Command;
@@ -27,12 +27,12 @@ const PLACINGS: u8 = 64;
 const CYCLES: u64 = 1_000_000_000;
 
 fn check(name: &str, variant: &str) {
-    let house = House::find().expect("the test runs inside the project");
-    let target = house.target(name).expect("it is one of the targets");
+    let workspace = Workspace::find().expect("the test runs inside the project");
+    let target = workspace.target(name).expect("it is one of the targets");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alignment");
     let output = Command::new("make")
         .arg("-C")
-        .arg(house.root().join("device"))
+        .arg(workspace.root().join("device"))
         .args([format!("TARGET={name}"), "APP=alignment".into(), format!("VARIANT={variant}")])
         .arg(format!("OUT={}", out.display()))
         // A make that runs the tests must not lend its settings to this one.

@@ -4,7 +4,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::{Mcu, Signal, Stop, Until, new_machine};
 use std::f64::consts::TAU;
 
@@ -51,10 +51,10 @@ struct Rig {
 
 impl Rig {
     fn new() -> Rig {
-        let house = House::find().expect("the project's folder");
-        let target = house.target("atmega328p").expect("a target");
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target("atmega328p").expect("a target");
         let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let elf = build_app(&house.source(&target, &point), "small", "trial").expect("it builds");
+        let elf = build_app(&workspace.source(&target, &point), "small", "trial").expect("it builds");
         let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
         let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");

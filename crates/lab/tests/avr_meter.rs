@@ -4,7 +4,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring};
 use rand::SeedableRng;
@@ -41,10 +41,10 @@ struct Rig {
 impl Rig {
     fn new(suite: Suite) -> Rig {
         let mut rng = StdRng::seed_from_u64(2016);
-        let house = House::find().expect("the project's folder");
-        let target = house.target("atmega328p").expect("a target");
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target("atmega328p").expect("a target");
         let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&house.source(&target, &point), "small", "meter").expect("it builds");
+        let path = build_app(&workspace.source(&target, &point), "small", "meter").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");

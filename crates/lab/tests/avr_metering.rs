@@ -2,7 +2,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::{Stop, Until, new_machine};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -55,10 +55,10 @@ impl Sums {
 
 #[test]
 fn a_pair_is_added_as_the_contract_says() {
-    let house = House::find().expect("the tests run inside the project");
-    let target = house.target("atmega328p").expect("a target");
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target("atmega328p").expect("a target");
     let point = target.operating_point(None, None).expect("its default");
-    let elf = build_app(&house.source(&target, &point), "small", "meter").expect("it builds");
+    let elf = build_app(&workspace.source(&target, &point), "small", "meter").expect("it builds");
     let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
     let mut machine = new_machine(&target.part, point.clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");

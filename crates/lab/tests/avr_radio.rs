@@ -3,7 +3,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
 use mcu::{Mcu, Pin, Residency, Stop, Until, Wiring};
 use rand::rngs::StdRng;
@@ -43,10 +43,10 @@ struct Station {
 impl Station {
     /// Without a radio where `radio` is not wanted.
     fn new(radio: bool) -> Station {
-        let house = House::find().expect("the project's folder");
-        let target = house.target("atmega328p").expect("a target");
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target("atmega328p").expect("a target");
         let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&house.source(&target, &point), "small", "exchange").expect("it builds");
+        let path = build_app(&workspace.source(&target, &point), "small", "exchange").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");

@@ -6,7 +6,7 @@ use lab::ct::{self, Difference, Request, Row, Subject, Verdict};
 use lab::operations::{Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
-use lab::target::House;
+use lab::target::Workspace;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::path::Path;
@@ -26,8 +26,8 @@ fn seed() -> u64 {
     seed
 }
 
-fn house() -> House {
-    House::find().expect("the tests run inside the project")
+fn workspace() -> Workspace {
+    Workspace::find().expect("the tests run inside the project")
 }
 
 fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> Request {
@@ -46,12 +46,12 @@ fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> R
 
 /// The checks of `device/leaks` on a target, by function.
 fn leaks(name: &str, functions: &[&str]) -> Vec<Row> {
-    let house = house();
-    let target = house.target(name).expect("it is one of the targets");
+    let workspace = workspace();
+    let target = workspace.target(name).expect("it is one of the targets");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leaks");
     let output = Command::new("make")
         .arg("-C")
-        .arg(house.root().join("device"))
+        .arg(workspace.root().join("device"))
         .args([format!("TARGET={name}"), "APP=leaks".into(), format!("OUT={}", out.display())])
         // A make that runs the tests must not lend its settings to this one.
         .env_remove("MAKEFLAGS")
@@ -95,7 +95,7 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<Row> {
 
 /// The line of `device/leaks/main.c` with a comment.
 fn line_of(comment: &str) -> usize {
-    let text = std::fs::read_to_string(house().root().join("device/leaks/main.c")).expect("it is there");
+    let text = std::fs::read_to_string(workspace().root().join("device/leaks/main.c")).expect("it is there");
     let comment = format!("/* {comment} */");
     text.lines().position(|line| line.contains(&comment)).expect("a comment in capitals") + 1
 }
@@ -149,10 +149,10 @@ fn instructions_that_take_their_time_from_their_operands_are_found() {
 #[test]
 fn a_table_of_aes_is_named_and_counts_where_it_is_asked_for() {
     let mut request = request("stm32f407", &["aes128-encrypt"], &["portable"], 8);
-    let rows = ct::run(&house(), &request, &Silence).expect("it runs");
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!((rows[0].verdict, rows[0].tables.as_str()), (Verdict::Constant, "ws_aes_sbox"));
     request.strict = true;
-    let rows = ct::run(&house(), &request, &Silence).expect("it runs");
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!((rows[0].verdict, rows[0].differs), (Verdict::Variable, Some(Difference::Address)));
     assert!(rows[0].what.as_deref().is_some_and(|what| what.contains("ws_aes_sbox+0x")), "{:?}", rows[0]);
 }
@@ -164,7 +164,7 @@ const QUICK: [&str; 8] =
 const LONG: [&str; 5] = ["*-keygen", "*-sign", "*-ecdh", "ecies-*", "ecdh-*"];
 
 fn assert_constant(request: &Request) {
-    let rows = ct::run(&house(), request, &Silence).expect("all operations run");
+    let rows = ct::run(&workspace(), request, &Silence).expect("all operations run");
     assert!(!rows.is_empty());
     for row in rows {
         assert!(matches!(row.verdict, Verdict::Constant | Verdict::Public), "{row:#?}");

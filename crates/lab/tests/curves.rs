@@ -8,7 +8,7 @@ use lab::harness::Bench;
 use lab::operations::{Catalogue, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::field::Field;
-use lab::target::{House, Target};
+use lab::target::{Target, Workspace};
 use num_bigint::BigUint;
 
 /// Room for a message on the smallest target.
@@ -175,16 +175,17 @@ fn field_cases(operation: &str) -> Vec<Case> {
 }
 
 fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) -> Vec<Case>) {
-    let house = House::find().expect("the tests run inside the project");
+    let workspace = Workspace::find().expect("the tests run inside the project");
     let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&house).expect("the catalogue");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
     let mut operations = catalogue.built_as(target, variant).expect("the target's sets");
     operations.retain(|operation| !of(operation).is_empty());
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
     if names.is_empty() {
         return;
     }
-    let build = firmware::build(&house.source(target, &point), variant, &names).expect("the firmware builds");
+    let build =
+        firmware::build(&workspace.source(target, &point), variant, &names).expect("the firmware builds");
     for operation in &operations {
         let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
         let mut bench = Bench::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
@@ -197,8 +198,8 @@ fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) ->
 }
 
 fn check_target(name: &str, turn: usize) {
-    let house = House::find().expect("the tests run inside the project");
-    let target = house.target(name).expect("a target");
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(name).expect("a target");
     for variant in VARIANTS {
         check(&target, variant, turn, &|operation| field_cases(&operation.name));
         // The curves above the fields are the same C in small as in portable.

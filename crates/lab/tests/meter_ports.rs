@@ -3,7 +3,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::fm25::Fm25;
 use mcu::{Board, Mcu, Pin, Signal, Stop, Until, Wiring};
@@ -86,11 +86,11 @@ struct Rig {
 impl Rig {
     fn new(wires: &Wires, suite: Suite, seed: u64) -> Rig {
         println!("{}: seed {seed}", wires.target);
-        let house = House::find().expect("the project's folder");
-        let target = house.target(wires.target).expect("a target");
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target(wires.target).expect("a target");
         let clock_hz = target.part.default_clock_hz;
         let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-        let path = build_app(&house.source(&target, &point), wires.variant, "meter").expect("it builds");
+        let path = build_app(&workspace.source(&target, &point), wires.variant, "meter").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);

@@ -4,7 +4,7 @@
 use firmware::Firmware;
 use firmware::build_app;
 use lab::reference::curve::Curve;
-use lab::target::{House, Target};
+use lab::target::{Target, Workspace};
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::{Access, AccessKind, Board, Mcu, Observer, Pin, Stop, Until, Wiring};
 use rand::rngs::StdRng;
@@ -31,9 +31,9 @@ struct Rig {
 
 impl Rig {
     fn new(config: Config, clock_hz: u64) -> Rig {
-        let house = House::find().expect("the project's folder");
-        let target = house.target("msp430f5438a").expect("a target");
-        let (machine, firmware) = load(&house, &target, clock_hz);
+        let workspace = Workspace::find().expect("the project's folder");
+        let target = workspace.target("msp430f5438a").expect("a target");
+        let (machine, firmware) = load(&workspace, &target, clock_hz);
         let symbol = |name| firmware.symbol(name).expect("node.h names it").address;
         let mut rig = Rig {
             machine,
@@ -97,9 +97,9 @@ impl Rig {
     }
 }
 
-fn load(house: &House, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
+fn load(workspace: &Workspace, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
     let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-    let path = build_app(&house.source(target, &point), "fast", "node").expect("it builds");
+    let path = build_app(&workspace.source(target, &point), "fast", "node").expect("it builds");
     let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
     let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");

@@ -2,14 +2,14 @@
 
 use lab::operations::Catalogue;
 use lab::schemes;
-use lab::target::House;
+use lab::target::Workspace;
 
 #[test]
 fn every_scheme_s_operations_exist() {
-    let house = House::find().expect("a clone of the project");
-    let catalogue = Catalogue::read(&house).expect("device/ops.toml");
+    let workspace = Workspace::find().expect("a clone of the project");
+    let catalogue = Catalogue::read(&workspace).expect("device/ops.toml");
     let known = catalogue.names();
-    let schemes = schemes::read(&house).expect("schemes.toml");
+    let schemes = schemes::read(&workspace).expect("schemes.toml");
     assert!(schemes.len() >= 8);
     for scheme in &schemes {
         for op in &scheme.ops {
@@ -25,11 +25,11 @@ fn every_scheme_s_operations_exist() {
 /// Signatures as in Mane (2014), table 4.3: 40 and 64 bytes; what the packets of ecies.h and ecies_ecdsa.h add.
 #[test]
 fn schemes_add_what_their_headers_say() {
-    let house = House::find().expect("a clone of the project");
-    let schemes = schemes::read(&house).expect("schemes.toml");
+    let workspace = Workspace::find().expect("a clone of the project");
+    let schemes = schemes::read(&workspace).expect("schemes.toml");
     let define = |header: &str, name: &str| -> u32 {
         let text =
-            std::fs::read_to_string(house.root().join("device/crypto").join(header)).expect("a header");
+            std::fs::read_to_string(workspace.root().join("device/crypto").join(header)).expect("a header");
         let line = text.lines().find(|line| line.starts_with(&format!("#define {name} "))).expect("its line");
         line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
     };
@@ -53,9 +53,9 @@ fn schemes_add_what_their_headers_say() {
 
 #[test]
 fn every_target_allows_the_clocks_of_its_plan() {
-    let house = House::find().expect("a clone of the project");
-    for name in house.target_names().expect("targets/") {
-        let target = house.target(&name).expect("a target file");
+    let workspace = Workspace::find().expect("a clone of the project");
+    for name in workspace.target_names().expect("targets/") {
+        let target = workspace.target(&name).expect("a target file");
         let clocks = &target.planning.clocks_mhz;
         assert!(clocks.windows(2).all(|pair| pair[0] < pair[1]), "{name}: the clocks rise");
         for mhz in clocks {

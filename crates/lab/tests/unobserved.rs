@@ -5,7 +5,7 @@ use firmware::Firmware;
 use lab::harness::Bench;
 use lab::operations::Catalogue;
 use lab::reference::random_case;
-use lab::target::House;
+use lab::target::Workspace;
 use mcu::NoObserver;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -24,10 +24,10 @@ fn check(target: &str) {
     let seed = now.as_nanos() as u64;
     println!("seed {seed}");
     let mut rng = StdRng::seed_from_u64(seed);
-    let house = House::find().expect("the tests run inside the project");
-    let target = house.target(target).expect("a target");
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&house).expect("the catalogue");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
     let mut compared = 0;
     for variant in ["portable", "fast"] {
         let mut operations = catalogue.built_as(&target, variant).expect("the target's sets");
@@ -36,8 +36,8 @@ fn check(target: &str) {
             continue;
         }
         let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-        let build =
-            firmware::build(&house.source(&target, &point), variant, &names).expect("the firmware builds");
+        let build = firmware::build(&workspace.source(&target, &point), variant, &names)
+            .expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let start = || Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");

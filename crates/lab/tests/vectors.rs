@@ -7,7 +7,7 @@ use lab::harness::Bench;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
-use lab::target::House;
+use lab::target::Workspace;
 use std::collections::BTreeMap;
 
 /// Every so-manieth case of each set, so that a target has some hundred.
@@ -149,10 +149,10 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
 }
 
 fn check(target: &str) {
-    let house = House::find().expect("the tests run inside the project");
-    let target = house.target(target).expect("a target");
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&house).expect("the catalogue");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
     let cases = cases();
     let of = |operation: &Operation| cases.get(operation.name.trim_end_matches("-expanded"));
     for variant in VARIANTS {
@@ -168,8 +168,8 @@ fn check(target: &str) {
             "every operation has published vectors"
         );
         let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-        let build =
-            firmware::build(&house.source(&target, &point), variant, &names).expect("the firmware builds");
+        let build = firmware::build(&workspace.source(&target, &point), variant, &names)
+            .expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let mut bench =

@@ -10,7 +10,7 @@ use lab::reference::curve::{Curve, agreement_case, generation_case, signing_case
 use lab::reference::drbg::{Drbg, HmacDrbg, SEED_BYTES};
 use lab::reference::sealing::{Seal, Sealed, seal, x963_kdf};
 use lab::reference::symmetric::{block_case, expand};
-use lab::target::{House, Target};
+use lab::target::{Target, Workspace};
 use mcu::MemoryKind;
 use num_bigint::BigUint;
 use rand::rngs::StdRng;
@@ -323,15 +323,16 @@ fn check(target: &str) {
     let seed = now.as_nanos() as u64;
     println!("seed {seed}");
     let mut rng = StdRng::seed_from_u64(seed);
-    let house = House::find().expect("the tests run inside the project");
-    let target = house.target(target).expect("a target");
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");
-    let catalogue = Catalogue::read(&house).expect("the catalogue");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
     let mut operations = catalogue.built_as(&target, "fast").expect("the target's sets");
     operations.retain(|operation| OPERATIONS.contains(&operation.name.as_str()));
     assert_eq!(operations.len(), OPERATIONS.len(), "{} has the operations", target.name());
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    let build = firmware::build(&house.source(&target, &point), "fast", &names).expect("the firmware builds");
+    let build =
+        firmware::build(&workspace.source(&target, &point), "fast", &names).expect("the firmware builds");
     let mut left = Vec::new();
     for operation in &operations {
         let firmware = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");

@@ -4,7 +4,7 @@
 //! that a cell needs nothing but the published number.
 
 use energy::instrument::Instrument;
-use lab::{LabError, delivery, names, target::House};
+use lab::{LabError, delivery, names, target::Workspace};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -354,13 +354,13 @@ impl Paper {
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file.
-    pub fn read(house: &House, name: &str) -> Result<Paper, LabError> {
-        let known = Paper::names(house)?;
+    pub fn read(workspace: &Workspace, name: &str) -> Result<Paper, LabError> {
+        let known = Paper::names(workspace)?;
         if !known.iter().any(|candidate| candidate == name) {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "paper", name: name.into(), suggestion });
         }
-        let path = house.root().join("papers").join(format!("{name}.toml"));
+        let path = workspace.root().join("papers").join(format!("{name}.toml"));
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
@@ -373,8 +373,8 @@ impl Paper {
     ///
     /// # Errors
     /// [`LabError::File`] where the folder cannot be read.
-    pub fn names(house: &House) -> Result<Vec<String>, LabError> {
-        house.names_in("papers")
+    pub fn names(workspace: &Workspace) -> Result<Vec<String>, LabError> {
+        workspace.names_in("papers")
     }
 
     fn has(&self, need: &str) -> bool {

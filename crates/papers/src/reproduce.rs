@@ -10,7 +10,7 @@ use lab::LabError;
 use lab::delivery::Deliveries;
 use lab::plot::{self, Chart};
 use lab::progress::Progress;
-use lab::target::House;
+use lab::target::Workspace;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -60,15 +60,18 @@ pub struct Outcome {
 /// # Errors
 /// As [`run`].
 pub fn run_named(
-    house: &House,
+    workspace: &Workspace,
     name: &str,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
 ) -> Result<Vec<Outcome>, LabError> {
     if name == "all" {
-        return Paper::names(house)?.iter().map(|name| run(house, name, deliveries, progress)).collect();
+        return Paper::names(workspace)?
+            .iter()
+            .map(|name| run(workspace, name, deliveries, progress))
+            .collect();
     }
-    Ok(vec![run(house, name, deliveries, progress)?])
+    Ok(vec![run(workspace, name, deliveries, progress)?])
 }
 
 /// Measures all that the paper's tables ask for; what goes between a meter and its collector, `deliveries` plays.
@@ -78,14 +81,14 @@ pub fn run_named(
 /// or a model that failed. Wrong outputs are no error: see [`Outcome::wrong`]. Neither is a clock that the data sheet
 /// does not allow at a supply: that cell is empty, and its note says why.
 pub fn run(
-    house: &House,
+    workspace: &Workspace,
     name: &str,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
 ) -> Result<Outcome, LabError> {
-    let paper = Paper::read(house, name)?;
-    let mut measured = runs::measure(house, &paper, progress)?;
-    measured.delivered = deliveries::deliver(house, &paper, deliveries, progress)?;
+    let paper = Paper::read(workspace, name)?;
+    let mut measured = runs::measure(workspace, &paper, progress)?;
+    measured.delivered = deliveries::deliver(workspace, &paper, deliveries, progress)?;
     let (mut rows, mut charts) = (Vec::new(), Vec::new());
     for table in &paper.table {
         let mut cells = Vec::new();

@@ -4,7 +4,7 @@
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, Ends, Kind};
 use lab::progress::Progress;
-use lab::target::House;
+use lab::target::Workspace;
 use papers::reproduce::{Outcome, Row, run};
 
 struct Silence;
@@ -13,18 +13,24 @@ impl Progress for Silence {
     fn report(&self, _done: usize, _total: usize, _what: &str) {}
 }
 
-/// No paper here has a meter and a collector: `crates/world` tests the one that has.
+/// No paper here has a meter and a collector: `crates/sim` tests the one that has.
 struct NoDeliveries;
 
 impl Deliveries for NoDeliveries {
-    fn deliver(&self, _: &House, _: &Ends, kind: &Kind, _: &dyn Progress) -> Result<Vec<Delivery>, LabError> {
+    fn deliver(
+        &self,
+        _: &Workspace,
+        _: &Ends,
+        kind: &Kind,
+        _: &dyn Progress,
+    ) -> Result<Vec<Delivery>, LabError> {
         panic!("nobody delivers {kind:?} here")
     }
 }
 
 fn reproduce(paper: &str) -> Outcome {
-    let house = House::find().expect("the tests run inside the project");
-    let outcome = run(&house, paper, &NoDeliveries, &Silence).expect("the paper is reproduced");
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let outcome = run(&workspace, paper, &NoDeliveries, &Silence).expect("the paper is reproduced");
     assert_eq!(outcome.wrong, Vec::<String>::new());
     for row in &outcome.rows {
         let both = row.measured.zip(row.published).filter(|(_, published)| *published != 0.0);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Records what a rebuilding of the house must not change, and compares two recordings.
+"""Records what a rebuilding must not change, and compares two recordings.
 
     recordings.py record FOLDER     # with this checkout's ./target/release/wattseal, or the one that --program names
     recordings.py compare BEFORE AFTER

@@ -3,14 +3,14 @@
 
 mod asked;
 
-use asked::House;
+use asked::Fixture;
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 
 thread_local! {
-    static HOUSE: RefCell<House> = RefCell::new(House::new());
+    static FIXTURE: RefCell<Fixture> = RefCell::new(Fixture::new());
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = HOUSE.with_borrow_mut(|house| house.ask(bytes));
+    let _ = FIXTURE.with_borrow_mut(|fixture| fixture.ask(bytes));
 });

@@ -32,7 +32,7 @@ const MOST_CHANGES: u32 = 1000;
 const OPEN: [&str; 3] = ["/api/v1/health", "/api/v1/openapi.json", "/api/v1/session"];
 
 /// A service without gateways, with two meters that were heard, a token of each role, and the API as it is on loopback.
-pub struct House {
+pub struct Fixture {
     runtime: Runtime,
     /// `None` only while it begins anew.
     service: Option<Service>,
@@ -56,12 +56,12 @@ enum Who {
     Nobody,
 }
 
-impl House {
+impl Fixture {
     /// Everything new.
-    pub fn new() -> House {
+    pub fn new() -> Fixture {
         let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
         let service = runtime.block_on(Service::start());
-        House { runtime, service: Some(service) }
+        Fixture { runtime, service: Some(service) }
     }
 
     /// Asks what the bytes say, and panics where the answer is not as it has to be. The bytes: `METHOD TARGET`, lines `name: value`,

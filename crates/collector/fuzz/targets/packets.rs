@@ -13,14 +13,14 @@ use wire::meter::{
     Provision, Report, Setup, Suite, packets,
 };
 
-struct House {
+struct Fixture {
     identity: Identity,
     meters: Vec<MeterRecord>,
     /// All pieces of a report of each meter.
     genuine: Vec<Vec<u8>>,
 }
 
-static HOUSE: LazyLock<House> = LazyLock::new(|| {
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let rng = &mut StdRng::seed_from_u64(1);
     let identity = Identity::generate(rng);
     let (mut meters, mut genuine) = (Vec::new(), Vec::new());
@@ -36,13 +36,13 @@ static HOUSE: LazyLock<House> = LazyLock::new(|| {
         genuine.extend(packets(setup.collector_address, Kind::Report, *suite, meter, 1, &sealed));
         meters.push(record);
     }
-    House { identity, meters, genuine }
+    Fixture { identity, meters, genuine }
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let house = &*HOUSE;
-    let mut collector = Collector::new(house.identity.clone(), Policy::default());
-    for record in &house.meters {
+    let fixture = &*FIXTURE;
+    let mut collector = Collector::new(fixture.identity.clone(), Policy::default());
+    for record in &fixture.meters {
         collector.add(record.clone(), MeterState::new(record)).expect("new ones");
     }
     let states = |collector: &Collector| (1..=4).map(|meter| collector.state(meter).cloned()).collect::<Vec<_>>();
@@ -55,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
         rest = behind;
         let packet = if head & 0xc0 == 0xc0 {
             let Some((which, over)) = given.split_first() else { continue };
-            let mut packet = house.genuine[usize::from(*which) % house.genuine.len()].clone();
+            let mut packet = fixture.genuine[usize::from(*which) % fixture.genuine.len()].clone();
             for pair in over.chunks_exact(2) {
                 let at = usize::from(pair[0]) % packet.len();
                 packet[at] ^= pair[1];
@@ -64,7 +64,7 @@ fuzz_target!(|bytes: &[u8]| {
         } else {
             given.to_vec()
         };
-        genuine |= house.genuine.contains(&packet);
+        genuine |= fixture.genuine.contains(&packet);
         let heard = match collector.gather(&packet) {
             Gathered::Done(heard) => heard,
             Gathered::Sealed(message) => {

@@ -3,7 +3,7 @@
 #[path = "../../fuzz/targets/asked.rs"]
 mod asked;
 
-use asked::House;
+use asked::Fixture;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -13,8 +13,8 @@ fn whatever_is_asked_the_answer_is_one_of_the_api() {
     let files = std::fs::read_dir(folder).expect("the seeds").map(|file| file.expect("a file").path());
     let mut seeds: Vec<Vec<u8>> = files.map(|file| std::fs::read(file).expect("a seed")).collect();
     seeds.sort();
-    let mut house = House::new();
-    let done = seeds.iter().filter(|seed| house.ask(seed).expect("a request").is_success()).count();
+    let mut fixture = Fixture::new();
+    let done = seeds.iter().filter(|seed| fixture.ask(seed).expect("a request").is_success()).count();
     assert!(done > 20, "{done} of {} were done", seeds.len());
     let seed = rand::random();
     println!("seed {seed}");
@@ -33,7 +33,7 @@ fn whatever_is_asked_the_answer_is_one_of_the_api() {
                 _ => bytes.splice(at.., other[at.min(other.len() - 1)..].iter().copied()).for_each(drop),
             }
         }
-        answered += usize::from(house.ask(&bytes).is_some());
+        answered += usize::from(fixture.ask(&bytes).is_some());
     }
     assert!(answered > 300, "{answered} were requests");
 }

@@ -3,7 +3,7 @@
 use super::Request;
 use crate::LabError;
 use crate::report::{duration, scaled};
-use crate::target::House;
+use crate::target::Workspace;
 use crate::units::CAPACITOR_V;
 use energy::autonomy::{self, Course, Node};
 use energy::plan::Candidate;
@@ -26,12 +26,12 @@ impl Sun {
     ///
     /// # Errors
     /// A file that cannot be read or is none of irradiance.
-    pub fn of(house: &House, request: &Request) -> Result<Option<Sun>, LabError> {
+    pub fn of(workspace: &Workspace, request: &Request) -> Result<Option<Sun>, LabError> {
         let stores = request.capacitor.is_some() && request.rate_hz.is_some();
         if !(request.panel.is_some() || request.harvest || stores) {
             return Ok(None);
         }
-        let path: PathBuf = request.sun.clone().unwrap_or_else(|| house.root().join(SUN));
+        let path: PathBuf = request.sun.clone().unwrap_or_else(|| workspace.root().join(SUN));
         let text =
             std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());

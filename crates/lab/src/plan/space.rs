@@ -4,7 +4,7 @@ use super::Request;
 use crate::figures::{Figure, Key, Wanted};
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::schemes::{self, Scheme};
-use crate::target::{House, OperatingPoint, Target};
+use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names};
 use energy::plan::Candidate;
 use energy::radio::{Radio, Transmission};
@@ -44,21 +44,21 @@ impl Space {
     ///
     /// # Errors
     /// Unknown names; where no target is left, why.
-    pub fn new(house: &House, request: &Request) -> Result<Space, LabError> {
-        let catalogue = Catalogue::read(house)?;
-        let schemes: Vec<Arc<Scheme>> = schemes::read(house)?.into_iter().map(Arc::new).collect();
+    pub fn new(workspace: &Workspace, request: &Request) -> Result<Space, LabError> {
+        let catalogue = Catalogue::read(workspace)?;
+        let schemes: Vec<Arc<Scheme>> = schemes::read(workspace)?.into_iter().map(Arc::new).collect();
         let known: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
         let chosen = names::select("scheme", &request.schemes, &known)?;
         let variants = names::select("variant", &request.variants, &VARIANTS)?;
-        let radio = request.radio.as_deref().map(|name| radio(house, name)).transpose()?;
-        let targets = house.target_names()?;
+        let radio = request.radio.as_deref().map(|name| radio(workspace, name)).transpose()?;
+        let targets = workspace.target_names()?;
         let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
         let mut places = Vec::new();
         let mut refused = None;
         let targets = names::select("target", &request.targets, &targets)?;
-        house.calibration_is_of(targets.iter().copied())?;
+        workspace.calibration_is_of(targets.iter().copied())?;
         for name in targets {
-            let target = house.target(name)?;
+            let target = workspace.target(name)?;
             let mut ways = Vec::new();
             for scheme in schemes.iter().filter(|scheme| chosen.contains(&scheme.name.as_str())) {
                 for &variant in &variants {
@@ -368,13 +368,13 @@ fn measured_at(target: &Target, points: &[OperatingPoint]) -> BTreeMap<u8, Opera
 }
 
 /// A radio of `radios/` by its name.
-fn radio(house: &House, name: &str) -> Result<Radio, LabError> {
-    let known = house.names_in("radios")?;
+fn radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
+    let known = workspace.names_in("radios")?;
     if !known.iter().any(|candidate| candidate == name) {
         let suggestion = names::suggestion(name, known.iter().map(String::as_str));
         return Err(LabError::UnknownName { what: "radio", name: name.into(), suggestion });
     }
-    let path = house.root().join("radios").join(format!("{name}.toml"));
+    let path = workspace.root().join("radios").join(format!("{name}.toml"));
     let text =
         std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
     Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })

@@ -4,7 +4,7 @@ use crate::paper::{Line, Paper, What};
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, Kind};
 use lab::progress::Progress;
-use lab::target::House;
+use lab::target::Workspace;
 use std::collections::BTreeMap;
 
 /// All deliveries that the cells of a paper are about.
@@ -15,7 +15,7 @@ pub(super) type Delivered = BTreeMap<Kind, Vec<Delivery>>;
 /// # Errors
 /// As [`Deliveries::deliver`].
 pub(super) fn deliver(
-    house: &House,
+    workspace: &Workspace,
     paper: &Paper,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
@@ -28,7 +28,7 @@ pub(super) fn deliver(
     let mut delivered = Delivered::new();
     for kind in kinds {
         if !delivered.contains_key(kind) {
-            delivered.insert(kind.clone(), deliveries.deliver(house, ends, kind, progress)?);
+            delivered.insert(kind.clone(), deliveries.deliver(workspace, ends, kind, progress)?);
         }
     }
     Ok(delivered)

@@ -11,7 +11,7 @@ use lab::harness::Bench;
 use lab::operations::{Catalogue, Operation};
 use lab::progress::Progress;
 use lab::reference::random_case;
-use lab::target::{House, OperatingPoint, Target};
+use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, work};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -161,9 +161,13 @@ struct Set {
 ///
 /// # Errors
 /// As [`super::run`].
-pub(super) fn measure(house: &House, paper: &Paper, progress: &dyn Progress) -> Result<Measured, LabError> {
-    let radio = paper.radio.as_deref().map(|name| house.radio(name)).transpose()?;
-    let targets = targets(house, paper)?;
+pub(super) fn measure(
+    workspace: &Workspace,
+    paper: &Paper,
+    progress: &dyn Progress,
+) -> Result<Measured, LabError> {
+    let radio = paper.radio.as_deref().map(|name| workspace.radio(name)).transpose()?;
+    let targets = targets(workspace, paper)?;
     let mut measured = Measured { targets, radio, samples: BTreeMap::new(), delivered: Delivered::new() };
     let (mut runs, mut points) = (BTreeSet::new(), BTreeMap::new());
     for (line, column) in cells(paper) {
@@ -182,13 +186,13 @@ pub(super) fn measure(house: &House, paper: &Paper, progress: &dyn Progress) -> 
     for run in &runs {
         kinds.entry(&run.kind).or_default().insert(&run.op);
     }
-    let catalogue = Catalogue::read(house)?;
+    let catalogue = Catalogue::read(workspace)?;
     let kinds: Vec<_> = kinds.into_iter().collect();
     let built = AtomicUsize::new(0);
     let sets = work::each(&kinds, |(kind, ops)| {
         let done = built.fetch_add(1, Ordering::Relaxed);
         progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
-        set(house, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
+        set(workspace, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
     })?;
     let sets: BTreeMap<&Kind, Set> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
     let list: Vec<&Run> = runs.iter().collect();
@@ -210,14 +214,14 @@ fn cells(paper: &Paper) -> impl Iterator<Item = (&Line, &Column)> {
     })
 }
 
-fn targets(house: &House, paper: &Paper) -> Result<BTreeMap<String, Target>, LabError> {
+fn targets(workspace: &Workspace, paper: &Paper) -> Result<BTreeMap<String, Target>, LabError> {
     let names = cells(paper).filter_map(|(line, column)| line.target.as_ref().or(column.target.as_ref()));
     let names: BTreeSet<&String> = names.collect();
-    names.into_iter().map(|name| Ok((name.clone(), house.target(name)?))).collect()
+    names.into_iter().map(|name| Ok((name.clone(), workspace.target(name)?))).collect()
 }
 
 fn set(
-    house: &House,
+    workspace: &Workspace,
     paper: &Paper,
     catalogue: &Catalogue,
     target: &Target,
@@ -229,12 +233,12 @@ fn set(
     operations.retain(|operation| ops.contains(operation.name.as_str()));
     if let Some(missing) = ops.iter().find(|op| operations.iter().all(|operation| operation.name != **op)) {
         return Err(LabError::BadFile {
-            path: house.root().join("papers").join(format!("{}.toml", paper.id)),
+            path: workspace.root().join("papers").join(format!("{}.toml", paper.id)),
             problem: format!("{} has no operation '{missing}' in variant '{}'", target.name(), kind.variant),
         });
     }
     let names: Vec<&str> = ops.iter().copied().collect();
-    let build = firmware::build(&house.source(target, point), &kind.variant, &names)?;
+    let build = firmware::build(&workspace.source(target, point), &kind.variant, &names)?;
     Ok(Set { operations, build })
 }
 

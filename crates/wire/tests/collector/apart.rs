@@ -1,6 +1,6 @@
 //! Messages that are opened apart from the collector, which goes on meanwhile.
 
-use crate::station::{NOW_MS, NOW_S, Station, house, setup};
+use crate::fixture::{NOW_MS, NOW_S, TestMeter, collector_and_meters, setup};
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
     Collector, Command, Due, Gathered, Heard, MeterState, OpenedMessage, Outcome, Policy, Provision, Refusal,
@@ -24,7 +24,7 @@ fn opened(message: SealedMessage) -> OpenedMessage {
 }
 
 /// Brings the collector to send its next command, and the meter to answer it.
-fn answer(collector: &mut Collector, meter: &mut Station, rng: &mut StdRng) -> Vec<Vec<u8>> {
+fn answer(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng) -> Vec<Vec<u8>> {
     loop {
         match collector.due(NOW_MS, rng).pop().expect("a command waits") {
             Due::Save(state) => collector.saved(state.meter, state.revision),
@@ -39,7 +39,7 @@ fn answer(collector: &mut Collector, meter: &mut Station, rng: &mut StdRng) -> V
 #[test]
 fn curves_are_known_before_they_are_taken() {
     let rng = &mut StdRng::seed_from_u64(1);
-    let (mut collector, mut meters) = house(&Suite::ALL, Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&Suite::ALL, Policy::default(), rng);
     for meter in &mut meters {
         let message = gathered(&mut collector, &meter.report(NOW_S, rng));
         assert_eq!(message.takes_curves(), meter.suite >= Suite::Ecies, "{}", meter.suite);
@@ -50,7 +50,7 @@ fn curves_are_known_before_they_are_taken() {
 #[test]
 fn a_report_that_was_opened_twice_is_taken_once() {
     let rng = &mut StdRng::seed_from_u64(2);
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let report = meters[0].report(NOW_S, rng);
     let copies = [(); 3].map(|()| opened(gathered(&mut collector, &report)));
     let mut heard = copies.into_iter().map(|copy| {
@@ -68,7 +68,7 @@ fn a_report_that_was_opened_twice_is_taken_once() {
 #[test]
 fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
     let rng = &mut StdRng::seed_from_u64(3);
-    let (mut collector, mut meters) = house(&[Suite::Ecies], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let report = meters[0].report(NOW_S, rng);
     let (first, second, third) = (
         opened(gathered(&mut collector, &report)),
@@ -94,7 +94,7 @@ fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
 #[test]
 fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(4);
-    let (mut collector, mut meters) = house(&[Suite::Ecies], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let meter = &mut meters[0];
     collector.command(1, Command::Configure { interval_s: 9, suite: Suite::EciesEcdsa }).expect("queued");
     let early = meter.report(NOW_S, rng);
@@ -111,7 +111,7 @@ fn what_the_meter_does_not_seal_like_any_more_is_not_taken() {
 #[test]
 fn what_came_by_a_name_that_is_over_is_not_taken() {
     let rng = &mut StdRng::seed_from_u64(5);
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];
     let register = Command::Register { meter: 77, address: 0x43, collector_address: 0x41 };
     collector.command(1, register).expect("queued");

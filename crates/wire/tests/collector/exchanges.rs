@@ -1,7 +1,9 @@
 //! The collector's end: each report once and acknowledged only when it is stored, commands until they are answered, suites and
 //! names while they change, the meter's time, and restarts of the collector.
 
-use crate::station::{COLLECTOR, NOW_MS, NOW_S, deliver, due, hear, house, one, quiet, restarted};
+use crate::fixture::{
+    COLLECTOR, NOW_MS, NOW_S, collector_and_meters, deliver, due, hear, one, quiet, restarted,
+};
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
     CollectorError, Command, Delivery, Due, Heard, MeterState, Outcome, Policy, Refusal, Status, Suite,
@@ -11,7 +13,7 @@ use wire::meter::{
 fn each_report_once_and_acknowledged_when_it_is_stored() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(1);
-        let (mut collector, mut meters) = house(&[suite], quiet(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
         let meter = &mut meters[0];
         let packets = meter.report(NOW_S, rng);
         let Heard::Report(accepted) = hear(&mut collector, &packets, NOW_MS + 7) else { panic!("{suite}") };
@@ -51,7 +53,7 @@ fn each_report_once_and_acknowledged_when_it_is_stored() {
 fn a_command_is_sent_until_it_is_answered_and_only_once_its_number_is_kept() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(2);
-        let (mut collector, mut meters) = house(&[suite], quiet(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
         let meter = &mut meters[0];
         assert_eq!(collector.next_due_ms(), None);
         let first = collector.command(1, Command::ReadStatus { page: 1 }).expect("queued");
@@ -106,7 +108,7 @@ fn a_command_is_sent_until_it_is_answered_and_only_once_its_number_is_kept() {
 #[test]
 fn a_command_under_way_survives_the_collector_with_its_number() {
     let rng = &mut StdRng::seed_from_u64(3);
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], quiet(), rng);
     let meter = &mut meters[0];
     collector.command(1, Command::Reboot).expect("queued");
     collector.command(1, Command::ReadStatus { page: 0 }).expect("queued");
@@ -123,7 +125,7 @@ fn a_command_under_way_survives_the_collector_with_its_number() {
 fn another_suite_with_every_packet_lost_that_can_be() {
     for next in [Suite::EciesEcdsa, Suite::Aes256Gcm, Suite::None] {
         let rng = &mut StdRng::seed_from_u64(4);
-        let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
         let meter = &mut meters[0];
         let journalled = meter.report(NOW_S, rng);
         let command = Command::Configure { interval_s: 60, suite: next };
@@ -170,7 +172,7 @@ fn another_suite_with_every_packet_lost_that_can_be() {
 #[test]
 fn a_suite_that_the_meter_does_not_take_is_forgotten() {
     let rng = &mut StdRng::seed_from_u64(5);
-    let (mut collector, mut meters) = house(&[Suite::Ecies], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], quiet(), rng);
     let meter = &mut meters[0];
     collector.command(1, Command::Configure { interval_s: 60, suite: Suite::None }).expect("queued");
     let sent = one(due(&mut collector, NOW_MS, rng));
@@ -185,7 +187,7 @@ fn a_suite_that_the_meter_does_not_take_is_forgotten() {
 #[test]
 fn another_name_while_reports_come() {
     let rng = &mut StdRng::seed_from_u64(6);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm, Suite::Ecies], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::Ecies], quiet(), rng);
     let meter = &mut meters[0];
     let register = |name| Command::Register { meter: name, address: 0x50, collector_address: COLLECTOR };
     assert_eq!(collector.command(1, register(2)), Err(CollectorError::NameTaken(2)));
@@ -218,7 +220,7 @@ fn another_name_while_reports_come() {
 #[test]
 fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
     let rng = &mut StdRng::seed_from_u64(7);
-    let (mut collector, mut meters) = house(&[Suite::Aes256Gcm], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes256Gcm], Policy::default(), rng);
     let meter = &mut meters[0];
     meter.time_set = false;
     deliver(&mut collector, meter, rng, NOW_MS);
@@ -282,7 +284,7 @@ fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
 fn what_cannot_be_is_refused() {
     let rng = &mut StdRng::seed_from_u64(8);
     let policy = Policy { most_commands: 2, ..quiet() };
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], policy, rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], policy, rng);
     let meter = &mut meters[0];
     assert_eq!(collector.command(9, Command::Reboot), Err(CollectorError::UnknownMeter(9)));
     let refused = Command::Configure { interval_s: 0, suite: Suite::None };

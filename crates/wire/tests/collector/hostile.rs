@@ -2,7 +2,7 @@
 //! bounds, unfinished messages.
 //! The printed seed repeats a run as `WATTSEAL_SEED`.
 
-use crate::station::{NOW_MS, NOW_S, house};
+use crate::fixture::{NOW_MS, NOW_S, collector_and_meters};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,7 +44,7 @@ fn mutated(packet: &[u8], others: &[Vec<u8>], rng: &mut StdRng) -> Vec<u8> {
 fn attack(count: usize, seed: u64) {
     let rng = &mut StdRng::seed_from_u64(seed);
     let sealed = &Suite::ALL[1..];
-    let (mut collector, mut meters) = house(sealed, Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(sealed, Policy::default(), rng);
     // What was on the air: reports that are stored, commands with their answers, acknowledgements ..
     let mut heard = Vec::new();
     for meter in &mut meters {
@@ -212,7 +212,8 @@ fn any_bytes_are_taken_apart_or_refused() {
 #[test]
 fn a_flood_leaves_no_more_than_its_bounds() {
     let rng = &mut StdRng::seed_from_u64(seed());
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa, Suite::Ecies], Policy::default(), rng);
+    let (mut collector, mut meters) =
+        collector_and_meters(&[Suite::EciesEcdsa, Suite::Ecies], Policy::default(), rng);
     let first = meters[0].report(NOW_S, rng).remove(0);
     for name in 0..=u16::MAX {
         let mut packet = first.clone();
@@ -233,7 +234,7 @@ fn a_flood_leaves_no_more_than_its_bounds() {
 #[ignore = "a measurement; release builds alone"]
 fn readings_a_second() {
     let rng = &mut StdRng::seed_from_u64(1);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm; 1000], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm; 1000], Policy::default(), rng);
     let reports: Vec<_> = (0..20)
         .flat_map(|_| meters.iter_mut().map(|meter| meter.report(NOW_S, rng)).collect::<Vec<_>>())
         .collect();

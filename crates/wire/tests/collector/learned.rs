@@ -1,7 +1,9 @@
 //! What the collector learns of a meter's suite, address and numbers, from whom, and what it does not: docs/protocol.md, "What the
 //! collector knows of suite and address".
 
-use crate::station::{COLLECTOR, NOW_MS, NOW_S, Station, deliver, due, hear, house, one, quiet, restarted};
+use crate::fixture::{
+    COLLECTOR, NOW_MS, NOW_S, TestMeter, collector_and_meters, deliver, due, hear, one, quiet, restarted,
+};
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
     Address, Alert, Cause, Collector, CollectorError, Command, Content, Heard, Kind, Measurement, MeterState,
@@ -28,7 +30,12 @@ fn suites(collector: &Collector) -> Vec<Suite> {
 }
 
 /// The collector sends what is due until the meter takes it, and hears its answer.
-fn carry_out(collector: &mut Collector, meter: &mut Station, now_ms: &mut u64, rng: &mut StdRng) -> Command {
+fn carry_out(
+    collector: &mut Collector,
+    meter: &mut TestMeter,
+    now_ms: &mut u64,
+    rng: &mut StdRng,
+) -> Command {
     for _ in 0..16 {
         if let Some((m, command)) = due(collector, *now_ms, rng).pop().and_then(|sent| meter.hear(&sent)) {
             let answer = meter.answer(m, Outcome::Done, [0; 11]);
@@ -43,7 +50,7 @@ fn carry_out(collector: &mut Collector, meter: &mut Station, now_ms: &mut u64, r
 #[test]
 fn a_copy_of_before_uses_no_number_again() {
     let rng = &mut StdRng::seed_from_u64(1);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let (record, copy) = (meter.provision.record(), collector.state(1).expect("there").clone());
     for _ in 0..100 {
@@ -77,7 +84,7 @@ fn a_copy_of_before_uses_no_number_again() {
     let ticket = collector.command(1, Command::Reboot).expect("queued");
     let sent = one(due(&mut collector, 1000, rng));
     assert_eq!(meter.hear(&sent), None);
-    let too_low = |m: u32, last_m: u32, meter: &mut Station| {
+    let too_low = |m: u32, last_m: u32, meter: &mut TestMeter| {
         let mut body = [0; 11];
         body[..4].copy_from_slice(&last_m.to_be_bytes());
         meter.answer(m, Outcome::NumberTooLow, body)
@@ -102,7 +109,7 @@ fn a_copy_of_before_uses_no_number_again() {
 #[test]
 fn an_earlier_attempt_played_again_changes_nothing() {
     let rng = &mut StdRng::seed_from_u64(8);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let ticket = collector.set_time(1).expect("queued");
     // The first attempt is lost, the second one's answer.
@@ -131,7 +138,7 @@ fn an_earlier_attempt_played_again_changes_nothing() {
 #[test]
 fn numbers_do_not_run_ahead_of_the_time() {
     let rng = &mut StdRng::seed_from_u64(20);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let meter = &mut meters[0];
     for second in 0..3 {
         collector.command(1, Command::Reboot).expect("queued");
@@ -153,7 +160,7 @@ fn numbers_do_not_run_ahead_of_the_time() {
 #[test]
 fn numbers_are_not_learned_from_what_is_not_sealed() {
     let rng = &mut StdRng::seed_from_u64(2);
-    let (mut collector, mut meters) = house(&[Suite::None], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     collector.command(1, Command::Reboot).expect("queued");
     one(due(&mut collector, NOW_MS, rng));
     let answer = meters[0].answer(NOW_S, Outcome::NumberTooLow, [0xff; 11]);
@@ -166,7 +173,7 @@ fn numbers_are_not_learned_from_what_is_not_sealed() {
 fn an_order_that_was_withdrawn_leaves_nothing_open() {
     for suite in &Suite::ALL[1..] {
         let rng = &mut StdRng::seed_from_u64(3);
-        let (mut collector, mut meters) = house(&[*suite], Policy::default(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[*suite], Policy::default(), rng);
         let meter = &mut meters[0];
         let ticket = collector.command(1, configure(Suite::None)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
@@ -196,7 +203,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
 #[test]
 fn what_shows_less_is_taken_after_the_answer_alone() {
     let rng = &mut StdRng::seed_from_u64(21);
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], quiet(), rng);
     let meter = &mut meters[0];
     collector.command(1, configure(Suite::Ecies)).expect("queued");
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
@@ -210,7 +217,7 @@ fn what_shows_less_is_taken_after_the_answer_alone() {
 #[test]
 fn an_order_that_was_never_sent_is_taken_back_at_once() {
     let rng = &mut StdRng::seed_from_u64(4);
-    let (mut collector, _) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, _) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     for command in [configure(Suite::None), register(77)] {
         let ticket = collector.command(1, command).expect("queued");
         collector.due(NOW_MS, rng);
@@ -225,7 +232,7 @@ fn an_order_that_was_never_sent_is_taken_back_at_once() {
 #[test]
 fn a_meter_that_carried_it_out_is_won_back() {
     let rng = &mut StdRng::seed_from_u64(5);
-    let (mut collector, mut meters) = house(&[Suite::Ecies], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Ecies], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let ticket = collector.command(1, configure(Suite::None)).expect("queued");
     meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
@@ -251,7 +258,7 @@ fn a_meter_that_carried_it_out_is_won_back() {
 #[test]
 fn upwards_only_by_what_is_authentic() {
     let rng = &mut StdRng::seed_from_u64(6);
-    let (mut collector, mut meters) = house(&[Suite::None], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     let meter = &mut meters[0];
     collector.command(1, configure(Suite::Aes128Gcm)).expect("queued");
     let sent = one(due(&mut collector, NOW_MS, rng));
@@ -274,7 +281,7 @@ fn what_was_made_before_the_second_answer_is_taken() {
     for next in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(19);
         let before = if next == Suite::Aes128Gcm { Suite::Ecies } else { Suite::Aes128Gcm };
-        let (mut collector, mut meters) = house(&[before], quiet(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[before], quiet(), rng);
         let meter = &mut meters[0];
         let sealed_before = meter.report(NOW_S, rng);
         collector.command(1, configure(next)).expect("queued");
@@ -295,7 +302,7 @@ fn what_was_made_before_the_second_answer_is_taken() {
 fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
     let rng = &mut StdRng::seed_from_u64(7);
     let policy = Policy { require_sealed: true, ..quiet() };
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm, Suite::None], policy, rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], policy, rng);
     assert_eq!(collector.command(1, configure(Suite::None)), Err(CollectorError::SealRequired));
     let report = meters[1].report(NOW_S, rng);
     assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Refused(Refusal::Suite));
@@ -311,7 +318,7 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
 fn a_name_in_a_packet_moves_nobody() {
     for withdrawn in [false, true] {
         let rng = &mut StdRng::seed_from_u64(8);
-        let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
         let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
         let ticket = collector.command(1, register(77)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
@@ -338,7 +345,7 @@ fn a_name_in_a_packet_moves_nobody() {
 #[test]
 fn an_answer_shows_where_the_meter_is() {
     let rng = &mut StdRng::seed_from_u64(9);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let meter = &mut meters[0];
     let same_name = Command::Register { meter: 1, address: 0x55, collector_address: COLLECTOR };
     collector.command(1, same_name).expect("queued");
@@ -374,7 +381,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
         (Suite::None, Suite::Ecies),
     ] {
         let rng = &mut StdRng::seed_from_u64(10);
-        let (mut collector, mut meters) = house(&[before], quiet(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[before], quiet(), rng);
         let meter = &mut meters[0];
         meter.suite = after;
         deliver(&mut collector, meter, rng, NOW_MS);
@@ -385,7 +392,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
     }
     // Not downwards: a signature is not replaced by a code that a thief of the collector's copy can make.
     let rng = &mut StdRng::seed_from_u64(11);
-    let (mut collector, mut meters) = house(&[Suite::EciesEcdsa], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::EciesEcdsa], Policy::default(), rng);
     let meter = &mut meters[0];
     meter.suite = Suite::Aes128Gcm;
     let report = meter.report(NOW_S, rng);
@@ -407,7 +414,7 @@ fn from_an_old_copy_true_reports_are_taken_in_any_sealed_suite() {
 #[test]
 fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
     let rng = &mut StdRng::seed_from_u64(12);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], Policy::default(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], Policy::default(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let mut copy = collector.state(1).expect("there").clone();
     collector.command(1, register(77)).expect("queued");
@@ -426,7 +433,7 @@ fn from_an_old_copy_a_meter_is_heard_by_the_name_that_it_was_told() {
 #[test]
 fn what_is_unexpected_costs_no_more_than_an_eighth() {
     let rng = &mut StdRng::seed_from_u64(13);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let meter = &mut meters[0];
     meter.suite = Suite::Ecies;
     let mut forged = meter.report(NOW_S, rng);
@@ -444,7 +451,7 @@ fn what_is_unexpected_costs_no_more_than_an_eighth() {
 fn another_report_under_a_known_number_is_not_acknowledged() {
     for suite in Suite::ALL {
         let rng = &mut StdRng::seed_from_u64(14);
-        let (mut collector, mut meters) = house(&[suite], quiet(), rng);
+        let (mut collector, mut meters) = collector_and_meters(&[suite], quiet(), rng);
         let meter = &mut meters[0];
         for _ in 0..3 {
             deliver(&mut collector, meter, rng, NOW_MS);
@@ -476,7 +483,7 @@ fn another_report_under_a_known_number_is_not_acknowledged() {
 #[test]
 fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
     let rng = &mut StdRng::seed_from_u64(15);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm, Suite::None], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], quiet(), rng);
     for (meter, went_back) in meters.iter_mut().zip([true, false]) {
         let id = meter.provision.setup().meter;
         let mut start = |starts: u16, cause: Cause| {
@@ -506,7 +513,7 @@ fn a_count_of_starts_that_does_not_go_up_shows_a_memory_that_went_back() {
 #[test]
 fn withdrawn_changes_are_remembered_up_to_a_bound() {
     let rng = &mut StdRng::seed_from_u64(16);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let names = (100..120).map(register);
     let told = names.chain(Suite::ALL.map(configure)).chain(Suite::ALL.map(configure));
     for command in told {
@@ -543,7 +550,7 @@ fn a_state_of_the_version_before_is_read() {
         "under_way":{"ticket":2,"order":{"command":{"register":{"meter":77,"address":80,"collector_address":65}}},"m":8,"brought":true}}"#;
     let state: MeterState = serde_json::from_str(old).expect("a state");
     let rng = &mut StdRng::seed_from_u64(17);
-    let (mut collector, mut meters) = house(&[Suite::None], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     collector.remove(1).expect("there");
     collector.add(meter.provision.record(), state).expect("it is not there");
@@ -559,7 +566,7 @@ fn a_state_of_the_version_before_is_read() {
 #[test]
 fn a_question_does_not_end_what_was_withdrawn() {
     let rng = &mut StdRng::seed_from_u64(18);
-    let (mut collector, mut meters) = house(&[Suite::Aes128Gcm], quiet(), rng);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm], quiet(), rng);
     let (meter, mut now_ms) = (&mut meters[0], NOW_MS);
     let withdrawn = [register(77), configure(Suite::Ecies)].map(|command| {
         let ticket = collector.command(1, command).expect("queued");

@@ -3,7 +3,7 @@
 
 mod apart;
 mod exchanges;
+mod fixture;
 mod hostile;
 mod learned;
 mod restarts;
-mod station;

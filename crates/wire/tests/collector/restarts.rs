@@ -3,7 +3,7 @@
 //!
 //! The printed seed repeats a run as `WATTSEAL_SEED`.
 
-use crate::station::{COLLECTOR, NOW_MS, Station, house};
+use crate::fixture::{COLLECTOR, NOW_MS, TestMeter, collector_and_meters};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ struct World {
     rng: StdRng,
     store: Store,
     collector: Collector,
-    meters: Vec<Station>,
+    meters: Vec<TestMeter>,
     sending: Vec<Option<Report>>,
     /// To the collector, or to all meters: when, and what.
     air: Vec<(u64, bool, Vec<u8>)>,
@@ -58,7 +58,7 @@ struct World {
 impl World {
     fn new(seed: u64) -> World {
         let mut rng = StdRng::seed_from_u64(seed);
-        let (collector, meters) = house(&Suite::ALL[1..], Policy::default(), &mut rng);
+        let (collector, meters) = collector_and_meters(&Suite::ALL[1..], Policy::default(), &mut rng);
         let ids = 1..=meters.len() as MeterId;
         let kept = |meter: MeterId| {
             let record = collector.record(meter).expect("there").clone();

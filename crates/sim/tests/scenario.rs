@@ -1,7 +1,7 @@
 //! What a scenario's file may say, and what it is told where it says something else.
 
-use world::scenario::{Mode, Scenario};
-use world::street::scenario::StreetScenario;
+use sim::scenario::{Mode, Scenario};
+use sim::street::scenario::StreetScenario;
 
 const GOOD: &str = include_str!("../../../scenarios/harvest-solar.toml");
 

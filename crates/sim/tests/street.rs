@@ -1,10 +1,10 @@
 //! A short street with everything that can go wrong in it, and what its scenario may say.
 
-use lab::target::House;
-use world::simulation::Quiet;
-use world::street::outcome::StreetOutcome;
-use world::street::scenario::StreetScenario;
-use world::street::setup;
+use lab::target::Workspace;
+use sim::simulation::Quiet;
+use sim::street::outcome::StreetOutcome;
+use sim::street::scenario::StreetScenario;
+use sim::street::setup;
 
 /// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
 const SHORT: &str = r#"
@@ -57,10 +57,10 @@ while_writing = 0.5
 "#;
 
 fn simulate(text: &str, seed: u64) -> StreetOutcome {
-    let house = House::find().expect("the project's folder");
+    let workspace = Workspace::find().expect("the project's folder");
     let mut scenario = StreetScenario::from_toml(text).expect("it makes sense");
     scenario.seed = seed;
-    setup::run(&house, &scenario, &Quiet).unwrap_or_else(|error| panic!("{error}"))
+    setup::run(&workspace, &scenario, &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use lab::LabError;
 use lab::reference::curve::Curve;
+use sim::node::{Advance, Counts, Draw, Node, Packet, SECOND_NS, State, Voltages};
+use sim::server::Peer;
 use wire::node::Scheme;
-use world::node::{Advance, Counts, Draw, Node, Packet, SECOND_NS, State, Voltages};
-use world::server::Peer;
 
 /// Awake for so long before it sends.
 pub const SIGNING_NS: u64 = 200_000_000;

@@ -7,7 +7,7 @@ use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
-use lab::target::House;
+use lab::target::Workspace;
 use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct Experiments;
 impl Deliveries for Experiments {
     fn deliver(
         &self,
-        house: &House,
+        workspace: &Workspace,
         ends: &Ends,
         kind: &Kind,
         progress: &dyn Progress,
@@ -54,8 +54,8 @@ impl Deliveries for Experiments {
             name: kind.suite.clone(),
             suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
         })?;
-        let firmware = Firmware::build(house)?;
-        let computing = computing(house, ends, suite, progress)?;
+        let firmware = Firmware::build(workspace)?;
+        let computing = computing(workspace, ends, suite, progress)?;
         let mut experiment = Experiment::begin(&firmware, kind.message, suite, computing)?;
         let mut runs = Vec::new();
         for run in 0..ends.runs {
@@ -74,7 +74,7 @@ impl Deliveries for Experiments {
 /// How long the collector's cryptography takes on its microcontroller. An acknowledgement seals nothing; it is taken as an answer,
 /// which has a block more.
 fn computing(
-    house: &House,
+    workspace: &Workspace,
     ends: &Ends,
     suite: Suite,
     progress: &dyn Progress,
@@ -105,7 +105,7 @@ fn computing(
         cold: false,
         earlier: Earlier::Ignored,
     };
-    let rows = bench::run(house, &request, progress)?;
+    let rows = bench::run(workspace, &request, progress)?;
     let time_ns = |op: &str| {
         let row = rows.iter().find(|row| row.op == op && row.verified);
         let row = row.ok_or_else(|| failed(format!("{} gave no verified {op}", ends.collector)))?;

@@ -2,7 +2,7 @@
 //! each suite, while commands come and old ones are replayed. What holds is in `invariants`: it is seen on the air and in the memory,
 //! and the firmware is not asked.
 //!
-//! Twenty thousand cuts: `cargo test --release -p wattseal-world --test power_cuts -- --ignored --nocapture`, with
+//! Twenty thousand cuts: `cargo test --release -p wattseal-sim --test power_cuts -- --ignored --nocapture`, with
 //! WATTSEAL_SEED=n for others than seed 1.
 
 #[path = "../../meter/tests/invariants/mod.rs"]
@@ -10,16 +10,16 @@ mod invariants;
 
 use invariants::memory::{self, BYTES};
 use invariants::{Count, Invariants};
-use lab::target::House;
+use lab::target::Workspace;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use sim::modelled::{Firmware, PHASE};
+use sim::pair::{Computing, Outcome, Pair, Watch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wire::meter::{
     Collector, Command, Delivery, Identity, MeterState, Order, Policy, Provision, Setup, Suite, Transmission,
 };
-use world::modelled::{Firmware, PHASE};
-use world::pair::{Computing, Outcome, Pair, Watch};
 
 const METER: u16 = 7;
 const OTHER_NAME: u16 = 8;
@@ -47,8 +47,8 @@ const BYTE_WITHIN_NS: u64 = 60 * SECOND_NS;
 const BYTES_MOST: u64 = 2 * 60 + 12 + 32 + 2 * 153 + 6;
 
 fn firmware() -> Arc<Firmware> {
-    let house = House::find().expect("the tests run inside the project");
-    Firmware::build(&house).expect("it builds")
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    Firmware::build(&workspace).expect("it builds")
 }
 
 fn seed() -> u64 {

@@ -1,10 +1,10 @@
 //! The node's real firmware in its world, for some minutes of it.
 
-use lab::target::House;
-use world::outcome::{Misses, Outcome};
-use world::scenario::Scenario;
-use world::setup::run_scenario;
-use world::simulation::Quiet;
+use lab::target::Workspace;
+use sim::outcome::{Misses, Outcome};
+use sim::scenario::Scenario;
+use sim::setup::run_scenario;
+use sim::simulation::Quiet;
 
 fn scenario(name: &str) -> Scenario {
     let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
@@ -13,8 +13,8 @@ fn scenario(name: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Outcome {
-    let house = House::find().expect("the project's folder");
-    let outcome = run_scenario(&house, scenario, &Quiet).expect("no fault");
+    let workspace = Workspace::find().expect("the project's folder");
+    let outcome = run_scenario(&workspace, scenario, &Quiet).expect("no fault");
     let energy = &outcome.energy;
     let share = energy.imbalance_j() / energy.throughput_j();
     assert!(share.abs() < 1e-9, "the ledger is off by {share:e}");
@@ -98,9 +98,9 @@ fn the_counter_outlives_a_loss_of_power() {
     let outcome = run(&scenario);
     assert!(outcome.resets >= 1, "{outcome:?}");
     assert_eq!(outcome.rejected, 0, "a counter was used twice");
-    let off = outcome.events.iter().find(|event| event.kind == world::outcome::EventKind::PowerLost);
+    let off = outcome.events.iter().find(|event| event.kind == sim::outcome::EventKind::PowerLost);
     let lost_s = off.expect("a loss of power").time_s;
-    let authenticated = world::outcome::EventKind::Authenticated;
+    let authenticated = sim::outcome::EventKind::Authenticated;
     let after = outcome.events.iter().filter(|event| event.kind == authenticated && event.time_s > lost_s);
     assert!(after.count() > 5);
 }

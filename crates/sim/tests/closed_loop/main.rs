@@ -5,12 +5,12 @@ mod fake;
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
 use fake::{AWAKE_A, Fake};
-use world::circuit::{Charger, Circuit, Regulator};
-use world::node::SECOND_NS;
-use world::outcome::{EventKind, Misses, Outcome, Reason};
-use world::scenario::Step;
-use world::server::{Demand, Server};
-use world::simulation::{Quiet, World, run};
+use sim::circuit::{Charger, Circuit, Regulator};
+use sim::node::SECOND_NS;
+use sim::outcome::{EventKind, Misses, Outcome, Reason};
+use sim::scenario::Step;
+use sim::server::{Demand, Server};
+use sim::simulation::{Quiet, World, run};
 
 struct Setting {
     world: World,

@@ -6,7 +6,7 @@ use energy::sun::Panel;
 use lab::LabError;
 use lab::names;
 use lab::reference::curve::Curve;
-use lab::target::House;
+use lab::target::Workspace;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use wire::node::{Config, Scheme};
@@ -201,8 +201,8 @@ impl Scenario {
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
-    pub fn read(house: &House, name: &Path) -> Result<Scenario, LabError> {
-        let (path, text) = text(house, name)?;
+    pub fn read(workspace: &Workspace, name: &Path) -> Result<Scenario, LabError> {
+        let (path, text) = text(workspace, name)?;
         Scenario::from_toml(&text)
             .map_err(|problem| LabError::Usage(format!("{}: {problem}", path.display())))
     }
@@ -351,8 +351,8 @@ impl Scenario {
 ///
 /// # Errors
 /// [`LabError::UnknownName`] with the nearest name.
-pub fn text(house: &House, name: &Path) -> Result<(PathBuf, String), LabError> {
-    let path = find(house, name)?;
+pub fn text(workspace: &Workspace, name: &Path) -> Result<(PathBuf, String), LabError> {
+    let path = find(workspace, name)?;
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok((path, text)),
         Err(error) => Err(LabError::File { path, error }),
@@ -360,14 +360,14 @@ pub fn text(house: &House, name: &Path) -> Result<(PathBuf, String), LabError> {
 }
 
 /// Where a scenario's file is.
-fn find(house: &House, name: &Path) -> Result<PathBuf, LabError> {
+fn find(workspace: &Workspace, name: &Path) -> Result<PathBuf, LabError> {
     let text = name.to_string_lossy().into_owned();
-    let folder = house.root().join("scenarios");
-    let places = [name.to_path_buf(), house.root().join(name), folder.join(format!("{text}.toml"))];
+    let folder = workspace.root().join("scenarios");
+    let places = [name.to_path_buf(), workspace.root().join(name), folder.join(format!("{text}.toml"))];
     if let Some(path) = places.into_iter().find(|path| path.is_file()) {
         return Ok(path);
     }
-    let known = house.names_in("scenarios")?;
+    let known = workspace.names_in("scenarios")?;
     let asked = name.file_stem().map_or(text.clone(), |stem| stem.to_string_lossy().into_owned());
     let suggestion = names::suggestion(&asked, known.iter().map(String::as_str));
     Err(LabError::UnknownName { what: "scenario", name: text, suggestion })

@@ -20,7 +20,7 @@ pub fn setup(meter: MeterId, suite: Suite) -> Setup {
 }
 
 /// The meter.
-pub struct Station {
+pub struct TestMeter {
     pub provision: Provision,
     pub collector: PublicKey,
     pub suite: Suite,
@@ -33,7 +33,11 @@ pub struct Station {
 }
 
 /// A collector, and a meter that it knows for each of these suites: 1, 2 and so on.
-pub fn house(suites: &[Suite], policy: Policy, rng: &mut StdRng) -> (Collector, Vec<Station>) {
+pub fn collector_and_meters(
+    suites: &[Suite],
+    policy: Policy,
+    rng: &mut StdRng,
+) -> (Collector, Vec<TestMeter>) {
     let identity = Identity::generate(rng);
     let public = *identity.public();
     let mut collector = Collector::new(identity, policy);
@@ -42,17 +46,17 @@ pub fn house(suites: &[Suite], policy: Policy, rng: &mut StdRng) -> (Collector, 
         let record = provision.record();
         let state = MeterState::new(&record);
         collector.add(record, state).expect("a new one");
-        Station::new(provision, public)
+        TestMeter::new(provision, public)
     });
     let meters = meters.collect();
     (collector, meters)
 }
 
-impl Station {
-    pub fn new(provision: Provision, collector: PublicKey) -> Station {
+impl TestMeter {
+    pub fn new(provision: Provision, collector: PublicKey) -> TestMeter {
         let (suite, address) = (provision.setup().suite, Address::provisioned(provision.setup()));
         let reassembly = Reassembly::default();
-        Station {
+        TestMeter {
             provision,
             collector,
             suite,
@@ -156,7 +160,7 @@ pub fn hear(collector: &mut Collector, packets: &[Vec<u8>], now_ms: u64) -> Hear
 }
 
 /// Takes a report to its acknowledgement.
-pub fn deliver(collector: &mut Collector, meter: &mut Station, rng: &mut StdRng, now_ms: u64) -> u32 {
+pub fn deliver(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng, now_ms: u64) -> u32 {
     let packets = meter.report((now_ms / 1000) as u32, rng);
     match hear(collector, &packets, now_ms) {
         Heard::Report(accepted) => assert_eq!(accepted.report.n, meter.n),

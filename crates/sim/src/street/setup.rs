@@ -18,7 +18,7 @@ use crate::node::SECOND_NS;
 use crate::simulation::Progress;
 use energy::radio::Radio;
 use lab::LabError;
-use lab::target::House;
+use lab::target::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
 use std::time::Instant;
 use wire::meter::{Identity, Provision, Setup};
@@ -40,12 +40,12 @@ const CURRENT_UA: u32 = 200_000;
 /// # Errors
 /// What does not hold, named with seed, meter and time; what building and running firmware can bring.
 pub fn run(
-    house: &House,
+    workspace: &Workspace,
     scenario: &StreetScenario,
     progress: &dyn Progress,
 ) -> Result<StreetOutcome, LabError> {
     let begun = Instant::now();
-    let mut street = make(house, scenario)?;
+    let mut street = make(workspace, scenario)?;
     street.run(progress)?;
     Ok(outcome(scenario, street, begun.elapsed().as_secs_f64()))
 }
@@ -54,9 +54,9 @@ pub fn run(
 ///
 /// # Errors
 /// As [`run`].
-pub fn make(house: &House, scenario: &StreetScenario) -> Result<Street, LabError> {
+pub fn make(workspace: &Workspace, scenario: &StreetScenario) -> Result<Street, LabError> {
     let seed = scenario.seed;
-    let byte_ns = air::byte_ns(radio(house)?.bit_rate_hz);
+    let byte_ns = air::byte_ns(radio(workspace)?.bit_rate_hz);
     let milliseconds = |ms: f64| (ms * 1e6).round() as u64;
     let settings = &scenario.air;
     let medium = Medium {
@@ -73,7 +73,7 @@ pub fn make(house: &House, scenario: &StreetScenario) -> Result<Street, LabError
     let collector_key = Identity::generate(&mut StdRng::seed_from_u64(seed ^ 0x6b65_7900));
     let kinds = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(*group, group.count as usize));
     let stepwise = scenario.meters.iter().any(|group| group.kind == MeterKind::Atmega328p && group.count > 0);
-    let firmware = stepwise.then(|| Firmware::build(house)).transpose()?;
+    let firmware = stepwise.then(|| Firmware::build(workspace)).transpose()?;
     let cuts = scenario.cuts.unwrap_or(CutSettings { per_day: 0.0, while_writing: 0.0, off_s: [0.05, 5.0] });
     let mut households = Vec::new();
     let mut records = Vec::new();
@@ -129,8 +129,8 @@ pub fn make(house: &House, scenario: &StreetScenario) -> Result<Street, LabError
     }))
 }
 
-fn radio(house: &House) -> Result<Radio, LabError> {
-    let path = house.root().join("radios/rfm12b.toml");
+fn radio(workspace: &Workspace) -> Result<Radio, LabError> {
+    let path = workspace.root().join("radios/rfm12b.toml");
     let text =
         std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
     Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })

@@ -2,8 +2,8 @@
 
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
 use lab::progress::Progress;
-use lab::target::House;
-use world::pair::Experiments;
+use lab::target::Workspace;
+use sim::pair::Experiments;
 
 struct Silence;
 
@@ -12,10 +12,10 @@ impl Progress for Silence {
 }
 
 fn deliver(message: Message, suite: &str) -> Vec<Delivery> {
-    let house = House::find().expect("the tests run inside the project");
+    let workspace = Workspace::find().expect("the tests run inside the project");
     let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 3 };
     let kind = Kind { message, suite: suite.into() };
-    Experiments.deliver(&house, &ends, &kind, &Silence).expect("all arrive")
+    Experiments.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive")
 }
 
 /// Bytes on the air take 8 * 29 * 7 / 10 MHz each: 5 of preamble, 2 of synchronisation, header, length, 2 of CRC, and the one behind

@@ -12,7 +12,7 @@ use energy::sizing;
 use energy::sun::Irradiance;
 use firmware::Firmware;
 use lab::figures::{self, Wanted};
-use lab::target::{House, OperatingPoint, Target};
+use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, names};
 use rand::{SeedableRng, rngs::StdRng};
 use std::path::{Path, PathBuf};
@@ -40,12 +40,12 @@ pub struct Request {
 /// # Errors
 /// [`LabError::UnknownName`] and [`LabError::Usage`] for what the scenario says; what building and running firmware can
 /// bring.
-pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<Outcome, LabError> {
-    let mut scenario = Scenario::read(house, &request.scenario)?;
+pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Outcome, LabError> {
+    let mut scenario = Scenario::read(workspace, &request.scenario)?;
     scenario.seed = request.seed.unwrap_or(scenario.seed);
     scenario.days = request.days.unwrap_or(scenario.days);
     scenario.check().map_err(LabError::Usage)?;
-    run_scenario(house, &scenario, progress)
+    run_scenario(workspace, &scenario, progress)
 }
 
 /// Simulates a world that has been read.
@@ -53,19 +53,19 @@ pub fn run(house: &House, request: &Request, progress: &dyn Progress) -> Result<
 /// # Errors
 /// As [`run`].
 pub fn run_scenario(
-    house: &House,
+    workspace: &Workspace,
     scenario: &Scenario,
     progress: &dyn Progress,
 ) -> Result<Outcome, LabError> {
     let settings = &scenario.node;
-    house.calibration_is_of(std::iter::once(settings.target.as_str()))?;
-    let target = house.target(&settings.target)?;
+    workspace.calibration_is_of(std::iter::once(settings.target.as_str()))?;
+    let target = workspace.target(&settings.target)?;
     let point = target.operating_point(Some(settings.clock_hz), Some(scenario.regulator.output_v))?;
     check_rail(&target, &scenario.regulator)?;
     check_variant(&target, &settings.variant)?;
-    let radio = read_radio(house, &settings.radio)?;
-    let threshold_v = threshold_v(house, scenario, &target, &point, &radio)?;
-    let image = firmware::build_app(&house.source(&target, &point), &settings.variant, "node")?;
+    let radio = read_radio(workspace, &settings.radio)?;
+    let threshold_v = threshold_v(workspace, scenario, &target, &point, &radio)?;
+    let image = firmware::build_app(&workspace.source(&target, &point), &settings.variant, "node")?;
     let image = Firmware::read(&image, target.part.core)?;
 
     let scheme = scenario.scheme();
@@ -120,7 +120,7 @@ pub fn run_scenario(
         title: scenario.title.clone(),
         seed: scenario.seed,
         days: scenario.days,
-        sun: sun(house, scenario)?,
+        sun: sun(workspace, scenario)?,
         sun_share: scenario.sun.share,
         loss: scenario.channel.loss,
         threshold_v,
@@ -166,14 +166,14 @@ fn read(path: &Path) -> Result<String, LabError> {
     std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
 }
 
-fn read_radio(house: &House, name: &str) -> Result<Radio, LabError> {
-    let known = house.names_in("radios")?;
+fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
+    let known = workspace.names_in("radios")?;
     if name != crate::harvested::RADIO {
         let suggestion = names::suggestion(name, [crate::harvested::RADIO]);
         let what = if known.iter().any(|radio| radio == name) { "model of the radio" } else { "radio" };
         return Err(LabError::UnknownName { what, name: name.into(), suggestion });
     }
-    let path = house.root().join("radios").join(format!("{name}.toml"));
+    let path = workspace.root().join("radios").join(format!("{name}.toml"));
     Radio::from_toml(&read(&path)?).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
 }
 
@@ -181,7 +181,7 @@ fn read_radio(house: &House, name: &str) -> Result<Radio, LabError> {
 /// overhead, above what the storage holds when the regulator switches off. The paper counts from an empty storage, of
 /// which a regulator can use no more than it can of ours.
 fn threshold_v(
-    house: &House,
+    workspace: &Workspace,
     scenario: &Scenario,
     target: &Target,
     point: &OperatingPoint,
@@ -201,7 +201,7 @@ fn threshold_v(
         },
     };
     let key = wanted.key();
-    let figures = figures::get(house, &[wanted], &Silent)?;
+    let figures = figures::get(workspace, &[wanted], &Silent)?;
     let cycles = figures.get(&key).map_or(0.0, |figure| figure.cycles);
     let compute_j = cycles * target.seconds_per_cycle(point) * point.power_w;
     let mut radio_j = 0.0;
@@ -244,7 +244,7 @@ impl lab::progress::Progress for Silent {
 }
 
 /// The sun from the scenario's first day on, for as many days as it lasts and one.
-fn sun(house: &House, scenario: &Scenario) -> Result<Irradiance, LabError> {
+fn sun(workspace: &Workspace, scenario: &Scenario) -> Result<Irradiance, LabError> {
     let settings = &scenario.sun;
     // A year goes round.
     let days = (scenario.days.ceil() as u32 + 1).min(366);
@@ -253,9 +253,9 @@ fn sun(house: &House, scenario: &Scenario) -> Result<Irradiance, LabError> {
         return sky.map_err(|error| LabError::Usage(format!("sun: {error}")));
     }
     let name = settings.file.clone().unwrap_or_default();
-    let path = house.root().join("scenarios/sun").join(format!("{name}.csv"));
+    let path = workspace.root().join("scenarios/sun").join(format!("{name}.csv"));
     if !path.is_file() {
-        let folder = house.root().join("scenarios/sun");
+        let folder = workspace.root().join("scenarios/sun");
         let entries = std::fs::read_dir(&folder).map_err(|error| LabError::File { path: folder, error })?;
         let known: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".csv").map(str::to_owned))
@@ -274,12 +274,12 @@ mod tests {
 
     #[test]
     fn a_rail_below_what_the_converter_needs_is_refused() {
-        let house = House::find().expect("the project's folder");
+        let workspace = Workspace::find().expect("the project's folder");
         let text = include_str!("../../../scenarios/harvest-solar.toml");
         let refused = |from: &str, to: &str| {
             let scenario =
                 Scenario::from_toml(&text.replacen(from, to, 1)).expect("it makes sense by itself");
-            run_scenario(&house, &scenario, &crate::simulation::Quiet)
+            run_scenario(&workspace, &scenario, &crate::simulation::Quiet)
                 .expect_err("a rail too low")
                 .to_string()
         };
@@ -292,12 +292,12 @@ mod tests {
 
     #[test]
     fn a_clear_sky_lasts_as_long_as_a_scenario_may() {
-        let house = House::find().expect("the project's folder");
+        let workspace = Workspace::find().expect("the project's folder");
         let text = include_str!("../../../scenarios/harvest-solar.toml");
         let text = text.replace("file = \"greensboro\"", "latitude_deg = 36.1");
         let mut scenario = Scenario::from_toml(&text).expect("it makes sense");
         scenario.days = 366.0;
         scenario.check().expect("a year is allowed");
-        assert_eq!(sun(&house, &scenario).expect("a year's sun").period_s(), 366.0 * 86_400.0);
+        assert_eq!(sun(&workspace, &scenario).expect("a year's sun").period_s(), 366.0 * 86_400.0);
     }
 }

@@ -4,7 +4,7 @@
 use crate::street::station::AirByte;
 use lab::LabError;
 use lab::harness::place_fault;
-use lab::target::{House, Target};
+use lab::target::{Target, Workspace};
 use mcu::chips::rfm12b::{self, Rfm12b};
 use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring, new_machine};
 use meter::Status;
@@ -49,10 +49,10 @@ impl Firmware {
     ///
     /// # Errors
     /// What building can bring; firmware without the meter's symbols.
-    pub fn build(house: &House) -> Result<Arc<Firmware>, LabError> {
-        let target = house.target(TARGET)?;
+    pub fn build(workspace: &Workspace) -> Result<Arc<Firmware>, LabError> {
+        let target = workspace.target(TARGET)?;
         let point = target.operating_point(Some(CLOCK_HZ), None)?;
-        let path = firmware::build_app(&house.source(&target, &point), VARIANT, "meter")?;
+        let path = firmware::build_app(&workspace.source(&target, &point), VARIANT, "meter")?;
         let image = firmware::Firmware::read(&path, target.part.core)?;
         let address = |symbol| image.symbol(symbol).map(|symbol| symbol.address);
         Ok(Arc::new(Firmware {

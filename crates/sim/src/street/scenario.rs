@@ -5,7 +5,7 @@ use super::endpoint::CollectorSettings;
 use super::household::CutSettings;
 use crate::scenario::text;
 use lab::LabError;
-use lab::target::House;
+use lab::target::Workspace;
 use serde::Deserialize;
 use std::path::Path;
 use wire::meter::Suite;
@@ -149,8 +149,8 @@ impl StreetScenario {
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
-    pub fn read(house: &House, name: &Path) -> Result<Option<StreetScenario>, LabError> {
-        let (path, text) = text(house, name)?;
+    pub fn read(workspace: &Workspace, name: &Path) -> Result<Option<StreetScenario>, LabError> {
+        let (path, text) = text(workspace, name)?;
         if !StreetScenario::is_one(&text) {
             return Ok(None);
         }
