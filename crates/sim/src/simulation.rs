@@ -1,64 +1,36 @@
-//! The loop: node, circuit, sun, air and server, one step of virtual time after the other.
+//! The loop: everybody lives up to the next step's end, then what they sent goes on its channels, and what arrives is handed out.
 //!
-//! While the processor runs, a step is [`crate::scenario::Step::awake_s`] at most; while it sleeps, longer, but a node
-//! returns as soon as it wakes, and no step goes past what the server does next or past half the time for which the
-//! storage holds the rail up. Within a step the node sees the voltages of its beginning.
+//! Where channels have a latency, a step is as long as nothing that is sent within it arrives within it
+//! ([`ChannelModel::step_ns`](crate::radio::ChannelModel::step_ns)): all sites live through it at once, on as many processors as there
+//! are. What happens does not depend on how many.
 
-use crate::circuit::Circuit;
-use crate::ledger::{Ledger, Load};
-use crate::node::{Advance, Counts, Node, Packet, SECOND_NS, Voltages};
-use crate::outcome::{Event, EventKind, Misses, Outcome, Reason, Sample};
-use crate::scenario::Step;
-use crate::server::{Action, Server, Verdict};
-use energy::sun::Irradiance;
+use crate::attacker::{Act, Attacker};
+use crate::base::{BaseEvent, BaseStation};
+use crate::radio::{Arrival, Emission, Participant, RadioChannel, ReceiveMode, SentPacket, Traffic};
+use crate::site::{Site, SiteEvent};
+use crate::time::{SECOND_NS, seconds};
 use lab::LabError;
-use rand::{Rng, SeedableRng, rngs::StdRng};
+use rayon::prelude::*;
+use wire::meter::{Kind, Packet};
 
-/// The world around a node.
-pub struct World {
-    /// What it is called.
-    pub title: String,
-    /// Where the air's random numbers begin.
-    pub seed: u64,
-    /// How long it lasts, in days.
-    pub days: f64,
-    /// The sun from the beginning on.
-    pub sun: Irradiance,
-    /// Share of it that reaches the panel.
-    pub sun_share: f64,
-    /// Share of the packets that are lost.
-    pub loss: f64,
-    /// From this stored voltage on the firmware signs, in volts.
-    pub threshold_v: f64,
-    /// The supply below which the part loses its state, in volts.
-    pub lowest_rail_v: f64,
-    /// How finely time is cut.
-    pub step: Step,
+/// When steps begin and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// All know when they do something next: a step begins there.
+    Skipping,
+    /// Some do things at times that they do not know beforehand: steps follow each other without a pause.
+    Stepwise,
+    /// One site and its station take turns on a channel without latency: a step ends where the site's supply or processor wants it, and
+    /// after `longest_ns` at the latest. The station does so far ahead what it will not do otherwise because of what it hears meanwhile.
+    Alone {
+        /// In nanoseconds.
+        longest_ns: u64,
+        /// In nanoseconds.
+        ahead_ns: u64,
+    },
 }
 
-/// What came in the way since the last authentication was settled.
-#[derive(Clone, Copy, Debug, Default)]
-struct Obstacles {
-    refused: bool,
-    off: bool,
-}
-
-struct Run<'a> {
-    world: &'a World,
-    circuit: Circuit,
-    server: Server,
-    node: &'a mut dyn Node,
-    air: StdRng,
-    now_ns: u64,
-    obstacles: Obstacles,
-    counts: Counts,
-    /// The firmware does not listen for lack of energy.
-    closed: bool,
-    latencies_ns: Vec<u64>,
-    outcome: Outcome,
-}
-
-/// Told of the progress of a simulation: seconds to come, seconds done.
+/// Told of the progress of a simulation.
 pub trait Progress {
     /// `done_s` of `total_s` have been simulated.
     fn report(&self, done_s: f64, total_s: f64);
@@ -71,273 +43,331 @@ impl Progress for Quiet {
     fn report(&self, _: f64, _: f64) {}
 }
 
-/// Runs a world to its end.
-///
-/// # Errors
-/// What the node's model cannot execute, or an independent library that fails.
-pub fn run(
-    world: &World,
-    circuit: Circuit,
-    server: Server,
-    node: &mut dyn Node,
-    progress: &dyn Progress,
-) -> Result<Outcome, LabError> {
-    let loads = node.states().iter().map(|state| Load {
-        part: state.part,
-        state: state.name.clone(),
-        time_s: 0.0,
-        energy_j: 0.0,
-    });
-    let energy = Ledger { loads: loads.collect(), stored_start_j: circuit.stored_j(), ..Ledger::default() };
-    let outcome = Outcome {
-        title: world.title.clone(),
-        seed: world.seed,
-        days: world.days,
-        threshold_v: world.threshold_v,
-        authentications: 0,
-        misses: Misses::default(),
-        rejected: 0,
-        resets: 0,
-        off_s: 0.0,
-        signed: 0,
-        refused: 0,
-        mean_latency_s: None,
-        max_latency_s: None,
-        rail_j_per_authentication: None,
-        active_j_per_signature: None,
-        min_v: circuit.stored_v(),
-        max_v: circuit.stored_v(),
-        energy,
-        events: Vec::new(),
-        trace: Vec::new(),
-    };
-    let mut run = Run {
-        world,
-        circuit,
-        server,
-        node,
-        air: StdRng::seed_from_u64(world.seed ^ 0x6169_7200),
-        now_ns: 0,
-        obstacles: Obstacles::default(),
-        counts: Counts::default(),
-        closed: false,
-        latencies_ns: Vec::new(),
-        outcome,
-    };
-    run.live(progress)?;
-    Ok(run.finish())
+/// Looks on: counts, accounts for energy, and ends the run where something does not hold.
+pub trait Recorder {
+    /// When it wants a step to end.
+    fn next_ns(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Something has happened at a site.
+    ///
+    /// # Errors
+    /// What must not be.
+    fn site_event(&mut self, site: usize, at_ns: u64, event: SiteEvent) -> Result<(), LabError>;
+
+    /// The station has come to something.
+    ///
+    /// # Errors
+    /// What must not be.
+    fn base_event(&mut self, now_ns: u64, event: BaseEvent) -> Result<(), LabError>;
+
+    /// A packet was sent, by a site or the station.
+    ///
+    /// # Errors
+    /// What must not be.
+    fn sent(&mut self, _: &SentPacket) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    /// Something is on the air from one time to another.
+    fn on_air(&mut self, _: u64, _: u64) {}
+
+    /// A step has ended.
+    ///
+    /// # Errors
+    /// What must not be.
+    fn passed(&mut self, _: u64, _: &[Site]) -> Result<(), LabError> {
+        Ok(())
+    }
 }
 
-impl Run<'_> {
-    fn live(&mut self, progress: &dyn Progress) -> Result<(), LabError> {
-        let end_ns = nanoseconds(self.world.days * 86_400.0);
-        let sample_ns = nanoseconds(self.world.step.sample_s).max(1);
-        let mut next_sample_ns = 0;
-        let mut asleep = false;
-        let mut powered = false;
-        if self.circuit.rail_is_on() {
-            self.power_up()?;
-            powered = true;
+/// Sites, their station, and what is between them.
+pub struct Simulation<B, R> {
+    /// The sites; a site's index is its index on all channels.
+    pub sites: Vec<Site>,
+    /// The station.
+    pub base: B,
+    /// Who looks on.
+    pub recorder: R,
+    /// The channels.
+    pub channels: Vec<RadioChannel>,
+    /// Somebody who attacks.
+    pub attacker: Option<Attacker>,
+    schedule: Schedule,
+    now_ns: u64,
+    begun: bool,
+    modes: Vec<Vec<ReceiveMode>>,
+    inboxes: Vec<Vec<Arrival>>,
+}
+
+impl<B: BaseStation, R: Recorder> Simulation<B, R> {
+    /// A simulation whose time is `now_ns`.
+    #[must_use]
+    pub fn new(
+        (sites, base, recorder): (Vec<Site>, B, R),
+        channels: Vec<RadioChannel>,
+        schedule: Schedule,
+        now_ns: u64,
+    ) -> Simulation<B, R> {
+        let participants = sites.len() + 2;
+        Simulation {
+            modes: vec![vec![ReceiveMode::Off; participants]; channels.len()],
+            inboxes: vec![Vec::new(); participants],
+            sites,
+            base,
+            recorder,
+            channels,
+            attacker: None,
+            schedule,
+            now_ns,
+            begun: false,
         }
+    }
+
+    /// Up to when all have lived.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// What has been on all channels.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        let mut all = Traffic::default();
+        for channel in &self.channels {
+            all += channel.traffic();
+        }
+        all
+    }
+
+    /// The station's index on the channels; the attacker's is the next one.
+    fn station(&self) -> Participant {
+        self.sites.len()
+    }
+
+    /// From now on nothing is impaired, nobody attacks, no power is lost, and the station does not fail.
+    pub fn stop_faults(&mut self) {
+        self.channels.iter_mut().for_each(RadioChannel::stop_impairments);
+        self.base.stop_faults();
+        if let Some(attacker) = &mut self.attacker {
+            attacker.stop();
+        }
+        self.sites.iter_mut().for_each(Site::stop_faults);
+    }
+
+    /// Lets time pass to `end_ns`.
+    ///
+    /// # Errors
+    /// What a model cannot execute, and what does not hold.
+    pub fn run_until(&mut self, end_ns: u64) -> Result<(), LabError> {
+        self.begin()?;
         while self.now_ns < end_ns {
-            if self.now_ns >= next_sample_ns {
-                self.sample();
-                progress.report(seconds(self.now_ns), seconds(end_ns));
-                next_sample_ns += (self.now_ns - next_sample_ns) / sample_ns * sample_ns + sample_ns;
-            }
-            while self.server.next_ns() <= self.now_ns {
-                self.server_acts(powered);
-            }
-            let event_ns = end_ns.min(next_sample_ns).min(self.server.next_ns());
-            if powered {
-                let advance = self.advance(event_ns, asleep)?;
-                asleep = advance.asleep;
-                if advance.power_lost || !self.circuit.rail_is_on() {
-                    self.circuit.switch_off();
-                    self.node.power_down();
-                    self.counts = Counts::default();
-                    self.closed = false;
-                    self.outcome.resets += 1;
-                    self.note(EventKind::PowerLost);
-                    powered = false;
-                }
-            } else {
-                self.obstacles.off = true;
-                let limit_ns = event_ns.min(self.now_ns + nanoseconds(self.world.step.asleep_s));
-                let dt_s = seconds(limit_ns - self.now_ns);
-                self.outcome.off_s += dt_s;
-                self.electricity(limit_ns, &[]);
-                if self.circuit.rail_is_on() {
-                    self.power_up()?;
-                    powered = true;
-                    asleep = false;
-                }
+            // On a thread of the pool: handing each step to it from outside costs a tenth of all time.
+            match self.schedule {
+                Schedule::Stepwise if self.sites.len() > 1 => self.run_a_second_in_pool(end_ns)?,
+                _ => self.run_a_second(end_ns)?,
             }
         }
-        self.sample();
         Ok(())
     }
 
-    fn power_up(&mut self) -> Result<(), LabError> {
-        self.node.power_up(self.now_ns, self.voltages())?;
-        self.note(EventKind::PowerUp);
+    /// As [`Simulation::run_until`], and tells of each second. total_ns: what counts as the whole.
+    ///
+    /// # Errors
+    /// As [`Simulation::run_until`].
+    pub fn run_telling(
+        &mut self,
+        end_ns: u64,
+        total_ns: u64,
+        progress: &dyn Progress,
+    ) -> Result<(), LabError> {
+        while self.now_ns < end_ns {
+            self.run_until(end_ns.min(self.now_ns + SECOND_NS))?;
+            progress.report(seconds(self.now_ns.min(total_ns)), seconds(total_ns));
+        }
         Ok(())
     }
 
-    fn voltages(&self) -> Voltages {
-        Voltages { rail_v: self.circuit.rail_v(), stored_v: self.circuit.stored_v() }
-    }
-
-    /// Lets the node live on for one step.
-    fn advance(&mut self, event_ns: u64, asleep: bool) -> Result<Advance, LabError> {
-        let step = &self.world.step;
-        let longest_s = if asleep {
-            // A current that no sleeping node has: a receiver's.
-            let holds_s = self.circuit.holds_s(0.025, self.world.lowest_rail_v);
-            (holds_s / 2.0).clamp(step.awake_s, step.asleep_s)
-        } else {
-            step.awake_s
-        };
-        let limit_ns = event_ns.min(self.now_ns + nanoseconds(longest_s).max(1));
-        let mut advance = self.node.advance(limit_ns, self.voltages())?;
-        advance.now_ns = advance.now_ns.max(self.now_ns + 1);
-        self.electricity(advance.now_ns, &advance.draws);
-        for packet in self.node.sent() {
-            self.answer(&packet)?;
-        }
-        if !advance.asleep {
-            let counts = self.node.counts()?;
-            self.obstacles.refused |= counts.refused > self.counts.refused;
-            if counts.wakes != self.counts.wakes {
-                self.closed = counts.closed != self.counts.closed;
-            }
-            self.outcome.signed += counts.signed.saturating_sub(self.counts.signed);
-            self.outcome.refused += counts.refused.saturating_sub(self.counts.refused);
-            self.counts = counts;
-        }
-        Ok(advance)
-    }
-
-    /// Lets the circuit follow to `until_ns`, with these draws spread evenly.
-    fn electricity(&mut self, until_ns: u64, draws: &[crate::node::Draw]) {
-        let dt_s = seconds(until_ns - self.now_ns);
-        let middle_s = seconds(self.now_ns) + dt_s / 2.0;
-        let sun = self.world.sun.at(middle_s) * self.world.sun_share;
-        let charge_c = draws.iter().map(|draw| draw.charge_c).sum();
-        let energy = &mut self.outcome.energy;
-        let rail_v = self.circuit.step(dt_s, sun, charge_c, energy);
-        for draw in draws {
-            let load = &mut energy.loads[draw.state];
-            load.time_s += draw.time_s;
-            load.energy_j += draw.charge_c * rail_v;
-        }
-        self.circuit.switch();
-        self.now_ns = until_ns;
-        self.outcome.min_v = self.outcome.min_v.min(self.circuit.stored_v());
-        self.outcome.max_v = self.outcome.max_v.max(self.circuit.stored_v());
-    }
-
-    fn server_acts(&mut self, powered: bool) {
-        match self.server.act(self.now_ns) {
-            Action::Missed => {
-                let reason = match self.obstacles {
-                    Obstacles { off: true, .. } => Reason::NodeOff,
-                    Obstacles { refused: true, .. } => Reason::NoEnergy,
-                    _ => Reason::Radio,
-                };
-                *self.outcome.misses.count(reason) += 1;
-                self.note(EventKind::Missed(reason));
-                self.obstacles = Obstacles::default();
-            }
-            Action::Challenge(packets) => {
-                self.obstacles = Obstacles { off: !powered, refused: self.closed };
-                for packet in packets {
-                    if powered && !self.lost() {
-                        self.node.hear(&packet);
-                    }
-                }
-            }
-        }
-    }
-
-    fn lost(&mut self) -> bool {
-        self.air.random::<f64>() < self.world.loss
-    }
-
-    fn answer(&mut self, packet: &Packet) -> Result<(), LabError> {
-        if self.lost() {
+    fn begin(&mut self) -> Result<(), LabError> {
+        if std::mem::replace(&mut self.begun, true) {
             return Ok(());
         }
-        match self.server.receive(packet)? {
-            Verdict::Unheard | Verdict::Partial => {}
-            Verdict::Accepted { latency_ns } => {
-                self.outcome.authentications += 1;
-                self.latencies_ns.push(latency_ns);
-                self.obstacles = Obstacles::default();
-                self.note(EventKind::Authenticated);
+        for index in 0..self.sites.len() {
+            self.sites[index].begin()?;
+        }
+        self.tell_events()?;
+        self.recorder.passed(self.now_ns, &self.sites)
+    }
+
+    fn run_a_second_in_pool(&mut self, end_ns: u64) -> Result<(), LabError> {
+        // Neither station nor recorder leave the thread that called: sites alone are shared out.
+        self.run_a_second(end_ns)
+    }
+
+    /// Steps until a second has passed, or more where nobody does anything.
+    fn run_a_second(&mut self, end_ns: u64) -> Result<(), LabError> {
+        let begun_ns = self.now_ns;
+        while self.now_ns < end_ns && self.now_ns < begun_ns + SECOND_NS {
+            self.step(end_ns)?;
+        }
+        Ok(())
+    }
+
+    /// When somebody does something next.
+    fn next_ns(&self) -> u64 {
+        let sites = self.sites.iter().map(Site::next_ns).min().unwrap_or(u64::MAX);
+        let attacker = self.attacker.as_ref().map_or(u64::MAX, Attacker::next_ns);
+        let channels = self.channels.iter().map(RadioChannel::next_ns).min().unwrap_or(u64::MAX);
+        sites.min(attacker).min(channels).min(self.base.next_ns())
+    }
+
+    /// The end of the step that begins now, and up to when the station acts in it.
+    fn plan(&self, end_ns: u64) -> (u64, u64) {
+        let end_ns = end_ns.min(self.recorder.next_ns().max(self.now_ns + 1));
+        let step_ns = self.channels.iter().map(|channel| channel.model().step_ns()).min().unwrap_or(SECOND_NS);
+        match self.schedule {
+            Schedule::Skipping => {
+                let to_ns = (self.next_ns().max(self.now_ns).saturating_add(step_ns)).min(end_ns);
+                (to_ns, to_ns)
             }
-            Verdict::Late => self.late(),
-            Verdict::Rejected(why) => {
-                self.outcome.rejected += 1;
-                self.note(EventKind::Rejected(why));
+            Schedule::Stepwise => {
+                let to_ns = (self.now_ns + step_ns).min(end_ns);
+                (to_ns, to_ns)
+            }
+            Schedule::Alone { longest_ns, ahead_ns } => {
+                let station_ns = self.now_ns + 1 + ahead_ns;
+                (end_ns.min(self.now_ns.saturating_add(longest_ns)), station_ns)
+            }
+        }
+    }
+
+    fn step(&mut self, end_ns: u64) -> Result<(), LabError> {
+        let (mut to_ns, station_ns) = self.plan(end_ns);
+        self.base.advance(self.now_ns, station_ns)?;
+        self.send_from_station();
+        if let Schedule::Alone { ahead_ns, .. } = self.schedule {
+            // What was sent just now comes before the site lives on, and what the station does next comes in time.
+            self.settle(self.now_ns)?;
+            if ahead_ns == 0 {
+                to_ns = to_ns.min(self.base.next_ns().max(self.now_ns + 1));
+            }
+        }
+        let reached_ns = self.live(to_ns)?;
+        self.now_ns = if let Schedule::Alone { .. } = self.schedule { reached_ns } else { to_ns };
+        self.attack();
+        self.tell_events()?;
+        for event in self.base.take_events() {
+            self.recorder.base_event(self.now_ns, event)?;
+        }
+        self.send_from_sites();
+        self.settle(self.now_ns)?;
+        for event in self.base.take_events() {
+            self.recorder.base_event(self.now_ns, event)?;
+        }
+        self.recorder.passed(self.now_ns, &self.sites)
+    }
+
+    fn live(&mut self, to_ns: u64) -> Result<u64, LabError> {
+        match self.schedule {
+            Schedule::Stepwise if self.sites.len() > 1 => {
+                // A share for each thread: all take about as long.
+                let share = self.sites.len().div_ceil(rayon::current_num_threads());
+                let sites = self.sites.par_iter_mut().with_min_len(share);
+                sites.try_for_each(|site| site.live(to_ns).map(drop))?;
+                Ok(to_ns)
+            }
+            Schedule::Skipping => {
+                // Events are so short that handing them to other threads would take longer.
+                for site in self.sites.iter_mut().filter(|site| site.next_ns() < to_ns) {
+                    site.live(to_ns)?;
+                }
+                Ok(to_ns)
+            }
+            Schedule::Stepwise | Schedule::Alone { .. } => {
+                let mut reached_ns = to_ns;
+                for site in &mut self.sites {
+                    reached_ns = site.live(to_ns)?;
+                }
+                Ok(reached_ns)
+            }
+        }
+    }
+
+    fn send_from_station(&mut self) {
+        let station = self.station();
+        for outgoing in self.base.take_outgoing() {
+            let channel = &mut self.channels[outgoing.channel];
+            let air_ns = channel.send_packet(station, outgoing.start_ns, &outgoing.packet, outgoing.tail_bytes);
+            self.recorder.on_air(outgoing.start_ns, outgoing.start_ns + air_ns);
+        }
+    }
+
+    fn attack(&mut self) {
+        let (attacker_index, now_ns) = (self.station() + 1, self.now_ns);
+        let Some(attacker) = &mut self.attacker else { return };
+        while let Some(act) = attacker.act(now_ns) {
+            match act {
+                Act::Packet { channel, packet, .. } => {
+                    self.channels[channel].send_packet(attacker_index, now_ns, &packet, 0);
+                }
+                Act::Noise(for_ns) => {
+                    self.channels.iter_mut().for_each(|channel| channel.jam(now_ns, now_ns + for_ns));
+                }
+            }
+        }
+    }
+
+    fn send_from_sites(&mut self) {
+        for (index, site) in self.sites.iter_mut().enumerate() {
+            for emission in site.emissions.drain(..) {
+                let (start_ns, end_ns) = match &emission {
+                    Emission::Byte(at) => (at.start_ns, at.end_ns),
+                    Emission::Packet { start_ns, end_ns, .. } => (*start_ns, *end_ns),
+                };
+                self.recorder.on_air(start_ns, end_ns);
+                self.channels[site.channel].send(index, emission);
+            }
+        }
+    }
+
+    fn tell_events(&mut self) -> Result<(), LabError> {
+        for (index, site) in self.sites.iter_mut().enumerate() {
+            for (at_ns, event) in site.events.drain(..) {
+                self.recorder.site_event(index, at_ns, event)?;
             }
         }
         Ok(())
     }
 
-    /// The answer to the challenge that was missed last has come after all.
-    fn late(&mut self) {
-        let missed = self.outcome.events.iter_mut().rev().find_map(|event| match &mut event.kind {
-            EventKind::Missed(reason) => Some(reason),
-            _ => None,
-        });
-        if let Some(reason) = missed {
-            let before = std::mem::replace(reason, Reason::Late);
-            *self.outcome.misses.count(before) -= 1;
-            *self.outcome.misses.count(Reason::Late) += 1;
+    /// Hands out what arrives now.
+    fn settle(&mut self, now_ns: u64) -> Result<(), LabError> {
+        let station = self.station();
+        for index in 0..self.channels.len() {
+            let modes = &mut self.modes[index];
+            for (mode, site) in modes.iter_mut().zip(&self.sites) {
+                *mode = if site.channel == index { site.receive_mode() } else { ReceiveMode::Off };
+            }
+            modes[station] = self.base.receive_mode(index);
+            self.channels[index].settle(now_ns, &self.modes[index], &mut self.inboxes);
+            for packet in self.channels[index].take_sent_packets() {
+                if packet.from <= station {
+                    self.recorder.sent(&packet)?;
+                }
+                if let Some(attacker) = self.attacker.as_mut().filter(|_| packet.from <= station) {
+                    let report = Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report);
+                    attacker.hear(index, &packet, report, now_ns);
+                }
+            }
+            for arrival in self.inboxes[station].drain(..) {
+                self.base.receive(index, arrival)?;
+            }
         }
-    }
-
-    fn note(&mut self, kind: EventKind) {
-        self.outcome.events.push(Event { time_s: seconds(self.now_ns), kind });
-    }
-
-    fn sample(&mut self) {
-        let time_s = seconds(self.now_ns);
-        self.outcome.trace.push(Sample {
-            time_s,
-            sun_w_per_m2: self.world.sun.at(time_s) * self.world.sun_share,
-            stored_v: self.circuit.stored_v(),
-            rail_v: self.circuit.rail_v(),
-            authentications: self.outcome.authentications,
-            misses: self.outcome.misses.total(),
-        });
-    }
-
-    fn finish(mut self) -> Outcome {
-        let outcome = &mut self.outcome;
-        outcome.energy.stored_end_j = self.circuit.stored_j();
-        let longest = self.latencies_ns.iter().max();
-        outcome.max_latency_s = longest.map(|&ns| seconds(ns));
-        let count = self.latencies_ns.len();
-        if count > 0 {
-            outcome.mean_latency_s = Some(seconds(self.latencies_ns.iter().sum::<u64>()) / count as f64);
-            outcome.rail_j_per_authentication = Some(outcome.energy.used_j() / count as f64);
+        for (site, inbox) in self.sites.iter_mut().zip(&mut self.inboxes) {
+            if !inbox.is_empty() {
+                site.receive(inbox);
+            }
         }
-        if outcome.signed > 0 {
-            let active =
-                outcome.energy.loads.iter().filter(|load| load.part == "cpu" && load.state == "active");
-            let active_j: f64 = active.map(|load| load.energy_j).sum();
-            outcome.active_j_per_signature = Some(active_j / outcome.signed as f64);
-        }
-        self.outcome
+        Ok(())
     }
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / SECOND_NS as f64
-}
-
-fn nanoseconds(s: f64) -> u64 {
-    (s * SECOND_NS as f64).round() as u64
 }

@@ -3,7 +3,7 @@
 //!
 //! - [`scenario`], [`setup`]: what stands in `scenarios/street*.toml`, and the street that is made of it
 //! - [`station`]: what is asked of a meter; [`host`], [`model`]: the two that there are
-//! - [`household`], [`load`]: a meter where it is, with its supply and its load
+//! - [`site`], [`load`]: a meter where it is, with its supply and its load
 //! - [`air`], [`framing`]: the radio channel, and packets on it
 //! - [`endpoint`]: the collector; [`attacker`]: somebody without keys
 //! - [`ledger`]: what must hold, whatever happens
@@ -16,7 +16,7 @@ pub mod chance;
 pub mod endpoint;
 pub mod framing;
 pub mod host;
-pub mod household;
+pub mod site;
 pub mod ledger;
 pub mod load;
 pub mod model;

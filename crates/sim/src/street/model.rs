@@ -1,14 +1,14 @@
 //! A meter on its models as a station of a street.
 
-use super::air::{Arrival, HeardByte, Hearing};
+use super::air::{Arrival, ReceivedByte, ReceiveMode};
 use super::station::{AirByte, Station};
-use crate::modelled::Modelled;
+use crate::emulated::EmulatedMeter;
 use lab::LabError;
 use meter::Status;
 
 /// The meter, and how far it was told to live.
 pub struct Model {
-    meter: Modelled,
+    meter: EmulatedMeter,
     now_ns: u64,
     /// Byte writes when that was asked last.
     writes: u64,
@@ -17,15 +17,15 @@ pub struct Model {
 impl Model {
     /// A meter without power.
     #[must_use]
-    pub fn new(meter: Modelled) -> Model {
+    pub fn new(meter: EmulatedMeter) -> Model {
         let writes = meter.machine().nonvolatile_writes();
         Model { meter, now_ns: 0, writes }
     }
 }
 
 impl Station for Model {
-    fn hearing(&self) -> Hearing {
-        Hearing::Bytes(self.meter.setup().address)
+    fn receive_mode(&self) -> ReceiveMode {
+        ReceiveMode::Bytes(self.meter.setup().address)
     }
 
     fn next_ns(&self) -> u64 {
@@ -42,7 +42,7 @@ impl Station for Model {
         self.meter.take_on_air(bytes);
     }
 
-    fn hear_byte(&mut self, heard: HeardByte) {
+    fn hear_byte(&mut self, heard: ReceivedByte) {
         self.meter.hear(heard.at, heard.readable);
     }
 

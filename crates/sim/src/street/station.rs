@@ -1,6 +1,6 @@
 //! What a street asks of a meter: to live through some time, to send and to hear, to lose its power.
 
-use super::air::{Arrival, HeardByte, Hearing};
+use super::air::{Arrival, ReceivedByte, ReceiveMode};
 use lab::LabError;
 use meter::Status;
 
@@ -20,7 +20,7 @@ pub struct AirByte {
 /// Times are nanoseconds of the simulation. What it is handed lies at or after the time that it has lived to.
 pub trait Station: Send {
     /// How it hears while it has power.
-    fn hearing(&self) -> Hearing;
+    fn receive_mode(&self) -> ReceiveMode;
 
     /// When it next does something by itself: no later than its next byte on the air. [`u64::MAX`] for never.
     fn next_ns(&self) -> u64;
@@ -36,12 +36,12 @@ pub trait Station: Send {
     fn take_on_air(&mut self, bytes: &mut Vec<AirByte>);
 
     /// A byte arrives: to those that hear bytes.
-    fn hear_byte(&mut self, heard: HeardByte);
+    fn hear_byte(&mut self, heard: ReceivedByte);
 
     /// A packet arrives, or begins to: to those that hear packets. Whether it listens is its own affair.
     fn hear_packet(&mut self, arrival: Arrival);
 
-    /// What the household draws from the time that it has lived to: watts.
+    /// What the site draws from the time that it has lived to: watts.
     fn set_load(&mut self, power_w: f64);
 
     /// Its power is cut at the time that it has lived to. A byte of non-volatile memory that is being written may become `torn`.

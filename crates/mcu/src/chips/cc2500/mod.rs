@@ -127,6 +127,12 @@ impl Cc2500 {
         std::mem::take(&mut self.sent)
     }
 
+    /// Whether [`Cc2500::take_sent`] has something to give.
+    #[must_use]
+    pub fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
     /// A packet goes through the air. It is received if the chip is in RX before its sync word begins and stays there;
     /// one whose sync word is past already is lost. Packets that overlap spoil each other's check sums.
     pub fn hear(&mut self, frame: Frame) {

@@ -1,13 +1,13 @@
 //! When the meter's firmware enters and leaves the functions that are watched.
 
-use crate::modelled::Modelled;
+use crate::emulated::EmulatedMeter;
 use firmware::Firmware;
 use lab::LabError;
 use mcu::chips::rfm12b::Rfm12b;
 
 /// How far a meter has come since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moment {
+pub struct CounterSnapshot {
     /// The time, in nanoseconds of the world.
     pub time_ns: u64,
     /// Cycles in which its processor was awake.
@@ -20,17 +20,17 @@ pub struct Moment {
     pub writes: u64,
 }
 
-impl Moment {
+impl CounterSnapshot {
     /// Of a meter now.
     #[must_use]
-    pub fn of(meter: &mut Modelled) -> Moment {
+    pub fn of(meter: &mut EmulatedMeter) -> CounterSnapshot {
         let time_ns = meter.now_ns();
         let since_ns = time_ns - meter.started_ns().unwrap_or(time_ns);
         let radio_ns = meter.radio().map(|radio| radio.spent_ns(since_ns)).unwrap_or_default();
         let machine = meter.machine();
         let active_cycles = machine.residency().active_cycles();
         let asleep_cycles = machine.cycles() - active_cycles;
-        Moment { time_ns, active_cycles, asleep_cycles, radio_ns, writes: machine.nonvolatile_writes() }
+        CounterSnapshot { time_ns, active_cycles, asleep_cycles, radio_ns, writes: machine.nonvolatile_writes() }
     }
 }
 
@@ -40,15 +40,15 @@ pub struct Call {
     /// Index of the function, as [`Watch::new`] was given them.
     pub function: usize,
     /// When it was entered.
-    pub start: Moment,
+    pub start: CounterSnapshot,
     /// When it had returned.
-    pub end: Moment,
+    pub end: CounterSnapshot,
 }
 
 struct Entered {
     function: usize,
     return_to: u32,
-    start: Moment,
+    start: CounterSnapshot,
 }
 
 /// Watches functions that do not call themselves.
@@ -80,7 +80,7 @@ impl Watch {
     ///
     /// # Errors
     /// What the model cannot execute.
-    pub fn run(&mut self, meter: &mut Modelled, until_ns: u64) -> Result<(), LabError> {
+    pub fn run(&mut self, meter: &mut EmulatedMeter, until_ns: u64) -> Result<(), LabError> {
         while meter.now_ns() < until_ns && meter.started_ns().is_some() {
             meter.run(until_ns, &self.addresses)?;
             // Also where it was the time that ended the run: a run does not stop where it begins.
@@ -92,8 +92,8 @@ impl Watch {
         Ok(())
     }
 
-    fn reached(&mut self, meter: &mut Modelled, address: u32) {
-        let now = Moment::of(meter);
+    fn reached(&mut self, meter: &mut EmulatedMeter, address: u32) {
+        let now = CounterSnapshot::of(meter);
         let machine = meter.machine();
         if let Some(at) = self.entered.iter().rposition(|entered| entered.return_to == address) {
             let Entered { function, start, .. } = self.entered.remove(at);

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// The energy of a run, in joules. What the panel offered is what was lost, used and stored: [`Ledger::imbalance_j`] is
+/// The energy of a run, in joules. What the panel offered is what was lost, used and stored: [`EnergyAccount::imbalance_j`] is
 /// zero but for rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Ledger {
+pub struct EnergyAccount {
     /// What the panel could give at its rating under this sun.
     pub offered_j: f64,
     /// Of it, what was not taken because the storage was full or the charger at its limit.
@@ -41,7 +41,7 @@ pub struct Load {
     pub energy_j: f64,
 }
 
-impl Ledger {
+impl EnergyAccount {
     /// What reached the storage's terminals, in joules.
     #[must_use]
     pub fn harvested_j(&self) -> f64 {

@@ -1,9 +1,8 @@
 //! Somebody within reach who hears all that is sent, and sends and jams what they like; they know the protocol, but no key.
 
-use super::air::Overheard;
-use super::chance::{Chance, For};
-use super::framing;
-use crate::node::SECOND_NS;
+use crate::chance::{Chance, Purpose};
+use crate::radio::{SentPacket, framing};
+use crate::time::SECOND_NS;
 use serde::{Deserialize, Serialize};
 
 /// So many packets they remember; then one at random makes room for a new one.
@@ -66,8 +65,15 @@ impl Attack {
 /// What they send next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// A packet, its bytes with preamble and check sum.
-    Packet(Attack, Vec<u8>),
+    /// A packet.
+    Packet {
+        /// What was done to it.
+        attack: Attack,
+        /// The channel that it goes out on: an index.
+        channel: usize,
+        /// Its bytes, the address first.
+        packet: Vec<u8>,
+    },
     /// Noise for so long, in nanoseconds.
     Noise(u64),
 }
@@ -75,9 +81,9 @@ pub enum Act {
 /// The attacker.
 pub struct Attacker {
     settings: AttackerSettings,
-    group: u8,
     chance: Chance,
-    heard: Vec<Vec<u8>>,
+    /// Packets, and the channel of each.
+    heard: Vec<(usize, Vec<u8>)>,
     packet_ns: u64,
     /// The next packet waits for a report to answer.
     waits: bool,
@@ -89,11 +95,10 @@ pub struct Attacker {
 impl Attacker {
     /// An attacker who has heard nothing yet.
     #[must_use]
-    pub fn new(settings: AttackerSettings, group: u8, seed: u64) -> Attacker {
+    pub fn new(settings: AttackerSettings, seed: u64) -> Attacker {
         let mut attacker = Attacker {
             settings,
-            group,
-            chance: Chance::new(seed, For::Attack, 0, 0),
+            chance: Chance::new(seed, Purpose::Attack, 0, 0),
             heard: Vec::new(),
             packet_ns: u64::MAX,
             waits: false,
@@ -133,12 +138,12 @@ impl Attacker {
     }
 
     /// They hear a packet that somebody has sent. `report`: a meter's, that waits for its acknowledgement.
-    pub fn hear(&mut self, packet: &Overheard, report: bool, now_ns: u64) {
+    pub fn hear(&mut self, channel: usize, packet: &SentPacket, report: bool, now_ns: u64) {
         if self.heard.len() < MEMORY {
-            self.heard.push(packet.packet.clone());
+            self.heard.push((channel, packet.packet.clone()));
         } else {
             let at = self.chance.below(MEMORY as u64) as usize;
-            self.heard[at].clone_from(&packet.packet);
+            self.heard[at] = (channel, packet.packet.clone());
         }
         if self.waits && report && self.packet_ns <= now_ns + SECOND_NS {
             // A turnaround, and up to the time for which the meter waits.
@@ -157,22 +162,22 @@ impl Attacker {
         if self.packet_ns > now_ns {
             return None;
         }
-        let (attack, packet) = self.make();
+        let (attack, channel, packet) = self.make();
         self.plan_packet(now_ns);
         self.sent[attack as usize] += 1;
-        Some(Act::Packet(attack, framing::encode(self.group, &packet)))
+        Some(Act::Packet { attack, channel, packet })
     }
 
-    fn make(&mut self) -> (Attack, Vec<u8>) {
+    fn make(&mut self) -> (Attack, usize, Vec<u8>) {
         let chance = &mut self.chance;
         let attack = Attack::ALL[chance.below(Attack::ALL.len() as u64) as usize];
         let Some(at) = self.heard.len().checked_sub(1).map(|last| chance.below(last as u64 + 1) as usize)
         else {
             let mut packet = vec![0; 1 + chance.below(framing::LONGEST as u64) as usize];
             chance.fill(&mut packet);
-            return (Attack::Random, packet);
+            return (Attack::Random, 0, packet);
         };
-        let mut packet = self.heard[at].clone();
+        let (channel, mut packet) = self.heard[at].clone();
         match attack {
             Attack::Replay => {}
             Attack::Alter => {
@@ -197,6 +202,6 @@ impl Attacker {
                 }
             }
         }
-        (attack, packet)
+        (attack, channel, packet)
     }
 }

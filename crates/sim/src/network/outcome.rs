@@ -98,7 +98,7 @@ pub struct Attacks {
 
 /// What a simulation found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StreetOutcome {
+pub struct NetworkOutcome {
     /// The scenario's title.
     pub title: String,
     /// Where its random numbers began.
@@ -127,7 +127,7 @@ pub struct StreetOutcome {
     pub attacks: Attacks,
 }
 
-impl StreetOutcome {
+impl NetworkOutcome {
     /// The sum of something over all meters.
     pub fn sum(&self, of: impl Fn(&MeterRow) -> u64) -> u64 {
         self.meters.iter().map(of).sum()

@@ -1,6 +1,6 @@
 //! An outcome as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use super::outcome::{Spread, StreetOutcome};
+use super::outcome::{Spread, NetworkOutcome};
 use lab::LabError;
 use lab::report::{Format, csv, grouped, json, scaled, table};
 
@@ -8,7 +8,7 @@ use lab::report::{Format, csv, grouped, json, scaled, table};
 ///
 /// # Errors
 /// None in practice: an outcome can always be written.
-pub fn report(outcome: &StreetOutcome, format: Format) -> Result<String, LabError> {
+pub fn report(outcome: &NetworkOutcome, format: Format) -> Result<String, LabError> {
     match format {
         Format::Json => json(std::slice::from_ref(outcome)),
         Format::Csv => csv(&outcome.meters),
@@ -20,7 +20,7 @@ fn count(number: u64) -> String {
     grouped(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn tables(outcome: &StreetOutcome) -> String {
+fn tables(outcome: &NetworkOutcome) -> String {
     let (traffic, collector) = (&outcome.traffic, &outcome.collector);
     let delivered = outcome.sum(|meter| meter.delivered_measurements);
     let share = |part: u64, whole: u64| {

@@ -1,6 +1,8 @@
-//! The server: sends challenges, verifies every signature with an independent library, refuses what it has seen.
+//! The harvested node's server: sends challenges, verifies every signature with an independent library, refuses what it has seen.
 
-use crate::node::{Packet, SECOND_NS};
+use super::{BaseEvent, BaseStation, Outgoing};
+use crate::radio::{Arrival, Framing, ReceiveMode};
+use crate::time::SECOND_NS;
 use lab::LabError;
 use lab::reference::curve::Curve;
 use rand::{Rng, RngCore, SeedableRng, rngs::StdRng};
@@ -23,8 +25,10 @@ pub struct Peer {
     pub node_id: u32,
     /// Its radio address.
     pub address: u8,
-    /// Time on the air of a packet, in nanoseconds: what is beside the bytes, and each byte.
-    pub air_ns: (u64, u64),
+    /// The server's own.
+    pub server_address: u8,
+    /// How long a byte takes, in nanoseconds.
+    pub byte_ns: u64,
     /// For how long a challenge is repeated without a pause, in nanoseconds; at least once.
     pub repeat_ns: u64,
 }
@@ -37,24 +41,23 @@ impl Peer {
         }
     }
 
-    /// A challenge as often as it is repeated; each copy says when the last one ends.
-    fn challenge(&self, nonce: Nonce, now_ns: u64) -> Vec<Packet> {
+    /// A challenge as often as it is repeated; each copy says when the last one ends. With them the end of the last.
+    fn challenge(&self, nonce: Nonce, now_ns: u64) -> (Vec<Outgoing>, u64) {
         let challenge = Challenge {
             node_address: self.address,
             node_id: self.node_id,
             challenge: nonce,
             answer_in_ms: 0,
         };
-        let packet_ns = self.air_ns.0 + self.air_ns.1 * challenge.to_packet().len() as u64;
+        let packet_ns = Framing::Cc2500.air_bytes(challenge.to_packet().len()) as u64 * self.byte_ns;
         let copies = self.repeat_ns.div_ceil(packet_ns).max(1);
         let copy = |index: u64| {
             let answer_in_ns = (copies - 1 - index) * packet_ns;
             let answer_in_ms = u16::try_from(answer_in_ns.div_ceil(1_000_000)).unwrap_or(u16::MAX);
-            let start_ns = now_ns + index * packet_ns;
-            let bytes = Challenge { answer_in_ms, ..challenge.clone() }.to_packet().to_vec();
-            Packet { start_ns, end_ns: start_ns + packet_ns, bytes }
+            let packet = Challenge { answer_in_ms, ..challenge.clone() }.to_packet().to_vec();
+            Outgoing { channel: 0, start_ns: now_ns + index * packet_ns, packet, tail_bytes: 0 }
         };
-        (0..copies).map(copy).collect()
+        ((0..copies).map(copy).collect(), now_ns + copies * packet_ns)
     }
 }
 
@@ -73,26 +76,8 @@ pub enum Demand {
     },
 }
 
-/// What the server made of a packet.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// Nothing: it was sending itself.
-    Unheard,
-    /// A part of a message; more is to come.
-    Partial,
-    /// The signature is right, the counter new, the challenge the one that is open.
-    Accepted {
-        /// From the challenge's first bit, or the message's, to its last bit, in nanoseconds.
-        latency_ns: u64,
-    },
-    /// As accepted, but after the deadline: counted as a miss already.
-    Late,
-    /// Refused, and why.
-    Rejected(String),
-}
-
-/// The server's side of the radio.
-pub struct Server {
+/// The server.
+pub struct Challenger {
     peer: Peer,
     demand: Demand,
     deadline_ns: u64,
@@ -110,6 +95,8 @@ pub struct Server {
     open: Option<Open>,
     /// The challenge whose time was over last.
     missed: Option<Nonce>,
+    outgoing: Vec<Outgoing>,
+    events: Vec<BaseEvent>,
 }
 
 struct Open {
@@ -117,20 +104,11 @@ struct Open {
     start_ns: u64,
 }
 
-/// What is on the server's mind at a moment.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Action {
-    /// It sends a challenge, in all these copies.
-    Challenge(Vec<Packet>),
-    /// An authentication has not come in time.
-    Missed,
-}
-
-impl Server {
+impl Challenger {
     /// A server that knows the node's public key.
     #[must_use]
-    pub fn new(peer: Peer, demand: Demand, deadline_ns: u64, seed: u64) -> Server {
-        let mut server = Server {
+    pub fn new(peer: Peer, demand: Demand, deadline_ns: u64, seed: u64) -> Challenger {
+        let mut server = Challenger {
             peer,
             demand,
             deadline_ns,
@@ -142,15 +120,11 @@ impl Server {
             next_ns: 0,
             open: None,
             missed: None,
+            outgoing: Vec::new(),
+            events: Vec::new(),
         };
         server.settle(0);
         server
-    }
-
-    /// When it wants to act next, in nanoseconds.
-    #[must_use]
-    pub fn next_ns(&self) -> u64 {
-        self.next_ns
     }
 
     /// An authentication is settled, or the first one is still to come.
@@ -166,50 +140,49 @@ impl Server {
             };
     }
 
-    /// Does what is to be done at [`Server::next_ns`].
-    pub fn act(&mut self, now_ns: u64) -> Action {
+    /// Does what is to be done at its next time.
+    fn act(&mut self, now_ns: u64) {
         match self.demand {
             Demand::Periodic { interval_ns } => {
                 self.next_ns += interval_ns;
-                Action::Missed
+                self.events.push(BaseEvent::Missed);
             }
             Demand::Challenges { .. } => match self.open.take() {
                 Some(open) => {
                     self.missed = Some(open.nonce);
                     self.settle(now_ns);
-                    Action::Missed
+                    self.events.push(BaseEvent::Missed);
                 }
                 None => {
                     let mut nonce = [0; 16];
                     self.rng.fill_bytes(&mut nonce);
-                    let packets = self.peer.challenge(nonce, now_ns);
+                    let (packets, end_ns) = self.peer.challenge(nonce, now_ns);
                     self.open = Some(Open { nonce, start_ns: now_ns });
-                    self.sending_ns = packets.last().map_or(now_ns, |packet| packet.end_ns);
+                    self.outgoing.extend(packets);
+                    self.sending_ns = end_ns;
                     self.next_ns = now_ns + self.deadline_ns;
-                    Action::Challenge(packets)
+                    self.events.push(BaseEvent::Challenge);
                 }
             },
         }
     }
 
-    /// A packet has come whole.
-    ///
-    /// # Errors
-    /// [`LabError::Reference`] where the independent library fails.
-    pub fn receive(&mut self, packet: &Packet) -> Result<Verdict, LabError> {
-        if packet.start_ns < self.sending_ns {
-            return Ok(Verdict::Unheard);
+    /// What a packet that has come whole brings about; nothing where more is to come, or where it was sending itself.
+    fn take(&mut self, packet: &[u8], start_ns: u64, end_ns: u64) -> Result<Option<BaseEvent>, LabError> {
+        let rejected = |why: &str| Ok(Some(BaseEvent::Rejected(why.into())));
+        if start_ns < self.sending_ns {
+            return Ok(None);
         }
-        if packet.bytes.get(PIECE).is_none_or(|piece| piece >> 4 == 0) {
-            self.begun_ns = packet.start_ns;
+        if packet.get(PIECE).is_none_or(|piece| piece >> 4 == 0) {
+            self.begun_ns = start_ns;
         }
-        let message = match self.reassembly.take(&packet.bytes) {
+        let message = match self.reassembly.take(packet) {
             Ok(Some(message)) => message,
-            Ok(None) => return Ok(Verdict::Partial),
-            Err(error) => return Ok(Verdict::Rejected(error.to_string())),
+            Ok(None) => return Ok(None),
+            Err(error) => return rejected(&error.to_string()),
         };
         if message.node_id != self.peer.node_id {
-            return Ok(Verdict::Rejected(format!("node {:#010x} is not known", message.node_id)));
+            return rejected(&format!("node {:#010x} is not known", message.node_id));
         }
         let nonce = match (self.demand, message.kind) {
             (Demand::Periodic { .. }, Kind::Reading) => None,
@@ -217,33 +190,65 @@ impl Server {
                 let open = self.open.as_ref().map(|open| open.nonce);
                 match open.into_iter().chain(self.missed).find(|nonce| nonce.starts_with(&start)) {
                     Some(nonce) => Some(nonce),
-                    None => return Ok(Verdict::Rejected("it answers a challenge that is not open".into())),
+                    None => return rejected("it answers a challenge that is not open"),
                 }
             }
-            (_, Kind::Answer(_)) => return Ok(Verdict::Rejected("an answer without a challenge".into())),
-            (_, Kind::Reading) => return Ok(Verdict::Rejected("a reading instead of an answer".into())),
+            (_, Kind::Answer(_)) => return rejected("an answer without a challenge"),
+            (_, Kind::Reading) => return rejected("a reading instead of an answer"),
         };
         let signed = message.signed_bytes(&nonce.unwrap_or_default());
         if message.scheme != self.peer.scheme
             || !self.peer.curve().verifies(&self.peer.public_key, &signed, &message.signature)?
         {
-            return Ok(Verdict::Rejected("the signature is wrong".into()));
+            return rejected("the signature is wrong");
         }
         if self.counter.is_some_and(|last| message.counter <= last) {
-            return Ok(Verdict::Rejected(format!("counter {} has been used", message.counter)));
+            return rejected(&format!("counter {} has been used", message.counter));
         }
         self.counter = Some(message.counter);
-        Ok(self.judge(nonce, packet.end_ns))
+        Ok(Some(self.judge(nonce, end_ns)))
     }
 
     /// Whether the message that verified came in time for what was asked.
-    fn judge(&mut self, nonce: Option<Nonce>, end_ns: u64) -> Verdict {
+    fn judge(&mut self, nonce: Option<Nonce>, end_ns: u64) -> BaseEvent {
         let asked_ns = match (&self.open, nonce) {
             (_, None) => self.begun_ns,
             (Some(open), Some(nonce)) if open.nonce == nonce => open.start_ns,
-            _ => return Verdict::Late,
+            _ => return BaseEvent::Late,
         };
         self.settle(end_ns);
-        Verdict::Accepted { latency_ns: end_ns - asked_ns }
+        BaseEvent::Authenticated { latency_ns: end_ns - asked_ns }
+    }
+}
+
+impl BaseStation for Challenger {
+    fn receive_mode(&self, _: usize) -> ReceiveMode {
+        ReceiveMode::Packets(self.peer.server_address)
+    }
+
+    fn next_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    fn advance(&mut self, now_ns: u64, until_ns: u64) -> Result<(), LabError> {
+        while self.next_ns < until_ns {
+            self.act(now_ns);
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, _: usize, arrival: Arrival) -> Result<(), LabError> {
+        if let Arrival::Packet { start_ns, end_ns, packet, .. } = arrival {
+            self.events.extend(self.take(&packet, start_ns, end_ns)?);
+        }
+        Ok(())
+    }
+
+    fn take_outgoing(&mut self) -> Vec<Outgoing> {
+        std::mem::take(&mut self.outgoing)
+    }
+
+    fn take_events(&mut self) -> Vec<BaseEvent> {
+        std::mem::take(&mut self.events)
     }
 }

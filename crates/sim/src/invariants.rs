@@ -1,4 +1,4 @@
-//! What must hold in a street, whatever happens in it, looked at all the time; and what is counted on the way.
+//! What must hold in a network, whatever happens in it, looked at all the time; and what is counted on the way.
 //!
 //! - Every report whose append to the journal was finished is delivered exactly once, in order; a measurement may be missing only
 //!   where its meter counts it as lost for want of room.
@@ -6,20 +6,20 @@
 //!   ephemeral key goes with two messages.
 //! - Nothing that the attacker made is accepted, but with suite `none`, which has no defence.
 //! - A meter whose power came is heard on the air within a bound.
-//! - The energy that reports tell is the integral of the household's load, within the meter's error.
+//! - The energy that reports tell is the integral of the site's load, within the meter's error.
 
 use super::air::{Overheard, Participant};
 use super::endpoint::{BEGINS_MS, Delivery};
-use super::household::Happening;
+use super::site::SiteEvent;
 use super::load::LoadProfile;
-use crate::node::SECOND_NS;
+use crate::time::SECOND_NS;
 use lab::LabError;
 use meter::Status;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wire::meter::{Content, Kind, MeterId, Packet, Suite};
 
-/// What is expected of the street.
+/// What is expected of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectations {
     /// The seed, to be named where something does not hold.
@@ -79,7 +79,7 @@ pub struct MeterCounts {
     pub load_wh: f64,
 }
 
-struct Book {
+struct MeterAudit {
     counts: MeterCounts,
     status: Status,
     lives: Vec<Life>,
@@ -91,7 +91,7 @@ struct Book {
     /// It reports with suite `none` where somebody attacks: commands and reports may be theirs, and what it says is not judged.
     undefended: bool,
     /// Losses that were counted and have not explained a gap yet.
-    excused: u64,
+    accounted_losses: u64,
     silent_since_ns: Option<u64>,
     /// The report that is sent: the lowest byte of its number, when it was first on the air, how it is sealed.
     sending: Option<(u8, u64, Suite)>,
@@ -103,10 +103,10 @@ struct Book {
     check: LoadProfile,
 }
 
-/// The ledger.
-pub struct Ledger {
+/// The invariant checker.
+pub struct InvariantChecker {
     expected: Expectations,
-    books: Vec<Book>,
+    audits: Vec<MeterAudit>,
     names: HashMap<MeterId, Participant>,
     contents: HashMap<(Participant, u8, u64), u64>,
     genuine: HashSet<u64>,
@@ -116,12 +116,12 @@ pub struct Ledger {
     pub unprotected: u64,
 }
 
-impl Ledger {
-    /// A ledger of meters with these names, in the order of their indices, and of what their households draw.
+impl InvariantChecker {
+    /// A invariant checker of meters with these names, in the order of their indices, and of what their sites draw.
     #[must_use]
-    pub fn new(expected: Expectations, meters: Vec<(MeterId, LoadProfile)>) -> Ledger {
+    pub fn new(expected: Expectations, meters: Vec<(MeterId, LoadProfile)>) -> InvariantChecker {
         let names = meters.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
-        let book = |check| Book {
+        let audit = |check| MeterAudit {
             counts: MeterCounts::default(),
             status: Status::default(),
             lives: Vec::new(),
@@ -130,7 +130,7 @@ impl Ledger {
             last_n: 0,
             delivered: HashSet::new(),
             undefended: false,
-            excused: 0,
+            accounted_losses: 0,
             silent_since_ns: None,
             sending: None,
             pieces: Vec::new(),
@@ -138,9 +138,9 @@ impl Ledger {
             told: None,
             check,
         };
-        Ledger {
+        InvariantChecker {
             expected,
-            books: meters.into_iter().map(|(_, check)| book(check)).collect(),
+            audits: meters.into_iter().map(|(_, check)| audit(check)).collect(),
             names,
             contents: HashMap::new(),
             genuine: HashSet::new(),
@@ -152,43 +152,43 @@ impl Ledger {
     /// What is counted of a meter.
     #[must_use]
     pub fn counts(&self, meter: usize) -> &MeterCounts {
-        &self.books[meter].counts
+        &self.audits[meter].counts
     }
 
     /// The error that names what does not hold.
     fn broken(&self, meter: Participant, at_ns: u64, problem: &str) -> LabError {
-        let who = if meter < self.books.len() {
+        let who = if meter < self.audits.len() {
             format!("meter {}", meter + 1)
         } else {
             "the collector".to_owned()
         };
         LabError::Protocol {
-            what: format!("street, seed {}, {who}, {:.6} s", self.expected.seed, seconds(at_ns)),
+            what: format!("network, seed {}, {who}, {:.6} s", self.expected.seed, seconds(at_ns)),
             problem: format!("{problem}; the same scenario and seed show it again"),
         }
     }
 
-    /// Something has happened to a meter.
+    /// Something has events to a meter.
     ///
     /// # Errors
     /// None at present.
-    pub fn happened(&mut self, meter: usize, at_ns: u64, happening: Happening) -> Result<(), LabError> {
-        let book = &mut self.books[meter];
-        match happening {
-            Happening::PowerUp => {
-                book.powered = true;
-                book.silent_since_ns = Some(at_ns);
-                book.begin(at_ns);
+    pub fn site_event(&mut self, meter: usize, at_ns: u64, event: SiteEvent) -> Result<(), LabError> {
+        let audit = &mut self.audits[meter];
+        match event {
+            SiteEvent::PowerUp => {
+                audit.powered = true;
+                audit.silent_since_ns = Some(at_ns);
+                audit.begin(at_ns);
             }
-            Happening::Cut { while_writing } => {
-                book.counts.cuts += 1;
-                book.counts.cuts_while_writing += u64::from(while_writing);
-                book.powered = false;
-                book.silent_since_ns = None;
-                book.sending = None;
+            SiteEvent::Cut { while_writing } => {
+                audit.counts.cuts += 1;
+                audit.counts.cuts_while_writing += u64::from(while_writing);
+                audit.powered = false;
+                audit.silent_since_ns = None;
+                audit.sending = None;
             }
-            Happening::Status(status) => {
-                let round_trip = book.status(status, at_ns);
+            SiteEvent::Status(status) => {
+                let round_trip = audit.status(status, at_ns);
                 if let Some((suite, took_ns)) = round_trip {
                     self.round_trips_s.entry(suite).or_default().push(seconds(took_ns) as f32);
                 }
@@ -203,33 +203,33 @@ impl Ledger {
     /// A number, or an ephemeral key, with two contents.
     pub fn sent(&mut self, packet: &Overheard) -> Result<(), LabError> {
         let from = packet.from;
-        if let Some(book) = self.books.get_mut(from) {
-            book.counts.air_bytes += packet.air_bytes as u64;
-            if let Some(since_ns) = book.silent_since_ns.take() {
-                book.counts.back_s =
-                    book.counts.back_s.max(seconds(packet.start_ns.saturating_sub(since_ns)));
+        if let Some(audit) = self.audits.get_mut(from) {
+            audit.counts.air_bytes += packet.air_bytes as u64;
+            if let Some(since_ns) = audit.silent_since_ns.take() {
+                audit.counts.back_s =
+                    audit.counts.back_s.max(seconds(packet.start_ns.saturating_sub(since_ns)));
             }
         }
         let Ok(parsed) = Packet::parse(&packet.packet) else {
             return Err(self.broken(from, packet.start_ns, "a packet on the air is not of the protocol"));
         };
         let content = hash(&packet.packet[1..]);
-        if self.expected.attacked && from < self.books.len() {
+        if self.expected.attacked && from < self.audits.len() {
             self.genuine.insert(hash(&packet.packet));
         }
         // The collector's numbers are each meter's own.
-        let whose = if from < self.books.len() {
+        let whose = if from < self.audits.len() {
             from
         } else {
             self.names.get(&parsed.meter).copied().unwrap_or(usize::MAX)
         };
         let mut content = content;
         let low = packet.packet[4];
-        if let Some(book) = self.books.get_mut(from)
+        if let Some(audit) = self.audits.get_mut(from)
             && parsed.kind == Kind::Report
-            && book.sending.is_none_or(|(sending, _, suite)| (sending, suite) != (low, parsed.suite))
+            && audit.sending.is_none_or(|(sending, _, suite)| (sending, suite) != (low, parsed.suite))
         {
-            book.sending = Some((low, packet.start_ns, parsed.suite));
+            audit.sending = Some((low, packet.start_ns, parsed.suite));
         }
         // What has its number in the open has it in its first four bytes. Of what is sealed with curves the ephemeral key is
         // looked at, once all pieces were sent behind each other, in whatever order.
@@ -237,7 +237,7 @@ impl Ledger {
         let sealed_with_curves = matches!(parsed.suite, Suite::Ecies | Suite::EciesEcdsa)
             && matches!(parsed.kind, Kind::Report | Kind::Command);
         let (form, number) = if sealed_with_curves {
-            let Some(message) = self.books.get_mut(from).and_then(|book| book.gather(packet)) else {
+            let Some(message) = self.audits.get_mut(from).and_then(|audit| audit.gather(packet)) else {
                 return Ok(());
             };
             content = hash(&message);
@@ -271,7 +271,7 @@ impl Ledger {
         let Some(&meter) = self.names.get(&accepted.meter) else {
             return Err(self.broken(usize::MAX, at_ns, "a report of nobody was accepted"));
         };
-        if delivery.from > self.books.len() && !self.genuine.contains(&hash(&delivery.packet)) {
+        if delivery.from > self.audits.len() && !self.genuine.contains(&hash(&delivery.packet)) {
             if accepted.suite != Suite::None {
                 let what = format!("report {n} was accepted of the attacker, who made it");
                 return Err(self.broken(meter, at_ns, &what));
@@ -279,47 +279,47 @@ impl Ledger {
             self.unprotected += 1;
             return Ok(());
         }
-        let book = &mut self.books[meter];
-        book.undefended |= self.expected.attacked && accepted.suite == Suite::None;
-        if book.undefended {
-            book.counts.delivered += 1;
+        let audit = &mut self.audits[meter];
+        audit.undefended |= self.expected.attacked && accepted.suite == Suite::None;
+        if audit.undefended {
+            audit.counts.delivered += 1;
             return Ok(());
         }
-        if !book.delivered.insert(n) {
+        if !audit.delivered.insert(n) {
             return Err(self.broken(meter, at_ns, &format!("report {n} was delivered twice")));
         }
-        if n <= book.last_n {
+        if n <= audit.last_n {
             // Behind others comes what was lost and is there again: a torn byte reads otherwise, or the attacker recorded it.
-            if book.due.remove(&n).is_some() {
+            if audit.due.remove(&n).is_some() {
                 let what =
-                    format!("report {n} was in the journal, and {} was delivered before it", book.last_n);
+                    format!("report {n} was in the journal, and {} was delivered before it", audit.last_n);
                 return Err(self.broken(meter, at_ns, &what));
             }
-            book.counts.delivered += 1;
-            book.counts.delivered_measurements +=
+            audit.counts.delivered += 1;
+            audit.counts.delivered_measurements +=
                 u64::from(matches!(accepted.report.content, Content::Measurement(_)));
             return Ok(());
         }
-        book.last_n = n;
-        book.due.remove(&n);
-        let missing: Vec<u32> = book.due.range(..n).map(|(&n, _)| n).collect();
+        audit.last_n = n;
+        audit.due.remove(&n);
+        let missing: Vec<u32> = audit.due.range(..n).map(|(&n, _)| n).collect();
         for missing in &missing {
-            book.due.remove(missing);
+            audit.due.remove(missing);
         }
-        if missing.len() as u64 > book.excused {
+        if missing.len() as u64 > audit.accounted_losses {
             let what = format!(
                 "report {} was in the journal, and {n} was delivered instead; the meter counts {} lost for want of room",
-                missing[0], book.counts.lost
+                missing[0], audit.counts.lost
             );
             return Err(self.broken(meter, at_ns, &what));
         }
-        book.excused -= missing.len() as u64;
-        book.counts.delivered += 1;
+        audit.accounted_losses -= missing.len() as u64;
+        audit.counts.delivered += 1;
         if let Content::Measurement(measurement) = accepted.report.content {
-            book.counts.delivered_measurements += 1;
+            audit.counts.delivered_measurements += 1;
             let set = accepted.report.time_set;
             if let Some(problem) =
-                book.energy(n, measurement.time_s, set, measurement.energy_dwh, self.expected.energy_error)
+                audit.energy(n, measurement.time_s, set, measurement.energy_dwh, self.expected.energy_error)
             {
                 return Err(self.broken(meter, at_ns, &problem));
             }
@@ -332,8 +332,8 @@ impl Ledger {
     /// # Errors
     /// A meter that does not come back.
     pub fn passed(&self, now_ns: u64) -> Result<(), LabError> {
-        for (meter, book) in self.books.iter().enumerate() {
-            if let Some(since_ns) = book.silent_since_ns
+        for (meter, audit) in self.audits.iter().enumerate() {
+            if let Some(since_ns) = audit.silent_since_ns
                 && now_ns > since_ns + self.expected.back_within_ns
             {
                 let what = format!(
@@ -348,17 +348,17 @@ impl Ledger {
 
     /// The first report that was kept before a time and is not delivered: whose, and which.
     #[must_use]
-    pub fn owed(&self, kept_before_ns: u64) -> Option<(usize, u32)> {
-        let trusted = self.books.iter().enumerate().filter(|(_, book)| !book.undefended);
-        trusted.into_iter().find_map(|(meter, book)| {
+    pub fn outstanding(&self, kept_before_ns: u64) -> Option<(usize, u32)> {
+        let trusted = self.audits.iter().enumerate().filter(|(_, audit)| !audit.undefended);
+        trusted.into_iter().find_map(|(meter, audit)| {
             // What was dropped for want of room comes to light with the next delivery.
-            let skip = usize::try_from(book.excused).unwrap_or(usize::MAX);
-            let (n, _) = book.due.iter().filter(|(_, kept_ns)| **kept_ns < kept_before_ns).nth(skip)?;
+            let skip = usize::try_from(audit.accounted_losses).unwrap_or(usize::MAX);
+            let (n, _) = audit.due.iter().filter(|(_, kept_ns)| **kept_ns < kept_before_ns).nth(skip)?;
             Some((meter, *n))
         })
     }
 
-    /// The error for what is still owed when all should have come.
+    /// The error for what is still outstanding when all should have come.
     #[must_use]
     pub fn never_came(&self, (meter, n): (usize, u32), now_ns: u64) -> LabError {
         let what = format!("report {n} was in the journal and has not come on a quiet air");
@@ -366,7 +366,7 @@ impl Ledger {
     }
 }
 
-impl Book {
+impl MeterAudit {
     /// The message that a packet completes.
     fn gather(&mut self, packet: &Overheard) -> Option<Vec<u8>> {
         /// Between two packets of one message: the transmitter's start, and what firmware takes, at most.
@@ -415,7 +415,7 @@ impl Book {
         counts.commands += more_16(status.commands, before.commands);
         let lost = more_16(status.lost, before.lost);
         counts.lost += lost;
-        self.excused += lost;
+        self.accounted_losses += lost;
         if status.kept_number != before.kept_number && status.kept_number != 0 {
             counts.kept += 1;
             if status.kept_number > self.last_n {

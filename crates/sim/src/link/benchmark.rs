@@ -1,7 +1,7 @@
 //! The experiments of Kalns and others (2016): measurements and commands between a meter and its collector, one after the other.
 
-use super::{Call, Computing, Moment, Outcome, Pair, Watch};
-use crate::modelled::{self, Firmware};
+use super::{Call, ProcessingDelay, CounterSnapshot, Outcome, Pair, Watch};
+use crate::emulated::{self, Firmware};
 use lab::bench::{self, Earlier};
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
 use lab::progress::Progress;
@@ -23,7 +23,7 @@ const GROUP: u8 = 212;
 /// A step of its converter: 1024 of them reach 888 V and 200 A from peak to peak. Chosen.
 const VOLTAGE_UV: u32 = 867_000;
 const CURRENT_UA: u32 = 195_000;
-/// What the household draws, in watts: each experiment another load.
+/// What the site draws, in watts: each experiment another load.
 const LOADS_W: std::ops::Range<f64> = 200.0..4000.0;
 /// By how much a measurement may be off that: the meter's documented error.
 const LOAD_ERROR: f64 = 0.02;
@@ -39,9 +39,9 @@ const ACKNOWLEDGES: usize = 2;
 const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws_message_acknowledges"];
 
 /// Plays meters on their models.
-pub struct Experiments;
+pub struct LinkBenchmark;
 
-impl Deliveries for Experiments {
+impl Deliveries for LinkBenchmark {
     fn deliver(
         &self,
         workspace: &Workspace,
@@ -55,8 +55,8 @@ impl Deliveries for Experiments {
             suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
         })?;
         let firmware = Firmware::build(workspace)?;
-        let computing = computing(workspace, ends, suite, progress)?;
-        let mut experiment = Experiment::begin(&firmware, kind.message, suite, computing)?;
+        let processing = processing(workspace, ends, suite, progress)?;
+        let mut experiment = Experiment::begin(&firmware, kind.message, suite, processing)?;
         let mut runs = Vec::new();
         for run in 0..ends.runs {
             let what = format!("{} {:?} {run}", suite.name(), kind.message).to_lowercase();
@@ -73,14 +73,14 @@ impl Deliveries for Experiments {
 
 /// How long the collector's cryptography takes on its microcontroller. An acknowledgement seals nothing; it is taken as an answer,
 /// which has a block more.
-fn computing(
+fn processing(
     workspace: &Workspace,
     ends: &Ends,
     suite: Suite,
     progress: &dyn Progress,
-) -> Result<Computing, LabError> {
+) -> Result<ProcessingDelay, LabError> {
     let (seal, open) = match suite {
-        Suite::None => return Ok(Computing::default()),
+        Suite::None => return Ok(ProcessingDelay::default()),
         Suite::Aes128Gcm => ("aes128-gcm-seal", "aes128-gcm-open"),
         Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
         Suite::Ecies => ("ecies-seal", "ecies-open"),
@@ -111,7 +111,7 @@ fn computing(
         let row = row.ok_or_else(|| failed(format!("{} gave no verified {op}", ends.collector)))?;
         Ok::<u64, LabError>((row.time_s * 1e9) as u64)
     };
-    Ok(Computing {
+    Ok(ProcessingDelay {
         open_ns: time_ns(open)?,
         acknowledge_ns: time_ns(short_seal)?,
         seal_ns: time_ns(seal)?,
@@ -126,7 +126,7 @@ fn failed(problem: String) -> LabError {
 struct Experiment {
     pair: Pair,
     watch: Watch,
-    computing: Computing,
+    processing: ProcessingDelay,
     rng: StdRng,
     write_s: f64,
     suite: Suite,
@@ -142,7 +142,7 @@ impl Experiment {
         firmware: &Arc<Firmware>,
         message: Message,
         suite: Suite,
-        computing: Computing,
+        processing: ProcessingDelay,
     ) -> Result<Experiment, LabError> {
         let mut rng = StdRng::seed_from_u64(SEED);
         let identity = Identity::generate(&mut rng);
@@ -161,7 +161,7 @@ impl Experiment {
             suite,
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
-            phase: modelled::PHASE,
+            phase: emulated::PHASE,
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
         let policy = Policy { set_time: false, ..Policy::default() };
@@ -172,13 +172,13 @@ impl Experiment {
         let mut meter = firmware.meter(&provision, rng.random())?;
         meter.power_up(0);
         let watch = Watch::new(firmware.image(), &FUNCTIONS)?;
-        let pair = Pair::new(meter, collector, GROUP, computing, StdRng::seed_from_u64(rng.random()));
+        let pair = Pair::new(meter, collector, GROUP, processing, StdRng::seed_from_u64(rng.random()));
         let peripherals = &firmware.target().part.peripherals;
         let writes = peripherals.iter().find_map(|device| device.settings.get("write_us"));
         let mut experiment = Experiment {
             pair,
             watch,
-            computing,
+            processing,
             rng,
             write_s: writes.map_or(0.0, |&us| us as f64 * 1e-6),
             suite,
@@ -258,15 +258,15 @@ impl Experiment {
         if (f64::from(power_w) - self.load_w).abs() > LOAD_ERROR * self.load_w + 1.0 {
             let (suite, load_w) = (self.suite.name(), self.load_w);
             return Err(failed(format!(
-                "with {suite} {power_w} W came of a household that draws {load_w:.1} W"
+                "with {suite} {power_w} W came of a site that draws {load_w:.1} W"
             )));
         }
         let acknowledged = self.until_acknowledged(heard_ns)?;
         let prepared = self.last(PREPARE, heard_ns)?;
-        let collector_s = (self.computing.open_ns + self.computing.acknowledge_ns) as f64 * 1e-9;
+        let collector_s = (self.processing.open_ns + self.processing.acknowledge_ns) as f64 * 1e-9;
         Ok(Delivery {
             prepare_s: seconds(prepared.start.time_ns, prepared.end.time_ns),
-            unpack_s: self.computing.open_ns as f64 * 1e-9,
+            unpack_s: self.processing.open_ns as f64 * 1e-9,
             message_bytes: bytes as u32,
             packets: meter::pieces(meter::Kind::Report, self.suite) as u32,
             ..self.round_trip(prepared.start, acknowledged.end, collector_s)
@@ -283,7 +283,7 @@ impl Experiment {
         self.calls.clear();
         self.on_air.clear();
         self.outcomes.clear();
-        let start = Moment::of(&mut self.pair.meter);
+        let start = CounterSnapshot::of(&mut self.pair.meter);
         let command = Command::SetTime { time_s: self.rng.random() };
         let ticket =
             self.pair.collector.command(METER, command).map_err(|error| failed(error.to_string()))?;
@@ -295,10 +295,10 @@ impl Experiment {
             return Err(failed(format!("{command:?} was answered {:?}", answer.outcome)));
         }
         let unpacked = self.last(UNPACK, heard_ns)?;
-        let end = Moment { time_ns: heard_ns + self.computing.answer_ns, ..Moment::of(&mut self.pair.meter) };
-        let collector_s = (self.computing.seal_ns + self.computing.answer_ns) as f64 * 1e-9;
+        let end = CounterSnapshot { time_ns: heard_ns + self.processing.answer_ns, ..CounterSnapshot::of(&mut self.pair.meter) };
+        let collector_s = (self.processing.seal_ns + self.processing.answer_ns) as f64 * 1e-9;
         Ok(Delivery {
-            prepare_s: self.computing.seal_ns as f64 * 1e-9,
+            prepare_s: self.processing.seal_ns as f64 * 1e-9,
             unpack_s: seconds(unpacked.start.time_ns, unpacked.end.time_ns),
             message_bytes: meter::message_bytes(meter::Kind::Command, self.suite) as u32,
             packets: meter::pieces(meter::Kind::Command, self.suite) as u32,
@@ -314,13 +314,13 @@ impl Experiment {
     }
 
     /// A round trip's parts.
-    fn round_trip(&self, start: Moment, end: Moment, collector_s: f64) -> Delivery {
+    fn round_trip(&self, start: CounterSnapshot, end: CounterSnapshot, collector_s: f64) -> Delivery {
         let within = |&(from_ns, to_ns): &(u64, u64)| {
             to_ns.min(end.time_ns).saturating_sub(from_ns.max(start.time_ns))
         };
         Delivery {
             round_trip_s: seconds(start.time_ns, end.time_ns),
-            computation_s: (end.active_cycles - start.active_cycles) as f64 / modelled::CLOCK_HZ as f64
+            computation_s: (end.active_cycles - start.active_cycles) as f64 / emulated::CLOCK_HZ as f64
                 + collector_s,
             radio_s: self.on_air.iter().map(within).sum::<u64>() as f64 * 1e-9,
             nonvolatile_s: (end.writes - start.writes) as f64 * self.write_s,

@@ -5,11 +5,11 @@ mod deliveries;
 mod radio;
 mod watch;
 
-pub use deliveries::Experiments;
+pub use deliveries::LinkBenchmark;
 pub use radio::{BYTE_NS, Packet, TURNAROUND_NS};
-pub use watch::{Call, Moment, Watch};
+pub use watch::{Call, CounterSnapshot, Watch};
 
-use crate::modelled::Modelled;
+use crate::emulated::EmulatedMeter;
 use lab::LabError;
 use mcu::chips::rfm12b::AirByte;
 use radio::Radio;
@@ -23,7 +23,7 @@ const STEP_NS: u64 = 100_000;
 
 /// How long the collector computes, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Computing {
+pub struct ProcessingDelay {
     /// To open a report.
     pub open_ns: u64,
     /// To make an acknowledgement.
@@ -46,10 +46,10 @@ pub enum Outcome {
 /// The two.
 pub struct Pair {
     /// The meter.
-    pub meter: Modelled,
+    pub meter: EmulatedMeter,
     /// The collector.
     pub collector: Collector,
-    computing: Computing,
+    processing: ProcessingDelay,
     radio: Radio,
     rng: StdRng,
     /// Bytes of the meter that end later than it has lived to.
@@ -72,13 +72,13 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// A meter and its collector, at whose sides nothing has happened yet.
+    /// A meter and its collector, at whose sides nothing has events yet.
     #[must_use]
-    pub fn new(meter: Modelled, collector: Collector, group: u8, computing: Computing, rng: StdRng) -> Pair {
+    pub fn new(meter: EmulatedMeter, collector: Collector, group: u8, processing: ProcessingDelay, rng: StdRng) -> Pair {
         Pair {
             meter,
             collector,
-            computing,
+            processing,
             radio: Radio::new(group),
             rng,
             coming: VecDeque::new(),
@@ -174,7 +174,7 @@ impl Pair {
         match self.collector.hear(&bytes, end_ns / 1_000_000) {
             Heard::Report(report) | Heard::Known(report) => self.store(report, end_ns),
             Heard::Duplicate(acknowledgement) => {
-                self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns);
+                self.queue(acknowledgement, end_ns + self.processing.acknowledge_ns);
             }
             Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
             // Nobody else commands it, and nobody writes the meter's memory.
@@ -193,7 +193,7 @@ impl Pair {
             return;
         }
         let plain = report.suite == Suite::None;
-        let took_ns = if plain { 0 } else { self.computing.open_ns + self.computing.acknowledge_ns };
+        let took_ns = if plain { 0 } else { self.processing.open_ns + self.processing.acknowledge_ns };
         if let Ok(acknowledgement) = self.collector.stored(meter, n) {
             self.queue(acknowledgement, end_ns + took_ns);
         }
@@ -215,7 +215,7 @@ impl Pair {
                 Due::Save(state) => self.collector.saved(state.meter, state.revision),
                 Due::Send(transmission) => {
                     self.commands.push(transmission.clone());
-                    self.queue(transmission, now_ns + self.computing.seal_ns);
+                    self.queue(transmission, now_ns + self.processing.seal_ns);
                 }
             }
         }

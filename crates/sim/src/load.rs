@@ -1,12 +1,12 @@
-//! What a household draws, from a seed: base load, a course over the day, appliances.
+//! What a site draws, from a seed: base load, a course over the day, appliances.
 //!
 //! Power is constant between the moments at which something changes, so that energy is a sum and needs no step of integration.
 //!
-//! All figures of the appliances and of the course are chosen, so that a household draws about 10 kWh a day (a European one draws
+//! All figures of the appliances and of the course are chosen, so that a site draws about 10 kWh a day (a European one draws
 //! about 3,600 kWh a year, from memory) and peaks at some 5 kW, with edges as sharp as a kettle's.
 
-use super::chance::{Chance, For};
-use crate::node::SECOND_NS;
+use crate::chance::{Chance, Purpose};
+use crate::time::SECOND_NS;
 
 const DAY_NS: u64 = 86_400 * SECOND_NS;
 /// The course over the day changes every five minutes.
@@ -45,6 +45,47 @@ const APPLIANCES: [Appliance; 6] = [
     Appliance { run: &[(1200.0, 240.0)], a_day: 1.5, hours: &[(7.0, 9.0, 0.3), (11.0, 20.0, 0.7)] },
 ];
 
+/// What a meter measures over time.
+#[derive(Clone, Debug)]
+pub enum Load {
+    /// A site's day.
+    Profile(Box<LoadProfile>),
+    /// The same, so many times as fast as the meter's clock.
+    FastProfile(Box<LoadProfile>, u64),
+    /// Watts and nanoseconds, again and again.
+    Cycle(Vec<(f64, u64)>),
+}
+
+impl Load {
+    /// The same power for ever, in watts.
+    #[must_use]
+    pub fn constant(power_w: f64) -> Load {
+        Load::Cycle(vec![(power_w, u64::MAX)])
+    }
+
+    /// What is drawn at a time in watts, and until when.
+    pub fn at(&mut self, now_ns: u64) -> (f64, u64) {
+        match self {
+            Load::Profile(profile) => profile.at(now_ns),
+            Load::FastProfile(profile, speed) => {
+                let (power_w, until_ns) = profile.at(now_ns * *speed);
+                (power_w, (until_ns / *speed).max(now_ns + 1))
+            }
+            Load::Cycle(phases) => {
+                let cycle_ns = phases.iter().fold(0, |sum: u64, (_, for_ns)| sum.saturating_add(*for_ns));
+                let mut until_ns = now_ns - now_ns % cycle_ns.max(1);
+                for &(power_w, for_ns) in phases.iter() {
+                    until_ns = until_ns.saturating_add(for_ns);
+                    if until_ns > now_ns {
+                        return (power_w, until_ns);
+                    }
+                }
+                (0.0, u64::MAX)
+            }
+        }
+    }
+}
+
 /// Power that stays the same for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
@@ -54,11 +95,11 @@ pub struct Segment {
     pub power_w: f64,
 }
 
-/// What a household draws, for ever.
+/// What a site draws, for ever.
 #[derive(Clone, Debug)]
 pub struct LoadProfile {
     seed: u64,
-    household: u64,
+    site: u64,
     /// The time of day at which the simulation begins.
     begins_ns: u64,
     base_w: f64,
@@ -77,13 +118,13 @@ struct Day {
 }
 
 impl LoadProfile {
-    /// The profile of one household of a seed; the simulation begins at `begins_h` o'clock.
+    /// The profile of one site of a seed; the simulation begins at `begins_h` o'clock.
     #[must_use]
-    pub fn new(seed: u64, household: u64, begins_h: f64) -> LoadProfile {
-        let mut chance = Chance::new(seed, For::Load, household, u64::MAX);
+    pub fn new(seed: u64, site: u64, begins_h: f64) -> LoadProfile {
+        let mut chance = Chance::new(seed, Purpose::Load, site, u64::MAX);
         LoadProfile {
             seed,
-            household,
+            site,
             begins_ns: (begins_h * 3600.0) as u64 * SECOND_NS,
             base_w: chance.between(60.0, 180.0),
             people: chance.between(0.5, 1.6),
@@ -129,7 +170,7 @@ impl LoadProfile {
     }
 
     fn make(&self, number: u64) -> Day {
-        let mut chance = Chance::new(self.seed, For::Load, self.household, number);
+        let mut chance = Chance::new(self.seed, Purpose::Load, self.site, number);
         // Changes of power: when, since midnight, and by how much.
         let mut changes: Vec<(u64, f64)> = Vec::new();
         let mut on = |from_s: f64, until_s: f64, power_w: f64| {
@@ -227,8 +268,8 @@ mod tests {
     fn households_draw_what_households_draw() {
         let mut total_kwh = 0.0;
         let mut peak_w: f64 = 0.0;
-        for household in 0..50 {
-            let mut profile = LoadProfile::new(1, household, 0.0);
+        for site in 0..50 {
+            let mut profile = LoadProfile::new(1, site, 0.0);
             total_kwh += profile.energy_j(0, 7 * DAY_NS) / 3.6e6 / 7.0 / 50.0;
             let mut now_ns = 0;
             while now_ns < DAY_NS {
@@ -243,8 +284,8 @@ mod tests {
 
     #[test]
     fn one_seed_gives_one_profile() {
-        let course = |seed, household| {
-            let mut profile = LoadProfile::new(seed, household, 0.0);
+        let course = |seed, site| {
+            let mut profile = LoadProfile::new(seed, site, 0.0);
             (0..200).map(|step| profile.at(step * COURSE_NS / 2).0).collect::<Vec<_>>()
         };
         assert_eq!(course(1, 2), course(1, 2));

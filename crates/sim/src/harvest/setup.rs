@@ -2,7 +2,7 @@
 
 use crate::circuit::{Circuit, Regulator};
 use crate::harvested::{Hardware, Harvested};
-use crate::node::SECOND_NS;
+use crate::time::SECOND_NS;
 use crate::outcome::Outcome;
 use crate::scenario::{self, Scenario};
 use crate::server::{Demand, Peer, Server};

@@ -10,7 +10,7 @@
 //!
 //! A step of the capacitor balances its energies exactly ([`Capacitor::step`]); what this adds keeps the balance.
 
-use crate::ledger::Ledger;
+use crate::energy_account::EnergyAccount;
 use energy::storage::Capacitor;
 use energy::sun::Panel;
 use serde::Deserialize;
@@ -128,7 +128,7 @@ impl Circuit {
 
     /// Lets `dt_s` pass under this sun, in W/m², with a charge of `load_c` drawn from the rail; puts down what went
     /// where, except the loads' own energy, which is their charge times the rail's voltage returned.
-    pub fn step(&mut self, dt_s: f64, sun_w_per_m2: f64, load_c: f64, ledger: &mut Ledger) -> f64 {
+    pub fn step(&mut self, dt_s: f64, sun_w_per_m2: f64, load_c: f64, account: &mut EnergyAccount) -> f64 {
         let charge_w = self.panel.power_w(sun_w_per_m2);
         let offered_w = charge_w / self.panel.charger_efficiency;
         let quiescent_a = if self.rail_on { self.regulator.quiescent_a } else { 0.0 };
@@ -141,13 +141,13 @@ impl Circuit {
         // The charger takes from the panel no more than it can hand on.
         let taken = if charge_w > 0.0 { step.harvested_j / (charge_w * dt_s) } else { 1.0 };
 
-        ledger.offered_j += offered_w * dt_s;
-        ledger.curtailed_j += (1.0 - taken) * offered_w * dt_s;
-        ledger.charger_j += taken * (offered_w - charge_w) * dt_s;
-        ledger.overhead_j += overhead_j;
-        ledger.regulator_j += step.load_j - overhead_j - load_c * rail_v;
-        ledger.esr_j += step.esr_j;
-        ledger.leakage_j += step.leaked_j;
+        account.offered_j += offered_w * dt_s;
+        account.curtailed_j += (1.0 - taken) * offered_w * dt_s;
+        account.charger_j += taken * (offered_w - charge_w) * dt_s;
+        account.overhead_j += overhead_j;
+        account.regulator_j += step.load_j - overhead_j - load_c * rail_v;
+        account.esr_j += step.esr_j;
+        account.leakage_j += step.leaked_j;
 
         // The terminals' voltage at the end of the step, as the part sees it in the next one.
         let lift_v = step.terminal_v - (self.inner_v + step.stored_v) / 2.0;

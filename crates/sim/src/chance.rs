@@ -1,6 +1,6 @@
 //! Random numbers that are drawn by what they are for, so that one decision does not shift all that come after it.
 //!
-//! SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014). For a simulation's chances; no
+//! SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014). Purpose a simulation's chances; no
 //! secret comes of it.
 
 /// A stream of random numbers.
@@ -10,11 +10,11 @@ pub struct Chance(u64);
 /// What a stream is for; with the seed and an index it names one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub enum For {
-    /// What a household draws.
+pub enum Purpose {
+    /// What a site draws.
     Load = 1,
     /// What becomes of a packet on its way to one receiver.
-    Fate,
+    Impairment,
     /// The attacker.
     Attack,
     /// Losses of power.
@@ -38,7 +38,7 @@ fn mixed(mut z: u64) -> u64 {
 impl Chance {
     /// The stream of a seed, a purpose and two indices.
     #[must_use]
-    pub fn new(seed: u64, purpose: For, index: u64, second: u64) -> Chance {
+    pub fn new(seed: u64, purpose: Purpose, index: u64, second: u64) -> Chance {
         let mut state = seed;
         for word in [purpose as u64, index, second] {
             state = mixed(state.wrapping_add(GOLDEN)) ^ mixed(word.wrapping_add(GOLDEN.rotate_left(32)));
@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn streams_differ_by_purpose_and_index_and_keep_their_means() {
         let first = |purpose, index| Chance::new(1, purpose, index, 0).bits();
-        assert_ne!(first(For::Load, 0), first(For::Fate, 0));
-        assert_ne!(first(For::Load, 0), first(For::Load, 1));
-        let mut chance = Chance::new(7, For::Cuts, 0, 0);
+        assert_ne!(first(Purpose::Load, 0), first(Purpose::Impairment, 0));
+        assert_ne!(first(Purpose::Load, 0), first(Purpose::Load, 1));
+        let mut chance = Chance::new(7, Purpose::Cuts, 0, 0);
         let mean = (0..100_000).map(|_| chance.exponential(5.0)).sum::<f64>() / 1e5;
         // The mean of 100,000 has a deviation of 5/316.
         assert!((mean - 5.0).abs() < 0.08, "{mean}");

@@ -1,20 +1,20 @@
 //! From a street's scenario to a street: meters made and provisioned, and all that is around them.
 
-use super::air::{self, Medium};
+use super::air::{self, ChannelModel};
 use super::attacker::{Attack, Attacker, AttackerSettings};
 use super::chance::{Chance, For};
 use super::endpoint::Endpoint;
 use super::host::Host;
-use super::household::{CutSettings, Household};
+use super::site::{CutSettings, Site};
 use super::ledger::{Expectations, Ledger};
 use super::load::LoadProfile;
 use super::model::Model;
-use super::outcome::{Attacks, MeterRow, Spread, StreetOutcome};
-use super::scenario::{MeterKind, StreetScenario};
+use super::outcome::{Attacks, MeterRow, Spread, NetworkOutcome};
+use super::scenario::{MeterKind, NetworkScenario};
 use super::simulation::{Parts, Street};
 use super::station::Station;
-use crate::modelled::{Firmware, PHASE};
-use crate::node::SECOND_NS;
+use crate::emulated::{Firmware, PHASE};
+use crate::time::SECOND_NS;
 use crate::simulation::Progress;
 use energy::radio::Radio;
 use lab::LabError;
@@ -41,9 +41,9 @@ const CURRENT_UA: u32 = 200_000;
 /// What does not hold, named with seed, meter and time; what building and running firmware can bring.
 pub fn run(
     workspace: &Workspace,
-    scenario: &StreetScenario,
+    scenario: &NetworkScenario,
     progress: &dyn Progress,
-) -> Result<StreetOutcome, LabError> {
+) -> Result<NetworkOutcome, LabError> {
     let begun = Instant::now();
     let mut street = make(workspace, scenario)?;
     street.run(progress)?;
@@ -54,12 +54,12 @@ pub fn run(
 ///
 /// # Errors
 /// As [`run`].
-pub fn make(workspace: &Workspace, scenario: &StreetScenario) -> Result<Street, LabError> {
+pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Street, LabError> {
     let seed = scenario.seed;
     let byte_ns = air::byte_ns(radio(workspace)?.bit_rate_hz);
     let milliseconds = |ms: f64| (ms * 1e6).round() as u64;
     let settings = &scenario.air;
-    let medium = Medium {
+    let model = ChannelModel {
         seed,
         group: GROUP,
         latency_ns: milliseconds(settings.latency_ms),
@@ -75,7 +75,7 @@ pub fn make(workspace: &Workspace, scenario: &StreetScenario) -> Result<Street, 
     let stepwise = scenario.meters.iter().any(|group| group.kind == MeterKind::Atmega328p && group.count > 0);
     let firmware = stepwise.then(|| Firmware::build(workspace)).transpose()?;
     let cuts = scenario.cuts.unwrap_or(CutSettings { per_day: 0.0, while_writing: 0.0, off_s: [0.05, 5.0] });
-    let mut households = Vec::new();
+    let mut sites = Vec::new();
     let mut records = Vec::new();
     let mut watched = Vec::new();
     for (index, group) in kinds.enumerate() {
@@ -106,7 +106,7 @@ pub fn make(workspace: &Workspace, scenario: &StreetScenario) -> Result<Street, 
         // They are switched on within the first interval, not all at once.
         let from_ns = own.below(u64::from(group.interval_s) * SECOND_NS);
         watched.push((setup.meter, profile.clone()));
-        households.push(Household::new(station, profile, cuts, (seed, index as u64), from_ns));
+        sites.push(Site::new(station, profile, cuts, (seed, index as u64), from_ns));
         records.push(provision.record());
     }
     let expected = Expectations {
@@ -119,10 +119,10 @@ pub fn make(workspace: &Workspace, scenario: &StreetScenario) -> Result<Street, 
     let attacker = |settings: AttackerSettings| Attacker::new(settings, GROUP, seed);
     let nanoseconds = |s: f64| (s * SECOND_NS as f64) as u64;
     Ok(Street::new(Parts {
-        households,
+        sites,
         endpoint: (endpoint, TO_NODE | COLLECTOR_NODE),
         attacker: scenario.attacker.map(attacker),
-        medium,
+        model,
         ledger: Ledger::new(expected, watched),
         stepwise,
         times_ns: (nanoseconds(scenario.hours * 3600.0), nanoseconds(scenario.expect.settle_s)),
@@ -136,13 +136,13 @@ fn radio(workspace: &Workspace) -> Result<Radio, LabError> {
     Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
 }
 
-fn outcome(scenario: &StreetScenario, mut street: Street, wall_s: f64) -> StreetOutcome {
+fn outcome(scenario: &NetworkScenario, mut street: Street, wall_s: f64) -> NetworkOutcome {
     let kinds = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(*group, group.count as usize));
     let row = |(index, group): (usize, super::scenario::MeterGroup)| {
         let counts = street.ledger.counts(index);
-        let household = &street.households[index];
+        let site = &street.sites[index];
         let measurements = counts.delivered_measurements.max(1) as f64;
-        let untouched = [household.stack_untouched, household.station.stack_untouched()];
+        let untouched = [site.stack_untouched, site.station.stack_untouched()];
         MeterRow {
             meter: index as u16 + 1,
             kind: group.kind.name(),
@@ -177,7 +177,7 @@ fn outcome(scenario: &StreetScenario, mut street: Street, wall_s: f64) -> Street
     let sent = |attacker: &Attacker| {
         Attack::ALL.iter().map(|attack| (attack.name(), attacker.sent[*attack as usize])).collect()
     };
-    StreetOutcome {
+    NetworkOutcome {
         title: scenario.title.clone(),
         seed: scenario.seed,
         hours: scenario.hours,

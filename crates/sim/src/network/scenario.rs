@@ -2,7 +2,7 @@
 
 use super::attacker::AttackerSettings;
 use super::endpoint::CollectorSettings;
-use super::household::CutSettings;
+use super::site::CutSettings;
 use crate::scenario::text;
 use lab::LabError;
 use lab::target::Workspace;
@@ -16,7 +16,7 @@ const MOST_METERS: u32 = 10_000;
 /// A street, as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StreetScenario {
+pub struct NetworkScenario {
     /// What it shows, in a line.
     pub title: String,
     /// How long it lasts, in hours.
@@ -133,13 +133,13 @@ fn later() -> [f64; 2] {
     [5.0, 200.0]
 }
 
-impl StreetScenario {
+impl NetworkScenario {
     /// Reads a scenario.
     ///
     /// # Errors
     /// A sentence with the field and what is allowed.
-    pub fn from_toml(text: &str) -> Result<StreetScenario, String> {
-        let scenario: StreetScenario = toml::from_str(text).map_err(|error| error.to_string())?;
+    pub fn from_toml(text: &str) -> Result<NetworkScenario, String> {
+        let scenario: NetworkScenario = toml::from_str(text).map_err(|error| error.to_string())?;
         scenario.check()?;
         Ok(scenario)
     }
@@ -149,12 +149,12 @@ impl StreetScenario {
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
-    pub fn read(workspace: &Workspace, name: &Path) -> Result<Option<StreetScenario>, LabError> {
+    pub fn read(workspace: &Workspace, name: &Path) -> Result<Option<NetworkScenario>, LabError> {
         let (path, text) = text(workspace, name)?;
-        if !StreetScenario::is_one(&text) {
+        if !NetworkScenario::is_one(&text) {
             return Ok(None);
         }
-        let read = StreetScenario::from_toml(&text);
+        let read = NetworkScenario::from_toml(&text);
         read.map(Some).map_err(|problem| LabError::Usage(format!("{}: {problem}", path.display())))
     }
 

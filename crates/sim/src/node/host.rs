@@ -1,11 +1,10 @@
 //! A meter's firmware built for the host, event by event: it computes in no time, and its EEPROM and its radio take theirs.
 
-use super::air::{Arrival, HeardByte, Hearing};
-use super::framing;
-use super::station::{AirByte, Station};
+use super::{Advance, Node, Voltages};
+use crate::radio::{AirByte, Arrival, Emission, Framing, ReceiveMode};
+use ::meter::eeprom::{Eeprom, Torn};
+use ::meter::{Call, Cause, Load, Meter, Packet, Reply, Status};
 use lab::LabError;
-use meter::eeprom::{Eeprom, Torn};
-use meter::{Call, Cause, Load, Meter, Packet, Reply, Status};
 use std::collections::VecDeque;
 use wire::meter::{Provision, Setup};
 
@@ -31,8 +30,8 @@ struct Coming {
     packet: Option<Vec<u8>>,
 }
 
-/// The meter.
-pub struct Host {
+/// The meter, with an RFM12B.
+pub struct HostMeter {
     provision: [u8; wire::meter::FLASH_BYTES],
     setup: Setup,
     byte_ns: u64,
@@ -44,14 +43,14 @@ pub struct Host {
     noise_seed: u64,
     power_w: f64,
     coming: VecDeque<Coming>,
-    on_air: Vec<AirByte>,
+    emissions: Vec<AirByte>,
 }
 
-impl Host {
+impl HostMeter {
     /// A meter without power, provisioned. `noise_seed` decides what its noise source reads and how bytes are torn.
     #[must_use]
-    pub fn new(provision: &Provision, byte_ns: u64, noise_seed: u64) -> Host {
-        Host {
+    pub fn new(provision: &Provision, byte_ns: u64, noise_seed: u64) -> HostMeter {
+        HostMeter {
             provision: *provision.flash(),
             setup: *provision.setup(),
             byte_ns,
@@ -62,7 +61,7 @@ impl Host {
             noise_seed,
             power_w: 0.0,
             coming: VecDeque::new(),
-            on_air: Vec::new(),
+            emissions: Vec::new(),
         }
     }
 
@@ -91,8 +90,8 @@ impl Host {
         self.doing = match meter.resume(now_ns, reply) {
             Call::Send(packet) => {
                 let mut start_ns = now_ns + START_NS;
-                for byte in framing::encode(self.setup.channel, packet.bytes()) {
-                    self.on_air.push(AirByte { start_ns, end_ns: start_ns + self.byte_ns, byte });
+                for byte in (Framing::Rfm12b { group: self.setup.channel }).encode(packet.bytes()) {
+                    self.emissions.push(AirByte { start_ns, end_ns: start_ns + self.byte_ns, byte });
                     start_ns += self.byte_ns;
                 }
                 Doing::Sending { until_ns: start_ns }
@@ -138,16 +137,16 @@ impl Host {
     }
 }
 
-impl Station for Host {
-    fn hearing(&self) -> Hearing {
-        Hearing::Packets(self.setup.address)
+impl Node for HostMeter {
+    fn receive_mode(&self) -> ReceiveMode {
+        ReceiveMode::Packets(self.setup.address)
     }
 
     fn next_ns(&self) -> u64 {
         self.over_ns()
     }
 
-    fn advance(&mut self, until_ns: u64) -> Result<(), LabError> {
+    fn advance(&mut self, until_ns: u64) -> Result<Advance, LabError> {
         loop {
             let over_ns = self.over_ns();
             if over_ns > until_ns {
@@ -160,17 +159,16 @@ impl Station for Host {
             self.resume(reply);
         }
         self.now_ns = self.now_ns.max(until_ns);
-        Ok(())
+        Ok(Advance { now_ns: self.now_ns, ..Advance::default() })
     }
 
-    fn take_on_air(&mut self, bytes: &mut Vec<AirByte>) {
-        bytes.append(&mut self.on_air);
+    fn take_emissions(&mut self, into: &mut Vec<Emission>) {
+        into.extend(self.emissions.drain(..).map(Emission::Byte));
     }
 
-    fn hear_byte(&mut self, _: HeardByte) {}
-
-    fn hear_packet(&mut self, arrival: Arrival) {
+    fn receive(&mut self, arrival: Arrival) {
         match arrival {
+            Arrival::Byte(..) => {}
             Arrival::Coming { start_ns, end_ns } => {
                 self.coming.push_back(Coming { start_ns, end_ns, packet: None });
             }
@@ -199,12 +197,12 @@ impl Station for Host {
             self.eeprom = Some(meter.cut_power(now_ns, Torn::Any));
         }
         // What has not begun does not go out.
-        self.on_air.retain(|byte| byte.start_ns < now_ns);
+        self.emissions.retain(|byte| byte.start_ns < now_ns);
         self.coming.clear();
         self.doing = Doing::Off;
     }
 
-    fn power_up(&mut self, now_ns: u64) -> Result<(), LabError> {
+    fn power_up(&mut self, now_ns: u64, _: Voltages) -> Result<(), LabError> {
         self.now_ns = self.now_ns.max(now_ns);
         self.start(Cause::PowerOn);
         Ok(())
@@ -214,7 +212,7 @@ impl Station for Host {
         self.meter.as_ref().is_some_and(|meter| meter.eeprom().busy())
     }
 
-    fn status(&self) -> Result<Status, LabError> {
-        Ok(self.meter.as_ref().map(Meter::status).unwrap_or_default())
+    fn meter_status(&self) -> Status {
+        self.meter.as_ref().map(Meter::status).unwrap_or_default()
     }
 }

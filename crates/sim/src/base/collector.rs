@@ -1,0 +1,526 @@
+//! The meters' collector: `wire`'s protocol engine behind a half-duplex radio on each channel, and a store that outlives its crashes.
+
+use super::radio::{BaseRadio, RadioSettings};
+use super::{BaseEvent, BaseStation, Delivery, Outgoing};
+use crate::chance::{Chance, Purpose};
+use crate::radio::{Arrival, Participant, ReceiveMode};
+use crate::time::{SECOND_NS, nanoseconds as ns};
+use lab::LabError;
+use rand::rngs::StdRng;
+use serde::Deserialize;
+use std::collections::{BTreeMap, VecDeque};
+use wire::meter::{
+    Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet, Policy,
+    Refusal, Suite, Transmission,
+};
+
+/// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
+pub const BEGINS_MS: u64 = 9_497 * 86_400_000;
+
+/// The collector, as a scenario says it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectorSettings {
+    /// From receive_mode to sending and back, in milliseconds: the radio's and its driver's.
+    #[serde(default = "one")]
+    pub turnaround_ms: f64,
+    /// What opening a message and storing it takes, in milliseconds, by suite: none, aes128-gcm, aes256-gcm, ecies, ecies-ecdsa.
+    #[serde(default = "processing")]
+    pub processing_ms: [f64; 5],
+    /// Mean time from one crash to the next, in seconds; none where absent. At every second crash a report has just been
+    /// stored and not acknowledged.
+    pub crash_every_s: Option<f64>,
+    /// How long it takes to come back, in seconds.
+    #[serde(default = "two")]
+    pub restart_s: f64,
+    /// Mean time from one command to the next, whatever the meter, in seconds; none where absent.
+    pub command_every_s: Option<f64>,
+    /// The suites that meters are told to change to now and then, beside reading status, setting the time, and reboots.
+    #[serde(default)]
+    pub change_suites: Vec<Suite>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn two() -> f64 {
+    2.0
+}
+
+/// The paper's (kalns2016) ratios of what its collector takes to open: about 1, 5 and 9 for AES-GCM, ECIES, ECIES and ECDSA;
+/// that 1 is a millisecond is chosen.
+fn processing() -> [f64; 5] {
+    [1.0, 1.0, 1.0, 5.0, 9.0]
+}
+
+/// What the collector counts.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct CollectorCounts {
+    /// Commands given.
+    pub commands: u64,
+    /// Of these, answered.
+    pub answered: u64,
+    /// From a command's first sending to its answer, in seconds, by suite.
+    #[serde(skip)]
+    pub answer_s: BTreeMap<Suite, Vec<f64>>,
+    /// Packets that meters sent and that were refused, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
+    /// Packets that the attacker sent and that were refused, by reason.
+    pub attacks_refused: BTreeMap<&'static str, u64>,
+    /// Packets that the attacker sent and that were nothing new: reports that are stored already, pieces.
+    pub attacks_ignored: u64,
+    /// Reports and answers that the attacker delivered: their makers had sent them.
+    pub attacks_delivered: u64,
+    /// Reports that came again.
+    pub repeated: u64,
+    /// Packets that came while it sent or was down.
+    pub deaf: u64,
+    /// Crashes.
+    pub crashes: u64,
+    /// Of these, between storing a report and acknowledging it.
+    pub crashes_before_acknowledging: u64,
+}
+
+/// How long the collector computes, in nanoseconds. It does one thing after the other before it knows what a packet says; what it then
+/// makes waits on the way to the radio.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessingDelay {
+    /// To look at a packet, by the suite's code.
+    pub receive_ns: [u64; 5],
+    /// From a sealed report to its acknowledgement.
+    pub report_ns: u64,
+    /// From a report that comes again to its acknowledgement.
+    pub duplicate_ns: u64,
+    /// To seal a command.
+    pub seal_ns: u64,
+}
+
+/// What a collector is made of.
+pub struct Setup {
+    /// How it fails, and what it commands.
+    pub settings: CollectorSettings,
+    /// Its keys.
+    pub identity: Identity,
+    /// How it deals with meters.
+    pub policy: Policy,
+    /// The meters, and the channel that each is on: an index.
+    pub meters: Vec<(MeterRecord, usize)>,
+    /// Its radio on each channel.
+    pub radios: Vec<RadioSettings>,
+    /// How long it computes.
+    pub delay: ProcessingDelay,
+    /// What its clock shows at the beginning, in milliseconds since 2000-01-01.
+    pub begins_ms: u64,
+    /// Where its commands and crashes begin.
+    pub seed: u64,
+    /// Spreads its attempts, and makes its ephemeral keys.
+    pub rng: StdRng,
+}
+
+impl CollectorSettings {
+    /// One that does not fail, gives no commands, and computes in no time.
+    #[must_use]
+    pub fn faultless() -> CollectorSettings {
+        CollectorSettings {
+            turnaround_ms: 0.0,
+            processing_ms: [0.0; 5],
+            crash_every_s: None,
+            restart_s: 0.0,
+            command_every_s: None,
+            change_suites: Vec::new(),
+        }
+    }
+}
+
+/// A packet that waits to be looked at.
+struct Received {
+    due_ns: u64,
+    end_ns: u64,
+    from: Participant,
+    packet: Vec<u8>,
+}
+
+/// The collector.
+pub struct CollectorStation {
+    settings: CollectorSettings,
+    identity: Identity,
+    policy: Policy,
+    records: Vec<MeterRecord>,
+    /// The channel of each meter.
+    channels: BTreeMap<MeterId, usize>,
+    engine: Collector,
+    delay: ProcessingDelay,
+    begins_ms: u64,
+    /// What outlives a crash.
+    store: BTreeMap<MeterId, MeterState>,
+    /// The reports of it, by meter and number.
+    stored: BTreeMap<(MeterId, u32), [u8; 16]>,
+    rng: StdRng,
+    chance: Chance,
+    attacker: Participant,
+    radios: Vec<BaseRadio>,
+    received: VecDeque<Received>,
+    busy_until_ns: u64,
+    now_ns: u64,
+    outgoing: Vec<Outgoing>,
+    events: Vec<BaseEvent>,
+    /// When each command was first sent.
+    begun_ns: BTreeMap<MeterId, u64>,
+    command_ns: u64,
+    crash_ns: u64,
+    /// It crashes at the next report that it stores.
+    crash_storing: bool,
+    down_until_ns: u64,
+    /// What it counts.
+    pub counts: CollectorCounts,
+}
+
+impl CollectorStation {
+    /// A collector that knows these meters, none of which it has heard.
+    ///
+    /// # Errors
+    /// Meters with the same name.
+    pub fn new(setup: Setup) -> Result<CollectorStation, LabError> {
+        let Setup { settings, identity, policy, meters, radios, delay, begins_ms, seed, rng } = setup;
+        let channels = meters.iter().map(|(record, channel)| (record.setup.meter, *channel)).collect();
+        let records: Vec<MeterRecord> = meters.into_iter().map(|(record, _)| record).collect();
+        let store = records.iter().map(|record| (record.setup.meter, MeterState::new(record))).collect();
+        let mut station = CollectorStation {
+            engine: Collector::new(identity.clone(), policy),
+            identity,
+            policy,
+            attacker: records.len() + 1,
+            records,
+            channels,
+            delay,
+            begins_ms,
+            store,
+            stored: BTreeMap::new(),
+            rng,
+            chance: Chance::new(seed, Purpose::Collector, 0, 0),
+            radios: radios.into_iter().map(BaseRadio::new).collect(),
+            received: VecDeque::new(),
+            busy_until_ns: 0,
+            now_ns: 0,
+            outgoing: Vec::new(),
+            events: Vec::new(),
+            begun_ns: BTreeMap::new(),
+            command_ns: 0,
+            crash_ns: 0,
+            crash_storing: false,
+            down_until_ns: 0,
+            counts: CollectorCounts::default(),
+            settings,
+        };
+        station.command_ns = station.after(0, station.settings.command_every_s);
+        station.crash_ns = station.after(0, station.settings.crash_every_s);
+        station.start()?;
+        Ok(station)
+    }
+
+    /// The protocol engine, to be asked and to be given commands.
+    pub fn engine(&mut self) -> &mut Collector {
+        &mut self.engine
+    }
+
+    /// Sends packets to a meter that are not the engine's.
+    pub fn inject(&mut self, transmission: Transmission, now_ns: u64) {
+        self.queue(transmission, now_ns);
+    }
+
+    /// The collector's clock at a time of the simulation.
+    fn ms_of(&self, now_ns: u64) -> u64 {
+        self.begins_ms + now_ns / 1_000_000
+    }
+
+    /// The first time of the simulation at which the collector's clock shows this.
+    fn ns_of(&self, ms: u64) -> u64 {
+        ms.saturating_sub(self.begins_ms) * 1_000_000
+    }
+
+    fn after(&mut self, now_ns: u64, mean_s: Option<f64>) -> u64 {
+        mean_s.map_or(u64::MAX, |mean_s| {
+            now_ns + (self.chance.exponential(mean_s) * SECOND_NS as f64) as u64 + 1
+        })
+    }
+
+    /// Begins with what is in the store.
+    fn start(&mut self) -> Result<(), LabError> {
+        self.engine = Collector::new(self.identity.clone(), self.policy);
+        for record in &self.records {
+            if let Some(state) = self.store.get(&record.setup.meter) {
+                let added = self.engine.add(record.clone(), state.clone());
+                added.map_err(|error| wrong(error.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.engine.next_due_ms().map_or(u64::MAX, |ms| self.ns_of(ms))
+    }
+
+    fn crash(&mut self, now_ns: u64) -> Result<(), LabError> {
+        self.counts.crashes += 1;
+        self.down_until_ns = now_ns + ns(self.settings.restart_s);
+        self.busy_until_ns = 0;
+        self.received.clear();
+        for radio in &mut self.radios {
+            radio.restart();
+        }
+        self.crash_storing = false;
+        self.start()
+    }
+
+    /// A report is stored.
+    fn acknowledge(&mut self, meter: MeterId, n: u32, from_ns: u64) -> Result<(), LabError> {
+        let stored = self.engine.stored(meter, n).map_err(|error| wrong(error.to_string()))?;
+        self.queue(stored, from_ns);
+        Ok(())
+    }
+
+    /// A known number with other contents. With suite `none` one of the two is the attacker's, and nobody can say which; it is not
+    /// acknowledged.
+    fn number_reused(&mut self, accepted: &Accepted, attacked: bool) -> Result<(), LabError> {
+        if accepted.suite != Suite::None {
+            return Err(wrong(format!("meter {} used number {} twice", accepted.meter, accepted.report.n)));
+        }
+        let counts = if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };
+        *counts.entry("number-reused").or_default() += 1;
+        Ok(())
+    }
+
+    fn deliver(&mut self, accepted: Accepted, received: Received, now_ns: u64) {
+        self.stored.insert((accepted.meter, accepted.report.n), accepted.report.to_bytes());
+        let Received { end_ns, from, packet, .. } = received;
+        let delivery = Delivery { accepted, at_ns: now_ns, received_ns: end_ns, from, packet };
+        self.events.push(BaseEvent::Delivered(Box::new(delivery)));
+    }
+
+    fn take(&mut self, received: Received, now_ns: u64) -> Result<(), LabError> {
+        let attacked = received.from == self.attacker;
+        match self.engine.hear(&received.packet, self.ms_of(now_ns)) {
+            Heard::Report(accepted) => {
+                self.counts.attacks_delivered += u64::from(attacked);
+                let (meter, n) = (accepted.meter, accepted.report.n);
+                let delay_ns = if accepted.suite == Suite::None { 0 } else { self.delay.report_ns };
+                if let Some(state) = self.store.get_mut(&meter) {
+                    state.last_n = n;
+                }
+                self.deliver(*accepted, received, now_ns);
+                if self.crash_storing {
+                    self.counts.crashes_before_acknowledging += 1;
+                    return self.crash(now_ns);
+                }
+                self.acknowledge(meter, n, now_ns + delay_ns)?;
+            }
+            Heard::Duplicate(acknowledgement) => {
+                self.count_repeat(attacked);
+                self.queue(acknowledgement, now_ns + self.delay.duplicate_ns);
+            }
+            Heard::Answer(answered) => {
+                self.counts.attacks_delivered += u64::from(attacked);
+                self.counts.answered += 1;
+                if let Some(state) = self.engine.state(answered.meter) {
+                    let suite = state.suite();
+                    self.store.insert(answered.meter, state.clone());
+                    if let Some(begun_ns) = self.begun_ns.remove(&answered.meter) {
+                        let took_s = (now_ns - begun_ns) as f64 / SECOND_NS as f64;
+                        self.counts.answer_s.entry(suite).or_default().push(took_s);
+                    }
+                }
+                self.events.push(BaseEvent::Answered(answered, received.end_ns));
+            }
+            Heard::Known(accepted) => {
+                let (meter, n) = (accepted.meter, accepted.report.n);
+                let delay_ns = if accepted.suite == Suite::None { 0 } else { self.delay.report_ns };
+                match self.stored.get(&(meter, n)) {
+                    Some(stored) if *stored == accepted.report.to_bytes() => {}
+                    Some(_) => return self.number_reused(&accepted, attacked),
+                    None => self.deliver(*accepted, received, now_ns),
+                }
+                self.count_repeat(attacked);
+                self.acknowledge(meter, n, now_ns + delay_ns)?;
+            }
+            Heard::NumberReused(accepted) => return self.number_reused(&accepted, attacked),
+            Heard::NumberTooLow { meter, .. } => {
+                // With suite `none` the attacker can number commands.
+                let mut undefended = self.records.iter().filter(|record| record.setup.suite == Suite::None);
+                if !undefended.any(|record| record.setup.meter == meter) {
+                    return Err(wrong(format!("meter {meter} knows a command that was not numbered here")));
+                }
+                *self.counts.refused.entry("number-too-low").or_default() += 1;
+            }
+            Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
+            Heard::OtherSuite => {
+                *self.counts.refused.entry(Refusal::Suite.name()).or_default() += 1;
+            }
+            Heard::Refused(refusal) => {
+                let counts =
+                    if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };
+                *counts.entry(refusal.name()).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn count_repeat(&mut self, attacked: bool) {
+        if attacked {
+            self.counts.attacks_ignored += 1;
+        } else {
+            self.counts.repeated += 1;
+        }
+    }
+
+    fn command(&mut self) {
+        let meter = self.records[self.chance.below(self.records.len() as u64) as usize].setup;
+        let suites = &self.settings.change_suites;
+        let given = match self.chance.below(8) {
+            0 | 1 => self.engine.set_time(meter.meter),
+            2 => self.engine.command(meter.meter, Command::Reboot),
+            3 | 4 if !suites.is_empty() => {
+                let suite = suites[self.chance.below(suites.len() as u64) as usize];
+                let command = Command::Configure { interval_s: meter.interval_s, suite };
+                self.engine.command(meter.meter, command)
+            }
+            page => self.engine.command(meter.meter, Command::ReadStatus { page: page as u8 % 2 }),
+        };
+        // A queue that is full takes no more: the meter is out of reach.
+        self.counts.commands += u64::from(given.is_ok());
+        self.keep(meter.meter);
+    }
+
+    fn keep(&mut self, meter: MeterId) {
+        if let Some(state) = self.engine.state(meter) {
+            self.store.insert(meter, state.clone());
+        }
+    }
+
+    fn send_due(&mut self, now_ns: u64) {
+        for due in self.engine.due(self.ms_of(now_ns), &mut self.rng) {
+            match due {
+                Due::Save(state) => {
+                    let (meter, revision) = (state.meter, state.revision);
+                    self.store.insert(meter, *state);
+                    self.engine.saved(meter, revision);
+                }
+                Due::Send(transmission) => {
+                    let meter = transmission.meter;
+                    let first = self.engine.commands(meter).first().is_some_and(|(_, order, delivery)| {
+                        *order != Order::TimeNow
+                            && matches!(delivery, wire::meter::Delivery::UnderWay { attempts: 1, .. })
+                    });
+                    if first {
+                        self.begun_ns.insert(meter, now_ns);
+                    }
+                    self.events.push(BaseEvent::Commanded(Box::new(transmission.clone())));
+                    self.queue(transmission, now_ns + self.delay.seal_ns);
+                }
+            }
+        }
+    }
+
+    fn queue(&mut self, transmission: Transmission, from_ns: u64) {
+        let channel = self.channels.get(&transmission.meter).copied().unwrap_or_default();
+        self.radios[channel].queue(transmission.packets, from_ns);
+    }
+
+    fn send(&mut self, now_ns: u64) {
+        for (channel, radio) in self.radios.iter_mut().enumerate() {
+            if radio.next_ns() <= now_ns
+                && let Some(packet) = radio.send(now_ns)
+            {
+                let tail_bytes = radio.settings.tail_bytes;
+                self.outgoing.push(Outgoing { channel, start_ns: now_ns, packet, tail_bytes });
+            }
+        }
+    }
+}
+
+impl BaseStation for CollectorStation {
+    fn receive_mode(&self, channel: usize) -> ReceiveMode {
+        self.radios.get(channel).map_or(ReceiveMode::Off, |radio| ReceiveMode::Packets(radio.settings.address))
+    }
+
+    fn next_ns(&self) -> u64 {
+        let received_ns = self.received.front().map_or(u64::MAX, |received| received.due_ns);
+        let send_ns = self.radios.iter().map(BaseRadio::next_ns).min().unwrap_or(u64::MAX);
+        let next_ns = received_ns.min(send_ns).min(self.due_ns()).min(self.command_ns).min(self.crash_ns);
+        next_ns.max(self.down_until_ns)
+    }
+
+    fn receive(&mut self, channel: usize, arrival: Arrival) -> Result<(), LabError> {
+        match arrival {
+            Arrival::Byte(..) => {}
+            Arrival::Coming { start_ns, .. } => {
+                if start_ns >= self.down_until_ns {
+                    self.radios[channel].coming(&arrival);
+                }
+            }
+            Arrival::Packet { from, start_ns, end_ns, packet } => {
+                if self.radios[channel].is_deaf_to(start_ns, end_ns) || start_ns < self.down_until_ns {
+                    self.counts.deaf += 1;
+                    return Ok(());
+                }
+                let suite = Packet::parse(&packet).map_or(Suite::None, |packet| packet.suite);
+                let takes_ns = self.delay.receive_ns[usize::from(suite.code())];
+                self.busy_until_ns = self.busy_until_ns.max(end_ns) + takes_ns;
+                self.received.push_back(Received { due_ns: self.busy_until_ns, end_ns, from, packet });
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, now_ns: u64, until_ns: u64) -> Result<(), LabError> {
+        self.now_ns = self.now_ns.max(now_ns);
+        loop {
+            // What has been due since before it was asked for is done now.
+            let now_ns = self.next_ns().max(self.now_ns);
+            if now_ns >= until_ns {
+                break;
+            }
+            if self.crash_ns <= now_ns {
+                self.crash_ns = self.after(now_ns, self.settings.crash_every_s);
+                if self.chance.happens(0.5) {
+                    self.crash_storing = true;
+                } else {
+                    self.crash(now_ns)?;
+                }
+            } else if self.received.front().is_some_and(|received| received.due_ns <= now_ns) {
+                if let Some(received) = self.received.pop_front() {
+                    let due_ns = received.due_ns;
+                    self.take(received, due_ns)?;
+                }
+            } else if self.command_ns <= now_ns {
+                self.command_ns = self.after(now_ns, self.settings.command_every_s);
+                self.command();
+            } else if self.due_ns() <= now_ns {
+                self.send_due(now_ns);
+            } else {
+                self.send(now_ns);
+            }
+            self.now_ns = now_ns;
+        }
+        for radio in &mut self.radios {
+            radio.passed(now_ns);
+        }
+        Ok(())
+    }
+
+    fn take_outgoing(&mut self) -> Vec<Outgoing> {
+        std::mem::take(&mut self.outgoing)
+    }
+
+    fn take_events(&mut self) -> Vec<BaseEvent> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn stop_faults(&mut self) {
+        (self.command_ns, self.crash_ns, self.crash_storing) = (u64::MAX, u64::MAX, false);
+    }
+}
+
+fn wrong(problem: String) -> LabError {
+    LabError::Protocol { what: "collector of the simulation".into(), problem }
+}

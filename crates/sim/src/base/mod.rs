@@ -1,0 +1,95 @@
+//! The station that nodes talk to.
+//!
+//! - [`collector`]: the meters' collector: the one place that owns `wire`'s protocol engine, and a store behind it
+//! - [`challenger`]: the harvested node's server
+//! - [`radio`]: a half-duplex radio, for either
+
+pub mod challenger;
+pub mod collector;
+pub mod radio;
+
+use crate::radio::{Arrival, ReceiveMode};
+use lab::LabError;
+use wire::meter::{Accepted, Answered, Transmission};
+
+/// A packet that a station sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The channel: an index.
+    pub channel: usize,
+    /// Its first bit, in nanoseconds of the simulation.
+    pub start_ns: u64,
+    /// The packet, the address first.
+    pub packet: Vec<u8>,
+    /// Bytes for which its transmitter stays on behind it.
+    pub tail_bytes: usize,
+}
+
+/// A report that the application has got.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// What was accepted.
+    pub accepted: Accepted,
+    /// When it was stored.
+    pub at_ns: u64,
+    /// When its last packet had been received.
+    pub received_ns: u64,
+    /// Who sent the packet that completed it.
+    pub from: crate::radio::Participant,
+    /// That packet.
+    pub packet: Vec<u8>,
+}
+
+/// What a station has come to.
+#[derive(Clone, Debug)]
+pub enum BaseEvent {
+    /// A report is stored.
+    Delivered(Box<Delivery>),
+    /// A command was answered; when the answer's last packet had been received.
+    Answered(Box<Answered>, u64),
+    /// A command goes out.
+    Commanded(Box<Transmission>),
+    /// A challenge goes out.
+    Challenge,
+    /// An authentication was due and has not come.
+    Missed,
+    /// A signature is right and in time.
+    Authenticated {
+        /// From the challenge's first bit, or the message's, to its last bit, in nanoseconds.
+        latency_ns: u64,
+    },
+    /// A signature is right and late: its challenge was counted as missed.
+    Late,
+    /// A message was refused, and why.
+    Rejected(String),
+}
+
+/// A station with a radio on each channel. Times are nanoseconds of the simulation.
+pub trait BaseStation {
+    /// How it receives on a channel.
+    fn receive_mode(&self, channel: usize) -> ReceiveMode;
+
+    /// When it next does something by itself.
+    fn next_ns(&self) -> u64;
+
+    /// It is `now_ns`: does what is due before `until_ns`.
+    ///
+    /// # Errors
+    /// What must not be, such as a state that it cannot begin with.
+    fn advance(&mut self, now_ns: u64, until_ns: u64) -> Result<(), LabError>;
+
+    /// Something arrives on a channel.
+    ///
+    /// # Errors
+    /// An independent library that fails.
+    fn receive(&mut self, channel: usize, arrival: Arrival) -> Result<(), LabError>;
+
+    /// What it sends since the last call.
+    fn take_outgoing(&mut self) -> Vec<Outgoing>;
+
+    /// What it has come to since the last call.
+    fn take_events(&mut self) -> Vec<BaseEvent>;
+
+    /// From now on it does not fail, and gives no commands of its own accord.
+    fn stop_faults(&mut self) {}
+}

@@ -1,0 +1,144 @@
+//! What the simulator asks of a node: to live through some time at some supply, to send and to receive.
+//!
+//! - [`emulated`]: a board on its models; [`meter`]: the meter's firmware on it; [`harvested`]: the harvested node's
+//! - [`host`]: the meter's firmware built for the host
+//!
+//! A test's node follows a script.
+
+pub mod emulated;
+pub mod harvested;
+pub mod host;
+pub mod meter;
+
+use crate::link::Call;
+use crate::radio::{Arrival, Emission, ReceiveMode};
+use ::meter::Status;
+use lab::LabError;
+
+/// The voltages that a node sees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Voltages {
+    /// Supply of processor and radio, in volts.
+    pub rail_v: f64,
+    /// The storage, as the node's converter can read it, in volts.
+    pub stored_v: f64,
+}
+
+/// A part of a node in one of its states, as the energy is put down for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// `cpu` or `radio`.
+    pub part: &'static str,
+    /// The state's name.
+    pub name: String,
+}
+
+/// What was drawn from the rail in one state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Draw {
+    /// Index into [`Node::states`].
+    pub state: usize,
+    /// Time in this state, in seconds.
+    pub time_s: f64,
+    /// Charge drawn in it, in coulombs.
+    pub charge_c: f64,
+}
+
+/// How far a node has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Advance {
+    /// Where it ended, in nanoseconds of the simulation; past the limit by an instruction at most.
+    pub now_ns: u64,
+    /// What was drawn, where its energy is accounted for.
+    pub draws: Vec<Draw>,
+    /// The processor slept all the time and sleeps on.
+    pub asleep: bool,
+    /// The supply fell below what the part needs.
+    pub power_lost: bool,
+}
+
+/// What the harvested node's firmware counts of itself since it has had power.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignerCounts {
+    /// Times that it woke up for its work.
+    pub wakes: u64,
+    /// Of these, times that it did not listen because the storage held too little.
+    pub closed: u64,
+    /// Messages signed.
+    pub signed: u64,
+    /// Messages sent.
+    pub sent: u64,
+    /// Messages not made because the storage held too little.
+    pub refused: u64,
+}
+
+/// A node with a processor and a radio. Times are nanoseconds of the simulation.
+pub trait Node: Send {
+    /// How it receives while it has power.
+    fn receive_mode(&self) -> ReceiveMode;
+
+    /// When it next does something by itself: no later than its next emission. A node that does not know says the time that it has
+    /// lived to; [`u64::MAX`] is never.
+    fn next_ns(&self) -> u64;
+
+    /// Lives up to `until_ns`. A node with states may end earlier, where its processor wakes up.
+    ///
+    /// # Errors
+    /// What its model cannot execute, or firmware that does what it must not.
+    fn advance(&mut self, until_ns: u64) -> Result<Advance, LabError>;
+
+    /// Appends what it has put on the air since the last call, in its order: all that begins before the time that it has lived to, and
+    /// packets at their end. Bytes yet to come may be among them.
+    fn take_emissions(&mut self, into: &mut Vec<Emission>);
+
+    /// Something arrives, at or after the time that it has lived to. Whether it listens is its own affair.
+    fn receive(&mut self, arrival: Arrival);
+
+    /// Its power comes.
+    ///
+    /// # Errors
+    /// What its model cannot execute.
+    fn power_up(&mut self, now_ns: u64, voltages: Voltages) -> Result<(), LabError>;
+
+    /// Its power is cut at the time that it has lived to. A byte of non-volatile memory that is being written may become `torn`.
+    fn cut_power(&mut self, torn: u8);
+
+    /// The voltages from now on: where the supply is not the mains.
+    fn set_voltages(&mut self, _: Voltages) {}
+
+    /// What it measures from now on, in watts: a meter.
+    fn set_load(&mut self, _: f64) {}
+
+    /// The states that energy is put down for; always the same, none where nobody accounts for it.
+    fn states(&self) -> &[State] {
+        &[]
+    }
+
+    /// Whether a byte of non-volatile memory is being written, or was begun since this was asked last.
+    fn is_writing(&mut self) -> bool {
+        false
+    }
+
+    /// What a meter says of itself: `struct ws_meter_status`, all 0 without power.
+    fn meter_status(&self) -> Status {
+        Status::default()
+    }
+
+    /// What the harvested node counts.
+    ///
+    /// # Errors
+    /// Firmware without these counters.
+    fn signer_counts(&self) -> Result<SignerCounts, LabError> {
+        Ok(SignerCounts::default())
+    }
+
+    /// The calls of observed functions that have returned since this was last asked.
+    fn take_calls(&mut self) -> Vec<Call> {
+        Vec::new()
+    }
+
+    /// Bytes of its stack that were never touched since its power came; `None` where it has no such stack.
+    fn stack_untouched(&self) -> Option<u32> {
+        None
+    }
+}

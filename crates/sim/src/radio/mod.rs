@@ -1,0 +1,43 @@
+//! Radio channels, and packets on them.
+//!
+//! - [`channel`]: who receives what, and how it is impaired on its way
+//! - [`framing`]: how a packet lies on the air, by radio
+
+pub mod channel;
+pub mod framing;
+
+pub use channel::{Arrival, ChannelModel, Participant, RadioChannel, ReceiveMode, SentPacket, Traffic};
+pub use framing::{Frame, Framing};
+
+/// A byte on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AirByte {
+    /// Its first bit's beginning, in nanoseconds of the simulation.
+    pub start_ns: u64,
+    /// Its last bit's end.
+    pub end_ns: u64,
+    /// What it is.
+    pub byte: u8,
+}
+
+/// What a radio puts on the air.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Emission {
+    /// One byte after the other: an RFM12B, whose microcontroller makes the frame.
+    Byte(AirByte),
+    /// A packet whole, once it is over: a CC2500, which makes the frame itself.
+    Packet {
+        /// When its first bit was on the air, in nanoseconds of the simulation.
+        start_ns: u64,
+        /// When its last bit was.
+        end_ns: u64,
+        /// What it carries, the address first; the length byte left out.
+        packet: Vec<u8>,
+    },
+}
+
+/// How long a byte takes at a bit rate, in nanoseconds.
+#[must_use]
+pub fn byte_ns(bit_rate_hz: f64) -> u64 {
+    (8.0 * crate::time::SECOND_NS as f64 / bit_rate_hz).round() as u64
+}
