@@ -23,6 +23,8 @@ pub struct Source<'a> {
     pub target: &'a str,
     /// How firmware for it is built.
     pub toolchain: &'a Toolchain,
+    /// The board whose wiring the drivers have; the target's first one where none is given.
+    pub board: Option<&'a str>,
     /// Core clock that start-up sets, in Hz.
     pub clock_hz: u64,
     /// Flash wait states that it sets.

@@ -1,6 +1,7 @@
 //! The lab: has firmware built, runs it on the processor models of `mcu`, measures it, and says what it costs.
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
+//! - [`board`]: what stands in `boards/*.toml`, put onto a machine
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
@@ -14,6 +15,7 @@
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
 pub mod bench;
+pub mod board;
 pub mod calibration;
 pub mod ct;
 pub mod delivery;

@@ -163,6 +163,7 @@ impl Workspace {
             root: &self.root,
             target: target.name(),
             toolchain: &target.toolchain,
+            board: None,
             clock_hz: point.clock_hz,
             wait_states: point.wait_states,
         }

@@ -83,6 +83,13 @@ impl Cc2500 {
     pub const STATES: &'static [&'static str] =
         &["sleep", "wor", "xoff", "crystal", "idle", "calibrate", "settling", "fstxon", "rx", "tx"];
 
+    /// The output GDO0.
+    pub const GDO0: u8 = 0;
+    /// The output SO, which is also GDO1.
+    pub const SO: u8 = 1;
+    /// The output GDO2.
+    pub const GDO2: u8 = 2;
+
     /// A radio as after power-up.
     #[must_use]
     pub fn new() -> Cc2500 {

@@ -1,0 +1,674 @@
+//! Boards: `boards/*.toml`, which `device/Makefile` reads, too. A board is a target with its clock and supply, chips with their
+//! wiring, and sensors at the converter.
+
+use crate::target::{Target, Workspace};
+use crate::{LabError, names};
+use firmware::Source;
+use mcu::chips::cc2500::Cc2500;
+use mcu::chips::fm25::{self, Fm25};
+use mcu::chips::rfm12b::Rfm12b;
+use mcu::{Chip, Mcu, MemoryKind, Part, Pin, Wiring};
+use serde::{Deserialize, Deserializer};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A board, as its file describes it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardDescription {
+    /// Its name: the file's.
+    #[serde(skip)]
+    pub name: String,
+    /// What it is, for a person.
+    pub description: String,
+    /// Where its wiring comes from.
+    pub source: String,
+    /// The name of its microcontroller's target.
+    pub target: String,
+    /// Core clock, in Hz.
+    pub clock_hz: u64,
+    /// Supply of microcontroller and chips, and the converter's reference, in volts.
+    pub supply_v: f64,
+    /// Who runs the part at a clock and a supply that its data sheet does not allow together; none where it allows them.
+    #[serde(default)]
+    pub beyond_data_sheet: Option<String>,
+    /// How it is a meter; none where it is not.
+    #[serde(default)]
+    pub meter: Option<MeterBuild>,
+    /// Its serial buses.
+    #[serde(rename = "spi", default)]
+    pub buses: Vec<SpiBus>,
+    /// Its chips.
+    #[serde(rename = "chip", default)]
+    pub chips: Vec<BoardChip>,
+    /// What is at the converter.
+    #[serde(rename = "sensor", default)]
+    pub sensors: Vec<Sensor>,
+    /// Where the part has an EEPROM of its own.
+    #[serde(skip)]
+    eeprom: Option<u32>,
+}
+
+/// The `[meter]` table: how `device/meter` is built for a board, and calibrated.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeterBuild {
+    /// The variant that fits the part.
+    pub variant: String,
+    /// By how much the current is sampled after the voltage, in 1/256 of a sampling interval.
+    pub phase: i16,
+}
+
+/// A serial interface and its pins.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpiBus {
+    /// Its name in the target file.
+    pub name: String,
+    /// The clock.
+    #[serde(deserialize_with = "pin")]
+    pub sck: Pin,
+    /// From the chips.
+    #[serde(deserialize_with = "pin")]
+    pub miso: Pin,
+    /// To the chips.
+    #[serde(deserialize_with = "pin")]
+    pub mosi: Pin,
+}
+
+/// A chip on a board.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardChip {
+    /// Which chip.
+    pub model: ChipModel,
+    /// What the firmware's drivers take it for.
+    pub role: Role,
+    /// The bus that it is on.
+    pub spi: String,
+    /// The pin that selects it while low.
+    #[serde(deserialize_with = "pin")]
+    pub select: Pin,
+    /// Its other outputs, by their names in its data sheet. A CC2500's SO is wired to the bus's MISO anyhow.
+    #[serde(deserialize_with = "pins", default)]
+    pub outputs: BTreeMap<String, Pin>,
+}
+
+/// The chips that have a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChipModel {
+    /// HopeRF RFM12B.
+    Rfm12b,
+    /// Texas Instruments CC2500.
+    Cc2500,
+    /// Cypress (Infineon) FM25L16B.
+    Fm25l16b,
+}
+
+/// What a chip is to the firmware; a board has each at most once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The radio.
+    Radio,
+    /// Where the meter keeps what must outlive the power.
+    Memory,
+}
+
+/// What a sensor measures; a board has each at most once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// The mains' voltage, around half of the supply.
+    MainsVoltage,
+    /// The mains' current, around half of the supply.
+    MainsCurrent,
+    /// The voltage of the harvested node's storage.
+    StoredVoltage,
+}
+
+/// What is at an input of the converter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sensor {
+    /// What it measures.
+    pub quantity: Quantity,
+    /// The converter's channel.
+    pub channel: u8,
+    /// The pin of that channel.
+    #[serde(deserialize_with = "pin")]
+    pub pin: Pin,
+    /// What a divider before the pin divides by.
+    #[serde(default = "undivided")]
+    pub divider: u16,
+}
+
+fn undivided() -> u16 {
+    1
+}
+
+/// `P3.0`, `PORTB.2`, `GPIOA.4`: the port's name in the target file, and the bit.
+fn parse_pin(text: &str) -> Result<Pin, String> {
+    text.split_once('.')
+        .filter(|(port, _)| !port.is_empty())
+        .and_then(|(port, bit)| Some(Pin::new(port, bit.parse().ok()?)))
+        .ok_or_else(|| format!("'{text}' is no pin; write the port and the bit, such as P3.0 or PORTB.2"))
+}
+
+fn pin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pin, D::Error> {
+    parse_pin(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+fn pins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Pin>, D::Error> {
+    BTreeMap::<String, String>::deserialize(deserializer)?
+        .into_iter()
+        .map(|(output, pin)| Ok((output, parse_pin(&pin).map_err(serde::de::Error::custom)?)))
+        .collect()
+}
+
+impl ChipModel {
+    /// Its name in board files and, of a radio, in `radios/`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ChipModel::Rfm12b => "rfm12b",
+            ChipModel::Cc2500 => "cc2500",
+            ChipModel::Fm25l16b => "fm25l16b",
+        }
+    }
+
+    /// Its name on the board, as [`mcu::Board::chip_mut`] takes it.
+    #[must_use]
+    pub fn chip_name(self) -> &'static str {
+        match self {
+            ChipModel::Rfm12b => "RFM12B",
+            ChipModel::Cc2500 => "CC2500",
+            ChipModel::Fm25l16b => "FM25L16B",
+        }
+    }
+
+    fn role(self) -> Role {
+        match self {
+            ChipModel::Rfm12b | ChipModel::Cc2500 => Role::Radio,
+            ChipModel::Fm25l16b => Role::Memory,
+        }
+    }
+
+    /// Its outputs that a board file may name, and the model's numbers of them.
+    fn outputs(self) -> &'static [(&'static str, u8)] {
+        match self {
+            ChipModel::Rfm12b => &[("nIRQ", Rfm12b::NIRQ)],
+            ChipModel::Cc2500 => &[("GDO0", Cc2500::GDO0), ("GDO2", Cc2500::GDO2)],
+            ChipModel::Fm25l16b => &[],
+        }
+    }
+
+    /// The output whose level the firmware reads at MISO between transfers.
+    fn serial_output(self) -> Option<u8> {
+        (self == ChipModel::Cc2500).then_some(Cc2500::SO)
+    }
+
+    /// As it comes from its maker, but for a memory that has `contents`.
+    fn chip(self, contents: Option<&[u8]>) -> Box<dyn Chip> {
+        match self {
+            ChipModel::Rfm12b => Box::new(Rfm12b::new()),
+            ChipModel::Cc2500 => Box::new(Cc2500::new()),
+            ChipModel::Fm25l16b => {
+                let mut memory = Fm25::new();
+                if let Some(contents) = contents {
+                    memory.memory_mut()[..contents.len()].copy_from_slice(contents);
+                }
+                Box::new(memory)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Role::Radio => "radio",
+            Role::Memory => "memory",
+        })
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Quantity::MainsVoltage => "mains-voltage",
+            Quantity::MainsCurrent => "mains-current",
+            Quantity::StoredVoltage => "stored-voltage",
+        })
+    }
+}
+
+impl BoardDescription {
+    /// Its radio.
+    #[must_use]
+    pub fn radio(&self) -> Option<&BoardChip> {
+        self.chip(Role::Radio)
+    }
+
+    /// The chip in a role.
+    #[must_use]
+    pub fn chip(&self, role: Role) -> Option<&BoardChip> {
+        self.chips.iter().find(|chip| chip.role == role)
+    }
+
+    /// The sensor of a quantity.
+    #[must_use]
+    pub fn sensor(&self, quantity: Quantity) -> Option<&Sensor> {
+        self.sensors.iter().find(|sensor| sensor.quantity == quantity)
+    }
+
+    /// The converter's channel of a quantity.
+    #[must_use]
+    pub fn channel_of(&self, quantity: Quantity) -> Option<u8> {
+        self.sensor(quantity).map(|sensor| sensor.channel)
+    }
+
+    /// Puts a machine of its target onto the board: supply, chips, and what the memory that outlives the power begins with: the
+    /// memory chip where there is one, else the part's EEPROM. To be done before [`Mcu::reset`]. The machine is
+    /// [externally wakeable](mcu::Board::externally_wakeable).
+    ///
+    /// # Errors
+    /// [`LabError::Protocol`] for contents that the board has no room for.
+    pub fn mount(&self, machine: &mut dyn Mcu, memory_image: Option<&[u8]>) -> Result<(), LabError> {
+        let memory = self.chip(Role::Memory);
+        if let Some(contents) = memory_image {
+            let fits = match memory {
+                Some(_) => contents.len() <= fm25::BYTES,
+                None => self.eeprom.is_some_and(|address| machine.poke(address, contents)),
+            };
+            if !fits {
+                let problem = format!("it has no memory with room for {} bytes", contents.len());
+                return Err(LabError::Protocol { what: format!("board {}", self.name), problem });
+            }
+        }
+        let board = machine.board_mut();
+        board.supply_v = self.supply_v;
+        board.externally_wakeable = true;
+        for chip in &self.chips {
+            board.mount(chip.model.chip(memory_image), self.wiring(chip));
+        }
+        Ok(())
+    }
+
+    /// How one of its chips is wired.
+    fn wiring(&self, chip: &BoardChip) -> Wiring {
+        let named = chip.model.outputs().iter();
+        let mut outputs: Vec<(u8, Pin)> =
+            named.filter_map(|(name, number)| Some((*number, chip.outputs.get(*name)?.clone()))).collect();
+        let bus = self.buses.iter().find(|bus| bus.name == chip.spi);
+        outputs.extend(chip.model.serial_output().zip(bus.map(|bus| bus.miso.clone())));
+        Wiring { spi: chip.spi.clone(), select: chip.select.clone(), outputs }
+    }
+
+    /// The flash wait states that the firmware sets at a clock.
+    fn wait_states(&self, part: &Part, clock_hz: u64) -> Result<u8, String> {
+        part.wait_states(clock_hz, self.supply_v).ok_or_else(|| {
+            let mhz = clock_hz as f64 / 1e6;
+            format!("the flash of {} has no wait states for {mhz} MHz at {} V", part.name, self.supply_v)
+        })
+    }
+
+    /// All pins in use, and what for; those of the buses once.
+    fn used_pins(&self) -> impl Iterator<Item = (String, &Pin)> {
+        let buses = self.buses.iter().flat_map(|bus| {
+            [("sck", &bus.sck), ("miso", &bus.miso), ("mosi", &bus.mosi)]
+                .map(|(line, pin)| (format!("{line} of {}", bus.name), pin))
+        });
+        let chips = self.chips.iter().flat_map(|chip| {
+            let name = chip.model.as_str();
+            let outputs = chip.outputs.iter().map(move |(output, pin)| (format!("{output} of {name}"), pin));
+            outputs.chain([(format!("select of {name}"), &chip.select)])
+        });
+        let sensors = self.sensors.iter().map(|sensor| (format!("sensor {}", sensor.quantity), &sensor.pin));
+        buses.chain(chips).chain(sensors)
+    }
+
+    /// What is wrong with it on its target, as a sentence.
+    fn check(&self, target: &Target) -> Result<(), String> {
+        let part = &target.part;
+        match (target.supply.check(self.clock_hz as f64, self.supply_v), &self.beyond_data_sheet) {
+            (Ok(()), None) | (Err(_), Some(_)) => {}
+            (Err(error), None) => {
+                return Err(format!("{error}; or say in beyond_data_sheet who runs it so all the same"));
+            }
+            (Ok(()), Some(_)) => {
+                return Err("the data sheet allows this clock and supply: leave beyond_data_sheet out".into());
+            }
+        }
+        self.wait_states(part, self.clock_hz)?;
+        if let Some(meter) = &self.meter
+            && !target.toolchain.variants.contains(&meter.variant)
+        {
+            let suggestion =
+                names::suggestion(&meter.variant, target.toolchain.variants.iter().map(String::as_str));
+            return Err(format!("[meter]: there is no variant '{}'{suggestion}", meter.variant));
+        }
+        for bus in &self.buses {
+            let models = ["avr-spi", "msp430-usci-spi", "stm32-spi"];
+            let interfaces = part.peripherals.iter().filter(|spec| models.contains(&spec.model.as_str()));
+            let known: Vec<&str> = interfaces.map(|spec| spec.name.as_str()).collect();
+            if !known.contains(&bus.name.as_str()) {
+                let suggestion = names::suggestion(&bus.name, known);
+                return Err(format!(
+                    "{} has no serial interface '{}' with a model{suggestion}",
+                    part.name, bus.name
+                ));
+            }
+        }
+        unique("spi", self.buses.iter().map(|bus| bus.name.clone()))?;
+        self.check_chips()?;
+        unique("sensor", self.sensors.iter().map(|sensor| sensor.quantity.to_string()))?;
+        unique("channel", self.sensors.iter().map(|sensor| sensor.channel.to_string()))?;
+        for Sensor { quantity, channel, divider, .. } in &self.sensors {
+            let channels = channels(part);
+            if *channel >= channels {
+                return Err(format!(
+                    "sensor {quantity}: the converter of {} has {channels} channels; {channel} is none of them",
+                    part.name
+                ));
+            }
+            if *divider == 0 {
+                return Err(format!("sensor {quantity}: divider must be at least 1"));
+            }
+        }
+        self.check_pins(part)
+    }
+
+    fn check_chips(&self) -> Result<(), String> {
+        for chip in &self.chips {
+            let model = chip.model.as_str();
+            if chip.role != chip.model.role() {
+                return Err(format!("chip {model}: its role is {}, not {}", chip.model.role(), chip.role));
+            }
+            if !self.buses.iter().any(|bus| bus.name == chip.spi) {
+                let suggestion = names::suggestion(&chip.spi, self.buses.iter().map(|bus| bus.name.as_str()));
+                return Err(format!("chip {model}: there is no [[spi]] '{}'{suggestion}", chip.spi));
+            }
+            let known: Vec<&str> = chip.model.outputs().iter().map(|(name, _)| *name).collect();
+            if let Some(output) = chip.outputs.keys().find(|output| !known.contains(&output.as_str())) {
+                let suggestion = names::suggestion(output, known);
+                return Err(format!("chip {model}: there is no output '{output}'{suggestion}"));
+            }
+        }
+        unique("chip with role", self.chips.iter().map(|chip| chip.role.to_string()))
+    }
+
+    fn check_pins(&self, part: &Part) -> Result<(), String> {
+        let ports = ports(part);
+        let mut used = BTreeMap::<&Pin, String>::new();
+        for (what, pin) in self.used_pins() {
+            let Some((_, bits)) = ports.iter().find(|(port, _)| *port == pin.port) else {
+                let suggestion = names::suggestion(&pin.port, ports.iter().map(|(port, _)| port.as_str()));
+                return Err(format!("{what}: {} has no port '{}'{suggestion}", part.name, pin.port));
+            };
+            if pin.bit >= 32 || bits >> pin.bit & 1 == 0 {
+                return Err(format!("{what}: {} of {} has no pin {}", pin.port, part.name, pin.bit));
+            }
+            if let Some(first) = used.get(pin) {
+                return Err(format!("{}.{} is {first} and {what}", pin.port, pin.bit));
+            }
+            used.insert(pin, what);
+        }
+        Ok(())
+    }
+}
+
+fn unique(what: &str, names: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if seen.contains(&name) {
+            return Err(format!("there is more than one {what} {name}"));
+        }
+        seen.insert(name);
+    }
+    Ok(())
+}
+
+/// The ports of a part, and which of their pins there are.
+fn ports(part: &Part) -> Vec<(String, u32)> {
+    let ports = part.peripherals.iter().flat_map(|spec| {
+        let setting = |name: &str| spec.settings.get(name).copied();
+        match spec.model.as_str() {
+            "avr-gpio" => vec![(spec.name.clone(), setting("pins").unwrap_or(0xff) as u32)],
+            "stm32-gpio" => vec![(spec.name.clone(), 0xffff)],
+            "msp430-ports" => {
+                let first = setting("first").unwrap_or(1);
+                vec![(format!("P{first}"), 0xff), (format!("P{}", first + 1), 0xff)]
+            }
+            _ => Vec::new(),
+        }
+    });
+    ports.collect()
+}
+
+/// The channels of a part's converter that are pins, from 0 up.
+fn channels(part: &Part) -> u8 {
+    let of = |model: &str| match model {
+        "avr-adc" => 8,
+        "msp430-adc12" | "stm32-adc" => 16,
+        _ => 0,
+    };
+    part.peripherals.iter().map(|spec| of(&spec.model)).max().unwrap_or(0)
+}
+
+impl Workspace {
+    /// The names of all boards, sorted.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where the folder cannot be read.
+    pub fn board_names(&self) -> Result<Vec<String>, LabError> {
+        self.names_in("boards")
+    }
+
+    /// The file of a board.
+    #[must_use]
+    pub fn board_file(&self, name: &str) -> PathBuf {
+        self.root().join("boards").join(format!("{name}.toml"))
+    }
+
+    /// One board by its exact name.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed file, or one whose target
+    /// cannot be wired so.
+    pub fn board(&self, name: &str) -> Result<BoardDescription, LabError> {
+        let known = self.board_names()?;
+        if !known.iter().any(|candidate| candidate == name) {
+            let suggestion = names::suggestion(name, known.iter().map(String::as_str));
+            return Err(LabError::UnknownName { what: "board", name: name.into(), suggestion });
+        }
+        let path = self.board_file(name);
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        self.board_from_toml(name, &text).map_err(|problem| LabError::BadFile { path, problem })
+    }
+
+    fn board_from_toml(&self, name: &str, text: &str) -> Result<BoardDescription, String> {
+        let mut board: BoardDescription =
+            toml::from_str(text).map_err(|error| format!("board file: {error}"))?;
+        let target = self.target(&board.target).map_err(|error| error.to_string())?;
+        board.check(&target)?;
+        name.clone_into(&mut board.name);
+        let eeprom = target.part.memories.iter().find(|memory| memory.kind == MemoryKind::Eeprom);
+        board.eeprom = eeprom.map(|memory| memory.start);
+        Ok(board)
+    }
+
+    /// What firmware for a board is built from; at the board's clock where none is given. `target` is the board's.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] for a clock that the flash has no wait states for.
+    pub fn board_source<'a>(
+        &'a self,
+        board: &'a BoardDescription,
+        target: &'a Target,
+        clock_hz: Option<u64>,
+    ) -> Result<Source<'a>, LabError> {
+        let clock_hz = clock_hz.unwrap_or(board.clock_hz);
+        Ok(Source {
+            root: self.root(),
+            target: target.name(),
+            toolchain: &target.toolchain,
+            board: Some(&board.name),
+            clock_hz,
+            wait_states: board.wait_states(&target.part, clock_hz).map_err(LabError::Usage)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workspace() -> Workspace {
+        Workspace::find().expect("the project's folder")
+    }
+
+    fn text(name: &str) -> String {
+        std::fs::read_to_string(workspace().board_file(name)).expect("a board's file")
+    }
+
+    /// What is said of a board whose file has something else in one place.
+    fn said(name: &str, from: &str, to: &str) -> String {
+        let text = text(name);
+        assert!(text.contains(from), "{name} has no {from}");
+        workspace().board_from_toml(name, &text.replacen(from, to, 1)).expect_err("refused")
+    }
+
+    #[test]
+    fn all_boards_can_be_read_and_mounted() {
+        let workspace = workspace();
+        let names = workspace.board_names().expect("the folder");
+        assert!(names.len() >= 3, "{names:?}");
+        for name in names {
+            let board = workspace.board(&name).expect("a board");
+            let target = workspace.target(&board.target).expect("its target");
+            let mut machine = mcu::new_machine(&target.part, board.clock_hz).expect("a model");
+            board.mount(&mut *machine, board.meter.as_ref().map(|_| &[0x5a; 1024][..])).expect("room");
+            assert_eq!(machine.board().supply_v, board.supply_v);
+            let radio = board.radio().expect("a radio");
+            assert!(machine.board().chip(radio.model.chip_name()).is_some());
+            assert!(workspace.radio(radio.model.as_str()).is_ok());
+        }
+    }
+
+    #[test]
+    fn chips_are_wired_as_the_file_says() {
+        let board = workspace().board("msp430f5438a-cc2500").expect("a board");
+        let radio = board.radio().expect("a CC2500");
+        let outputs = vec![
+            (Cc2500::GDO0, Pin::new("P1", 3)),
+            (Cc2500::GDO2, Pin::new("P1", 5)),
+            (Cc2500::SO, Pin::new("P3", 2)),
+        ];
+        assert_eq!(board.wiring(radio), Wiring { spi: "UCB0".into(), select: Pin::new("P3", 0), outputs });
+        assert_eq!(board.channel_of(Quantity::MainsCurrent), Some(2));
+        assert_eq!(board.sensor(Quantity::StoredVoltage).expect("one").divider, 4);
+        let board = workspace().board("emontx").expect("a board");
+        let radio = board.radio().expect("an RFM12B");
+        let outputs = vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))];
+        assert_eq!(board.wiring(radio), Wiring { spi: "SPI".into(), select: Pin::new("PORTB", 2), outputs });
+        assert_eq!(board.channel_of(Quantity::StoredVoltage), None);
+    }
+
+    #[test]
+    fn the_meter_s_memory_is_where_the_board_has_one() {
+        let workspace = workspace();
+        let machine = |name: &str| {
+            let board = workspace.board(name).expect("a board");
+            let target = workspace.target(&board.target).expect("its target");
+            (board.clone(), mcu::new_machine(&target.part, board.clock_hz).expect("a model"))
+        };
+        let (board, mut machine_with_eeprom) = machine("emontx");
+        board.mount(&mut *machine_with_eeprom, Some(&[1, 2, 3])).expect("room");
+        let mut bytes = [0; 4];
+        assert!(machine_with_eeprom.peek(0x81_0000, &mut bytes));
+        assert_eq!(bytes, [1, 2, 3, 0xff]);
+        let (board, mut machine_with_chip) = machine("stm32f407-cc2500");
+        board.mount(&mut *machine_with_chip, Some(&[1, 2, 3])).expect("room");
+        let memory = machine_with_chip.board().chip("FM25L16B").and_then(|chip| chip.downcast_ref::<Fm25>());
+        assert_eq!(memory.expect("mounted").memory()[..4], [1, 2, 3, 0xff]);
+        let error = board.mount(&mut *machine_with_chip, Some(&[0; 2049])).expect_err("no room");
+        assert!(error.to_string().contains("no memory with room for 2049 bytes"), "{error}");
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_names_its_neighbour() {
+        let error = workspace().board("emontex").expect_err("unknown");
+        assert!(error.is_usage());
+        assert!(error.to_string().contains("no board 'emontex'; did you mean emontx"), "{error}");
+        for (from, to, wanted) in [
+            ("\"atmega328p\"", "\"atmega382p\"", "no target 'atmega382p'; did you mean atmega328p"),
+            ("\"small\"", "\"smal\"", "[meter]: there is no variant 'smal'; did you mean small"),
+            (
+                "select = \"PORTB.2\"",
+                "select = \"PORTE.2\"",
+                "select of rfm12b: atmega328p has no port 'PORTE'",
+            ),
+            ("nIRQ =", "nIQR =", "chip rfm12b: there is no output 'nIQR'; did you mean nIRQ"),
+            (
+                "[[spi]]\nname = \"SPI\"",
+                "[[spi]]\nname = \"SPI1\"",
+                "atmega328p has no serial interface 'SPI1'",
+            ),
+            (
+                "role = \"radio\"\nspi = \"SPI\"",
+                "role = \"radio\"\nspi = \"SPY\"",
+                "there is no [[spi]] 'SPY'",
+            ),
+        ] {
+            let said = said("emontx", from, to);
+            assert!(said.contains(wanted), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_a_board_cannot_be_is_refused() {
+        for (from, to, wanted) in [
+            ("supply_v", "suply_v", "unknown field `suply_v`"),
+            ("phase", "fase", "unknown field `fase`"),
+            ("quantity", "quality", "unknown field `quality`"),
+            ("\"rfm12b\"", "\"rfm69\"", "unknown variant `rfm69`"),
+            ("\"PORTB.2\"", "\"PB2\"", "'PB2' is no pin; write the port and the bit"),
+            ("nIRQ = \"PORTD.2\"", "nIRQ = \"PORTD\"", "'PORTD' is no pin"),
+            ("\"PORTB.2\"", "\"PORTB.8\"", "PORTB of atmega328p has no pin 8"),
+            ("\"PORTC.0\"", "\"PORTC.7\"", "PORTC of atmega328p has no pin 7"),
+            ("\"PORTB.2\"", "\"PORTB.3\"", "PORTB.3 is mosi of SPI and select of rfm12b"),
+            ("role = \"radio\"", "role = \"memory\"", "chip rfm12b: its role is radio, not memory"),
+            ("channel = 0", "channel = 8", "has 8 channels; 8 is none of them"),
+            ("channel = 0", "channel = 1", "more than one channel 1"),
+            ("\"mains-voltage\"", "\"mains-current\"", "more than one sensor mains-current"),
+            ("channel = 0", "divider = 0\nchannel = 0", "divider must be at least 1"),
+            ("beyond_data_sheet", "# ", "or say in beyond_data_sheet who runs it so all the same"),
+            ("supply_v = 3.3", "supply_v = 5.0", "leave beyond_data_sheet out"),
+        ] {
+            let said = said("emontx", from, to);
+            assert!(said.contains(wanted), "{said}");
+        }
+        let second =
+            "[[chip]]\nmodel = \"rfm12b\"\nrole = \"radio\"\nspi = \"UCB0\"\nselect = \"P3.5\"\n\n[[chip]]";
+        let said = said("msp430f5438a-cc2500", "[[chip]]", second);
+        assert!(said.contains("more than one chip with role radio"), "{said}");
+    }
+
+    #[test]
+    fn firmware_for_a_board_is_built_at_its_clock_unless_another_is_wanted() {
+        let workspace = workspace();
+        let board = workspace.board("stm32f407-cc2500").expect("a board");
+        let target = workspace.target(&board.target).expect("its target");
+        let source = workspace.board_source(&board, &target, None).expect("a clock of the part");
+        assert_eq!((source.clock_hz, source.wait_states), (168_000_000, 5));
+        assert_eq!(source.board, Some("stm32f407-cc2500"));
+        let source = workspace.board_source(&board, &target, Some(16_000_000)).expect("a clock of the part");
+        assert_eq!((source.clock_hz, source.wait_states), (16_000_000, 0));
+        let error = workspace.board_source(&board, &target, Some(500_000_000)).expect_err("too fast");
+        assert!(error.is_usage(), "{error}");
+    }
+}
