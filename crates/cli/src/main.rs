@@ -58,11 +58,11 @@ enum Command {
         after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
     )]
     Plan(Box<plan::PlanArgs>),
-    /// A world in virtual time: a harvested node with sun, storage and server, or a street of meters with radio channel,
+    /// In virtual time: a harvested node with sun, storage and server, or a network of meters with radio channel,
     /// attacker, losses of power and collector
     #[command(after_help = "The scenario says which world it is.\n\n\
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
-                      wattseal simulate scenarios/street.toml --seed 1")]
+                      wattseal simulate scenarios/network.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
 }
 
@@ -389,7 +389,7 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
 fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
     let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
     let outcomes =
-        reproduce::run_named(workspace, &args.paper, &sim::pair::Experiments, &progress::Bar::new())?;
+        reproduce::run_named(workspace, &args.paper, &sim::link::LinkBenchmark, &progress::Bar::new())?;
     let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
     let success = remarks.is_empty();
     if let Some(folder) = folder {

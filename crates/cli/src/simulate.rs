@@ -1,4 +1,4 @@
-//! `simulate`: a harvested node in its world, or a street of meters.
+//! `simulate`: a harvested node, or a network of meters.
 
 use crate::{Format, calibrated, lines};
 use clap::Args;
@@ -6,7 +6,7 @@ use lab::progress::Progress as _;
 use lab::target::Workspace;
 use lab::{LabError, progress};
 use output::Answer;
-use sim::street::scenario::StreetScenario;
+use sim::network::scenario::NetworkScenario;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,10 +25,10 @@ pub(crate) struct SimulateArgs {
     /// Harvested node: measurements of one's own that correct the processor's active current, such as calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
     calibration: Option<PathBuf>,
-    /// Harvested node: write a picture of voltage, sun and events against time
+    /// Harvested node: write a plot of voltage, sun and events against time
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
-    /// How the outcome is written; CSV is the node's world against time, or a line for each meter
+    /// How the outcome is written; CSV is the node's voltages against time, or a line for each meter
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
@@ -43,8 +43,8 @@ impl sim::simulation::Progress for Bar {
 }
 
 pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, LabError> {
-    if let Some(scenario) = StreetScenario::read(&workspace, &args.scenario)? {
-        return run_street(&workspace, scenario, &args);
+    if let Some(scenario) = NetworkScenario::read(&workspace, &args.scenario)? {
+        return run_network(&workspace, scenario, &args);
     }
     let (workspace, calibration) = calibrated(workspace, args.calibration.as_deref())?;
     // Before the days pass, not after them.
@@ -53,38 +53,38 @@ pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, La
         opened.map_err(|error| LabError::File { path: path.clone(), error })?;
     }
     let begun = Instant::now();
-    let request = sim::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
-    let outcome = sim::setup::run(&workspace, &request, &Bar(progress::Bar::new()))?;
+    let request = sim::harvest::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
+    let outcome = sim::harvest::setup::run(&workspace, &request, &Bar(progress::Bar::new()))?;
     let wall_s = begun.elapsed().as_secs_f64();
     if let Some(path) = args.plot {
-        let picture = sim::picture::picture(&outcome)?;
-        std::fs::write(&path, picture).map_err(|error| LabError::File { path, error })?;
+        let plot = sim::harvest::plot::plot(&outcome)?;
+        std::fs::write(&path, plot).map_err(|error| LabError::File { path, error })?;
     }
     let mut remark = format!("wattseal: {} days in {wall_s:.1} s", outcome.days);
     if outcome.rejected > 0 {
         remark += &format!("; the server refused {} messages", outcome.rejected);
     }
     Ok(Answer {
-        data: sim::report::report(&outcome, args.format.into())?,
+        data: sim::harvest::report::report(&outcome, args.format.into())?,
         remark: lines([calibration, remark]),
         success: outcome.rejected == 0,
     })
 }
 
-fn run_street(
+fn run_network(
     workspace: &Workspace,
-    mut scenario: StreetScenario,
+    mut scenario: NetworkScenario,
     args: &SimulateArgs,
 ) -> Result<Answer, LabError> {
     for (given, option) in [(args.calibration.is_some(), "calibration"), (args.plot.is_some(), "plot")] {
         if given {
-            return Err(LabError::Usage(format!("--{option} is for a harvested node; a street has none")));
+            return Err(LabError::Usage(format!("--{option} is for a harvested node; a network has none")));
         }
     }
     scenario.seed = args.seed.unwrap_or(scenario.seed);
     scenario.hours = args.days.map_or(scenario.hours, |days| 24.0 * days);
     scenario.check().map_err(LabError::Usage)?;
-    let outcome = sim::street::setup::run(workspace, &scenario, &Bar(progress::Bar::new()))?;
+    let outcome = sim::network::setup::run(workspace, &scenario, &Bar(progress::Bar::new()))?;
     let remark = format!("wattseal: {} h in {:.1} s; all that must hold held", outcome.hours, outcome.wall_s);
-    Ok(Answer { data: sim::street::report::report(&outcome, args.format.into())?, remark, success: true })
+    Ok(Answer { data: sim::network::report::report(&outcome, args.format.into())?, remark, success: true })
 }

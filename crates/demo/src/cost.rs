@@ -4,57 +4,60 @@
 //! file, state by state. 16 MHz at 3.3 V, as the emonTx has it, is more than the data sheet allows, and its straight lines are
 //! continued to there. What the converter, the timers and the EEPROM draw beside the core is in neither.
 
-use crate::ledger::{Reading, Spent};
 use lab::LabError;
-use lab::target::{Target, Workspace};
-use mcu::chips::rfm12b::Rfm12b;
+use lab::target::Workspace;
 use serde::Serialize;
-use sim::modelled::{CLOCK_HZ, SUPPLY_V};
+use sim::link::RADIO_STATES;
+use sim::node::emulated::{BoardFirmware, radio_states};
+use sim::reading_account::{Reading, Spent};
 use std::time::Duration;
 use wire::meter::Suite;
 
-/// The file of the meter's radio.
-const RADIO: &str = "rfm12b";
 /// How the meter's processor sleeps, by the name that its target's file has for it.
 const SLEEP: &str = "idle";
 
-/// What the meter draws, in amperes at [`SUPPLY_V`].
+/// What the meter draws, in amperes at its board's supply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Currents {
     /// The processor, awake.
     pub active_a: f64,
     /// The processor, asleep.
     pub asleep_a: f64,
-    /// The radio, in each of [`Rfm12b::STATES`].
-    pub radio_a: [f64; Rfm12b::STATES.len()],
+    /// The radio, in each of its states.
+    pub radio_a: [f64; RADIO_STATES],
     /// How long a byte is on the air, in nanoseconds.
     pub byte_ns: u64,
+    supply_v: f64,
+    clock_hz: f64,
 }
 
 impl Currents {
-    /// Those of a target and of `radios/rfm12b.toml`.
+    /// Those of a board's target and of its radio's file.
     ///
     /// # Errors
     /// Files without what is asked for.
-    pub fn new(workspace: &Workspace, target: &Target) -> Result<Currents, LabError> {
-        let radio = workspace.radio(RADIO)?;
-        let bad = |problem: String| LabError::Protocol { what: RADIO.into(), problem };
-        let mut radio_a = [0.0; Rfm12b::STATES.len()];
-        for (current_a, state) in radio_a.iter_mut().zip(Rfm12b::STATES) {
-            *current_a = radio.state_a(state).map_err(|error| bad(error.to_string()))?;
+    pub fn new(workspace: &Workspace, firmware: &BoardFirmware) -> Result<Currents, LabError> {
+        let (board, target) = (&firmware.board, &firmware.target);
+        let bad = |what: &str, problem: String| LabError::Protocol { what: what.into(), problem };
+        let chip = board.radio().ok_or_else(|| bad(&board.name, "it has no radio".into()))?.model;
+        let radio = workspace.radio(chip.as_str())?;
+        let mut radio_a = [0.0; RADIO_STATES];
+        for (current_a, state) in radio_a.iter_mut().zip(radio_states(chip)) {
+            *current_a = radio.state_a(state).map_err(|error| bad(chip.as_str(), error.to_string()))?;
         }
-        let clock_hz = CLOCK_HZ as f64;
+        let (clock_hz, supply_v) = (board.clock_hz as f64, board.supply_v);
         let supply = &target.supply;
-        let active_a = supply.continued_a(clock_hz, SUPPLY_V);
-        let sleep = supply.sleep(SLEEP).ok_or_else(|| LabError::Protocol {
-            what: target.name().into(),
-            problem: format!("its file has no current for the sleep mode {SLEEP}"),
+        let active_a = supply.continued_a(clock_hz, supply_v);
+        let sleep = supply.sleep(SLEEP).ok_or_else(|| {
+            bad(target.name(), format!("its file has no current for the sleep mode {SLEEP}"))
         })?;
         Ok(Currents {
             active_a: active_a.map_err(|error| LabError::Supply { target: target.name().into(), error })?,
-            asleep_a: sleep.current_at(clock_hz, SUPPLY_V),
+            asleep_a: sleep.current_at(clock_hz, supply_v),
             radio_a,
-            byte_ns: sim::street::air::byte_ns(radio.bit_rate_hz),
+            byte_ns: sim::radio::byte_ns(radio.bit_rate_hz),
+            supply_v,
+            clock_hz,
         })
     }
 
@@ -62,14 +65,14 @@ impl Currents {
     #[must_use]
     pub fn processor_j(&self, spent: &Spent) -> f64 {
         let charge = spent.active_cycles as f64 * self.active_a + spent.asleep_cycles as f64 * self.asleep_a;
-        SUPPLY_V * charge / CLOCK_HZ as f64
+        self.supply_v * charge / self.clock_hz
     }
 
     /// What the radio took, in joules.
     #[must_use]
     pub fn radio_j(&self, spent: &Spent) -> f64 {
         let states = spent.radio_ns.iter().zip(self.radio_a);
-        SUPPLY_V * states.map(|(&ns, current_a)| ns as f64 * 1e-9 * current_a).sum::<f64>()
+        self.supply_v * states.map(|(&ns, current_a)| ns as f64 * 1e-9 * current_a).sum::<f64>()
     }
 }
 
@@ -115,7 +118,7 @@ impl Tally {
             readings: self.readings,
             resent: self.resent,
             prepare_cycles,
-            prepare_ms: prepare_cycles / CLOCK_HZ as f64 * 1e3,
+            prepare_ms: prepare_cycles / currents.clock_hz * 1e3,
             processor_uj: mean(1e6 * currents.processor_j(&self.spent)),
             radio_uj: mean(1e6 * currents.radio_j(&self.spent)),
             air_bytes: mean(self.air_bytes as f64),

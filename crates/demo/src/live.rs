@@ -1,23 +1,23 @@
 //! The demonstration: everything at once, for as long as somebody looks on.
 
-use crate::attached::Attached;
 use crate::cost::{Currents, Tally};
-use crate::household::HOUSEHOLDS;
-use crate::meter::Meter;
-use crate::pace::Pace;
-use crate::report::Row;
+use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES, MeterSite};
+use crate::report::CostRow;
 use crate::service::{Keys, Served, ServedError};
-use crate::setup;
+use crate::start::{self, BOARD};
+use crate::station::{ServiceStation, radio_settings};
 use crate::stop::Stop;
-use crate::world::{Channel, World};
 use lab::LabError;
 use lab::target::Workspace;
-use sim::modelled::Firmware;
-use sim::street::air::Traffic;
+use sim::node::meter::MeterFirmware;
+use sim::radio::{ChannelModel, Traffic};
+use sim::reading_account::ReadingAccounts;
+use sim::real_time::RealTimePacer;
+use sim::simulation::Simulation;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use wire::meter::{MeterRecord, Suite};
+use wire::meter::Suite;
 
 /// Share of the packets that a receiver does not get, and of the bits that are wrong. Chosen: a channel on which something is
 /// sent again now and then.
@@ -45,16 +45,16 @@ pub struct Request {
 }
 
 /// Who looks on.
-pub trait Onlooker {
+pub trait Observer {
     /// Something goes on before there are figures.
     fn preparing(&mut self, what: &str);
     /// The figures so far.
-    fn show(&mut self, now: &Picture);
+    fn show(&mut self, now: &Status);
 }
 
-/// How it stands.
+/// What has come of it so far.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Picture {
+pub struct Status {
     /// Where the dashboard is, with what signs in there the first time.
     pub dashboard_url: String,
     /// How long it has gone on.
@@ -62,7 +62,7 @@ pub struct Picture {
     /// Of that, the time that this machine was too slow for.
     pub behind: Duration,
     /// A line a suite.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CostRow>,
     /// What was on the air.
     pub traffic: Traffic,
 }
@@ -89,7 +89,7 @@ impl DemoError {
     }
 }
 
-/// Runs it until its time is over, or `stop` says so. Returns how it stands then, or nothing where it was stopped before it had begun.
+/// Runs it until its time is over, or `stop` says so. Returns the status then, or nothing where it was stopped before it had begun.
 ///
 /// # Errors
 /// What building and running firmware can bring, and what the collector's service can.
@@ -97,44 +97,45 @@ pub fn run(
     workspace: &Workspace,
     request: &Request,
     stop: &Stop,
-    onlooker: &mut dyn Onlooker,
-) -> Result<Option<Picture>, DemoError> {
-    onlooker.preparing("building the meters' firmware");
-    let firmware = match Firmware::build(workspace) {
+    observer: &mut dyn Observer,
+) -> Result<Option<Status>, DemoError> {
+    observer.preparing("building the meters' firmware");
+    let firmware = match MeterFirmware::build(workspace, BOARD) {
         // Ctrl-C ends the compiler, too.
         Err(_) if stop.is_wanted() => return Ok(None),
         built => built?,
     };
-    let currents = Currents::new(workspace, firmware.target())?;
-    onlooker.preparing("switching the meters on; with curves they test their noise source for five seconds of their time first");
+    let currents = Currents::new(workspace, firmware.board())?;
+    observer.preparing("switching the meters on; with curves they test their noise source for five seconds of their time first");
     let keys = Keys::new(request.keep.as_deref())?;
-    let households: Vec<_> =
-        HOUSEHOLDS.iter().map(|household| (*household, household.load(request.seed))).collect();
-    let started = setup::start(&firmware, &households, keys.public(), request.seed)?;
+    let sites: Vec<_> = METER_SITES.iter().map(|site| (*site, site.load(request.seed))).collect();
+    let started = start::start(&firmware, &sites, keys.public(), request.seed)?;
     if stop.is_wanted() {
         return Ok(None);
     }
-    let named = |(meter, record): (Meter, MeterRecord)| {
-        let label = meter.household.label;
-        (meter, (record, label))
-    };
-    let (meters, records): (Vec<_>, Vec<_>) = started.into_iter().map(named).unzip();
+    let records = started.iter().map(|(meter, record)| (record.clone(), meter.site().label)).collect();
+    let meters = started.into_iter().map(|(meter, _)| meter).collect();
     let served = keys.serve(records, request.listen)?;
-    let channel =
-        Channel { seed: request.seed, byte_ns: currents.byte_ns, loss: LOSS, bit_error_rate: BIT_ERROR_RATE };
-    let collecting = Box::new(Attached::new(served.link().clone()));
+    let model = ChannelModel {
+        seed: request.seed,
+        loss: LOSS,
+        bit_error_rate: BIT_ERROR_RATE,
+        ..ChannelModel::ideal(FRAMING, currents.byte_ns)
+    };
+    let radio = radio_settings(FRAMING, currents.byte_ns, COLLECTOR_ADDRESS);
+    let station = ServiceStation::new(served.link().clone(), radio);
     let mut live = Live {
-        world: World::new(meters, collecting, channel, APART_NS),
+        simulation: start::simulation(meters, station, model, APART_NS),
         currents,
         tallies: Default::default(),
     };
-    let ended = live.until(request.lasts, stop, &served, onlooker);
+    let ended = live.until(request.lasts, stop, &served, observer);
     served.stop()?;
     ended.map(Some)
 }
 
 struct Live {
-    world: World,
+    simulation: Simulation<ServiceStation, ReadingAccounts>,
     currents: Currents,
     /// By suite.
     tallies: [Tally; Suite::ALL.len()],
@@ -146,46 +147,55 @@ impl Live {
         lasts: Option<Duration>,
         stop: &Stop,
         served: &Served,
-        onlooker: &mut dyn Onlooker,
-    ) -> Result<Picture, DemoError> {
-        let mut pace = Pace::new(self.world.now_ns());
+        observer: &mut dyn Observer,
+    ) -> Result<Status, DemoError> {
+        let mut pacer = RealTimePacer::new(self.simulation.now_ns());
         let (mut shown, mut told) = (Duration::ZERO, Duration::ZERO);
-        while !stop.is_wanted() && lasts.is_none_or(|lasts| pace.elapsed() < lasts) {
-            let until_ns = pace.until_ns(self.world.now_ns());
-            for reading in self.world.live(until_ns)? {
+        while !stop.is_wanted() && lasts.is_none_or(|lasts| pacer.elapsed() < lasts) {
+            let until_ns = pacer.until_ns(self.simulation.now_ns());
+            self.simulation.run_until(until_ns)?;
+            for reading in self.simulation.recorder.take_readings() {
                 self.tallies[usize::from(reading.suite.code())].add(&reading);
             }
-            if pace.elapsed() >= shown {
-                shown = pace.elapsed() + SHOW_EVERY;
-                onlooker.show(&self.picture(&pace, served.dashboard_url()));
+            if pacer.elapsed() >= shown {
+                shown = pacer.elapsed() + SHOW_EVERY;
+                observer.show(&self.status(&pacer, served.dashboard_url()));
             }
-            if pace.elapsed() >= told {
-                told = pace.elapsed() + TELL_EVERY;
+            if pacer.elapsed() >= told {
+                told = pacer.elapsed() + TELL_EVERY;
                 served.tell_costs(&self.rows());
             }
-            self.world.collecting().wait(TICK);
+            self.simulation.base.wait(TICK);
         }
-        Ok(self.picture(&pace, served.dashboard_url()))
+        Ok(self.status(&pacer, served.dashboard_url()))
     }
 
-    fn picture(&self, pace: &Pace, dashboard_url: &str) -> Picture {
-        Picture {
+    fn status(&self, pacer: &RealTimePacer, dashboard_url: &str) -> Status {
+        Status {
             dashboard_url: dashboard_url.to_owned(),
-            elapsed: pace.elapsed(),
-            behind: pace.behind(),
+            elapsed: pacer.elapsed(),
+            behind: pacer.behind(),
             rows: self.rows(),
-            traffic: self.world.traffic(),
+            traffic: self.simulation.traffic(),
         }
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<CostRow> {
+        // The suite that a meter has now: it may have been told to change.
+        let meters: Vec<(Suite, &MeterSite, f64)> = METER_SITES
+            .iter()
+            .zip(&self.simulation.sites)
+            .map(|(meter, site)| {
+                let suite = Suite::from_code(site.node.meter_status().suite).unwrap_or(meter.suite);
+                (suite, meter, site.power_w())
+            })
+            .collect();
         let row = |(suite, tally): (Suite, &Tally)| {
-            let meters: Vec<_> = self.world.meters.iter().filter(|meter| meter.suite() == suite).collect();
-            let labels: Vec<&str> = meters.iter().map(|meter| meter.household.label).collect();
-            Row {
+            let of_suite = || meters.iter().filter(|(own, ..)| *own == suite);
+            CostRow {
                 cost: tally.cost(suite, &self.currents),
-                load: labels.join(", "),
-                load_w: meters.iter().map(|meter| meter.power_w()).sum(),
+                load: of_suite().map(|(_, meter, _)| meter.label).collect::<Vec<_>>().join(", "),
+                load_w: of_suite().map(|(.., power_w)| power_w).sum(),
             }
         };
         Suite::ALL.into_iter().zip(&self.tallies).map(row).collect()

@@ -86,16 +86,16 @@ fn run(args: DemoArgs) -> Result<Answer, CommandError> {
     let mut terminal = Terminal::new();
     let ended = live::run(&workspace, &request, &stop, &mut terminal);
     terminal.clear();
-    let Some(picture) = ended? else {
+    let Some(status) = ended? else {
         return Ok(Answer {
             data: String::new(),
             remark: "wattseal: ended before it began".into(),
             success: true,
         });
     };
-    let mut remark = state(&picture);
+    let mut remark = state(&status);
     if let Some(kept) = request.keep {
         remark += &format!("\nDatabase and keys are in {}", kept.display());
     }
-    Ok(Answer { data: report(&picture.rows, args.format, stdout_width())?, remark, success: true })
+    Ok(Answer { data: report(&status.rows, args.format, stdout_width())?, remark, success: true })
 }

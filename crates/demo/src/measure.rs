@@ -1,17 +1,20 @@
-//! What a reading costs where nothing is lost: one meter and its collector alone on the air, in virtual time.
+//! What a reading costs where nothing is lost: one meter and its collector alone on a channel, in virtual time.
 
-use crate::collecting::InVirtualTime;
 use crate::cost::{Cost, Currents, Tally};
-use crate::household::{HOUSEHOLDS, Load};
-use crate::setup;
-use crate::world::{Channel, World};
+use crate::meter_site::{COLLECTOR_ADDRESS, FRAMING, METER_SITES};
+use crate::start::{self, BOARD};
+use crate::station::radio_settings;
 use lab::LabError;
 use lab::target::Workspace;
-use sim::modelled::Firmware;
+use rand::{SeedableRng, rngs::StdRng};
+use sim::base::collector::{BEGINS_MS, CollectorSettings, CollectorStation, ProcessingDelay, Setup};
+use sim::load::Load;
+use sim::node::meter::MeterFirmware;
+use sim::radio::ChannelModel;
 use std::sync::Arc;
-use wire::meter::{Collector, Identity, MeterState, Policy};
+use wire::meter::{Identity, Policy};
 
-/// What the households draw, in watts.
+/// What the meters measure, in watts.
 const LOAD_W: f64 = 1000.0;
 /// How long a reading may take at most, in nanoseconds.
 const LONGEST_NS: u64 = 30_000_000_000;
@@ -23,10 +26,10 @@ const LOOK_NS: u64 = 100_000_000;
 /// # Errors
 /// What building and running firmware can bring; a reading that does not come.
 pub fn costs(workspace: &Workspace, readings: u64, seed: u64) -> Result<Vec<Cost>, LabError> {
-    let firmware = Firmware::build(workspace)?;
-    let currents = Currents::new(workspace, firmware.target())?;
+    let firmware = MeterFirmware::build(workspace, BOARD)?;
+    let currents = Currents::new(workspace, firmware.board())?;
     std::thread::scope(|scope| {
-        let measured: Vec<_> = (0..HOUSEHOLDS.len())
+        let measured: Vec<_> = (0..METER_SITES.len())
             .map(|index| {
                 let (firmware, currents) = (&firmware, &currents);
                 scope.spawn(move || of(firmware, currents, index, readings, seed))
@@ -40,38 +43,47 @@ pub fn costs(workspace: &Workspace, readings: u64, seed: u64) -> Result<Vec<Cost
 }
 
 fn of(
-    firmware: &Arc<Firmware>,
+    firmware: &Arc<MeterFirmware>,
     currents: &Currents,
     index: usize,
     readings: u64,
     seed: u64,
 ) -> Result<Cost, LabError> {
-    let household = HOUSEHOLDS[index];
-    let failed = |problem: String| LabError::Protocol { what: "meter and collector".into(), problem };
+    let site = METER_SITES[index];
     let identity = Identity::generate(&mut rand::rng());
-    let started = setup::start(firmware, &[(household, Load::constant(LOAD_W))], identity.public(), seed)?;
-    // Nothing but readings is to go on.
-    let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
-    let mut meters = Vec::new();
-    for (meter, record) in started {
-        let state = MeterState::new(&record);
-        collector.add(record, state).map_err(|error| failed(error.to_string()))?;
-        meters.push(meter);
-    }
-    let channel = Channel { seed, byte_ns: currents.byte_ns, loss: 0.0, bit_error_rate: 0.0 };
-    let mut world = World::new(meters, Box::new(InVirtualTime::new(collector, seed)), channel, 0);
+    let started = start::start(firmware, &[(site, Load::constant(LOAD_W))], identity.public(), seed)?;
+    let (meters, records): (Vec<_>, Vec<_>) =
+        started.into_iter().map(|(meter, record)| (meter, (record, 0))).unzip();
+    let station = CollectorStation::new(Setup {
+        settings: CollectorSettings::faultless(),
+        identity,
+        // Nothing but readings is to go on.
+        policy: Policy { set_time: false, ..Policy::default() },
+        meters: records,
+        radios: vec![radio_settings(FRAMING, currents.byte_ns, COLLECTOR_ADDRESS)],
+        delay: ProcessingDelay::default(),
+        begins_ms: BEGINS_MS,
+        seed,
+        rng: StdRng::seed_from_u64(seed),
+    })?;
+    let model = ChannelModel { seed, ..ChannelModel::ideal(FRAMING, currents.byte_ns) };
+    let mut simulation = start::simulation(meters, station, model, 0);
     let mut tally = Tally::default();
-    let mut last_ns = world.now_ns();
+    let mut last_ns = simulation.now_ns();
     while tally.readings() < readings {
-        if world.now_ns() > last_ns + LONGEST_NS {
-            return Err(failed(format!("with {} no reading came within 30 s", household.suite.name())));
+        if simulation.now_ns() > last_ns + LONGEST_NS {
+            return Err(LabError::Protocol {
+                what: "meter and collector".into(),
+                problem: format!("with {} no reading came within 30 s", site.suite.name()),
+            });
         }
-        for reading in world.live(world.now_ns() + LOOK_NS)? {
-            last_ns = world.now_ns();
+        simulation.run_until(simulation.now_ns() + LOOK_NS)?;
+        for reading in simulation.recorder.take_readings() {
+            last_ns = simulation.now_ns();
             if tally.readings() < readings {
                 tally.add(&reading);
             }
         }
     }
-    Ok(tally.cost(household.suite, currents))
+    Ok(tally.cost(site.suite, currents))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A suite of the demonstration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct CostRow {
     /// What readings with it cost.
     #[serde(flatten)]
     pub cost: Cost,
@@ -22,7 +22,7 @@ pub struct Row {
 ///
 /// # Errors
 /// None in practice.
-pub fn report(rows: &[Row], format: Format, width: Option<usize>) -> Result<String, OutputError> {
+pub fn report(rows: &[CostRow], format: Format, width: Option<usize>) -> Result<String, OutputError> {
     let costs = || rows.iter().map(|row| row.cost).collect::<Vec<Cost>>();
     match format {
         Format::Json => json(&costs()),
@@ -45,7 +45,7 @@ const NO_LINES: &str = "                   ";
 
 /// A line a suite. live: with what is drawn now. width: as [`report`] has it.
 #[must_use]
-pub fn costs_table(rows: &[Row], live: bool, width: Option<usize>) -> String {
+pub fn costs_table(rows: &[CostRow], live: bool, width: Option<usize>) -> String {
     let most = width.unwrap_or(usize::MAX);
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= most);
     let mut out = if live { Vec::new() } else { vec!["draws"] };
@@ -60,7 +60,7 @@ pub fn costs_table(rows: &[Row], live: bool, width: Option<usize>) -> String {
     text
 }
 
-fn drawn(rows: &[Row], out: &[&str]) -> String {
+fn drawn(rows: &[CostRow], out: &[&str]) -> String {
     let names = [
         "suite",
         "load",
@@ -79,7 +79,7 @@ fn drawn(rows: &[Row], out: &[&str]) -> String {
     let left = header.iter().take_while(|name| matches!(**name, "suite" | "load")).count();
     let mut table = table(&header, left);
     table.load_preset(NO_LINES);
-    for Row { cost, load, load_w } in rows {
+    for CostRow { cost, load, load_w } in rows {
         let known = |value: f64, text: String| if value.is_nan() { "–".to_owned() } else { text };
         let figure = |value: f64, unit: &str| known(value, scaled(value, unit));
         let cells = [
@@ -104,7 +104,7 @@ fn drawn(rows: &[Row], out: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<Row> {
+    fn rows() -> Vec<CostRow> {
         let cost = Cost {
             suite: "ecies-ecdsa",
             readings: 1234,
@@ -117,7 +117,7 @@ mod tests {
             round_trip_ms: 2700.0,
         };
         let none = Cost { suite: "none", readings: 0, resent: 0, prepare_cycles: f64::NAN, ..cost };
-        let row = |cost| Row { cost, load: "Washing machine".into(), load_w: 2345.6 };
+        let row = |cost| CostRow { cost, load: "Washing machine".into(), load_w: 2345.6 };
         vec![row(none), row(cost)]
     }
 

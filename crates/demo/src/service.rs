@@ -1,6 +1,6 @@
 //! The collector's service of a demonstration: keys and database in a folder of their own, the dashboard on loopback.
 
-use crate::report::Row;
+use crate::report::CostRow;
 use collector::api::{self, Cost, Costs, Listen, ListenError, Rates};
 use collector::link::LinkHandle;
 use collector::one_time_link::{OneTimeLink, OneTimeLinkError};
@@ -217,7 +217,7 @@ impl Served {
     }
 
     /// Tells the collector what readings cost; of suites without readings it shows what it has of itself.
-    pub fn tell_costs(&self, rows: &[Row]) {
+    pub fn tell_costs(&self, rows: &[CostRow]) {
         let mut costs = Costs::default().get();
         for row in rows.iter().filter(|row| row.cost.readings > 0) {
             let suite = Suite::named(row.cost.suite);

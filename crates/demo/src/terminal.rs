@@ -1,6 +1,6 @@
 //! The figures as they come, on a terminal; anywhere else the dashboard's address alone.
 
-use crate::live::{Onlooker, Picture};
+use crate::live::{Observer, Status};
 use crate::report::costs_table;
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -35,13 +35,13 @@ impl Terminal {
     }
 }
 
-impl Onlooker for Terminal {
+impl Observer for Terminal {
     fn preparing(&mut self, what: &str) {
         self.bar.set_message(format!("{what} ..."));
         self.bar.tick();
     }
 
-    fn show(&mut self, now: &Picture) {
+    fn show(&mut self, now: &Status) {
         if self.dashboard_url != now.dashboard_url {
             self.dashboard_url.clone_from(&now.dashboard_url);
             self.bar.set_message("");
@@ -66,7 +66,7 @@ fn width_of(terminal: &Term) -> Option<usize> {
 
 /// How long it has gone on, what was on the air, and whether the machine is fast enough, in a line.
 #[must_use]
-pub fn state(now: &Picture) -> String {
+pub fn state(now: &Status) -> String {
     let seconds = now.elapsed.as_secs();
     let traffic = &now.traffic;
     let mut line = format!(

@@ -1,12 +1,12 @@
-//! What readings cost: against the experiments of kalns2016, and against the file that the collector has.
+//! What readings cost: against the link benchmark of kalns2016, and against the file that the collector has.
 
 use demo::cost::Cost;
 use demo::measure;
-use demo::world::LATENCY_NS;
+use demo::start::LATENCY_NS;
 use lab::delivery::{Deliveries, Ends, Kind, Message};
 use lab::progress::Progress;
 use lab::target::Workspace;
-use sim::pair::Experiments;
+use sim::link::LinkBenchmark;
 use std::sync::OnceLock;
 
 /// By suite, a few readings each.
@@ -28,14 +28,14 @@ impl Progress for Silence {
     fn report(&self, _done: usize, _total: usize, _what: &str) {}
 }
 
-/// Another world, another ledger, a collector that computes: the times agree all the same.
+/// Another channel, other accounts, a collector that computes: the times agree all the same.
 #[test]
 fn times_are_those_of_kalns2016() {
     let workspace = Workspace::find().expect("the tests run inside the project");
     for cost in [&measured()[1], &measured()[3]] {
         let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
         let kind = Kind { message: Message::Measurement, suite: cost.suite.into() };
-        let runs = Experiments.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive");
+        let runs = LinkBenchmark.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive");
         let mean = |of: fn(&lab::delivery::Delivery) -> f64| {
             1e3 * runs.iter().map(of).sum::<f64>() / runs.len() as f64
         };

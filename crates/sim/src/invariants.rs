@@ -1,4 +1,4 @@
-//! What must hold in a network, whatever happens in it, looked at all the time; and what is counted on the way.
+//! What must hold in a network of meters, whatever happens in it, looked at all the time; and what is counted on the way.
 //!
 //! - Every report whose append to the journal was finished is delivered exactly once, in order; a measurement may be missing only
 //!   where its meter counts it as lost for want of room.
@@ -8,13 +8,15 @@
 //! - A meter whose power came is heard on the air within a bound.
 //! - The energy that reports tell is the integral of the site's load, within the meter's error.
 
-use super::air::{Overheard, Participant};
-use super::endpoint::{BEGINS_MS, Delivery};
-use super::site::SiteEvent;
-use super::load::LoadProfile;
-use crate::time::SECOND_NS;
+use crate::base::collector::BEGINS_MS;
+use crate::base::{BaseEvent, Delivery};
+use crate::load::LoadProfile;
+use crate::radio::{Participant, SentPacket};
+use crate::simulation::Recorder;
+use crate::site::{Site, SiteEvent};
+use crate::time::{SECOND_NS, seconds};
+use ::meter::Status;
 use lab::LabError;
-use meter::Status;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wire::meter::{Content, Kind, MeterId, Packet, Suite};
@@ -83,7 +85,6 @@ struct MeterAudit {
     counts: MeterCounts,
     status: Status,
     lives: Vec<Life>,
-    powered: bool,
     /// Kept and not delivered, and when they were.
     due: BTreeMap<u32, u64>,
     last_n: u32,
@@ -103,7 +104,7 @@ struct MeterAudit {
     check: LoadProfile,
 }
 
-/// The invariant checker.
+/// The checker.
 pub struct InvariantChecker {
     expected: Expectations,
     audits: Vec<MeterAudit>,
@@ -114,10 +115,12 @@ pub struct InvariantChecker {
     pub round_trips_s: BTreeMap<Suite, Vec<f32>>,
     /// What the attacker got into suite `none`.
     pub unprotected: u64,
+    /// When it looks next whether all meters are back.
+    looks_ns: u64,
 }
 
 impl InvariantChecker {
-    /// A invariant checker of meters with these names, in the order of their indices, and of what their sites draw.
+    /// A checker of meters with these names, in the order of their indices, and of what their sites draw.
     #[must_use]
     pub fn new(expected: Expectations, meters: Vec<(MeterId, LoadProfile)>) -> InvariantChecker {
         let names = meters.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
@@ -125,7 +128,6 @@ impl InvariantChecker {
             counts: MeterCounts::default(),
             status: Status::default(),
             lives: Vec::new(),
-            powered: false,
             due: BTreeMap::new(),
             last_n: 0,
             delivered: HashSet::new(),
@@ -146,6 +148,7 @@ impl InvariantChecker {
             genuine: HashSet::new(),
             round_trips_s: BTreeMap::new(),
             unprotected: 0,
+            looks_ns: SECOND_NS,
         }
     }
 
@@ -168,40 +171,8 @@ impl InvariantChecker {
         }
     }
 
-    /// Something has events to a meter.
-    ///
-    /// # Errors
-    /// None at present.
-    pub fn site_event(&mut self, meter: usize, at_ns: u64, event: SiteEvent) -> Result<(), LabError> {
-        let audit = &mut self.audits[meter];
-        match event {
-            SiteEvent::PowerUp => {
-                audit.powered = true;
-                audit.silent_since_ns = Some(at_ns);
-                audit.begin(at_ns);
-            }
-            SiteEvent::Cut { while_writing } => {
-                audit.counts.cuts += 1;
-                audit.counts.cuts_while_writing += u64::from(while_writing);
-                audit.powered = false;
-                audit.silent_since_ns = None;
-                audit.sending = None;
-            }
-            SiteEvent::Status(status) => {
-                let round_trip = audit.status(status, at_ns);
-                if let Some((suite, took_ns)) = round_trip {
-                    self.round_trips_s.entry(suite).or_default().push(seconds(took_ns) as f32);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A packet was sent, by a meter or by the collector.
-    ///
-    /// # Errors
-    /// A number, or an ephemeral key, with two contents.
-    pub fn sent(&mut self, packet: &Overheard) -> Result<(), LabError> {
+    /// A number, or an ephemeral key, with two contents is an error.
+    fn packet_sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
         let from = packet.from;
         if let Some(audit) = self.audits.get_mut(from) {
             audit.counts.air_bytes += packet.air_bytes as u64;
@@ -261,11 +232,9 @@ impl InvariantChecker {
         Ok(())
     }
 
-    /// A report has come to the application.
-    ///
-    /// # Errors
-    /// Twice, out of order, behind a gap, one that the attacker made, or with an energy that cannot be.
-    pub fn delivered(&mut self, delivery: &Delivery) -> Result<(), LabError> {
+    /// A report has come to the application: twice, out of order, behind a gap, of the attacker's making, or with an energy that cannot
+    /// be is an error.
+    fn delivered(&mut self, delivery: &Delivery) -> Result<(), LabError> {
         let (accepted, at_ns) = (&delivery.accepted, delivery.at_ns);
         let n = accepted.report.n;
         let Some(&meter) = self.names.get(&accepted.meter) else {
@@ -327,11 +296,8 @@ impl InvariantChecker {
         Ok(())
     }
 
-    /// Time has passed.
-    ///
-    /// # Errors
-    /// A meter that does not come back.
-    pub fn passed(&self, now_ns: u64) -> Result<(), LabError> {
+    /// A meter that does not come back is an error.
+    fn all_are_back(&self, now_ns: u64) -> Result<(), LabError> {
         for (meter, audit) in self.audits.iter().enumerate() {
             if let Some(since_ns) = audit.silent_since_ns
                 && now_ns > since_ns + self.expected.back_within_ns
@@ -361,14 +327,59 @@ impl InvariantChecker {
     /// The error for what is still outstanding when all should have come.
     #[must_use]
     pub fn never_came(&self, (meter, n): (usize, u32), now_ns: u64) -> LabError {
-        let what = format!("report {n} was in the journal and has not come on a quiet air");
+        let what = format!("report {n} was in the journal and has not come on a faultless channel");
         self.broken(meter, now_ns, &what)
+    }
+}
+
+impl Recorder for InvariantChecker {
+    fn site_event(&mut self, meter: usize, at_ns: u64, event: SiteEvent) -> Result<(), LabError> {
+        let audit = &mut self.audits[meter];
+        match event {
+            SiteEvent::PowerUp => {
+                audit.silent_since_ns = Some(at_ns);
+                audit.begin(at_ns);
+            }
+            SiteEvent::PowerCut { while_writing } => {
+                audit.counts.cuts += 1;
+                audit.counts.cuts_while_writing += u64::from(while_writing);
+                audit.silent_since_ns = None;
+                audit.sending = None;
+            }
+            SiteEvent::Meter(status) => {
+                let round_trip = audit.status(status, at_ns);
+                if let Some((suite, took_ns)) = round_trip {
+                    self.round_trips_s.entry(suite).or_default().push(seconds(took_ns) as f32);
+                }
+            }
+            SiteEvent::Off(_) | SiteEvent::Call(_) | SiteEvent::Signer(_) => {}
+        }
+        Ok(())
+    }
+
+    fn base_event(&mut self, _: u64, event: BaseEvent) -> Result<(), LabError> {
+        match event {
+            BaseEvent::Delivered(delivery) => self.delivered(&delivery),
+            _ => Ok(()),
+        }
+    }
+
+    fn sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
+        self.packet_sent(packet)
+    }
+
+    fn passed(&mut self, now_ns: u64, _: &[Site]) -> Result<(), LabError> {
+        if now_ns < self.looks_ns {
+            return Ok(());
+        }
+        self.looks_ns = now_ns + SECOND_NS;
+        self.all_are_back(now_ns)
     }
 }
 
 impl MeterAudit {
     /// The message that a packet completes.
-    fn gather(&mut self, packet: &Overheard) -> Option<Vec<u8>> {
+    fn gather(&mut self, packet: &SentPacket) -> Option<Vec<u8>> {
         /// Between two packets of one message: the transmitter's start, and what firmware takes, at most.
         const GAP_NS: u64 = 5_000_000;
         let follows = packet.start_ns <= self.pieces_end_ns + GAP_NS
@@ -471,8 +482,4 @@ fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish()
-}
-
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / SECOND_NS as f64
 }

@@ -1,28 +1,32 @@
-//! A harvested node in virtual time: its firmware on its models, and the world that is around it.
+//! One discrete-event simulator: boards that run their firmware on processor models, or firmware built for the host; their supplies and
+//! loads; radio channels; the station that they talk to; faults and an attacker; and what must hold and what it costs.
 //!
-//! - [`scenario`]: what stands in `scenarios/*.toml`
-//! - [`circuit`], [`ledger`]: panel, charger, storage, regulator; where every joule went
-//! - [`node`]: what is asked of a node
-//! - [`server`]: who sends challenges and verifies what the node sends
-//! - [`simulation`]: the loop
-//! - [`harvested`]: the node of `device/node` on its models
-//! - [`setup`]: from a scenario to all this
-//! - [`street`]: a world of another kind, many meters and their collector
-//! - [`outcome`], [`report`], [`picture`]: what came of it
+//! - [`simulation`]: the loop; [`time`], [`real_time`]: its clock, virtual and beside the one on the wall; [`chance`]: random numbers by
+//!   seed and purpose
+//! - [`site`]: a node where it is; [`node`]: the nodes; [`supply`]: mains or harvest; [`load`]: what meters measure
+//! - [`radio`]: channels and framing; [`base`]: the station; [`attacker`]: somebody without keys
+//! - [`invariants`]: what must hold; [`energy_account`]: where every joule went; [`reading_account`]: what each reading took
+//!
+//! What is made of it:
+//!
+//! - [`harvest`]: a harvested node and its server; [`network`]: meters and their collector; [`link`]: one meter and its collector, to the
+//!   cycle. [`scenario`] finds their files. The demonstration is `wattseal-demo`'s.
 
-pub mod circuit;
-pub mod harvested;
-pub mod ledger;
-pub mod modelled;
+pub mod attacker;
+pub mod base;
+pub mod chance;
+pub mod energy_account;
+pub mod harvest;
+pub mod invariants;
+pub mod link;
+pub mod load;
+pub mod network;
 pub mod node;
-pub mod outcome;
-pub mod pair;
-pub mod picture;
-pub mod report;
+pub mod radio;
+pub mod reading_account;
+pub mod real_time;
 pub mod scenario;
-pub mod server;
-pub mod setup;
 pub mod simulation;
-pub mod street;
-
-pub use lab::LabError;
+pub mod site;
+pub mod supply;
+pub mod time;

@@ -44,7 +44,7 @@ impl Progress for Quiet {
 }
 
 /// Looks on: counts, accounts for energy, and ends the run where something does not hold.
-pub trait Recorder {
+pub trait Recorder: Send {
     /// When it wants a step to end.
     fn next_ns(&self) -> u64 {
         u64::MAX
@@ -161,15 +161,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     /// # Errors
     /// What a model cannot execute, and what does not hold.
     pub fn run_until(&mut self, end_ns: u64) -> Result<(), LabError> {
-        self.begin()?;
-        while self.now_ns < end_ns {
-            // On a thread of the pool: handing each step to it from outside costs a tenth of all time.
-            match self.schedule {
-                Schedule::Stepwise if self.sites.len() > 1 => self.run_a_second_in_pool(end_ns)?,
-                _ => self.run_a_second(end_ns)?,
-            }
-        }
-        Ok(())
+        self.run_telling(end_ns, end_ns, &Quiet)
     }
 
     /// As [`Simulation::run_until`], and tells of each second. total_ns: what counts as the whole.
@@ -182,8 +174,13 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         total_ns: u64,
         progress: &dyn Progress,
     ) -> Result<(), LabError> {
+        self.begin()?;
         while self.now_ns < end_ns {
-            self.run_until(end_ns.min(self.now_ns + SECOND_NS))?;
+            match self.schedule {
+                // On a thread of the pool: handing each step to it from outside costs a tenth of all time.
+                Schedule::Stepwise => rayon::scope(|_| self.run_a_second(end_ns))?,
+                Schedule::Skipping | Schedule::Alone { .. } => self.run_a_second(end_ns)?,
+            }
             progress.report(seconds(self.now_ns.min(total_ns)), seconds(total_ns));
         }
         Ok(())
@@ -198,11 +195,6 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         }
         self.tell_events()?;
         self.recorder.passed(self.now_ns, &self.sites)
-    }
-
-    fn run_a_second_in_pool(&mut self, end_ns: u64) -> Result<(), LabError> {
-        // Neither station nor recorder leave the thread that called: sites alone are shared out.
-        self.run_a_second(end_ns)
     }
 
     /// Steps until a second has passed, or more where nobody does anything.
@@ -225,7 +217,8 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
     /// The end of the step that begins now, and up to when the station acts in it.
     fn plan(&self, end_ns: u64) -> (u64, u64) {
         let end_ns = end_ns.min(self.recorder.next_ns().max(self.now_ns + 1));
-        let step_ns = self.channels.iter().map(|channel| channel.model().step_ns()).min().unwrap_or(SECOND_NS);
+        let step_ns =
+            self.channels.iter().map(|channel| channel.model().step_ns()).min().unwrap_or(SECOND_NS);
         match self.schedule {
             Schedule::Skipping => {
                 let to_ns = (self.next_ns().max(self.now_ns).saturating_add(step_ns)).min(end_ns);
@@ -270,7 +263,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
 
     fn live(&mut self, to_ns: u64) -> Result<u64, LabError> {
         match self.schedule {
-            Schedule::Stepwise if self.sites.len() > 1 => {
+            Schedule::Stepwise => {
                 // A share for each thread: all take about as long.
                 let share = self.sites.len().div_ceil(rayon::current_num_threads());
                 let sites = self.sites.par_iter_mut().with_min_len(share);
@@ -284,7 +277,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
                 }
                 Ok(to_ns)
             }
-            Schedule::Stepwise | Schedule::Alone { .. } => {
+            Schedule::Alone { .. } => {
                 let mut reached_ns = to_ns;
                 for site in &mut self.sites {
                     reached_ns = site.live(to_ns)?;
@@ -298,7 +291,8 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         let station = self.station();
         for outgoing in self.base.take_outgoing() {
             let channel = &mut self.channels[outgoing.channel];
-            let air_ns = channel.send_packet(station, outgoing.start_ns, &outgoing.packet, outgoing.tail_bytes);
+            let air_ns =
+                channel.send_packet(station, outgoing.start_ns, &outgoing.packet, outgoing.tail_bytes);
             self.recorder.on_air(outgoing.start_ns, outgoing.start_ns + air_ns);
         }
     }
@@ -355,7 +349,8 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
                     self.recorder.sent(&packet)?;
                 }
                 if let Some(attacker) = self.attacker.as_mut().filter(|_| packet.from <= station) {
-                    let report = Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report);
+                    let report =
+                        Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report);
                     attacker.hear(index, &packet, report, now_ns);
                 }
             }

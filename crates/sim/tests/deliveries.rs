@@ -1,9 +1,9 @@
-//! The experiments of Kalns and others (2016), a few messages each: the whole of them is `./wattseal reproduce kalns2016`.
+//! The link benchmark of Kalns and others (2016), a few messages each: the whole of them is `./wattseal reproduce kalns2016`.
 
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
 use lab::progress::Progress;
 use lab::target::Workspace;
-use sim::pair::Experiments;
+use sim::link::LinkBenchmark;
 
 struct Silence;
 
@@ -15,7 +15,7 @@ fn deliver(message: Message, suite: &str) -> Vec<Delivery> {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 3 };
     let kind = Kind { message, suite: suite.into() };
-    Experiments.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive")
+    LinkBenchmark.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive")
 }
 
 /// Bytes on the air take 8 * 29 * 7 / 10 MHz each: 5 of preamble, 2 of synchronisation, header, length, 2 of CRC, and the one behind

@@ -1,9 +1,9 @@
-//! The node's real firmware in its world, for some minutes of it.
+//! The node's real firmware, for some minutes.
 
 use lab::target::Workspace;
-use sim::outcome::{Misses, Outcome};
-use sim::scenario::Scenario;
-use sim::setup::run_scenario;
+use sim::harvest::outcome::{EventKind, Misses, Outcome};
+use sim::harvest::scenario::Scenario;
+use sim::harvest::setup::run_scenario;
 use sim::simulation::Quiet;
 
 fn scenario(name: &str) -> Scenario {
@@ -17,7 +17,7 @@ fn run(scenario: &Scenario) -> Outcome {
     let outcome = run_scenario(&workspace, scenario, &Quiet).expect("no fault");
     let energy = &outcome.energy;
     let share = energy.imbalance_j() / energy.throughput_j();
-    assert!(share.abs() < 1e-9, "the ledger is off by {share:e}");
+    assert!(share.abs() < 1e-9, "the account is off by {share:e}");
     for part in ["cpu", "radio"] {
         let loads = energy.loads.iter().filter(|load| load.part == part);
         let time_s: f64 = loads.map(|load| load.time_s).sum();
@@ -98,9 +98,9 @@ fn the_counter_outlives_a_loss_of_power() {
     let outcome = run(&scenario);
     assert!(outcome.resets >= 1, "{outcome:?}");
     assert_eq!(outcome.rejected, 0, "a counter was used twice");
-    let off = outcome.events.iter().find(|event| event.kind == sim::outcome::EventKind::PowerLost);
+    let off = outcome.events.iter().find(|event| event.kind == EventKind::PowerLost);
     let lost_s = off.expect("a loss of power").time_s;
-    let authenticated = sim::outcome::EventKind::Authenticated;
+    let authenticated = EventKind::Authenticated;
     let after = outcome.events.iter().filter(|event| event.kind == authenticated && event.time_s > lost_s);
     assert!(after.count() > 5);
 }

@@ -13,13 +13,13 @@ use invariants::{Count, Invariants};
 use lab::target::Workspace;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use sim::modelled::{Firmware, PHASE};
-use sim::pair::{Computing, Outcome, Pair, Watch};
+use sim::base::collector::ProcessingDelay;
+use sim::link::{LinkCollector, LinkExperiment};
+use sim::node::meter::MeterFirmware;
+use sim::node::{Node, Voltages};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wire::meter::{
-    Collector, Command, Delivery, Identity, MeterState, Order, Policy, Provision, Setup, Suite, Transmission,
-};
+use wire::meter::{Command, Delivery, Identity, Order, Provision, Setup, Suite, Transmission};
 
 const METER: u16 = 7;
 const OTHER_NAME: u16 = 8;
@@ -33,8 +33,6 @@ const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1000 * MILLISECOND_NS;
 /// How often is looked at what was on the air: less than the 41 ms in which a block of numbers is written.
 const LOOK_NS: u64 = 5 * MILLISECOND_NS;
-/// Where the model has the EEPROM: `mcu::Segment`.
-const EEPROM: u32 = 0x81_0000;
 /// A meter that everything arrives at has delivered all that it kept by then, whatever it seals with. It waits for 6.8 s at most between
 /// two attempts, seals for 3 s, and gathers noise for 5.
 const BACK_WITHIN_NS: u64 = 200 * SECOND_NS;
@@ -46,9 +44,9 @@ const BYTE_WITHIN_NS: u64 = 60 * SECOND_NS;
 /// the next one, which is due before the meter listens again where sealing takes seconds, and the marks of these and of what waits.
 const BYTES_MOST: u64 = 2 * 60 + 12 + 32 + 2 * 153 + 6;
 
-fn firmware() -> Arc<Firmware> {
+fn firmware() -> Arc<MeterFirmware> {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    Firmware::build(&workspace).expect("it builds")
+    MeterFirmware::build(&workspace, "emontx").expect("it builds")
 }
 
 fn seed() -> u64 {
@@ -62,8 +60,9 @@ fn interval_s(suites: &[Suite]) -> u16 {
 
 /// A meter under test, its collector, and who looks on.
 struct Trial {
-    pair: Pair,
-    watch: Watch,
+    link: LinkExperiment,
+    loss: f64,
+    phase: i16,
     rng: StdRng,
     invariants: Invariants,
     suites: Vec<Suite>,
@@ -73,7 +72,7 @@ struct Trial {
 
 impl Trial {
     /// A meter that seals with the first of the suites, and is told of the others.
-    fn new(firmware: &Arc<Firmware>, suites: &[Suite], seed: u64) -> Trial {
+    fn new(firmware: &Arc<MeterFirmware>, suites: &[Suite], seed: u64) -> Trial {
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
         let setup = Setup {
@@ -86,66 +85,77 @@ impl Trial {
             suite: suites[0],
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
-            phase: PHASE,
+            phase: firmware.phase(),
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
         let names: Vec<_> = suites.iter().map(|suite| suite.name()).collect();
         let mut invariants =
             Invariants::new(format!("{}, seed {seed}", names.join(" ")), &provision, &identity);
         invariants.power_per_step = Some(POWER_W / (f64::from(VOLTAGE_UV) * f64::from(CURRENT_UA)));
-        let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
-        let record = provision.record();
-        let state = MeterState::new(&record);
-        collector.add(record, state).expect("the first meter");
         let mut meter = firmware.meter(&provision, rng.random()).expect("a meter");
-        meter.set_load(POWER_W);
-        meter.power_up(0);
-        let chance = StdRng::seed_from_u64(rng.random());
-        let pair = Pair::new(meter, collector, GROUP, Computing::default(), chance);
-        Trial { pair, watch: Watch::default(), rng, invariants, suites: suites.to_vec(), sent: Vec::new() }
+        meter.power_up(0, Voltages { rail_v: 0.0, stored_v: 0.0 }).expect("it starts");
+        let collector = LinkCollector {
+            identity,
+            record: provision.record(),
+            delay: ProcessingDelay::default(),
+            rng: StdRng::seed_from_u64(rng.random()),
+        };
+        let mut link = LinkExperiment::new(meter, collector, seed).expect("the first meter");
+        link.set_load(POWER_W);
+        let (suites, phase) = (suites.to_vec(), firmware.phase());
+        Trial { link, loss: 0.0, phase, rng, invariants, suites, sent: Vec::new() }
+    }
+
+    fn set_loss(&mut self, loss: f64) {
+        self.loss = loss;
+        self.link.set_loss(loss);
+    }
+
+    fn writes(&mut self) -> u64 {
+        self.link.meter().expect("a meter").nonvolatile_writes()
     }
 
     /// What the memory holds.
-    fn image(&self) -> [u8; BYTES] {
+    fn image(&mut self) -> [u8; BYTES] {
         let mut image = [0; BYTES];
-        assert!(self.pair.meter.machine().peek(EEPROM, &mut image), "the model has an EEPROM");
+        assert!(self.link.meter().expect("a meter").read_memory(&mut image), "the model has an EEPROM");
         image
     }
 
     fn now_ns(&self) -> u64 {
-        self.pair.meter.now_ns()
+        self.link.now_ns()
     }
 
     fn run(&mut self, for_ns: u64) {
         let until_ns = self.now_ns() + for_ns;
         while self.now_ns() < until_ns {
             let look_ns = until_ns.min(self.now_ns() + LOOK_NS);
-            self.pair.run(look_ns, &mut self.watch).expect("the firmware runs");
+            self.link.run_until(look_ns).expect("the firmware runs");
             self.look();
         }
     }
 
     /// What came about since the last look.
     fn look(&mut self) {
-        self.sent.extend(self.pair.take_commands());
+        let record = self.link.take_record();
+        self.sent.extend(record.commands);
         if let Some(&(_, Order::Command(command), Delivery::UnderWay { m, .. })) =
-            self.pair.collector.commands(METER).first()
+            self.link.engine().commands(METER).first()
         {
             self.invariants.commanded(m, command);
         }
-        let (packets, outcomes) = (self.pair.take_packets(), self.pair.take_outcomes());
-        if packets.is_empty() && outcomes.is_empty() {
+        if record.packets.is_empty() && record.reports.is_empty() && record.answers.is_empty() {
             return;
         }
         let image = self.image();
-        for packet in packets {
-            self.invariants.sent(&packet.bytes, &image);
+        for packet in record.packets {
+            self.invariants.sent(&packet.packet, &image);
         }
-        for outcome in outcomes {
-            match outcome {
-                Outcome::Report(accepted, _) => self.invariants.accepted(&accepted),
-                Outcome::Answer(answered, _) => self.invariants.answered(&answered, &image),
-            }
+        for delivery in record.reports {
+            self.invariants.accepted(&delivery.accepted);
+        }
+        for (answered, _) in record.answers {
+            self.invariants.answered(&answered, &image);
         }
     }
 
@@ -153,13 +163,15 @@ impl Trial {
         self.look();
         let before = self.image();
         let torn = self.rng.random();
-        self.pair.cut_power(torn);
-        self.invariants.cut(&before, &self.image());
+        self.link.restart_meter(torn).expect("it starts");
+        let after = self.image();
+        self.invariants.cut(&before, &after);
     }
 
     /// Lives on without a loss until all that was kept has been delivered.
     fn come_back(&mut self) {
-        let loss = std::mem::replace(&mut self.pair.loss, 0.0);
+        let loss = self.loss;
+        self.set_loss(0.0);
         let from_ns = self.now_ns();
         loop {
             self.run(20 * MILLISECOND_NS);
@@ -171,13 +183,13 @@ impl Trial {
             let waited_ns = self.now_ns() - from_ns;
             assert!(waited_ns < BACK_WITHIN_NS, "{}: the meter does not come back", self.invariants.what);
         }
-        self.pair.loss = loss;
+        self.set_loss(loss);
     }
 
     /// Whether a command is under way, and is sent again soon. The collector waits longer each time.
-    fn answer_is_near(&self) -> bool {
+    fn answer_is_near(&mut self) -> bool {
         let soon_ms = (self.now_ns() + SOON_NS) / 1_000_000;
-        self.pair.collector.next_due_ms().is_some_and(|due_ms| due_ms < soon_ms)
+        self.link.engine().next_due_ms().is_some_and(|due_ms| due_ms < soon_ms)
     }
 
     /// A command that changes something, or asks, if none is under way; or an old one once more.
@@ -185,9 +197,9 @@ impl Trial {
         let rng = &mut self.rng;
         if !self.sent.is_empty() && rng.random_bool(0.3) {
             let old = self.sent[rng.random_range(0..self.sent.len())].clone();
-            self.pair.inject(old);
+            self.link.inject(old);
         }
-        if !self.pair.collector.commands(METER).is_empty() {
+        if !self.link.engine().commands(METER).is_empty() {
             return;
         }
         let command = match rng.random_range(0..8) {
@@ -197,7 +209,7 @@ impl Trial {
             3 => Command::Calibrate {
                 voltage_uv: rng.random_range(800_000..900_000),
                 current_ua: rng.random_range(180_000..220_000),
-                phase: PHASE,
+                phase: self.phase,
             },
             4 => Command::Register {
                 meter: if rng.random() { METER } else { OTHER_NAME },
@@ -209,31 +221,30 @@ impl Trial {
                 Command::Configure { interval_s: interval_s(&self.suites) + rng.random_range(0..2), suite }
             }
         };
-        self.pair.collector.command(METER, command).expect("there is room");
+        self.link.engine().command(METER, command).expect("there is room");
     }
 }
 
 /// Cuts within the first, second, ... byte that is written after a start, until a cycle of append and acknowledgement is through. The
 /// collector is heard once the memory has the report to the end, with the share `loss` of packets lost.
-fn within_every_byte(firmware: &Arc<Firmware>, suite: Suite, loss: f64, seed: u64) -> (u64, Count) {
+fn within_every_byte(firmware: &Arc<MeterFirmware>, suite: Suite, loss: f64, seed: u64) -> (u64, Count) {
     let mut trial = Trial::new(firmware, &[suite], seed);
-    let writes = |trial: &Trial| trial.pair.meter.machine().nonvolatile_writes();
     let mut cuts = 0;
     // Where acknowledgements are lost, the next records come before the first is through: its bytes have been cut by then.
     for byte in 1..=BYTES_MOST {
-        let target = writes(&trial) + byte;
+        let target = trial.writes() + byte;
         let first_n = memory::numbers(&trial.image(), false).map_or(0, |numbers| numbers.limit);
         let until_ns = trial.now_ns() + BYTE_WITHIN_NS;
-        trial.pair.loss = 1.0;
+        trial.set_loss(1.0);
         let mut held = false;
         let through = loop {
             trial.run(MILLISECOND_NS);
             let holds = memory::journal(&trial.image()).iter().any(|record| record.n >= first_n);
             if holds {
-                trial.pair.loss = loss;
+                trial.set_loss(loss);
                 held = true;
             }
-            if writes(&trial) >= target {
+            if trial.writes() >= target {
                 break false;
             }
             if held && !holds {
@@ -260,9 +271,9 @@ fn within_every_byte(firmware: &Arc<Firmware>, suite: Suite, loss: f64, seed: u6
     (cuts, trial.invariants.count)
 }
 
-fn at_random(firmware: &Arc<Firmware>, suites: &[Suite], cuts: u64, loss: f64, seed: u64) -> Count {
+fn at_random(firmware: &Arc<MeterFirmware>, suites: &[Suite], cuts: u64, loss: f64, seed: u64) -> Count {
     let mut trial = Trial::new(firmware, suites, seed);
-    trial.pair.loss = loss;
+    trial.set_loss(loss);
     // A curve takes seconds, and its first one noise.
     let long_ms = if suites.iter().any(|suite| *suite >= Suite::Ecies) { 12_000 } else { 3000 };
     for cut in 0..cuts {
@@ -307,9 +318,9 @@ fn cuts_at_random_with_every_suite() {
 }
 
 /// A journal that runs over while nothing arrives; the reports that come through then tell what was lost, and nothing else is.
-fn deaf_for_a_while(firmware: &Arc<Firmware>, suite: Suite, seed: u64) -> Count {
+fn deaf_for_a_while(firmware: &Arc<MeterFirmware>, suite: Suite, seed: u64) -> Count {
     let mut trial = Trial::new(firmware, &[suite], seed);
-    trial.pair.loss = 1.0;
+    trial.set_loss(1.0);
     // 17 reports have room.
     trial.run(24 * SECOND_NS);
     trial.come_back();
@@ -326,7 +337,7 @@ fn what_has_no_room_is_told_to_be_lost() {
 
 /// What a trial of the long run is about.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum TrialKind {
     AtRandom(&'static [Suite]),
     WithinEveryByte(Suite),
     Deaf(Suite),
@@ -334,19 +345,19 @@ enum Kind {
 
 const CUTS: u64 = 20_000;
 const CUTS_OF_A_TRIAL: u64 = 100;
-const KINDS: [Kind; 12] = [
-    Kind::AtRandom(&[Suite::None]),
-    Kind::AtRandom(&[Suite::Aes128Gcm]),
-    Kind::AtRandom(&[Suite::Aes256Gcm]),
-    Kind::AtRandom(&[Suite::Ecies]),
-    Kind::AtRandom(&[Suite::EciesEcdsa]),
-    Kind::AtRandom(&Suite::ALL),
-    Kind::WithinEveryByte(Suite::None),
-    Kind::WithinEveryByte(Suite::Aes128Gcm),
-    Kind::WithinEveryByte(Suite::Ecies),
-    Kind::WithinEveryByte(Suite::EciesEcdsa),
-    Kind::Deaf(Suite::None),
-    Kind::Deaf(Suite::Ecies),
+const KINDS: [TrialKind; 12] = [
+    TrialKind::AtRandom(&[Suite::None]),
+    TrialKind::AtRandom(&[Suite::Aes128Gcm]),
+    TrialKind::AtRandom(&[Suite::Aes256Gcm]),
+    TrialKind::AtRandom(&[Suite::Ecies]),
+    TrialKind::AtRandom(&[Suite::EciesEcdsa]),
+    TrialKind::AtRandom(&Suite::ALL),
+    TrialKind::WithinEveryByte(Suite::None),
+    TrialKind::WithinEveryByte(Suite::Aes128Gcm),
+    TrialKind::WithinEveryByte(Suite::Ecies),
+    TrialKind::WithinEveryByte(Suite::EciesEcdsa),
+    TrialKind::Deaf(Suite::None),
+    TrialKind::Deaf(Suite::Ecies),
 ];
 
 #[test]
@@ -361,11 +372,11 @@ fn twenty_thousand_cuts() {
             let (seed, kind) = (first + run, KINDS[run as usize % KINDS.len()]);
             let loss = [0.0, 0.2, 0.5][run as usize / KINDS.len() % 3];
             let (more, count) = match kind {
-                Kind::AtRandom(suites) => {
+                TrialKind::AtRandom(suites) => {
                     (CUTS_OF_A_TRIAL, at_random(&firmware, suites, CUTS_OF_A_TRIAL, loss, seed))
                 }
-                Kind::WithinEveryByte(suite) => within_every_byte(&firmware, suite, loss, seed),
-                Kind::Deaf(suite) => (0, deaf_for_a_while(&firmware, suite, seed)),
+                TrialKind::WithinEveryByte(suite) => within_every_byte(&firmware, suite, loss, seed),
+                TrialKind::Deaf(suite) => (0, deaf_for_a_while(&firmware, suite, seed)),
             };
             let all = cuts.fetch_add(more, Ordering::Relaxed) + more;
             println!("seed {seed}, {kind:?}: {more} cuts, {count:?}; {all} in all, {:.0?}", begun.elapsed());

@@ -1,7 +1,7 @@
 //! What a scenario's file may say, and what it is told where it says something else.
 
-use sim::scenario::{Mode, Scenario};
-use sim::street::scenario::StreetScenario;
+use sim::harvest::scenario::{Mode, Scenario};
+use sim::network::scenario::NetworkScenario;
 
 const GOOD: &str = include_str!("../../../scenarios/harvest-solar.toml");
 
@@ -14,14 +14,14 @@ fn refused(from: &str, to: &str) -> String {
 fn the_project_s_scenarios_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut modes = Vec::new();
-    let mut streets = 0;
+    let mut networks = 0;
     for entry in std::fs::read_dir(folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).expect("text");
-            if StreetScenario::is_one(&text) {
-                StreetScenario::from_toml(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-                streets += 1;
+            if NetworkScenario::is_one(&text) {
+                NetworkScenario::from_toml(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+                networks += 1;
                 continue;
             }
             let scenario = Scenario::from_toml(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
@@ -29,7 +29,7 @@ fn the_project_s_scenarios_are_read() {
         }
     }
     assert!(modes.contains(&Mode::Periodic) && modes.contains(&Mode::Asynchronous));
-    assert!(streets > 1);
+    assert!(networks > 1);
 }
 
 #[test]

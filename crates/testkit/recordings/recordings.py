@@ -22,7 +22,7 @@ import time
 HOME = pathlib.Path(__file__).resolve().parents[3]
 SEEDS = (1, 2, 3)
 # Long scenarios, and how many days of them are recorded; the others are recorded whole.
-DAYS = {"street-week": "0.25", "street-model": "0.0035"}
+DAYS = {"network-week": "0.25", "network-emulated": "0.0035"}
 # Fields that say how fast the host was.
 HOST_TIMES = {"wall_s", "meter_seconds_per_second"}
 

@@ -239,7 +239,8 @@ impl BaseStation for Challenger {
 
     fn receive(&mut self, _: usize, arrival: Arrival) -> Result<(), LabError> {
         if let Arrival::Packet { start_ns, end_ns, packet, .. } = arrival {
-            self.events.extend(self.take(&packet, start_ns, end_ns)?);
+            let event = self.take(&packet, start_ns, end_ns)?;
+            self.events.extend(event);
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use rand::rngs::StdRng;
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet, Policy,
-    Refusal, Suite, Transmission,
+    Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet,
+    Policy, Refusal, Suite, Transmission,
 };
 
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -440,7 +440,9 @@ impl CollectorStation {
 
 impl BaseStation for CollectorStation {
     fn receive_mode(&self, channel: usize) -> ReceiveMode {
-        self.radios.get(channel).map_or(ReceiveMode::Off, |radio| ReceiveMode::Packets(radio.settings.address))
+        self.radios
+            .get(channel)
+            .map_or(ReceiveMode::Off, |radio| ReceiveMode::Packets(radio.settings.address))
     }
 
     fn next_ns(&self) -> u64 {

@@ -65,7 +65,7 @@ pub enum BaseEvent {
 }
 
 /// A station with a radio on each channel. Times are nanoseconds of the simulation.
-pub trait BaseStation {
+pub trait BaseStation: Send {
     /// How it receives on a channel.
     fn receive_mode(&self, channel: usize) -> ReceiveMode;
 

@@ -1,6 +1,6 @@
 //! What a simulation found.
 
-use crate::ledger::Ledger;
+use crate::energy_account::EnergyAccount;
 use serde::Serialize;
 
 /// Why an authentication that was due did not come about.
@@ -135,7 +135,7 @@ pub struct Outcome {
     /// Highest.
     pub max_v: f64,
     /// Where the energy came from and where it went.
-    pub energy: Ledger,
+    pub energy: EnergyAccount,
     /// What happened, in order.
     pub events: Vec<Event>,
     /// The world against time.

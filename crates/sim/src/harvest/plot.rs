@@ -1,17 +1,17 @@
-//! A simulation as a picture: what is stored, the sun, and what happened, against time.
+//! A simulation as a plot: what is stored, the sun, and what happened, against time.
 
-use crate::outcome::{EventKind, Outcome};
+use super::outcome::{EventKind, Outcome};
 use lab::LabError;
 use lab::plot::{Axis, Chart, Series, Style, svg};
 
 /// Points of a line that a reader can tell apart.
 const POINTS: usize = 2_000;
 
-/// The picture of an outcome as SVG.
+/// An outcome against time, as SVG.
 ///
 /// # Errors
 /// [`LabError::Chart`] where nothing was simulated.
-pub fn picture(outcome: &Outcome) -> Result<String, LabError> {
+pub fn plot(outcome: &Outcome) -> Result<String, LabError> {
     let hours = |time_s: f64| time_s / 3600.0;
     let every = outcome.trace.len().div_ceil(POINTS).max(1);
     let samples = || outcome.trace.iter().step_by(every);

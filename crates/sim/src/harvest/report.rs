@@ -1,6 +1,6 @@
 //! An outcome as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use crate::outcome::Outcome;
+use super::outcome::Outcome;
 use lab::LabError;
 use lab::report::{Format, csv, grouped, json, scaled, table};
 
@@ -46,7 +46,7 @@ fn tables(outcome: &Outcome) -> String {
     }
 
     let energy = &outcome.energy;
-    let mut ledger = table(&["energy", "time", "joules", "of harvested and drawn"], 1);
+    let mut account = table(&["energy", "time", "joules", "of harvested and drawn"], 1);
     // What the storage gave counts as income, what it took as expense.
     let from_storage_j = energy.stored_start_j - energy.stored_end_j;
     let income_j = energy.harvested_j() + from_storage_j.max(0.0);
@@ -56,7 +56,7 @@ fn tables(outcome: &Outcome) -> String {
     let mut row = |what: &str, time_s: Option<f64>, joules: f64, counts: bool| {
         let time = time_s.map_or_else(String::new, |time_s| scaled(time_s, "s"));
         let share = if counts { share(joules) } else { String::new() };
-        ledger.add_row([what.to_owned(), time, scaled(joules, "J"), share]);
+        account.add_row([what.to_owned(), time, scaled(joules, "J"), share]);
     };
     row("offered by the panel", None, energy.offered_j, false);
     row("  not taken: storage full", None, energy.curtailed_j, false);
@@ -75,5 +75,5 @@ fn tables(outcome: &Outcome) -> String {
     row("leakage of the storage", None, energy.leakage_j, true);
     row("resistance of the storage", None, energy.esr_j, true);
     let days = if outcome.days == 1.0 { "1 day".to_owned() } else { format!("{} days", outcome.days) };
-    format!("{}  {days}, seed {}\n{sums}\n\n{ledger}\n", outcome.title, outcome.seed)
+    format!("{}  {days}, seed {}\n{sums}\n\n{account}\n", outcome.title, outcome.seed)
 }

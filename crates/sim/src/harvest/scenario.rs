@@ -1,14 +1,15 @@
-//! `scenarios/*.toml`: a world to be simulated. `docs/simulate.md` explains each field.
+//! `scenarios/harvest*.toml`: a harvested node to be simulated. `docs/simulate.md` explains each field.
 
-use crate::circuit::{Charger, Regulator};
+use crate::scenario::text;
+use crate::supply::harvest::Step;
+use crate::supply::{Charger, Regulator};
 use energy::storage::Capacitor;
 use energy::sun::Panel;
 use lab::LabError;
-use lab::names;
 use lab::reference::curve::Curve;
 use lab::target::Workspace;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use wire::node::{Config, Scheme};
 
 /// Longest step of a running processor for each farad, in seconds: at 50 mA, more than processor and radio draw, it
@@ -17,7 +18,7 @@ const AWAKE_S_PER_F: f64 = 2.0;
 /// So many samples of the trace at most.
 const MOST_SAMPLES: f64 = 1e7;
 
-/// A world, as its file describes it.
+/// A harvested node and what is around it, as the file describes them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -151,24 +152,6 @@ pub struct SunSettings {
     /// Share of the irradiance that reaches the panel: window glass, shade, a tilt away from the sun.
     #[serde(default = "whole")]
     pub share: f64,
-}
-
-/// How finely time is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// Longest step while the processor runs, in seconds.
-    pub awake_s: f64,
-    /// Longest step while it sleeps or has no power, in seconds.
-    pub asleep_s: f64,
-    /// Between two samples of the trace, in seconds.
-    pub sample_s: f64,
-}
-
-impl Default for Step {
-    fn default() -> Self {
-        Step { awake_s: 1e-3, asleep_s: 1.0, sample_s: 60.0 }
-    }
 }
 
 fn one_day() -> f64 {
@@ -345,30 +328,4 @@ impl Scenario {
             _ => Err("sun needs either file or latitude_deg".into()),
         }
     }
-}
-
-/// A scenario's file and what stands in it, named by its path or, where it is one of the project's, by its name.
-///
-/// # Errors
-/// [`LabError::UnknownName`] with the nearest name.
-pub fn text(workspace: &Workspace, name: &Path) -> Result<(PathBuf, String), LabError> {
-    let path = find(workspace, name)?;
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok((path, text)),
-        Err(error) => Err(LabError::File { path, error }),
-    }
-}
-
-/// Where a scenario's file is.
-fn find(workspace: &Workspace, name: &Path) -> Result<PathBuf, LabError> {
-    let text = name.to_string_lossy().into_owned();
-    let folder = workspace.root().join("scenarios");
-    let places = [name.to_path_buf(), workspace.root().join(name), folder.join(format!("{text}.toml"))];
-    if let Some(path) = places.into_iter().find(|path| path.is_file()) {
-        return Ok(path);
-    }
-    let known = workspace.names_in("scenarios")?;
-    let asked = name.file_stem().map_or(text.clone(), |stem| stem.to_string_lossy().into_owned());
-    let suggestion = names::suggestion(&asked, known.iter().map(String::as_str));
-    Err(LabError::UnknownName { what: "scenario", name: text, suggestion })
 }

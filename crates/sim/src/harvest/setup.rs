@@ -1,23 +1,34 @@
-//! From a scenario to a world: firmware built and configured, sun read, threshold sized.
+//! From a scenario to a simulation: firmware built and configured, sun read, threshold sized.
 
-use crate::circuit::{Circuit, Regulator};
-use crate::harvested::{Hardware, Harvested};
-use crate::time::SECOND_NS;
-use crate::outcome::Outcome;
-use crate::scenario::{self, Scenario};
-use crate::server::{Demand, Peer, Server};
-use crate::simulation::{self, Progress, World};
+use super::outcome::Outcome;
+use super::recorder::{HarvestRecorder, Run};
+use super::scenario::{self, Scenario};
+use crate::base::challenger::{Challenger, Demand, Peer};
+use crate::load::Load;
+use crate::node::Node;
+use crate::node::emulated::BoardFirmware;
+use crate::node::harvested::HarvestedNode;
+use crate::radio::{self, ChannelModel, Framing, RadioChannel};
+use crate::simulation::{Progress, Schedule, Simulation};
+use crate::site::{Site, Supply};
+use crate::supply::harvest::Harvest;
+use crate::supply::{Circuit, Regulator};
+use crate::time::{SECOND_NS, nanoseconds};
 use energy::radio::Radio;
 use energy::sizing;
 use energy::sun::Irradiance;
-use firmware::Firmware;
 use lab::figures::{self, Wanted};
 use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, names};
 use rand::{SeedableRng, rngs::StdRng};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wire::node::{Config, Mode, Scheme};
 
+/// The radio that the firmware drives.
+const RADIO: &str = "cc2500";
+/// The node's board.
+const BOARD: &str = "msp430f5438a-cc2500";
 const NODE_ID: u32 = 0x5753_0001;
 const NODE_ADDRESS: u8 = 0x17;
 const SERVER_ADDRESS: u8 = 0x01;
@@ -48,7 +59,7 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
     run_scenario(workspace, &scenario, progress)
 }
 
-/// Simulates a world that has been read.
+/// Simulates a scenario that has been read.
 ///
 /// # Errors
 /// As [`run`].
@@ -65,8 +76,16 @@ pub fn run_scenario(
     check_variant(&target, &settings.variant)?;
     let radio = read_radio(workspace, &settings.radio)?;
     let threshold_v = threshold_v(workspace, scenario, &target, &point, &radio)?;
-    let image = firmware::build_app(&workspace.source(&target, &point), &settings.variant, "node")?;
-    let image = Firmware::read(&image, target.part.core)?;
+    let mut board = workspace.board(BOARD)?;
+    if board.target != target.name() {
+        return Err(LabError::Usage(format!(
+            "node.target is {}, but the node's drivers are for {}",
+            target.name(),
+            board.target
+        )));
+    }
+    board.clock_hz = point.clock_hz;
+    let firmware = Arc::new(BoardFirmware::build(workspace, board, &settings.variant, "node")?);
 
     let scheme = scenario.scheme();
     let curve = scenario.curve();
@@ -93,22 +112,21 @@ pub fn run_scenario(
     };
     config.private_key[..private_key.len()].copy_from_slice(&private_key);
 
-    let bit_ns = SECOND_NS as f64 / radio.bit_rate_hz;
-    let air = |bytes: u32| (f64::from(8 * bytes) * bit_ns).round() as u64;
+    let byte_ns = radio::byte_ns(radio.bit_rate_hz);
     let peer = Peer {
         scheme,
         public_key: curve.public(&private_key)?,
         node_id: NODE_ID,
         address: NODE_ADDRESS,
-        air_ns: (air(radio.packet.overhead_bytes()), air(1)),
-        repeat_ns: (scenario.repeats_s() * SECOND_NS as f64).round() as u64,
+        server_address: SERVER_ADDRESS,
+        byte_ns,
+        repeat_ns: nanoseconds(scenario.repeats_s()),
     };
     let demand = match (settings.mode, scenario.server.gap_s) {
         (scenario::Mode::Asynchronous, Some(gap_s)) => Demand::Challenges { gap_s },
         _ => Demand::Periodic { interval_ns: u64::from(settings.interval_s) * SECOND_NS },
     };
-    let deadline_ns = (scenario.server.deadline_s * SECOND_NS as f64).round() as u64;
-    let server = Server::new(peer, demand, deadline_ns, scenario.seed);
+    let server = Challenger::new(peer, demand, nanoseconds(scenario.server.deadline_s), scenario.seed);
     let circuit = Circuit::new(
         scenario.panel,
         scenario.charger,
@@ -116,20 +134,46 @@ pub fn run_scenario(
         scenario.regulator,
         scenario.start_v,
     );
-    let world = World {
+    let node = HarvestedNode::new(&firmware, &radio, &config)?;
+    let lowest_rail_v = target.supply.brown_out().map_or(target.supply.min_v(), |level| level.falling_v);
+    let sun = (sun(workspace, scenario)?, scenario.sun.share);
+    let harvest = Harvest::new(circuit, sun, lowest_rail_v, scenario.step, node.states());
+    let run = Run {
         title: scenario.title.clone(),
         seed: scenario.seed,
         days: scenario.days,
-        sun: sun(workspace, scenario)?,
-        sun_share: scenario.sun.share,
-        loss: scenario.channel.loss,
         threshold_v,
-        lowest_rail_v: target.supply.brown_out().map_or(target.supply.min_v(), |level| level.falling_v),
-        step: scenario.step,
+        sample_s: scenario.step.sample_s,
     };
-    let hardware = Hardware { target: &target, clock_hz: point.clock_hz, radio: &radio };
-    let mut node = Harvested::new(hardware, &image, &config)?;
-    simulation::run(&world, circuit, server, &mut node, progress)
+    let model = ChannelModel {
+        seed: scenario.seed,
+        loss: scenario.channel.loss,
+        ..ChannelModel::ideal(Framing::Cc2500, byte_ns)
+    };
+    simulate(Box::new(node), harvest, server, model, run, progress)
+}
+
+/// Simulates a node, its supply and its server alone on a channel.
+///
+/// # Errors
+/// What the node's model cannot execute, or an independent library that fails.
+pub fn simulate(
+    node: Box<dyn Node>,
+    harvest: Harvest,
+    server: Challenger,
+    model: ChannelModel,
+    run: Run,
+    progress: &dyn Progress,
+) -> Result<Outcome, LabError> {
+    let site = Site::new(node, Supply::Harvest(Box::new(harvest)), Load::constant(0.0));
+    let schedule = Schedule::Alone { longest_ns: u64::MAX, ahead_ns: 0 };
+    let recorder = HarvestRecorder::new(run);
+    let end_ns = recorder.end_ns();
+    let parts = (vec![site], server, recorder);
+    let mut simulation = Simulation::new(parts, vec![RadioChannel::new(model)], schedule, 0);
+    simulation.run_telling(end_ns, end_ns, progress)?;
+    let now_ns = simulation.now_ns();
+    Ok(simulation.recorder.finish(now_ns, &simulation.sites[0]))
 }
 
 /// The firmware looks at the storage whenever it is on: its converter must work as long as the rail is up.
@@ -168,8 +212,8 @@ fn read(path: &Path) -> Result<String, LabError> {
 
 fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
     let known = workspace.names_in("radios")?;
-    if name != crate::harvested::RADIO {
-        let suggestion = names::suggestion(name, [crate::harvested::RADIO]);
+    if name != RADIO {
+        let suggestion = names::suggestion(name, [RADIO]);
         let what = if known.iter().any(|radio| radio == name) { "model of the radio" } else { "radio" };
         return Err(LabError::UnknownName { what, name: name.into(), suggestion });
     }
@@ -275,7 +319,7 @@ mod tests {
     #[test]
     fn a_rail_below_what_the_converter_needs_is_refused() {
         let workspace = Workspace::find().expect("the project's folder");
-        let text = include_str!("../../../scenarios/harvest-solar.toml");
+        let text = include_str!("../../../../scenarios/harvest-solar.toml");
         let refused = |from: &str, to: &str| {
             let scenario =
                 Scenario::from_toml(&text.replacen(from, to, 1)).expect("it makes sense by itself");
@@ -293,7 +337,7 @@ mod tests {
     #[test]
     fn a_clear_sky_lasts_as_long_as_a_scenario_may() {
         let workspace = Workspace::find().expect("the project's folder");
-        let text = include_str!("../../../scenarios/harvest-solar.toml");
+        let text = include_str!("../../../../scenarios/harvest-solar.toml");
         let text = text.replace("file = \"greensboro\"", "latitude_deg = 36.1");
         let mut scenario = Scenario::from_toml(&text).expect("it makes sense");
         scenario.days = 366.0;

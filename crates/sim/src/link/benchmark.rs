@@ -1,7 +1,10 @@
-//! The experiments of Kalns and others (2016): measurements and commands between a meter and its collector, one after the other.
+//! The link benchmark of Kalns and others (2016): measurements and commands between a meter and its collector, one after the other.
 
-use super::{Call, ProcessingDelay, CounterSnapshot, Outcome, Pair, Watch};
-use crate::emulated::{self, Firmware};
+use super::{Call, CounterSnapshot, LinkCollector, LinkExperiment, LinkRecord};
+use crate::base::collector::ProcessingDelay;
+use crate::node::Node;
+use crate::node::meter::MeterFirmware;
+use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
 use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
 use lab::progress::Progress;
@@ -11,8 +14,10 @@ use lab::target::Workspace;
 use lab::{LabError, names};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::sync::Arc;
-use wire::meter::{self, Collector, Command, Content, Identity, MeterState, Policy, Provision, Setup, Suite};
+use wire::meter::{self, Answered, Command, Content, Identity, Provision, Setup, Suite};
 
+/// The meter's board.
+const BOARD: &str = "emontx";
 /// Where the random numbers begin: keys, seeds, loads, when commands are given.
 const SEED: u64 = 1;
 /// Radio addresses, and the group that JeeLib's examples have.
@@ -31,7 +36,6 @@ const LOAD_ERROR: f64 = 0.02;
 const WINDOW_NS: u64 = 100_000_000;
 /// How long a message may take.
 const LONGEST_NS: u64 = 30_000_000_000;
-const SECOND_NS: u64 = 1_000_000_000;
 
 const PREPARE: usize = 0;
 const UNPACK: usize = 1;
@@ -54,9 +58,9 @@ impl Deliveries for LinkBenchmark {
             name: kind.suite.clone(),
             suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
         })?;
-        let firmware = Firmware::build(workspace)?;
-        let processing = processing(workspace, ends, suite, progress)?;
-        let mut experiment = Experiment::begin(&firmware, kind.message, suite, processing)?;
+        let firmware = MeterFirmware::build(workspace, BOARD)?;
+        let delay = collector_delay(workspace, ends, suite, progress)?;
+        let mut experiment = Experiment::begin(&firmware, kind.message, suite, delay)?;
         let mut runs = Vec::new();
         for run in 0..ends.runs {
             let what = format!("{} {:?} {run}", suite.name(), kind.message).to_lowercase();
@@ -71,16 +75,29 @@ impl Deliveries for LinkBenchmark {
     }
 }
 
+/// How long the collector computes, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct CollectorDelay {
+    /// To open a report.
+    open_ns: u64,
+    /// To make an acknowledgement.
+    acknowledge_ns: u64,
+    /// To seal a command.
+    seal_ns: u64,
+    /// To open an answer.
+    answer_ns: u64,
+}
+
 /// How long the collector's cryptography takes on its microcontroller. An acknowledgement seals nothing; it is taken as an answer,
 /// which has a block more.
-fn processing(
+fn collector_delay(
     workspace: &Workspace,
     ends: &Ends,
     suite: Suite,
     progress: &dyn Progress,
-) -> Result<ProcessingDelay, LabError> {
+) -> Result<CollectorDelay, LabError> {
     let (seal, open) = match suite {
-        Suite::None => return Ok(ProcessingDelay::default()),
+        Suite::None => return Ok(CollectorDelay::default()),
         Suite::Aes128Gcm => ("aes128-gcm-seal", "aes128-gcm-open"),
         Suite::Aes256Gcm => ("aes256-gcm-seal", "aes256-gcm-open"),
         Suite::Ecies => ("ecies-seal", "ecies-open"),
@@ -111,7 +128,7 @@ fn processing(
         let row = row.ok_or_else(|| failed(format!("{} gave no verified {op}", ends.collector)))?;
         Ok::<u64, LabError>((row.time_s * 1e9) as u64)
     };
-    Ok(ProcessingDelay {
+    Ok(CollectorDelay {
         open_ns: time_ns(open)?,
         acknowledge_ns: time_ns(short_seal)?,
         seal_ns: time_ns(seal)?,
@@ -123,12 +140,18 @@ fn failed(problem: String) -> LabError {
     LabError::Protocol { what: "meter and collector".into(), problem }
 }
 
+/// What the collector came to, in order.
+enum Outcome {
+    Report(Box<crate::base::Delivery>),
+    Answer(Answered, u64),
+}
+
 struct Experiment {
-    pair: Pair,
-    watch: Watch,
-    processing: ProcessingDelay,
+    link: LinkExperiment,
+    delay: CollectorDelay,
     rng: StdRng,
     write_s: f64,
+    clock_hz: f64,
     suite: Suite,
     load_w: f64,
     calls: Vec<Call>,
@@ -139,10 +162,10 @@ struct Experiment {
 impl Experiment {
     /// Provisions a meter, and lets it start and report that it has.
     fn begin(
-        firmware: &Arc<Firmware>,
+        firmware: &Arc<MeterFirmware>,
         message: Message,
         suite: Suite,
-        processing: ProcessingDelay,
+        delay: CollectorDelay,
     ) -> Result<Experiment, LabError> {
         let mut rng = StdRng::seed_from_u64(SEED);
         let identity = Identity::generate(&mut rng);
@@ -161,26 +184,31 @@ impl Experiment {
             suite,
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
-            phase: emulated::PHASE,
+            phase: firmware.phase(),
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
-        let policy = Policy { set_time: false, ..Policy::default() };
-        let mut collector = Collector::new(identity, policy);
-        let record = provision.record();
-        let state = MeterState::new(&record);
-        collector.add(record, state).map_err(|error| failed(error.to_string()))?;
         let mut meter = firmware.meter(&provision, rng.random())?;
-        meter.power_up(0);
-        let watch = Watch::new(firmware.image(), &FUNCTIONS)?;
-        let pair = Pair::new(meter, collector, GROUP, processing, StdRng::seed_from_u64(rng.random()));
-        let peripherals = &firmware.target().part.peripherals;
+        meter.power_up(0, crate::node::Voltages { rail_v: 0.0, stored_v: 0.0 })?;
+        meter.observe(&FUNCTIONS)?;
+        let collector = LinkCollector {
+            identity,
+            record: provision.record(),
+            delay: ProcessingDelay {
+                receive_ns: [0; 5],
+                report_ns: delay.open_ns + delay.acknowledge_ns,
+                duplicate_ns: delay.acknowledge_ns,
+                seal_ns: delay.seal_ns,
+            },
+            rng: StdRng::seed_from_u64(rng.random()),
+        };
+        let peripherals = &firmware.board().target.part.peripherals;
         let writes = peripherals.iter().find_map(|device| device.settings.get("write_us"));
         let mut experiment = Experiment {
-            pair,
-            watch,
-            processing,
+            link: LinkExperiment::new(meter, collector, SEED)?,
+            delay,
             rng,
             write_s: writes.map_or(0.0, |&us| us as f64 * 1e-6),
+            clock_hz: firmware.board().board.clock_hz as f64,
             suite,
             load_w: 0.0,
             calls: Vec::new(),
@@ -188,8 +216,8 @@ impl Experiment {
             outcomes: Vec::new(),
         };
         experiment.until("its first report", |outcome| match outcome {
-            Outcome::Report(report, _) => Some(report.report.n),
-            _ => None,
+            Outcome::Report(delivery) => Some(delivery.accepted.report.n),
+            Outcome::Answer(..) => None,
         })?;
         experiment.until_acknowledged(0)?;
         Ok(experiment)
@@ -197,18 +225,19 @@ impl Experiment {
 
     /// Lives on for a millisecond.
     fn step(&mut self) -> Result<(), LabError> {
-        let until_ns = self.pair.meter.now_ns() + 1_000_000;
-        self.pair.run(until_ns, &mut self.watch)?;
-        self.calls.extend(self.watch.take_calls());
-        self.on_air.extend(self.pair.take_on_air());
-        self.outcomes.extend(self.pair.take_outcomes());
+        self.link.run_until(self.link.now_ns() + 1_000_000)?;
+        let LinkRecord { reports, answers, calls, on_air, .. } = self.link.take_record();
+        self.calls.extend(calls);
+        self.on_air.extend(on_air);
+        self.outcomes.extend(reports.into_iter().map(|delivery| Outcome::Report(Box::new(delivery))));
+        self.outcomes.extend(answers.into_iter().map(|(answer, at_ns)| Outcome::Answer(answer, at_ns)));
         Ok(())
     }
 
     /// Lives on until something has come about.
     fn until<T>(&mut self, what: &str, found: impl Fn(&Outcome) -> Option<T>) -> Result<T, LabError> {
-        let end_ns = self.pair.meter.now_ns() + LONGEST_NS;
-        while self.pair.meter.now_ns() < end_ns {
+        let end_ns = self.link.now_ns() + LONGEST_NS;
+        while self.link.now_ns() < end_ns {
             if let Some(found) = self.outcomes.iter().find_map(&found) {
                 self.outcomes.clear();
                 return Ok(found);
@@ -220,8 +249,8 @@ impl Experiment {
 
     /// Lives on until an acknowledgement that began to be unpacked after `from_ns` has been.
     fn until_acknowledged(&mut self, from_ns: u64) -> Result<Call, LabError> {
-        let end_ns = self.pair.meter.now_ns() + LONGEST_NS;
-        while self.pair.meter.now_ns() < end_ns {
+        let end_ns = self.link.now_ns() + LONGEST_NS;
+        while self.link.now_ns() < end_ns {
             let of = |call: &&Call| call.function == ACKNOWLEDGES && call.start.time_ns >= from_ns;
             if let Some(call) = self.calls.iter().find(of) {
                 return Ok(*call);
@@ -233,18 +262,18 @@ impl Experiment {
 
     fn measurement(&mut self) -> Result<Delivery, LabError> {
         self.load_w = self.rng.random_range(LOADS_W);
-        self.pair.meter.set_load(self.load_w);
+        self.link.set_load(self.load_w);
         // The first that is sealed from now on is a mixture of two loads: the next one counts.
         let is_measurement = |outcome: &Outcome| match outcome {
-            Outcome::Report(report, heard_ns) => match &report.report.content {
+            Outcome::Report(delivery) => match &delivery.accepted.report.content {
                 Content::Measurement(measurement) => {
-                    Some((report.sealed.len(), measurement.power_w, *heard_ns))
+                    Some((delivery.accepted.sealed.len(), measurement.power_w, delivery.received_ns))
                 }
                 _ => None,
             },
-            _ => None,
+            Outcome::Answer(..) => None,
         };
-        let changed_ns = self.pair.meter.now_ns() + WINDOW_NS;
+        let changed_ns = self.link.now_ns() + WINDOW_NS;
         loop {
             let (_, _, heard_ns) = self.until("a measurement", is_measurement)?;
             self.until_acknowledged(heard_ns)?;
@@ -257,16 +286,14 @@ impl Experiment {
         let (bytes, power_w, heard_ns) = self.until("a measurement", is_measurement)?;
         if (f64::from(power_w) - self.load_w).abs() > LOAD_ERROR * self.load_w + 1.0 {
             let (suite, load_w) = (self.suite.name(), self.load_w);
-            return Err(failed(format!(
-                "with {suite} {power_w} W came of a site that draws {load_w:.1} W"
-            )));
+            return Err(failed(format!("with {suite} {power_w} W came of a site that draws {load_w:.1} W")));
         }
         let acknowledged = self.until_acknowledged(heard_ns)?;
         let prepared = self.last(PREPARE, heard_ns)?;
-        let collector_s = (self.processing.open_ns + self.processing.acknowledge_ns) as f64 * 1e-9;
+        let collector_s = (self.delay.open_ns + self.delay.acknowledge_ns) as f64 * 1e-9;
         Ok(Delivery {
             prepare_s: seconds(prepared.start.time_ns, prepared.end.time_ns),
-            unpack_s: self.processing.open_ns as f64 * 1e-9,
+            unpack_s: self.delay.open_ns as f64 * 1e-9,
             message_bytes: bytes as u32,
             packets: meter::pieces(meter::Kind::Report, self.suite) as u32,
             ..self.round_trip(prepared.start, acknowledged.end, collector_s)
@@ -276,17 +303,16 @@ impl Experiment {
     fn command(&mut self) -> Result<Delivery, LabError> {
         // At any time of the meter's second.
         let pause_ns = self.rng.random_range(0..SECOND_NS);
-        let until_ns = self.pair.meter.now_ns() + pause_ns;
-        while self.pair.meter.now_ns() < until_ns {
+        let until_ns = self.link.now_ns() + pause_ns;
+        while self.link.now_ns() < until_ns {
             self.step()?;
         }
         self.calls.clear();
         self.on_air.clear();
         self.outcomes.clear();
-        let start = CounterSnapshot::of(&mut self.pair.meter);
+        let start = self.link.meter()?.snapshot();
         let command = Command::SetTime { time_s: self.rng.random() };
-        let ticket =
-            self.pair.collector.command(METER, command).map_err(|error| failed(error.to_string()))?;
+        let ticket = self.link.engine().command(METER, command).map_err(|error| failed(error.to_string()))?;
         let (answer, heard_ns) = self.until("an answer", |outcome| match outcome {
             Outcome::Answer(answer, heard_ns) if answer.ticket == ticket => Some((answer.answer, *heard_ns)),
             _ => None,
@@ -295,10 +321,11 @@ impl Experiment {
             return Err(failed(format!("{command:?} was answered {:?}", answer.outcome)));
         }
         let unpacked = self.last(UNPACK, heard_ns)?;
-        let end = CounterSnapshot { time_ns: heard_ns + self.processing.answer_ns, ..CounterSnapshot::of(&mut self.pair.meter) };
-        let collector_s = (self.processing.seal_ns + self.processing.answer_ns) as f64 * 1e-9;
+        let end =
+            CounterSnapshot { time_ns: heard_ns + self.delay.answer_ns, ..self.link.meter()?.snapshot() };
+        let collector_s = (self.delay.seal_ns + self.delay.answer_ns) as f64 * 1e-9;
         Ok(Delivery {
-            prepare_s: self.processing.seal_ns as f64 * 1e-9,
+            prepare_s: self.delay.seal_ns as f64 * 1e-9,
             unpack_s: seconds(unpacked.start.time_ns, unpacked.end.time_ns),
             message_bytes: meter::message_bytes(meter::Kind::Command, self.suite) as u32,
             packets: meter::pieces(meter::Kind::Command, self.suite) as u32,
@@ -320,8 +347,7 @@ impl Experiment {
         };
         Delivery {
             round_trip_s: seconds(start.time_ns, end.time_ns),
-            computation_s: (end.active_cycles - start.active_cycles) as f64 / emulated::CLOCK_HZ as f64
-                + collector_s,
+            computation_s: (end.active_cycles - start.active_cycles) as f64 / self.clock_hz + collector_s,
             radio_s: self.on_air.iter().map(within).sum::<u64>() as f64 * 1e-9,
             nonvolatile_s: (end.writes - start.writes) as f64 * self.write_s,
             ..Delivery::default()

@@ -1,43 +1,46 @@
-//! When the meter's firmware enters and leaves the functions that are watched.
+//! When a meter's firmware enters and leaves the functions that are observed.
 
-use crate::emulated::EmulatedMeter;
+use crate::node::emulated::EmulatedBoard;
 use firmware::Firmware;
 use lab::LabError;
-use mcu::chips::rfm12b::Rfm12b;
+use mcu::Mcu;
+
+/// Room for the states of any radio.
+pub const RADIO_STATES: usize = 10;
 
 /// How far a meter has come since its reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterSnapshot {
-    /// The time, in nanoseconds of the world.
+    /// The time, in nanoseconds of the simulation.
     pub time_ns: u64,
     /// Cycles in which its processor was awake.
     pub active_cycles: u64,
     /// Cycles in which it slept.
     pub asleep_cycles: u64,
-    /// Time that its radio spent in each of [`Rfm12b::STATES`], in nanoseconds.
-    pub radio_ns: [u64; Rfm12b::STATES.len()],
+    /// Time that its radio spent in each of its states, in nanoseconds; 0 behind the last.
+    pub radio_ns: [u64; RADIO_STATES],
     /// Bytes of non-volatile memory whose writing has begun.
     pub writes: u64,
 }
 
 impl CounterSnapshot {
-    /// Of a meter now.
+    /// Of a board now.
     #[must_use]
-    pub fn of(meter: &mut EmulatedMeter) -> CounterSnapshot {
-        let time_ns = meter.now_ns();
-        let since_ns = time_ns - meter.started_ns().unwrap_or(time_ns);
-        let radio_ns = meter.radio().map(|radio| radio.spent_ns(since_ns)).unwrap_or_default();
-        let machine = meter.machine();
-        let active_cycles = machine.residency().active_cycles();
-        let asleep_cycles = machine.cycles() - active_cycles;
-        CounterSnapshot { time_ns, active_cycles, asleep_cycles, radio_ns, writes: machine.nonvolatile_writes() }
+    pub fn of(board: &mut EmulatedBoard, writes: u64) -> CounterSnapshot {
+        let mut radio_ns = [0; RADIO_STATES];
+        for (into, spent_ns) in radio_ns.iter_mut().zip(board.radio_ns()) {
+            *into = spent_ns;
+        }
+        let active_cycles = board.machine().residency().active_cycles();
+        let asleep_cycles = board.machine().cycles() - active_cycles;
+        CounterSnapshot { time_ns: board.now_ns(), active_cycles, asleep_cycles, radio_ns, writes }
     }
 }
 
 /// A call that has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Index of the function, as [`Watch::new`] was given them.
+    /// Index of the function, as [`CallObserver::new`] was given them.
     pub function: usize,
     /// When it was entered.
     pub start: CounterSnapshot,
@@ -51,24 +54,36 @@ struct Entered {
     start: CounterSnapshot,
 }
 
-/// Watches functions that do not call themselves.
+/// Observes functions that do not call themselves, on AVR.
 #[derive(Default)]
-pub struct Watch {
+pub struct CallObserver {
     functions: Vec<u32>,
     entered: Vec<Entered>,
     addresses: Vec<u32>,
     calls: Vec<Call>,
 }
 
-impl Watch {
-    /// Watches these functions of a firmware.
+impl CallObserver {
+    /// Observes these functions of a firmware.
     ///
     /// # Errors
     /// A function that it does not have.
-    pub fn new(firmware: &Firmware, functions: &[&str]) -> Result<Watch, LabError> {
+    pub fn new(firmware: &Firmware, functions: &[&str]) -> Result<CallObserver, LabError> {
         let address = |name: &&str| Ok(firmware.functions()[firmware.function(name)?].address);
         let functions: Vec<u32> = functions.iter().map(address).collect::<Result<_, LabError>>()?;
-        Ok(Watch { addresses: functions.clone(), functions, ..Watch::default() })
+        Ok(CallObserver { addresses: functions.clone(), functions, ..CallObserver::default() })
+    }
+
+    /// Where a run must stop for it.
+    #[must_use]
+    pub fn addresses(&self) -> &[u32] {
+        &self.addresses
+    }
+
+    /// Whether it wants to know of this address.
+    #[must_use]
+    pub fn is_at(&self, address: u32) -> bool {
+        self.addresses.contains(&address)
     }
 
     /// The calls that have returned since this was last asked, in the order in which they did.
@@ -76,25 +91,15 @@ impl Watch {
         std::mem::take(&mut self.calls)
     }
 
-    /// The meter lives up to a time, watched; it may end some cycles after that time.
-    ///
-    /// # Errors
-    /// What the model cannot execute.
-    pub fn run(&mut self, meter: &mut EmulatedMeter, until_ns: u64) -> Result<(), LabError> {
-        while meter.now_ns() < until_ns && meter.started_ns().is_some() {
-            meter.run(until_ns, &self.addresses)?;
-            // Also where it was the time that ended the run: a run does not stop where it begins.
-            let address = meter.machine().pc();
-            if self.addresses.contains(&address) {
-                self.reached(meter, address);
-            }
-        }
-        Ok(())
+    /// The machine begins anew: nothing that was entered returns.
+    pub fn forget(&mut self) {
+        self.entered.clear();
+        self.addresses.clone_from(&self.functions);
     }
 
-    fn reached(&mut self, meter: &mut EmulatedMeter, address: u32) {
-        let now = CounterSnapshot::of(meter);
-        let machine = meter.machine();
+    /// The machine is at one of the addresses.
+    pub fn reached(&mut self, machine: &dyn Mcu, now: CounterSnapshot) {
+        let address = machine.pc();
         if let Some(at) = self.entered.iter().rposition(|entered| entered.return_to == address) {
             let Entered { function, start, .. } = self.entered.remove(at);
             self.calls.push(Call { function, start, end: now });

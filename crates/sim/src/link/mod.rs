@@ -1,246 +1,199 @@
-//! A meter and its collector alone on the air, to the cycle: the meter's firmware on its models, the collector's end of the
-//! protocol with a radio beside it.
+//! A meter and its collector alone on a channel without latency, to the cycle: what the link benchmark of kalns2016 and the tests under
+//! losses of power are made of.
 
-mod deliveries;
-mod radio;
-mod watch;
+mod benchmark;
+mod calls;
 
-pub use deliveries::LinkBenchmark;
-pub use radio::{BYTE_NS, Packet, TURNAROUND_NS};
-pub use watch::{Call, CounterSnapshot, Watch};
+pub use benchmark::LinkBenchmark;
+pub use calls::{Call, CallObserver, CounterSnapshot, RADIO_STATES};
 
-use crate::emulated::EmulatedMeter;
+use crate::base::collector::{self, CollectorSettings, CollectorStation, ProcessingDelay};
+use crate::base::radio::RadioSettings;
+use crate::base::{BaseEvent, Delivery};
+use crate::load::Load;
+use crate::node::meter::EmulatedMeter;
+use crate::radio::{ChannelModel, Framing, RadioChannel, SentPacket};
+use crate::simulation::{Recorder, Schedule, Simulation};
+use crate::site::{Site, SiteEvent};
 use lab::LabError;
-use mcu::chips::rfm12b::AirByte;
-use radio::Radio;
-use rand::Rng;
 use rand::rngs::StdRng;
-use std::collections::{HashMap, VecDeque};
-use wire::meter::{Accepted, Answered, Collector, Due, Heard, Suite, Transmission};
+use wire::meter::{Answered, Collector, Identity, MeterRecord, Policy, Transmission};
 
+/// How long a byte takes at JeeLib's rate: 8 bits at 10 MHz / 29 / 7 (data sheet, Data Rate Command 0xC606).
+pub const BYTE_NS: u64 = 162_400;
+/// From receiving to sending or back, and from idle to either: `radios/rfm12b.toml`, `rx` to `tx`.
+pub const TURNAROUND_NS: u64 = 150_000;
+/// The byte that keeps the transmitter on until the last byte of the checksum is out.
+const TAIL: usize = 1;
 /// How long the meter lives on its own: shorter than it takes the collector to turn around.
 const STEP_NS: u64 = 100_000;
 
-/// How long the collector computes, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProcessingDelay {
-    /// To open a report.
-    pub open_ns: u64,
-    /// To make an acknowledgement.
-    pub acknowledge_ns: u64,
-    /// To seal a command.
-    pub seal_ns: u64,
-    /// To open an answer.
-    pub answer_ns: u64,
+/// What has come about since it was asked for.
+#[derive(Default)]
+pub struct LinkRecord {
+    /// Reports that were stored.
+    pub reports: Vec<Delivery>,
+    /// Answers to commands, and when the last packet of each had been received.
+    pub answers: Vec<(Answered, u64)>,
+    /// Commands that went out.
+    pub commands: Vec<Transmission>,
+    /// The meter's packets, whether the collector received them or not.
+    pub packets: Vec<SentPacket>,
+    /// Calls of observed functions.
+    pub calls: Vec<Call>,
+    /// Everything that was on the air, as beginning and end.
+    pub on_air: Vec<(u64, u64)>,
 }
 
-/// What the collector came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// A report, and when its last packet had been heard.
-    Report(Box<Accepted>, u64),
-    /// An answer, and when its last packet had been heard.
-    Answer(Box<Answered>, u64),
+impl Recorder for LinkRecord {
+    fn site_event(&mut self, _: usize, _: u64, event: SiteEvent) -> Result<(), LabError> {
+        if let SiteEvent::Call(call) = event {
+            self.calls.push(call);
+        }
+        Ok(())
+    }
+
+    fn base_event(&mut self, _: u64, event: BaseEvent) -> Result<(), LabError> {
+        match event {
+            BaseEvent::Delivered(delivery) => self.reports.push(*delivery),
+            BaseEvent::Answered(answered, received_ns) => self.answers.push((*answered, received_ns)),
+            BaseEvent::Commanded(transmission) => self.commands.push(*transmission),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
+        if packet.from == 0 {
+            self.packets.push(packet.clone());
+        }
+        Ok(())
+    }
+
+    fn on_air(&mut self, start_ns: u64, end_ns: u64) {
+        self.on_air.push((start_ns, end_ns));
+    }
 }
 
 /// The two.
-pub struct Pair {
-    /// The meter.
-    pub meter: EmulatedMeter,
-    /// The collector.
-    pub collector: Collector,
-    processing: ProcessingDelay,
-    radio: Radio,
-    rng: StdRng,
-    /// Bytes of the meter that end later than it has lived to.
-    coming: VecDeque<AirByte>,
-    /// Packets of the collector that have not begun, and when they may.
-    to_send: VecDeque<(u64, Vec<u8>)>,
-    /// Until when the collector's radio is at work.
-    busy_ns: u64,
-    outcomes: Vec<Outcome>,
-    /// Reports by number, as they were sealed.
-    stored: HashMap<u32, Vec<u8>>,
-    /// Everything that was on the air, as beginning and end.
-    on_air: Vec<(u64, u64)>,
-    /// Packets of the meter, whether the collector heard them or not.
-    packets: Vec<Packet>,
-    /// Commands that the collector sent.
-    commands: Vec<Transmission>,
-    /// Share of the packets that do not arrive, in either direction.
-    pub loss: f64,
+pub struct LinkExperiment {
+    simulation: Simulation<CollectorStation, LinkRecord>,
 }
 
-impl Pair {
-    /// A meter and its collector, at whose sides nothing has events yet.
+/// What a link's collector is made of.
+pub struct LinkCollector {
+    /// Its keys.
+    pub identity: Identity,
+    /// The meter that it knows.
+    pub record: MeterRecord,
+    /// How long it computes.
+    pub delay: ProcessingDelay,
+    /// Spreads its attempts, and makes its ephemeral keys.
+    pub rng: StdRng,
+}
+
+impl LinkExperiment {
+    /// A meter, which has had power for no time, and its collector. seed: of what is lost.
+    ///
+    /// # Errors
+    /// A record that the collector does not take.
+    pub fn new(
+        meter: EmulatedMeter,
+        collector: LinkCollector,
+        seed: u64,
+    ) -> Result<LinkExperiment, LabError> {
+        let framing = Framing::Rfm12b { group: meter.setup().channel };
+        let radio = RadioSettings {
+            framing,
+            byte_ns: BYTE_NS,
+            address: meter.setup().collector_address,
+            turnaround_ns: TURNAROUND_NS,
+            tail_bytes: TAIL,
+            most_waiting: usize::MAX,
+        };
+        let base = CollectorStation::new(collector::Setup {
+            settings: CollectorSettings::faultless(),
+            identity: collector.identity,
+            policy: Policy { set_time: false, ..Policy::default() },
+            meters: vec![(collector.record, 0)],
+            radios: vec![radio],
+            delay: collector.delay,
+            begins_ms: 0,
+            seed,
+            rng: collector.rng,
+        })?;
+        let channel = RadioChannel::new(ChannelModel { seed, ..ChannelModel::ideal(framing, BYTE_NS) });
+        let now_ns = meter.now_ns();
+        let site = Site::running(Box::new(meter), Load::constant(0.0), now_ns);
+        // A byte must be announced before it begins.
+        let schedule = Schedule::Alone { longest_ns: STEP_NS, ahead_ns: 2 * STEP_NS };
+        let parts = (vec![site], base, LinkRecord::default());
+        Ok(LinkExperiment { simulation: Simulation::new(parts, vec![channel], schedule, now_ns) })
+    }
+
+    /// Up to when both have lived.
     #[must_use]
-    pub fn new(meter: EmulatedMeter, collector: Collector, group: u8, processing: ProcessingDelay, rng: StdRng) -> Pair {
-        Pair {
-            meter,
-            collector,
-            processing,
-            radio: Radio::new(group),
-            rng,
-            coming: VecDeque::new(),
-            to_send: VecDeque::new(),
-            busy_ns: 0,
-            outcomes: Vec::new(),
-            stored: HashMap::new(),
-            on_air: Vec::new(),
-            packets: Vec::new(),
-            commands: Vec::new(),
-            loss: 0.0,
-        }
+    pub fn now_ns(&self) -> u64 {
+        self.simulation.now_ns()
     }
 
-    /// The packets that the meter has sent since this was last asked.
-    pub fn take_packets(&mut self) -> Vec<Packet> {
-        std::mem::take(&mut self.packets)
+    /// The meter's place.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.simulation.sites[0]
     }
 
-    /// The commands that the collector has sent since this was last asked.
-    pub fn take_commands(&mut self) -> Vec<Transmission> {
-        std::mem::take(&mut self.commands)
+    /// The meter.
+    ///
+    /// # Errors
+    /// None: it was put there.
+    pub fn meter(&mut self) -> Result<&mut EmulatedMeter, LabError> {
+        let node: &mut dyn std::any::Any = &mut *self.simulation.sites[0].node;
+        node.downcast_mut().ok_or_else(|| LabError::Protocol {
+            what: "link experiment".into(),
+            problem: "its node is no emulated meter".into(),
+        })
+    }
+
+    /// The collector's protocol engine.
+    pub fn engine(&mut self) -> &mut Collector {
+        self.simulation.base.engine()
+    }
+
+    /// What its household draws from now on, in watts.
+    pub fn set_load(&mut self, power_w: f64) {
+        self.simulation.sites[0].set_load(power_w);
+    }
+
+    /// The share of the packets that do not arrive, in either direction, from now on.
+    pub fn set_loss(&mut self, loss: f64) {
+        self.simulation.channels[0].set_loss(loss);
     }
 
     /// Something is sent to the meter by the collector's radio, but not by the collector.
     pub fn inject(&mut self, transmission: Transmission) {
-        let now_ns = self.meter.now_ns();
-        self.queue(transmission, now_ns);
+        let now_ns = self.now_ns();
+        self.simulation.base.inject(transmission, now_ns);
     }
 
     /// The meter's power is cut now, and comes back at once; a byte of its non-volatile memory that is being written becomes `torn`.
-    pub fn cut_power(&mut self, torn: u8) {
-        let now_ns = self.meter.now_ns();
-        self.meter.cut_power(torn);
-        self.meter.power_up(now_ns);
-        self.coming.clear();
-    }
-
-    /// What the collector came to since this was last asked.
-    pub fn take_outcomes(&mut self) -> Vec<Outcome> {
-        std::mem::take(&mut self.outcomes)
-    }
-
-    /// What was on the air since this was last asked, as beginnings and ends, in nanoseconds.
-    pub fn take_on_air(&mut self) -> Vec<(u64, u64)> {
-        std::mem::take(&mut self.on_air)
-    }
-
-    /// Lives up to a time; `watch` is told of the calls that it watches.
     ///
     /// # Errors
     /// What the model cannot execute.
-    pub fn run(&mut self, until_ns: u64, watch: &mut Watch) -> Result<(), LabError> {
-        while self.meter.now_ns() < until_ns {
-            self.transmit()?;
-            let step_ns = until_ns.min(self.meter.now_ns() + STEP_NS);
-            watch.run(&mut self.meter, step_ns)?;
-            self.hear()?;
-        }
-        Ok(())
+    pub fn restart_meter(&mut self, torn: u8) -> Result<(), LabError> {
+        self.simulation.sites[0].restart(torn)
     }
 
-    /// Bytes that the meter has sent, and what the collector makes of them.
-    fn hear(&mut self) -> Result<(), LabError> {
-        let started_ns = self.meter.started_ns().unwrap_or_default();
-        let sent = self.meter.radio()?.take_on_air();
-        self.coming.extend(sent.into_iter().map(|byte| AirByte {
-            start_ns: byte.start_ns + started_ns,
-            end_ns: byte.end_ns + started_ns,
-            byte: byte.byte,
-        }));
-        let now_ns = self.meter.now_ns();
-        while let Some(&byte) = self.coming.front().filter(|byte| byte.end_ns <= now_ns) {
-            self.coming.pop_front();
-            self.on_air.push((byte.start_ns, byte.end_ns));
-            let Some(packet) = self.radio.hear(byte) else { continue };
-            self.packets.push(packet.clone());
-            // While it sends it hears nothing.
-            let began_ns = packet.end_ns.saturating_sub(packet.bytes.len() as u64 * BYTE_NS);
-            if began_ns >= self.busy_ns && self.arrives() {
-                self.heard(packet);
-            }
-        }
-        Ok(())
+    /// Lives up to a time.
+    ///
+    /// # Errors
+    /// What the model cannot execute.
+    pub fn run_until(&mut self, until_ns: u64) -> Result<(), LabError> {
+        self.simulation.run_until(until_ns)
     }
 
-    fn arrives(&mut self) -> bool {
-        self.loss == 0.0 || !self.rng.random_bool(self.loss)
-    }
-
-    fn heard(&mut self, packet: Packet) {
-        let Packet { end_ns, bytes } = packet;
-        match self.collector.hear(&bytes, end_ns / 1_000_000) {
-            Heard::Report(report) | Heard::Known(report) => self.store(report, end_ns),
-            Heard::Duplicate(acknowledgement) => {
-                self.queue(acknowledgement, end_ns + self.processing.acknowledge_ns);
-            }
-            Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
-            // Nobody else commands it, and nobody writes the meter's memory.
-            Heard::NumberReused(_) | Heard::NumberTooLow { .. } => {}
-            Heard::Busy | Heard::Piece | Heard::OtherSuite | Heard::Refused(_) => {}
-        }
-    }
-
-    /// Keeps a report and acknowledges it. One may come late: a byte that a power cut has torn brings it back.
-    fn store(&mut self, report: Box<Accepted>, end_ns: u64) {
-        let (meter, n) = (report.meter, report.report.n);
-        let known = self.stored.get(&n).cloned();
-        if known.as_ref().is_some_and(|known| *known != report.sealed) {
-            // It was handed out just now.
-            let _ = self.collector.not_stored(meter, n);
-            return;
-        }
-        let plain = report.suite == Suite::None;
-        let took_ns = if plain { 0 } else { self.processing.open_ns + self.processing.acknowledge_ns };
-        if let Ok(acknowledgement) = self.collector.stored(meter, n) {
-            self.queue(acknowledgement, end_ns + took_ns);
-        }
-        if known.is_none() {
-            self.stored.insert(n, report.sealed.clone());
-            self.outcomes.push(Outcome::Report(report, end_ns));
-        }
-    }
-
-    fn queue(&mut self, transmission: Transmission, from_ns: u64) {
-        self.to_send.extend(transmission.packets.into_iter().map(|packet| (from_ns, packet)));
-    }
-
-    /// What the collector wants sent, and the packets whose time is here.
-    fn transmit(&mut self) -> Result<(), LabError> {
-        let now_ns = self.meter.now_ns();
-        for due in self.collector.due(now_ns / 1_000_000, &mut self.rng) {
-            match due {
-                Due::Save(state) => self.collector.saved(state.meter, state.revision),
-                Due::Send(transmission) => {
-                    self.commands.push(transmission.clone());
-                    self.queue(transmission, now_ns + self.processing.seal_ns);
-                }
-            }
-        }
-        while let Some((from_ns, _)) = self.to_send.front() {
-            let start_ns = (from_ns + TURNAROUND_NS).max(self.busy_ns);
-            // A byte must be announced before it begins.
-            if start_ns > now_ns + 2 * STEP_NS {
-                break;
-            }
-            let start_ns = start_ns.max(now_ns + 1);
-            let Some((_, packet)) = self.to_send.pop_front() else { break };
-            let bytes = self.radio.send(&packet, start_ns);
-            let started_ns = self.meter.started_ns().unwrap_or_default();
-            self.busy_ns = bytes.last().map_or(start_ns, |byte| byte.end_ns) + TURNAROUND_NS;
-            let arrives = self.arrives();
-            for byte in bytes {
-                self.on_air.push((byte.start_ns, byte.end_ns));
-                let heard = AirByte {
-                    start_ns: byte.start_ns - started_ns,
-                    end_ns: byte.end_ns - started_ns,
-                    byte: byte.byte,
-                };
-                self.meter.radio()?.hear(heard, arrives);
-            }
-        }
-        Ok(())
+    /// What came about since this was last asked.
+    pub fn take_record(&mut self) -> LinkRecord {
+        std::mem::take(&mut self.simulation.recorder)
     }
 }

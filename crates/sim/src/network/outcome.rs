@@ -1,7 +1,7 @@
-//! What a street's simulation found.
+//! What the simulation of a network found.
 
-use super::air::Traffic;
-use super::endpoint::CollectorCounts;
+use crate::base::collector::CollectorCounts;
+use crate::radio::Traffic;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -43,8 +43,10 @@ impl Spread {
 pub struct MeterRow {
     /// Its name on the channel.
     pub meter: u16,
-    /// `host` or `atmega328p`.
-    pub kind: &'static str,
+    /// `host`, or its microcontroller.
+    pub kind: String,
+    /// Its board; none where the firmware is built for the host.
+    pub board: Option<String>,
     /// How it sealed at first.
     pub suite: &'static str,
     /// Between two measurements, in seconds.
@@ -92,7 +94,7 @@ pub struct MeterRow {
 pub struct Attacks {
     /// Packets sent, by what was done to them.
     pub sent: BTreeMap<&'static str, u64>,
-    /// Accepted with suite `none`. One with another suite ends the run ([`Ledger`](super::ledger::Ledger)).
+    /// Accepted with suite `none`. One with another suite ends the run ([`InvariantChecker`](crate::invariants::InvariantChecker)).
     pub accepted_unprotected: u64,
 }
 

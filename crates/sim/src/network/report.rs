@@ -1,6 +1,6 @@
 //! An outcome as a table for a person, JSON for a program, CSV for a spreadsheet.
 
-use super::outcome::{Spread, NetworkOutcome};
+use super::outcome::{NetworkOutcome, Spread};
 use lab::LabError;
 use lab::report::{Format, csv, grouped, json, scaled, table};
 

@@ -1,9 +1,9 @@
-//! `scenarios/street*.toml`: a street to be simulated. `docs/simulate.md` explains each field.
+//! `scenarios/network*.toml`: a network of meters to be simulated. `docs/simulate.md` explains each field.
 
-use super::attacker::AttackerSettings;
-use super::endpoint::CollectorSettings;
-use super::site::CutSettings;
+use crate::attacker::AttackerSettings;
+use crate::base::collector::CollectorSettings;
 use crate::scenario::text;
+use crate::supply::PowerCuts;
 use lab::LabError;
 use lab::target::Workspace;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use wire::meter::Suite;
 /// Meters at most: an address for each node, and names of 16 bits.
 const MOST_METERS: u32 = 10_000;
 
-/// A street, as its file describes it.
+/// A network, as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkScenario {
@@ -30,59 +30,53 @@ pub struct NetworkScenario {
     pub begins_h: f64,
     /// The meters, group by group.
     pub meters: Vec<MeterGroup>,
-    /// The radio channel.
-    pub air: AirSettings,
+    /// The radio channels: one for each kind of radio.
+    pub channel: ChannelSettings,
     /// The collector.
     pub collector: CollectorSettings,
     /// Somebody who attacks.
     pub attacker: Option<AttackerSettings>,
     /// Losses of power.
-    pub cuts: Option<CutSettings>,
+    pub cuts: Option<PowerCuts>,
     /// What is asked of the meters.
     #[serde(default)]
     pub expect: Expect,
 }
 
 /// What a meter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum MeterKind {
-    /// The firmware built for the host.
-    #[serde(rename = "host")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub enum MeterNode {
+    /// The firmware built for the host, with an RFM12B.
     Host,
-    /// The firmware on the ATmega328P's model, with the RFM12B's.
-    #[serde(rename = "atmega328p")]
-    Atmega328p,
+    /// The firmware on the models of a board, by its name.
+    Board(String),
 }
 
-impl MeterKind {
-    /// As files have it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            MeterKind::Host => "host",
-            MeterKind::Atmega328p => "atmega328p",
-        }
+impl From<String> for MeterNode {
+    fn from(name: String) -> MeterNode {
+        if name == "host" { MeterNode::Host } else { MeterNode::Board(name) }
     }
 }
 
 /// Meters that are alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeterGroup {
     /// How many.
     pub count: u32,
-    /// What they are.
-    pub kind: MeterKind,
+    /// What they are: `host`, or a board.
+    pub node: MeterNode,
     /// How they seal.
     pub suite: Suite,
     /// Between two measurements, in seconds.
     pub interval_s: u16,
 }
 
-/// The radio channel.
+/// What radio channels do to packets.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AirSettings {
+pub struct ChannelSettings {
     /// From a sender to its receivers, in milliseconds.
     #[serde(default = "one")]
     pub latency_ms: f64,
@@ -111,7 +105,7 @@ pub struct Expect {
     pub back_within_s: f64,
     /// Error of the energy, relative.
     pub energy_error: f64,
-    /// For how long, after the end, reports may still come on a quiet air, in seconds.
+    /// For how long, after the end, reports may still come on a faultless channel, in seconds.
     pub settle_s: f64,
 }
 
@@ -145,7 +139,7 @@ impl NetworkScenario {
     }
 
     /// Reads a scenario's file, named by its path or, where it is one of the project's, by its name; `None` where it describes
-    /// another world than a street.
+    /// something else than a network.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest name; [`LabError::Usage`] with the file, the field and what is allowed.
@@ -158,7 +152,7 @@ impl NetworkScenario {
         read.map(Some).map_err(|problem| LabError::Usage(format!("{}: {problem}", path.display())))
     }
 
-    /// Whether a file describes a street, and not a harvested node.
+    /// Whether a file describes a network, and not a harvested node.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("meters"))
@@ -175,27 +169,27 @@ impl NetworkScenario {
     /// # Errors
     /// A sentence with the field and what is allowed.
     pub fn check(&self) -> Result<(), String> {
-        let (air, collector) = (&self.air, &self.collector);
+        let (channel, collector) = (&self.channel, &self.collector);
         let attacker =
             self.attacker.unwrap_or(AttackerSettings { packets_per_hour: 0.0, jam_share: 0.0, jam_s: 1.0 });
-        let cuts = self.cuts.unwrap_or(CutSettings { per_day: 0.0, while_writing: 0.0, off_s: [0.05, 5.0] });
+        let cuts = self.cuts.unwrap_or(PowerCuts::NONE);
         let mut rows = vec![
             ("hours", self.hours, 1e-3, 24.0 * 366.0, "hours"),
             ("begins_h", self.begins_h, 0.0, 24.0, "o'clock"),
             ("meters.count, all together,", f64::from(self.meters()), 1.0, f64::from(MOST_METERS), "meters"),
-            ("air.latency_ms", air.latency_ms, 0.4, 20.0, "milliseconds; a byte takes 0.162"),
-            ("air.loss", air.loss, 0.0, 0.9, "a share"),
-            ("air.bit_error_rate", air.bit_error_rate, 0.0, 0.01, "a share"),
-            ("air.duplicate", air.duplicate, 0.0, 1.0, "a share"),
-            ("air.reorder", air.reorder, 0.0, 1.0, "a share"),
+            ("channel.latency_ms", channel.latency_ms, 0.4, 20.0, "milliseconds; a byte takes 0.162"),
+            ("channel.loss", channel.loss, 0.0, 0.9, "a share"),
+            ("channel.bit_error_rate", channel.bit_error_rate, 0.0, 0.01, "a share"),
+            ("channel.duplicate", channel.duplicate, 0.0, 1.0, "a share"),
+            ("channel.reorder", channel.reorder, 0.0, 1.0, "a share"),
             (
-                "air.later_ms, the least,",
-                air.later_ms[0],
+                "channel.later_ms, the least,",
+                channel.later_ms[0],
                 0.0,
-                air.later_ms[1],
+                channel.later_ms[1],
                 "milliseconds, up to the most",
             ),
-            ("air.later_ms, the most,", air.later_ms[1], 0.0, 60_000.0, "milliseconds"),
+            ("channel.later_ms, the most,", channel.later_ms[1], 0.0, 60_000.0, "milliseconds"),
             ("collector.turnaround_ms", collector.turnaround_ms, 0.0, 50.0, "milliseconds"),
             ("collector.restart_s", collector.restart_s, 0.0, 3600.0, "seconds"),
             (

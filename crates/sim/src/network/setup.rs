@@ -1,30 +1,35 @@
-//! From a street's scenario to a street: meters made and provisioned, and all that is around them.
+//! From a network's scenario to a simulation: meters made and provisioned, and all that is around them.
 
-use super::air::{self, ChannelModel};
-use super::attacker::{Attack, Attacker, AttackerSettings};
-use super::chance::{Chance, For};
-use super::endpoint::Endpoint;
-use super::host::Host;
-use super::site::{CutSettings, Site};
-use super::ledger::{Expectations, Ledger};
-use super::load::LoadProfile;
-use super::model::Model;
-use super::outcome::{Attacks, MeterRow, Spread, NetworkOutcome};
-use super::scenario::{MeterKind, NetworkScenario};
-use super::simulation::{Parts, Street};
-use super::station::Station;
-use crate::emulated::{Firmware, PHASE};
-use crate::time::SECOND_NS;
-use crate::simulation::Progress;
-use energy::radio::Radio;
+use super::outcome::{Attacks, MeterRow, NetworkOutcome, Spread};
+use super::scenario::{MeterGroup, MeterNode, NetworkScenario};
+use crate::attacker::{Attack, Attacker};
+use crate::base::collector::{self, BEGINS_MS, CollectorStation, ProcessingDelay};
+use crate::base::radio::RadioSettings;
+use crate::chance::{Chance, Purpose};
+use crate::invariants::{Expectations, InvariantChecker};
+use crate::load::{Load, LoadProfile};
+use crate::node::Node;
+use crate::node::host::HostMeter;
+use crate::node::meter::MeterFirmware;
+use crate::radio::{self, ChannelModel, Framing, RadioChannel};
+use crate::simulation::{Progress, Schedule, Simulation};
+use crate::site::{Site, Supply};
+use crate::supply::{Mains, PowerCuts};
+use crate::time::{SECOND_NS, nanoseconds, seconds};
 use lab::LabError;
+use lab::board::ChipModel;
 use lab::target::Workspace;
 use rand::{SeedableRng, rngs::StdRng};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
-use wire::meter::{Identity, Provision, Setup};
+use wire::meter::{Identity, Policy, Provision, Setup};
 
 /// The group of JeeLib's examples; 1 to 250 are allowed.
 const GROUP: u8 = 212;
+/// The CC2500's channel number (CHANNR), and its highest power (PATABLE).
+const CC2500_CHANNEL: u8 = 0;
+const CC2500_POWER: u8 = 0xff;
 /// JeeLib's header for a packet to a node, and the nodes that there are: 1 is the collector's, and meters share the others.
 const TO_NODE: u8 = 0x40;
 const COLLECTOR_NODE: u8 = 1;
@@ -35,7 +40,14 @@ const FULL_POWER: u8 = 0;
 const VOLTAGE_UV: u32 = 800_000;
 const CURRENT_UA: u32 = 200_000;
 
-/// Simulates a street.
+/// A network whose time has not begun.
+pub struct Network {
+    simulation: Simulation<CollectorStation, InvariantChecker>,
+    /// What runs each meter's firmware: `host`, or the name of the microcontroller.
+    kinds: Vec<String>,
+}
+
+/// Simulates a network.
 ///
 /// # Errors
 /// What does not hold, named with seed, meter and time; what building and running firmware can bring.
@@ -45,69 +57,108 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<NetworkOutcome, LabError> {
     let begun = Instant::now();
-    let mut street = make(workspace, scenario)?;
-    street.run(progress)?;
-    Ok(outcome(scenario, street, begun.elapsed().as_secs_f64()))
+    let mut network = make(workspace, scenario)?;
+    let simulation = &mut network.simulation;
+    let end_ns = (scenario.hours * 3600.0 * SECOND_NS as f64) as u64;
+    simulation.run_telling(end_ns, end_ns, progress)?;
+    // Without faults, until all reports that were kept have come.
+    simulation.stop_faults();
+    let last_ns = end_ns + (scenario.expect.settle_s * SECOND_NS as f64) as u64;
+    while let Some(outstanding) = simulation.recorder.outstanding(end_ns) {
+        if simulation.now_ns() >= last_ns {
+            return Err(simulation.recorder.never_came(outstanding, simulation.now_ns()));
+        }
+        simulation.run_telling(simulation.now_ns() + SECOND_NS, end_ns, progress)?;
+    }
+    Ok(outcome(scenario, network, begun.elapsed().as_secs_f64()))
 }
 
-/// Makes a street.
+/// The radios of a network: each kind has a channel of its own.
+struct Radios {
+    kinds: Vec<ChipModel>,
+    models: Vec<ChannelModel>,
+}
+
+impl Radios {
+    /// The channel of a kind of radio: an index.
+    fn channel(
+        &mut self,
+        workspace: &Workspace,
+        scenario: &NetworkScenario,
+        radio: ChipModel,
+    ) -> Result<usize, LabError> {
+        if let Some(index) = self.kinds.iter().position(|kind| *kind == radio) {
+            return Ok(index);
+        }
+        let settings = &scenario.channel;
+        let byte_ns = radio::byte_ns(workspace.radio(radio.as_str())?.bit_rate_hz);
+        let framing = match radio {
+            ChipModel::Cc2500 => Framing::Cc2500,
+            ChipModel::Rfm12b | ChipModel::Fm25l16b => Framing::Rfm12b { group: GROUP },
+        };
+        let milliseconds = |ms: f64| (ms * 1e6).round() as u64;
+        let model = ChannelModel {
+            // The first channel has the scenario's seed.
+            seed: scenario.seed ^ (self.models.len() as u64) << 32,
+            latency_ns: milliseconds(settings.latency_ms),
+            loss: settings.loss,
+            bit_error_rate: settings.bit_error_rate,
+            duplicate: settings.duplicate,
+            reorder: settings.reorder,
+            later_ns: (milliseconds(settings.later_ms[0]), milliseconds(settings.later_ms[1])),
+            ..ChannelModel::ideal(framing, byte_ns)
+        };
+        // Packets are known at their end: they come so much later.
+        self.models.push(ChannelModel { latency_ns: model.latency_ns + model.known_after_ns(), ..model });
+        self.kinds.push(radio);
+        Ok(self.models.len() - 1)
+    }
+}
+
+/// Makes a network.
 ///
 /// # Errors
 /// As [`run`].
-pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Street, LabError> {
+pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Network, LabError> {
     let seed = scenario.seed;
-    let byte_ns = air::byte_ns(radio(workspace)?.bit_rate_hz);
-    let milliseconds = |ms: f64| (ms * 1e6).round() as u64;
-    let settings = &scenario.air;
-    let model = ChannelModel {
-        seed,
-        group: GROUP,
-        latency_ns: milliseconds(settings.latency_ms),
-        byte_ns,
-        loss: settings.loss,
-        bit_error_rate: settings.bit_error_rate,
-        duplicate: settings.duplicate,
-        reorder: settings.reorder,
-        later_ns: (milliseconds(settings.later_ms[0]), milliseconds(settings.later_ms[1])),
-    };
     let collector_key = Identity::generate(&mut StdRng::seed_from_u64(seed ^ 0x6b65_7900));
-    let kinds = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(*group, group.count as usize));
-    let stepwise = scenario.meters.iter().any(|group| group.kind == MeterKind::Atmega328p && group.count > 0);
-    let firmware = stepwise.then(|| Firmware::build(workspace)).transpose()?;
-    let cuts = scenario.cuts.unwrap_or(CutSettings { per_day: 0.0, while_writing: 0.0, off_s: [0.05, 5.0] });
-    let mut sites = Vec::new();
-    let mut records = Vec::new();
-    let mut watched = Vec::new();
-    for (index, group) in kinds.enumerate() {
-        let nodes = METER_NODES.end() - METER_NODES.start() + 1;
-        let setup = Setup {
-            meter: index as u16 + 1,
-            address: TO_NODE | (METER_NODES.start() + (index % usize::from(nodes)) as u8),
-            collector_address: TO_NODE | COLLECTOR_NODE,
-            channel: GROUP,
-            power: FULL_POWER,
-            interval_s: group.interval_s,
-            suite: group.suite,
-            voltage_uv: VOLTAGE_UV,
-            current_ua: CURRENT_UA,
-            phase: if group.kind == MeterKind::Atmega328p { PHASE } else { 0 },
+    let cuts = scenario.cuts.unwrap_or(PowerCuts::NONE);
+    let mut radios = Radios { kinds: Vec::new(), models: Vec::new() };
+    let mut firmwares: BTreeMap<String, Arc<MeterFirmware>> = BTreeMap::new();
+    let (mut sites, mut records, mut audited, mut kinds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let groups = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));
+    for (index, group) in groups.enumerate() {
+        let firmware = match &group.node {
+            MeterNode::Host => None,
+            MeterNode::Board(name) => Some(match firmwares.get(name) {
+                Some(firmware) => Arc::clone(firmware),
+                None => {
+                    let firmware = MeterFirmware::build(workspace, name)?;
+                    Arc::clone(firmwares.entry(name.clone()).or_insert(firmware))
+                }
+            }),
         };
-        let mut keys = Chance::new(seed, For::Keys, index as u64, 0);
+        let radio = firmware.as_ref().and_then(|firmware| firmware.radio()).unwrap_or(ChipModel::Rfm12b);
+        let channel = radios.channel(workspace, scenario, radio)?;
+        let setup = setup(index, group, radio, firmware.as_ref().map_or(0, |firmware| firmware.phase()));
+        let mut keys = Chance::new(seed, Purpose::Keys, index as u64, 0);
         let mut keys = StdRng::seed_from_u64(keys.bits());
         let provision = Provision::generate(setup, collector_key.public(), &mut keys);
-        let mut own = Chance::new(seed, For::Meter, index as u64, 0);
-        let station: Box<dyn Station> = match (group.kind, &firmware) {
-            (MeterKind::Atmega328p, Some(firmware)) => {
-                Box::new(Model::new(firmware.meter(&provision, own.bits())?))
-            }
-            _ => Box::new(Host::new(&provision, byte_ns, own.bits())),
+        let mut own = Chance::new(seed, Purpose::Meter, index as u64, 0);
+        let node: Box<dyn Node> = match &firmware {
+            Some(firmware) => Box::new(firmware.meter(&provision, own.bits())?),
+            None => Box::new(HostMeter::new(&provision, radios.models[channel].byte_ns, own.bits())),
         };
+        kinds.push(firmware.map_or("host".to_owned(), |firmware| firmware.board().target.name().to_owned()));
         let profile = LoadProfile::new(seed, index as u64, scenario.begins_h);
         // They are switched on within the first interval, not all at once.
         let from_ns = own.below(u64::from(group.interval_s) * SECOND_NS);
-        watched.push((setup.meter, profile.clone()));
-        sites.push(Site::new(station, profile, cuts, (seed, index as u64), from_ns));
-        records.push(provision.record());
+        audited.push((setup.meter, profile.clone()));
+        let supply = Supply::Mains(Mains::new(cuts, (seed, index as u64), from_ns));
+        let mut site = Site::new(node, supply, Load::Profile(Box::new(profile)));
+        site.channel = channel;
+        sites.push(site);
+        records.push((provision.record(), channel));
     }
     let expected = Expectations {
         seed,
@@ -115,37 +166,73 @@ pub fn make(workspace: &Workspace, scenario: &NetworkScenario) -> Result<Street,
         energy_error: scenario.expect.energy_error,
         attacked: scenario.attacker.is_some(),
     };
-    let endpoint = Endpoint::new(scenario.collector.clone(), collector_key, records, seed, (GROUP, byte_ns))?;
-    let attacker = |settings: AttackerSettings| Attacker::new(settings, GROUP, seed);
-    let nanoseconds = |s: f64| (s * SECOND_NS as f64) as u64;
-    Ok(Street::new(Parts {
-        sites,
-        endpoint: (endpoint, TO_NODE | COLLECTOR_NODE),
-        attacker: scenario.attacker.map(attacker),
-        model,
-        ledger: Ledger::new(expected, watched),
-        stepwise,
-        times_ns: (nanoseconds(scenario.hours * 3600.0), nanoseconds(scenario.expect.settle_s)),
-    }))
+    let base = CollectorStation::new(collector::Setup {
+        settings: scenario.collector.clone(),
+        identity: collector_key,
+        policy: Policy::default(),
+        meters: records,
+        radios: radios.models.iter().map(|model| base_radio(scenario, model)).collect(),
+        delay: ProcessingDelay {
+            receive_ns: scenario.collector.processing_ms.map(|ms| nanoseconds(ms / 1e3)),
+            ..ProcessingDelay::default()
+        },
+        begins_ms: BEGINS_MS,
+        seed,
+        rng: StdRng::seed_from_u64(seed ^ 0x636f_6c6c),
+    })?;
+    let schedule = if firmwares.is_empty() { Schedule::Skipping } else { Schedule::Stepwise };
+    let channels = radios.models.into_iter().map(RadioChannel::new).collect();
+    let recorder = InvariantChecker::new(expected, audited);
+    let mut simulation = Simulation::new((sites, base, recorder), channels, schedule, 0);
+    simulation.attacker = scenario.attacker.map(|settings| Attacker::new(settings, seed));
+    Ok(Network { simulation, kinds })
 }
 
-fn radio(workspace: &Workspace) -> Result<Radio, LabError> {
-    let path = workspace.root().join("radios/rfm12b.toml");
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
-    Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
+/// What a meter is provisioned with.
+fn setup(index: usize, group: &MeterGroup, radio: ChipModel, phase: i16) -> Setup {
+    let nodes = METER_NODES.end() - METER_NODES.start() + 1;
+    let (channel, power) = match radio {
+        ChipModel::Cc2500 => (CC2500_CHANNEL, CC2500_POWER),
+        ChipModel::Rfm12b | ChipModel::Fm25l16b => (GROUP, FULL_POWER),
+    };
+    Setup {
+        meter: index as u16 + 1,
+        address: TO_NODE | (METER_NODES.start() + (index % usize::from(nodes)) as u8),
+        collector_address: TO_NODE | COLLECTOR_NODE,
+        channel,
+        power,
+        interval_s: group.interval_s,
+        suite: group.suite,
+        voltage_uv: VOLTAGE_UV,
+        current_ua: CURRENT_UA,
+        phase,
+    }
 }
 
-fn outcome(scenario: &NetworkScenario, mut street: Street, wall_s: f64) -> NetworkOutcome {
-    let kinds = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(*group, group.count as usize));
-    let row = |(index, group): (usize, super::scenario::MeterGroup)| {
-        let counts = street.ledger.counts(index);
-        let site = &street.sites[index];
+fn base_radio(scenario: &NetworkScenario, model: &ChannelModel) -> RadioSettings {
+    RadioSettings {
+        framing: model.framing,
+        byte_ns: model.byte_ns,
+        address: TO_NODE | COLLECTOR_NODE,
+        turnaround_ns: nanoseconds(scenario.collector.turnaround_ms / 1e3),
+        tail_bytes: 0,
+        most_waiting: usize::MAX,
+    }
+}
+
+fn outcome(scenario: &NetworkScenario, mut network: Network, wall_s: f64) -> NetworkOutcome {
+    let Network { simulation, kinds } = &mut network;
+    let groups = scenario.meters.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));
+    let row = |((index, group), kind): ((usize, &MeterGroup), &String)| {
+        let counts = simulation.recorder.counts(index);
         let measurements = counts.delivered_measurements.max(1) as f64;
-        let untouched = [site.stack_untouched, site.station.stack_untouched()];
         MeterRow {
             meter: index as u16 + 1,
-            kind: group.kind.name(),
+            kind: kind.clone(),
+            board: match &group.node {
+                MeterNode::Host => None,
+                MeterNode::Board(board) => Some(board.clone()),
+            },
             suite: group.suite.name(),
             interval_s: group.interval_s,
             made: counts.made,
@@ -165,15 +252,15 @@ fn outcome(scenario: &NetworkScenario, mut street: Street, wall_s: f64) -> Netwo
             air_bytes_per_measurement: counts.air_bytes as f64 / measurements,
             energy_wh: counts.energy_wh,
             load_wh: counts.load_wh,
-            stack_untouched: untouched.into_iter().flatten().min(),
+            stack_untouched: simulation.sites[index].stack_untouched(),
         }
     };
-    let meters: Vec<MeterRow> = kinds.enumerate().map(row).collect();
-    let now_s = street.now_ns() as f64 / SECOND_NS as f64;
-    let traffic = street.air.traffic();
-    let trips = std::mem::take(&mut street.ledger.round_trips_s);
+    let meters: Vec<MeterRow> = groups.enumerate().zip(kinds.iter()).map(row).collect();
+    let now_s = seconds(simulation.now_ns());
+    let traffic = simulation.traffic();
+    let trips = std::mem::take(&mut simulation.recorder.round_trips_s);
     let trip = |times: Vec<f32>| Spread::of(times.into_iter().map(f64::from).collect());
-    let commands = std::mem::take(&mut street.endpoint.counts.answer_s);
+    let commands = std::mem::take(&mut simulation.base.counts.answer_s);
     let sent = |attacker: &Attacker| {
         Attack::ALL.iter().map(|attack| (attack.name(), attacker.sent[*attack as usize])).collect()
     };
@@ -189,10 +276,10 @@ fn outcome(scenario: &NetworkScenario, mut street: Street, wall_s: f64) -> Netwo
         commands: commands.into_iter().map(|(suite, times)| (suite.name(), Spread::of(times))).collect(),
         air_utilisation: traffic.sending_ns as f64 / 1e9 / now_s.max(1e-9),
         traffic,
-        collector: street.endpoint.counts,
+        collector: std::mem::take(&mut simulation.base.counts),
         attacks: Attacks {
-            sent: street.attacker.as_ref().map(sent).unwrap_or_default(),
-            accepted_unprotected: street.ledger.unprotected,
+            sent: simulation.attacker.as_ref().map(sent).unwrap_or_default(),
+            accepted_unprotected: simulation.recorder.unprotected,
         },
     }
 }

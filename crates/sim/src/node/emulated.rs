@@ -3,7 +3,7 @@
 use crate::radio::{AirByte, Arrival, Emission};
 use firmware::Firmware;
 use lab::LabError;
-use lab::board::BoardDescription;
+use lab::board::{BoardDescription, ChipModel};
 use lab::harness::place_fault;
 use lab::target::{Target, Workspace};
 use mcu::chips::cc2500::{Cc2500, Frame};
@@ -37,8 +37,8 @@ impl BoardFirmware {
         app: &str,
     ) -> Result<BoardFirmware, LabError> {
         let target = workspace.target(&board.target)?;
-        let point = target.operating_point(Some(board.clock_hz), None)?;
-        let path = firmware::build_app(&workspace.source(&target, &point), variant, app)?;
+        let source = workspace.board_source(&board, &target, Some(board.clock_hz))?;
+        let path = firmware::build_app(&source, variant, app)?;
         let image = Firmware::read(&path, target.part.core)?;
         Ok(BoardFirmware { board, target, image })
     }
@@ -57,59 +57,13 @@ impl BoardFirmware {
     }
 }
 
-/// The radio chip of a board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RadioChip {
-    /// HopeRF RFM12B.
-    Rfm12b,
-    /// Texas Instruments CC2500.
-    Cc2500,
-}
-
-impl RadioChip {
-    /// A board's.
-    ///
-    /// # Errors
-    /// A board without a radio that is modelled.
-    pub fn of(board: &BoardDescription) -> Result<RadioChip, LabError> {
-        let model = board.radio().map_or("none", |chip| chip.model.as_str());
-        RadioChip::named(model).ok_or_else(|| LabError::Protocol {
-            what: board.name.clone(),
-            problem: format!("its radio is {model}; it takes part in a simulation with rfm12b or cc2500"),
-        })
-    }
-
-    fn named(model: &str) -> Option<RadioChip> {
-        match model {
-            "rfm12b" => Some(RadioChip::Rfm12b),
-            "cc2500" => Some(RadioChip::Cc2500),
-            _ => None,
-        }
-    }
-
-    /// The name of its file under `radios/`.
-    #[must_use]
-    pub fn file(self) -> &'static str {
-        match self {
-            RadioChip::Rfm12b => "rfm12b",
-            RadioChip::Cc2500 => "cc2500",
-        }
-    }
-
-    fn on_board(self) -> &'static str {
-        match self {
-            RadioChip::Rfm12b => "RFM12B",
-            RadioChip::Cc2500 => "CC2500",
-        }
-    }
-
-    /// The states that time is spent in, by the names of its file.
-    #[must_use]
-    pub fn states(self) -> &'static [&'static str] {
-        match self {
-            RadioChip::Rfm12b => &Rfm12b::STATES,
-            RadioChip::Cc2500 => Cc2500::STATES,
-        }
+/// The states that a radio's time is spent in, by the names of its file under `radios/`.
+#[must_use]
+pub fn radio_states(radio: ChipModel) -> &'static [&'static str] {
+    match radio {
+        ChipModel::Rfm12b => &Rfm12b::STATES,
+        ChipModel::Cc2500 => Cc2500::STATES,
+        ChipModel::Fm25l16b => &[],
     }
 }
 
@@ -125,7 +79,7 @@ pub struct EmulatedBoard {
     /// Its program.
     pub firmware: Arc<BoardFirmware>,
     machine: Box<dyn Mcu>,
-    radio: RadioChip,
+    radio: ChipModel,
     /// When the machine's cycle 0 was, in nanoseconds of the simulation; none without power.
     started_ns: Option<u64>,
     incoming: VecDeque<Incoming>,
@@ -138,7 +92,7 @@ impl EmulatedBoard {
     /// A target without a model of what the board needs.
     pub fn new(firmware: &Arc<BoardFirmware>, memory: Option<&[u8]>) -> Result<EmulatedBoard, LabError> {
         let wrong = |problem| firmware.protocol(problem);
-        let radio = RadioChip::of(&firmware.board)?;
+        let radio = firmware.board.radio().ok_or_else(|| wrong("it has no radio".into()))?.model;
         let mut machine = new_machine(&firmware.target.part, firmware.board.clock_hz).map_err(wrong)?;
         let loaded = machine.load(firmware.image.image());
         loaded.map_err(|fault| place_fault(&firmware.target, &firmware.image, fault))?;
@@ -161,7 +115,7 @@ impl EmulatedBoard {
 
     /// Its radio.
     #[must_use]
-    pub fn radio(&self) -> RadioChip {
+    pub fn radio(&self) -> ChipModel {
         self.radio
     }
 
@@ -239,27 +193,28 @@ impl EmulatedBoard {
     }
 
     fn chip<C: 'static>(&mut self) -> Option<&mut C> {
-        let name = self.radio.on_board();
+        let name = self.radio.chip_name();
         self.machine.board_mut().chip_mut(name).and_then(|chip| chip.downcast_mut())
     }
 
-    /// Time that its radio has spent in each of its [`RadioChip::states`] since power-up, in nanoseconds.
+    /// Time that its radio has spent in each of its [`radio_states`] since power-up, in nanoseconds.
     pub fn radio_ns(&mut self) -> Vec<u64> {
         let now_ns = self.since_start_ns();
         let spent = match self.radio {
-            RadioChip::Rfm12b => self.chip::<Rfm12b>().map(|radio| radio.spent_ns(now_ns).to_vec()),
-            RadioChip::Cc2500 => self.chip::<Cc2500>().map(|radio| radio.spent_ns(now_ns).to_vec()),
+            ChipModel::Rfm12b => self.chip::<Rfm12b>().map(|radio| radio.spent_ns(now_ns).to_vec()),
+            ChipModel::Cc2500 => self.chip::<Cc2500>().map(|radio| radio.spent_ns(now_ns).to_vec()),
+            ChipModel::Fm25l16b => None,
         };
-        spent.unwrap_or_else(|| vec![0; self.radio.states().len()])
+        spent.unwrap_or_else(|| vec![0; radio_states(self.radio).len()])
     }
 
     /// As [`Node::take_emissions`](super::Node::take_emissions).
     pub fn take_emissions(&mut self, into: &mut Vec<Emission>) {
         let Some(started_ns) = self.started_ns else { return };
         match self.radio {
-            RadioChip::Rfm12b => {
+            ChipModel::Rfm12b => {
                 // Asking costs the machine nothing, while a radio that may have been told something makes it look at all its pins.
-                let radio = self.machine.board().chip(self.radio.on_board());
+                let radio = self.machine.board().chip(self.radio.chip_name());
                 if !radio.and_then(|chip| chip.downcast_ref()).is_some_and(Rfm12b::has_sent) {
                     return;
                 }
@@ -272,8 +227,8 @@ impl EmulatedBoard {
                     })
                 }));
             }
-            RadioChip::Cc2500 => {
-                let radio = self.machine.board().chip(self.radio.on_board());
+            ChipModel::Cc2500 => {
+                let radio = self.machine.board().chip(self.radio.chip_name());
                 if !radio.and_then(|chip| chip.downcast_ref()).is_some_and(Cc2500::has_sent) {
                     return;
                 }
@@ -284,6 +239,7 @@ impl EmulatedBoard {
                     packet: frame.bytes,
                 }));
             }
+            ChipModel::Fm25l16b => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! The node of `device/node` on a board's models: processor and CC2500, and what both draw.
 
-use super::emulated::{BoardFirmware, EmulatedBoard};
+use super::emulated::{BoardFirmware, EmulatedBoard, radio_states};
 use super::{Advance, Draw, Node, SignerCounts, State, Voltages};
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use crate::time::SECOND_NS;
@@ -74,14 +74,14 @@ impl HarvestedNode {
         let mut states: Vec<State> = cpu.map(|name| State { part: "cpu", name: name.into() }).collect();
         let cpu_states = states.len();
         let mut radio_a = Vec::new();
-        for &name in board.radio().states() {
+        for &name in radio_states(board.radio()) {
             radio_a.push(radio.state_a(name).map_err(|error| wrong(error.to_string()))?);
             states.push(State { part: "radio", name: name.into() });
         }
         Ok(HarvestedNode {
             address: config.node_address,
             status: firmware.address(STATUS_SYMBOL)?,
-            stored: (stored.channel, stored.divider),
+            stored: (stored.channel, f64::from(stored.divider)),
             radio_ns: vec![0; radio_a.len()],
             board,
             wakes,

@@ -1,15 +1,15 @@
 //! The meter of `device/meter` on a board's models, with the sensors' signals at its converter.
 
-use super::emulated::{BoardFirmware, EmulatedBoard, RadioChip};
+use super::emulated::{BoardFirmware, EmulatedBoard};
 use super::{Advance, Node, Voltages};
 use crate::link::{Call, CallObserver, CounterSnapshot};
 use crate::radio::{Arrival, Emission, ReceiveMode};
 use ::meter::Status;
 use lab::LabError;
-use lab::board::Quantity;
+use lab::board::{ChipModel, Quantity};
 use lab::target::Workspace;
 use mcu::chips::fm25::Fm25;
-use mcu::{Mcu, Signal, Stop};
+use mcu::{CoreName, Mcu, Signal, Stop};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 use wire::meter::{PROVISION_SYMBOL, Provision, Setup};
@@ -48,7 +48,7 @@ impl MeterFirmware {
         })?;
         let channel = |quantity| {
             board.channel_of(quantity).ok_or_else(|| {
-                LabError::Usage(format!("boards/{}.toml has no sensor for {quantity:?}", board.name))
+                LabError::Usage(format!("boards/{}.toml has no sensor for {quantity}", board.name))
             })
         };
         let channels = [channel(Quantity::MainsVoltage)?, channel(Quantity::MainsCurrent)?];
@@ -66,6 +66,12 @@ impl MeterFirmware {
     #[must_use]
     pub fn board(&self) -> &BoardFirmware {
         &self.board
+    }
+
+    /// The board's radio.
+    #[must_use]
+    pub fn radio(&self) -> Option<ChipModel> {
+        self.board.board.radio().map(|chip| chip.model)
     }
 
     /// By how much the current is sampled behind the voltage: what a meter on this board is provisioned with.
@@ -129,8 +135,11 @@ impl EmulatedMeter {
     /// Observes the calls of these functions from now on.
     ///
     /// # Errors
-    /// A function that the firmware does not have.
+    /// A function that the firmware does not have; a processor that is no AVR.
     pub fn observe(&mut self, functions: &[&str]) -> Result<(), LabError> {
+        if !matches!(self.firmware.board.target.part.core, CoreName::Avr5 | CoreName::Avr51) {
+            return Err(self.firmware.board.protocol("calls are observed on AVR alone".into()));
+        }
         self.calls = CallObserver::new(&self.firmware.board.image, functions)?;
         Ok(())
     }
@@ -148,7 +157,8 @@ impl EmulatedMeter {
 
     /// How far it has come.
     pub fn snapshot(&mut self) -> CounterSnapshot {
-        CounterSnapshot::of(&mut self.board, self.nonvolatile_writes())
+        let writes = self.nonvolatile_writes();
+        CounterSnapshot::of(&mut self.board, writes)
     }
 
     /// Bytes of non-volatile memory whose writing has begun since it was made.
@@ -158,14 +168,16 @@ impl EmulatedMeter {
     }
 
     fn memory(&self) -> Option<&Fm25> {
-        self.machine().board().chip("FM25L16B").and_then(|chip| chip.downcast_ref())
+        self.machine().board().chip(ChipModel::Fm25l16b.chip_name()).and_then(|chip| chip.downcast_ref())
     }
 
     /// Reads its non-volatile memory from the first byte on; false where that is too short.
     #[must_use]
     pub fn read_memory(&self, into: &mut [u8]) -> bool {
         match self.memory() {
-            Some(memory) => memory.memory().get(..into.len()).map(|bytes| into.copy_from_slice(bytes)).is_some(),
+            Some(memory) => {
+                memory.memory().get(..into.len()).map(|bytes| into.copy_from_slice(bytes)).is_some()
+            }
             None => self.machine().peek(EEPROM, into),
         }
     }
@@ -192,8 +204,8 @@ impl EmulatedMeter {
 impl Node for EmulatedMeter {
     fn receive_mode(&self) -> ReceiveMode {
         match self.board.radio() {
-            RadioChip::Rfm12b => ReceiveMode::Bytes(self.setup.address),
-            RadioChip::Cc2500 => ReceiveMode::Packets(self.setup.address),
+            ChipModel::Rfm12b => ReceiveMode::Bytes(self.setup.address),
+            ChipModel::Cc2500 | ChipModel::Fm25l16b => ReceiveMode::Packets(self.setup.address),
         }
     }
 

@@ -73,7 +73,7 @@ pub struct SignerCounts {
 }
 
 /// A node with a processor and a radio. Times are nanoseconds of the simulation.
-pub trait Node: Send {
+pub trait Node: std::any::Any + Send {
     /// How it receives while it has power.
     fn receive_mode(&self) -> ReceiveMode;
 

@@ -56,15 +56,24 @@ impl ChannelModel {
     }
 
     /// How far participants may live on from a time up to which all have lived: the latency, less what may have begun before that
-    /// time and is not known. Bytes are known when they begin or at the end of their step. A whole packet is known at its end, and
-    /// what collided with it as late as another packet's end.
+    /// time and is not known.
     #[must_use]
     pub fn step_ns(&self) -> u64 {
-        let unknown_ns = match self.framing {
+        let begun_ns = match self.framing {
             Framing::Rfm12b { .. } => self.byte_ns,
-            Framing::Cc2500 => 2 * self.longest_ns(),
+            Framing::Cc2500 => 0,
         };
-        self.latency_ns.saturating_sub(unknown_ns).max(1)
+        self.latency_ns.saturating_sub(begun_ns + self.known_after_ns()).max(1)
+    }
+
+    /// How long after its beginning it may take until what was sent is known, and what collided with it. A packet is known at its end,
+    /// and one that collided with it as late as that one's end.
+    #[must_use]
+    pub fn known_after_ns(&self) -> u64 {
+        match self.framing {
+            Framing::Rfm12b { .. } => 0,
+            Framing::Cc2500 => 2 * self.longest_ns(),
+        }
     }
 
     fn longest_ns(&self) -> u64 {
@@ -301,9 +310,10 @@ impl RadioChannel {
     #[must_use]
     pub fn next_ns(&self) -> u64 {
         let hold_ns = self.model.hold_ns();
-        let ends = self.live.iter().filter_map(|sending| {
-            (sending.passed < sending.sent.len()).then(|| sending.end_ns() + hold_ns)
-        });
+        let ends = self
+            .live
+            .iter()
+            .filter_map(|sending| (sending.passed < sending.sent.len()).then(|| sending.end_ns() + hold_ns));
         let begins = self.delayed_copies.iter().map(|copy| copy.at_ns);
         ends.chain(begins).min().unwrap_or(u64::MAX)
     }
@@ -336,7 +346,12 @@ impl RadioChannel {
             Framing::Rfm12b { .. } => {
                 for (index, &byte) in bytes.iter().enumerate() {
                     let start_ns = start_ns + index as u64 * byte_ns;
-                    self.send_unit(from, only, AirByte { start_ns, end_ns: start_ns + byte_ns, byte }, &[byte]);
+                    self.send_unit(
+                        from,
+                        only,
+                        AirByte { start_ns, end_ns: start_ns + byte_ns, byte },
+                        &[byte],
+                    );
                 }
             }
             Framing::Cc2500 => {
@@ -441,9 +456,8 @@ impl RadioChannel {
         }
         let latency_ns = self.model.latency_ns + hold_ns;
         // What is over cannot meet with anything that is yet to be sent.
-        self.live.retain(|sending| {
-            sending.passed < sending.sent.len() || sending.end_ns() + latency_ns > now_ns
-        });
+        self.live
+            .retain(|sending| sending.passed < sending.sent.len() || sending.end_ns() + latency_ns > now_ns);
         self.noise.retain(|&(_, end_ns)| end_ns + latency_ns > now_ns);
         for inbox in into {
             if inbox.iter().any(|arrival| matches!(arrival, Arrival::Byte(..))) {
@@ -564,9 +578,9 @@ impl RadioChannel {
     /// Hands a packet on whose last byte is ripe.
     fn hand_packet(&mut self, index: usize, modes: &[ReceiveMode], into: &mut [Vec<Arrival>]) {
         let sending = &self.live[index];
-        let Some(frame) = sending.frame.filter(|frame| {
-            !sending.handed && sending.passed > self.unit(frame.end() - 1)
-        }) else {
+        let Some(frame) =
+            sending.frame.filter(|frame| !sending.handed && sending.passed > self.unit(frame.end() - 1))
+        else {
             return;
         };
         let within = &sending.sent[self.unit(frame.first())..=self.unit(frame.end() - 1)];
@@ -615,7 +629,14 @@ impl RadioChannel {
                 Framing::Rfm12b { .. } => frame.end(),
                 Framing::Cc2500 => self.model.framing.air_bytes(packet.len()),
             };
-            self.sent_packets.push(SentPacket { from: sending.from, start_ns, end_ns, air_bytes, packet, collided });
+            self.sent_packets.push(SentPacket {
+                from: sending.from,
+                start_ns,
+                end_ns,
+                air_bytes,
+                packet,
+                collided,
+            });
         }
         self.traffic.lost += lost;
         self.traffic.spoilt += spoilt;
@@ -623,7 +644,12 @@ impl RadioChannel {
         self.traffic.duplicated += again.len() as u64;
         let (from, bytes) = (sending.from, sending.bytes.clone());
         let copies = later.into_iter().chain(again);
-        self.delayed_copies.extend(copies.map(|(at_ns, to)| DelayedCopy { at_ns, from, to, bytes: bytes.clone() }));
+        self.delayed_copies.extend(copies.map(|(at_ns, to)| DelayedCopy {
+            at_ns,
+            from,
+            to,
+            bytes: bytes.clone(),
+        }));
         self.live[index].handed = true;
     }
 }
@@ -634,16 +660,18 @@ fn overlap(one: (u64, u64), other: (u64, u64)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::framing::encode;
     use super::*;
 
+    const RFM12B: Framing = Framing::Rfm12b { group: 212 };
+
     const BYTE_NS: u64 = 162_400;
-    const RECEIVE_MODES: [ReceiveMode; 3] = [ReceiveMode::Packets(2), ReceiveMode::Bytes(3), ReceiveMode::Packets(1)];
+    const RECEIVE_MODES: [ReceiveMode; 3] =
+        [ReceiveMode::Packets(2), ReceiveMode::Bytes(3), ReceiveMode::Packets(1)];
 
     fn model() -> ChannelModel {
         ChannelModel {
             seed: 1,
-            group: 212,
+            framing: RFM12B,
             latency_ns: 1_000_000,
             byte_ns: BYTE_NS,
             loss: 0.0,
@@ -655,92 +683,105 @@ mod tests {
     }
 
     /// Lets time pass in steps, and gathers what each hears.
-    fn heard(air: &mut RadioChannel, until_ns: u64) -> Vec<Inbox> {
-        let mut all = vec![Inbox::default(); 3];
+    fn heard(channel: &mut RadioChannel, until_ns: u64) -> Vec<Vec<Arrival>> {
+        let mut all = vec![Vec::new(); 3];
         let mut now_ns = 0;
         while now_ns < until_ns {
-            now_ns += air.model.step_ns();
-            let mut inboxes = vec![Inbox::default(); 3];
-            air.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
+            now_ns += channel.model.step_ns();
+            let mut inboxes = vec![Vec::new(); 3];
+            channel.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
             for (all, inbox) in all.iter_mut().zip(inboxes) {
-                for byte in &inbox.bytes {
-                    assert!(byte.at.start_ns >= now_ns, "heard in the past");
+                for (at, _) in bytes(&inbox) {
+                    assert!(at.start_ns >= now_ns, "received in the past");
                 }
-                all.bytes.extend(inbox.bytes);
-                all.packets.extend(inbox.packets);
+                all.extend(inbox);
             }
         }
         all
     }
 
-    fn packets(inbox: &Inbox) -> Vec<&[u8]> {
+    fn packets(inbox: &[Arrival]) -> Vec<&[u8]> {
         fn packet(arrival: &Arrival) -> Option<&[u8]> {
             match arrival {
                 Arrival::Packet { packet, .. } => Some(packet),
-                Arrival::Coming { .. } => None,
+                Arrival::Coming { .. } | Arrival::Byte(..) => None,
             }
         }
-        inbox.packets.iter().filter_map(packet).collect()
+        inbox.iter().filter_map(packet).collect()
+    }
+
+    fn bytes(inbox: &[Arrival]) -> Vec<(AirByte, bool)> {
+        let byte = |arrival: &Arrival| match arrival {
+            Arrival::Byte(at, readable) => Some((*at, *readable)),
+            Arrival::Coming { .. } | Arrival::Packet { .. } => None,
+        };
+        inbox.iter().filter_map(byte).collect()
     }
 
     #[test]
     fn a_packet_comes_to_whom_it_is_for_a_latency_later_and_its_bytes_to_all() {
-        let mut air = RadioChannel::new(model());
-        let bytes = encode(212, &[1, 10, 11, 12]);
-        air.send_all(0, 500_000, &bytes);
-        let heard = heard(&mut air, 20_000_000);
+        let mut channel = RadioChannel::new(model());
+        let packet = [1, 10, 11, 12];
+        let sent = RFM12B.encode(&packet);
+        channel.send_packet(0, 500_000, &packet, 0);
+        let heard = heard(&mut channel, 20_000_000);
         assert_eq!(packets(&heard[2]), [[1, 10, 11, 12]]);
         assert_eq!(packets(&heard[0]), [[0u8; 0]; 0], "its own packet");
-        let end_ns = 500_000 + bytes.len() as u64 * BYTE_NS + 1_000_000;
-        assert!(matches!(heard[2].packets[1], Arrival::Packet { end_ns: end, from: 0, .. } if end == end_ns));
-        let at = |byte: &ReceivedByte| (byte.at.byte, byte.readable);
+        let end_ns = 500_000 + sent.len() as u64 * BYTE_NS + 1_000_000;
+        assert!(matches!(heard[2][1], Arrival::Packet { end_ns: end, from: 0, .. } if end == end_ns));
+        let heard_bytes = bytes(&heard[1]);
         assert_eq!(
-            heard[1].bytes.iter().map(at).collect::<Vec<_>>(),
-            bytes.iter().map(|&byte| (byte, true)).collect::<Vec<_>>()
+            heard_bytes.iter().map(|(at, readable)| (at.byte, *readable)).collect::<Vec<_>>(),
+            sent.iter().map(|&byte| (byte, true)).collect::<Vec<_>>()
         );
-        assert_eq!(heard[1].bytes[0].at.start_ns, 1_500_000);
-        let traffic = air.traffic();
-        assert_eq!((traffic.packets, traffic.collided, traffic.bytes), (1, 0, bytes.len() as u64));
+        assert_eq!(heard_bytes[0].0.start_ns, 1_500_000);
+        let traffic = channel.traffic();
+        assert_eq!((traffic.packets, traffic.collided, traffic.bytes), (1, 0, sent.len() as u64));
     }
 
     #[test]
     fn two_at_once_spoil_what_overlaps_and_noise_spoils_all() {
-        let mut air = RadioChannel::new(model());
-        let bytes = encode(212, &[1, 10, 11, 12]);
-        air.send_all(0, 500_000, &bytes);
+        let mut channel = RadioChannel::new(model());
+        let packet = [1, 10, 11, 12];
+        let sent = RFM12B.encode(&packet);
+        channel.send_packet(0, 500_000, &packet, 0);
         // The last byte meets with the first of another packet.
-        let later_ns = 500_000 + bytes.len() as u64 * BYTE_NS - 10;
-        air.send_all(2, later_ns, &encode(212, &[3, 1, 2]));
-        let heard = heard(&mut air, 20_000_000);
+        let later_ns = 500_000 + sent.len() as u64 * BYTE_NS - 10;
+        channel.send_packet(2, later_ns, &[3, 1, 2], 0);
+        let heard = heard(&mut channel, 20_000_000);
         assert_eq!(packets(&heard[2]), [[0u8; 0]; 0]);
-        let unreadable: Vec<usize> =
-            (0..heard[1].bytes.len()).filter(|&at| !heard[1].bytes[at].readable).collect();
-        assert_eq!(unreadable, [bytes.len() - 1, bytes.len()]);
+        let unreadable: Vec<usize> = bytes(&heard[1])
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, readable))| !readable)
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(unreadable, [sent.len() - 1, sent.len()]);
         // The other's preamble is all that was hit.
-        let traffic = air.traffic();
+        let traffic = channel.traffic();
         assert_eq!((traffic.packets, traffic.collided), (2, 1));
 
-        let mut air = RadioChannel::new(model());
-        air.jam(0, 3_000_000);
-        air.send_all(0, 500_000, &bytes);
-        assert_eq!(packets(&self::heard(&mut air, 20_000_000)[2]), [[0u8; 0]; 0]);
+        let mut channel = RadioChannel::new(model());
+        channel.jam(0, 3_000_000);
+        channel.send_packet(0, 500_000, &packet, 0);
+        assert_eq!(packets(&self::heard(&mut channel, 20_000_000)[2]), [[0u8; 0]; 0]);
     }
 
     #[test]
     fn packets_get_lost_come_twice_and_late_as_often_as_asked_for() {
         let model = ChannelModel { loss: 0.3, duplicate: 0.1, reorder: 0.2, ..model() };
-        let mut air = RadioChannel::new(model);
+        let mut channel = RadioChannel::new(model);
         let mut came = vec![0u32; 5000];
         let mut late = 0;
         let mut now_ns = 0;
         let mut highest = 0;
         for number in 0..5000u16 {
             let [high, low] = number.to_be_bytes();
-            air.send_all(0, now_ns, &encode(212, &[1, high, low]));
-            let mut inboxes = vec![Inbox::default(); 3];
+            channel.send_packet(0, now_ns, &[1, high, low], 0);
+            let mut inboxes = vec![Vec::new(); 3];
             for _ in 0..10 {
                 now_ns += model.step_ns();
-                air.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
+                channel.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
             }
             for packet in packets(&inboxes[2]) {
                 let number = u16::from_be_bytes([packet[1], packet[2]]);
@@ -760,20 +801,20 @@ mod tests {
     #[test]
     fn wrong_bits_are_as_many_as_asked_for_and_no_packet_with_one_is_taken() {
         let model = ChannelModel { bit_error_rate: 1e-3, ..model() };
-        let mut air = RadioChannel::new(model);
+        let mut channel = RadioChannel::new(model);
         let mut now_ns = 0;
         let (mut came, mut wrong, mut bits) = (0, 0, 0);
-        let bytes = encode(212, &[1; 40]);
+        let sent = RFM12B.encode(&[1; 40]);
         for _ in 0..1000 {
-            air.send_all(0, now_ns, &bytes);
-            let mut inboxes = vec![Inbox::default(); 3];
+            channel.send_packet(0, now_ns, &[1; 40], 0);
+            let mut inboxes = vec![Vec::new(); 3];
             for _ in 0..15 {
                 now_ns += model.step_ns();
-                air.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
+                channel.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
             }
             came += packets(&inboxes[2]).len();
-            for (heard, sent) in inboxes[1].bytes.iter().zip(&bytes) {
-                wrong += (heard.at.byte ^ sent).count_ones();
+            for ((at, _), sent) in bytes(&inboxes[1]).iter().zip(&sent) {
+                wrong += (at.byte ^ sent).count_ones();
                 bits += 8;
             }
             assert!(packets(&inboxes[2]).iter().all(|packet| *packet == [1; 40]));
@@ -786,21 +827,62 @@ mod tests {
 
     #[test]
     fn bytes_that_are_handed_in_one_by_one_are_one_packet() {
-        let mut air = RadioChannel::new(model());
-        let bytes = encode(212, &[1, 2, 3]);
-        let mut inboxes = vec![Inbox::default(); 3];
+        let mut channel = RadioChannel::new(model());
+        let sent = RFM12B.encode(&[1, 2, 3]);
+        let mut inboxes = vec![Vec::new(); 3];
         let mut now_ns = 0;
         let mut next = 0;
         while now_ns < 20_000_000 {
             now_ns += model().step_ns();
-            while next < bytes.len() && 100_000 + next as u64 * BYTE_NS < now_ns {
+            while next < sent.len() && 100_000 + next as u64 * BYTE_NS < now_ns {
                 let start_ns = 100_000 + next as u64 * BYTE_NS;
-                air.send(1, &[AirByte { start_ns, end_ns: start_ns + BYTE_NS, byte: bytes[next] }]);
+                channel.send(
+                    1,
+                    Emission::Byte(AirByte { start_ns, end_ns: start_ns + BYTE_NS, byte: sent[next] }),
+                );
                 next += 1;
             }
-            air.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
+            channel.settle(now_ns, &RECEIVE_MODES, &mut inboxes);
         }
         assert_eq!(packets(&inboxes[2]), [[1, 2, 3]]);
-        assert_eq!(air.overheard().len(), 1);
+        assert_eq!(channel.take_sent_packets().len(), 1);
+    }
+
+    #[test]
+    fn a_whole_packet_comes_when_all_that_collided_with_it_is_known() {
+        let known_ns = ChannelModel { framing: Framing::Cc2500, byte_ns: 32_000, ..model() }.known_after_ns();
+        let model = ChannelModel {
+            framing: Framing::Cc2500,
+            byte_ns: 32_000,
+            latency_ns: 1_000_000 + known_ns,
+            ..model()
+        };
+        assert_eq!(model.step_ns(), 1_000_000);
+        let emission = |from, start_ns, packet: &[u8]| {
+            let end_ns = start_ns + Framing::Cc2500.air_bytes(packet.len()) as u64 * 32_000;
+            (end_ns, from, Emission::Packet { start_ns, end_ns, packet: packet.to_vec() })
+        };
+        // Each is sent once it is over; the second begins within the first. The third is alone.
+        let mut emissions = vec![
+            emission(0, 100_000, &[1, 10, 11]),
+            emission(1, 300_000, &[1; 50]),
+            emission(1, 9_000_000, &[2, 5]),
+        ];
+        let mut channel = RadioChannel::new(model);
+        let modes = [ReceiveMode::Packets(2), ReceiveMode::Off, ReceiveMode::Packets(1)];
+        let (mut now_ns, mut inboxes) = (0, vec![Vec::new(); 3]);
+        while now_ns < 40_000_000 {
+            now_ns += model.step_ns();
+            for (_, from, emission) in emissions.extract_if(.., |(end_ns, ..)| *end_ns < now_ns) {
+                channel.send(from, emission);
+            }
+            channel.settle(now_ns, &modes, &mut inboxes);
+        }
+        assert_eq!(packets(&inboxes[0]), [[2, 5]]);
+        assert_eq!(packets(&inboxes[2]), [[0u8; 0]; 0], "they collided");
+        let Some(Arrival::Packet { start_ns, .. }) = inboxes[0].last() else { panic!("a packet") };
+        assert_eq!(*start_ns, 9_000_000 + model.latency_ns);
+        let traffic = channel.traffic();
+        assert_eq!((traffic.packets, traffic.collided), (3, 2));
     }
 }

@@ -53,7 +53,11 @@ impl Framing {
     #[must_use]
     pub fn find(self, bytes: &[u8]) -> Option<Frame> {
         let Framing::Rfm12b { group } = self else {
-            return (1..=LONGEST).contains(&bytes.len()).then_some(Frame { first: 0, address: 0, end: bytes.len() });
+            return (1..=LONGEST).contains(&bytes.len()).then_some(Frame {
+                first: 0,
+                address: 0,
+                end: bytes.len(),
+            });
         };
         let first = bytes.windows(2).position(|pair| pair == [SYNC, group])?;
         let length = usize::from(*bytes.get(first + 3)?);
@@ -75,7 +79,8 @@ impl Framing {
             }
             // The preamble does not count, and what the CRC finds is all.
             Framing::Cc2500 => {
-                let wrong = wrong_bits.iter().any(|bit| (8 * 4..8 * self.air_bytes(bytes.len())).contains(bit));
+                let wrong =
+                    wrong_bits.iter().any(|bit| (8 * 4..8 * self.air_bytes(bytes.len())).contains(bit));
                 (!wrong).then(|| bytes.to_vec())
             }
         }

@@ -56,12 +56,8 @@ impl Harvest {
         step: Step,
         states: &[State],
     ) -> Harvest {
-        let load = |state: &State| Load {
-            part: state.part,
-            state: state.name.clone(),
-            time_s: 0.0,
-            energy_j: 0.0,
-        };
+        let load =
+            |state: &State| Load { part: state.part, state: state.name.clone(), time_s: 0.0, energy_j: 0.0 };
         let stored_start_j = circuit.stored_j();
         let loads = states.iter().map(load).collect();
         Harvest {

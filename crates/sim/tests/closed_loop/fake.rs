@@ -1,9 +1,11 @@
-//! A node that follows a script instead of running firmware: what the world does to it can be worked out by hand.
+//! A node that follows a script instead of running firmware: what is done to it can be worked out by hand.
 
 use lab::LabError;
 use lab::reference::curve::Curve;
-use sim::node::{Advance, Counts, Draw, Node, Packet, SECOND_NS, State, Voltages};
-use sim::server::Peer;
+use sim::base::challenger::Peer;
+use sim::node::{Advance, Draw, Node, SignerCounts, State, Voltages};
+use sim::radio::{Arrival, Emission, ReceiveMode};
+use sim::time::SECOND_NS;
 use wire::node::Scheme;
 
 /// Awake for so long before it sends.
@@ -41,8 +43,9 @@ pub struct Fake {
     counter: u32,
     challenge: Option<[u8; 16]>,
     heard: Option<(u64, [u8; 16])>,
-    counts: Counts,
-    sent: Vec<Packet>,
+    counts: SignerCounts,
+    sent: Vec<Emission>,
+    voltages: Voltages,
 }
 
 impl Fake {
@@ -62,8 +65,9 @@ impl Fake {
             counter: 0,
             challenge: None,
             heard: None,
-            counts: Counts::default(),
+            counts: SignerCounts::default(),
             sent: Vec::new(),
+            voltages: Voltages { rail_v: 0.0, stored_v: 0.0 },
         }
     }
 
@@ -74,8 +78,9 @@ impl Fake {
             public_key: Curve::Secp160r1.public(&self.key).expect("a key"),
             node_id: 0x0102_0304,
             address: 7,
-            // 250 kbit/s, 11 bytes beside those of the packet.
-            air_ns: (11 * 32_000, 32_000),
+            server_address: 1,
+            // 250 kbit/s.
+            byte_ns: 32_000,
             repeat_ns: 0,
         }
     }
@@ -123,7 +128,11 @@ impl Fake {
         let mut bytes = [&[1, kind, 0x01, 1, 2, 3, 4][..], &counter, &said].concat();
         bytes.extend(challenge.map_or([0; 4], |c| [c[0], c[1], c[2], c[3]]));
         bytes.extend(signature);
-        self.sent.push(Packet { start_ns: self.now_ns - SENDING_NS, end_ns: self.now_ns, bytes });
+        self.sent.push(Emission::Packet {
+            start_ns: self.now_ns - SENDING_NS,
+            end_ns: self.now_ns,
+            packet: bytes,
+        });
     }
 }
 
@@ -132,19 +141,32 @@ impl Node for Fake {
         &self.states
     }
 
-    fn power_up(&mut self, now_ns: u64, _: Voltages) -> Result<(), LabError> {
+    fn receive_mode(&self) -> ReceiveMode {
+        ReceiveMode::Packets(7)
+    }
+
+    fn next_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn power_up(&mut self, now_ns: u64, voltages: Voltages) -> Result<(), LabError> {
+        self.voltages = voltages;
         self.now_ns = now_ns;
         self.doing = self.sleep();
         Ok(())
     }
 
-    fn power_down(&mut self) {
+    fn set_voltages(&mut self, voltages: Voltages) {
+        self.voltages = voltages;
+    }
+
+    fn cut_power(&mut self, _: u8) {
         self.doing = Doing::Off;
-        self.counts = Counts::default();
+        self.counts = SignerCounts::default();
         (self.challenge, self.heard) = (None, None);
     }
 
-    fn advance(&mut self, limit_ns: u64, voltages: Voltages) -> Result<Advance, LabError> {
+    fn advance(&mut self, limit_ns: u64) -> Result<Advance, LabError> {
         if let (Some((end_ns, challenge)), Doing::Sleeping { until_ns }) = (self.heard, &mut self.doing) {
             *until_ns = (*until_ns).min(end_ns);
             self.challenge = Some(challenge);
@@ -159,9 +181,9 @@ impl Node for Fake {
         let end_ns = limit_ns.min(until_ns);
         let time_s = (end_ns - self.now_ns) as f64 / SECOND_NS as f64;
         self.now_ns = end_ns;
-        let power_lost = voltages.rail_v < self.lowest_v;
+        let power_lost = self.voltages.rail_v < self.lowest_v;
         if end_ns == until_ns && !power_lost {
-            self.doing = self.next(voltages.stored_v);
+            self.doing = self.next(self.voltages.stored_v);
         }
         let asleep = state == 1 && end_ns < until_ns;
         Ok(Advance {
@@ -172,19 +194,20 @@ impl Node for Fake {
         })
     }
 
-    fn sent(&mut self) -> Vec<Packet> {
-        std::mem::take(&mut self.sent)
+    fn take_emissions(&mut self, into: &mut Vec<Emission>) {
+        into.append(&mut self.sent);
     }
 
-    fn hear(&mut self, packet: &Packet) {
+    fn receive(&mut self, arrival: Arrival) {
+        let Arrival::Packet { end_ns, packet, .. } = arrival else { return };
         let mut challenge = [0; 16];
-        challenge.copy_from_slice(&packet.bytes[6..22]);
-        assert_eq!(packet.bytes[..6], [7, 1, 1, 2, 3, 4]);
-        assert_eq!(packet.bytes[22..], [0, 0]);
-        self.heard = Some((packet.end_ns, challenge));
+        challenge.copy_from_slice(&packet[6..22]);
+        assert_eq!(packet[..6], [7, 1, 1, 2, 3, 4]);
+        assert_eq!(packet[22..], [0, 0]);
+        self.heard = Some((end_ns, challenge));
     }
 
-    fn counts(&self) -> Result<Counts, LabError> {
+    fn signer_counts(&self) -> Result<SignerCounts, LabError> {
         Ok(self.counts)
     }
 }

@@ -1,16 +1,29 @@
-//! The closed loop with a node that follows a script: what the world does is worked out by hand.
+//! The closed loop with a node that follows a script: what is done to it is worked out by hand.
 
 mod fake;
 
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
 use fake::{AWAKE_A, Fake};
-use sim::circuit::{Charger, Circuit, Regulator};
-use sim::node::SECOND_NS;
-use sim::outcome::{EventKind, Misses, Outcome, Reason};
-use sim::scenario::Step;
-use sim::server::{Demand, Server};
-use sim::simulation::{Quiet, World, run};
+use sim::base::challenger::{Challenger, Demand};
+use sim::harvest::outcome::{EventKind, Misses, Outcome, Reason};
+use sim::harvest::recorder::Run;
+use sim::harvest::setup::simulate;
+use sim::node::Node;
+use sim::radio::{ChannelModel, Framing};
+use sim::simulation::Quiet;
+use sim::supply::harvest::{Harvest, Step};
+use sim::supply::{Charger, Circuit, Regulator};
+use sim::time::SECOND_NS;
+
+/// What is around the node.
+struct World {
+    seed: u64,
+    days: f64,
+    sun: Irradiance,
+    loss: f64,
+    step: Step,
+}
 
 struct Setting {
     world: World,
@@ -28,14 +41,10 @@ struct Setting {
 fn periodic() -> Setting {
     Setting {
         world: World {
-            title: "test".into(),
             seed: 1,
             days: 0.25,
             sun: Irradiance { step_s: 3600.0, w_per_m2: vec![0.0; 24], source: "none".into() },
-            sun_share: 1.0,
             loss: 0.0,
-            threshold_v: 0.0,
-            lowest_rail_v: 1.8,
             step: Step::default(),
         },
         panel_w: 0.01,
@@ -65,15 +74,20 @@ fn challenged() -> Setting {
 }
 
 impl Setting {
-    fn run(mut self) -> Outcome {
+    fn run(self) -> Outcome {
         let panel = Panel { rated_w: self.panel_w, charger_efficiency: 0.8 };
         let circuit = Circuit::new(panel, self.charger, self.capacitor, self.regulator, self.start_v);
         let deadline_ns = (self.deadline_s * SECOND_NS as f64) as u64;
-        let server = Server::new(self.node.peer(), self.demand, deadline_ns, 1);
-        let outcome = run(&self.world, circuit, server, &mut self.node, &Quiet).expect("no fault");
+        let World { seed, days, sun, loss, step } = self.world;
+        let server = Challenger::new(self.node.peer(), self.demand, deadline_ns, 1);
+        let harvest = Harvest::new(circuit, (sun, 1.0), 1.8, step, self.node.states());
+        let model = ChannelModel { seed, loss, ..ChannelModel::ideal(Framing::Cc2500, 32_000) };
+        let run = Run { title: "test".into(), seed, days, threshold_v: 0.0, sample_s: step.sample_s };
+        let node = Box::new(self.node);
+        let outcome = simulate(node, harvest, server, model, run, &Quiet).expect("no fault");
         let energy = &outcome.energy;
         let share = energy.imbalance_j() / energy.throughput_j();
-        assert!(share.abs() < 1e-9, "the ledger is off by {share:e}");
+        assert!(share.abs() < 1e-9, "the account is off by {share:e}");
         outcome
     }
 }

@@ -4,24 +4,24 @@ use std::time::{Duration, Instant};
 
 /// How far virtual time may be behind before that much of it is given up.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// The world lives on at most so long at once, so that it is seen when somebody wants it to end.
+/// The simulation lives on at most so long at once, so that it is seen when somebody wants it to end.
 const MOST: Duration = Duration::from_millis(50);
 
-/// Keeps a world in step with the clock on the wall. One that is too slow is not hurried afterwards: what it is behind by is given
+/// Keeps a simulation in step with the clock on the wall. One that is too slow is not hurried afterwards: what it is behind by is given
 /// up, and counted.
 #[derive(Debug)]
-pub struct Pace {
+pub struct RealTimePacer {
     begun: Instant,
-    /// The world's time then.
+    /// The simulation's time then.
     begins_ns: u64,
     behind: Duration,
 }
 
-impl Pace {
-    /// Begins now, at a time of the world in nanoseconds.
+impl RealTimePacer {
+    /// Begins now, at a time of the simulation in nanoseconds.
     #[must_use]
-    pub fn new(begins_ns: u64) -> Pace {
-        Pace { begun: Instant::now(), begins_ns, behind: Duration::ZERO }
+    pub fn new(begins_ns: u64) -> RealTimePacer {
+        RealTimePacer { begun: Instant::now(), begins_ns, behind: Duration::ZERO }
     }
 
     /// How long it has gone on.
@@ -30,13 +30,13 @@ impl Pace {
         self.begun.elapsed()
     }
 
-    /// By how much the world is behind, as far as that was given up.
+    /// By how much the simulation is behind, as far as that was given up.
     #[must_use]
     pub fn behind(&self) -> Duration {
         self.behind
     }
 
-    /// Up to when the world, whose time is `now_ns`, is to live next.
+    /// Up to when the simulation, whose time is `now_ns`, is to live next.
     pub fn until_ns(&mut self, now_ns: u64) -> u64 {
         self.next_ns(now_ns, self.elapsed())
     }
@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn what_is_late_is_lived_and_what_is_too_late_is_given_up() {
         let ms = Duration::from_millis;
-        let mut pace = Pace::new(7_000_000);
+        let mut pace = RealTimePacer::new(7_000_000);
         assert_eq!(pace.next_ns(7_000_000, ms(2)), 9_000_000);
-        // A world that is ahead waits.
+        // A simulation that is ahead waits.
         assert_eq!(pace.next_ns(9_000_000, ms(1)), 9_000_000);
         assert_eq!(pace.next_ns(9_000_000, ms(452)), 9_000_000 + 50_000_000);
         assert_eq!(pace.behind(), Duration::ZERO);

@@ -4,13 +4,17 @@
 //! acknowledged, because that is the one that is sent. Opening commands and making answers belongs to no report, and neither does
 //! the time in which nothing waits.
 
-use mcu::chips::rfm12b::Rfm12b;
-use meter::Status;
-use sim::pair::{Call, Moment};
+use crate::base::BaseEvent;
+use crate::link::{Call, CounterSnapshot, RADIO_STATES};
+use crate::radio::SentPacket;
+use crate::simulation::Recorder;
+use crate::site::SiteEvent;
+use ::meter::Status;
+use lab::LabError;
 use std::collections::VecDeque;
-use wire::meter::Suite;
+use wire::meter::{Kind, Packet, Suite};
 
-/// The functions that are watched, in the order of their indices in [`Call::function`].
+/// The functions that are observed, in the order of their indices in [`Call::function`].
 pub const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws_message_acknowledges"];
 const PREPARE: usize = 0;
 const ACKNOWLEDGES: usize = 2;
@@ -24,14 +28,14 @@ pub struct Spent {
     pub active_cycles: u64,
     /// Cycles in which it slept.
     pub asleep_cycles: u64,
-    /// Time of the radio in each of [`Rfm12b::STATES`], in nanoseconds.
-    pub radio_ns: [u64; Rfm12b::STATES.len()],
+    /// Time of the radio in each of its states, in nanoseconds.
+    pub radio_ns: [u64; RADIO_STATES],
 }
 
 impl Spent {
     /// From one moment of a meter's life to a later one.
     #[must_use]
-    pub fn between(from: &Moment, to: &Moment) -> Spent {
+    pub fn between(from: &CounterSnapshot, to: &CounterSnapshot) -> Spent {
         let mut radio_ns = to.radio_ns;
         for (ns, before) in radio_ns.iter_mut().zip(from.radio_ns) {
             *ns -= before;
@@ -88,12 +92,12 @@ struct Report {
     pieces: u64,
 }
 
-/// The ledger of one meter.
+/// The account of one meter.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct ReadingAccount {
     status: Status,
     /// Up to when all is attributed.
-    until: Moment,
+    until: CounterSnapshot,
     waiting: VecDeque<Report>,
     /// A message was sealed: a report, if the firmware counts one.
     sealed: Option<Call>,
@@ -104,12 +108,12 @@ pub struct Ledger {
     lost: u64,
 }
 
-impl Ledger {
+impl ReadingAccount {
     /// Begins at a moment at which the meter's first report, an alert, was just sealed.
     #[must_use]
-    pub fn new(status: Status, from: Moment) -> Ledger {
+    pub fn new(status: Status, from: CounterSnapshot) -> ReadingAccount {
         let alert = Report::new(&status, false, Call { function: PREPARE, start: from, end: from });
-        Ledger {
+        ReadingAccount {
             status,
             until: from,
             waiting: alert.into_iter().collect(),
@@ -120,7 +124,7 @@ impl Ledger {
         }
     }
 
-    /// A watched function has returned. Calls come in their order.
+    /// An observed function has returned. Calls come in their order.
     pub fn called(&mut self, call: &Call) {
         self.attribute(&call.start);
         match call.function {
@@ -134,7 +138,7 @@ impl Ledger {
         self.until = call.end;
     }
 
-    fn attribute(&mut self, to: &Moment) {
+    fn attribute(&mut self, to: &CounterSnapshot) {
         if let Some(oldest) = self.waiting.front_mut() {
             oldest.spent = oldest.spent.and(&Spent::between(&self.until, to));
         }
@@ -173,9 +177,9 @@ impl Ledger {
 
     /// The meter had a packet of a report on the air.
     ///
-    /// low: the lowest byte of its number. air_bytes: all of the packet's.
-    pub fn sent(&mut self, low: u8, air_bytes: u64) {
-        if let Some(report) = self.waiting.iter_mut().find(|report| report.n as u8 == low) {
+    /// number_lsb: the lowest byte of its number. air_bytes: all of the packet's.
+    pub fn sent(&mut self, number_lsb: u8, air_bytes: u64) {
+        if let Some(report) = self.waiting.iter_mut().find(|report| report.n as u8 == number_lsb) {
             report.air_bytes += air_bytes;
             report.packets += 1;
         }
@@ -193,6 +197,40 @@ impl Ledger {
     }
 }
 
+/// The accounts of all meters, by site.
+pub struct ReadingAccounts(pub Vec<ReadingAccount>);
+
+impl ReadingAccounts {
+    /// The readings that were acknowledged since this was last asked.
+    pub fn take_readings(&mut self) -> Vec<Reading> {
+        self.0.iter_mut().flat_map(ReadingAccount::take_readings).collect()
+    }
+}
+
+impl Recorder for ReadingAccounts {
+    fn site_event(&mut self, site: usize, _: u64, event: SiteEvent) -> Result<(), LabError> {
+        match event {
+            SiteEvent::Call(call) => self.0[site].called(&call),
+            SiteEvent::Meter(status) => self.0[site].look(status),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn base_event(&mut self, _: u64, _: BaseEvent) -> Result<(), LabError> {
+        Ok(())
+    }
+
+    fn sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
+        if let Some(account) = self.0.get_mut(packet.from)
+            && Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report)
+        {
+            account.sent(packet.packet[4], packet.air_bytes as u64);
+        }
+        Ok(())
+    }
+}
+
 impl Report {
     fn new(status: &Status, measurement: bool, prepared: Call) -> Option<Report> {
         let suite = Suite::from_code(status.suite)?;
@@ -204,7 +242,7 @@ impl Report {
             prepared,
             air_bytes: 0,
             packets: 0,
-            pieces: wire::meter::pieces(wire::meter::Kind::Report, suite) as u64,
+            pieces: wire::meter::pieces(Kind::Report, suite) as u64,
         })
     }
 

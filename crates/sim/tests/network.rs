@@ -1,42 +1,42 @@
-//! A short street with everything that can go wrong in it, and what its scenario may say.
+//! A short network with everything that can go wrong in it, and what its scenario may say.
 
 use lab::target::Workspace;
+use sim::network::outcome::NetworkOutcome;
+use sim::network::scenario::NetworkScenario;
+use sim::network::setup;
 use sim::simulation::Quiet;
-use sim::street::outcome::StreetOutcome;
-use sim::street::scenario::StreetScenario;
-use sim::street::setup;
 
 /// Six meters for ten minutes: half of the time of a test in a build without optimisation goes into curves.
 const SHORT: &str = r#"
-title = "a short street"
+title = "a short network"
 hours = 0.17
 begins_h = 18.0
 
 [[meters]]
 count = 3
-kind = "host"
+node = "host"
 suite = "aes128-gcm"
 interval_s = 10
 
 [[meters]]
 count = 1
-kind = "host"
+node = "host"
 suite = "aes256-gcm"
 interval_s = 15
 
 [[meters]]
 count = 1
-kind = "host"
+node = "host"
 suite = "ecies"
 interval_s = 60
 
 [[meters]]
 count = 1
-kind = "host"
+node = "host"
 suite = "ecies-ecdsa"
 interval_s = 60
 
-[air]
+[channel]
 loss = 0.2
 bit_error_rate = 1e-5
 duplicate = 0.1
@@ -56,15 +56,15 @@ per_day = 288.0
 while_writing = 0.5
 "#;
 
-fn simulate(text: &str, seed: u64) -> StreetOutcome {
+fn simulate(text: &str, seed: u64) -> NetworkOutcome {
     let workspace = Workspace::find().expect("the project's folder");
-    let mut scenario = StreetScenario::from_toml(text).expect("it makes sense");
+    let mut scenario = NetworkScenario::from_toml(text).expect("it makes sense");
     scenario.seed = seed;
     setup::run(&workspace, &scenario, &Quiet).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
-fn a_short_street_holds_all_that_must_hold() {
+fn a_short_network_holds_all_that_must_hold() {
     let outcome = simulate(SHORT, 1);
     let delivered = outcome.sum(|meter| meter.delivered_measurements);
     // 3 x 61, 40, 10 and 10 measurements are due; cuts take time, and what they interrupt.
@@ -80,20 +80,20 @@ fn a_short_street_holds_all_that_must_hold() {
 }
 
 #[test]
-fn one_seed_gives_one_street() {
+fn one_seed_gives_one_network() {
     let text = SHORT.replace("hours = 0.17", "hours = 0.05");
     let without_wall = |seed| {
         let outcome = simulate(&text, seed);
-        StreetOutcome { wall_s: 0.0, meter_seconds_per_second: 0.0, ..outcome }
+        NetworkOutcome { wall_s: 0.0, meter_seconds_per_second: 0.0, ..outcome }
     };
     assert_eq!(without_wall(3), without_wall(3));
     assert_ne!(without_wall(3), without_wall(4));
 }
 
 #[test]
-fn a_quiet_street_measures_what_is_drawn_and_sends_it_once() {
-    let text = "title = 'quiet'\nhours = 1.0\nbegins_h = 18.0\n[[meters]]\ncount = 2\nkind = 'host'\n\
-                suite = 'aes128-gcm'\ninterval_s = 60\n[air]\n[collector]\n";
+fn a_quiet_network_measures_what_is_drawn_and_sends_it_once() {
+    let text = "title = 'quiet'\nhours = 1.0\nbegins_h = 18.0\n[[meters]]\ncount = 2\nnode = 'host'\n\
+                suite = 'aes128-gcm'\ninterval_s = 60\n[channel]\n[collector]\n";
     let outcome = simulate(text, 1);
     for meter in &outcome.meters {
         // The alert of its start, and a measurement each minute of the rest of the hour.
@@ -114,11 +114,10 @@ fn a_quiet_street_measures_what_is_drawn_and_sends_it_once() {
 fn what_makes_no_sense_is_refused() {
     let refused = |from: &str, to: &str| {
         assert!(SHORT.contains(from), "{from}");
-        StreetScenario::from_toml(&SHORT.replacen(from, to, 1)).expect_err("it makes no sense")
+        NetworkScenario::from_toml(&SHORT.replacen(from, to, 1)).expect_err("it makes no sense")
     };
-    assert!(refused("loss = 0.2", "loss = 1.0").starts_with("air.loss is 1; allowed is 0 to 0.9"));
-    assert!(refused("kind = \"host\"", "kind = \"hosst\"").contains("atmega328p"));
+    assert!(refused("loss = 0.2", "loss = 1.0").starts_with("channel.loss is 1; allowed is 0 to 0.9"));
     assert!(refused("duplicate", "dublicate").contains("`duplicate`"));
     assert!(refused("interval_s = 10", "interval_s = 0").starts_with("meters.interval_s is 0"));
-    assert!(StreetScenario::is_one(SHORT) && !StreetScenario::is_one("[node]\n"));
+    assert!(NetworkScenario::is_one(SHORT) && !NetworkScenario::is_one("[node]\n"));
 }

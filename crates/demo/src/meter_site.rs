@@ -1,20 +1,21 @@
 //! Which meters there are, how they are set, and what they measure.
 //!
-//! Appliances are those of [`sim::street::load`]. They live [`SPEED`] times as fast as their meters, so that something is to be seen
+//! Appliances are those of [`sim::load`]. They live [`SPEED`] times as fast as their meters, so that something is to be seen
 //! within a minute; the pauses between their runs are chosen.
 
-use sim::modelled::PHASE;
-use sim::street::load::{self, LoadProfile, Run};
+use sim::load::{self, Load, LoadProfile, Run};
+use sim::radio::Framing;
 use wire::meter::{MeterId, Setup, Suite};
 
 /// How much faster appliances go through their runs than the meters' clocks go.
 pub const SPEED: u64 = 60;
 /// The time of day at which a whole flat's load begins.
 const BEGINS_H: f64 = 17.0;
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// The group that JeeLib's examples have; 1 to 250 are allowed.
-pub const GROUP: u8 = 212;
+const GROUP: u8 = 212;
+/// How packets lie on the air.
+pub const FRAMING: Framing = Framing::Rfm12b { group: GROUP };
 /// The collector's radio address: JeeLib's header for a packet to node 1.
 pub const COLLECTOR_ADDRESS: u8 = 0x41;
 /// A step of the converter: 512 on either side reach 409 V and 51 A of peak. Chosen.
@@ -23,7 +24,7 @@ const CURRENT_UA: u32 = 100_000;
 
 /// A meter of the demonstration.
 #[derive(Clone, Copy, Debug)]
-pub struct Household {
+pub struct MeterSite {
     /// Its name on the radio channel.
     pub meter: MeterId,
     /// How it seals.
@@ -37,32 +38,32 @@ pub struct Household {
 }
 
 /// All meters: one for each suite.
-pub const HOUSEHOLDS: [Household; 5] = [
-    household(101, Suite::None, "Refrigerator", 1, Some((load::REFRIGERATOR, 0.0))),
-    household(102, Suite::Aes128Gcm, "Kettle", 1, Some((load::KETTLE, 600.0))),
-    household(103, Suite::Aes256Gcm, "Oven", 2, Some((load::OVEN, 600.0))),
-    household(104, Suite::Ecies, "Washing machine", 4, Some((load::WASHING_MACHINE, 600.0))),
-    household(105, Suite::EciesEcdsa, "Whole flat", 5, None),
+pub const METER_SITES: [MeterSite; 5] = [
+    meter_site(101, Suite::None, "Refrigerator", 1, Some((load::REFRIGERATOR, 0.0))),
+    meter_site(102, Suite::Aes128Gcm, "Kettle", 1, Some((load::KETTLE, 600.0))),
+    meter_site(103, Suite::Aes256Gcm, "Oven", 2, Some((load::OVEN, 600.0))),
+    meter_site(104, Suite::Ecies, "Washing machine", 4, Some((load::WASHING_MACHINE, 600.0))),
+    meter_site(105, Suite::EciesEcdsa, "Whole flat", 5, None),
 ];
 
-const fn household(
+const fn meter_site(
     meter: MeterId,
     suite: Suite,
     label: &'static str,
     interval_s: u16,
     run: Option<(Run, f64)>,
-) -> Household {
-    Household { meter, suite, label, interval_s, run }
+) -> MeterSite {
+    MeterSite { meter, suite, label, interval_s, run }
 }
 
-impl Household {
-    /// What its meter is provisioned with.
+impl MeterSite {
+    /// What its meter is provisioned with. phase: the board's.
     #[must_use]
-    pub fn setup(&self) -> Setup {
+    pub fn setup(&self, phase: i16) -> Setup {
         Setup {
             meter: self.meter,
             // JeeLib's header for a packet to a node; node 1 is the collector.
-            address: 0x40 | (self.meter - HOUSEHOLDS[0].meter + 2) as u8,
+            address: 0x40 | (self.meter - METER_SITES[0].meter + 2) as u8,
             collector_address: COLLECTOR_ADDRESS,
             channel: GROUP,
             power: 0,
@@ -70,7 +71,7 @@ impl Household {
             suite: self.suite,
             voltage_uv: VOLTAGE_UV,
             current_ua: CURRENT_UA,
-            phase: PHASE,
+            phase,
         }
     }
 
@@ -80,50 +81,9 @@ impl Household {
         match self.run {
             Some((run, pause_s)) => {
                 let phases = run.iter().copied().chain((pause_s > 0.0).then_some((0.0, pause_s)));
-                let phases = phases.map(|(power_w, for_s)| (power_w, (for_s * 1e9) as u64 / SPEED));
-                Load(Draws::Cycle(phases.collect()))
+                Load::Cycle(phases.map(|(power_w, for_s)| (power_w, (for_s * 1e9) as u64 / SPEED)).collect())
             }
-            None => Load(Draws::Flat(Box::new(LoadProfile::new(seed, self.meter.into(), BEGINS_H)))),
-        }
-    }
-}
-
-/// What is drawn, over time.
-#[derive(Clone, Debug)]
-pub struct Load(Draws);
-
-#[derive(Clone, Debug)]
-enum Draws {
-    /// Watts and nanoseconds, again and again.
-    Cycle(Vec<(f64, u64)>),
-    Flat(Box<LoadProfile>),
-}
-
-impl Load {
-    /// The same power for ever, in watts.
-    #[must_use]
-    pub fn constant(power_w: f64) -> Load {
-        Load(Draws::Cycle(vec![(power_w, 3600 * SECOND_NS)]))
-    }
-
-    /// What is drawn at a time in watts, and until when: nanoseconds of the meter's time.
-    pub fn at(&mut self, now_ns: u64) -> (f64, u64) {
-        match &mut self.0 {
-            Draws::Flat(profile) => {
-                let (power_w, until_ns) = profile.at(now_ns * SPEED);
-                (power_w, (until_ns / SPEED).max(now_ns + 1))
-            }
-            Draws::Cycle(phases) => {
-                let cycle_ns: u64 = phases.iter().map(|(_, for_ns)| for_ns).sum();
-                let mut until_ns = now_ns - now_ns % cycle_ns.max(1);
-                for &(power_w, for_ns) in phases.iter() {
-                    until_ns += for_ns;
-                    if until_ns > now_ns {
-                        return (power_w, until_ns);
-                    }
-                }
-                (0.0, u64::MAX)
-            }
+            None => Load::FastProfile(Box::new(LoadProfile::new(seed, self.meter.into(), BEGINS_H)), SPEED),
         }
     }
 }
@@ -131,19 +91,20 @@ impl Load {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim::time::SECOND_NS;
 
     #[test]
     fn there_is_a_meter_for_each_suite_and_no_two_have_one_address() {
-        let suites: Vec<Suite> = HOUSEHOLDS.iter().map(|household| household.suite).collect();
+        let suites: Vec<Suite> = METER_SITES.iter().map(|site| site.suite).collect();
         assert_eq!(suites, Suite::ALL);
-        for (index, household) in HOUSEHOLDS.iter().enumerate() {
-            assert_eq!(usize::from(household.setup().address), 0x42 + index);
+        for (index, site) in METER_SITES.iter().enumerate() {
+            assert_eq!(usize::from(site.setup(0).address), 0x42 + index);
         }
     }
 
     #[test]
     fn a_kettle_boils_for_three_seconds_of_thirteen() {
-        let mut kettle = HOUSEHOLDS[1].load(1);
+        let mut kettle = METER_SITES[1].load(1);
         assert_eq!(kettle.at(0), (2000.0, 3 * SECOND_NS));
         assert_eq!(kettle.at(3 * SECOND_NS), (0.0, 13 * SECOND_NS));
         assert_eq!(kettle.at(14 * SECOND_NS), (2000.0, 16 * SECOND_NS));
@@ -151,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_flat_s_day_passes_in_24_minutes() {
-        let mut flat = HOUSEHOLDS[4].load(1);
+        let mut flat = METER_SITES[4].load(1);
         let mut now_ns = 0;
         let mut changes = 0;
         while now_ns < 24 * 60 * SECOND_NS {
