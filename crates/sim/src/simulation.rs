@@ -240,7 +240,8 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         self.base.advance(self.now_ns, station_ns)?;
         self.send_from_station();
         if let Schedule::Alone { ahead_ns, .. } = self.schedule {
-            // What was sent just now comes before the site lives on, and what the station does next comes in time.
+            // What was done and sent just now comes before the site lives on, and what the station does next comes in time.
+            self.tell_base_events()?;
             self.settle(self.now_ns)?;
             if ahead_ns == 0 {
                 to_ns = to_ns.min(self.base.next_ns().max(self.now_ns + 1));
@@ -250,14 +251,10 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
         self.now_ns = if let Schedule::Alone { .. } = self.schedule { reached_ns } else { to_ns };
         self.attack();
         self.tell_events()?;
-        for event in self.base.take_events() {
-            self.recorder.base_event(self.now_ns, event)?;
-        }
+        self.tell_base_events()?;
         self.send_from_sites();
         self.settle(self.now_ns)?;
-        for event in self.base.take_events() {
-            self.recorder.base_event(self.now_ns, event)?;
-        }
+        self.tell_base_events()?;
         self.recorder.passed(self.now_ns, &self.sites)
     }
 
@@ -330,6 +327,13 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
             for (at_ns, event) in site.events.drain(..) {
                 self.recorder.site_event(index, at_ns, event)?;
             }
+        }
+        Ok(())
+    }
+
+    fn tell_base_events(&mut self) -> Result<(), LabError> {
+        for event in self.base.take_events() {
+            self.recorder.base_event(self.now_ns, event)?;
         }
         Ok(())
     }
