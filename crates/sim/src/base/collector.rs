@@ -491,6 +491,7 @@ impl BaseStation for CollectorStation {
                 }
             } else if self.received.front().is_some_and(|received| received.due_ns <= now_ns) {
                 if let Some(received) = self.received.pop_front() {
+                    // What follows another without a pause, or came within the last step, is known later than it was due.
                     let due_ns = received.due_ns;
                     self.take(received, due_ns)?;
                 }
