@@ -74,6 +74,14 @@ impl Rig {
         self.firmware.symbol(name).expect("device/trial has it").address
     }
 
+    /// Sets mains voltage and current, in shares of the converter's reference.
+    fn set_sensors(&mut self, voltage: f64, current: f64) {
+        for (quantity, share) in [(Quantity::MainsVoltage, voltage), (Quantity::MainsCurrent, current)] {
+            let channel = self.emontx.channel_of(quantity).expect("a sensor");
+            self.machine.board_mut().set_analog(channel, share * self.emontx.supply_v);
+        }
+    }
+
     fn run_s(&mut self, seconds: f64, address: Option<u32>) -> Stop {
         let cycles = self.machine.cycles() + (seconds * CLOCK_HZ as f64) as u64;
         let until = Until { cycles: Some(cycles), addresses: address.into_iter().collect() };
@@ -356,9 +364,7 @@ fn pairs_of_samples_come_at_their_rate_and_108_us_apart() {
 #[test]
 fn the_sampler_goes_on_beside_everything() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut();
-    board.set_analog(0, 2.0);
-    board.set_analog(1, 3.0);
+    rig.set_sensors(0.4, 0.6);
     rig.call(SAMPLE);
     rig.put(&[0x55; 64]);
     rig.call_within(Call { what: BEGIN, at: 300, len: 64, ..Call::default() }, 1.0);
@@ -371,7 +377,7 @@ fn the_sampler_goes_on_beside_everything() {
     let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let pairs = word(0);
     assert!(pairs.abs_diff(5000) < 5, "{pairs}");
-    // 2 V and 3 V of 5 V: 409.6 and 614.4.
+    // Of 1024 steps: 409.6 and 614.4.
     assert_eq!((word(4) / pairs, word(8) / pairs), (409, 614));
 }
 
@@ -379,9 +385,7 @@ fn the_sampler_goes_on_beside_everything() {
 #[test]
 fn the_samplers_interrupt_takes_53_cycles_and_97() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut();
-    board.set_analog(0, 2.0);
-    board.set_analog(1, 3.0);
+    rig.set_sensors(0.4, 0.6);
     rig.call(SAMPLE);
     // Nothing else but samples.
     rig.start(Call::default());
@@ -424,12 +428,8 @@ fn the_samplers_interrupt_takes_53_cycles_and_97() {
 fn noise_is_the_lowest_bits_of_eight_conversions() {
     let mut rig = Rig::new();
     assert_eq!(rig.call(ENTROPY).result, 0xff, "the sampler is off");
-    let board = rig.machine.board_mut();
-    // 409 and 614: lowest bits 1 and 0.
-    for (quantity, steps) in [(Quantity::MainsVoltage, 409.5), (Quantity::MainsCurrent, 614.5)] {
-        let channel = rig.emontx.channel_of(quantity).expect("a sensor");
-        board.set_analog(channel, steps * rig.emontx.supply_v / 1024.0);
-    }
+    // Lowest bits 1 and 0.
+    rig.set_sensors(409.5 / 1024.0, 614.5 / 1024.0);
     rig.call(SAMPLE);
     rig.call(ENTROPY);
     for _ in 0..3 {
