@@ -1,21 +1,5 @@
 # Reads a file of targets/ into make variables: the [toolchain] keys as TOOLCHAIN_<key>, the default clock, and the
-# memories as preprocessor definitions. Knows as much TOML as these files use: one `key = value` a line; a list of
-# strings becomes a list of make.
-
-function value(line) {
-    sub(/^[^=]*=[ \t]*/, "", line)
-    if (line ~ /^"/) {
-        sub(/^"/, "", line)
-        sub(/"[ \t]*(#.*)?$/, "", line)
-    } else if (line ~ /^\[/) {
-        sub(/\].*/, "", line)
-        gsub(/[[",]/, " ", line)
-    } else {
-        sub(/[ \t]*#.*$/, "", line)
-        gsub(/_/, "", line)
-    }
-    return line
-}
+# memories as preprocessor definitions. Behind toml.awk.
 
 /^[ \t]*\[/ { table = $1; next }
 /^[ \t]*(#|$)/ { next }

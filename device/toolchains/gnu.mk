@@ -59,7 +59,7 @@ PORT_FILES := $(foreach file,$(PORT_FILES),$(if $(findstring _,$(notdir $(file))
 RUNTIME := $(patsubst ports/%,$(B)/obj/ports/%.o,$(PORT_FILES))
 
 # An app's files beside main.c, and the drivers of the target's board where it uses any: all that its files include from drivers/
-# has to be implemented, which is what a driver says by including the same. The port has its drivers in a folder, those for one app
+# has to be implemented, which is what a driver says by including the same. Drivers have the wiring from the board's file. The port has its drivers in a folder, those for one app
 # alone in drivers/<app>; in ports/shared are those that several ports have, most for chips on their boards.
 SHARED_msp430 := cc2500 fm25 noise provision stack
 SHARED_cortex-m := $(SHARED_msp430)
@@ -78,8 +78,13 @@ MISSING := $(filter-out $(call included,$(DRIVER_FILES)),$(USED))
 ifneq ($(MISSING),)
 $(error APP=$(APP) is not known for $(TARGET): there are no drivers for $(MISSING))
 endif
+ifeq ($(WIRED),)
+$(error APP=$(APP) is for boards, and there is none of $(TARGET) in boards/)
+endif
 DRIVER_OBJECTS := $(patsubst ports/%,$(B)/obj/ports/%.o,$(DRIVER_FILES))
 PARTS += $(DRIVER_OBJECTS)
+$(DRIVER_OBJECTS): WIRING := $(BOARD_FLAGS)
+$(DRIVER_OBJECTS): $(B)/obj/wiring
 endif
 
 PROGRAMS := $(WANTED:%=$(B)/%.elf)
@@ -95,11 +100,11 @@ $(B)/obj/kernels/%.o: $(KERNELS)/%.S $(B)/obj/settings
 
 $(B)/obj/ports/%.c.o: ports/%.c $(B)/obj/settings $(B)/obj/clock
 	@mkdir -p $(@D)
-	$(CC) $(PORT_CFLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(PORT_CFLAGS) $(CLOCK_FLAGS) $(WIRING) -MMD -MP -c $< -o $@
 
 $(B)/obj/ports/%.S.o: ports/%.S $(B)/obj/settings $(B)/obj/clock
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(CLOCK_FLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(FLAGS) $(CLOCK_FLAGS) $(WIRING) -MMD -MP -c $< -o $@
 
 # Drivers are small where all is.
 ifneq ($(filter small,$(VARIANT))$(COMPACT),)

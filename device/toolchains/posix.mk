@@ -3,6 +3,9 @@
 ifneq ($(APP) $(VARIANT),meter portable)
 $(error TARGET=posix has APP=meter VARIANT=portable alone)
 endif
+ifneq ($(BOARD),)
+$(error BOARD=$(BOARD) is not for TARGET=posix, which has no boards)
+endif
 
 B := $(OUT)/posix/$(VARIANT)
 POSIX_CC := cc

@@ -1,8 +1,9 @@
 //! Firmware, of the bench and other programs: built by `device/Makefile`, kept by the content of everything that goes into it.
 
-use crate::FirmwareError;
 use crate::toolchain::Toolchain;
+use crate::{FirmwareError, suggestion};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -77,7 +78,8 @@ fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Res
     require("make")?;
     // Every clock is built in one place, because few objects differ, and its programs are put away from there.
     let out = source.cache().join(content_key(source, &compiler)?);
-    let place = Path::new(source.target).join(variant);
+    let boards = boards(source)?;
+    let place = Path::new(&target_folder(source.target, source.board, &boards)?).join(variant);
     let folder = out.join(format!("{}-{}", source.clock_hz, source.wait_states)).join(&place);
     let extension = if source.toolchain.compiler == "sdcc" { "ihx" } else { "elf" };
     let build = Build { folder, extension };
@@ -100,6 +102,7 @@ fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Res
         .arg(format!("CLOCK={}", source.clock_hz))
         .arg(format!("WAIT_STATES={}", source.wait_states))
         .arg(format!("OUT={}", out.display()))
+        .args(source.board.map(|board| format!("BOARD={board}")))
         .stdin(Stdio::null())
         // A make that calls this program must not lend its job slots and flags to the one below.
         .env_remove("MAKEFLAGS")
@@ -151,7 +154,6 @@ fn lock(folder: &Path) -> Result<File, FirmwareError> {
 
 /// Debian packages that bring a tool.
 fn packages(tool: &str) -> &'static str {
-    use std::collections::BTreeMap;
     use std::sync::LazyLock;
     // The launcher installs by the same list.
     static BY_TOOL: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
@@ -215,8 +217,54 @@ fn content_key(source: &Source<'_>, compiler: &Path) -> Result<String, FirmwareE
     Ok(key)
 }
 
+/// The files of the target's boards, by name: those that `device/Makefile` chooses from.
+fn boards(source: &Source<'_>) -> Result<BTreeMap<String, PathBuf>, FirmwareError> {
+    let folder = source.root.join("boards");
+    let failed = |error| FirmwareError::File { path: folder.clone(), error };
+    let mut boards = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".toml")) else {
+            continue;
+        };
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| FirmwareError::File { path: path.clone(), error })?;
+        if is_board_of(&text, source.target) {
+            boards.insert(name.to_owned(), path);
+        }
+    }
+    Ok(boards)
+}
+
+/// Whether a board's file names a target as its own, as `device/Makefile` looks for it.
+fn is_board_of(text: &str, target: &str) -> bool {
+    let named = format!("\"{target}\"");
+    text.lines().filter_map(|line| line.split_once('=')).any(|(key, value)| {
+        key.trim_end_matches(' ') == "target" && value.trim_start_matches(' ').starts_with(&named)
+    })
+}
+
+/// The folder of a target's programs in the folder that make builds in: of another board than the first one of its own.
+fn target_folder(
+    target: &str,
+    board: Option<&str>,
+    boards: &BTreeMap<String, PathBuf>,
+) -> Result<String, FirmwareError> {
+    match board {
+        Some(board) if !boards.contains_key(board) => Err(FirmwareError::UnknownName {
+            what: "board",
+            name: board.into(),
+            suggestion: suggestion(board, boards.keys().map(String::as_str)),
+        }),
+        Some(board) if boards.keys().next().is_none_or(|first| first != board) => {
+            Ok(format!("{target}-{board}"))
+        }
+        _ => Ok(target.into()),
+    }
+}
+
 /// A hash of everything that decides what the compiler puts out, the clock and its wait states excepted: sources under
-/// `device/`, target file, compiler.
+/// `device/`, the files of target and boards, compiler.
 ///
 /// # Errors
 /// [`FirmwareError::File`] for a source that cannot be read.
@@ -224,6 +272,7 @@ pub fn content(source: &Source<'_>, compiler: &Path) -> Result<[u8; 32], Firmwar
     let mut digest = Sha256::new();
     digest.update(version(compiler).unwrap_or_default());
     let mut files = vec![source.root.join("targets").join(format!("{}.toml", source.target))];
+    files.extend(boards(source)?.into_values());
     let device = source.root.join("device");
     sources(&device, &device.join("build"), &mut files)?;
     files.sort();
@@ -253,4 +302,28 @@ fn sources(folder: &Path, skip: &Path, files: &mut Vec<PathBuf>) -> Result<(), F
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_is_of_the_target_that_it_names() {
+        let text = "description = \"msp430f5438a\"\ntarget = \"atmega328p\" # at 16 MHz\n";
+        assert!(is_board_of(text, "atmega328p"));
+        assert!(!is_board_of(text, "atmega328"));
+        assert!(!is_board_of(text, "msp430f5438a"));
+    }
+
+    #[test]
+    fn only_other_boards_than_the_first_have_a_folder_of_their_own() {
+        let boards = ["emontx", "jeenode"].map(|name| (name.to_owned(), PathBuf::new())).into();
+        let folder = |board| target_folder("atmega328p", board, &boards);
+        assert_eq!(folder(None).expect("known"), "atmega328p");
+        assert_eq!(folder(Some("emontx")).expect("known"), "atmega328p");
+        assert_eq!(folder(Some("jeenode")).expect("known"), "atmega328p-jeenode");
+        let error = folder(Some("jeenod")).expect_err("unknown").to_string();
+        assert!(error.contains("no board 'jeenod'; did you mean jeenode"), "{error}");
+    }
 }

@@ -4,6 +4,7 @@
 
 use firmware::Firmware;
 use firmware::build_app;
+use lab::board::{BoardDescription, Quantity};
 use lab::target::Workspace;
 use mcu::{Mcu, Signal, Stop, Until, new_machine};
 use std::f64::consts::TAU;
@@ -46,28 +47,39 @@ struct Call {
 
 struct Rig {
     machine: Box<dyn Mcu>,
+    emontx: BoardDescription,
     firmware: Firmware,
 }
 
 impl Rig {
     fn new() -> Rig {
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let elf = build_app(&workspace.source(&target, &point), "small", "trial").expect("it builds");
+        let emontx = workspace.board("emontx").expect("a board");
+        let target = workspace.target(&emontx.target).expect("a target");
+        let source = workspace.board_source(&emontx, &target, Some(CLOCK_HZ)).expect("a clock of the part");
+        let elf = build_app(&source, "small", "trial").expect("it builds");
         let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
         let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
-        let board = machine.board_mut();
-        board.supply_v = 5.0;
+        emontx.mount(&mut *machine, None).expect("a board");
+        // Nobody wakes what sleeps for ever.
+        machine.board_mut().externally_wakeable = false;
         machine.reset();
-        let mut rig = Rig { machine, firmware };
+        let mut rig = Rig { machine, emontx, firmware };
         rig.reach_ready(1.0);
         rig
     }
 
     fn symbol(&self, name: &str) -> u32 {
         self.firmware.symbol(name).expect("device/trial has it").address
+    }
+
+    /// Sets mains voltage and current, in shares of the converter's reference.
+    fn set_sensors(&mut self, voltage: f64, current: f64) {
+        for (quantity, share) in [(Quantity::MainsVoltage, voltage), (Quantity::MainsCurrent, current)] {
+            let channel = self.emontx.channel_of(quantity).expect("a sensor");
+            self.machine.board_mut().set_analog(channel, share * self.emontx.supply_v);
+        }
     }
 
     fn run_s(&mut self, seconds: f64, address: Option<u32>) -> Stop {
@@ -300,14 +312,14 @@ fn causes_of_resets_are_told_apart() {
 }
 
 /// With a step of noise, without which 25 samples a period would all be rounded alike in every period.
-fn mains(seed: u64) -> Signal {
+fn mains(supply_v: f64, seed: u64) -> Signal {
     Signal::Mains {
-        offset_v: 2.5,
-        amplitude_v: 2.0,
+        offset_v: 0.5 * supply_v,
+        amplitude_v: 0.4 * supply_v,
         hz: 50.0,
         phase_rad: 0.0,
         harmonics: vec![],
-        noise_v: 5e-3,
+        noise_v: 1e-3 * supply_v,
         seed,
     }
 }
@@ -315,9 +327,10 @@ fn mains(seed: u64) -> Signal {
 #[test]
 fn pairs_of_samples_come_at_their_rate_and_108_us_apart() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut();
-    board.set_signal(0, mains(1));
-    board.set_signal(1, mains(2));
+    for (quantity, seed) in [(Quantity::MainsVoltage, 1), (Quantity::MainsCurrent, 2)] {
+        let channel = rig.emontx.channel_of(quantity).expect("a sensor");
+        rig.machine.board_mut().set_signal(channel, mains(rig.emontx.supply_v, seed));
+    }
     rig.call(SAMPLE);
     // Nothing else but samples.
     rig.start(Call::default());
@@ -351,9 +364,7 @@ fn pairs_of_samples_come_at_their_rate_and_108_us_apart() {
 #[test]
 fn the_sampler_goes_on_beside_everything() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut();
-    board.set_analog(0, 2.0);
-    board.set_analog(1, 3.0);
+    rig.set_sensors(0.4, 0.6);
     rig.call(SAMPLE);
     rig.put(&[0x55; 64]);
     rig.call_within(Call { what: BEGIN, at: 300, len: 64, ..Call::default() }, 1.0);
@@ -366,7 +377,7 @@ fn the_sampler_goes_on_beside_everything() {
     let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let pairs = word(0);
     assert!(pairs.abs_diff(5000) < 5, "{pairs}");
-    // 2 V and 3 V of 5 V: 409.6 and 614.4.
+    // Of 1024 steps: 409.6 and 614.4.
     assert_eq!((word(4) / pairs, word(8) / pairs), (409, 614));
 }
 
@@ -374,9 +385,7 @@ fn the_sampler_goes_on_beside_everything() {
 #[test]
 fn the_samplers_interrupt_takes_53_cycles_and_97() {
     let mut rig = Rig::new();
-    let board = rig.machine.board_mut();
-    board.set_analog(0, 2.0);
-    board.set_analog(1, 3.0);
+    rig.set_sensors(0.4, 0.6);
     rig.call(SAMPLE);
     // Nothing else but samples.
     rig.start(Call::default());
@@ -419,10 +428,8 @@ fn the_samplers_interrupt_takes_53_cycles_and_97() {
 fn noise_is_the_lowest_bits_of_eight_conversions() {
     let mut rig = Rig::new();
     assert_eq!(rig.call(ENTROPY).result, 0xff, "the sampler is off");
-    let board = rig.machine.board_mut();
-    // 409 and 614: lowest bits 1 and 0.
-    board.set_analog(0, 409.5 * 5.0 / 1024.0);
-    board.set_analog(1, 614.5 * 5.0 / 1024.0);
+    // Lowest bits 1 and 0.
+    rig.set_sensors(409.5 / 1024.0, 614.5 / 1024.0);
     rig.call(SAMPLE);
     rig.call(ENTROPY);
     for _ in 0..3 {

@@ -4,9 +4,10 @@
 
 use firmware::Firmware;
 use firmware::build_app;
+use lab::board::Quantity;
 use lab::target::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
-use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Mcu, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
@@ -20,7 +21,6 @@ const BYTE_NS: u64 = 8 * 29 * 7 * 100;
 const TURNAROUND_NS: u64 = 1_000_000;
 const GROUP: u8 = 0xd4;
 const METER: u16 = 7;
-const EEPROM: u32 = 0x81_0000;
 const PAINT: u8 = 0xa5;
 const STACK_TOP: u32 = 0x80_08ff;
 /// Offsets in ws_meter_status, `device/meter/meter.h`.
@@ -42,9 +42,10 @@ impl Rig {
     fn new(suite: Suite) -> Rig {
         let mut rng = StdRng::seed_from_u64(2016);
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&workspace.source(&target, &point), "small", "meter").expect("it builds");
+        let emontx = workspace.board("emontx").expect("a board");
+        let target = workspace.target(&emontx.target).expect("a target");
+        let source = workspace.board_source(&emontx, &target, Some(CLOCK_HZ)).expect("a clock of the part");
+        let path = build_app(&source, "small", "meter").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
@@ -69,28 +70,20 @@ impl Rig {
         collector.add(record, state).expect("the first one");
         let at = firmware.symbol("ws_provision").expect("a driver has it").address;
         assert!(machine.poke(at, &provision.flash()[..]));
-        assert!(machine.poke(EEPROM, &provision.eeprom()[..]));
+        emontx.mount(&mut *machine, Some(&provision.eeprom()[..])).expect("it fits");
 
         let board = machine.board_mut();
-        board.supply_v = 5.0;
-        board.externally_wakeable = true;
-        let wiring = Wiring {
-            spi: "SPI".into(),
-            select: Pin::new("PORTB", 2),
-            outputs: vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))],
-        };
-        board.mount(Box::new(Rfm12b::new()), wiring);
-        for (channel, amplitude_v, seed) in [(0, 2.0, 1), (1, 0.5, 2)] {
+        for (quantity, share, seed) in [(Quantity::MainsVoltage, 0.4, 1), (Quantity::MainsCurrent, 0.1, 2)] {
             let signal = Signal::Mains {
-                offset_v: 2.5,
-                amplitude_v,
+                offset_v: 0.5 * emontx.supply_v,
+                amplitude_v: share * emontx.supply_v,
                 hz: 50.0,
                 phase_rad: 0.3,
                 harmonics: vec![],
-                noise_v: 5e-3,
+                noise_v: 1e-3 * emontx.supply_v,
                 seed,
             };
-            board.set_signal(channel, signal);
+            board.set_signal(emontx.channel_of(quantity).expect("a sensor"), signal);
         }
         machine.reset();
         Rig { machine, firmware, collector, rng, frame: vec![], answers: 0 }

@@ -56,11 +56,12 @@ impl Sums {
 #[test]
 fn a_pair_is_added_as_the_contract_says() {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let target = workspace.target("atmega328p").expect("a target");
-    let point = target.operating_point(None, None).expect("its default");
-    let elf = build_app(&workspace.source(&target, &point), "small", "meter").expect("it builds");
+    let emontx = workspace.board("emontx").expect("a board");
+    let target = workspace.target(&emontx.target).expect("a target");
+    let source = workspace.board_source(&emontx, &target, None).expect("its clock");
+    let elf = build_app(&source, "small", "meter").expect("it builds");
     let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
-    let mut machine = new_machine(&target.part, point.clock_hz).expect("a model");
+    let mut machine = new_machine(&target.part, emontx.clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");
     machine.reset();
     let entry = firmware.symbol("ws_metering_add").expect("the function").address;

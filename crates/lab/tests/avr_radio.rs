@@ -5,7 +5,7 @@ use firmware::Firmware;
 use firmware::build_app;
 use lab::target::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
-use mcu::{Mcu, Pin, Residency, Stop, Until, Wiring};
+use mcu::{Mcu, Residency, Stop, Until};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,23 +44,17 @@ impl Station {
     /// Without a radio where `radio` is not wanted.
     fn new(radio: bool) -> Station {
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&workspace.source(&target, &point), "small", "exchange").expect("it builds");
+        let mut emontx = workspace.board("emontx").expect("a board");
+        if !radio {
+            emontx.chips.clear();
+        }
+        let target = workspace.target(&emontx.target).expect("a target");
+        let source = workspace.board_source(&emontx, &target, Some(CLOCK_HZ)).expect("a clock of the part");
+        let path = build_app(&source, "small", "exchange").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
         machine.load(firmware.image()).expect("it fits");
-        let board = machine.board_mut();
-        board.supply_v = 5.0;
-        board.externally_wakeable = true;
-        if radio {
-            let wiring = Wiring {
-                spi: "SPI".into(),
-                select: Pin::new("PORTB", 2),
-                outputs: vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))],
-            };
-            board.mount(Box::new(Rfm12b::new()), wiring);
-        }
+        emontx.mount(&mut *machine, None).expect("a board");
         machine.reset();
         let exchange = firmware.symbol("ws_exchange").expect("device/exchange has it").address;
         let mut station = Station { machine, exchange };

@@ -3,10 +3,10 @@
 
 use firmware::Firmware;
 use firmware::build_app;
+use lab::board::Quantity;
 use lab::target::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
-use mcu::chips::fm25::Fm25;
-use mcu::{Board, Mcu, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Board, Mcu, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
@@ -28,48 +28,6 @@ const AROUND: u64 = 4 + 4 + 1 + 2;
 /// From one packet of the collector's to the next, so that the meter is back in receive.
 const GAP_NS: u64 = 6_000_000;
 
-/// What is on the board of a target, and where.
-struct Wires {
-    target: &'static str,
-    variant: &'static str,
-    spi: &'static str,
-    radio_select: Pin,
-    /// GDO0 and SO.
-    radio_outputs: Vec<(u8, Pin)>,
-    memory_select: Pin,
-    voltage_channel: u8,
-    current_channel: u8,
-    supply_v: f64,
-}
-
-fn msp430() -> Wires {
-    Wires {
-        target: "msp430f5438a",
-        variant: "fast",
-        spi: "UCB0",
-        radio_select: Pin::new("P3", 0),
-        radio_outputs: vec![(0, Pin::new("P1", 3)), (1, Pin::new("P3", 2))],
-        memory_select: Pin::new("P3", 4),
-        voltage_channel: 1,
-        current_channel: 2,
-        supply_v: 3.0,
-    }
-}
-
-fn stm32f407() -> Wires {
-    Wires {
-        target: "stm32f407",
-        variant: "fast",
-        spi: "SPI1",
-        radio_select: Pin::new("GPIOA", 4),
-        radio_outputs: vec![(0, Pin::new("GPIOB", 1)), (1, Pin::new("GPIOA", 6))],
-        memory_select: Pin::new("GPIOB", 0),
-        voltage_channel: 11,
-        current_channel: 12,
-        supply_v: 3.3,
-    }
-}
-
 /// A meter, and the collector that it talks to.
 struct Rig {
     machine: Box<dyn Mcu>,
@@ -84,18 +42,20 @@ struct Rig {
 }
 
 impl Rig {
-    fn new(wires: &Wires, suite: Suite, seed: u64) -> Rig {
-        println!("{}: seed {seed}", wires.target);
+    fn new(board: &str, suite: Suite, seed: u64) -> Rig {
+        println!("{board}: seed {seed}");
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target(wires.target).expect("a target");
-        let clock_hz = target.part.default_clock_hz;
-        let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-        let path = build_app(&workspace.source(&target, &point), wires.variant, "meter").expect("it builds");
+        let description = workspace.board(board).expect("a board");
+        let meter = description.meter.as_ref().expect("a meter");
+        let target = workspace.target(&description.target).expect("a target");
+        let clock_hz = description.clock_hz;
+        let source = workspace.board_source(&description, &target, None).expect("a clock of the part");
+        let path = build_app(&source, &meter.variant, "meter").expect("it builds");
         let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
         // 230 V at 1 V of amplitude, 10 A of amplitude at 0.5 V; a step is a 1024th of the supply.
-        let step_v = wires.supply_v / 1024.0;
+        let step_v = description.supply_v / 1024.0;
         let setup = Setup {
             meter: METER,
             address: METER_ADDRESS,
@@ -106,7 +66,7 @@ impl Rig {
             suite,
             voltage_uv: (230.0 * 2f64.sqrt() * step_v * 1e6).round() as u32,
             current_ua: (20.0 * step_v * 1e6).round() as u32,
-            phase: 0,
+            phase: meter.phase,
         };
         let provision = Provision::generate(setup, identity.public(), &mut rng);
         let mut collector = Collector::new(identity, Policy { set_time: false, ..Policy::default() });
@@ -120,13 +80,10 @@ impl Rig {
             machine
                 .poke(firmware.symbol(PROVISION_SYMBOL).expect("the symbol").address, &provision.flash()[..])
         );
-        let mut memory = Fm25::new();
-        memory.memory_mut()[..1024].copy_from_slice(&provision.eeprom()[..]);
+        description.mount(&mut *machine, Some(&provision.eeprom()[..])).expect("it fits");
         let board = machine.board_mut();
-        board.externally_wakeable = true;
-        board.supply_v = wires.supply_v;
         let mains = |amplitude_v, seed| Signal::Mains {
-            offset_v: wires.supply_v / 2.0,
+            offset_v: description.supply_v / 2.0,
             amplitude_v,
             hz: 50.0,
             phase_rad: 0.0,
@@ -134,12 +91,9 @@ impl Rig {
             noise_v: 0.003,
             seed,
         };
-        board.set_signal(wires.voltage_channel, mains(1.0, 1));
-        board.set_signal(wires.current_channel, mains(0.5, 2));
-        let wiring =
-            |select: &Pin, outputs| Wiring { spi: wires.spi.into(), select: select.clone(), outputs };
-        board.mount(Box::new(Cc2500::new()), wiring(&wires.radio_select, wires.radio_outputs.clone()));
-        board.mount(Box::new(memory), wiring(&wires.memory_select, Vec::new()));
+        let channel = |quantity| description.channel_of(quantity).expect("a sensor");
+        board.set_signal(channel(Quantity::MainsVoltage), mains(1.0, 1));
+        board.set_signal(channel(Quantity::MainsCurrent), mains(0.5, 2));
         machine.reset();
         Rig {
             machine,
@@ -243,9 +197,9 @@ impl Rig {
     }
 }
 
-/// The whole of it, on a target.
-fn delivers_and_obeys(wires: &Wires) {
-    let mut rig = Rig::new(wires, Suite::Aes128Gcm, 20_260_101);
+/// The whole of it, on a board.
+fn delivers_and_obeys(board: &str) {
+    let mut rig = Rig::new(board, Suite::Aes128Gcm, 20_260_101);
     rig.run_until(8.0, "four reports", |rig| rig.accepted.len() >= 4);
     let Content::Alert(alert) = rig.accepted[0].report.content else {
         panic!("{:?}", rig.accepted[0].report)
@@ -302,10 +256,10 @@ fn delivers_and_obeys(wires: &Wires) {
 
 #[test]
 fn the_msp430_delivers_sealed_measurements_and_takes_commands() {
-    delivers_and_obeys(&msp430());
+    delivers_and_obeys("msp430f5438a-cc2500");
 }
 
 #[test]
 fn the_stm32_delivers_sealed_measurements_and_takes_commands() {
-    delivers_and_obeys(&stm32f407());
+    delivers_and_obeys("stm32f407-cc2500");
 }

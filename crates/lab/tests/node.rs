@@ -3,25 +3,26 @@
 
 use firmware::Firmware;
 use firmware::build_app;
+use lab::board::{BoardDescription, Quantity};
 use lab::reference::curve::Curve;
-use lab::target::{Target, Workspace};
+use lab::target::Workspace;
 use mcu::chips::cc2500::{Cc2500, Frame};
-use mcu::{Access, AccessKind, Board, Mcu, Observer, Pin, Stop, Until, Wiring};
+use mcu::{Access, AccessKind, Board, Mcu, Observer, Stop, Until};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use wire::node::{
     CONFIG_SYMBOL, Challenge, Config, Kind, Message, Mode, Reassembly, STATUS_SYMBOL, Scheme, State, Status,
 };
 
+const BOARD: &str = "msp430f5438a-cc2500";
 const NODE: u32 = 0xc0ff_ee01;
 const NODE_ADDRESS: u8 = 0x11;
 const SERVER_ADDRESS: u8 = 0x22;
-/// The divider before the converter's input, `device/ports/msp430/drivers/stored_energy.c`.
-const DIVIDED_BY: f64 = 4.0;
 
 /// A node on its board.
 struct Rig {
     machine: Box<dyn Mcu>,
+    description: BoardDescription,
     clock_hz: u64,
     config_at: u32,
     status_at: u32,
@@ -32,11 +33,12 @@ struct Rig {
 impl Rig {
     fn new(config: Config, clock_hz: u64) -> Rig {
         let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("msp430f5438a").expect("a target");
-        let (machine, firmware) = load(&workspace, &target, clock_hz);
+        let description = workspace.board(BOARD).expect("a board");
+        let (machine, firmware) = load(&workspace, &description, clock_hz);
         let symbol = |name| firmware.symbol(name).expect("node.h names it").address;
         let mut rig = Rig {
             machine,
+            description,
             clock_hz,
             config_at: symbol(CONFIG_SYMBOL),
             status_at: symbol(STATUS_SYMBOL),
@@ -56,7 +58,8 @@ impl Rig {
     }
 
     fn stored(&mut self, volts: f64) {
-        self.board().set_analog(0, volts / DIVIDED_BY);
+        let sensor = self.description.sensor(Quantity::StoredVoltage).expect("a sensor").clone();
+        self.board().set_analog(sensor.channel, volts / f64::from(sensor.divider));
     }
 
     fn run_s(&mut self, seconds: f64) {
@@ -97,23 +100,14 @@ impl Rig {
     }
 }
 
-fn load(workspace: &Workspace, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
-    let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-    let path = build_app(&workspace.source(target, &point), "fast", "node").expect("it builds");
+fn load(workspace: &Workspace, description: &BoardDescription, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
+    let target = workspace.target(&description.target).expect("a target");
+    let source = workspace.board_source(description, &target, Some(clock_hz)).expect("a clock of the part");
+    let path = build_app(&source, "fast", "node").expect("it builds");
     let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
     let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
     machine.load(firmware.image()).expect("it fits");
-    let board = machine.board_mut();
-    board.externally_wakeable = true;
-    board.mount(
-        Box::new(Cc2500::new()),
-        Wiring {
-            spi: "UCB0".into(),
-            select: Pin::new("P3", 0),
-            // GDO0, SO, GDO2.
-            outputs: vec![(0, Pin::new("P1", 3)), (1, Pin::new("P3", 2)), (2, Pin::new("P1", 5))],
-        },
-    );
+    description.mount(&mut *machine, None).expect("a board");
     machine.reset();
     (machine, firmware)
 }

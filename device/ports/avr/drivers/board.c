@@ -1,13 +1,8 @@
-/* The meter's board: ATmega328P at 16 MHz and 5 V, RFM12B, mains voltage and current at the converter. Data sheet DS40002061, chapters
- * "I/O-Ports", "Power Management and Sleep Modes", "Analog Comparator", "Analog-to-Digital Converter". The radio is wired as on
- * the JeeNode and the emonTx (JeeLib, RF12.cpp).
+/* A meter's board: ATmega328P, RFM12B, mains voltage and current at the converter; wired as its file in boards/ says. Data sheet
+ * DS40002061, chapters "I/O-Ports", "Power Management and Sleep Modes", "Analog Comparator", "Analog-to-Digital Converter".
  *
- *   PB2  out  nSEL of the RFM12B       PB3 MOSI   PB4 MISO   PB5 SCK
- *   PD2  in   nIRQ of the RFM12B
- *   PC0  ADC0 mains voltage, through a transformer and a divider, around half the supply
- *   PC1  ADC1 current, through a current transformer and its burden, around half the supply
- *   PB6, PB7  crystal; PC6 reset
- * All others are outputs at 0, as an input that floats draws current. */
+ * PB6 and PB7 are the crystal's, PC6 is reset. All pins that nothing is wired to are outputs at 0, as an input that floats draws
+ * current. */
 #include "../../../drivers/board.h"
 
 #include <avr/io.h>
@@ -15,19 +10,34 @@
 #ifndef __AVR_ATmega328P__
 #error "these drivers are for the ATmega328P alone"
 #endif
+#if !defined(WS_SPI_MISO_PORT_PORTB) || WS_SPI_MISO_BIT != 4 || WS_SPI_MOSI_BIT != 3 || WS_SPI_SCK_BIT != 5
+#error "the board's file: SPI has MOSI at PB3, MISO at PB4, SCK at PB5"
+#endif
+#if !defined(WS_MAINS_VOLTAGE_PORT_PORTC) || WS_MAINS_VOLTAGE_CHANNEL != WS_MAINS_VOLTAGE_BIT || WS_MAINS_VOLTAGE_BIT > 5
+#error "the board's file: the mains voltage has to be at one of PC0 to PC5, which are the channels 0 to 5"
+#endif
+#if !defined(WS_MAINS_CURRENT_PORT_PORTC) || WS_MAINS_CURRENT_CHANNEL != WS_MAINS_CURRENT_BIT || WS_MAINS_CURRENT_BIT > 5
+#error "the board's file: the mains current has to be at one of PC0 to PC5, which are the channels 0 to 5"
+#endif
+
+#define CRYSTAL (_BV(6) | _BV(7))
+#define RESET _BV(6)
+#define ANALOG (_BV(WS_MAINS_VOLTAGE_BIT) | _BV(WS_MAINS_CURRENT_BIT))
 
 void ws_board_start(void)
 {
     /* nSEL is high, and so nothing is asked of the radio, before it becomes an output. Nobody drives MISO while it is high, and
      * nIRQ while the radio has no power: their resistors pull them up. */
-    PORTB = _BV(PORTB2) | _BV(PORTB4);
-    DDRB = _BV(DDB0) | _BV(DDB1) | _BV(DDB2) | _BV(DDB3) | _BV(DDB5);
+    PORTB = _BV(WS_RADIO_SELECT_BIT) | _BV(WS_SPI_MISO_BIT);
+    DDRB = (uint8_t)~(_BV(WS_SPI_MISO_BIT) | CRYSTAL);
     PORTC = 0;
-    DDRC = _BV(DDC2) | _BV(DDC3) | _BV(DDC4) | _BV(DDC5);
-    PORTD = _BV(PORTD2);
-    DDRD = (uint8_t)~_BV(DDD2);
+    /* There is no PC7. */
+    DDRC = 0x7f & ~(ANALOG | RESET);
+    PORTD = _BV(WS_RADIO_NIRQ_BIT);
+    DDRD = (uint8_t)~_BV(WS_RADIO_NIRQ_BIT);
 
-    DIDR0 = _BV(ADC0D) | _BV(ADC1D);
+    /* A bit a channel. */
+    DIDR0 = ANALOG;
     ACSR = _BV(ACD);
     PRR = _BV(PRTWI) | _BV(PRTIM2) | _BV(PRUSART0);
 }

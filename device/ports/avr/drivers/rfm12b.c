@@ -6,7 +6,7 @@
  * between the caller's buffer and the radio, while the caller sleeps in idle. What a packet needs besides is 11 bytes of RAM.
  *
  * channel: the group, 1 to 255. power: 0 is the most, each more 2.5 dB less, to 7 (AC Characteristics, P_out). address: the
- * whole byte that packets to this station begin with, in JeeLib's terms RF12_HDR_DST | node. Wiring: board.c. */
+ * whole byte that packets to this station begin with, in JeeLib's terms RF12_HDR_DST | node. */
 #include "../../../drivers/clock.h"
 #include "../../../drivers/radio.h"
 
@@ -16,6 +16,13 @@
 #include <avr/io.h>
 #include <avr/pgmspace.h>
 #include <util/crc16.h>
+
+#if !defined(WS_RADIO_RFM12B) || !defined(WS_RADIO_SPI_SPI) || !defined(WS_RADIO_SELECT_PORT_PORTB)
+#error "the board's file: the radio has to be an RFM12B on SPI, selected by a pin of PORTB"
+#endif
+#if !defined(WS_RADIO_NIRQ_PORT_PORTD) || WS_RADIO_NIRQ_BIT != 2
+#error "the board's file: nIRQ has to be at PD2, which is INT0"
+#endif
 
 /* WS_RADIO_BAND: 1 is 433 MHz, 2 is 868 MHz, 3 is 915 MHz: what the module is made for. */
 #ifndef WS_RADIO_BAND
@@ -106,12 +113,12 @@ static uint8_t asleep;
 
 static inline void select(void)
 {
-    PORTB &= (uint8_t)~_BV(PORTB2);
+    PORTB &= (uint8_t)~_BV(WS_RADIO_SELECT_BIT);
 }
 
 static inline void deselect(void)
 {
-    PORTB |= _BV(PORTB2);
+    PORTB |= _BV(WS_RADIO_SELECT_BIT);
 }
 
 /* Sends a command, and returns what comes back. With INT0 masked. One of it, not one at each place: flash is scarcer than the 30

@@ -8,7 +8,7 @@
 #define EXTI_IMR REGISTER(0x40013c00u)
 #define EXTI_FTSR REGISTER(0x40013c0cu)
 #define EXTI_PR REGISTER(0x40013c14u)
-#define LINE (1u << RADIO_GDO0)
+#define LINE (1u << WS_RADIO_GDO0_BIT)
 /* EXTI1 is from port B. */
 #define EXTICR1_B (PORT_B << 4)
 #define APB2_SYSCFG 0x4000u

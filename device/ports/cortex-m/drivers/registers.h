@@ -1,5 +1,5 @@
-/* Registers of the STM32F407 that the drivers share, by the chapters of RM0090, and of the core (ARM DDI 0403E, B3); the board's
- * pins are in board.c. */
+/* Registers of the STM32F407 that the drivers share, by the chapters of RM0090, and of the core (ARM DDI 0403E, B3); and the
+ * board's pins, as its file in boards/ has them. */
 #ifndef WS_CORTEX_M_REGISTERS_H
 #define WS_CORTEX_M_REGISTERS_H
 
@@ -34,15 +34,25 @@
 #define IRQ_EXTI1 7u
 #define IRQ_ADC 18u
 
-/* The pins. */
-#define RADIO_SELECT 4u /* of A */
-#define SPI_SCK 5u
-#define SPI_MISO 6u
-#define SPI_MOSI 7u
-#define MEMORY_SELECT 0u /* of B */
-#define RADIO_GDO0 1u
-#define MAINS_VOLTAGE 1u /* of C */
-#define MAINS_CURRENT 2u
+/* Ports are fixed by these drivers, the bits in them are the board's. */
+#if !defined(WS_RADIO_CC2500) || !defined(WS_RADIO_SPI_SPI1) || !defined(WS_RADIO_SELECT_PORT_GPIOA)
+#error "the board's file: the radio has to be a CC2500 on SPI1, selected by a pin of GPIOA"
+#endif
+#if !defined(WS_RADIO_GDO0_PORT_GPIOB) || WS_RADIO_GDO0_BIT != 1
+#error "the board's file: GDO0 of the CC2500 has to be at PB1, whose external interrupt is EXTI1"
+#endif
+#if !defined(WS_MEMORY_FM25L16B) || !defined(WS_MEMORY_SPI_SPI1) || !defined(WS_MEMORY_SELECT_PORT_GPIOB)
+#error "the board's file: the memory has to be an FM25L16B on SPI1, selected by a pin of GPIOB"
+#endif
+#if !defined(WS_SPI1_SCK_PORT_GPIOA) || WS_SPI1_SCK_BIT != 5 || WS_SPI1_MISO_BIT != 6 || WS_SPI1_MOSI_BIT != 7
+#error "the board's file: SPI1 has to have SCK at PA5, MISO at PA6, MOSI at PA7"
+#endif
+#if !defined(WS_MAINS_VOLTAGE_PORT_GPIOC) || WS_MAINS_VOLTAGE_CHANNEL != WS_MAINS_VOLTAGE_BIT + 10
+#error "the board's file: the mains voltage has to be at one of PC0 to PC5, which are the channels 10 to 15"
+#endif
+#if !defined(WS_MAINS_CURRENT_PORT_GPIOC) || WS_MAINS_CURRENT_CHANNEL != WS_MAINS_CURRENT_BIT + 10
+#error "the board's file: the mains current has to be at one of PC0 to PC5, which are the channels 10 to 15"
+#endif
 
 /* Waits for turns of at least three cycles. */
 static inline void ws_cortex_wait(uint32_t turns)

@@ -1,5 +1,5 @@
-/* Voltage on channel 11, current on channel 12, each against the supply, by ADC1: an injected group of two that the clock's interrupt
- * starts. RM0090, "Analog-to-digital converter".
+/* Mains voltage and current, each against the supply, by ADC1: an injected group of two that the clock's interrupt starts. RM0090,
+ * "Analog-to-digital converter".
  *
  * The converter's clock is that of APB2 by 4, at most 21 MHz. Sampling takes 84 clocks, a conversion 12 more: at 21 MHz the current
  * is sampled 4.6 us after the voltage. */
@@ -23,10 +23,10 @@
 #define CR1_GROUP 0x0180u
 #define CR2_ON 0x00000001u
 #define CR2_START_GROUP 0x00400000u
-/* 84 clocks for channels 11 and 12. */
-#define SMPR1_84 (4u << 3 | 4u << 6)
+/* 84 clocks; the register has channels from 10 up. */
+#define SMPR1_84 (4u << 3 * (WS_MAINS_VOLTAGE_CHANNEL - 10) | 4u << 3 * (WS_MAINS_CURRENT_CHANNEL - 10))
 /* Two conversions; with so many the first is JSQ3, the second JSQ4. */
-#define JSQR_PAIR (1u << 20 | 11u << 10 | 12u << 15)
+#define JSQR_PAIR (1u << 20 | WS_MAINS_VOLTAGE_CHANNEL << 10 | WS_MAINS_CURRENT_CHANNEL << 15)
 #define CCR_BY_4 (1u << 16)
 #define APB2_ADC1 0x0100u
 

@@ -30,9 +30,9 @@ void ws_spi_start(void)
 static void drive(uint8_t chip, uint32_t shift)
 {
     if (chip == WS_SPI_RADIO) {
-        GPIO_BSRR(PORT_A) = 1u << RADIO_SELECT << shift;
+        GPIO_BSRR(PORT_A) = 1u << WS_RADIO_SELECT_BIT << shift;
     } else {
-        GPIO_BSRR(PORT_B) = 1u << MEMORY_SELECT << shift;
+        GPIO_BSRR(PORT_B) = 1u << WS_MEMORY_SELECT_BIT << shift;
     }
 }
 
@@ -57,7 +57,7 @@ uint8_t ws_spi_transfer(uint8_t out)
 
 uint8_t ws_spi_line(void)
 {
-    return (uint8_t)(GPIO_IDR(PORT_A) & 1u << SPI_MISO);
+    return (uint8_t)(GPIO_IDR(PORT_A) & 1u << WS_SPI1_MISO_BIT);
 }
 
 void ws_spi_wait_us(uint16_t us)

@@ -1,12 +1,7 @@
-/* The board: MSP430F5438A, CC2500; where it is a meter, also an FM25L16B and two transformers. User's guide SLAU208, "Digital I/O Module"; ports and pins as in data sheet
- * SLAS655, "Peripheral File Map".
+/* The board: MSP430F5438A, CC2500; where it is a meter, also an FM25L16B and two transformers; wired as its file in boards/ says. User's
+ * guide SLAU208, "Digital I/O Module"; ports as in data sheet SLAS655, "Peripheral File Map".
  *
- *   P3.0  out  CSn of the CC2500      P3.1 UCB0SIMO   P3.2 UCB0SOMI   P3.3 UCB0CLK
- *   P3.4  out  CS of the FM25L16B
- *   P1.3  in   GDO0                   P1.5  in   GDO2
- *   P6.0  A0   stored voltage through a divider by 4 (the harvested node)
- *   P6.1  A1   mains voltage          P6.2  A2   mains current, both around half of the supply (the meter)
- * All others are outputs at 0, as an input that floats draws current. */
+ * All pins that nothing is wired to are outputs at 0, as an input that floats draws current. */
 #include "../../../drivers/board.h"
 
 #include "../../shared/spi.h"

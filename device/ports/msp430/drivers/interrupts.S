@@ -7,7 +7,7 @@
 
 #define P1IFG 0x021c
 #define TA0IV 0x036e
-#define RADIO_GDO0 0x08
+#define RADIO_GDO0 (1 << WS_RADIO_GDO0_BIT)
 #define LOW_POWER 0x00f0
 #define OVERFLOW 0x0e
 

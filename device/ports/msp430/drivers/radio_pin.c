@@ -1,4 +1,4 @@
-/* GDO0 of the CC2500 at P1.3. SLAU208, "Digital I/O Module". The interrupt is in interrupts.S. */
+/* GDO0 of the CC2500 at a pin of P1. SLAU208, "Digital I/O Module". The interrupt is in interrupts.S. */
 #include "../../shared/cc2500.h"
 
 #include "registers.h"

@@ -1,5 +1,5 @@
-/* UCB0 as the master of the serial bus. SLAU208, "Universal Serial Communication Interface - SPI Mode". P3.1 SIMO, P3.2 SOMI, P3.3
- * CLK, the select lines as in board.c; SMCLK divided to at most 6.5 MHz. */
+/* UCB0 as the master of the serial bus. SLAU208, "Universal Serial Communication Interface - SPI Mode". SMCLK divided to at most
+ * 6.5 MHz. */
 #include "../../shared/spi.h"
 
 #include "registers.h"

@@ -1,5 +1,5 @@
-/* The stored voltage, divided by 4, on A0, by ADC12_A against the reference that is called 1.5 V: up to 5958 mV. SLAU208,
- * "ADC12_A" and "Reference Module". */
+/* The stored voltage behind the board's divider, by ADC12_A against the reference that is called 1.5 V: divided by 4, up to 5958 mV.
+ * SLAU208, "ADC12_A" and "Reference Module". */
 #include "../../../drivers/stored_energy.h"
 
 #include "registers.h"
@@ -26,15 +26,14 @@
 #define CTL1_TIMER 0x0200u
 #define CTL1_BY_2 0x0020u
 #define CTL2_12_BITS 0x0020u
-/* Between VREF+ and AVSS, A0. */
-#define MCTL_REFERENCE_A0 0x10u
+/* Between VREF+ and AVSS, the board's channel. */
+#define MCTL_REFERENCE (0x10u | WS_STORED_VOLTAGE_CHANNEL)
 
 /* SLAS655, "REF, Built-In Reference": it settles in 75 us. */
 #define SETTLE_US 75u
 
 /* SLAS655H, "REF, Built-In Reference": VREF+ for REFVSEL = 0 is typically 1.49 V, within 1.5 %; it needs 2.2 V of supply. */
 #define REFERENCE_MV 1490u
-#define DIVIDED_BY 4u
 
 uint16_t ws_stored_energy_mv(void)
 {
@@ -44,7 +43,7 @@ uint16_t ws_stored_energy_mv(void)
     ADC12CTL0 = CTL0_SAMPLE_64 | CTL0_ON;
     ADC12CTL1 = CTL1_TIMER | CTL1_BY_2;
     ADC12CTL2 = CTL2_12_BITS;
-    ADC12MCTL0 = MCTL_REFERENCE_A0;
+    ADC12MCTL0 = MCTL_REFERENCE;
     WAIT_US(SETTLE_US);
     ADC12CTL0 = CTL0_SAMPLE_64 | CTL0_ON | CTL0_ENABLE | CTL0_START;
     while (!(ADC12IFG & 1u)) {
@@ -54,5 +53,5 @@ uint16_t ws_stored_energy_mv(void)
     ADC12CTL0 = CTL0_SAMPLE_64 | CTL0_ON;
     ADC12CTL0 = 0;
     REFCTL0 = REF_MASTER;
-    return (uint16_t)((uint32_t)code * (REFERENCE_MV * DIVIDED_BY) >> 12);
+    return (uint16_t)((uint32_t)code * (REFERENCE_MV * WS_STORED_VOLTAGE_DIVIDER) >> 12);
 }

@@ -1,4 +1,4 @@
-/* Voltage on A1, current on A2, each against the supply, by ADC12_A in a sequence that TA1 starts. SLAU208, "ADC12_A" and
+/* Mains voltage and current, each against the supply, by ADC12_A in a sequence that TA1 starts. SLAU208, "ADC12_A" and
  * "Timer_A".
  *
  * TA1 counts ACLK, which runs on in LPM3: 32,768 / 1,250 = 26 + 134/625 of its clocks to a pair of samples, so that intervals of
@@ -36,8 +36,8 @@
 /* Sampling timer, MODOSC by 2, a sequence. */
 #define CTL1_SEQUENCE 0x0222u
 #define CTL2_12_BITS 0x0020u
-/* A1 into memory 0, A2 into memory 1, which ends the sequence. */
-#define MCTL_PAIR 0x8201u
+/* Voltage into memory 0, current into memory 1, which ends the sequence. */
+#define MCTL_PAIR (0x8000u | WS_MAINS_CURRENT_CHANNEL << 8 | WS_MAINS_VOLTAGE_CHANNEL)
 #define PAIR_DONE 0x0002u
 
 /* SLAU208, "Power Management Module": with SVSLFP the part wakes in 3.5 us, else in 150 us. */

@@ -1,0 +1,110 @@
+//! What a board's file says is what both the firmware and the model have: a board of a target that is wired otherwise than its first
+//! one, in a copy of the project.
+
+use firmware::{Firmware, build_app};
+use lab::LabError;
+use lab::target::Workspace;
+use mcu::{Mcu, Stop, Until};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `device/exchange/main.c`: the call that starts the radio, and where `ws_exchange` has its parts.
+const START: u8 = 1;
+const RESULT: u32 = 4;
+const WHAT: u32 = 7;
+const BYTES: u32 = 8;
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.ends_with("device/build") {
+            continue;
+        }
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, &to).expect("a copy");
+        }
+    }
+}
+
+/// What `ws_radio_start` returns in firmware for one board on the model of another, or what the model stops with.
+fn started(workspace: &Workspace, firmware_for: &str, on: &str) -> Result<i16, mcu::Fault> {
+    let wired = workspace.board(firmware_for).expect("a board");
+    let target = workspace.target(&wired.target).expect("a target");
+    let source = workspace.board_source(&wired, &target, None).expect("its clock");
+    let path = build_app(&source, "small", "exchange").expect("it builds");
+    let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
+    let mut machine = mcu::new_machine(&target.part, wired.clock_hz).expect("a model");
+    machine.load(firmware.image()).expect("it fits");
+    workspace.board(on).expect("a board").mount(&mut *machine, None).expect("a board");
+    machine.reset();
+    let exchange = firmware.symbol("ws_exchange").expect("device/exchange has it").address;
+    let run_to = |machine: &mut dyn Mcu, cycles| {
+        machine
+            .run(&Until { cycles: Some(cycles), ..Until::default() })
+            .map(|stop| assert_eq!(stop, Stop::Cycles))
+    };
+    // Start-up clears what the host writes later.
+    run_to(&mut *machine, wired.clock_hz / 1000)?;
+    assert!(machine.poke(exchange + BYTES, &[0x41, 0xd4, 0]) && machine.poke(exchange + WHAT, &[START]));
+    run_to(&mut *machine, wired.clock_hz)?;
+    let (mut result, mut busy) = ([0; 2], [0xff]);
+    assert!(machine.peek(exchange + RESULT, &mut result) && machine.peek(exchange + WHAT, &mut busy));
+    assert_eq!(busy, [0], "it is done");
+    Ok(i16::from_le_bytes(result))
+}
+
+fn make(root: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("make").arg("-C").arg(root.join("device")).args(arguments).output();
+    let output = output.expect("make");
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+// One test, because the folder that it works in is the process's.
+#[test]
+fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
+    let project = Workspace::find().expect("the project's folder");
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("boards");
+    let _ = fs::remove_dir_all(&root);
+    for folder in ["boards", "device", "targets"] {
+        copy(&project.root().join(folder), &root.join(folder));
+    }
+    let emontx = fs::read_to_string(project.board_file("emontx")).expect("a board's file");
+    let wired_with = |select: &str, other: &str| {
+        let text = emontx.replace(select, other);
+        assert_ne!(text, emontx);
+        fs::write(root.join("boards/rewired.toml"), text).expect("a file");
+    };
+    wired_with("select = \"PORTB.2\"", "select = \"PORTB.1\"");
+    std::env::set_current_dir(&root).expect("the copy");
+    let workspace = Workspace::find().expect("the copy");
+    assert!(workspace.root().ends_with("boards"), "WATTSEAL_HOME must not be set");
+
+    assert_eq!(started(&workspace, "emontx", "emontx"), Ok(0));
+    assert_eq!(started(&workspace, "rewired", "rewired"), Ok(0));
+    // The other board's select line is an output at 0 here: the radio takes all bytes for one command.
+    for (firmware_for, on) in [("emontx", "rewired"), ("rewired", "emontx")] {
+        let fault = started(&workspace, firmware_for, on).expect_err("the wrong wiring").to_string();
+        assert!(fault.contains("a byte more than the two of a command"), "{fault}");
+    }
+
+    // What the drivers cannot do, they say.
+    wired_with("nIRQ = \"PORTD.2\"", "nIRQ = \"PORTD.3\"");
+    let board = workspace.board("rewired").expect("a board");
+    let target = workspace.target(&board.target).expect("a target");
+    let source = workspace.board_source(&board, &target, None).expect("its clock");
+    let error = LabError::from(build_app(&source, "small", "exchange").expect_err("refused")).to_string();
+    assert!(error.contains("nIRQ has to be at PD2, which is INT0"), "{error}");
+
+    let error = make(&root, &["TARGET=atmega328p", "APP=meter", "BOARD=emontex"]);
+    assert!(error.contains("BOARD=emontex is not known; there are: emontx msp430f5438a-cc2500"), "{error}");
+    let error = make(&root, &["TARGET=atmega328p", "APP=meter", "BOARD=stm32f407-cc2500"]);
+    assert!(error.contains("is no board of atmega328p; there are: emontx rewired"), "{error}");
+    let error = make(&root, &["TARGET=posix", "APP=meter", "BOARD=emontx"]);
+    assert!(error.contains("has no boards"), "{error}");
+}
