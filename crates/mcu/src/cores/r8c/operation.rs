@@ -136,7 +136,7 @@ impl Operand {
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Opcode {
     /// Absolute value.
     Abs,
     /// Add with carry.
@@ -331,7 +331,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
     /// What it does.
-    pub kind: Kind,
+    pub kind: Opcode,
     /// Its size specifier.
     pub width: Width,
     /// Its bytes.
