@@ -9,7 +9,9 @@ mod stored;
 use crate::store::{METERS_EPOCH_S, Reader, StoreError};
 use std::collections::HashMap;
 use stored::{Key, Keys, Message, Of};
-use wire::meter::{Channel, Content, Identity, Kind, MeterId, MeterKeys, Report, Suite, signature_holds};
+use wire::meter::{
+    Channel, Content, Identity, MessageKind, MeterId, MeterKeys, Report, Suite, signature_holds,
+};
 
 /// Failures that are told one by one.
 const MOST_TOLD: usize = 20;
@@ -204,8 +206,9 @@ fn verify_one(message: &Message, keys: &Keys, collector: Option<&Identity>) -> R
     // The keys that both share have no part in this suite.
     let shared = MeterKeys::new([0; 16], [0; 32]);
     let channel = Channel { meter: message.meter, keys: &shared, own, peer: &key.meter };
-    let opened =
-        channel.open(Kind::Report, Suite::EciesEcdsa, &message.sealed).map_err(|_| Wrong::NotOpened)?;
+    let opened = channel
+        .open(MessageKind::Report, Suite::EciesEcdsa, &message.sealed)
+        .map_err(|_| Wrong::NotOpened)?;
     compare(message, &opened.plaintext).map(|()| true)
 }
 

@@ -104,9 +104,9 @@ impl Daemon {
     ) -> Result<(), DaemonError> {
         // Before anything is made or changed: this is what most first starts fail for.
         let bound = self.listen.bind(self.has_administrator()?)?;
-        let strangers = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
-        let strangers = strangers.map(|(give, take)| {
-            self.service.strangers = Some(give);
+        let unknown_meters = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
+        let unknown_meters = unknown_meters.map(|(give, take)| {
+            self.service.unknown_meters = Some(give);
             take
         });
         if self.serial.is_empty() && self.service.udp.is_empty() {
@@ -126,11 +126,11 @@ impl Daemon {
                 })
             })
             .collect();
-        let forwarder = match (self.forward, strangers) {
-            (Some(upstream), Some(strangers)) => {
+        let forwarder = match (self.forward, unknown_meters) {
+            (Some(upstream), Some(unknown_meters)) => {
                 let outbox = ask(running.reader(), Reader::outbox).await?;
                 let gateways = link.gateways().clone();
-                Some(Forwarder::start(upstream, strangers, gateways, running.writer().clone(), outbox))
+                Some(Forwarder::start(upstream, unknown_meters, gateways, running.writer().clone(), outbox))
             }
             _ => None,
         };

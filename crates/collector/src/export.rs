@@ -121,8 +121,8 @@ fn each(
     let mut meters = selection.meters.clone();
     meters.sort_unstable();
     meters.dedup();
-    if let Some(stranger) = meters.iter().find(|meter| !known.contains(meter)) {
-        return Err(ExportError::NoMeter(*stranger));
+    if let Some(missing) = meters.iter().find(|meter| !known.contains(meter)) {
+        return Err(ExportError::NoMeter(*missing));
     }
     let mut lines = 0;
     for meter in if meters.is_empty() { known } else { meters } {

@@ -1,18 +1,18 @@
 //! Whose meters these are: the folder of key files, which is the truth about keys. docs/collector.md, "Files".
 //!
 //! A file is written whole or not at all, and is durable before its writer goes on. Commands and a running service meet only in
-//! these files: commands lock the folder while they change it, and the service looks every two seconds ([`Watch`]).
+//! these files: commands lock the folder while they change it, and the service looks every two seconds ([`RegistryPoller`]).
 
 mod file;
 mod issued;
 mod list;
 mod maker;
-mod watch;
+mod poller;
 
 pub(crate) use issued::Issued;
 pub use list::ListedMeter;
 pub use maker::Images;
-pub use watch::{Change, Watch};
+pub use poller::{Change, RegistryPoller};
 
 use file::Folder;
 use rand::TryRngCore;
@@ -212,8 +212,8 @@ impl Registry {
 
     /// Sees what changes from `known` on.
     #[must_use]
-    pub fn watch(&self, known: &BTreeMap<MeterId, MeterFile>) -> Watch {
-        Watch::new(self.folder.clone(), known)
+    pub fn poller(&self, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
+        RegistryPoller::new(self.folder.clone(), known)
     }
 
     /// The meters that were revoked, each with the last of its keys.

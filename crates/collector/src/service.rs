@@ -1,6 +1,6 @@
 //! The service: all its parts, started and stopped together.
 
-mod watch;
+mod registry_changes;
 
 use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
@@ -34,7 +34,7 @@ pub struct Config {
     /// Whether nothing is taken that is not sealed; `None`: as soon as a meter was provisioned to seal.
     pub require_sealed: Option<bool>,
     /// Where packets of meters go that are not known here: the concentrator.
-    pub strangers: Option<mpsc::Sender<HeardPacket>>,
+    pub unknown_meters: Option<mpsc::Sender<HeardPacket>>,
 }
 
 impl Config {
@@ -49,7 +49,7 @@ impl Config {
             verifiers: 0,
             policy: Policy::default(),
             require_sealed: None,
-            strangers: None,
+            unknown_meters: None,
         }
     }
 }
@@ -135,14 +135,14 @@ impl Running {
             done,
             verifiers,
             seal_by_itself: config.require_sealed.is_none(),
-            strangers: config.strangers.clone(),
+            unknown_meters: config.unknown_meters.clone(),
         };
         let (end, ended) = signal::channel(false);
         let threads = Threads {
             link: link::start(beginning, parts, &link, inputs, end).map_err(ServiceError::Thread)?,
             store: store_thread,
         };
-        let registry = tokio::spawn(watch::watch(registry.watch(&files), link.clone()));
+        let registry = tokio::spawn(registry_changes::follow(registry.poller(&files), link.clone()));
         let mut running =
             Running { writer: jobs.handle(), link, reader, udp: Vec::new(), registry, jobs, threads, ended };
         for address in &config.udp {

@@ -43,8 +43,8 @@ impl Collecting for InVirtualTime {
             Heard::Report(report) => self.collector.stored(report.meter, report.report.n).ok(),
             Heard::Duplicate(acknowledgement) => Some(acknowledgement),
             // It was never begun anew, and nobody writes the meters' memories.
-            Heard::Known(_) | Heard::NumberReused(_) | Heard::NumberTooLow { .. } => None,
-            Heard::Busy | Heard::Answer(_) | Heard::Piece | Heard::OtherSuite | Heard::Refused(_) => None,
+            Heard::OldNumber(_) | Heard::NumberReused(_) | Heard::NumberTooLow { .. } => None,
+            Heard::Busy | Heard::Answer(_) | Heard::Piece | Heard::OtherSuite | Heard::Rejected(_) => None,
         };
         self.to_send.extend(transmission.map(|transmission| transmission.packets));
     }

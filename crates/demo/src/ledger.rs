@@ -204,7 +204,7 @@ impl Report {
             prepared,
             air_bytes: 0,
             packets: 0,
-            pieces: wire::meter::pieces(wire::meter::Kind::Report, suite) as u64,
+            pieces: wire::meter::pieces(wire::meter::MessageKind::Report, suite) as u64,
         })
     }
 

@@ -5,7 +5,7 @@ use sim::pair::TURNAROUND_NS;
 use sim::street::air::{Arrival, Hearing};
 use sim::street::framing;
 use std::collections::VecDeque;
-use wire::meter::{Kind, Packet};
+use wire::meter::{MessageKind, Packet};
 
 /// Transmissions that wait at most; more are lost, as a radio loses them.
 const MOST_WAITING: usize = 64;
@@ -57,7 +57,7 @@ impl Radio {
         }
         let is_acknowledgement = |packets: &VecDeque<Vec<u8>>| {
             let first = packets.front().and_then(|packet| Packet::parse(packet).ok());
-            first.is_some_and(|packet| packet.kind == Kind::Acknowledgement)
+            first.is_some_and(|packet| packet.kind == MessageKind::Acknowledgement)
         };
         let packets = VecDeque::from(packets);
         let behind = match is_acknowledgement(&packets) {

@@ -10,7 +10,7 @@ use crate::radio::Radio;
 use lab::LabError;
 use sim::street::air::{Air, Hearing, Inbox, Medium, Traffic};
 use sim::street::station::AirByte;
-use wire::meter::{Kind, Packet};
+use wire::meter::{MessageKind, Packet};
 
 /// From a sender's antenna to a receiver's: nothing on a radio channel of this size, but it lets all live a step apart. A round
 /// trip is two of them longer than it would be.
@@ -141,7 +141,7 @@ impl World {
         self.air.settle(to_ns, &self.ears, &mut self.inboxes);
         for sent in self.air.overheard() {
             let Some(meter) = self.meters.get_mut(sent.from) else { continue };
-            if Packet::parse(&sent.packet).is_ok_and(|packet| packet.kind == Kind::Report) {
+            if Packet::parse(&sent.packet).is_ok_and(|packet| packet.kind == MessageKind::Report) {
                 meter.ledger().sent(sent.packet[4], sent.air_bytes as u64);
             }
         }

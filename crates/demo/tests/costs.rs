@@ -3,7 +3,7 @@
 use demo::cost::Cost;
 use demo::measure;
 use demo::world::LATENCY_NS;
-use lab::delivery::{Deliveries, Ends, Kind, Message};
+use lab::delivery::{Deliveries, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use sim::pair::Experiments;
@@ -33,8 +33,8 @@ impl Progress for Silence {
 fn times_are_those_of_kalns2016() {
     let workspace = Workspace::find().expect("the tests run inside the project");
     for cost in [&measured()[1], &measured()[3]] {
-        let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
-        let kind = Kind { message: Message::Measurement, suite: cost.suite.into() };
+        let ends = Endpoints { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
+        let kind = DeliveryKind { message: Message::Measurement, suite: cost.suite.into() };
         let runs = Experiments.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive");
         let mean = |of: fn(&lab::delivery::Delivery) -> f64| {
             1e3 * runs.iter().map(of).sum::<f64>() / runs.len() as f64

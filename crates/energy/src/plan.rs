@@ -209,7 +209,7 @@ pub struct Nearest {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct SearchResult {
     /// The feasible points: the front first, each part by rising energy.
     pub points: Vec<Point>,
     /// A line for each requirement, in their order.
@@ -221,7 +221,7 @@ pub struct Outcome {
 
 /// Looks through all candidates.
 #[must_use]
-pub fn search(candidates: &[Candidate], requirements: &[Requirement]) -> Outcome {
+pub fn search(candidates: &[Candidate], requirements: &[Requirement]) -> SearchResult {
     let mut feasible = Vec::new();
     let mut exclusions: Vec<Exclusion> = requirements
         .iter()
@@ -257,7 +257,7 @@ pub fn search(candidates: &[Candidate], requirements: &[Requirement]) -> Outcome
     points.sort_by(|a, b| {
         b.front.cmp(&a.front).then_with(|| order(&candidates[a.index], &candidates[b.index]))
     });
-    Outcome { closest: closest.filter(|_| points.is_empty()), points, exclusions }
+    SearchResult { closest: closest.filter(|_| points.is_empty()), points, exclusions }
 }
 
 /// Counts a candidate that a requirement excludes.

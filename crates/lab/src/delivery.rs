@@ -19,7 +19,7 @@ pub enum Message {
 /// Which deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kind {
+pub struct DeliveryKind {
     /// What is sent.
     pub message: Message,
     /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`.
@@ -29,7 +29,7 @@ pub struct Kind {
 /// What of the two ends is chosen, and how often something goes between them. The meter is that of `device/meter`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ends {
+pub struct Endpoints {
     /// The microcontroller that does the collector's cryptography.
     pub collector: String,
     /// How that one's code is built.
@@ -61,7 +61,7 @@ pub struct Delivery {
 
 /// Who plays meter and collector.
 pub trait Deliveries {
-    /// Delivers `ends.runs` messages of a kind, each of which must have arrived as it was meant.
+    /// Delivers `endpoints.runs` messages of a kind, each of which must have arrived as it was meant.
     ///
     /// # Errors
     /// Firmware that cannot be built or run, a suite that there is not; a message that did not arrive, or not as it was
@@ -69,8 +69,8 @@ pub trait Deliveries {
     fn deliver(
         &self,
         workspace: &Workspace,
-        ends: &Ends,
-        kind: &Kind,
+        endpoints: &Endpoints,
+        kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError>;
 }

@@ -6,7 +6,7 @@ use crate::bench::{self, Earlier, Request};
 use crate::kept::{Content, keep, read};
 use crate::progress::Progress;
 use crate::repetition::Repetition;
-use crate::row::Row;
+use crate::row::BenchRow;
 use crate::selection::Choice;
 use crate::target::{OperatingPoint, Target, Workspace};
 use serde::{Deserialize, Serialize};
@@ -161,7 +161,7 @@ fn measure(
     Ok(())
 }
 
-fn figure(row: &Row) -> Result<Figure, LabError> {
+fn figure(row: &BenchRow) -> Result<Figure, LabError> {
     if !row.verified {
         return Err(LabError::Protocol {
             what: format!("{} {} {}", row.target, row.op, row.variant),

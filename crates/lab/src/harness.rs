@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use crate::operations::Operation;
-use crate::profile::{Call, Place, Profiler};
+use crate::profile::{Call, ExecutionPoint, Profiler};
 use crate::reference::Case;
 use crate::target::Target;
 use firmware::Firmware;
@@ -274,10 +274,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs to a place; false where it comes to where inputs are waited for instead.
-    fn reach(&mut self, limit: u64, place: Place) -> Result<bool, LabError> {
+    fn reach(&mut self, limit: u64, point: ExecutionPoint) -> Result<bool, LabError> {
         loop {
-            let address = self.run(limit, &[place.pc])?;
-            if address == place.pc && self.machine.sp() == place.sp {
+            let address = self.run(limit, &[point.pc])?;
+            if address == point.pc && self.machine.sp() == point.sp {
                 return Ok(true);
             }
             if address == self.ready {

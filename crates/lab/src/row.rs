@@ -33,7 +33,7 @@ impl Cycles {
 
 /// What one operation costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct BenchRow {
     /// Target name.
     pub target: String,
     /// Operation name.

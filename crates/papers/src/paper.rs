@@ -38,7 +38,7 @@ pub struct Paper {
     pub meter: Vec<Meter>,
     /// Its meter for consumption and its collector, where messages go between them.
     #[serde(default)]
-    pub ends: Option<delivery::Ends>,
+    pub ends: Option<delivery::Endpoints>,
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
@@ -185,7 +185,7 @@ pub struct Line {
     pub over: Option<Over>,
     /// What is delivered; then no operation is run.
     #[serde(default)]
-    pub delivery: Option<delivery::Kind>,
+    pub delivery: Option<delivery::DeliveryKind>,
     /// The volts by which the current is multiplied, where they are not the column's.
     #[serde(default)]
     pub times_v: Option<f64>,
@@ -221,7 +221,7 @@ pub struct Over {
     pub supply_v: Option<f64>,
     /// What is delivered.
     #[serde(default)]
-    pub delivery: Option<delivery::Kind>,
+    pub delivery: Option<delivery::DeliveryKind>,
 }
 
 /// A budget.

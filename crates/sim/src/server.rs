@@ -4,7 +4,7 @@ use crate::node::{Packet, SECOND_NS};
 use lab::LabError;
 use lab::reference::curve::Curve;
 use rand::{Rng, RngCore, SeedableRng, rngs::StdRng};
-use wire::node::{Challenge, Kind, Reassembly, Scheme};
+use wire::node::{Challenge, Reassembly, Scheme, Trigger};
 
 /// The random bytes of a challenge.
 pub type Nonce = [u8; 16];
@@ -212,16 +212,16 @@ impl Server {
             return Ok(Verdict::Rejected(format!("node {:#010x} is not known", message.node_id)));
         }
         let nonce = match (self.demand, message.kind) {
-            (Demand::Periodic { .. }, Kind::Reading) => None,
-            (Demand::Challenges { .. }, Kind::Answer(start)) => {
+            (Demand::Periodic { .. }, Trigger::Reading) => None,
+            (Demand::Challenges { .. }, Trigger::Answer(start)) => {
                 let open = self.open.as_ref().map(|open| open.nonce);
                 match open.into_iter().chain(self.missed).find(|nonce| nonce.starts_with(&start)) {
                     Some(nonce) => Some(nonce),
                     None => return Ok(Verdict::Rejected("it answers a challenge that is not open".into())),
                 }
             }
-            (_, Kind::Answer(_)) => return Ok(Verdict::Rejected("an answer without a challenge".into())),
-            (_, Kind::Reading) => return Ok(Verdict::Rejected("a reading instead of an answer".into())),
+            (_, Trigger::Answer(_)) => return Ok(Verdict::Rejected("an answer without a challenge".into())),
+            (_, Trigger::Reading) => return Ok(Verdict::Rejected("a reading instead of an answer".into())),
         };
         let signed = message.signed_bytes(&nonce.unwrap_or_default());
         if message.scheme != self.peer.scheme

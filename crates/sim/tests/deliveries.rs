@@ -1,6 +1,6 @@
 //! The experiments of Kalns and others (2016), a few messages each: the whole of them is `./wattseal reproduce kalns2016`.
 
-use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use sim::pair::Experiments;
@@ -13,8 +13,8 @@ impl Progress for Silence {
 
 fn deliver(message: Message, suite: &str) -> Vec<Delivery> {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 3 };
-    let kind = Kind { message, suite: suite.into() };
+    let ends = Endpoints { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 3 };
+    let kind = DeliveryKind { message, suite: suite.into() };
     Experiments.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive")
 }
 

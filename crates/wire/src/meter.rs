@@ -13,10 +13,10 @@ mod report;
 mod sealing;
 
 pub use address::Address;
-pub use answer::{Answer, Outcome, Status};
+pub use answer::{Answer, CommandResult, Status};
 pub use collector::{
     Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
-    OpenedMessage, Order, Policy, Refusal, SealedMessage, Transmission,
+    OpenedMessage, Order, Policy, Rejection, SealedMessage, Transmission,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
@@ -106,7 +106,7 @@ impl std::fmt::Display for Suite {
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum MessageKind {
     /// A measurement or an alert, from the meter.
     Report,
     /// To a command, from the meter.
@@ -117,9 +117,10 @@ pub enum Kind {
     Command,
 }
 
-impl Kind {
+impl MessageKind {
     /// All, in the order of their codes.
-    pub const ALL: [Kind; 4] = [Kind::Report, Kind::Answer, Kind::Acknowledgement, Kind::Command];
+    pub const ALL: [MessageKind; 4] =
+        [MessageKind::Report, MessageKind::Answer, MessageKind::Acknowledgement, MessageKind::Command];
 
     /// Its number in packets, nonces and contexts: 0 to 3.
     #[must_use]
@@ -129,8 +130,8 @@ impl Kind {
 
     /// By the lowest two bits of a number.
     #[must_use]
-    pub fn from_code(code: u8) -> Kind {
-        Kind::ALL[usize::from(code & 3)]
+    pub fn from_code(code: u8) -> MessageKind {
+        MessageKind::ALL[usize::from(code & 3)]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::event::CommandState;
 use serde::{Deserialize, Serialize};
-use wire::meter::{Answer, Kind, MeterId, MeterState, Order, Suite};
+use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, Suite};
 
 /// A meter as a collector starts with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,11 +205,11 @@ pub struct OutboxRecord {
     /// The meter's name in its packets.
     pub name: MeterId,
     /// Report or answer.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// How it is sealed.
     pub suite: Suite,
     /// The lowest byte of its number.
-    pub low: u8,
+    pub number_lsb: u8,
     /// As it came.
     pub message: Vec<u8>,
     /// When, in ms.

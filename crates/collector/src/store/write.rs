@@ -2,7 +2,7 @@
 
 use super::record::{AlertRecord, CommandRecord, Role};
 use crate::event::{self, CommandState};
-use wire::meter::{Answer, Kind, MeterId, MeterState, Order, PublicKey, Report, Suite};
+use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite};
 
 /// Something to be stored. What it returns is said with each.
 #[derive(Clone, Debug)]
@@ -221,11 +221,11 @@ pub struct NewOutbox {
     /// The meter's name in its packets.
     pub name: MeterId,
     /// Report or answer.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// How it is sealed.
     pub suite: Suite,
     /// The lowest byte of its number.
-    pub low: u8,
+    pub number_lsb: u8,
     /// As it came.
     pub message: Vec<u8>,
     /// When, in ms.

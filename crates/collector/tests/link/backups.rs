@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wire::meter::{Kind, Outcome, Suite};
+use wire::meter::{CommandResult, MessageKind, Suite};
 
 const METERS: u16 = 4;
 
@@ -44,7 +44,7 @@ impl World {
                 while !last {
                     let sent = gateway.next(WITHIN).expect("an acknowledgement");
                     let of: u16 = sent.0.peer.expect("a port").port();
-                    if sent.1 == Kind::Acknowledgement {
+                    if sent.1 == MessageKind::Acknowledgement {
                         last = meter.acknowledged(&sent) == n;
                         if last {
                             self.acknowledged.entry(id).or_default().push(n);
@@ -53,7 +53,7 @@ impl World {
                         let (m, _) = meter.command(&sent);
                         let before = self.commands.entry((of, m)).or_insert_with(|| sent.3.clone());
                         assert_eq!(*before, sent.3, "number {m} of meter {of} for two commands");
-                        let answer = meter.answer(m, Outcome::Done);
+                        let answer = meter.answer(m, CommandResult::Done);
                         gateway.hear(link, id, &answer);
                     }
                 }

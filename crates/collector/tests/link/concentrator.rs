@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use wire::meter::{Kind, MeterId, Packet, Suite, message_bytes, packets};
+use wire::meter::{MessageKind, MeterId, Packet, Suite, message_bytes, packets};
 
 const METERS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -31,10 +31,10 @@ struct Concentrator {
 
 impl Concentrator {
     async fn start(folder: &Path, upstream: SocketAddr) -> Concentrator {
-        let (strangers, heard) = mpsc::channel(MOST_PACKETS);
+        let (unknown_meters, heard) = mpsc::channel(MOST_PACKETS);
         let mut config = Config::new(folder.join("near.db"), folder.join("near.keys"));
         config.udp = vec![([127, 0, 0, 1], 0).into()];
-        config.strangers = Some(strangers);
+        config.unknown_meters = Some(unknown_meters);
         let running = Running::start(config).await.expect("it starts");
         let outbox = running.reader().outbox().expect("readable");
         let gateways = running.link().gateways().clone();
@@ -75,7 +75,7 @@ impl Meter {
         while let Ok(length) = self.socket.recv(&mut buffer) {
             let (bytes, _) = parse(&buffer[..length]).expect("a packet");
             let packet = Packet::parse(bytes).expect("well-formed");
-            if packet.kind == Kind::Acknowledgement
+            if packet.kind == MessageKind::Acknowledgement
                 && self.station.opens_acknowledgement(packet.suite, packet.body) == Some(self.station.n)
             {
                 return true;
@@ -109,10 +109,10 @@ fn send(socket: &UdpSocket, packet: &[u8]) {
     let _ = socket.send(&datagram(packet, Some(-61)).expect("it fits"));
 }
 
-fn forged(rng: &mut StdRng, meter: MeterId, suite: Suite, low: u8) -> Vec<Vec<u8>> {
-    let mut message = vec![0; message_bytes(Kind::Report, suite)];
+fn forged(rng: &mut StdRng, meter: MeterId, suite: Suite, number_lsb: u8) -> Vec<Vec<u8>> {
+    let mut message = vec![0; message_bytes(MessageKind::Report, suite)];
     rng.fill_bytes(&mut message);
-    packets(ADDRESS, Kind::Report, suite, meter, u32::from(low), &message)
+    packets(ADDRESS, MessageKind::Report, suite, meter, u32::from(number_lsb), &message)
 }
 
 /// Somebody who sends forged reports until it is dropped: of all names, and of some names in their suites.
@@ -140,8 +140,8 @@ impl Flood {
                         _ => names[rng.random_range(0..names.len())],
                     };
                     // As of the genuine ones, whose pieces it may spoil.
-                    let low = rng.random_range(1..=6);
-                    let cut = forged(&mut rng, meter, suite, low);
+                    let number_lsb = rng.random_range(1..=6);
+                    let cut = forged(&mut rng, meter, suite, number_lsb);
                     cut.iter().for_each(|packet| send(&socket, packet));
                     counted.fetch_add(cut.len() as u64, Ordering::Relaxed);
                 }
@@ -195,9 +195,9 @@ async fn forged_reports_from_elsewhere_push_no_genuine_one_out() {
     until("a waiting report", || near.waiting() == 1).await;
     let (forger, mut rng) = (socket_at(FORGER, near.address()), StdRng::seed_from_u64(1));
     let reports = || near.forwarder.counts().reports.load(Ordering::Relaxed);
-    for low in 0..64 {
-        forged(&mut rng, 7, Suite::Aes128Gcm, low).iter().for_each(|packet| send(&forger, packet));
-        until("a forged report", || reports() == 3 + u64::from(low)).await;
+    for number_lsb in 0..64 {
+        forged(&mut rng, 7, Suite::Aes128Gcm, number_lsb).iter().for_each(|packet| send(&forger, packet));
+        until("a forged report", || reports() == 3 + u64::from(number_lsb)).await;
     }
 
     let running = far(folder.path(), address).await;

@@ -12,7 +12,7 @@ use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, 
 use station::{Gateway, Station, WITHIN, start, start_with};
 use std::path::Path;
 use std::time::Duration;
-use wire::meter::{Command, Kind, Outcome, Suite};
+use wire::meter::{Command, CommandResult, MessageKind, Suite};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -67,7 +67,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     let (mut m, mut acknowledged) = (None, false);
     while m.is_none() || !acknowledged {
         let sent = gateway.next(WITHIN).expect("an acknowledgement and the command");
-        if sent.1 == Kind::Acknowledgement {
+        if sent.1 == MessageKind::Acknowledgement {
             acknowledged = true;
         } else {
             let (number, command) = meter.command(&sent);
@@ -77,7 +77,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     }
     assert_eq!(link.withdraw(7, other + 1).await, Err(LinkError::NoCommand(other + 1)));
     link.withdraw(7, other).await.expect("it waits");
-    let answer = meter.answer(m.expect("sent"), Outcome::Done);
+    let answer = meter.answer(m.expect("sent"), CommandResult::Done);
     gateway.hear(link, 1, &answer);
     let mut states = Vec::new();
     while states.last() != Some(&(id, CommandState::Done)) {

@@ -8,7 +8,9 @@ use collector::store::AlertFilter;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
-use wire::meter::{Alert as MeterAlert, Answer, Cause, Command, Content, Kind, Outcome, Report, Suite};
+use wire::meter::{
+    Alert as MeterAlert, Answer, Cause, Command, CommandResult, Content, MessageKind, Report, Suite,
+};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -30,14 +32,14 @@ fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut Station, wanted: 
     gateway.hear(link, 1, &report);
     loop {
         let sent = gateway.next(WITHIN).expect("the command");
-        if sent.1 == Kind::Acknowledgement {
+        if sent.1 == MessageKind::Acknowledgement {
             continue;
         }
         let (m, command) = meter.command(&sent);
         if command == wanted {
             return m;
         }
-        let answer = meter.answer(m, Outcome::Done);
+        let answer = meter.answer(m, CommandResult::Done);
         gateway.hear(link, 1, &answer);
     }
 }
@@ -63,7 +65,7 @@ async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
             let m = commanded(link, &gateway, &mut meter, Command::Reboot);
             assert!(used.iter().all(|before| *before < m), "round {round}: {m} after {used:?}");
             used.push(m);
-            let answer = meter.answer(m, Outcome::Done);
+            let answer = meter.answer(m, CommandResult::Done);
             let mut events = link.events();
             gateway.hear(link, 1, &answer);
             loop {
@@ -104,13 +106,13 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let m = commanded(link, &gateway, &mut meter, Command::Reboot);
     let mut body = [0; 11];
     body[..4].copy_from_slice(&3_000_000_000u32.to_be_bytes());
-    let answer = meter.answer_with(Answer { m, outcome: Outcome::NumberTooLow, body });
+    let answer = meter.answer_with(Answer { m, outcome: CommandResult::NumberTooLow, body });
     gateway.hear(link, 1, &answer);
     let told = alert(&mut events, "command-numbers").await;
     assert!(told.meter == Some(7) && told.detail.contains("3000000000"), "{told:?}");
     let again = loop {
         let sent = gateway.next(WITHIN).expect("the command again");
-        if sent.1 == Kind::Command && meter.command(&sent).0 != m {
+        if sent.1 == MessageKind::Command && meter.command(&sent).0 != m {
             break meter.command(&sent);
         }
     };
@@ -150,7 +152,7 @@ async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() 
         let told = alert(&mut events, "number-reused").await;
         assert!(told.meter == Some(7) && told.detail.contains("meters rotate 7"), "{told:?}");
         while let Some(sent) = gateway.next(SHORT) {
-            assert_ne!(sent.1, Kind::Acknowledgement, "restarted: {restarted}");
+            assert_ne!(sent.1, MessageKind::Acknowledgement, "restarted: {restarted}");
         }
         meter.n = 4;
         running.stop().await.expect("it stops well");
@@ -186,7 +188,7 @@ async fn the_same_report_is_acknowledged_again_after_a_restart() {
             gateway.hear(link, 1, report);
             let acknowledgement = loop {
                 let sent = gateway.next(WITHIN).expect("an acknowledgement");
-                if sent.1 == Kind::Acknowledgement {
+                if sent.1 == MessageKind::Acknowledgement {
                     break sent;
                 }
             };
@@ -226,7 +228,7 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
         let content = Content::Alert(MeterAlert { time_s: 5, cause: Cause::PowerOn, starts, detail: [0; 3] });
         let report = meter.send(&Report { n: meter.n, time_set: true, lost: 0, content });
         gateway.hear(link, 1, &report);
-        while gateway.next(WITHIN).expect("an acknowledgement").1 != Kind::Acknowledgement {}
+        while gateway.next(WITHIN).expect("an acknowledgement").1 != MessageKind::Acknowledgement {}
     }
     let told = alert(&mut events, "number-reused").await;
     assert!(told.detail.contains("starts"), "{told:?}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A feasible point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct PlanRow {
     /// Target name.
     pub target: String,
     /// Scheme name.
@@ -57,9 +57,9 @@ pub struct Row {
     pub front: bool,
 }
 
-impl Row {
-    fn of(candidate: &Candidate, point: &Point) -> Row {
-        Row {
+impl PlanRow {
+    fn of(candidate: &Candidate, point: &Point) -> PlanRow {
+        PlanRow {
             target: candidate.target.to_string(),
             scheme: candidate.scheme.to_string(),
             variant: candidate.variant.to_string(),
@@ -96,8 +96,12 @@ const SHOWN: usize = 20;
 /// None in practice: rows can always be written.
 pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, LabError> {
     if format != Format::Table {
-        let rows: Vec<Row> =
-            plan.outcome.points.iter().map(|point| Row::of(&plan.candidates[point.index], point)).collect();
+        let rows: Vec<PlanRow> = plan
+            .outcome
+            .points
+            .iter()
+            .map(|point| PlanRow::of(&plan.candidates[point.index], point))
+            .collect();
         return if format == Format::Csv { report::csv(&rows) } else { report::json(&rows) };
     }
     let points = &plan.outcome.points;

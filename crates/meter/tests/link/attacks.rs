@@ -3,7 +3,7 @@
 use crate::world::{ADDRESS, METER, SECOND_NS, World, load, setup};
 use meter::eeprom::Eeprom;
 use meter::{Cause, Meter, Status};
-use wire::meter::{Cause as Told, Command, Outcome, Suite};
+use wire::meter::{Cause as Told, Command, CommandResult, Suite};
 
 /// Packets that are tried: `WATTSEAL_ATTACK=1000000` for many.
 fn attempts(short: usize) -> usize {
@@ -117,7 +117,7 @@ fn packets_that_are_not_authentic_change_nothing_but_a_counter() {
         world.deaf = false;
         world.run(30 * SECOND_NS);
         assert_eq!(world.meter.status().waiting, 0, "{suite}, seed {seed}");
-        assert_eq!(world.command(Command::ReadStatus { page: 1 }).answer.outcome, Outcome::Done);
+        assert_eq!(world.command(Command::ReadStatus { page: 1 }).answer.outcome, CommandResult::Done);
     }
 }
 

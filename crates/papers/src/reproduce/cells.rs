@@ -1,6 +1,6 @@
 //! The figures of a cell.
 
-use super::Row;
+use super::PaperRow;
 use super::deliveries;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
@@ -13,7 +13,13 @@ use energy::sizing;
 const CLOCK_STEP_HZ: f64 = 100e3;
 
 /// A cell with what was published and what was measured, or why nothing could be.
-pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, measured: &Measured) -> Row {
+pub(super) fn cell(
+    paper: &Paper,
+    table: &Table,
+    line: &Line,
+    column: &Column,
+    measured: &Measured,
+) -> PaperRow {
     let published = table
         .published_column(column)
         .and_then(|index| line.published.get(index))
@@ -41,7 +47,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, m
         None
     });
     let measured = figure.map(|figure| figure / scale(&column.unit));
-    Row {
+    PaperRow {
         paper: paper.id.clone(),
         table: table.name.clone(),
         row: line.name.clone(),

@@ -3,7 +3,7 @@
 use super::{Call, Computing, Moment, Outcome, Pair, Watch};
 use crate::modelled::{self, Firmware};
 use lab::bench::{self, Earlier};
-use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
@@ -45,8 +45,8 @@ impl Deliveries for Experiments {
     fn deliver(
         &self,
         workspace: &Workspace,
-        ends: &Ends,
-        kind: &Kind,
+        ends: &Endpoints,
+        kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
         let suite = Suite::named(&kind.suite).ok_or_else(|| LabError::UnknownName {
@@ -75,7 +75,7 @@ impl Deliveries for Experiments {
 /// which has a block more.
 fn computing(
     workspace: &Workspace,
-    ends: &Ends,
+    ends: &Endpoints,
     suite: Suite,
     progress: &dyn Progress,
 ) -> Result<Computing, LabError> {
@@ -268,7 +268,7 @@ impl Experiment {
             prepare_s: seconds(prepared.start.time_ns, prepared.end.time_ns),
             unpack_s: self.computing.open_ns as f64 * 1e-9,
             message_bytes: bytes as u32,
-            packets: meter::pieces(meter::Kind::Report, self.suite) as u32,
+            packets: meter::pieces(meter::MessageKind::Report, self.suite) as u32,
             ..self.round_trip(prepared.start, acknowledged.end, collector_s)
         })
     }
@@ -291,7 +291,7 @@ impl Experiment {
             Outcome::Answer(answer, heard_ns) if answer.ticket == ticket => Some((answer.answer, *heard_ns)),
             _ => None,
         })?;
-        if answer.outcome != meter::Outcome::Done {
+        if answer.outcome != meter::CommandResult::Done {
             return Err(failed(format!("{command:?} was answered {:?}", answer.outcome)));
         }
         let unpacked = self.last(UNPACK, heard_ns)?;
@@ -300,8 +300,8 @@ impl Experiment {
         Ok(Delivery {
             prepare_s: self.computing.seal_ns as f64 * 1e-9,
             unpack_s: seconds(unpacked.start.time_ns, unpacked.end.time_ns),
-            message_bytes: meter::message_bytes(meter::Kind::Command, self.suite) as u32,
-            packets: meter::pieces(meter::Kind::Command, self.suite) as u32,
+            message_bytes: meter::message_bytes(meter::MessageKind::Command, self.suite) as u32,
+            packets: meter::pieces(meter::MessageKind::Command, self.suite) as u32,
             ..self.round_trip(start, end, collector_s)
         })
     }

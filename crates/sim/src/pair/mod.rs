@@ -172,14 +172,14 @@ impl Pair {
     fn heard(&mut self, packet: Packet) {
         let Packet { end_ns, bytes } = packet;
         match self.collector.hear(&bytes, end_ns / 1_000_000) {
-            Heard::Report(report) | Heard::Known(report) => self.store(report, end_ns),
+            Heard::Report(report) | Heard::OldNumber(report) => self.store(report, end_ns),
             Heard::Duplicate(acknowledgement) => {
                 self.queue(acknowledgement, end_ns + self.computing.acknowledge_ns);
             }
             Heard::Answer(answer) => self.outcomes.push(Outcome::Answer(answer, end_ns)),
             // Nobody else commands it, and nobody writes the meter's memory.
             Heard::NumberReused(_) | Heard::NumberTooLow { .. } => {}
-            Heard::Busy | Heard::Piece | Heard::OtherSuite | Heard::Refused(_) => {}
+            Heard::Busy | Heard::Piece | Heard::OtherSuite | Heard::Rejected(_) => {}
         }
     }
 

@@ -9,8 +9,8 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
-    Accepted, Collector, Command, Due, Heard, Identity, Kind, MeterId, MeterRecord, MeterState, Order,
-    Packet, Policy, Refusal, Suite, Transmission,
+    Accepted, Collector, Command, Due, Heard, Identity, MessageKind, MeterId, MeterRecord, MeterState, Order,
+    Packet, Policy, Rejection, Suite, Transmission,
 };
 
 /// When the simulation begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -359,7 +359,7 @@ impl Endpoint {
                     }
                 }
             }
-            Heard::Known(accepted) => {
+            Heard::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 match self.stored.get(&(meter, n)) {
                     Some(stored) if *stored == accepted.report.to_bytes() => {}
@@ -387,12 +387,12 @@ impl Endpoint {
             }
             Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
             Heard::OtherSuite => {
-                *self.counts.refused.entry(Refusal::Suite.name()).or_default() += 1;
+                *self.counts.refused.entry(Rejection::Suite.name()).or_default() += 1;
             }
-            Heard::Refused(refusal) => {
+            Heard::Rejected(rejection) => {
                 let counts =
                     if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };
-                *counts.entry(refusal.name()).or_default() += 1;
+                *counts.entry(rejection.name()).or_default() += 1;
             }
         }
         Ok(())
@@ -452,7 +452,7 @@ impl Endpoint {
         // An acknowledgement does not wait for commands: the meter listens for it now.
         let is_acknowledgement = |waiting: &Waiting| {
             waiting.packets.front().is_some_and(|packet| {
-                Packet::parse(packet).is_ok_and(|packet| packet.kind == Kind::Acknowledgement)
+                Packet::parse(packet).is_ok_and(|packet| packet.kind == MessageKind::Acknowledgement)
             })
         };
         if is_acknowledgement(&waiting) {

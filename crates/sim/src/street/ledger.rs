@@ -17,7 +17,7 @@ use lab::LabError;
 use meter::Status;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use wire::meter::{Content, Kind, MeterId, Packet, Suite};
+use wire::meter::{Content, MessageKind, MeterId, Packet, Suite};
 
 /// What is expected of the street.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -226,7 +226,7 @@ impl Ledger {
         let mut content = content;
         let low = packet.packet[4];
         if let Some(book) = self.books.get_mut(from)
-            && parsed.kind == Kind::Report
+            && parsed.kind == MessageKind::Report
             && book.sending.is_none_or(|(sending, _, suite)| (sending, suite) != (low, parsed.suite))
         {
             book.sending = Some((low, packet.start_ns, parsed.suite));
@@ -235,7 +235,7 @@ impl Ledger {
         // looked at, once all pieces were sent behind each other, in whatever order.
         let body = &packet.packet[5..];
         let sealed_with_curves = matches!(parsed.suite, Suite::Ecies | Suite::EciesEcdsa)
-            && matches!(parsed.kind, Kind::Report | Kind::Command);
+            && matches!(parsed.kind, MessageKind::Report | MessageKind::Command);
         let (form, number) = if sealed_with_curves {
             let Some(message) = self.books.get_mut(from).and_then(|book| book.gather(packet)) else {
                 return Ok(());
@@ -246,7 +246,7 @@ impl Ledger {
             (packet.packet[1], u64::from(u32::from_be_bytes([body[0], body[1], body[2], body[3]])))
         };
         // An answer that is not sealed has no number of its own, but that of its command, which may be answered again.
-        if parsed.suite == Suite::None && parsed.kind != Kind::Report {
+        if parsed.suite == Suite::None && parsed.kind != MessageKind::Report {
             return Ok(());
         }
         let known = *self.contents.entry((whose, form, number)).or_insert(content);

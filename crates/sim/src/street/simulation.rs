@@ -13,7 +13,7 @@ use crate::node::SECOND_NS;
 use crate::simulation::Progress;
 use lab::LabError;
 use rayon::prelude::*;
-use wire::meter::{Kind, Packet};
+use wire::meter::{MessageKind, Packet};
 
 /// A street whose time has not begun.
 pub struct Street {
@@ -200,7 +200,8 @@ impl Street {
                 self.ledger.sent(&packet)?;
             }
             if let Some(attacker) = self.attacker.as_mut().filter(|_| packet.from <= self.households.len()) {
-                let report = Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report);
+                let report =
+                    Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == MessageKind::Report);
                 attacker.hear(&packet, report, now_ns);
             }
         }

@@ -7,16 +7,16 @@
 mod clock;
 mod commands;
 mod opening;
-mod refusal;
+mod rejection;
 mod session;
 mod state;
 
 pub use commands::{Delivery, Order};
 pub use opening::{Gathered, OpenedMessage, SealedMessage};
-pub use refusal::{Counters, Refusal};
+pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
 
-use super::{Address, Answer, Command, Identity, Kind, MeterId, MeterRecord, Packet, Report, Suite};
+use super::{Address, Answer, Command, Identity, MessageKind, MeterId, MeterRecord, Packet, Report, Suite};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use session::{Gathering, Session};
@@ -104,7 +104,7 @@ pub enum Heard {
     /// A report whose number is not above the last one, and that this collector does not remember: it has to be compared with what is
     /// stored under its number. The same one: call [`Collector::stored`] and send what that returns. Nothing: it comes late, because a
     /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another one: [`Collector::number_reused`].
-    Known(Box<Accepted>),
+    OldNumber(Box<Accepted>),
     /// Authentic, and with the number of another report that is stored: the meter's non-volatile memory was written again, and its keys
     /// are to be replaced. It is not acknowledged.
     NumberReused(Box<Accepted>),
@@ -126,7 +126,7 @@ pub enum Heard {
     /// A piece of a message that is not whole yet.
     Piece,
     /// Nothing that was taken; it was counted.
-    Refused(Refusal),
+    Rejected(Rejection),
 }
 
 /// What the collector wants done.
@@ -310,20 +310,20 @@ impl Collector {
     pub fn gather(&mut self, packet: &[u8]) -> Gathered {
         let packet = match Packet::parse(packet) {
             Ok(packet) => packet,
-            Err(malformed) => return Gathered::Done(self.refuse(Refusal::Malformed(malformed))),
+            Err(malformed) => return Gathered::Done(self.reject(Rejection::Malformed(malformed))),
         };
-        if !matches!(packet.kind, Kind::Report | Kind::Answer) {
-            return Gathered::Done(self.refuse(Refusal::Direction));
+        if !matches!(packet.kind, MessageKind::Report | MessageKind::Answer) {
+            return Gathered::Done(self.reject(Rejection::Direction));
         }
         let session = self.names.get(&packet.meter).and_then(|meter| self.meters.get_mut(meter));
         let Some(session) = session else {
-            return Gathered::Done(self.refuse(Refusal::UnknownMeter));
+            return Gathered::Done(self.reject(Rejection::UnknownMeter));
         };
         Gathered::Done(match session.gather(&packet, &self.policy) {
             Gathering::Piece => Heard::Piece,
-            Gathering::Refused(refusal) => {
-                session.counters.count(refusal);
-                self.refuse(refusal)
+            Gathering::Rejected(rejection) => {
+                session.counters.count(rejection);
+                self.reject(rejection)
             }
             Gathering::Whole(message, addresses) => {
                 let (record, identity) = (session.record.clone(), self.identity.clone());
@@ -338,24 +338,24 @@ impl Collector {
         let meter = message.meter();
         let session = self.meters.get_mut(&meter);
         let Some(session) = session.filter(|session| Arc::ptr_eq(&session.record, &message.record)) else {
-            return self.refuse(Refusal::UnknownMeter);
+            return self.reject(Rejection::UnknownMeter);
         };
         let heard = session.take(message, &self.identity, &self.policy, now_ms);
         match &heard {
-            Heard::Refused(refusal) => {
-                session.counters.count(*refusal);
-                self.counters.count(*refusal);
+            Heard::Rejected(rejection) => {
+                session.counters.count(*rejection);
+                self.counters.count(*rejection);
             }
             Heard::OtherSuite => {
-                session.counters.count(Refusal::Suite);
-                self.counters.count(Refusal::Suite);
+                session.counters.count(Rejection::Suite);
+                self.counters.count(Rejection::Suite);
             }
             Heard::NumberReused(_) => {
-                session.counters.count(Refusal::NumberReused);
-                self.counters.count(Refusal::NumberReused);
+                session.counters.count(Rejection::NumberReused);
+                self.counters.count(Rejection::NumberReused);
             }
             Heard::Report(_) | Heard::Answer(_) | Heard::NumberTooLow { .. } => self.tidy(meter),
-            Heard::Known(_) | Heard::Duplicate(_) | Heard::Busy | Heard::Piece => {}
+            Heard::OldNumber(_) | Heard::Duplicate(_) | Heard::Busy | Heard::Piece => {}
         }
         heard
     }
@@ -388,8 +388,8 @@ impl Collector {
         if !session.number_reused(n) {
             return Err(CollectorError::NotHandedOut { meter, n });
         }
-        session.counters.count(Refusal::NumberReused);
-        self.counters.count(Refusal::NumberReused);
+        session.counters.count(Rejection::NumberReused);
+        self.counters.count(Rejection::NumberReused);
         Ok(())
     }
 
@@ -488,9 +488,9 @@ impl Collector {
         self.meters.values().map(Session::held_bytes).sum()
     }
 
-    fn refuse(&mut self, refusal: Refusal) -> Heard {
-        self.counters.count(refusal);
-        Heard::Refused(refusal)
+    fn reject(&mut self, rejection: Rejection) -> Heard {
+        self.counters.count(rejection);
+        Heard::Rejected(rejection)
     }
 
     /// Brings `names` and `busy` in line with a meter's state.

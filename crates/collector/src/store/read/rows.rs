@@ -10,7 +10,7 @@ use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::meter::{Kind, MeterId, MeterState, Suite};
+use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
@@ -252,9 +252,9 @@ pub(super) fn outbox(connection: &Connection) -> rusqlite::Result<Vec<OutboxReco
             id: row.get(0)?,
             address: row.get(1)?,
             name: row.get(2)?,
-            kind: Kind::from_code(row.get(3)?),
+            kind: MessageKind::from_code(row.get(3)?),
             suite: suite(row.get(4)?),
-            low: row.get(5)?,
+            number_lsb: row.get(5)?,
             message: row.get(6)?,
             heard_ms: row.get(7)?,
         })

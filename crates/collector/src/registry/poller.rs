@@ -37,32 +37,32 @@ pub enum Change {
 type Stamp = (u64, u64, i64, i64);
 
 #[derive(Debug)]
-struct Known {
+struct FileState {
     epoch: u32,
     public: PublicKey,
     /// Of all of it, so that its secrets need not be kept here.
     digest: [u8; 32],
 }
 
-impl Known {
-    fn of(file: &MeterFile) -> Known {
-        Known { epoch: file.epoch, public: file.record.public, digest: digest(file) }
+impl FileState {
+    fn of(file: &MeterFile) -> FileState {
+        FileState { epoch: file.epoch, public: file.record.public, digest: digest(file) }
     }
 }
 
 /// Sees what changes in the key files.
 #[derive(Debug)]
-pub struct Watch {
+pub struct RegistryPoller {
     folder: Folder,
-    known: BTreeMap<MeterId, Known>,
+    known: BTreeMap<MeterId, FileState>,
     /// What was looked at already, good or bad.
     stamps: HashMap<String, (Stamp, Option<MeterId>)>,
 }
 
-impl Watch {
-    pub(super) fn new(folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> Watch {
-        let known = known.iter().map(|(meter, file)| (*meter, Known::of(file))).collect();
-        Watch { folder, known, stamps: HashMap::new() }
+impl RegistryPoller {
+    pub(super) fn new(folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
+        let known = known.iter().map(|(meter, file)| (*meter, FileState::of(file))).collect();
+        RegistryPoller { folder, known, stamps: HashMap::new() }
     }
 
     /// What changed since the last time. A file that is not as it should be is reported once, and changes nothing: its meter stays
@@ -109,7 +109,7 @@ impl Watch {
     fn look(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
         let Some(file) = read_meter(&self.folder, name)? else { return Ok(meter_of(name)) };
         let meter = file.record.setup.meter;
-        let now = Known::of(&file);
+        let now = FileState::of(&file);
         match self.known.get(&meter) {
             Some(before) if before.digest == now.digest => return Ok(Some(meter)),
             Some(before) if before.epoch >= now.epoch => {

@@ -12,7 +12,7 @@ const LEAST_SILENCE: Duration = Duration::from_secs(10);
 
 /// A meter, since the service's start.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct MeterLinkState {
     pub(super) epoch: u32,
     pub(super) interval_s: u16,
     /// Where something new came from last; `None`: nothing since the start.
@@ -51,9 +51,9 @@ pub(super) struct Named {
     pub(super) attempts: u32,
 }
 
-impl Known {
-    pub(super) fn new(epoch: u32, interval_s: u16) -> Known {
-        Known {
+impl MeterLinkState {
+    pub(super) fn new(epoch: u32, interval_s: u16) -> MeterLinkState {
+        MeterLinkState {
             epoch,
             interval_s,
             route: None,
@@ -115,7 +115,7 @@ mod tests {
     fn a_meter_is_silent_after_three_intervals_and_ten_seconds() {
         let start = Instant::now();
         for (interval_s, most_s) in [(1, 10), (3, 10), (10, 30), (65_535, 196_605)] {
-            let mut known = Known::new(1, interval_s);
+            let mut known = MeterLinkState::new(1, interval_s);
             assert_eq!(known.silence(start + Duration::from_secs(1_000_000)), None, "never heard");
             known.heard_at = Some(start);
             assert_eq!(known.silence(start + Duration::from_secs(most_s)), None);
