@@ -33,13 +33,10 @@ pub struct Daemon {
 /// Why it does not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
-    /// The service.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The API.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The link to the first token.
@@ -48,7 +45,6 @@ pub enum DaemonError {
     /// The API, while it ran.
     #[error("the API cannot be served any more: {0}; start the service again")]
     Served(std::io::Error),
-    /// The system's runtime.
     #[error("the system gives no threads: {0}; stop other programs, or raise the limit")]
     Runtime(std::io::Error),
 }

@@ -19,7 +19,6 @@ pub enum Format {
     Parquet,
 }
 
-/// Which readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Whose; none: all meters'.
@@ -33,7 +32,6 @@ pub struct Selection {
 /// Why an export came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A meter that there is not.

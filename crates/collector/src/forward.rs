@@ -118,7 +118,6 @@ impl Forwarder {
         Forwarder { counts, task }
     }
 
-    /// How it goes.
     #[must_use]
     pub fn counts(&self) -> &Arc<ForwardCounts> {
         &self.counts

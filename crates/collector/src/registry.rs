@@ -29,28 +29,15 @@ use zeroize::Zeroizing;
 pub enum RegistryError {
     /// A file or folder that cannot be read or written.
     #[error("{path}: {error}; check the path, its owner and the room on its disk")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// Keys that others on this machine could read.
     #[error(
         "{path} is open to others on this machine (mode {mode:04o}), and keys are in it; run: chmod {wanted:o} '{path}'"
     )]
-    Open {
-        /// Which.
-        path: PathBuf,
-        /// As it is.
-        mode: u32,
-        /// As it has to be.
-        wanted: u32,
-    },
+    Open { path: PathBuf, mode: u32, wanted: u32 },
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
     Bad {
-        /// Which.
         path: PathBuf,
         /// What is wrong, without anything of what is in it, and what to do.
         problem: String,

@@ -57,10 +57,8 @@ impl Config {
 /// Why a service does not start, or did not stop as it should.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The keys.
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// Keys of other meters than the database's.
@@ -69,24 +67,16 @@ pub enum ServiceError {
          anew, another --db"
     )]
     OtherKeys {
-        /// The folder.
         keys: PathBuf,
-        /// The database.
         db: PathBuf,
         /// Meters in it that are not revoked.
         meters: usize,
     },
-    /// A thread.
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
     Thread(std::io::Error),
     /// A gateway's socket.
     #[error("UDP gateway {address}: {error}; choose another address with --udp")]
-    Udp {
-        /// Where.
-        address: SocketAddr,
-        /// What the system says.
-        error: std::io::Error,
-    },
+    Udp { address: SocketAddr, error: std::io::Error },
     /// A part of it ended in a way that it never should.
     #[error(
         "the {0} has ended by itself; the log says why. What was acknowledged is stored; start the service again"
@@ -94,7 +84,6 @@ pub enum ServiceError {
     Ended(&'static str),
 }
 
-/// A service that runs.
 pub struct Running {
     link: LinkHandle,
     writer: WriterHandle,
@@ -164,7 +153,6 @@ impl Running {
         Ok(running)
     }
 
-    /// The link.
     #[must_use]
     pub fn link(&self) -> &LinkHandle {
         &self.link

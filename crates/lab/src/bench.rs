@@ -58,7 +58,6 @@ pub enum Earlier {
 /// How many rows a bench gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// All of them.
     pub rows: usize,
     /// Of them, those of an earlier measurement.
     pub earlier: usize,

@@ -57,7 +57,6 @@ pub struct Request {
     pub strict: bool,
 }
 
-/// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -92,7 +91,6 @@ pub struct ConstantTimeRow {
     pub op: String,
     /// How it was built.
     pub variant: String,
-    /// What was found.
     pub verdict: Verdict,
     /// Runs that were asked for.
     pub runs: u32,
@@ -120,9 +118,7 @@ pub struct ConstantTimeRow {
 
 /// One operation's firmware on its target.
 pub struct Subject<'a> {
-    /// The target.
     pub target: &'a Target,
-    /// Its clock.
     pub clock_hz: u64,
     /// The firmware, built for both.
     pub firmware: &'a Firmware,

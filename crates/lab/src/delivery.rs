@@ -6,7 +6,6 @@ use crate::progress::Progress;
 use crate::target::Workspace;
 use serde::Deserialize;
 
-/// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
@@ -20,7 +19,6 @@ pub enum Message {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveryKind {
-    /// What is sent.
     pub message: Message,
     /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`.
     pub suite: String,

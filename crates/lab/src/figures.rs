@@ -26,7 +26,6 @@ pub struct Figure {
     pub stack_bytes: u32,
 }
 
-/// Which figure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// Target name.
@@ -35,7 +34,6 @@ pub struct Key {
     pub wait_states: u8,
     /// How the operation is built.
     pub variant: String,
-    /// The operation.
     pub op: String,
     /// Bytes of message.
     pub bytes: u16,
@@ -49,7 +47,6 @@ pub struct Wanted<'a> {
     pub point: OperatingPoint,
     /// How the operation is built.
     pub variant: &'a str,
-    /// The operation.
     pub op: &'a str,
     /// Bytes of message.
     pub bytes: u16,

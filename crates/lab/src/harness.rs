@@ -26,7 +26,6 @@ pub struct Bench<'a> {
 struct Observed {
     /// The last one's call of the measured function; none before the first run.
     call: Option<Call>,
-    /// Cycles of all of them.
     cycles: u64,
     /// Deepest stack use of any, in bytes.
     stack: u32,
@@ -49,7 +48,6 @@ pub struct Measurement {
     /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not observed adds
     /// nothing.
     pub stack: u32,
-    /// Where it returned to.
     pub return_to: u32,
     /// All outputs and the result were as expected.
     pub verified: bool,

@@ -13,7 +13,6 @@ use wire::meter::{MeterId, Suite};
 pub struct Kills {
     /// How the reports are sealed.
     pub suite: Suite,
-    /// So many meters.
     pub meters: MeterId,
     /// So often.
     pub count: u32,

@@ -32,12 +32,7 @@ use wire::meter::{MeterId, Suite};
 pub enum LoadError {
     /// A file, a socket or a process.
     #[error("{what}: {error}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
+    Io { what: String, error: std::io::Error },
     /// The collector's database, read by itself.
     #[error("the collector's database: {0}")]
     Database(#[from] rusqlite::Error),
@@ -88,12 +83,10 @@ pub struct Options {
     pub folder: Option<PathBuf>,
 }
 
-/// What was measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadResult {
     /// How the reports were sealed.
     pub suite: Suite,
-    /// Meters.
     pub meters: MeterId,
     /// Seconds that count.
     pub seconds: f64,

@@ -22,7 +22,6 @@ const COLLECTOR: u8 = 0x41;
 
 /// A meter. Its nth report says what [`Meter::measurement`] says, so that every row of the database can be compared.
 pub struct Meter {
-    /// Which.
     pub id: MeterId,
     suite: Suite,
     keys: MeterKeys,
@@ -149,7 +148,6 @@ impl Fleet {
         });
     }
 
-    /// The meters.
     #[must_use]
     pub fn meters(&self) -> &[Meter] {
         &self.meters

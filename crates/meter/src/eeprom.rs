@@ -34,7 +34,6 @@ struct Undecided {
     new: u8,
 }
 
-/// The memory.
 #[derive(Clone, Debug)]
 pub struct Eeprom {
     bytes: Box<[u8; BYTES]>,

@@ -17,9 +17,7 @@ use std::path::{Path, PathBuf};
 /// A cell of a paper's table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PaperRow {
-    /// The paper.
     pub paper: String,
-    /// Its table.
     pub table: String,
     /// The row's heading.
     pub row: String,
@@ -109,7 +107,6 @@ pub fn run(
     })
 }
 
-/// A folder for charts.
 #[derive(Clone, Debug)]
 pub struct ChartFolder {
     path: PathBuf,

@@ -55,7 +55,6 @@ pub struct Answered<'a> {
     pub packet: &'a [u8],
     /// An acknowledgement or a command.
     pub kind: MessageKind,
-    /// Where to.
     pub routes: Vec<Route>,
     /// The reports that wait no more, by id.
     pub delivered: Vec<i64>,

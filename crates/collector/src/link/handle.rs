@@ -86,14 +86,7 @@ pub enum LinkError {
     ClockBehind,
     /// Keys of an epoch that is over.
     #[error("meter {meter} has keys of epoch {known} already; those of epoch {given} are over")]
-    EpochOver {
-        /// Whose.
-        meter: MeterId,
-        /// What is there.
-        known: u32,
-        /// What was given.
-        given: u32,
-    },
+    EpochOver { meter: MeterId, known: u32, given: u32 },
     /// What is kept of the meter is damaged, or is another's.
     #[error("what is stored of meter {0} does not fit its keys; provision it again")]
     State(MeterId),
@@ -103,7 +96,6 @@ pub enum LinkError {
     /// More is asked than the link can answer.
     #[error("the collector has too much to do; try again")]
     Busy,
-    /// The service has stopped.
     #[error("the collector is stopping")]
     Stopped,
 }
@@ -155,11 +147,9 @@ pub struct Snapshot {
     pub repeats: u64,
     /// Answers to commands.
     pub answers: u64,
-    /// Packets that were sent.
     pub sent_packets: u64,
     /// Refused packets, by reason.
     pub refused: Counters,
-    /// Meters that there are.
     pub meters: usize,
     /// Meters that were heard within three intervals.
     pub online: usize,

@@ -11,7 +11,6 @@ use wire::meter::{MeterId, PublicKey};
 /// What became of a meter's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// There is a meter.
     Added(MeterFile),
     /// It has new keys: a higher epoch.
     Rotated {
@@ -19,16 +18,13 @@ pub enum Change {
         file: MeterFile,
         /// The epoch of the old ones.
         old_epoch: u32,
-        /// The old public key.
         old_public: PublicKey,
     },
     /// It is there no more.
     Revoked {
-        /// Which.
         meter: MeterId,
         /// The epoch of its keys.
         epoch: u32,
-        /// Its public key.
         public: PublicKey,
     },
 }

@@ -17,7 +17,6 @@ pub struct PlanRow {
     pub variant: String,
     /// Core clock, in Hz.
     pub clock_hz: u64,
-    /// Supply, in volts.
     pub supply_v: f64,
     /// Security level, in bits.
     pub security_bits: u32,
@@ -37,7 +36,6 @@ pub struct PlanRow {
     pub sleep_j: f64,
     /// Bytes on the air, those of the packets' frames included.
     pub radio_bytes: u32,
-    /// Packets.
     pub radio_packets: u32,
     /// Program memory, in bytes.
     pub flash_bytes: u64,

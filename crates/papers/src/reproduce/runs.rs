@@ -45,7 +45,6 @@ impl Run {
         &self.kind.variant
     }
 
-    /// The operation.
     pub(super) fn op(&self) -> &str {
         &self.op
     }
@@ -53,7 +52,6 @@ impl Run {
 
 /// What a cell is about: operations one after the other at a clock and a supply.
 pub(super) struct Subject<'a> {
-    /// The operations.
     pub(super) runs: Vec<Run>,
     /// Where they run.
     pub(super) target: &'a Target,

@@ -41,7 +41,6 @@ impl StagingTable {
 pub(super) struct Staging {
     /// Where readings land.
     table: StagingTable,
-    /// So many are there.
     staged: i64,
     /// So many were when the last batch was over.
     before: i64,
