@@ -3,7 +3,7 @@
 //!
 //! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
 //! collector has acknowledged it, with its key. What is known here is where acknowledged reports came from. Those meters' messages are
-//! stored, so that they are there as soon as the far collector is; all others' are strangers', with little room and a low rate.
+//! stored, so that they are there as soon as the far collector is; all others' are unknown, with little room and a low rate.
 
 mod acknowledged;
 mod begun;
@@ -81,7 +81,7 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// upstream: `HOST:PORT` of the other collector's UDP gateway. strangers: the packets of meters that are not known here, at most
+    /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of meters that are not known here, at most
     /// [`MOST_PACKETS`] waiting. outbox: what waited before. Needs a tokio runtime.
     pub fn start(
         upstream: String,
@@ -300,7 +300,7 @@ impl Work {
 
     fn send_due(&mut self) {
         while let Some(id) = self.exchange.due(Instant::now()) {
-            if self.exchange.give_up(id, SystemTime::now()) {
+            if self.exchange.expire(id, SystemTime::now()) {
                 self.forget(vec![id]);
             } else if let Some((message, rssi_dbm)) = self.exchange.sent(id, Instant::now()) {
                 self.send_whole(&message, rssi_dbm);

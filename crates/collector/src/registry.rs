@@ -189,7 +189,7 @@ impl Registry {
         names.iter().try_for_each(|name| self.folder.copy(name, &copy))
     }
 
-    /// What commands may have been sent with the keys.
+    /// Reads which commands may have been sent with the keys.
     ///
     /// # Errors
     /// [`RegistryError`].

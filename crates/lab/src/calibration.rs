@@ -23,7 +23,7 @@ impl Calibrated {
         Ok(())
     }
 
-    /// What was done, in a sentence for whoever reads the figures.
+    /// Describes the correction in a sentence for whoever reads the figures.
     #[must_use]
     pub fn remark(&self) -> String {
         let Correction { gain, offset_a, deviations } = &self.correction;

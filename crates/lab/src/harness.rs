@@ -156,7 +156,7 @@ impl<'a> Bench<'a> {
         Ok(self.firmware.symbol(&format!("ws_bench_{name}"))?)
     }
 
-    /// How many message bytes the firmware has room for.
+    /// Returns how many message bytes the firmware has room for.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] where the firmware has no message at all.

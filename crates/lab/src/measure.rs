@@ -299,7 +299,7 @@ fn rows(
             timer
                 .finished()
                 .iter()
-                .map(|stretch| row("region", &name, 1, Some(stretch.start), stretch.cycles)),
+                .map(|interval| row("region", &name, 1, Some(interval.start), interval.cycles)),
         );
     }
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();

@@ -71,7 +71,7 @@ impl Trace {
     /// How many instructions lie between two of [`Trace::checkpoints`].
     pub const INTERVAL: u64 = 1 << 16;
 
-    /// Of nothing yet.
+    /// Makes a trace of no instructions.
     #[must_use]
     pub fn new(tables: Tables) -> Trace {
         Trace { tables, ..Trace::default() }
@@ -83,7 +83,7 @@ impl Trace {
         self.last = cycles;
     }
 
-    /// Of everything so far.
+    /// Returns the fingerprint of all instructions so far.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint

@@ -56,7 +56,7 @@ impl Eeprom {
         Eeprom::with_image(&[0xff; BYTES], seed)
     }
 
-    /// With these contents.
+    /// Makes a memory with these contents.
     #[must_use]
     pub fn with_image(image: &[u8; BYTES], seed: u64) -> Eeprom {
         Eeprom {
@@ -72,7 +72,7 @@ impl Eeprom {
         }
     }
 
-    /// What it reads.
+    /// Returns its contents.
     #[must_use]
     pub fn image(&self) -> &[u8; BYTES] {
         &self.bytes

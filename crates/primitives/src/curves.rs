@@ -1,5 +1,5 @@
 //! The curves: keys, shared secrets, signatures. What a function writes is full of 0xa5 before the call, and must be zero
-//! after a refusal; else the call panics.
+//! after a rejection; else the call panics.
 
 use std::ffi::c_int;
 
@@ -54,7 +54,7 @@ macro_rules! curve {
             /// r and s.
             pub type Signature = [u8; 2 * COORDINATE];
 
-            /// What was written, or `None` after a refusal.
+            /// Returns what was written, or `None` after a rejection.
             fn result<const N: usize>(returned: c_int, written: [u8; N]) -> Option<[u8; N]> {
                 match returned {
                     0 => Some(written),

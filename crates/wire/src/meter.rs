@@ -33,7 +33,7 @@ pub type MeterId = u16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suite {
-    /// Not at all.
+    /// Neither encrypted nor authenticated.
     None,
     /// AES-128-GCM.
     Aes128Gcm,
@@ -56,7 +56,7 @@ impl Suite {
         self as u8
     }
 
-    /// By its number.
+    /// Returns the suite of this number.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Suite> {
         Suite::ALL.get(usize::from(code)).copied()
@@ -90,7 +90,7 @@ impl Suite {
         }
     }
 
-    /// By its name.
+    /// Returns the suite of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Suite> {
         Suite::ALL.into_iter().find(|suite| suite.name() == name)
@@ -128,7 +128,7 @@ impl MessageKind {
         self as u8
     }
 
-    /// By the lowest two bits of a number.
+    /// Returns the kind of the lowest two bits of `code`.
     #[must_use]
     pub fn from_code(code: u8) -> MessageKind {
         MessageKind::ALL[usize::from(code & 3)]
@@ -175,7 +175,7 @@ impl<const N: usize> Record<N> {
         Record { bytes: [0; N], length: 0 }
     }
 
-    /// What does not fit is a mistake in this crate.
+    /// Appends `field`. One that does not fit is this crate's mistake.
     fn with(mut self, field: &[u8]) -> Record<N> {
         self.bytes[self.length..self.length + field.len()].copy_from_slice(field);
         self.length += field.len();

@@ -82,12 +82,12 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * MOST_OUTBOX_OF_A_METER);
         assert!(exchange.unfinished_bytes() <= heard.values().map(HashSet::len).sum::<usize>() * 2 * 144);
         while let Some(id) = exchange.due(at) {
-            assert!(!exchange.give_up(id, SystemTime::UNIX_EPOCH));
+            assert!(!exchange.expire(id, SystemTime::UNIX_EPOCH));
             let (message, _) = exchange.sent(id, at).expect("it waits");
             sent += pieces(message.kind, message.suite);
         }
     }
-    // What may be sent at once, and in a second, of strangers and of who is known.
+    // What may be sent at once, and in a second, of unknown and of known meters.
     let seconds = step.div_ceil(10) as usize;
     assert!(sent <= 203 + 100 * seconds + if known.is_empty() { 0 } else { 503 + 2000 * seconds });
 });

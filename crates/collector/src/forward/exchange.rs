@@ -64,7 +64,7 @@ pub struct Answered<'a> {
 pub struct Exchange {
     waiting: Waiting,
     acknowledged: Acknowledged,
-    /// Of meters by sources that they are known by, and of strangers.
+    /// Of known meters and sources, and of unknown ones.
     begun: [Begun; 2],
     /// Where a name was heard last. Anybody may have sent that.
     heard: HashMap<MeterId, Route>,
@@ -197,7 +197,7 @@ impl Exchange {
     }
 
     /// Forgets a report if it waited for too long, and says whether it did.
-    pub fn give_up(&mut self, id: i64, now: SystemTime) -> bool {
+    pub fn expire(&mut self, id: i64, now: SystemTime) -> bool {
         let is_over = self.waiting.is_over(id, now);
         if is_over {
             self.waiting.remove(id);
@@ -273,7 +273,7 @@ mod tests {
     fn send(exchange: &mut Exchange, now: Instant, since: Duration) -> usize {
         let mut sent = 0;
         while let Some(id) = exchange.due(now) {
-            if !exchange.give_up(id, UNIX_EPOCH + since) {
+            if !exchange.expire(id, UNIX_EPOCH + since) {
                 let (message, _) = exchange.sent(id, now).expect("it waits");
                 sent += pieces(message.kind, message.suite);
             }
@@ -294,7 +294,7 @@ mod tests {
                     number += 1;
                     let forged = report(number % 50, number, number as u8, 7);
                     let taken = exchange.take(&forged, begun + since, since.as_millis() as i64);
-                    assert!(matches!(taken, Taken::Waits { .. }), "strangers are not stored");
+                    assert!(matches!(taken, Taken::Waits { .. }), "reports of unknown meters are not stored");
                 }
                 sent += send(&mut exchange, begun + since, since);
             }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_that_is_known_waits_for_no_stranger() {
+    fn a_meter_that_is_known_waits_for_no_unknown_one() {
         let now = Instant::now();
         let mut exchange = exchange();
         introduce(&mut exchange, 1, 7, now);
@@ -334,7 +334,10 @@ mod tests {
             exchange.take(&report(gateway, 7, gateway as u8, 7), now, 0);
         }
         send(&mut exchange, now, Duration::ZERO);
-        assert!(exchange.next_at().is_some_and(|next_at| next_at > now), "the strangers' rate is used up");
+        assert!(
+            exchange.next_at().is_some_and(|next_at| next_at > now),
+            "the rate of unknown meters is used up"
+        );
         let Taken::Whole(whole) = exchange.take(&report(1, 7, 2, 2), now, 0) else { panic!("it is stored") };
         exchange.insert_unstored(whole, now);
         assert_eq!(send(&mut exchange, now, Duration::ZERO), 1);
@@ -409,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_of_a_meter_is_no_strangers_once_it_is_known() {
+    fn what_waits_of_a_meter_is_not_unknown_once_it_is_known() {
         let now = Instant::now();
         let mut exchange = exchange();
         exchange.take(&report(1, 7, 1, 1), now, 0);

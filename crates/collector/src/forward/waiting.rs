@@ -17,7 +17,7 @@ use wire::meter::{MeterId, Suite, pieces};
 
 /// Messages of a meter by one source at most.
 pub(super) const MOST_OF_A_SOURCE: usize = 8;
-/// Messages of strangers at most. They are in memory alone.
+/// Messages of unknown meters at most. They are in memory alone.
 pub(super) const MOST_UNKNOWN: usize = 4096;
 /// Where room is short, the one that goes is chosen among so many.
 const CANDIDATES: usize = 16;
@@ -37,7 +37,7 @@ struct Treatment {
     most: usize,
     /// Datagrams upstream of all of them.
     rate: Rate,
-    /// Of a lane: of one meter by one source; of strangers of a source.
+    /// Of a lane: of one meter by one source; of unknown meters by a source.
     lane_rate: Rate,
     /// A message is sent again after so long, each time twice as long, up to the second.
     again_after: [Duration; 2],
@@ -106,7 +106,7 @@ impl Entry {
         LaneKey { name, source: self.source }
     }
 
-    /// Adds where it was heard again. A stranger takes no place of who is none.
+    /// Adds where it was heard again. An unknown origin replaces no known one.
     fn add(&mut self, origin: Origin) {
         let source = |origin: &Origin| Source::from(origin.route);
         if let Some(same) = self.origins.iter_mut().find(|known| source(known) == source(&origin)) {
@@ -212,7 +212,7 @@ impl Waiting {
     }
 
     /// Whether the same message waits. It was heard there now: that of a meter that is known there is due at once, and from the
-    /// beginning; with strangers it changes nothing but who goes first where room is short.
+    /// beginning; with unknown meters it changes nothing but who goes first where room is short.
     pub(super) fn heard_again(&mut self, message: &NewOutbox, origin: Origin, now: Instant) -> bool {
         let Some(ids) = self.of_name.get(&message.name) else { return false };
         let same = |id: &&i64| {
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_sent_less_and_less_often_and_strangers_much_less() {
+    fn each_is_sent_less_and_less_often_and_those_of_unknown_meters_much_less() {
         let begun = Instant::now();
         let mut known = waiting();
         known.insert(record(1, 5, 9), Some(origin(3, Standing::Acknowledged)), begun);
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_make_room_themselves_first_the_one_who_has_most() {
+    fn unknown_meters_make_room_themselves_first_the_one_who_has_most() {
         let now = Instant::now();
         let mut waiting = waiting();
         waiting.insert(record(1, 5, 1), Some(origin(3, Standing::Acknowledged)), now);
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wanted_is_over_after_a_week_and_a_strangers_after_an_hour() {
+    fn what_nobody_wanted_is_over_after_a_week_and_of_unknown_meters_after_an_hour() {
         let mut waiting = waiting();
         let at = |ms: u64| UNIX_EPOCH + Duration::from_millis(ms);
         waiting.insert(record(1, 5, 9), None, Instant::now());

@@ -240,7 +240,7 @@ impl LinkHandle {
         &self.gateways
     }
 
-    /// What is durable from now on, in order. Who is too far behind misses some, and is told so.
+    /// Subscribes to the events that become durable from now on, in order. A receiver that is too far behind misses some, and is told so.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
@@ -309,7 +309,7 @@ impl LinkHandle {
         self.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// What was counted since the service's start.
+    /// Returns the counters since the service's start.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].

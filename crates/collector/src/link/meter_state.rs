@@ -1,4 +1,4 @@
-//! What the link knows of a meter beside what `wire::meter::Collector` does.
+//! The link's state of a meter, beside that of `wire::meter::Collector`.
 
 use super::handle::MeterStatus;
 use crate::gateway::Route;
@@ -75,7 +75,7 @@ impl MeterLinkState {
         }
     }
 
-    /// For how long nothing new came, where that is too long.
+    /// Returns for how long nothing new came, where that is too long.
     pub(super) fn silence(&self, now: Instant) -> Option<Duration> {
         let most = Duration::from_secs(u64::from(self.interval_s) * SILENT_AFTER_INTERVALS as u64);
         let silence = now.saturating_duration_since(self.heard_at?);

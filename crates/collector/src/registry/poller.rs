@@ -61,7 +61,7 @@ impl RegistryPoller {
         RegistryPoller { folder, known, stamps: HashMap::new() }
     }
 
-    /// What changed since the last time. A file that is not as it should be is reported once, and changes nothing: its meter stays
+    /// Returns the changes since the last poll. A file that is not as it should be is reported once, and changes nothing: its meter stays
     /// with the keys that it has. Costs a look at each file's time, and reads only what is new.
     pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());

@@ -48,7 +48,7 @@ impl Kept {
         self.latest.iter().map(|(meter, latest)| (*meter, latest.first_heard_ms))
     }
 
-    /// When any of them was heard last, in ms.
+    /// Returns when any meter was heard last, in ms.
     pub(super) fn heard_ms(&self) -> Option<i64> {
         self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }

@@ -97,7 +97,7 @@ impl StoreError {
         StoreError::NotInPlace { path: path.to_owned(), what }
     }
 
-    /// What SQLite says of a database, for people.
+    /// Makes the error of what SQLite says of a database.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
         let (path, what) = (path.to_owned(), error.to_string());
         match error.sqlite_error_code() {
@@ -113,7 +113,7 @@ impl StoreError {
         }
     }
 
-    /// What the system says of a file.
+    /// Makes the error of what the system says of a file.
     pub(super) fn file(path: &Path, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull => StoreError::Full { path: path.to_owned() },

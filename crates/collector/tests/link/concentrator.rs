@@ -1,7 +1,7 @@
 //! A concentrator between meters and the collector that has their keys, while somebody forges reports by the thousand. Meters, forger
 //! and collector are at UDP addresses of loopback of their own.
 
-use crate::station::{Station, WITHIN, start_with};
+use crate::station::{SimulatedMeter, WITHIN, start_with};
 use collector::forward::{Forwarder, MOST_PACKETS};
 use collector::gateway::udp::{datagram, parse};
 use collector::service::{Config, Running};
@@ -54,12 +54,12 @@ impl Concentrator {
 
 /// A meter that reaches the concentrator by UDP.
 struct Meter {
-    station: Station,
+    station: SimulatedMeter,
     socket: UdpSocket,
 }
 
 impl Meter {
-    fn new(station: Station, concentrator: SocketAddr) -> Meter {
+    fn new(station: SimulatedMeter, concentrator: SocketAddr) -> Meter {
         let socket = socket_at(METERS, concentrator);
         socket.set_read_timeout(Some(AGAIN_AFTER)).expect("a time-out");
         Meter { station, socket }
@@ -181,7 +181,7 @@ fn free_address() -> SocketAddr {
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_reports_from_elsewhere_push_no_genuine_one_out() {
     let folder = tempfile::tempdir().expect("a folder");
-    let station = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let station = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let address = free_address();
     let running = far(folder.path(), address).await;
     let near = Concentrator::start(folder.path(), address).await;
@@ -244,7 +244,7 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
     let suites = [Suite::Aes128Gcm, Suite::Ecies, Suite::EciesEcdsa];
     let stations: Vec<_> = (7..)
         .zip(suites)
-        .map(|(meter, suite)| Station::register(&folder.path().join("keys"), meter, suite, 1))
+        .map(|(meter, suite)| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1))
         .collect();
     let address = free_address();
     let running = far(folder.path(), address).await;
@@ -284,7 +284,7 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
 async fn a_flood_at_the_gateway_of_all_leaves_room_for_others() {
     for suite in [Suite::Aes128Gcm, Suite::Ecies] {
         let folder = tempfile::tempdir().expect("a folder");
-        let register = |meter| Station::register(&folder.path().join("keys"), meter, suite, 1);
+        let register = |meter| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1);
         let (attacked, other) = (register(7), register(8));
         let address = free_address();
         let running = far(folder.path(), address).await;

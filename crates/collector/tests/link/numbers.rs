@@ -1,6 +1,6 @@
 //! Databases that are lost or go back under keys that were used, memories of meters that do, and meters that seal nothing.
 
-use crate::station::{Gateway, Station, WITHIN, start};
+use crate::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::event::{Alert, CommandState, Event};
 use collector::link::{CommandRequest, LinkError, LinkHandle};
 use collector::service::{Config, Running};
@@ -27,7 +27,7 @@ async fn alert(events: &mut Receiver<Event>, cause: &str) -> Alert {
 }
 
 /// Has the meter report, and its command come; with the number that it came under. What is being set by itself is answered, too.
-fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut Station, wanted: Command) -> u32 {
+fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
     let report = meter.report();
     gateway.hear(link, 1, &report);
     loop {
@@ -54,7 +54,7 @@ fn forget_database(folder: &Path) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let mut used = Vec::new();
     let copy = folder.path().join("copy.db");
     for round in 0..4 {
@@ -98,7 +98,7 @@ async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Ecies, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Ecies, 1);
     let running = start(folder.path()).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut events = link.events();
@@ -124,7 +124,7 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     for restarted in [false, true] {
         let running = start(folder.path()).await;
         let (link, gateway) = (running.link(), Gateway::attach(running.link()));
@@ -160,7 +160,7 @@ async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() 
 }
 
 /// A measurement of long ago under a number.
-fn changed(meter: &mut Station, n: u32) -> Vec<Vec<u8>> {
+fn changed(meter: &mut SimulatedMeter, n: u32) -> Vec<Vec<u8>> {
     let measurement = wire::meter::Measurement { time_s: 800_000_000, energy_dwh: 9, power_w: 30_000 };
     meter.send(&Report { n, time_set: true, lost: 0, content: Content::Measurement(measurement) })
 }
@@ -169,7 +169,7 @@ fn changed(meter: &mut Station, n: u32) -> Vec<Vec<u8>> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_report_is_acknowledged_again_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
     let mut sent = Vec::new();
     for time_set in [true, false, true] {
         meter.n += 1;
@@ -202,7 +202,7 @@ async fn the_same_report_is_acknowledged_again_after_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_that_comes_late_is_stored_once() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
     let (first, late, third) = (meter.report(), meter.report(), meter.report());
     for _ in 0..2 {
         let running = start(folder.path()).await;
@@ -219,7 +219,7 @@ async fn a_report_that_comes_late_is_stored_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes256Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes256Gcm, 1);
     let running = start(folder.path()).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut events = link.events();
@@ -240,14 +240,14 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
 async fn where_a_meter_seals_nothing_unsealed_is_taken() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
-    let mut open = Station::register(&keys, 5, Suite::None, 1);
+    let mut open = SimulatedMeter::register(&keys, 5, Suite::None, 1);
     let config = Config::new(folder.path().join("test.db"), keys.clone());
     let running = Running::start(config).await.expect("it starts");
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let report = open.report();
     gateway.hear(link, 1, &report);
     assert_eq!(open.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
-    let sealing = Station::register(&keys, 6, Suite::Aes128Gcm, 1);
+    let sealing = SimulatedMeter::register(&keys, 6, Suite::Aes128Gcm, 1);
     link.set_meter(1, sealing.provision.record()).await.expect("added");
     let report = open.report();
     gateway.hear(link, 1, &report);

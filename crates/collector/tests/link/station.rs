@@ -74,7 +74,7 @@ impl Gateway {
     }
 }
 
-pub struct Station {
+pub struct SimulatedMeter {
     pub provision: Provision,
     pub suite: Suite,
     collector: PublicKey,
@@ -82,16 +82,16 @@ pub struct Station {
     rng: StdRng,
 }
 
-impl Station {
+impl SimulatedMeter {
     /// A meter whose key file lies in the folder.
-    pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> Station {
+    pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> SimulatedMeter {
         let registry = Registry::open(keys).expect("keys");
         let collector = *registry.identity().public();
         let mut rng = StdRng::seed_from_u64(u64::from(meter) << 32 | u64::from(epoch));
         let provision = Provision::generate(Setup { suite, ..Setup::usual(meter) }, &collector, &mut rng);
         let file = MeterFile { epoch, record: provision.record() };
         put(&keys.join(format!("meters/{meter:05}.toml")), &toml::to_string(&file).expect("a file"));
-        Station { provision, suite, collector, n: 0, rng }
+        SimulatedMeter { provision, suite, collector, n: 0, rng }
     }
 
     fn channel<T>(&self, with: impl FnOnce(Channel<'_>) -> T) -> T {

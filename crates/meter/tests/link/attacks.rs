@@ -174,8 +174,12 @@ fn acknowledgements_of_other_reports_change_nothing() {
         assert_eq!(world.meter.status().acknowledged_number, newest - 1);
         let once = world.meter.status();
         world.whisper(&right);
-        let twice = world.meter.status();
-        assert_eq!((twice.acknowledged, twice.refused), (once.acknowledged, once.refused + 1), "{suite}");
+        let repeated = world.meter.status();
+        assert_eq!(
+            (repeated.acknowledged, repeated.refused),
+            (once.acknowledged, once.refused + 1),
+            "{suite}"
+        );
     }
 }
 

@@ -67,7 +67,7 @@ fn ratio(measured: Option<f64>, published: Option<f64>) -> Option<f64> {
     Some(measured / published)
 }
 
-/// How many SI units the unit of a column is.
+/// Returns a column's unit in SI units.
 fn scale(unit: &str) -> f64 {
     match unit {
         "MHz" => 1e6,
@@ -267,7 +267,7 @@ impl<'a> Figures<'a> {
         Ok(self.send(sent.packets * largest)?.map(|sent| sent.air_j))
     }
 
-    /// What the paper's meter would read of the runs.
+    /// Returns the reading of the paper's meter for the runs.
     fn reading(&self) -> Result<Option<Reading>, String> {
         let point = &self.subject.point;
         let clock_hz = point.clock_hz as f64;

@@ -131,7 +131,7 @@ impl Measured {
         Ok(Some(Subject { runs, target, point }))
     }
 
-    /// What the runs of a cell gave; nothing where there are none or one of them was wrong.
+    /// Returns the samples of a cell; nothing where there are none or one of them was wrong.
     pub(super) fn samples(&self, runs: &[Run]) -> Option<Vec<&Sample>> {
         let samples: Vec<&Sample> = runs
             .iter()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandResult {
-    /// Done.
+    /// The meter did it.
     Done,
     /// The meter does not know the command.
     UnknownCommand,
@@ -20,7 +20,7 @@ pub enum CommandResult {
 }
 
 impl CommandResult {
-    /// Its number.
+    /// Returns its number in answers.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -32,7 +32,7 @@ impl CommandResult {
         }
     }
 
-    /// By its number.
+    /// Returns the result of this number.
     #[must_use]
     pub fn from_code(code: u8) -> CommandResult {
         match code {
@@ -57,13 +57,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The plaintext.
+    /// Returns the plaintext.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 16] {
         Record::new().with(&self.m.to_be_bytes()).with(&[self.outcome.code()]).with(&self.body).bytes
     }
 
-    /// From the plaintext.
+    /// Parses a plaintext.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 16]) -> Answer {
         let mut fields = Fields(bytes);
@@ -138,7 +138,7 @@ impl Status {
         .bytes
     }
 
-    /// From an answer's bytes; `None` for a page that there is not.
+    /// Parses an answer's bytes; `None` for a page that there is not.
     #[must_use]
     pub fn from_bytes(page: u8, bytes: &[u8; 11]) -> Option<Status> {
         let mut fields = Fields(bytes);

@@ -2,7 +2,7 @@
 //!
 //! What must be durable, and when, is in the calls: a report is acknowledged only after [`Collector::stored`], and a command
 //! goes on the air only after [`Collector::saved`] said that its number is kept. Memory is bounded by the meters that were
-//! added and the commands that were given: packets of strangers leave nothing but a count.
+//! added and the commands that were given: packets of unknown meters leave nothing but a count.
 
 mod clock;
 mod commands;
@@ -66,11 +66,11 @@ pub struct Transmission {
 /// A report that nobody had before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: MeterId,
     /// How it was sealed.
     pub suite: Suite,
-    /// What it says.
+    /// The opened report.
     pub report: Report,
     /// The message as it was sealed: with [`Suite::EciesEcdsa`] the meter's signature is in it, [`super::signature_holds`].
     pub sealed: Vec<u8>,
@@ -84,13 +84,13 @@ pub struct Accepted {
 /// A command that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: MeterId,
     /// What [`Collector::command`] returned for it.
     pub ticket: u32,
     /// The command, as it was sent last.
     pub command: Command,
-    /// What the meter says.
+    /// The meter's answer.
     pub answer: Answer,
 }
 
@@ -115,7 +115,7 @@ pub enum Heard {
     /// The meter has taken commands with higher numbers than this collector knew of. The command goes out again with a number above
     /// them.
     NumberTooLow {
-        /// Whose, as it was provisioned.
+        /// The meter, as it was provisioned.
         meter: MeterId,
         /// Its last one.
         last_m: u32,
@@ -196,7 +196,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector without meters.
+    /// Makes a collector without meters.
     #[must_use]
     pub fn new(identity: Identity, policy: Policy) -> Collector {
         Collector {
@@ -209,7 +209,7 @@ impl Collector {
         }
     }
 
-    /// The collector's key pair.
+    /// Returns the collector's key pair.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -227,7 +227,7 @@ impl Collector {
         }
     }
 
-    /// How it behaves.
+    /// Returns the policy that it follows.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
@@ -268,13 +268,13 @@ impl Collector {
         Some(session.state)
     }
 
-    /// What there is to keep of a meter.
+    /// Returns the state of a meter that must be kept.
     #[must_use]
     pub fn state(&self, meter: MeterId) -> Option<&MeterState> {
         self.meters.get(&meter).map(|session| &session.state)
     }
 
-    /// What a meter was added with.
+    /// Returns the record that a meter was added with.
     #[must_use]
     pub fn record(&self, meter: MeterId) -> Option<&MeterRecord> {
         self.meters.get(&meter).map(|session| &*session.record)
@@ -285,13 +285,13 @@ impl Collector {
         self.meters.keys().copied()
     }
 
-    /// What was refused since the start, of all meters and of strangers.
+    /// Returns the packets rejected since the start, those of unknown meters included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What was refused since the start in the name of a meter.
+    /// Returns the packets rejected since the start in the name of a meter.
     #[must_use]
     pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
         self.meters.get(&meter).map(|session| &session.counters)
@@ -454,13 +454,13 @@ impl Collector {
         }
     }
 
-    /// What is to be done by now. rng: makes ephemeral keys, and spreads attempts.
+    /// Returns what is due at `now_ms`. rng: makes ephemeral keys, and spreads attempts.
     pub fn due(&mut self, now_ms: u64, rng: &mut impl CryptoRng) -> Vec<Due> {
         let busy: Vec<MeterId> = self.busy().collect();
         busy.into_iter().filter_map(|meter| self.due_of(meter, now_ms, rng)).collect()
     }
 
-    /// What is to be done by now about one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
+    /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
     pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
         self.meters.get_mut(&meter)?.due(&self.identity, &self.policy, now_ms, rng)
     }
@@ -470,13 +470,13 @@ impl Collector {
         self.busy.iter().copied()
     }
 
-    /// When [`Collector::due`] has something next; `None` while no command waits.
+    /// Returns the time at which [`Collector::due`] has something next; `None` while no command waits.
     #[must_use]
     pub fn next_due_ms(&self) -> Option<u64> {
         self.busy().filter_map(|meter| self.next_due_ms_of(meter)).min()
     }
 
-    /// When [`Collector::due_of`] has something next; `None` while no command waits for the meter.
+    /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command waits for the meter.
     #[must_use]
     pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
         self.meters.get(&meter)?.next_due_ms()

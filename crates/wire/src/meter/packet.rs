@@ -7,7 +7,7 @@ pub const MOST_PACKET_BYTES: usize = 61;
 /// Bytes of a packet before the piece of the message.
 const HEADER: usize = 5;
 
-/// Bytes of a message.
+/// Returns a message's length in bytes.
 #[must_use]
 pub fn message_bytes(kind: MessageKind, suite: Suite) -> usize {
     match (kind, suite) {
@@ -65,7 +65,7 @@ pub struct Packet<'a> {
     pub body: &'a [u8],
 }
 
-/// What stands in a packet for the first of so many pieces.
+/// Returns the code of the first of `count` pieces.
 fn first_code(count: usize) -> u8 {
     match count {
         1 => 0,

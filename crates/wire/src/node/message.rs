@@ -84,7 +84,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// What the signature is of. `challenge`: what the server asked, for an [`Trigger::Answer`]; not looked at for a reading.
+    /// Returns the bytes that are signed. `challenge`: the one that the server sent, for an [`Trigger::Answer`]; not looked at for a reading.
     #[must_use]
     pub fn signed_bytes(&self, challenge: &[u8; 16]) -> Vec<u8> {
         let mut bytes = b"WSN1".to_vec();

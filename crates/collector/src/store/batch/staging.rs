@@ -1,13 +1,13 @@
-//! Where readings land, and how they are sorted in.
+//! The staging tables of new readings, and how these are sorted into the table of readings.
 //!
-//! There are two places. Readings land in one until it is full; then they land in the other, and with each batch twice as many as it
+//! There are two tables. Readings are staged in one until it is full; then in the other, and with each batch twice as many as it
 //! brought are sorted in from the first, meter by meter, so that it is empty well before the other is full. It is emptied at once, at
 //! the end; how far it is until then is in `sorted_in`. So no batch has to wait for all of them, and no row is deleted by itself.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use wire::meter::MeterId;
 
-/// Readings that land before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for landing as for
+/// Readings that are staged before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for staging as for
 /// sorting in, 70 in a batch of 1,000 readings, where each reading would change one of its own.
 const MOST_STAGED: i64 = 32_768;
 /// Readings that are sorted in with a batch, at least, and for each that it brought. Those of one meter are never parted.
@@ -36,13 +36,13 @@ impl StagingTable {
     }
 }
 
-/// What the writer knows of both.
+/// The state of both tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Staging {
-    /// Where readings land.
+    /// The table that new readings go to.
     table: StagingTable,
     staged: i64,
-    /// So many were when the last batch was over.
+    /// How many it had at the end of the last batch.
     before: i64,
     /// The first meter of the other place whose readings are still to be sorted in; `None`: it is empty.
     rest_from: Option<MeterId>,
@@ -74,12 +74,12 @@ impl Staging {
         self.table.table_name()
     }
 
-    /// A reading went there.
+    /// Counts a reading that was staged.
     pub(super) fn staged(&mut self) {
         self.staged += 1;
     }
 
-    /// Sorts in what a batch has to, when all of its readings have landed.
+    /// Sorts in what a batch has to, when all of its readings are staged.
     pub(super) fn sort_in(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let brought = self.staged - self.before;
         if brought > 0 && self.rest_from.is_none() && self.staged >= MOST_STAGED {
@@ -101,7 +101,7 @@ impl Staging {
             (Some(first), Some(_)) => first.checked_add(1),
             _ => None,
         };
-        // Readings of a meter that landed later have higher ids, so that they are in order by epoch and n, too.
+        // Readings of a meter that were staged later have higher ids, so that they are in order by epoch and n, too.
         let mut insert = connection.prepare_cached(&format!(
             "INSERT INTO readings SELECT meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} \
              WHERE meter >= ?1 AND meter < ?2 ORDER BY meter, at_s, id"

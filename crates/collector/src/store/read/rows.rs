@@ -15,7 +15,7 @@ use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
 
-/// What is stored as text.
+/// Returns a value as JSON text.
 pub(in crate::store) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
@@ -25,7 +25,7 @@ fn from_json<T: DeserializeOwned>(column: usize, text: &str) -> rusqlite::Result
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
-/// As `commands.state` has it.
+/// Returns the name in `commands.state`.
 pub(in crate::store) fn name_of_state(state: CommandState) -> &'static str {
     match state {
         CommandState::Waiting => "waiting",
@@ -46,7 +46,7 @@ fn state_of_name(name: &str) -> CommandState {
     }
 }
 
-/// As `tokens.role` has it.
+/// Returns the name in `tokens.role`.
 pub(in crate::store) fn name_of_role(role: Role) -> &'static str {
     match role {
         Role::Viewer => "viewer",
@@ -54,7 +54,7 @@ pub(in crate::store) fn name_of_role(role: Role) -> &'static str {
     }
 }
 
-/// What is not known is the lesser.
+/// Returns the role of a name; an unknown name is a viewer.
 fn role_of_name(name: &str) -> Role {
     if name == "administrator" { Role::Administrator } else { Role::Viewer }
 }

@@ -90,7 +90,7 @@ impl Spi {
         if self.flags & SPI2X != 0 { divider / 2 } else { divider }
     }
 
-    /// Why nothing sensible would leave the pins.
+    /// Returns the reason why a transfer is not modelled.
     fn obstacle(&self, board: &Board) -> Option<&'static str> {
         let [select, mosi, sck] = self.pins;
         match () {

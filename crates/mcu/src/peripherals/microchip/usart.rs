@@ -100,7 +100,7 @@ impl Usart {
         self.waiting.is_none()
     }
 
-    /// What has happened up to `now`.
+    /// Brings the state up to `now`.
     fn advance(&mut self, context: &mut Context<'_, '_>) {
         while let Some((byte, end)) = self.sending
             && context.now >= end

@@ -70,7 +70,7 @@ impl Timer {
         u64::from(self.prescaler) + 1
     }
 
-    /// When the count next goes from the reload value to zero.
+    /// Returns the cycle at which the count next goes from the reload value to zero.
     fn update_at(&self) -> Option<u64> {
         let left = if self.count <= self.reload {
             u64::from(self.reload - self.count) + 1

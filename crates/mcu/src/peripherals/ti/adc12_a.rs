@@ -224,7 +224,7 @@ impl Adc12 {
         }
     }
 
-    /// What `ADC12IV` reads.
+    /// Returns the value of `ADC12IV`.
     fn vector(&self) -> u32 {
         let pending = self.flags & self.enables;
         if self.overflow && self.control[0] & ADC12OVIE != 0 {

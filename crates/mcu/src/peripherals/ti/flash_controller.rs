@@ -90,8 +90,8 @@ impl Flash {
         now + (us * self.clock_hz).div_ceil(1_000_000)
     }
 
-    /// Why a store is not allowed, if it is not.
-    fn refusal(&self, store: &FlashStore, now: u64, supply_v: f64) -> Option<&'static str> {
+    /// Returns the reason why a store is not allowed, if there is one.
+    fn rejection(&self, store: &FlashStore, now: u64, supply_v: f64) -> Option<&'static str> {
         let in_info = self.info.contains(&store.address);
         let in_a = in_info && store.address >= self.info.end - INFO_SEGMENT;
         let first_half = self.half.is_some_and(|(address, _)| address ^ 2 != store.address);
@@ -217,7 +217,7 @@ impl Peripheral for Flash {
         store: &FlashStore,
         context: &mut Context<'_, '_>,
     ) -> Option<Result<FlashChange, Fault>> {
-        Some(match self.refusal(store, context.now, context.board.supply_v) {
+        Some(match self.rejection(store, context.now, context.board.supply_v) {
             Some(what) => Err(self.fault(store.address, store.pc, what)),
             None => Ok(self.change(store, context.now)),
         })

@@ -104,7 +104,7 @@ impl Reference {
         Ok(self.voltages_v[select])
     }
 
-    /// As after power-up.
+    /// Sets the state after power-up.
     pub fn reset(&mut self) {
         self.control = REFMSTR;
         self.since = 0;

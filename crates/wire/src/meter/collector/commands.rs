@@ -91,7 +91,7 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    /// As before it had a number.
+    /// Returns the command without the number it had.
     pub(super) fn again(self) -> Waiting {
         Waiting { ticket: self.ticket, order: self.order }
     }
@@ -395,7 +395,7 @@ impl Session {
         self.state.next_m < u32::MAX
     }
 
-    /// What an answer says of the meter's suite and address. n: of one that is sealed.
+    /// Learns the meter's suite and address from an answer. n: of one that is sealed.
     fn learn(
         &mut self,
         under_way: UnderWay,

@@ -61,7 +61,7 @@ impl Rejection {
         }
     }
 
-    /// Its name, as tables have it.
+    /// Returns its name in tables and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES[self.index()]
@@ -77,13 +77,13 @@ impl Counters {
         self.0[rejection.index()] += 1;
     }
 
-    /// For this reason, whatever the details.
+    /// Returns the count for this reason, whatever the details.
     #[must_use]
     pub fn of(&self, rejection: Rejection) -> u64 {
         self.0[rejection.index()]
     }
 
-    /// For all reasons.
+    /// Returns the count for all reasons.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

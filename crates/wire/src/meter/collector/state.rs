@@ -33,7 +33,7 @@ pub struct MeterState {
     /// Of states of before: the first of the suites that the meter might have.
     #[serde(default, skip_serializing)]
     earliest_suite: usize,
-    /// How it sealed before.
+    /// Suites of earlier authentic messages.
     #[serde(default)]
     past_suites: Vec<Suite>,
     /// The number of the message that showed the first of the suites; `None` for none.
@@ -51,7 +51,7 @@ pub struct MeterState {
 }
 
 impl MeterState {
-    /// Of a meter that was just provisioned.
+    /// Makes the state of a meter that was just provisioned.
     #[must_use]
     pub fn new(record: &MeterRecord) -> MeterState {
         MeterState {
@@ -122,7 +122,7 @@ impl MeterState {
         true
     }
 
-    /// How the meter seals, as far as it was shown.
+    /// Returns the suite that the meter was last shown to use.
     #[must_use]
     pub fn suite(&self) -> Suite {
         self.suites.first().copied().unwrap_or(Suite::None)
