@@ -176,7 +176,7 @@ pub struct Limiting {
 /// A candidate that meets all requirements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Which of the candidates.
+    /// Index of the candidate.
     pub index: usize,
     /// What limits it most; none where nothing was required.
     pub limiting: Option<Limiting>,
@@ -201,7 +201,7 @@ pub struct Exclusion {
 /// A candidate and how far it is beyond a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
-    /// Which of the candidates.
+    /// Index of the candidate.
     pub index: usize,
     /// How far beyond, as a share of the limit.
     pub excess: f64,

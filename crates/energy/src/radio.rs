@@ -109,9 +109,9 @@ pub enum RadioError {
     Unknown {
         /// Which radio.
         radio: String,
-        /// What was asked for.
+        /// The kind of entry that was asked for.
         what: &'static str,
-        /// Which.
+        /// The entry that was asked for.
         asked: String,
         /// What there is.
         known: String,

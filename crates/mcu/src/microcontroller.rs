@@ -199,7 +199,7 @@ pub enum Role {
 pub struct Register {
     /// The data sheet's name, in lower case.
     pub name: &'static str,
-    /// Its width.
+    /// Its width in bits.
     pub bits: u8,
     /// What it is for.
     pub role: Role,

@@ -92,7 +92,7 @@ pub enum Status {
     Settings {
         /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its start.
         time_s: u32,
-        /// How it seals; `None` for what this version does not know.
+        /// The suite that it seals in; `None` for what this version does not know.
         suite: Option<Suite>,
         /// Seconds between measurements.
         interval_s: u16,

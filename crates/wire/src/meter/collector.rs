@@ -68,7 +68,7 @@ pub struct Transmission {
 pub struct Accepted {
     /// The meter, as it was provisioned.
     pub meter: MeterId,
-    /// How it was sealed.
+    /// The suite it was sealed in.
     pub suite: Suite,
     /// The opened report.
     pub report: Report,
@@ -172,9 +172,9 @@ pub enum CollectorError {
     /// Nothing of that number is being stored.
     #[error("no report {n} of meter {meter} was handed out and not confirmed yet")]
     NotHandedOut {
-        /// Whose.
+        /// The meter, as it was provisioned.
         meter: MeterId,
-        /// Its number.
+        /// The number of the report.
         n: u32,
     },
     /// 2^32 - 1 commands were made.

@@ -53,7 +53,7 @@ pub struct Packet<'a> {
     pub address: u8,
     /// What the message is for.
     pub kind: MessageKind,
-    /// How it is sealed.
+    /// The suite it is sealed in.
     pub suite: Suite,
     /// Which piece of the message it is, from 0; below [`pieces`].
     pub index: u8,

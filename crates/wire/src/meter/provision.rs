@@ -28,7 +28,7 @@ pub struct Setup {
     pub power: u8,
     /// Seconds between measurements, at least 1.
     pub interval_s: u16,
-    /// How it seals at first.
+    /// The suite that it seals in at first.
     pub suite: Suite,
     /// Voltage of a step of the converter, in microvolts: 1 to 4,000,000.
     pub voltage_uv: u32,

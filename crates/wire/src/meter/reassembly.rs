@@ -7,7 +7,7 @@ use super::{MessageKind, Packet, Suite, message_bytes, pieces};
 pub struct Message {
     /// What it is for.
     pub kind: MessageKind,
-    /// How it is sealed.
+    /// The suite it is sealed in.
     pub suite: Suite,
     /// The lowest byte of its number, as its packets say.
     pub number_lsb: u8,

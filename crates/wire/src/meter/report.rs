@@ -16,7 +16,7 @@ pub struct Report {
     pub time_set: bool,
     /// Measurements lost for want of room since the meter's start; 255 is 255 or more.
     pub lost: u8,
-    /// What it says.
+    /// The measurement or alert.
     pub content: Content,
 }
 

@@ -140,11 +140,11 @@ pub enum Mode {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// Its operation.
     pub kind: Opcode,
     /// Where its operand is.
     pub mode: Mode,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u8,
     /// Its bus cycles.
     pub cycles: u8,

@@ -106,7 +106,7 @@ pub enum Operand {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// Its operation.
     pub kind: Opcode,
     /// Operand width.
     pub width: Width,

@@ -87,7 +87,7 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
 pub struct Decoded {
     /// The instruction, its cycles 0.
     pub op: Op,
-    /// Its row.
+    /// Its row in the manual's table.
     pub form: Form,
 }
 

@@ -65,7 +65,7 @@ pub enum Opcode {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// Its operation.
     pub kind: Opcode,
     /// Destination.
     pub rd: u8,

@@ -8,7 +8,7 @@
 use crate::{Context, Events, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
-/// Which of the two kinds.
+/// Width of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// Timers 0 and 2: TCCRA, TCCRB, TCNT, OCRA, OCRB in a row.

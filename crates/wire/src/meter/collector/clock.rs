@@ -6,7 +6,7 @@ use crate::meter::Report;
 /// What is to be done about a meter's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Advice {
-    /// Nothing.
+    /// The time is right, or it is not known to be wrong.
     Keep,
     /// Ask it: a report says less than the time now, but it may have waited.
     Ask,
