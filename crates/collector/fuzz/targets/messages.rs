@@ -4,7 +4,9 @@
 use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
-use wire::meter::{Answer, Channel, Command, Identity, MessageKind, MeterKeys, Report, Status, Suite, signature_holds};
+use wire::meter::{
+    Answer, Channel, Command, Identity, MessageKind, MeterKeys, Report, Status, Suite, signature_holds,
+};
 
 static SIDES: LazyLock<(MeterKeys, Identity, Identity)> = LazyLock::new(|| {
     let rng = &mut StdRng::seed_from_u64(1);

@@ -9,8 +9,8 @@ use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
 use wire::meter::{
-    Channel, Collector, Content, Gathered, Heard, Identity, MessageKind, Measurement, MeterRecord, MeterState, Policy,
-    Provision, Report, Setup, Suite, packets,
+    Channel, Collector, Content, Gathered, Heard, Identity, Measurement, MessageKind, MeterRecord,
+    MeterState, Policy, Provision, Report, Setup, Suite, packets,
 };
 
 struct Fixture {
