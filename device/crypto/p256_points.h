@@ -50,7 +50,7 @@ extern WS_CONSTANT("ws_p256_comb") const ws_word ws_p256_comb[WS_P256_COMB_WORDS
 uint8_t ws_p256_load(ws_p256_element *x, ws_p256_element *y, const uint8_t *public_key, ws_p256_element *t);
 
 /* r, an element, as the plain number that it stands for. t: destroyed; not r. Constant time. */
-void ws_p256_leave(ws_p256_element *r, ws_p256_element *t);
+void ws_p256_from_montgomery(ws_p256_element *r, ws_p256_element *t);
 
 /* y2 = x^3 - 3 x + b. y2 is not x; t: destroyed. Constant time. */
 void ws_p256_curve(ws_p256_element *y2, const ws_p256_element *x, ws_p256_element *t);

@@ -49,7 +49,7 @@ extern WS_CONSTANT("ws_secp160r1_comb") const ws_word ws_secp160r1_comb[WS_SECP1
 uint8_t ws_secp160r1_load(ws_secp160r1_element *x, ws_secp160r1_element *y, const uint8_t *public_key, ws_secp160r1_element *t);
 
 /* r, an element, as the plain number that it stands for. t: destroyed; not r. Constant time. */
-void ws_secp160r1_leave(ws_secp160r1_element *r, ws_secp160r1_element *t);
+void ws_secp160r1_from_montgomery(ws_secp160r1_element *r, ws_secp160r1_element *t);
 
 /* y2 = x^3 - 3 x + b. y2 is not x; t: destroyed. Constant time. */
 void ws_secp160r1_curve(ws_secp160r1_element *y2, const ws_secp160r1_element *x, ws_secp160r1_element *t);

@@ -50,7 +50,7 @@ int ws_link_read(const uint8_t *packet, uint8_t len, ws_link_piece *piece)
         return -1;
     }
     read.meter = ws_message_read_16(packet + 2);
-    read.low = packet[4];
+    read.number_lsb = packet[4];
     *piece = read;
     return 0;
 }
@@ -59,9 +59,9 @@ uint8_t ws_link_collect(ws_link_assembly *assembly, const ws_link_piece *piece, 
 {
     uint8_t i;
 
-    if (assembly->suite != piece->suite || assembly->low != piece->low) {
+    if (assembly->suite != piece->suite || assembly->number_lsb != piece->number_lsb) {
         assembly->suite = piece->suite;
-        assembly->low = piece->low;
+        assembly->number_lsb = piece->number_lsb;
         assembly->have = 0;
     }
     message += piece->index * piece->bytes;

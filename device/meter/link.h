@@ -15,7 +15,7 @@ typedef struct {
     uint8_t suite;
     uint16_t meter;
     /* The number's lowest byte. */
-    uint8_t low;
+    uint8_t number_lsb;
     /* Which piece from 0, of how many, and how long each is. */
     uint8_t index;
     uint8_t count;
@@ -25,7 +25,7 @@ typedef struct {
 /* The unfinished message: all zeros is none. */
 typedef struct {
     uint8_t suite;
-    uint8_t low;
+    uint8_t number_lsb;
     /* A bit for each piece that is there. */
     uint8_t have;
 } ws_link_assembly;

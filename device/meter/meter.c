@@ -327,7 +327,7 @@ static uint8_t acknowledged(ws_meter *meter, const ws_link_piece *piece, const u
     ws_journal_report oldest;
 
     /* There may have been no room for it meanwhile. */
-    if (sending->number == 0 || sending->suite != piece->suite || (uint8_t)sending->number != piece->low ||
+    if (sending->number == 0 || sending->suite != piece->suite || (uint8_t)sending->number != piece->number_lsb ||
         ws_message_acknowledges(sending, message) != 0 || !ws_journal_oldest(&meter->journal, &oldest) ||
         oldest.n != sending->number) {
         return 0;
@@ -359,7 +359,7 @@ static uint8_t command_came(ws_meter *meter, const ws_link_piece *piece, const u
 
             header.kind = WS_KIND_COMMAND;
             header.suite = piece->suite;
-            if (ws_message_unpack(&header, data, plain) == 0 && (uint8_t)header.number == piece->low) {
+            if (ws_message_unpack(&header, data, plain) == 0 && (uint8_t)header.number == piece->number_lsb) {
                 return HEARD_COMMAND;
             }
         } else if (!ws_journal_busy(&meter->journal)) {
@@ -543,7 +543,7 @@ static uint8_t open_command(ws_meter *meter, uint8_t plain[WS_PLAIN])
     meter->status->state = WS_METER_OPENING;
     header.kind = WS_KIND_COMMAND;
     header.suite = meter->assembly.suite;
-    if (ws_message_unpack(&header, meter->buffer, plain) == 0 && (uint8_t)header.number == meter->assembly.low) {
+    if (ws_message_unpack(&header, meter->buffer, plain) == 0 && (uint8_t)header.number == meter->assembly.number_lsb) {
         return 1;
     }
     refuse(meter);

@@ -63,7 +63,7 @@ export class Store {
     version: '',
   };
   private readonly live: Live;
-  private readonly watchers = new Set<() => void>();
+  private readonly subscribers = new Set<() => void>();
   private readonly listeners = new Set<Listener>();
   private readonly asked = new Set<number>();
   private askingSparks = Promise.resolve();
@@ -105,9 +105,9 @@ export class Store {
     if (known === null || Math.abs(ahead - known) > 2000) this.clockAhead_ms = Math.abs(ahead) < 2000 ? 0 : ahead;
   }
 
-  watch(watcher: () => void): () => void {
-    this.watchers.add(watcher);
-    return () => this.watchers.delete(watcher);
+  subscribe(subscriber: () => void): () => void {
+    this.subscribers.add(subscriber);
+    return () => this.subscribers.delete(subscriber);
   }
 
   /** Every event, as it comes; `resync` also after a connection that was lost. */
@@ -273,7 +273,7 @@ export class Store {
   private tell(): void {
     if (this.told !== null) clearTimeout(this.told);
     this.told = null;
-    for (const watcher of [...this.watchers]) watcher();
+    for (const subscriber of [...this.subscribers]) subscriber();
   }
 }
 
@@ -288,7 +288,7 @@ export function useStore(): State {
   const [state, set] = useState(store.state);
   useEffect(() => {
     set(store.state);
-    return store.watch(() => set(store.state));
+    return store.subscribe(() => set(store.state));
   }, []);
   return state;
 }

@@ -104,7 +104,7 @@ fn commits(batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
         "commit, {suite}, batches of {batch}: {:.0} readings/s, {:.1} µs of a processor each; a batch {}; log at most {} MB, database {} MB",
         made as f64 / total.as_secs_f64(),
         busy_s * 1e6 / made as f64,
-        spread(&mut times),
+        quantiles(&mut times),
         log_bytes >> 20,
         health.database_bytes >> 20
     );
@@ -119,7 +119,7 @@ fn processor_s() -> Result<f64, Box<dyn Error>> {
 }
 
 /// Median, 99th percentile and longest.
-fn spread(times: &mut [Duration]) -> String {
+fn quantiles(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64() * 1e3;
     format!("p50 {:.2} ms, p99 {:.2} ms, longest {:.2} ms", at(0.5), at(0.99), at(1.0))
@@ -191,12 +191,12 @@ fn queries() -> Result<(), Box<dyn Error>> {
         let busy_ms = (processor_s()? - busy_before_s) * 1e3 / ASKED as f64;
         println!(
             "{name}: {}; mean {busy_ms:.2} ms of a processor, {} figures",
-            spread(&mut took),
+            quantiles(&mut took),
             rows / ASKED
         );
         all.extend(took);
     }
-    println!("all of them: {}", spread(&mut all));
+    println!("all of them: {}", quantiles(&mut all));
     for (name, ask) in &kinds[4..] {
         let mut took = Vec::new();
         for _ in 0..20 {
@@ -205,7 +205,7 @@ fn queries() -> Result<(), Box<dyn Error>> {
             ask(&new, &range, &mut rng)?;
             took.push(began.elapsed());
         }
-        println!("{name}, the first question of a connection: {}", spread(&mut took));
+        println!("{name}, the first question of a connection: {}", quantiles(&mut took));
     }
     let status = std::fs::read_to_string("/proc/self/status")?;
     let memory = |name: &str| status.lines().find(|line| line.starts_with(name)).unwrap_or("?").to_owned();

@@ -24,7 +24,7 @@ mod meters;
 mod metrics;
 mod openapi;
 mod origin;
-mod places;
+mod permits;
 mod prompt;
 mod readings;
 mod routes;

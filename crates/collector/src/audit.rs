@@ -9,19 +9,19 @@ mod stored;
 use crate::store::{METERS_EPOCH_S, Reader, StoreError};
 use std::collections::HashMap;
 use stored::{Key, Keys, Message, Of};
-use wire::meter::{Channel, Content, Identity, Kind, MeterId, MeterKeys, Report, Suite, signature_holds};
+use wire::meter::{
+    Channel, Content, Identity, MessageKind, MeterId, MeterKeys, Report, Suite, signature_holds,
+};
 
 /// Failures that are told one by one.
 const MOST_TOLD: usize = 20;
 /// Messages that are verified at a time.
 const CHUNK: usize = 2000;
 
-/// What an audit found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Audit {
     /// Signed messages that were gone over.
     pub messages: u64,
-    /// Meters that they are of.
     pub meters: usize,
     /// Those whose signature holds.
     pub signatures: u64,
@@ -46,11 +46,9 @@ pub struct Audit {
 pub struct Failure {
     /// Whose message.
     pub meter: MeterId,
-    /// Of its keys.
     pub epoch: u32,
     /// Its number; of [`Wrong::Unsigned`] the number up to which was counted.
     pub n: u32,
-    /// What.
     pub wrong: Wrong,
 }
 
@@ -79,17 +77,14 @@ pub enum Wrong {
     /// The message and what is stored of it say different things.
     #[error("{what} is stored as {stored}, and the message says {message}")]
     Differs {
-        /// Of what.
         what: String,
         /// In the database.
         stored: String,
-        /// In the message.
         message: String,
     },
     /// There are readings that are stored as signed, without a message.
     #[error("{readings} readings are stored as signed, for which there are {messages} messages")]
     Unsigned {
-        /// Readings.
         readings: u64,
         /// Messages of readings.
         messages: u64,
@@ -204,8 +199,9 @@ fn verify_one(message: &Message, keys: &Keys, collector: Option<&Identity>) -> R
     // The keys that both share have no part in this suite.
     let shared = MeterKeys::new([0; 16], [0; 32]);
     let channel = Channel { meter: message.meter, keys: &shared, own, peer: &key.meter };
-    let opened =
-        channel.open(Kind::Report, Suite::EciesEcdsa, &message.sealed).map_err(|_| Wrong::NotOpened)?;
+    let opened = channel
+        .open(MessageKind::Report, Suite::EciesEcdsa, &message.sealed)
+        .map_err(|_| Wrong::NotOpened)?;
     compare(message, &opened.plaintext).map(|()| true)
 }
 

@@ -10,10 +10,8 @@ pub enum BackupError {
     /// The folder has something in it.
     #[error("{0} is there already: give a folder that is not, so that no copy of before is changed")]
     There(PathBuf),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The keys.
     #[error(transparent)]
     Registry(#[from] RegistryError),
 }

@@ -33,13 +33,10 @@ pub struct Daemon {
 /// Why it does not start, or did not end well.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
-    /// The service.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The API.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The link to the first token.
@@ -48,7 +45,6 @@ pub enum DaemonError {
     /// The API, while it ran.
     #[error("the API cannot be served any more: {0}; start the service again")]
     Served(std::io::Error),
-    /// The system's runtime.
     #[error("the system gives no threads: {0}; stop other programs, or raise the limit")]
     Runtime(std::io::Error),
 }
@@ -104,9 +100,9 @@ impl Daemon {
     ) -> Result<(), DaemonError> {
         // Before anything is made or changed: this is what most first starts fail for.
         let bound = self.listen.bind(self.has_administrator()?)?;
-        let strangers = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
-        let strangers = strangers.map(|(give, take)| {
-            self.service.strangers = Some(give);
+        let unknown_meters = self.forward.as_ref().map(|_| mpsc::channel(MOST_PACKETS));
+        let unknown_meters = unknown_meters.map(|(give, take)| {
+            self.service.unknown_meters = Some(give);
             take
         });
         if self.serial.is_empty() && self.service.udp.is_empty() {
@@ -126,11 +122,11 @@ impl Daemon {
                 })
             })
             .collect();
-        let forwarder = match (self.forward, strangers) {
-            (Some(upstream), Some(strangers)) => {
+        let forwarder = match (self.forward, unknown_meters) {
+            (Some(upstream), Some(unknown_meters)) => {
                 let outbox = ask(running.reader(), Reader::outbox).await?;
                 let gateways = link.gateways().clone();
-                Some(Forwarder::start(upstream, strangers, gateways, running.writer().clone(), outbox))
+                Some(Forwarder::start(upstream, unknown_meters, gateways, running.writer().clone(), outbox))
             }
             _ => None,
         };

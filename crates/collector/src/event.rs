@@ -14,10 +14,7 @@ pub enum Event {
     /// A command went on: was sent, answered, withdrawn.
     Command(CommandUpdate),
     /// A meter was added, changed, rotated or revoked: ask for it again.
-    Meter {
-        /// Which.
-        meter: MeterId,
-    },
+    Meter { meter: MeterId },
 }
 
 /// A measurement as it is shown.
@@ -35,7 +32,6 @@ pub struct Reading {
     pub power_w: i16,
     /// Energy since the meter's start, in 0.1 Wh.
     pub energy_dwh: u32,
-    /// How it was sealed.
     pub suite: Suite,
     /// How strong its last packet was, in dBm.
     pub rssi_dbm: Option<i8>,
@@ -61,9 +57,7 @@ pub struct Alert {
 pub struct CommandUpdate {
     /// Its name in the API.
     pub id: i64,
-    /// For whom.
     pub meter: MeterId,
-    /// How far.
     pub state: CommandState,
 }
 

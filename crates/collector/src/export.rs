@@ -19,7 +19,6 @@ pub enum Format {
     Parquet,
 }
 
-/// Which readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Whose; none: all meters'.
@@ -33,7 +32,6 @@ pub struct Selection {
 /// Why an export came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A meter that there is not.
@@ -121,8 +119,8 @@ fn each(
     let mut meters = selection.meters.clone();
     meters.sort_unstable();
     meters.dedup();
-    if let Some(stranger) = meters.iter().find(|meter| !known.contains(meter)) {
-        return Err(ExportError::NoMeter(*stranger));
+    if let Some(missing) = meters.iter().find(|meter| !known.contains(meter)) {
+        return Err(ExportError::NoMeter(*missing));
     }
     let mut lines = 0;
     for meter in if meters.is_empty() { known } else { meters } {

@@ -3,7 +3,7 @@
 //!
 //! Keys stay at the ends, so nothing here can be trusted, and nothing here has to be: a meter keeps its reading until the far
 //! collector has acknowledged it, with its key. What is known here is where acknowledged reports came from. Those meters' messages are
-//! stored, so that they are there as soon as the far collector is; all others' are strangers', with little room and a low rate.
+//! stored, so that they are there as soon as the far collector is; all others' are unknown, with little room and a low rate.
 
 mod acknowledged;
 mod begun;
@@ -28,7 +28,7 @@ use tokio::net::{UdpSocket, lookup_host};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
-use wire::meter::{Kind, packets};
+use wire::meter::{MessageKind, packets};
 
 /// Packets that wait to be looked at at most; others are lost, and come again.
 pub const MOST_PACKETS: usize = 4096;
@@ -67,7 +67,7 @@ pub struct ForwardCounts {
     /// Reports that wait for their acknowledgement.
     pub waiting: AtomicUsize,
     /// Those of them that came from where nothing of their meter was acknowledged yet.
-    pub strangers: AtomicUsize,
+    pub unknown_meters: AtomicUsize,
     /// Whether the other collector answered what was sent last: not before its first word, not while the system says that nobody listens
     /// there, and not while reports wait and it was silent for [`MOST_SILENCE`].
     pub answers_us: AtomicBool,
@@ -81,11 +81,11 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// upstream: `HOST:PORT` of the other collector's UDP gateway. strangers: the packets of meters that are not known here, at most
+    /// upstream: `HOST:PORT` of the other collector's UDP gateway. unknown_meters: the packets of meters that are not known here, at most
     /// [`MOST_PACKETS`] waiting. outbox: what waited before. Needs a tokio runtime.
     pub fn start(
         upstream: String,
-        strangers: mpsc::Receiver<HeardPacket>,
+        unknown_meters: mpsc::Receiver<HeardPacket>,
         gateways: Arc<Gateways>,
         writer: WriterHandle,
         outbox: Vec<OutboxRecord>,
@@ -113,12 +113,11 @@ impl Forwarder {
                 counts: counted,
                 in_trouble: None,
             };
-            work.run(strangers).await;
+            work.run(unknown_meters).await;
         });
         Forwarder { counts, task }
     }
 
-    /// How it goes.
     #[must_use]
     pub fn counts(&self) -> &Arc<ForwardCounts> {
         &self.counts
@@ -172,17 +171,17 @@ struct Work {
 }
 
 impl Work {
-    async fn run(mut self, mut strangers: mpsc::Receiver<HeardPacket>) {
+    async fn run(mut self, mut unknown_meters: mpsc::Receiver<HeardPacket>) {
         // One byte more than a datagram has, so that a longer one is seen as that.
         let mut buffer = [0; MOST_DATAGRAM_BYTES + 1];
         loop {
             let next_at = self.exchange.next_at();
             tokio::select! {
-                packet = strangers.recv() => {
+                packet = unknown_meters.recv() => {
                     let Some(packet) = packet else { return };
                     let mut whole: Vec<Whole> = self.take(&packet).into_iter().collect();
                     for _ in 1..MOST_AT_ONCE {
-                        let Ok(packet) = strangers.try_recv() else { break };
+                        let Ok(packet) = unknown_meters.try_recv() else { break };
                         whole.extend(self.take(&packet));
                     }
                     if !whole.is_empty() {
@@ -218,7 +217,7 @@ impl Work {
                 self.keep(Vec::new()).await;
             }
             self.counts.waiting.store(self.exchange.waiting(), Ordering::Relaxed);
-            self.counts.strangers.store(self.exchange.strangers(), Ordering::Relaxed);
+            self.counts.unknown_meters.store(self.exchange.unknown_meters(), Ordering::Relaxed);
         }
     }
 
@@ -226,8 +225,8 @@ impl Work {
     fn take(&mut self, heard: &HeardPacket) -> Option<Whole> {
         let heard_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         match self.exchange.take(heard, Instant::now(), heard_ms) {
-            Taken::Refused => count(&self.counts.refused),
-            Taken::Piece | Taken::Again => {}
+            Taken::Rejected => count(&self.counts.refused),
+            Taken::Piece | Taken::Duplicate => {}
             Taken::Answer => {
                 self.send(&heard.bytes, heard.rssi_dbm);
                 count(&self.counts.answers);
@@ -271,8 +270,9 @@ impl Work {
             let gone = match written.next() {
                 Some(Written::Outbox(Some(id))) => {
                     let Whole { message, route, rssi_dbm } = whole;
-                    let NewOutbox { address, name, kind, suite, low, message, heard_ms } = message;
-                    let record = OutboxRecord { id, address, name, kind, suite, low, message, heard_ms };
+                    let NewOutbox { address, name, kind, suite, number_lsb, message, heard_ms } = message;
+                    let record =
+                        OutboxRecord { id, address, name, kind, suite, number_lsb, message, heard_ms };
                     self.exchange.insert(record, Some((route, rssi_dbm)), now)
                 }
                 _ => self.exchange.insert_unstored(whole, now),
@@ -300,7 +300,7 @@ impl Work {
 
     fn send_due(&mut self) {
         while let Some(id) = self.exchange.due(Instant::now()) {
-            if self.exchange.give_up(id, SystemTime::now()) {
+            if self.exchange.expire(id, SystemTime::now()) {
                 self.forget(vec![id]);
             } else if let Some((message, rssi_dbm)) = self.exchange.sent(id, Instant::now()) {
                 self.send_whole(&message, rssi_dbm);
@@ -309,9 +309,9 @@ impl Work {
     }
 
     fn send_whole(&self, message: &NewOutbox, rssi_dbm: Option<i8>) {
-        let NewOutbox { address, name, kind, suite, low, ref message, .. } = *message;
+        let NewOutbox { address, name, kind, suite, number_lsb, ref message, .. } = *message;
         // Of the number the packets have the lowest byte alone.
-        for packet in packets(address, kind, suite, name, u32::from(low), message) {
+        for packet in packets(address, kind, suite, name, u32::from(number_lsb), message) {
             self.send(&packet, rssi_dbm);
         }
         count(&self.counts.forwarded);
@@ -332,7 +332,7 @@ impl Work {
         self.line_since = Instant::now();
         self.counts.answers_us.store(true, Ordering::Relaxed);
         match answered.kind {
-            Kind::Acknowledgement => count(&self.counts.acknowledged),
+            MessageKind::Acknowledgement => count(&self.counts.acknowledged),
             _ => count(&self.counts.command_packets),
         }
         self.counts.delivered.fetch_add(answered.delivered.len() as u64, Ordering::Relaxed);

@@ -13,7 +13,6 @@ pub struct GatewayId(pub u16);
 /// Where a packet came from, and so where to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// The gateway.
     pub gateway: GatewayId,
     /// Who spoke to it, where many may.
     pub peer: Option<SocketAddr>,
@@ -22,7 +21,6 @@ pub struct Route {
 /// A packet that a gateway heard. Any bytes: nothing of it is true yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardPacket {
-    /// Where it came from.
     pub route: Route,
     /// Address first, without the radio's length byte and check sum; at most `wire::meter::MOST_PACKET_BYTES` are of use.
     pub bytes: Vec<u8>,

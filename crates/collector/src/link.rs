@@ -2,10 +2,11 @@
 //! [`LinkHandle`].
 
 mod begin;
+mod checks;
 mod clock;
 mod commits;
 mod handle;
-mod known;
+mod meter_state;
 mod numbers;
 mod orders;
 mod pending;
@@ -13,7 +14,6 @@ mod requests;
 mod state;
 mod thread;
 mod verify;
-mod watch;
 
 pub(crate) use begin::{Beginning, Parts, start, verifiers};
 pub use handle::{CommandRequest, LinkError, LinkHandle, MeterStatus, Snapshot};

@@ -64,13 +64,11 @@ impl OneTimeLink {
         writeln!(file, "{}", self.url.as_str())
     }
 
-    /// For a browser.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Where it stands.
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
@@ -81,7 +79,6 @@ impl OneTimeLink {
         TokenHash::of(secret) == self.hash
     }
 
-    /// Takes the file away.
     pub(crate) fn remove(&self) {
         // It may be gone with its folder.
         let _ = std::fs::remove_file(&self.file);

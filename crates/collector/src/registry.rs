@@ -1,18 +1,18 @@
 //! Whose meters these are: the folder of key files, which is the truth about keys. docs/collector.md, "Files".
 //!
 //! A file is written whole or not at all, and is durable before its writer goes on. Commands and a running service meet only in
-//! these files: commands lock the folder while they change it, and the service looks every two seconds ([`Watch`]).
+//! these files: commands lock the folder while they change it, and the service looks every two seconds ([`RegistryPoller`]).
 
 mod file;
 mod issued;
 mod list;
 mod maker;
-mod watch;
+mod poller;
 
 pub(crate) use issued::Issued;
 pub use list::ListedMeter;
 pub use maker::Images;
-pub use watch::{Change, Watch};
+pub use poller::{Change, RegistryPoller};
 
 use file::Folder;
 use rand::TryRngCore;
@@ -29,28 +29,15 @@ use zeroize::Zeroizing;
 pub enum RegistryError {
     /// A file or folder that cannot be read or written.
     #[error("{path}: {error}; check the path, its owner and the room on its disk")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// Keys that others on this machine could read.
     #[error(
         "{path} is open to others on this machine (mode {mode:04o}), and keys are in it; run: chmod {wanted:o} '{path}'"
     )]
-    Open {
-        /// Which.
-        path: PathBuf,
-        /// As it is.
-        mode: u32,
-        /// As it has to be.
-        wanted: u32,
-    },
+    Open { path: PathBuf, mode: u32, wanted: u32 },
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
     Bad {
-        /// Which.
         path: PathBuf,
         /// What is wrong, without anything of what is in it, and what to do.
         problem: String,
@@ -202,7 +189,7 @@ impl Registry {
         names.iter().try_for_each(|name| self.folder.copy(name, &copy))
     }
 
-    /// What commands may have been sent with the keys.
+    /// Reads which commands may have been sent with the keys.
     ///
     /// # Errors
     /// [`RegistryError`].
@@ -212,8 +199,8 @@ impl Registry {
 
     /// Sees what changes from `known` on.
     #[must_use]
-    pub fn watch(&self, known: &BTreeMap<MeterId, MeterFile>) -> Watch {
-        Watch::new(self.folder.clone(), known)
+    pub fn poller(&self, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
+        RegistryPoller::new(self.folder.clone(), known)
     }
 
     /// The meters that were revoked, each with the last of its keys.

@@ -24,13 +24,13 @@ pub struct Secret(Zeroizing<String>);
 pub struct TokenHash(pub [u8; 32]);
 
 impl Secret {
-    /// A new token.
+    /// Generates a token.
     #[must_use]
     pub fn generate(rng: &mut impl rand::CryptoRng) -> Secret {
         Secret::with(PREFIX, rng)
     }
 
-    /// For a new one-time link.
+    /// Generates the secret of a one-time link.
     pub(crate) fn for_link(rng: &mut impl rand::CryptoRng) -> Secret {
         Secret::with(LINK_PREFIX, rng)
     }
@@ -59,7 +59,7 @@ impl Secret {
         &self.0
     }
 
-    /// What is kept of it.
+    /// Returns the hash that is stored.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
@@ -67,7 +67,7 @@ impl Secret {
 }
 
 impl TokenHash {
-    /// Of a text, whatever it is.
+    /// Hashes any text.
     pub(crate) fn of(text: &str) -> TokenHash {
         TokenHash(Sha256::digest(text.as_bytes()).into())
     }

@@ -1,6 +1,6 @@
 //! The service: all its parts, started and stopped together.
 
-mod watch;
+mod registry_changes;
 
 use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
@@ -34,7 +34,7 @@ pub struct Config {
     /// Whether nothing is taken that is not sealed; `None`: as soon as a meter was provisioned to seal.
     pub require_sealed: Option<bool>,
     /// Where packets of meters go that are not known here: the concentrator.
-    pub strangers: Option<mpsc::Sender<HeardPacket>>,
+    pub unknown_meters: Option<mpsc::Sender<HeardPacket>>,
 }
 
 impl Config {
@@ -49,7 +49,7 @@ impl Config {
             verifiers: 0,
             policy: Policy::default(),
             require_sealed: None,
-            strangers: None,
+            unknown_meters: None,
         }
     }
 }
@@ -57,10 +57,8 @@ impl Config {
 /// Why a service does not start, or did not stop as it should.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The keys.
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// Keys of other meters than the database's.
@@ -69,24 +67,16 @@ pub enum ServiceError {
          anew, another --db"
     )]
     OtherKeys {
-        /// The folder.
         keys: PathBuf,
-        /// The database.
         db: PathBuf,
         /// Meters in it that are not revoked.
         meters: usize,
     },
-    /// A thread.
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
     Thread(std::io::Error),
     /// A gateway's socket.
     #[error("UDP gateway {address}: {error}; choose another address with --udp")]
-    Udp {
-        /// Where.
-        address: SocketAddr,
-        /// What the system says.
-        error: std::io::Error,
-    },
+    Udp { address: SocketAddr, error: std::io::Error },
     /// A part of it ended in a way that it never should.
     #[error(
         "the {0} has ended by itself; the log says why. What was acknowledged is stored; start the service again"
@@ -94,7 +84,6 @@ pub enum ServiceError {
     Ended(&'static str),
 }
 
-/// A service that runs.
 pub struct Running {
     link: LinkHandle,
     writer: WriterHandle,
@@ -135,14 +124,14 @@ impl Running {
             done,
             verifiers,
             seal_by_itself: config.require_sealed.is_none(),
-            strangers: config.strangers.clone(),
+            unknown_meters: config.unknown_meters.clone(),
         };
         let (end, ended) = signal::channel(false);
         let threads = Threads {
             link: link::start(beginning, parts, &link, inputs, end).map_err(ServiceError::Thread)?,
             store: store_thread,
         };
-        let registry = tokio::spawn(watch::watch(registry.watch(&files), link.clone()));
+        let registry = tokio::spawn(registry_changes::follow(registry.poller(&files), link.clone()));
         let mut running =
             Running { writer: jobs.handle(), link, reader, udp: Vec::new(), registry, jobs, threads, ended };
         for address in &config.udp {
@@ -164,7 +153,6 @@ impl Running {
         Ok(running)
     }
 
-    /// The link.
     #[must_use]
     pub fn link(&self) -> &LinkHandle {
         &self.link

@@ -273,7 +273,7 @@ impl Store {
         damage.filter(|_| first)
     }
 
-    /// For who looks on.
+    /// Returns a reader.
     #[must_use]
     pub fn reader(&self) -> Reader {
         self.reader.clone()

@@ -43,7 +43,6 @@ pub enum TokenError {
     /// It is not there.
     #[error("there is no token {0} that is not revoked; 'wattseal tokens list' shows all")]
     Unknown(i64),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It did something else than it was asked to.
@@ -59,14 +58,11 @@ impl TokenError {
     }
 }
 
-/// A token as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedToken {
     /// Its name in the API.
     pub id: i64,
-    /// Whose it is.
     pub name: String,
-    /// What it may do.
     pub role: Role,
     /// Unix time in seconds.
     pub created_s: i64,

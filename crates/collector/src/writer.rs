@@ -33,7 +33,6 @@ pub enum WriteError {
     /// More is written than the disk takes.
     #[error("too much waits to be stored; try again")]
     Busy,
-    /// The service has stopped.
     #[error("the collector is stopping")]
     Stopped,
 }
@@ -61,7 +60,6 @@ pub(crate) enum Done<T> {
     Failed {
         /// What to go on with.
         after: Vec<T>,
-        /// The new one.
         era: u64,
         /// Why; `None`: because something before it failed.
         error: Option<Arc<StoreError>>,
@@ -149,7 +147,6 @@ impl<T: Send + 'static> Jobs<T> {
         &self.counts
     }
 
-    /// For others.
     pub(crate) fn handle(&self) -> WriterHandle {
         let (jobs, counts) = (self.jobs.clone(), self.counts.clone());
         let give = move |writes, reply| {

@@ -6,7 +6,7 @@ use rand::rngs::OsRng;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use wire::meter::{Channel, Identity, Kind, Setup, Suite};
+use wire::meter::{Channel, Identity, MessageKind, Setup, Suite};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("there").permissions().mode() & 0o7777
@@ -63,9 +63,12 @@ fn the_images_are_the_meter_that_is_registered() {
     let mut rng = OsRng.unwrap_err();
     let meter =
         Channel { meter: 258, keys: &file.record.keys, own: &private, peer: registry.identity().public() };
-    let sealed = meter.seal(Kind::Report, Suite::EciesEcdsa, 7, &[9; 16], &mut rng);
+    let sealed = meter.seal(MessageKind::Report, Suite::EciesEcdsa, 7, &[9; 16], &mut rng);
     let own = Channel { own: registry.identity(), peer: &file.record.public, ..meter };
-    assert_eq!(own.open(Kind::Report, Suite::EciesEcdsa, &sealed).expect("authentic").plaintext[..], [9; 16]);
+    assert_eq!(
+        own.open(MessageKind::Report, Suite::EciesEcdsa, &sealed).expect("authentic").plaintext[..],
+        [9; 16]
+    );
 
     let eeprom = fs::read(&images.eeprom).expect("EEPROM");
     assert_eq!(eeprom.len(), 1024);
@@ -190,55 +193,55 @@ fn a_running_service_sees_what_changes_and_keeps_what_it_had_where_a_file_is_dam
     let (folder, registry) = fresh();
     let images = folder.path().join("images");
     let (one, _) = registry.provision(Setup::usual(1), 0, &images).expect("a meter");
-    let mut watch = registry.watch(&registry.load().expect("one"));
-    let poll = |watch: &mut collector::registry::Watch| {
-        let (changes, problems) = watch.poll();
+    let mut poller = registry.poller(&registry.load().expect("one"));
+    let poll = |poller: &mut collector::registry::RegistryPoller| {
+        let (changes, problems) = poller.poll();
         assert!(problems.is_empty(), "{problems:?}");
         changes
     };
-    assert_eq!(poll(&mut watch), []);
+    assert_eq!(poll(&mut poller), []);
 
     let (two, _) = registry.provision(Setup::usual(2), 0, &images).expect("a meter");
-    assert_eq!(poll(&mut watch), [Change::Added(two)]);
-    assert_eq!(poll(&mut watch), []);
+    assert_eq!(poll(&mut poller), [Change::Added(two)]);
+    assert_eq!(poll(&mut poller), []);
 
     let (new, _) = registry.rotate(1, 0, &images).expect("new keys");
     let rotated = Change::Rotated { file: new.clone(), old_epoch: 1, old_public: one.record.public };
-    assert_eq!(poll(&mut watch), [rotated]);
+    assert_eq!(poll(&mut poller), [rotated]);
 
     // Damaged: said once, and the meter stays.
     let path = registry.path().join("meters/00001.toml");
     let good = fs::read_to_string(&path).expect("there");
     fs::write(&path, "epoch = ").expect("written");
-    let (changes, problems) = watch.poll();
+    let (changes, problems) = poller.poll();
     assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
-    assert_eq!(poll(&mut watch), []);
+    assert_eq!(poll(&mut poller), []);
     // Other keys in the same epoch: readings could not be told apart.
     fs::write(&path, toml::to_string(&MeterFile { epoch: 2, ..one }).expect("TOML")).expect("written");
-    let (changes, problems) = watch.poll();
+    let (changes, problems) = poller.poll();
     assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
     // The same keys in a later epoch: what was sent before could come again.
     fs::write(&path, good.replace("epoch = 2", "epoch = 3")).expect("written");
-    let (changes, problems) = watch.poll();
+    let (changes, problems) = poller.poll();
     assert_eq!((changes.len(), problems.len()), (0, 1), "{problems:?}");
     fs::write(&path, good).expect("written");
-    assert_eq!(poll(&mut watch), []);
+    assert_eq!(poll(&mut poller), []);
 
     registry.revoke(1).expect("revoked");
     let public = new.record.public;
-    assert_eq!(poll(&mut watch), [Change::Revoked { meter: 1, epoch: 2, public }]);
-    assert_eq!(poll(&mut watch), []);
+    assert_eq!(poll(&mut poller), [Change::Revoked { meter: 1, epoch: 2, public }]);
+    assert_eq!(poll(&mut poller), []);
     let (again, _) = registry.provision(Setup::usual(1), 0, &images).expect("again");
-    assert_eq!((again.epoch, poll(&mut watch)), (3, vec![Change::Added(again)]));
+    assert_eq!((again.epoch, poll(&mut poller)), (3, vec![Change::Added(again)]));
 
     // A folder that went away revokes nobody.
     fs::rename(registry.path(), folder.path().join("elsewhere")).expect("moved");
-    assert!(watch.poll().0.is_empty());
+    assert!(poller.poll().0.is_empty());
     fs::create_dir_all(registry.path().join("meters")).expect("an empty one");
-    assert_eq!(watch.poll().0, []);
+    assert_eq!(poller.poll().0, []);
     fs::remove_dir_all(registry.path()).expect("gone");
     fs::rename(folder.path().join("elsewhere"), registry.path()).expect("back");
-    assert_eq!(poll(&mut watch), []);
+    assert_eq!(poll(&mut poller), []);
 }
 
 #[test]

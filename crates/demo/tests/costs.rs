@@ -3,7 +3,7 @@
 use demo::cost::Cost;
 use demo::measure;
 use demo::start::LATENCY_NS;
-use lab::delivery::{Deliveries, Ends, Kind, Message};
+use lab::delivery::{Deliveries, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use sim::link::LinkBenchmark;
@@ -33,9 +33,9 @@ impl Progress for Silence {
 fn times_are_those_of_kalns2016() {
     let workspace = Workspace::find().expect("the tests run inside the project");
     for cost in [&measured()[1], &measured()[3]] {
-        let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
-        let kind = Kind { message: Message::Measurement, suite: cost.suite.into() };
-        let runs = LinkBenchmark.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive");
+        let endpoints = Endpoints { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
+        let kind = DeliveryKind { message: Message::Measurement, suite: cost.suite.into() };
+        let runs = LinkBenchmark.deliver(&workspace, &endpoints, &kind, &Silence).expect("all arrive");
         let mean = |of: fn(&lab::delivery::Delivery) -> f64| {
             1e3 * runs.iter().map(of).sum::<f64>() / runs.len() as f64
         };

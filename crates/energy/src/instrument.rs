@@ -41,7 +41,7 @@ impl Waveform {
         self.segments.iter().map(|segment| segment.current_a * segment.duration_s).sum()
     }
 
-    /// What the supply gives, in joules: charge times `supply_v`. Without a shunt it is what the part takes.
+    /// Returns the energy that the supply gives, in joules: charge times `supply_v`. Without a shunt it is what the part takes.
     #[must_use]
     pub fn energy_j(&self) -> f64 {
         self.charge_c() * self.supply_v
@@ -100,7 +100,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// By how much the reading is off what the part takes, as a share of it.
+    /// Returns the relative error of the reading.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.energy_j / self.part_j - 1.0
@@ -133,7 +133,7 @@ impl Instrument {
         self.full_scale_a() / f64::from(1_u32 << self.bits)
     }
 
-    /// What the converter makes of a current: the steps in it, rounded down, at most 2ⁿ - 1.
+    /// Returns the converter's code for a current: the steps in it, rounded down, at most 2ⁿ - 1.
     #[must_use]
     pub fn code(&self, current_a: f64) -> u64 {
         let steps = (current_a * self.shunt_ohm / self.reference_v * f64::from(1_u32 << self.bits)).floor();

@@ -8,6 +8,8 @@
 //! - [`storage`]: capacitor and battery
 //! - [`sizing`], [`autonomy`], [`plan`]: what all that decides
 
+#![warn(missing_docs)]
+
 pub mod autonomy;
 mod calibration;
 mod figures;

@@ -57,7 +57,7 @@ impl Candidate {
         self.compute_j + self.radio_j + self.sleep_j
     }
 
-    /// From the wake-up to the end of the last packet, in seconds.
+    /// Returns the time from the wake-up to the end of the last packet, in seconds.
     #[must_use]
     pub fn latency_s(&self) -> f64 {
         self.compute_s + self.radio_s
@@ -88,7 +88,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// What it is of a candidate; none where it is not known.
+    /// Returns a candidate's value; none where it is not known.
     #[must_use]
     pub fn of(self, candidate: &Candidate) -> Option<f64> {
         match self {
@@ -149,7 +149,7 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// How far a candidate is beyond the limit, as a share of the limit: 0.16 is 16 % too much (or too little, where
+    /// Returns how far a candidate is beyond the limit, as a share of the limit: 0.16 is 16 % too much (or too little, where
     /// more is better), a negative one is slack. Infinite where the quantity is not known or no number.
     #[must_use]
     pub fn excess(&self, candidate: &Candidate) -> f64 {
@@ -176,7 +176,7 @@ pub struct Limiting {
 /// A candidate that meets all requirements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Which of the candidates.
+    /// Index of the candidate.
     pub index: usize,
     /// What limits it most; none where nothing was required.
     pub limiting: Option<Limiting>,
@@ -201,15 +201,15 @@ pub struct Exclusion {
 /// A candidate and how far it is beyond a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
-    /// Which of the candidates.
+    /// Index of the candidate.
     pub index: usize,
     /// How far beyond, as a share of the limit.
     pub excess: f64,
 }
 
-/// What a search found.
+/// The result of [`search`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct SearchResult {
     /// The feasible points: the front first, each part by rising energy.
     pub points: Vec<Point>,
     /// A line for each requirement, in their order.
@@ -221,7 +221,7 @@ pub struct Outcome {
 
 /// Looks through all candidates.
 #[must_use]
-pub fn search(candidates: &[Candidate], requirements: &[Requirement]) -> Outcome {
+pub fn search(candidates: &[Candidate], requirements: &[Requirement]) -> SearchResult {
     let mut feasible = Vec::new();
     let mut exclusions: Vec<Exclusion> = requirements
         .iter()
@@ -257,7 +257,7 @@ pub fn search(candidates: &[Candidate], requirements: &[Requirement]) -> Outcome
     points.sort_by(|a, b| {
         b.front.cmp(&a.front).then_with(|| order(&candidates[a.index], &candidates[b.index]))
     });
-    Outcome { closest: closest.filter(|_| points.is_empty()), points, exclusions }
+    SearchResult { closest: closest.filter(|_| points.is_empty()), points, exclusions }
 }
 
 /// Counts a candidate that a requirement excludes.
@@ -286,7 +286,7 @@ fn limiting(requirements: &[Requirement], excesses: &[f64]) -> Option<Limiting> 
         .min_by(|a, b| a.slack.total_cmp(&b.slack))
 }
 
-/// What a plan minimises.
+/// Returns the quantities that a plan minimises.
 fn costs(candidate: &Candidate) -> [f64; 4] {
     [candidate.energy_j(), candidate.latency_s(), candidate.flash_bytes as f64, candidate.ram_bytes as f64]
 }
@@ -301,7 +301,7 @@ fn by_cost(a: &[f64; 4], b: &[f64; 4]) -> Ordering {
     a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// For each candidate, whether no other is better in one of energy, latency, flash and RAM, and as good in the others.
+/// Returns for each candidate whether no other is better in one of energy, latency, flash and RAM, and as good in the others.
 #[must_use]
 pub fn pareto_front(candidates: &[&Candidate]) -> Vec<bool> {
     let mut rows: Vec<(usize, [f64; 4])> =

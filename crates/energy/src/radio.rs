@@ -109,9 +109,9 @@ pub enum RadioError {
     Unknown {
         /// Which radio.
         radio: String,
-        /// What was asked for.
+        /// The kind of entry that was asked for.
         what: &'static str,
-        /// Which.
+        /// The entry that was asked for.
         asked: String,
         /// What there is.
         known: String,
@@ -190,7 +190,7 @@ impl Radio {
         Ok(radio)
     }
 
-    /// What a state draws, in amperes; the same at every supply, as the data sheet knows one alone.
+    /// Returns the current of a state, in amperes; the same at every supply, as the data sheet knows one alone.
     ///
     /// # Errors
     /// [`RadioError::Unknown`] with the states that there are.
@@ -209,7 +209,7 @@ impl Radio {
         }
     }
 
-    /// What receiving draws as the radio is set, in amperes.
+    /// Returns the receive current at the radio's settings, in amperes.
     ///
     /// # Errors
     /// [`RadioError::Unknown`] with the settings that there are.
@@ -231,7 +231,7 @@ impl Radio {
         })
     }
 
-    /// What transmitting draws as the radio is set, in amperes.
+    /// Returns the transmit current at the radio's settings, in amperes.
     ///
     /// # Errors
     /// [`RadioError::Unknown`] with the settings that there are.
@@ -261,7 +261,7 @@ impl Radio {
         })
     }
 
-    /// How long a packet of `bytes` of data is on the air, in seconds.
+    /// Returns the time on the air of a packet of `bytes` of data, in seconds.
     #[must_use]
     pub fn air_s(&self, bytes: u32) -> f64 {
         8.0 * f64::from(bytes + self.packet.overhead_bytes()) / self.bit_rate_hz

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub struct OutOfRange {
     /// Its name in the file or on the command line.
     pub what: &'static str,
-    /// What was given.
+    /// The value that is out of range.
     pub value: f64,
     /// What is allowed.
     pub must: &'static str,

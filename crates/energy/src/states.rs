@@ -33,14 +33,14 @@ pub struct SleepMode {
 }
 
 impl SleepMode {
-    /// What it draws at a clock and supply, in amperes: between its points as the active current is; its one current
+    /// Returns the current at a clock and supply, in amperes: between its points as the active current is; its one current
     /// where it has no points.
     #[must_use]
     pub fn current_at(&self, clock_hz: f64, supply_v: f64) -> f64 {
         if self.points.is_empty() { self.current_a } else { at(&self.points, clock_hz, supply_v) }
     }
 
-    /// What it draws at a core level, counted from 0, in amperes: its one current where the data sheet does not tell
+    /// Returns the current at a core level, counted from 0, in amperes: its one current where the data sheet does not tell
     /// levels apart.
     #[must_use]
     pub fn current_at_level(&self, level: usize) -> f64 {

@@ -192,7 +192,7 @@ impl Battery {
         self.energy_j() * self.usable
     }
 
-    /// How long it feeds a load of constant power, in seconds; for ever (infinity) where nothing draws and nothing
+    /// Returns how long it feeds a load of constant power, in seconds; for ever (infinity) where nothing draws and nothing
     /// leaks. Its charge E follows dE/dt = -P - λE with λ = -ln(1 - `self_discharge_per_year`) a year.
     #[must_use]
     pub fn life_s(&self, power_w: f64) -> f64 {
@@ -204,7 +204,7 @@ impl Battery {
         (rate * self.usable_j() / (power_w + rate * end_j)).ln_1p() / rate
     }
 
-    /// What a new one holds, in joules.
+    /// Returns the energy of a new one, in joules.
     fn energy_j(&self) -> f64 {
         self.capacity_ah * 3600.0 * self.voltage_v
     }

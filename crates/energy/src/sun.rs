@@ -149,7 +149,7 @@ impl Irradiance {
         from + share * (to - from)
     }
 
-    /// What falls on a square metre in a period, in joules.
+    /// Returns the energy that falls on a square metre in a period, in joules.
     #[must_use]
     pub fn insolation_j_per_m2(&self) -> f64 {
         self.w_per_m2.iter().sum::<f64>() * self.step_s
@@ -211,7 +211,7 @@ impl Panel {
         range::share("charger_efficiency", self.charger_efficiency)
     }
 
-    /// What reaches the store at an irradiance, in watts.
+    /// Returns the power that reaches the store at an irradiance, in watts.
     #[must_use]
     pub fn power_w(&self, w_per_m2: f64) -> f64 {
         self.rated_w * self.charger_efficiency * w_per_m2 / RATED_AT_W_PER_M2

@@ -323,13 +323,13 @@ impl Supply {
         self.sleeps.iter().find(|mode| mode.name == name)
     }
 
-    /// What a sleep mode draws, in amperes, at the clock and supply that its entry names.
+    /// Returns the current of a sleep mode, in amperes, at the clock and supply that its entry names.
     #[must_use]
     pub fn sleep_a(&self, name: &str) -> Option<f64> {
         self.sleep(name).map(|mode| mode.current_a)
     }
 
-    /// What a part of the microcontroller draws beside the core.
+    /// Returns the entry of a module beside the core.
     #[must_use]
     pub fn module(&self, name: &str) -> Option<&Module> {
         self.modules.iter().find(|module| module.name == name)

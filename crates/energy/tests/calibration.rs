@@ -31,7 +31,7 @@ fn calibration(points: &str) -> Calibration {
     Calibration::from_toml(&text).expect("a well-formed file")
 }
 
-fn refusal(points: &str) -> CalibrationError {
+fn rejection(points: &str) -> CalibrationError {
     calibration(points).correction(&supply()).expect_err("it is to be refused")
 }
 
@@ -83,7 +83,7 @@ fn points_at_one_clock_give_a_gain_between_them() {
 
 #[test]
 fn points_that_fall_where_the_data_sheet_rises_are_refused() {
-    let error = refusal(
+    let error = rejection(
         "[[point]]\nclock_hz = 2e6\nsupply_v = 3.0\ncurrent_a = 6e-3\n\
          [[point]]\nclock_hz = 6e6\nsupply_v = 3.0\ncurrent_a = 4e-3",
     );
@@ -108,12 +108,12 @@ fn a_point_that_says_too_little_or_too_much_is_refused_by_its_number() {
         ("current_a = nan", "not above zero"),
     ] {
         let error =
-            refusal(&format!("{good}[[point]]\nclock_hz = 2e6\nsupply_v = 3.0\n{fields}")).to_string();
+            rejection(&format!("{good}[[point]]\nclock_hz = 2e6\nsupply_v = 3.0\n{fields}")).to_string();
         assert!(error.starts_with("calibration point 2: ") && error.contains(problem), "{fields}: {error}");
     }
-    let error = refusal("[[point]]\nclock_hz = 9e6\nsupply_v = 3.0\ncurrent_a = 6e-3").to_string();
+    let error = rejection("[[point]]\nclock_hz = 9e6\nsupply_v = 3.0\ncurrent_a = 6e-3").to_string();
     assert!(error.starts_with("calibration point 1: 9 MHz is too fast at 3 V"), "{error}");
-    let error = refusal("[[point]]\nclock_hz = 0\nsupply_v = 3.0\ncurrent_a = 6e-3").to_string();
+    let error = rejection("[[point]]\nclock_hz = 0\nsupply_v = 3.0\ncurrent_a = 6e-3").to_string();
     assert_eq!(error, "calibration point 1: a clock of 0 Hz is none; give one above zero");
 }
 

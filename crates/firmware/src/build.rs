@@ -177,7 +177,7 @@ fn require(tool: &str) -> Result<(), FirmwareError> {
     }
 }
 
-/// What a tool says of itself; `None` where it is not there.
+/// Returns a tool's version output; `None` where it is not there.
 fn version(tool: &Path) -> Option<Vec<u8>> {
     let output =
         Command::new(tool).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;

@@ -150,13 +150,13 @@ impl Firmware {
         &self.path
     }
 
-    /// What is loaded.
+    /// Returns the bytes that are loaded.
     #[must_use]
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// What it takes up.
+    /// Returns the memory that it takes up.
     #[must_use]
     pub fn footprint(&self) -> Footprint {
         self.footprint

@@ -11,23 +11,16 @@ pub enum FirmwareError {
     UnknownName {
         /// Kind of name: `function`, `symbol`.
         what: &'static str,
-        /// What was asked for.
         name: String,
         /// The nearest names, as a sentence.
         suggestion: String,
     },
     /// A file that cannot be read or written.
     #[error("{path}: {error}; check the path and its permissions")]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
     BadFile {
-        /// Which file.
         path: PathBuf,
         /// What is wrong with it, and what to do.
         problem: String,

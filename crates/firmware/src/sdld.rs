@@ -58,7 +58,7 @@ pub fn read(hex: &str, map: &str, spaces: Spaces) -> Result<Program, String> {
     let mut functions: BTreeMap<u32, Function> = BTreeMap::new();
     let mut footprint = Footprint { flash: 0, ram: 0 };
     for area in &areas {
-        if area.kind == Kind::Code {
+        if area.kind == AddressSpace::Code {
             footprint.flash += i64::from(area.size);
         } else {
             footprint.ram += i64::from(area.ram());
@@ -67,7 +67,7 @@ pub fn read(hex: &str, map: &str, spaces: Spaces) -> Result<Program, String> {
             let end = area.symbols[index..].iter().map(|other| other.0).find(|other| other > address);
             let size = end.unwrap_or(area.end()).saturating_sub(*address);
             symbols.insert(name.clone(), Symbol { address: *address, size });
-            if area.kind == Kind::Code {
+            if area.kind == AddressSpace::Code {
                 if name.starts_with(BENCH) {
                     footprint.flash -= i64::from(size);
                 }
@@ -109,14 +109,14 @@ fn image(hex: &str) -> Result<Image, String> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum AddressSpace {
     Code,
     Data,
 }
 
 struct Area {
     name: String,
-    kind: Kind,
+    kind: AddressSpace,
     /// Where its address space begins.
     base: u32,
     start: u32,
@@ -183,9 +183,9 @@ fn areas(map: &str, spaces: Spaces) -> Result<Vec<Area>, String> {
                 continue;
             }
             let (kind, base) = match (has("CODE") || name.starts_with(VECTORS), has("XDATA")) {
-                (true, _) => (Kind::Code, 0),
-                (_, true) => (Kind::Data, spaces.external),
-                _ => (Kind::Data, spaces.data),
+                (true, _) => (AddressSpace::Code, 0),
+                (_, true) => (AddressSpace::Data, spaces.external),
+                _ => (AddressSpace::Data, spaces.data),
             };
             let start = base.checked_add(address).ok_or_else(|| format!("area {name}: no such address"))?;
             // The heading is repeated at the top of each page.

@@ -7,7 +7,7 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::reference::random_case;
 use crate::repetition::Repetition;
-use crate::row::{Cycles, Row};
+use crate::row::{BenchRow, Cycles};
 use crate::selection::{Choice, Selection};
 use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names};
@@ -58,7 +58,6 @@ pub enum Earlier {
 /// How many rows a bench gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// All of them.
     pub rows: usize,
     /// Of them, those of an earlier measurement.
     pub earlier: usize,
@@ -97,7 +96,11 @@ struct Built {
 /// # Errors
 /// The first that comes up: an unknown name, a refused operating point, a build or a model that failed. A wrong
 /// output is no error but a row that is not `verified`.
-pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
+pub fn run(
+    workspace: &Workspace,
+    request: &Request,
+    progress: &dyn Progress,
+) -> Result<Vec<BenchRow>, LabError> {
     let mut rows = Vec::new();
     plan(workspace, request)?.run(progress, |row| {
         rows.push(row);
@@ -169,7 +172,7 @@ impl Plan<'_> {
     pub fn run(
         &self,
         progress: &dyn Progress,
-        mut take: impl FnMut(Row) -> ControlFlow<()>,
+        mut take: impl FnMut(BenchRow) -> ControlFlow<()>,
     ) -> Result<Count, LabError> {
         let program = match self.request.earlier {
             Earlier::Ignored => None,
@@ -220,13 +223,18 @@ impl Plan<'_> {
     }
 
     /// A row, and whether it is of an earlier measurement.
-    fn row(&self, wanted: &Wanted, operation: &Operation, built: &Built) -> Result<(Row, bool), LabError> {
+    fn row(
+        &self,
+        wanted: &Wanted,
+        operation: &Operation,
+        built: &Built,
+    ) -> Result<(BenchRow, bool), LabError> {
         let (target, point) = &self.targets[wanted.target];
         let bytes = self.request.bytes.filter(|_| operation.any_length).unwrap_or(operation.bytes);
         let row = |samples: Samples, verified| {
             let cycles = Cycles::of(&samples.cycles);
             let time_s = cycles.mean * target.seconds_per_cycle(point);
-            Row {
+            BenchRow {
                 target: target.name().into(),
                 op: operation.name.clone(),
                 variant: wanted.variant.into(),

@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 /// A calibration file that has been read and fitted to its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
-    /// Where it stands.
     pub path: PathBuf,
-    /// What it says.
     pub file: Calibration,
     /// What it does to the target's active current.
     pub correction: Correction,
@@ -25,7 +23,7 @@ impl Calibrated {
         Ok(())
     }
 
-    /// What was done, in a sentence for whoever reads the figures.
+    /// Describes the correction in a sentence for whoever reads the figures.
     #[must_use]
     pub fn remark(&self) -> String {
         let Correction { gain, offset_a, deviations } = &self.correction;

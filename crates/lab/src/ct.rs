@@ -57,7 +57,6 @@ pub struct Request {
     pub strict: bool,
 }
 
-/// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -85,14 +84,13 @@ pub enum Difference {
 
 /// The check of one operation, built in one way for one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct ConstantTimeRow {
     /// Target name.
     pub target: String,
     /// Operation name.
     pub op: String,
     /// How it was built.
     pub variant: String,
-    /// What was found.
     pub verdict: Verdict,
     /// Runs that were asked for.
     pub runs: u32,
@@ -120,9 +118,7 @@ pub struct Row {
 
 /// One operation's firmware on its target.
 pub struct Subject<'a> {
-    /// The target.
     pub target: &'a Target,
-    /// Its clock.
     pub clock_hz: u64,
     /// The firmware, built for both.
     pub firmware: &'a Firmware,
@@ -137,7 +133,11 @@ pub struct Subject<'a> {
 /// # Errors
 /// The first that comes up: an unknown name, a build or a model that failed. What is not constant or gives wrong outputs
 /// is no error but a row that says so.
-pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) -> Result<Vec<Row>, LabError> {
+pub fn run(
+    workspace: &Workspace,
+    request: &Request,
+    progress: &dyn Progress,
+) -> Result<Vec<ConstantTimeRow>, LabError> {
     if request.runs < 2 {
         return Err(LabError::Usage("--runs must be at least 2: one run differs from no other".into()));
     }
@@ -183,7 +183,8 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
             let what = format!("{} {} {}", set.target.name(), operation.name, set.variant);
             progress.report(rows.len(), total, &what);
             if operation.public && !request.public {
-                let row = Row::new(set.target.name(), operation, set.variant, request, Verdict::Public);
+                let row =
+                    ConstantTimeRow::new(set.target.name(), operation, set.variant, request, Verdict::Public);
                 rows.push(row);
                 continue;
             }
@@ -200,8 +201,8 @@ pub fn run(workspace: &Workspace, request: &Request, progress: &dyn Progress) ->
     progress.report(total, total, "");
     // By target, then by operation, then by variant.
     let names = catalogue.names();
-    let operation = |row: &Row| names.iter().position(|name| *name == row.op);
-    let variant = |row: &Row| VARIANTS.iter().position(|name| *name == row.variant);
+    let operation = |row: &ConstantTimeRow| names.iter().position(|name| *name == row.op);
+    let variant = |row: &ConstantTimeRow| VARIANTS.iter().position(|name| *name == row.variant);
     rows.sort_by_key(|row| (row.target.clone(), operation(row), variant(row)));
     Ok(rows)
 }
@@ -214,9 +215,15 @@ struct Set {
     operations: Vec<Operation>,
 }
 
-impl Row {
-    fn new(target: &str, operation: &Operation, variant: &str, request: &Request, verdict: Verdict) -> Row {
-        Row {
+impl ConstantTimeRow {
+    fn new(
+        target: &str,
+        operation: &Operation,
+        variant: &str,
+        request: &Request,
+        verdict: Verdict,
+    ) -> ConstantTimeRow {
+        ConstantTimeRow {
             target: target.into(),
             op: operation.name.clone(),
             variant: variant.into(),
@@ -252,14 +259,14 @@ pub fn check(
     subject: &Subject<'_>,
     request: &Request,
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
-) -> Result<Row, LabError> {
+) -> Result<ConstantTimeRow, LabError> {
     let Subject { target, clock_hz, firmware, operation, variant } = *subject;
     let mut bench = Bench::start(target, firmware, operation, clock_hz, request.max_cycles)?;
     let mut return_to = 0;
     for run in 0..WARM_UP {
         let measurement = bench.measure(&case(u32::MAX - run)?)?;
         if !measurement.verified {
-            return Ok(Row::new(target.name(), operation, variant, request, Verdict::Wrong));
+            return Ok(ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Wrong));
         }
         return_to = measurement.return_to;
     }
@@ -270,12 +277,12 @@ pub fn check(
     let plain = bench.fork().trace(&first, return_to, &tables)?;
     let read = named.iter().enumerate().filter(|(index, _)| plain.has_read(*index));
     let read: Vec<&str> = read.map(|(_, (name, _))| *name).collect();
-    let mut row = Row {
+    let mut row = ConstantTimeRow {
         tables: read.join(" "),
         cycles: plain.cycles(),
         instructions: plain.instructions(),
         accesses: plain.accesses(),
-        ..Row::new(target.name(), operation, variant, request, Verdict::Constant)
+        ..ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Constant)
     };
     let Some((run, other)) = first_other(&bench, return_to, request.runs, &plain, &tables, &case)? else {
         return Ok(row);

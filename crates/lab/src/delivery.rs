@@ -6,7 +6,6 @@ use crate::progress::Progress;
 use crate::target::Workspace;
 use serde::Deserialize;
 
-/// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
@@ -19,8 +18,7 @@ pub enum Message {
 /// Which deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Kind {
-    /// What is sent.
+pub struct DeliveryKind {
     pub message: Message,
     /// How it is sealed: `none`, `aes128-gcm`, `aes256-gcm`, `ecies`, `ecies-ecdsa`.
     pub suite: String,
@@ -29,7 +27,7 @@ pub struct Kind {
 /// What of the two ends is chosen, and how often something goes between them. The meter is that of `device/meter`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Ends {
+pub struct Endpoints {
     /// The microcontroller that does the collector's cryptography.
     pub collector: String,
     /// How that one's code is built.
@@ -61,7 +59,7 @@ pub struct Delivery {
 
 /// Who plays meter and collector.
 pub trait Deliveries {
-    /// Delivers `ends.runs` messages of a kind, each of which must have arrived as it was meant.
+    /// Delivers `endpoints.runs` messages of a kind, each of which must have arrived as it was meant.
     ///
     /// # Errors
     /// Firmware that cannot be built or run, a suite that there is not; a message that did not arrive, or not as it was
@@ -69,8 +67,8 @@ pub trait Deliveries {
     fn deliver(
         &self,
         workspace: &Workspace,
-        ends: &Ends,
-        kind: &Kind,
+        endpoints: &Endpoints,
+        kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError>;
 }

@@ -12,7 +12,6 @@ pub enum LabError {
     UnknownName {
         /// Kind of name: `target`, `operation`, ...
         what: &'static str,
-        /// What was asked for.
         name: String,
         /// The nearest names, as a sentence, or where to look.
         suggestion: String,
@@ -22,16 +21,10 @@ pub enum LabError {
     Usage(String),
     /// A file that cannot be read or written.
     #[error("{path}: {error}; check the path and its permissions")]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// A file that is not what it should be.
     #[error("{path}: {problem}")]
     BadFile {
-        /// Which file.
         path: PathBuf,
         /// What is wrong with it, and what to do.
         problem: String,
@@ -42,7 +35,6 @@ pub enum LabError {
     /// A clock and a supply that the data sheet does not allow together.
     #[error("{target}: {error}")]
     Supply {
-        /// Which target.
         target: String,
         /// Its limits.
         error: energy::SupplyError,
@@ -55,13 +47,11 @@ pub enum LabError {
     Reference {
         /// What it was to compute.
         what: &'static str,
-        /// What it said.
         problem: String,
     },
     /// A chart that cannot be drawn.
     #[error("the chart '{title}' cannot be drawn: {problem}")]
     Chart {
-        /// Its title.
         title: String,
         /// What is wrong with its data.
         problem: String,
@@ -69,9 +59,7 @@ pub enum LabError {
     /// The model stopped.
     #[error("{target}: {fault}{place}")]
     Fault {
-        /// Which target.
         target: String,
-        /// What happened.
         fault: mcu::Fault,
         /// Function and source line, as far as the ELF tells.
         place: String,
@@ -79,9 +67,7 @@ pub enum LabError {
     /// The firmware did not come back.
     #[error("{what} did not return within {cycles} cycles{hint}")]
     Endless {
-        /// What was running.
         what: String,
-        /// The limit.
         cycles: u64,
         /// What to try next.
         hint: &'static str,
@@ -89,7 +75,6 @@ pub enum LabError {
     /// The firmware did something that the protocol of the bench does not allow.
     #[error("{what}: {problem}")]
     Protocol {
-        /// What was running.
         what: String,
         /// What it did.
         problem: String,

@@ -6,7 +6,7 @@ use crate::bench::{self, Earlier, Request};
 use crate::kept::{Content, keep, read};
 use crate::progress::Progress;
 use crate::repetition::Repetition;
-use crate::row::Row;
+use crate::row::BenchRow;
 use crate::selection::Choice;
 use crate::target::{OperatingPoint, Target, Workspace};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,6 @@ pub struct Figure {
     pub stack_bytes: u32,
 }
 
-/// Which figure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// Target name.
@@ -35,7 +34,6 @@ pub struct Key {
     pub wait_states: u8,
     /// How the operation is built.
     pub variant: String,
-    /// The operation.
     pub op: String,
     /// Bytes of message.
     pub bytes: u16,
@@ -49,7 +47,6 @@ pub struct Wanted<'a> {
     pub point: OperatingPoint,
     /// How the operation is built.
     pub variant: &'a str,
-    /// The operation.
     pub op: &'a str,
     /// Bytes of message.
     pub bytes: u16,
@@ -161,7 +158,7 @@ fn measure(
     Ok(())
 }
 
-fn figure(row: &Row) -> Result<Figure, LabError> {
+fn figure(row: &BenchRow) -> Result<Figure, LabError> {
     if !row.verified {
         return Err(LabError::Protocol {
             what: format!("{} {} {}", row.target, row.op, row.variant),

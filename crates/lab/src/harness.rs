@@ -2,7 +2,7 @@
 
 use crate::LabError;
 use crate::operations::Operation;
-use crate::profile::{Call, Place, Profiler};
+use crate::profile::{Call, ExecutionPoint, Profiler};
 use crate::reference::Case;
 use crate::target::Target;
 use firmware::Firmware;
@@ -26,7 +26,6 @@ pub struct Bench<'a> {
 struct Observed {
     /// The last one's call of the measured function; none before the first run.
     call: Option<Call>,
-    /// Cycles of all of them.
     cycles: u64,
     /// Deepest stack use of any, in bytes.
     stack: u32,
@@ -49,7 +48,6 @@ pub struct Measurement {
     /// Deepest stack use of this run and the observed ones before it, in bytes; a run that was not observed adds
     /// nothing.
     pub stack: u32,
-    /// Where it returned to.
     pub return_to: u32,
     /// All outputs and the result were as expected.
     pub verified: bool,
@@ -158,7 +156,7 @@ impl<'a> Bench<'a> {
         Ok(self.firmware.symbol(&format!("ws_bench_{name}"))?)
     }
 
-    /// How many message bytes the firmware has room for.
+    /// Returns how many message bytes the firmware has room for.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] where the firmware has no message at all.
@@ -274,10 +272,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs to a place; false where it comes to where inputs are waited for instead.
-    fn reach(&mut self, limit: u64, place: Place) -> Result<bool, LabError> {
+    fn reach(&mut self, limit: u64, point: ExecutionPoint) -> Result<bool, LabError> {
         loop {
-            let address = self.run(limit, &[place.pc])?;
-            if address == place.pc && self.machine.sp() == place.sp {
+            let address = self.run(limit, &[point.pc])?;
+            if address == point.pc && self.machine.sp() == point.sp {
                 return Ok(true);
             }
             if address == self.ready {

@@ -39,7 +39,7 @@ pub struct Request {
 
 /// One line of a measurement: a call, a function's sums, or a region.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct MeasureRow {
     /// `call`, `function` or `region`.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
@@ -62,9 +62,9 @@ pub struct Row {
 
 /// A measurement's rows and how it ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct MeasureResult {
     /// The rows, in the order of time or, for sums, of own cycles.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasureRow>,
     /// Cycles of the whole run.
     pub cycles: u64,
     /// Instructions of the whole run.
@@ -104,7 +104,7 @@ const LOOK_EVERY: u64 = 100_000;
 /// # Errors
 /// An unknown target, symbol, function or port (with the nearest names); a file that is no ELF file for the target;
 /// a fault of the model; a function asked for that was never called or never returned; an `until` never reached.
-pub fn run(workspace: &Workspace, request: &Request) -> Result<Outcome, LabError> {
+pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, LabError> {
     let target = workspace.target(&request.target)?;
     workspace.calibration_is_of([target.name()])?;
     let point = target.operating_point(request.clock_hz, request.supply_v)?;
@@ -147,7 +147,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Outcome, LabError
         target.seconds_per_cycle(&point),
         point.power_w,
     );
-    let outcome = Outcome {
+    let outcome = MeasureResult {
         rows,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
@@ -273,10 +273,10 @@ fn rows(
     wanted: Option<u64>,
     seconds_per_cycle: f64,
     power_w: f64,
-) -> Vec<Row> {
+) -> Vec<MeasureRow> {
     let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64| {
         let time_s = inclusive_cycles as f64 * seconds_per_cycle;
-        Row {
+        MeasureRow {
             kind,
             name: name.into(),
             calls,
@@ -299,14 +299,14 @@ fn rows(
             timer
                 .finished()
                 .iter()
-                .map(|stretch| row("region", &name, 1, Some(stretch.start), stretch.cycles)),
+                .map(|interval| row("region", &name, 1, Some(interval.start), interval.cycles)),
         );
     }
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
     // The run is looked at now and then; more calls than asked for may have returned since the last look.
     calls.truncate(wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX)));
     calls.sort_by_key(|call| call.start);
-    rows.extend(calls.iter().map(|call| Row {
+    rows.extend(calls.iter().map(|call| MeasureRow {
         exclusive_cycles: Some(call.exclusive),
         stack_bytes: Some(call.stack),
         ..row("call", name(call.function), 1, Some(call.start), call.inclusive)
@@ -315,7 +315,7 @@ fn rows(
         let mut totals: Vec<_> =
             watcher.profiler.totals().iter().enumerate().filter(|(_, total)| total.exclusive > 0).collect();
         totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
-        rows.extend(totals.into_iter().map(|(function, total)| Row {
+        rows.extend(totals.into_iter().map(|(function, total)| MeasureRow {
             exclusive_cycles: Some(total.exclusive),
             stack_bytes: Some(total.stack),
             ..row("function", name(function), total.calls, None, total.inclusive.max(total.exclusive))

@@ -28,7 +28,6 @@ struct Line {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Key {
-    /// The key itself.
     #[default]
     Raw,
     /// The round keys made of it.

@@ -7,13 +7,13 @@ mod sizing;
 mod space;
 
 pub use picture::{page, picture};
-pub use report::{Row, impossible, table};
+pub use report::{PlanRow, impossible, table};
 pub use sizing::{Sizing, Sun};
 
 use crate::progress::Progress;
 use crate::target::Workspace;
 use crate::{LabError, figures};
-use energy::plan::{Candidate, Outcome, Quantity, Requirement, search};
+use energy::plan::{Candidate, Quantity, Requirement, SearchResult, search};
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub struct Plan {
     /// Targets that are not among them because their files have no current asleep, which a rate of messages needs.
     pub left_out: Vec<String>,
     /// Which of them meet it, or why none does.
-    pub outcome: Outcome,
+    pub outcome: SearchResult,
     /// Storage and panel for the feasible point of least energy; none where nothing is asked that needs it.
     pub sizing: Option<Sizing>,
 }

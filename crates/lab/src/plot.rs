@@ -38,10 +38,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0x56, 0xb4, 0xe9),
 ];
 
-/// A chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// What it shows.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -53,7 +51,6 @@ pub struct Chart {
     pub notes: Vec<String>,
 }
 
-/// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// Its quantity: `clock`.
@@ -70,13 +67,11 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// A linear axis.
     #[must_use]
     pub fn linear(label: &str, unit: &str) -> Axis {
         Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
     }
 
-    /// A logarithmic axis.
     #[must_use]
     pub fn log(label: &str, unit: &str) -> Axis {
         Axis { log: true, ..Axis::linear(label, unit) }

@@ -21,14 +21,14 @@ pub struct Call {
     /// Deepest stack use below the stack pointer at the call instruction, in bytes.
     pub stack: u32,
     /// The call instruction, about to execute; of a tail call the function's first.
-    pub from: Place,
+    pub from: ExecutionPoint,
     /// The instruction returned to, about to execute.
-    pub to: Place,
+    pub to: ExecutionPoint,
 }
 
 /// Where execution is, by which it is known again in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ExecutionPoint {
     /// Address of the next instruction.
     pub pc: u32,
     /// The stack pointer, as the machine has it.
@@ -68,7 +68,7 @@ struct Frame {
 /// What is kept of a [`Step`]: small, and each of its fields for itself, because a processor that has just stored them
 /// one by one waits for them when they are copied together.
 #[derive(Clone, Copy)]
-struct Moment {
+struct StepRecord {
     pc: u32,
     /// The stack pointer, of a stack that grows up upside down.
     sp: u32,
@@ -91,7 +91,7 @@ pub struct Profiler<'a> {
     totals: Vec<Total>,
     watched: Vec<bool>,
     calls: Vec<Call>,
-    last: Option<Moment>,
+    last: Option<StepRecord>,
     /// The stack pointer's last move may be the first half of one.
     half_moved: bool,
 }
@@ -171,7 +171,7 @@ impl<'a> Profiler<'a> {
     /// An instruction is about to execute.
     pub fn step(&mut self, step: &Step) {
         let flow = step.flow;
-        let step = Moment { pc: step.pc, sp: self.upright(step.sp), cycles: step.cycles };
+        let step = StepRecord { pc: step.pc, sp: self.upright(step.sp), cycles: step.cycles };
         let Some(last) = self.last else {
             self.last = Some(step);
             self.push(step.pc, u32::MAX, step, step, false);
@@ -249,7 +249,7 @@ impl<'a> Profiler<'a> {
         }
     }
 
-    fn push(&mut self, pc: u32, return_to: u32, from: Moment, step: Moment, tail: bool) {
+    fn push(&mut self, pc: u32, return_to: u32, from: StepRecord, step: StepRecord, tail: bool) {
         self.half_moved = false;
         let function = self.firmware.function_at(pc);
         let whole = function.is_some_and(|index| self.firmware.functions()[index].address == pc);
@@ -289,7 +289,7 @@ impl<'a> Profiler<'a> {
         })
     }
 
-    fn tail_call(&mut self, step: Moment) {
+    fn tail_call(&mut self, step: StepRecord) {
         let Some(function) = self.firmware.function_at(step.pc) else { return };
         let Some(top) = self.frames.last() else { return };
         // Without a size it is a label inside something, as local loop labels of assembly are.
@@ -301,7 +301,7 @@ impl<'a> Profiler<'a> {
     }
 
     /// Ends the calls that a return to `step.pc` ends: down to the nearest one that was to return there.
-    fn unwind(&mut self, step: Moment) {
+    fn unwind(&mut self, step: StepRecord) {
         let Some(depth) = self.frames.iter().rposition(|frame| !frame.tail && frame.return_to == step.pc)
         else {
             return;
@@ -318,8 +318,8 @@ impl<'a> Profiler<'a> {
                 inclusive: step.cycles - frame.start,
                 exclusive: frame.exclusive,
                 stack: frame.sp - frame.lowest_sp,
-                from: Place { pc: frame.from, sp: self.upright(frame.sp) },
-                to: Place { pc: step.pc, sp: self.upright(step.sp) },
+                from: ExecutionPoint { pc: frame.from, sp: self.upright(frame.sp) },
+                to: ExecutionPoint { pc: step.pc, sp: self.upright(step.sp) },
             };
             let outermost = !self.frames.iter().any(|other| other.function == Some(function));
             let total = &mut self.totals[function];

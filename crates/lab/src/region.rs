@@ -1,8 +1,8 @@
-//! Stretches of time bracketed by a pin or by writes to a marker, as the papers' oscilloscopes did.
+//! Intervals bracketed by a pin or by writes to a marker, as the papers' oscilloscopes did.
 
 use mcu::{Access, AccessKind, PinEdge};
 
-/// What opens and closes a stretch.
+/// What opens and closes an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Region {
     /// From a rising edge of an output pin to its next falling edge.
@@ -19,21 +19,21 @@ pub enum Region {
     },
 }
 
-/// One finished stretch.
+/// A finished interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TimedInterval {
     /// Cycles since reset when it opened.
     pub start: u64,
     /// Its length, in cycles.
     pub cycles: u64,
 }
 
-/// Times the stretches of one region.
+/// Times the intervals of one region.
 #[derive(Clone, Debug)]
 pub struct RegionTimer {
     region: Region,
     opened: Option<u64>,
-    finished: Vec<Stretch>,
+    finished: Vec<TimedInterval>,
 }
 
 impl RegionTimer {
@@ -43,15 +43,15 @@ impl RegionTimer {
         RegionTimer { region, opened: None, finished: Vec::new() }
     }
 
-    /// The stretches that were opened and closed.
+    /// The intervals that were opened and closed.
     #[must_use]
-    pub fn finished(&self) -> &[Stretch] {
+    pub fn finished(&self) -> &[TimedInterval] {
         &self.finished
     }
 
     fn close(&mut self, now: u64) {
         if let Some(start) = self.opened.take() {
-            self.finished.push(Stretch { start, cycles: now - start });
+            self.finished.push(TimedInterval { start, cycles: now - start });
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
             timer.pin(&edge(high, cycles));
         }
         timer.pin(&PinEdge { pin: 4, ..edge(false, 40) });
-        assert_eq!(timer.finished(), [Stretch { start: 10, cycles: 15 }]);
+        assert_eq!(timer.finished(), [TimedInterval { start: 10, cycles: 15 }]);
     }
 
     #[test]
@@ -111,6 +111,6 @@ mod tests {
         for cycles in [5, 9, 20] {
             timer.access(&write(cycles));
         }
-        assert_eq!(timer.finished(), [Stretch { start: 5, cycles: 4 }]);
+        assert_eq!(timer.finished(), [TimedInterval { start: 5, cycles: 4 }]);
     }
 }

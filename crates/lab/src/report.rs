@@ -114,7 +114,7 @@ pub fn table(header: &[&str], left: usize) -> Table {
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn measure(rows: &[measure::Row], format: Format) -> Result<String, LabError> {
+pub fn measure(rows: &[measure::MeasureRow], format: Format) -> Result<String, LabError> {
     match format {
         Format::Json => json(rows),
         Format::Csv => csv(rows),
@@ -146,7 +146,7 @@ pub fn measure(rows: &[measure::Row], format: Format) -> Result<String, LabError
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn ct(rows: &[ct::Row], format: Format) -> Result<String, LabError> {
+pub fn ct(rows: &[ct::ConstantTimeRow], format: Format) -> Result<String, LabError> {
     match format {
         Format::Json => json(rows),
         Format::Csv => csv(rows),
@@ -154,7 +154,7 @@ pub fn ct(rows: &[ct::Row], format: Format) -> Result<String, LabError> {
     }
 }
 
-fn ct_table(rows: &[ct::Row]) -> String {
+fn ct_table(rows: &[ct::ConstantTimeRow]) -> String {
     let mut text = String::new();
     for rows in rows.chunk_by(|a, b| a.target == b.target) {
         let first = &rows[0];

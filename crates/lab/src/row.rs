@@ -11,9 +11,7 @@ pub struct Cycles {
     pub sd: f64,
     /// Standard error of the mean, sd/√n.
     pub se: f64,
-    /// Least.
     pub min: u64,
-    /// Most.
     pub max: u64,
 }
 
@@ -33,7 +31,7 @@ impl Cycles {
 
 /// What one operation costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct BenchRow {
     /// Target name.
     pub target: String,
     /// Operation name.
@@ -44,7 +42,6 @@ pub struct Row {
     pub bytes: u16,
     /// Core clock, in Hz.
     pub clock_hz: u64,
-    /// Supply, in volts.
     pub supply_v: f64,
     /// Random inputs.
     pub runs: u32,

@@ -4,7 +4,6 @@ use crate::LabError;
 use crate::target::Workspace;
 use serde::Deserialize;
 
-/// A scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scheme {

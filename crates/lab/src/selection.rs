@@ -11,14 +11,7 @@ pub enum Choice {
     /// Those of the tables of `bench.toml`.
     Tables,
     /// Those that match one of the patterns of each kind; where there is none of a kind, all.
-    Matching {
-        /// Of targets.
-        targets: Vec<String>,
-        /// Of operations.
-        operations: Vec<String>,
-        /// Of variants.
-        variants: Vec<String>,
-    },
+    Matching { targets: Vec<String>, operations: Vec<String>, variants: Vec<String> },
 }
 
 /// `bench.toml`: the README's tables, which are what is measured where nothing is chosen.
@@ -46,7 +39,6 @@ pub struct Table {
 pub struct Column {
     /// What stands over it in the README.
     pub heading: String,
-    /// The operation.
     pub op: String,
 }
 

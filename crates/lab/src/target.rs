@@ -100,7 +100,6 @@ impl Target {
 pub struct OperatingPoint {
     /// Core clock, in Hz.
     pub clock_hz: u64,
-    /// Supply, in volts.
     pub supply_v: f64,
     /// Flash wait states that the firmware sets.
     pub wait_states: u8,
@@ -169,7 +168,6 @@ impl Workspace {
         }
     }
 
-    /// The file of a target.
     #[must_use]
     pub fn target_file(&self, name: &str) -> PathBuf {
         self.root.join("targets").join(format!("{name}.toml"))

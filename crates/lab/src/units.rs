@@ -4,7 +4,7 @@ use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
 
 /// A kind of quantity: its unit's names with their factors, and how to write one.
-struct Kind {
+struct UnitFamily {
     what: &'static str,
     units: &'static [(&'static str, f64)],
     examples: &'static str,
@@ -14,7 +14,7 @@ struct Kind {
 
 const YEAR_S: f64 = 365.25 * 86_400.0;
 
-const ENERGY: Kind = Kind {
+const ENERGY: UnitFamily = UnitFamily {
     what: "an energy",
     units: &[
         ("J", 1.0),
@@ -29,7 +29,7 @@ const ENERGY: Kind = Kind {
     bare: None,
 };
 
-const TIME: Kind = Kind {
+const TIME: UnitFamily = UnitFamily {
     what: "a time",
     units: &[
         ("s", 1.0),
@@ -47,7 +47,7 @@ const TIME: Kind = Kind {
     bare: None,
 };
 
-const MEMORY: Kind = Kind {
+const MEMORY: UnitFamily = UnitFamily {
     what: "an amount of memory",
     units: &[
         ("B", 1.0),
@@ -62,37 +62,38 @@ const MEMORY: Kind = Kind {
     bare: Some(1.0),
 };
 
-const VOLTAGE: Kind = Kind {
+const VOLTAGE: UnitFamily = UnitFamily {
     what: "a voltage",
     units: &[("V", 1.0), ("mV", 1e-3)],
     examples: "2.7, 2.7V or 2700mV",
     bare: Some(1.0),
 };
 
-const POWER: Kind = Kind {
+const POWER: UnitFamily = UnitFamily {
     what: "a power",
     units: &[("W", 1.0), ("mW", 1e-3), ("uW", 1e-6), ("µW", 1e-6)],
     examples: "50mW or 0.05W",
     bare: None,
 };
 
-const CAPACITANCE: Kind = Kind {
+const CAPACITANCE: UnitFamily = UnitFamily {
     what: "a capacitance",
     units: &[("F", 1.0), ("mF", 1e-3), ("uF", 1e-6), ("µF", 1e-6)],
     examples: "0.1F, 100mF, or with its highest voltage 0.1F@5V",
     bare: None,
 };
 
-const CHARGE: Kind = Kind {
+const CHARGE: UnitFamily = UnitFamily {
     what: "a battery",
     units: &[("Ah", 1.0), ("mAh", 1e-3)],
     examples: "220mAh@3V, 0.22Ah@3.0V, or with its self-discharge 220mAh@3V,1%/y",
     bare: None,
 };
 
-const SHARE: Kind = Kind { what: "a share", units: &[("%", 0.01)], examples: "85% or 0.85", bare: Some(1.0) };
+const SHARE: UnitFamily =
+    UnitFamily { what: "a share", units: &[("%", 0.01)], examples: "85% or 0.85", bare: Some(1.0) };
 
-impl Kind {
+impl UnitFamily {
     fn wrong(&self, text: &str) -> String {
         let near = self
             .units

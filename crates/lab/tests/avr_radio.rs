@@ -35,14 +35,14 @@ const WHAT: u32 = 7;
 const BYTES: u32 = 8;
 const LOAD: u32 = 69;
 
-struct Station {
+struct SimulatedNode {
     machine: Box<dyn Mcu>,
     exchange: u32,
 }
 
-impl Station {
+impl SimulatedNode {
     /// Without a radio where `radio` is not wanted.
-    fn new(radio: bool) -> Station {
+    fn new(radio: bool) -> SimulatedNode {
         let workspace = Workspace::find().expect("the project's folder");
         let mut emontx = workspace.board("emontx").expect("a board");
         if !radio {
@@ -57,7 +57,7 @@ impl Station {
         emontx.mount(&mut *machine, None).expect("a board");
         machine.reset();
         let exchange = firmware.symbol("ws_exchange").expect("device/exchange has it").address;
-        let mut station = Station { machine, exchange };
+        let mut station = SimulatedNode { machine, exchange };
         // Start-up clears what the host writes later.
         station.run_to(CLOCK_HZ / 1000);
         station
@@ -119,7 +119,7 @@ impl Station {
 
 /// Two stations, and all that goes through the air between them.
 struct Air {
-    stations: [Station; 2],
+    stations: [SimulatedNode; 2],
     /// By sender.
     sent: [Vec<AirByte>; 2],
     /// Which bytes of the air, counted from the start of the test, cannot be read.
@@ -130,7 +130,7 @@ struct Air {
 impl Air {
     /// Both set up for the group; their sampler's interrupts come with this load.
     fn new(load: u16) -> Air {
-        let stations = [Station::new(true), Station::new(true)];
+        let stations = [SimulatedNode::new(true), SimulatedNode::new(true)];
         let mut air = Air { stations, sent: [vec![], vec![]], spoilt: vec![], count: 0 };
         air.both(|station, index| station.call(START, 0, &[[ALICE, BOB][index], GROUP, 0]));
         air.both(|station, _| {
@@ -144,7 +144,7 @@ impl Air {
     }
 
     /// Does something to both, and waits until they have done it.
-    fn both(&mut self, mut what: impl FnMut(&mut Station, usize)) {
+    fn both(&mut self, mut what: impl FnMut(&mut SimulatedNode, usize)) {
         for (index, station) in self.stations.iter_mut().enumerate() {
             what(station, index);
         }
@@ -368,7 +368,7 @@ fn the_radio_sleeps_between() {
 
 #[test]
 fn without_a_radio_it_says_so() {
-    let mut station = Station::new(false);
+    let mut station = SimulatedNode::new(false);
     station.run_to(CLOCK_HZ / 100);
     station.call(START, 0, &[BOB, GROUP, 0]);
     while station.busy() {

@@ -2,7 +2,7 @@
 //! in any variant. What runs long is looked at in its fast variant and on one target of a kind.
 
 use firmware::Firmware;
-use lab::ct::{self, Difference, Request, Row, Subject, Verdict};
+use lab::ct::{self, ConstantTimeRow, Difference, Request, Subject, Verdict};
 use lab::operations::{Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
@@ -45,7 +45,7 @@ fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> R
 }
 
 /// The checks of `device/leaks` on a target, by function.
-fn leaks(name: &str, functions: &[&str]) -> Vec<Row> {
+fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
     let workspace = workspace();
     let target = workspace.target(name).expect("it is one of the targets");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leaks");
@@ -100,7 +100,7 @@ fn line_of(comment: &str) -> usize {
     text.lines().position(|line| line.contains(&comment)).expect("a comment in capitals") + 1
 }
 
-fn assert_leak(row: &Row, differs: Difference, comment: &str) {
+fn assert_leak(row: &ConstantTimeRow, differs: Difference, comment: &str) {
     assert_eq!((row.verdict, row.differs), (Verdict::Variable, Some(differs)), "{row:?}");
     let place = row.place.as_deref().expect("the place of a leak");
     let line = format!("device/leaks/main.c:{}", line_of(comment));
@@ -110,7 +110,7 @@ fn assert_leak(row: &Row, differs: Difference, comment: &str) {
 
 const EVERYWHERE: [&str; 4] = ["leaks_nothing", "leaks_by_branch", "leaks_by_reading", "leaks_by_writing"];
 
-fn assert_leaks_of_every_target(rows: &[Row]) {
+fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert_eq!(rows[0].verdict, Verdict::Constant, "{:?}", rows[0]);
     assert_leak(&rows[1], Difference::Branch, "BRANCH");
     assert_leak(&rows[2], Difference::Address, "READ");

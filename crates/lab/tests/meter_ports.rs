@@ -10,7 +10,7 @@ use mcu::{Board, Mcu, Signal, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, Content, Due, Heard, Identity, MeterState, Outcome,
+    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterState,
     PROVISION_SYMBOL, Policy, Provision, Setup, Status, Suite, Transmission,
 };
 
@@ -218,7 +218,7 @@ fn delivers_and_obeys(board: &str) {
     );
 
     let answered = rig.command(Command::ReadStatus { page: 1 });
-    assert_eq!(answered.answer.outcome, Outcome::Done);
+    assert_eq!(answered.answer.outcome, CommandResult::Done);
     let Some(Status::Metering { voltage_dv, current_ca, .. }) = answered.answer.status(1) else {
         panic!("{answered:?}")
     };
@@ -226,7 +226,7 @@ fn delivers_and_obeys(board: &str) {
     assert!((f64::from(current_ca) / 100.0 - 7.07).abs() < 0.1, "{current_ca} hundredths of an ampere");
 
     let answered = rig.command(Command::Configure { interval_s: 2, suite: Suite::EciesEcdsa });
-    assert_eq!(answered.answer.outcome, Outcome::Done);
+    assert_eq!(answered.answer.outcome, CommandResult::Done);
     let before = rig.accepted.len();
     rig.run_until(60.0, "two signed reports", |rig| {
         rig.accepted[before..].iter().filter(|report| report.suite == Suite::EciesEcdsa).count() >= 2
@@ -241,10 +241,10 @@ fn delivers_and_obeys(board: &str) {
     );
 
     let answered = rig.command(Command::SetTime { time_s: (START_MS / 1000) as u32 });
-    assert_eq!(answered.answer.outcome, Outcome::Done);
+    assert_eq!(answered.answer.outcome, CommandResult::Done);
 
     let answered = rig.command(Command::Reboot);
-    assert_eq!(answered.answer.outcome, Outcome::Done);
+    assert_eq!(answered.answer.outcome, CommandResult::Done);
     rig.began_anew(Cause::Commanded, 2);
     rig.cut_power();
     rig.began_anew(Cause::PowerOn, 3);

@@ -11,7 +11,8 @@ use mcu::{Access, AccessKind, Board, Mcu, Observer, Stop, Until};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use wire::node::{
-    CONFIG_SYMBOL, Challenge, Config, Kind, Message, Mode, Reassembly, STATUS_SYMBOL, Scheme, State, Status,
+    CONFIG_SYMBOL, Challenge, Config, Message, Mode, Reassembly, STATUS_SYMBOL, Scheme, State, Status,
+    Trigger,
 };
 
 const BOARD: &str = "msp430f5438a-cc2500";
@@ -159,7 +160,7 @@ fn readings_are_signed_in_every_interval() {
         let messages = rig.messages();
         assert_eq!(messages.len(), 3, "{scheme:?}");
         for (n, (_, message)) in messages.iter().enumerate() {
-            assert_eq!((message.kind, message.node_id, message.scheme), (Kind::Reading, NODE, scheme));
+            assert_eq!((message.kind, message.node_id, message.scheme), (Trigger::Reading, NODE, scheme));
             assert_eq!((message.counter, message.uptime_s), (500 + n as u32, 10 * n as u32));
             // A step of the converter is 1.5 mV before the divider.
             assert!((3097..=3101).contains(&message.stored_mv), "{} mV", message.stored_mv);
@@ -246,7 +247,7 @@ fn a_challenge_is_answered_after_the_server_has_ended() {
         let messages = rig.messages();
         let [(begin_ns, message)] = messages.as_slice() else { panic!("{messages:?}") };
         assert!((ended_ns..ended_ns + 5_000_000).contains(begin_ns), "{begin_ns} ns, after {ended_ns} ns");
-        assert_eq!(message.kind, Kind::Answer([0xf0, 0xf1, 0xf2, 0xf3]));
+        assert_eq!(message.kind, Trigger::Answer([0xf0, 0xf1, 0xf2, 0xf3]));
         assert!(rig.verified(message, &challenge));
         assert!(!rig.verified(message, &[0; 16]));
         assert_eq!((rig.status().challenges, rig.status().sent, rig.status().refused), (1, 1, 0));

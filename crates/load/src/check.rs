@@ -8,7 +8,6 @@ use std::path::Path;
 /// 2000-01-01 00:00:00 UTC in Unix seconds.
 const METERS_EPOCH_S: i64 = 946_684_800;
 
-/// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// Rows, all of which were compared.

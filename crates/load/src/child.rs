@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 pub struct Program {
     /// What is run.
     pub path: PathBuf,
-    /// With these.
     pub arguments: Vec<String>,
 }
 
@@ -51,7 +50,6 @@ impl Child {
         Ok(Child { process, folder: folder.to_owned() })
     }
 
-    /// Its database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.folder.join("load.db")

@@ -65,7 +65,6 @@ impl Drive {
         Ok(Drive { fleet, socket, address, sent, waiting, latencies_us, acknowledged: 0, resent: 0 })
     }
 
-    /// The meters.
     #[must_use]
     pub fn fleet(&self) -> &Fleet {
         &self.fleet

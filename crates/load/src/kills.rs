@@ -1,7 +1,7 @@
 //! The collector killed under load, again and again.
 
 use crate::drive::free_address;
-use crate::{Child, Drive, Fleet, LoadError, Place, Program, check};
+use crate::{Child, Drive, Fleet, LoadError, Program, WorkFolder, check};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -13,7 +13,6 @@ use wire::meter::{MeterId, Suite};
 pub struct Kills {
     /// How the reports are sealed.
     pub suite: Suite,
-    /// So many meters.
     pub meters: MeterId,
     /// So often.
     pub count: u32,
@@ -27,7 +26,7 @@ pub struct Kills {
 
 /// What came of it.
 #[derive(Clone, Debug, Serialize)]
-pub struct KillsOutcome {
+pub struct KillsResult {
     /// How often it was killed.
     pub kills: u32,
     /// Reports that were acknowledged.
@@ -44,8 +43,8 @@ pub struct KillsOutcome {
 ///
 /// # Errors
 /// [`LoadError::Wrong`] where an acknowledged reading was not there, or twice, or with other figures.
-pub fn kills(request: &Kills, say: &dyn Fn(&str)) -> Result<KillsOutcome, LoadError> {
-    let place = Place::new(request.folder.clone())?;
+pub fn kills(request: &Kills, say: &dyn Fn(&str)) -> Result<KillsResult, LoadError> {
+    let place = WorkFolder::new(request.folder.clone())?;
     let mut rng = StdRng::seed_from_u64(request.seed);
     let fleet = Fleet::make(place.path(), request.suite, request.meters)?;
     let address = free_address()?;
@@ -67,7 +66,7 @@ pub fn kills(request: &Kills, say: &dyn Fn(&str)) -> Result<KillsOutcome, LoadEr
     child.stop()?;
     let checked = check(&child.database(), drive.fleet())?;
     stored = stored.max(checked.rows);
-    Ok(KillsOutcome {
+    Ok(KillsResult {
         kills: request.count,
         acknowledged: drive.acknowledged(),
         stored,

@@ -17,7 +17,7 @@ pub use bare::bare_rate;
 pub use check::{Checked, check};
 pub use child::{Child, Program, Usage};
 pub use drive::{Drive, Latency};
-pub use kills::{Kills, KillsOutcome, kills};
+pub use kills::{Kills, KillsResult, kills};
 pub use meters::{Fleet, Meter};
 pub use report::{kills_table, table};
 
@@ -32,12 +32,7 @@ use wire::meter::{MeterId, Suite};
 pub enum LoadError {
     /// A file, a socket or a process.
     #[error("{what}: {error}")]
-    Io {
-        /// What was tried.
-        what: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
+    Io { what: String, error: std::io::Error },
     /// The collector's database, read by itself.
     #[error("the collector's database: {0}")]
     Database(#[from] rusqlite::Error),
@@ -88,12 +83,10 @@ pub struct Options {
     pub folder: Option<PathBuf>,
 }
 
-/// What was measured.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct LoadResult {
     /// How the reports were sealed.
     pub suite: Suite,
-    /// Meters.
     pub meters: MeterId,
     /// Seconds that count.
     pub seconds: f64,
@@ -138,27 +131,27 @@ fn sealed_beforehand(suite: Suite) -> u64 {
 }
 
 /// A folder for a collector's files.
-pub(crate) enum Place {
-    Given(PathBuf),
+pub(crate) enum WorkFolder {
+    Chosen(PathBuf),
     Temporary(tempfile::TempDir),
 }
 
-impl Place {
-    pub(crate) fn new(given: Option<PathBuf>) -> Result<Place, LoadError> {
+impl WorkFolder {
+    pub(crate) fn new(given: Option<PathBuf>) -> Result<WorkFolder, LoadError> {
         Ok(match given {
             Some(path) => {
                 std::fs::create_dir_all(&path)
                     .map_err(LoadError::io(format!("folder {}", path.display())))?;
-                Place::Given(path)
+                WorkFolder::Chosen(path)
             }
-            None => Place::Temporary(tempfile::tempdir().map_err(LoadError::io("a temporary folder"))?),
+            None => WorkFolder::Temporary(tempfile::tempdir().map_err(LoadError::io("a temporary folder"))?),
         })
     }
 
     pub(crate) fn path(&self) -> &std::path::Path {
         match self {
-            Place::Given(path) => path,
-            Place::Temporary(folder) => folder.path(),
+            WorkFolder::Chosen(path) => path,
+            WorkFolder::Temporary(folder) => folder.path(),
         }
     }
 }
@@ -167,13 +160,13 @@ impl Place {
 ///
 /// # Errors
 /// [`LoadError`]: of those [`LoadError::Wrong`] where what was acknowledged is not what is stored.
-pub fn run(options: &Options, say: &dyn Fn(&str)) -> Result<Outcome, LoadError> {
+pub fn run(options: &Options, say: &dyn Fn(&str)) -> Result<LoadResult, LoadError> {
     let suite = options.suite;
     let count = if options.meters == 0 { meters_for(suite) } else { options.meters };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     say("the bare library ..");
     let bare_per_s = bare_rate(suite, cores, Duration::from_secs(2));
-    let place = Place::new(options.folder.clone())?;
+    let place = WorkFolder::new(options.folder.clone())?;
     say(&format!("{count} meters, their reports sealed beforehand .."));
     let mut fleet = Fleet::make(place.path(), suite, count)?;
     let beforehand = sealed_beforehand(suite) * (options.seconds + 1) / u64::from(count) + 1;
@@ -194,7 +187,7 @@ pub fn run(options: &Options, say: &dyn Fn(&str)) -> Result<Outcome, LoadError> 
     say("comparing what was acknowledged with the database ..");
     let checked = check(&child.database(), drive.fleet())?;
     let readings_per_s = acknowledged as f64 / seconds;
-    Ok(Outcome {
+    Ok(LoadResult {
         suite,
         meters: count,
         seconds,

@@ -11,8 +11,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::meter::{
-    Channel, Content, Identity, Kind, Measurement, MeterId, MeterKeys, Packet, Provision, PublicKey, Report,
-    Setup, Suite, packets,
+    Channel, Content, Identity, Measurement, MessageKind, MeterId, MeterKeys, Packet, Provision, PublicKey,
+    Report, Setup, Suite, packets,
 };
 
 /// 2000-01-01 00:00:00 UTC in Unix seconds.
@@ -22,7 +22,6 @@ const COLLECTOR: u8 = 0x41;
 
 /// A meter. Its nth report says what [`Meter::measurement`] says, so that every row of the database can be compared.
 pub struct Meter {
-    /// Which.
     pub id: MeterId,
     suite: Suite,
     keys: MeterKeys,
@@ -53,8 +52,8 @@ impl Meter {
         let n = self.sealed_n + 1;
         let report =
             Report { n, time_set: true, lost: 0, content: Content::Measurement(self.measurement(n)) };
-        let message = self.channel().seal(Kind::Report, self.suite, n, &report.to_bytes(), rng);
-        let cut = packets(COLLECTOR, Kind::Report, self.suite, self.id, n, &message);
+        let message = self.channel().seal(MessageKind::Report, self.suite, n, &report.to_bytes(), rng);
+        let cut = packets(COLLECTOR, MessageKind::Report, self.suite, self.id, n, &message);
         self.sealed.push_back(cut.iter().filter_map(|packet| datagram(packet, Some(-60))).collect());
         self.sealed_n = n;
     }
@@ -70,8 +69,9 @@ impl Meter {
     /// Takes a packet. Returns whether it is the acknowledgement of the report under way.
     pub(crate) fn hear(&mut self, packet: &Packet<'_>) -> bool {
         let n = self.acknowledged + 1;
-        let of_it =
-            packet.kind == Kind::Acknowledgement && packet.suite == self.suite && packet.low == n as u8;
+        let of_it = packet.kind == MessageKind::Acknowledgement
+            && packet.suite == self.suite
+            && packet.number_lsb == n as u8;
         // Where nothing was sent yet there is nothing to acknowledge.
         let sent = !self.sealed.is_empty();
         let taken = of_it && sent && self.channel().open_acknowledgement(self.suite, packet.body) == Ok(n);
@@ -148,7 +148,6 @@ impl Fleet {
         });
     }
 
-    /// The meters.
     #[must_use]
     pub fn meters(&self) -> &[Meter] {
         &self.meters

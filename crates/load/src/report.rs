@@ -1,13 +1,13 @@
 //! What was measured, as tables, JSON and CSV.
 
-use crate::{KillsOutcome, Outcome};
+use crate::{KillsResult, LoadResult};
 use output::Format;
 use serde::Serialize;
 use std::fmt::Write;
 
 /// Loads, a row each.
 #[must_use]
-pub fn table(outcomes: &[Outcome], format: Format) -> String {
+pub fn table(outcomes: &[LoadResult], format: Format) -> String {
     if format != Format::Table {
         return for_programs(outcomes, format);
     }
@@ -39,7 +39,7 @@ pub fn table(outcomes: &[Outcome], format: Format) -> String {
 
 /// Kills, a row.
 #[must_use]
-pub fn kills_table(outcome: &KillsOutcome, format: Format) -> String {
+pub fn kills_table(outcome: &KillsResult, format: Format) -> String {
     if format != Format::Table {
         return for_programs(std::slice::from_ref(outcome), format);
     }

@@ -40,8 +40,8 @@ impl Torn {
         Some((Torn { address, bytes }, until))
     }
 
-    /// The power has failed.
-    pub fn leave<C: Core>(&self, core: &mut C) {
+    /// Writes what the cells hold after the power has failed.
+    pub fn store<C: Core>(&self, core: &mut C) {
         core.poke(self.address, &self.bytes);
     }
 }

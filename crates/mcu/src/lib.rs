@@ -6,6 +6,8 @@
 //! The crate knows no cryptography, no ELF and no file system: it takes an [`Image`] of bytes at addresses, runs
 //! it, and counts. Whoever wants to look on hands in an [`Observer`].
 
+#![warn(missing_docs)]
+
 mod board;
 pub mod chips;
 pub mod cores;

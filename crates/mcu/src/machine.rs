@@ -252,7 +252,7 @@ impl<C: Core> Machine<C> {
             }
             let wake = self.next_event().min(self.limit).max(self.cycles + 1);
             if wake == u64::MAX {
-                // Attended, but this run has no limit at which somebody could act.
+                // Externally wakeable, but this run has no limit at which somebody could act.
                 return Ok(Some(Stop::Halted));
             }
             if let Some(name) = mode.name {
@@ -317,7 +317,7 @@ impl<C: Core> Machine<C> {
         if let Some(torn) = self.torn.take()
             && self.cycles < self.held_until
         {
-            torn.leave(&mut self.core);
+            torn.store(&mut self.core);
         }
         self.held_until = 0;
     }

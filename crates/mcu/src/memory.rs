@@ -54,7 +54,7 @@ impl<const ADDRESS_BITS: u32, const PAGE_BITS: u32> Memory<ADDRESS_BITS, PAGE_BI
         Ok(Memory { bytes, pages })
     }
 
-    /// What there is at an address.
+    /// Returns the kind of memory at an address.
     #[inline(always)]
     pub fn page(&self, address: u32) -> Page {
         self.pages[(address as usize & (Self::SIZE - 1)) >> PAGE_BITS]

@@ -77,7 +77,7 @@ pub enum ResetCause {
 /// One microcontroller: core, memories, peripherals, and the board around it. Deterministic: the same image, inputs and calls give the
 /// same cycles, always.
 pub trait Mcu: Send {
-    /// What this is a model of.
+    /// Returns the part that this is a model of.
     fn part(&self) -> &Part;
 
     /// Writes an image into the memories. Call [`Mcu::reset`] afterwards.
@@ -168,7 +168,7 @@ pub trait Mcu: Send {
     /// that is modelled.
     fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool;
 
-    /// What is around the microcontroller.
+    /// Returns the board around the microcontroller.
     fn board(&self) -> &Board;
 
     /// As [`Mcu::board`], to be changed between runs. What is mounted and driven outlives a reset; the chips power
@@ -199,7 +199,7 @@ pub enum Role {
 pub struct Register {
     /// The data sheet's name, in lower case.
     pub name: &'static str,
-    /// Its width.
+    /// Its width in bits.
     pub bits: u8,
     /// What it is for.
     pub role: Role,

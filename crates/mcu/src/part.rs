@@ -67,7 +67,7 @@ pub enum MemoryKind {
 pub struct Memory {
     /// Its name in the data sheet, lower case.
     pub name: String,
-    /// What it is.
+    /// The technology of its cells.
     pub kind: MemoryKind,
     /// First address, in ELF addresses.
     pub start: u32,

@@ -48,15 +48,15 @@ impl Context<'_, '_> {
 /// What peripherals tell each other and the core, apart from interrupts.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
-    /// Interrupt flags, a bit per vector, that something listens to beside the core: who sets one of them says so with
+    /// Interrupt flags, a bit per vector, that a peripheral subscribes to beside the core: who sets one of them says so with
     /// [`Events::raise`], whether or not its interrupt is enabled.
     subscribed: u128,
-    /// `subscribed` is another than the devices were told.
+    /// `subscribed` has changed since the devices were notified.
     subscription_changed: bool,
     /// A flag that is set already when it begins to be subscribed to counts as one that rises.
     includes_set: bool,
-    /// Listened flags that rose, and the cycle at which each did.
-    raised: Vec<(u8, u64)>,
+    /// Subscribed flags that rose, and the cycle at which each did.
+    risen_flags: Vec<(u8, u64)>,
     /// Something resets the part, for this cause.
     reset: Option<ResetCause>,
     /// The power reduction register: modules without a clock.
@@ -76,15 +76,15 @@ impl Events {
         self.subscribed = vectors;
     }
 
-    /// Whether peripherals wait to be told something.
+    /// Whether an event has not been routed yet.
     fn is_pending(&self) -> bool {
-        self.subscription_changed || !self.raised.is_empty()
+        self.subscription_changed || !self.risen_flags.is_empty()
     }
 
     /// The flag of the interrupt `irq` rose at cycle `at`.
     pub fn raise(&mut self, irq: u8, at: u64) {
         if self.subscribed >> irq & 1 == 1 {
-            self.raised.push((irq, at));
+            self.risen_flags.push((irq, at));
         }
     }
 
@@ -522,11 +522,11 @@ impl PeripheralBus {
         }
     }
 
-    /// The input pins follow the board, listeners hear what they listen to.
+    /// The input pins follow the board, the subscriber gets the flags that rose.
     #[inline(never)]
     fn route_events(&mut self, now: u64, pc: u32) {
-        let told = std::mem::take(&mut self.board.changed);
-        if told {
+        let board_changed = std::mem::take(&mut self.board.changed);
+        if board_changed {
             for device in &mut self.devices {
                 device.0.inputs(&mut context!(self, now, pc, None));
             }
@@ -538,26 +538,26 @@ impl PeripheralBus {
                 device.0.subscribed(vectors, to_set, &mut context!(self, now, pc, None));
             }
         }
-        if !self.events.raised.is_empty() {
+        if !self.events.risen_flags.is_empty() {
             self.notify_subscriber(now, pc);
         }
-        if told || subscribed {
+        if board_changed || subscribed {
             self.reschedule();
         }
     }
 
     /// Tells the subscriber of the flags that rose; when it is due is looked up, and no more.
     fn notify_subscriber(&mut self, now: u64, pc: u32) {
-        let mut raised = std::mem::take(&mut self.events.raised);
+        let mut risen_flags = std::mem::take(&mut self.events.risen_flags);
         if let Some(device) = self.devices.get_mut(self.subscriber) {
-            for (irq, at) in raised.drain(..) {
+            for (irq, at) in risen_flags.drain(..) {
                 device.0.flag_raised(irq, at, &mut context!(self, now, pc, None));
             }
             self.dues[self.subscriber] = device.0.due().unwrap_or(u64::MAX);
         }
-        if self.events.raised.is_empty() {
+        if self.events.risen_flags.is_empty() {
             // Keeps its room.
-            self.events.raised = raised;
+            self.events.risen_flags = risen_flags;
         }
     }
 

@@ -54,7 +54,7 @@ impl Tables {
 /// Sums up what an onlooker with a clock, a logic analyser on the buses and no view of their data could tell of a run:
 /// the address of each instruction and the cycles that it took, and address, size and direction of each data access.
 ///
-/// To be handed to [`crate::Mcu::run_traced`] for one stretch of a run, and then told of its [`Trace::end`].
+/// To be handed to [`crate::Mcu::run_traced`] for a part of a run; [`Trace::end`] closes the part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     fingerprint: Fingerprint,
@@ -71,19 +71,19 @@ impl Trace {
     /// How many instructions lie between two of [`Trace::checkpoints`].
     pub const INTERVAL: u64 = 1 << 16;
 
-    /// Of nothing yet.
+    /// Makes a trace of no instructions.
     #[must_use]
     pub fn new(tables: Tables) -> Trace {
         Trace { tables, ..Trace::default() }
     }
 
-    /// The stretch is over at this many cycles since reset.
+    /// Ends the part of the run at this many cycles since reset.
     pub fn end(&mut self, cycles: u64) {
         self.fingerprint.add(word(u32::MAX, cycles - self.last));
         self.last = cycles;
     }
 
-    /// Of everything so far.
+    /// Returns the fingerprint of all instructions so far.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint

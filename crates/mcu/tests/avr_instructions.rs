@@ -291,12 +291,12 @@ fn an_observer_sees_the_flow() {
 #[test]
 fn looking_on_changes_nothing() {
     let words = [0x9503, 0x9F00, 0x0D01, 0x930F, 0x911F, 0x954A, 0xF7C9, 0x9598];
-    let (mut watched, mut alone) = (Cpu::new(&words), Cpu::new(&words));
+    let (mut observed, mut alone) = (Cpu::new(&words), Cpu::new(&words));
     let until = Until { cycles: Some(100_000), addresses: vec![] };
-    assert_eq!(watched.0.run_observed(&until, &mut Log::default()), alone.0.run(&until));
-    assert_eq!(watched.0.registers(), alone.0.registers());
-    assert_eq!(watched.0.cycles(), alone.0.cycles());
-    assert_eq!(watched.0.instructions(), alone.0.instructions());
+    assert_eq!(observed.0.run_observed(&until, &mut Log::default()), alone.0.run(&until));
+    assert_eq!(observed.0.registers(), alone.0.registers());
+    assert_eq!(observed.0.cycles(), alone.0.cycles());
+    assert_eq!(observed.0.instructions(), alone.0.instructions());
 }
 
 /// SEI lets one instruction go before the interrupt, entry takes four cycles and clears I; timer 0 overflows at once.

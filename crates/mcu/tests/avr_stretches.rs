@@ -1,4 +1,4 @@
-//! Where nobody looks on, the AVR model counts stretches of instructions at once and executes some together. Random
+//! Where nobody looks on, the AVR model counts basic blocks at once and executes some together. Random
 //! programs must end up the same as when somebody does look on, for any limits and stop addresses, with a timer that
 //! interrupts them. (That each instruction by itself is right, `avr_oracle` shows.)
 
@@ -97,7 +97,7 @@ fn encode(name: &str, random: &mut Random, words: &mut Vec<u16>) {
         "std" => displaced(0x8208),
         "lds" => 0x9000 | d << 4,
         "sts" => 0x9200 | d << 4,
-        // SREG: what leaves a stretch in its middle.
+        // SREG: what leaves a basic block in its middle.
         "in" => 0xB60F | d << 4,
         "sbrc" => 0xFC00 | d << 4 | q & 7,
         "brne" => 0xF401 | offset << 3,
@@ -151,7 +151,7 @@ fn looking_on_changes_nothing() {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut alone = new_machine(&part, part.default_clock_hz).unwrap();
         assert!(alone.poke(0, &bytes));
-        let mut watched = alone.snapshot();
+        let mut observed = alone.snapshot();
         for run in 0..60 {
             let cycles = alone.cycles() + 1 + u64::from(random.below(if run % 2 == 0 { 40 } else { 4000 }));
             let stops = random.below(4);
@@ -160,9 +160,9 @@ fn looking_on_changes_nothing() {
             let until = Until { cycles: Some(cycles), addresses };
             let context = || format!("seed {seed} program {number} run {run} {until:?}");
             let outcome = alone.run(&until);
-            assert_eq!(outcome, watched.run_observed(&until, &mut NoObserver), "{}", context());
+            assert_eq!(outcome, observed.run_observed(&until, &mut NoObserver), "{}", context());
             assert!(outcome.is_ok(), "{outcome:?} {}", context());
-            assert_eq!(state(&*alone), state(&*watched), "{}", context());
+            assert_eq!(state(&*alone), state(&*observed), "{}", context());
         }
         executed += alone.instructions();
     }

@@ -24,7 +24,7 @@ mod firmware;
 
 use encodings::{Encoding, InIt, Since};
 use mcu::cores::cortex_m::decode::{Architecture, decode};
-use mcu::cores::cortex_m::op::Kind;
+use mcu::cores::cortex_m::op::Opcode;
 use mcu::{Fault, Mcu, MemoryKind, Stop, Until, new_machine};
 use oracle::unicorn::{Model, Unicorn};
 
@@ -75,7 +75,7 @@ struct Pair {
     at: u32,
     compared: u64,
     faulted: u64,
-    kinds: std::collections::HashMap<Kind, u64>,
+    kinds: std::collections::HashMap<Opcode, u64>,
 }
 
 fn is_it(code: &[u16]) -> bool {
@@ -168,7 +168,7 @@ impl Pair {
         // What a block reads from SP after such a write would differ.
         let to_sp = |code: &Vec<u16>| {
             let op = decode(code[0], code.get(1).copied().unwrap_or(0), pc, 0, self.architecture);
-            matches!(op.inner, Kind::MovSp | Kind::AddSpShift | Kind::SubSpShift | Kind::LdrSp)
+            matches!(op.inner, Opcode::MovSp | Opcode::AddSpShift | Opcode::SubSpShift | Opcode::LdrSp)
         };
         if sequence.len() > 1 && sequence[..sequence.len() - 1].iter().any(to_sp) {
             return;
@@ -183,12 +183,14 @@ impl Pair {
         let mut address = pc;
         for code in sequence {
             let op = decode(code[0], code.get(1).copied().unwrap_or(0), address, it, self.architecture);
-            assert_ne!(op.inner, Kind::Undefined, "{} is an instruction", show(code));
+            assert_ne!(op.inner, Opcode::Undefined, "{} is an instruction", show(code));
             *self.kinds.entry(op.inner).or_default() += 1;
-            it = if op.inner == Kind::It { op.imm as u8 } else { mcu::cores::cortex_m::decode::advance(it) };
+            it =
+                if op.inner == Opcode::It { op.imm as u8 } else { mcu::cores::cortex_m::decode::advance(it) };
             address += 2 * code.len() as u32;
             let operands = op.operands();
-            let indexed = matches!(op.inner, Kind::Tbb | Kind::Tbh) || operands.addresses.count_ones() > 1;
+            let indexed =
+                matches!(op.inner, Opcode::Tbb | Opcode::Tbh) || operands.addresses.count_ones() > 1;
             for register in 0..15u8 {
                 if operands.addresses >> register & 1 == 0 {
                     continue;
@@ -201,14 +203,14 @@ impl Pair {
                 };
                 self.set(usize::from(register), value);
             }
-            if matches!(op.inner, Kind::Bx | Kind::Blx | Kind::MovPc)
+            if matches!(op.inner, Opcode::Bx | Opcode::Blx | Opcode::MovPc)
                 && op.m != 13
                 && self.random.below(8) != 0
             {
                 let value = CODE + self.random.below(CODE_SIZE) | 1;
                 self.set(usize::from(op.m), value);
             }
-            if op.inner == Kind::AddPc && op.m != 13 {
+            if op.inner == Opcode::AddPc && op.m != 13 {
                 let value = self.random.below(0x400) & !1;
                 self.set(usize::from(op.m), value);
             }

@@ -623,10 +623,10 @@ fn snapshots_and_changed_code() {
 }
 
 /// A row of the summary: mnemonic, and of each of its forms the opcode, the bytes and the cycles.
-type Row = (&'static str, &'static [(u16, u8, u8)]);
+type SummaryRow = (&'static str, &'static [(u16, u8, u8)]);
 
 #[rustfmt::skip]
-const SUMMARY: &[Row] = &[
+const SUMMARY: &[SummaryRow] = &[
     ("ADC", &[(0xa9, 2, 2), (0xb9, 2, 3), (0xc9, 3, 4), (0xd9, 3, 4), (0xe9, 2, 3), (0xf9, 1, 2), (0x9ee9, 3, 4), (0x9ed9, 4, 5)]),
     ("ADD", &[(0xab, 2, 2), (0xbb, 2, 3), (0xcb, 3, 4), (0xdb, 3, 4), (0xeb, 2, 3), (0xfb, 1, 2), (0x9eeb, 3, 4), (0x9edb, 4, 5)]),
     ("AIS", &[(0xa7, 2, 2)]),

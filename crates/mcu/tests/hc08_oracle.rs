@@ -136,7 +136,7 @@ fn get(machine: &dyn Mcu, name: &str) -> u32 {
 }
 
 /// What the model has after an instruction.
-struct Outcome {
+struct ModelState {
     opcode: u16,
     what: String,
     pc: u32,
@@ -242,7 +242,7 @@ fn compare(random: &mut Random, count: usize) {
                     script.read("rom", *address, 1);
                 }
                 let opcode = if bytes[0] == 0x9e { 0x9e00 | u16::from(bytes[1]) } else { bytes[0].into() };
-                outcomes.push(Outcome {
+                outcomes.push(ModelState {
                     opcode,
                     what: format!("{bytes:02x?} at {pc:#06x}, before {before:02x?}"),
                     pc: machine.pc(),

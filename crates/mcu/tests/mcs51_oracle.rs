@@ -121,7 +121,7 @@ impl Observer for Writes {
 }
 
 /// What the model has after something that the simulator answers.
-enum Outcome {
+enum ModelState {
     Step { what: String, cycles: u64, registers: Vec<(String, u32)>, wrote_psw: bool },
     Byte { what: String, mask: u8, value: u8 },
     Internal { what: String, bytes: Vec<u8> },
@@ -228,7 +228,7 @@ fn compare(random: &mut Random, count: usize) {
         done += 1;
         let what = || format!("{bytes:02x?} at {pc:#06x}, before {before:x?}");
         script.step();
-        outcomes.push(Outcome::Step {
+        outcomes.push(ModelState::Step {
             what: what(),
             cycles: machine.cycles() - cycles,
             registers: machine.registers(),
@@ -250,14 +250,14 @@ fn compare(random: &mut Random, count: usize) {
                 // IE1 and IE0 of TCON show pins.
                 let mask = if write.address == TCON { 0xf5 } else { 0xff };
                 script.read(memory, address, 1);
-                outcomes.push(Outcome::Byte { what: what(), mask, value: write.value as u8 });
+                outcomes.push(ModelState::Byte { what: what(), mask, value: write.value as u8 });
             }
         }
         if done % DUMP == 0 {
             let mut bytes = vec![0; 0x80];
             assert!(machine.peek(INTERNAL, &mut bytes));
             script.read("iram", 0, bytes.len());
-            outcomes.push(Outcome::Internal { what: what(), bytes });
+            outcomes.push(ModelState::Internal { what: what(), bytes });
         }
     }
 
@@ -267,7 +267,7 @@ fn compare(random: &mut Random, count: usize) {
     for (outcome, answer) in outcomes.iter().zip(answers) {
         match (outcome, answer) {
             (
-                Outcome::Step { what, cycles, registers, wrote_psw },
+                ModelState::Step { what, cycles, registers, wrote_psw },
                 Answer::Step { ticks, registers: theirs },
             ) => {
                 assert_eq!(cycles * 12, u64::from(ticks), "clocks of {what}");
@@ -279,10 +279,10 @@ fn compare(random: &mut Random, count: usize) {
                     assert_eq!(ours, theirs, "{name} (ours, theirs) after {what}");
                 }
             }
-            (Outcome::Byte { what, mask, value }, Answer::Bytes(theirs)) => {
+            (ModelState::Byte { what, mask, value }, Answer::Bytes(theirs)) => {
                 assert_eq!(*value & mask, theirs[0] & mask, "written by {what}");
             }
-            (Outcome::Internal { what, bytes }, Answer::Bytes(theirs)) => {
+            (ModelState::Internal { what, bytes }, Answer::Bytes(theirs)) => {
                 assert_eq!(*bytes, theirs, "internal RAM after some instructions up to {what}");
             }
             _ => panic!("answers and questions differ"),

@@ -83,7 +83,7 @@ fn a_compiled_program_computes_what_the_host_computes() {
     let mut machine = new_machine(&part(), 25_000_000).expect("machine");
     machine.load(&Image { segments }).expect("load");
     machine.reset();
-    let mut watched = machine.snapshot();
+    let mut observed = machine.snapshot();
     assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
 
     let read = |machine: &dyn Mcu, name: &str, size: usize| {
@@ -103,7 +103,7 @@ fn a_compiled_program_computes_what_the_host_computes() {
 
     // Looked at or not, the run is the same.
     let mut count = Count::default();
-    assert_eq!(watched.run_observed(&Until::default(), &mut count), Ok(Stop::Halted));
-    assert_eq!(watched.cycles(), machine.cycles());
+    assert_eq!(observed.run_observed(&Until::default(), &mut count), Ok(Stop::Halted));
+    assert_eq!(observed.cycles(), machine.cycles());
     assert_eq!(count.steps, machine.instructions());
 }

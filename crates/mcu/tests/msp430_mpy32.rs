@@ -275,11 +275,11 @@ fn latency(bench: &Bench, from: u64, offset: u32) -> Option<u64> {
 }
 
 /// Bits of the first and second operand; cycles until each result word is there after `OP2` or `OP2L`, and after `OP2H`.
-type Row = (u32, u32, [u64; 5], Option<[u64; 5]>);
+type AvailabilityRow = (u32, u32, [u64; 5], Option<[u64; 5]>);
 
 /// SLAU208, "Result Availability (MPYFRAC = 0, MPYSAT = 0)" and "… in Fractional Mode", which have the same figures:
 /// bits of the operands, then cycles for RES0, RES1, RES2, RES3, MPYC after OP2 or OP2L, and after OP2H.
-const TABLE: [Row; 4] = [
+const TABLE: [AvailabilityRow; 4] = [
     (16, 16, [3, 3, 4, 4, 3], None),
     (32, 16, [3, 5, 6, 7, 7], None),
     (16, 32, [3, 5, 6, 7, 7], Some([0, 3, 4, 4, 4])),
@@ -287,7 +287,7 @@ const TABLE: [Row; 4] = [
 ];
 
 /// SLAU208, "Result Availability in Saturation Mode"; RES2 and RES3 of 16x16 bits do not apply.
-const TABLE_SATURATED: [Row; 4] = [
+const TABLE_SATURATED: [AvailabilityRow; 4] = [
     (16, 16, [3, 3, 0, 0, 3], None),
     (32, 16, [7; 5], None),
     (16, 32, [7; 5], Some([4; 5])),

@@ -106,7 +106,7 @@ impl Observer for Touched {
 }
 
 /// What the model has after an instruction.
-struct Outcome {
+struct ModelState {
     what: String,
     registers: [u32; 16],
     ignored_flags: u32,
@@ -234,7 +234,7 @@ fn compare(random: &mut Random, count: usize) {
                     script.read(write.address as u16, usize::from(write.size));
                 }
                 let mut after = registers(&*machine);
-                outcomes.push(Outcome {
+                outcomes.push(ModelState {
                     what: format!(
                         "{word:04x} {:04x} {:04x} at {pc:#06x}, before {values:04x?}",
                         operands[0], operands[1]

@@ -320,7 +320,7 @@ fn masks(bytes: &[u8; 8], before: &Registers, after: &Registers) -> Option<Regis
 }
 
 /// What the model has after an instruction.
-struct Outcome {
+struct ModelState {
     what: String,
     registers: Registers,
     masks: Registers,
@@ -375,7 +375,7 @@ fn compare(random: &mut Random, count: usize) {
                     script.read(write.address, usize::from(write.size));
                 }
                 let what = format!("{bytes:02x?}, before {values:05x?}");
-                outcomes.push(Outcome { what, registers: after, masks, writes: touched.0 });
+                outcomes.push(ModelState { what, registers: after, masks, writes: touched.0 });
                 before = after;
                 before[FLG] &= !D;
                 continue 'sequence;

@@ -11,7 +11,7 @@ struct Table {
     word_cycles: u32,
     word_cycles_from: String,
     word_cycles_page: String,
-    row: Vec<Row>,
+    row: Vec<TimingRow>,
     columns: BTreeMap<String, Vec<String>>,
 }
 
@@ -24,7 +24,7 @@ enum Several<T> {
 
 impl<T: Clone> Several<T> {
     /// One for each of `count` cells.
-    fn spread(&self, count: usize) -> Vec<T> {
+    fn for_cells(&self, count: usize) -> Vec<T> {
         match self {
             Several::One(value) => vec![value.clone(); count],
             Several::All(values) => {
@@ -37,7 +37,7 @@ impl<T: Clone> Several<T> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct TimingRow {
     op: Several<String>,
     #[serde(default)]
     format: String,
@@ -59,7 +59,7 @@ struct Row {
     page: Option<String>,
 }
 
-impl Row {
+impl TimingRow {
     fn ops(&self) -> Vec<String> {
         match &self.op {
             Several::One(op) => vec![op.clone()],
@@ -69,7 +69,7 @@ impl Row {
 }
 
 /// Source and destination of each cell of a line.
-fn cells(table: &Table, row: &Row) -> Vec<(String, String)> {
+fn cells(table: &Table, row: &TimingRow) -> Vec<(String, String)> {
     let list = |mode: &String| table.columns.get(mode).cloned();
     match (list(&row.src), list(&row.dest)) {
         (Some(_), Some(_)) => panic!("two lists in a line of {:?}", row.ops()),
@@ -174,7 +174,7 @@ fn lengths_follow_the_modes_and_all_memory_costs_the_same() {
     let table = table();
     for row in &table.row {
         let cells = cells(&table, row);
-        let (bytes, cycles) = (row.bytes.spread(cells.len()), row.cycles.spread(cells.len()));
+        let (bytes, cycles) = (row.bytes.for_cells(cells.len()), row.cycles.for_cells(cells.len()));
         let opcode = |index: usize| {
             let (src, dest) = &cells[index];
             bytes[index] - extension(src).unwrap_or(0) - extension(dest).unwrap_or(0)
@@ -195,7 +195,7 @@ fn lengths_follow_the_modes_and_all_memory_costs_the_same() {
             }
         }
         if let Some(words) = &row.words {
-            for ((src, dest), words) in cells.iter().zip(words.spread(cells.len())) {
+            for ((src, dest), words) in cells.iter().zip(words.for_cells(cells.len())) {
                 let stack = ["PUSH", "POP", "JSR", "RTS", "JMPS", "JSRS", "ENTER", "EXITD"];
                 let has_memory = is_memory(src)
                     || is_memory(dest)
@@ -234,7 +234,10 @@ fn pages_that_were_read() {
             let cells = cells(&table, row);
             let index = cells.iter().position(|cell| (cell.0.as_str(), cell.1.as_str()) == (src, dest));
             if let (Some(index), true) = (index, row.format == format && row.size != "w") {
-                found.push((row.bytes.spread(cells.len())[index], row.cycles.spread(cells.len())[index]));
+                found.push((
+                    row.bytes.for_cells(cells.len())[index],
+                    row.cycles.for_cells(cells.len())[index],
+                ));
             }
         }
         assert_eq!(found.len(), 1, "{op}:{format} {src},{dest}");

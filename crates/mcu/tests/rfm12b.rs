@@ -184,8 +184,8 @@ fn what_is_not_modelled_is_refused() {
         (0xd000, "no command"),
         (READ, "without a byte"),
     ] {
-        let refusal = bench.refused(word);
-        assert!(refusal.contains(what), "{word:04x}: {refusal}");
+        let rejection = bench.refused(word);
+        assert!(rejection.contains(what), "{word:04x}: {rejection}");
     }
     bench.send(0x8057);
     assert!(bench.refused(TRANSMIT).contains("TX register"));

@@ -34,7 +34,6 @@ struct Undecided {
     new: u8,
 }
 
-/// The memory.
 #[derive(Clone, Debug)]
 pub struct Eeprom {
     bytes: Box<[u8; BYTES]>,
@@ -57,7 +56,7 @@ impl Eeprom {
         Eeprom::with_image(&[0xff; BYTES], seed)
     }
 
-    /// With these contents.
+    /// Makes a memory with these contents.
     #[must_use]
     pub fn with_image(image: &[u8; BYTES], seed: u64) -> Eeprom {
         Eeprom {
@@ -73,7 +72,7 @@ impl Eeprom {
         }
     }
 
-    /// What it reads.
+    /// Returns its contents.
     #[must_use]
     pub fn image(&self) -> &[u8; BYTES] {
         &self.bytes

@@ -73,7 +73,7 @@ pub struct Piece {
     /// The meter's name.
     pub meter: u16,
     /// The number's lowest byte.
-    pub low: u8,
+    pub number_lsb: u8,
     /// Which piece, from 0.
     pub index: u8,
     /// Of how many.

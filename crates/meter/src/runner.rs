@@ -106,7 +106,6 @@ pub struct Load {
     pub amperes_per_step: f64,
 }
 
-/// A meter that runs.
 pub struct Meter {
     coroutine: Coroutine<Reply, Call, Infallible>,
     /// A box's; the coroutine looks at it, too, while it runs.

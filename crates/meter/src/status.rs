@@ -31,7 +31,6 @@ pub struct Status {
     pub repeated: u16,
     /// Packets refused.
     pub refused: u16,
-    /// Faults of the radio.
     pub radio_faults: u16,
     /// Reports acknowledged before the journal had them to the end.
     pub abandoned: u16,

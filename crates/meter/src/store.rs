@@ -252,7 +252,7 @@ impl Journal {
         numbers
     }
 
-    /// How many records wait.
+    /// Returns the number of records that wait.
     #[must_use]
     pub fn count(&self) -> usize {
         usize::from(self.state.count)

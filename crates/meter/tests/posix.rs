@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 use wire::meter::{
-    Accepted, Answered, Cause, Collector, Command, Content, Due, Heard, Identity, MeterState, Outcome,
+    Accepted, Answered, Cause, Collector, Command, CommandResult, Content, Due, Heard, Identity, MeterState,
     Policy, Provision, Setup, Suite, Transmission,
 };
 
@@ -167,6 +167,6 @@ fn a_meter_as_a_process_talks_to_the_collector_over_udp() {
     gateway.collector.command(METER, Command::Reboot).expect("there is room");
     assert!(gateway.until(Duration::from_secs(20), |gateway| gateway.alerts().len() == 2));
     assert_eq!(gateway.alerts(), [Cause::PowerOn, Cause::Commanded]);
-    assert_eq!(gateway.answers[1].answer.outcome, Outcome::Done);
+    assert_eq!(gateway.answers[1].answer.outcome, CommandResult::Done);
     assert!(gateway.reports.is_sorted_by(|one, other| one.report.n < other.report.n));
 }

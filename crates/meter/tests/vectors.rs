@@ -48,7 +48,7 @@ fn all_packets_are_cut_alike_and_put_together_in_any_order() {
         }
         assert_eq!(assembly.collect(last).as_ref(), Some(&case.message));
         let piece = read(last).expect("a packet of the protocol");
-        assert_eq!((piece.meter, piece.low), (keys.name, case.number as u8));
+        assert_eq!((piece.meter, piece.number_lsb), (keys.name, case.number as u8));
         assert_eq!(read(&last[..last.len() - 1]), None);
         assert_eq!(read(&[&last[..], &[0]].concat()), None);
     }

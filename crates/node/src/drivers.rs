@@ -8,7 +8,6 @@ use std::ffi::c_int;
 /// Ticks a second of the clock (`device/drivers/clock.h`).
 pub const TICKS: u32 = 4096;
 
-/// What surrounds the node.
 #[derive(Clone, Debug)]
 pub struct World {
     /// The clock, which moves when the node sleeps, listens or sends.

@@ -8,7 +8,6 @@ use fastrand::Rng;
 
 /// Bytes of a segment.
 pub const SEGMENT: usize = 128;
-/// How many there are.
 pub const SEGMENTS: usize = 2;
 
 /// How a change is cut short.
@@ -22,7 +21,6 @@ enum Torn {
     Late,
 }
 
-/// The memory.
 #[derive(Clone, Debug)]
 pub struct Flash {
     bytes: [[u8; SEGMENT]; SEGMENTS],
@@ -112,7 +110,6 @@ impl Flash {
         out.copy_from_slice(&self.bytes[segment][offset..offset + out.len()]);
     }
 
-    /// Erases a segment.
     pub fn erase(&mut self, segment: usize) {
         if self.off {
             return;

@@ -7,7 +7,7 @@ use openssl::ecdsa::EcdsaSig;
 use openssl::hash::{MessageDigest, hash};
 use openssl::nid::Nid;
 use p256::ecdsa::signature::Verifier;
-use wire::node::{Challenge, Config, Kind, Message, Mode, Reassembly, Scheme, Status};
+use wire::node::{Challenge, Config, Message, Mode, Reassembly, Scheme, Status, Trigger};
 
 const NODE: u32 = 0x0102_0304;
 const TICKS: u64 = 4096;
@@ -101,7 +101,7 @@ fn readings_are_signed_and_their_counters_rise() {
         let messages = messages();
         let first = messages[0].counter;
         for (n, message) in messages.iter().enumerate() {
-            assert_eq!((message.kind, message.node_id, message.scheme), (Kind::Reading, NODE, scheme));
+            assert_eq!((message.kind, message.node_id, message.scheme), (Trigger::Reading, NODE, scheme));
             assert_eq!((message.counter, message.stored_mv), (first + n as u32, 3100));
             assert!(verified(message, &config, &[0; 16]));
         }
@@ -126,7 +126,7 @@ fn a_changed_message_is_not_verified() {
         |message: &mut Message| message.node_id += 1,
         |message: &mut Message| message.stored_mv -= 1,
         |message: &mut Message| message.uptime_s += 1,
-        |message: &mut Message| message.kind = Kind::Answer([0; 4]),
+        |message: &mut Message| message.kind = Trigger::Answer([0; 4]),
     ] {
         let mut changed = message.clone();
         change(&mut changed);
@@ -164,7 +164,7 @@ fn a_challenge_is_answered_when_the_server_listens() {
         // 700 ms are 2867 ticks.
         assert_eq!(world(|world| world.sent[0].0), begin + 10 + 2867);
         let messages = messages();
-        assert_eq!((messages.len(), messages[0].kind), (1, Kind::Answer([0x5a; 4])));
+        assert_eq!((messages.len(), messages[0].kind), (1, Trigger::Answer([0x5a; 4])));
         assert!(verified(&messages[0], &config, &[0x5a; 16]));
         assert!(!verified(&messages[0], &config, &[0x5b; 16]));
         assert_eq!((status(&node).challenges, status(&node).sent), (1, 1));
@@ -194,7 +194,7 @@ fn others_packets_are_passed_over() {
     });
     let mut node = start(&config);
     node.turn();
-    assert_eq!(messages()[0].kind, Kind::Answer([2; 4]));
+    assert_eq!(messages()[0].kind, Trigger::Answer([2; 4]));
     assert_eq!((status(&node).ignored, status(&node).challenges), (2, 1));
 }
 
@@ -215,7 +215,7 @@ fn without_enough_energy_it_does_not_listen_and_does_not_answer() {
     assert!(world(|world| world.ticks) >= 60 * TICKS);
     assert_eq!((status(&node).challenges, status(&node).refused, status(&node).sent), (1, 1, 0));
     node.turn();
-    assert_eq!(messages()[0].kind, Kind::Answer([2; 4]));
+    assert_eq!(messages()[0].kind, Trigger::Answer([2; 4]));
 }
 
 #[test]

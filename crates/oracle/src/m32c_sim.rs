@@ -33,7 +33,6 @@ pub struct Script {
 }
 
 impl Script {
-    /// No commands.
     #[must_use]
     pub fn new() -> Script {
         Script::default()

@@ -46,7 +46,6 @@ impl Script {
         self.push(&format!("load_raw {} {address:#x}", file.display()), Expected::Nothing);
     }
 
-    /// Sets a register.
     pub fn set(&mut self, register: usize, value: u16) {
         self.push(&format!("set {register} {value:#x}"), Expected::Nothing);
     }

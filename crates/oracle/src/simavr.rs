@@ -142,7 +142,7 @@ impl Simavr {
         unsafe { ws_simavr_is_alive(ws_simavr_step(self.avr)) != 0 }
     }
 
-    /// As fast as it goes, to the first boundary that simavr offers at or past `cycle`. False once it has stopped.
+    /// Runs to the first boundary that simavr offers at or past `cycle`. False once it has stopped.
     pub fn run_to(&mut self, cycle: u64) -> bool {
         // SAFETY: see `avr`.
         unsafe { ws_simavr_is_alive(ws_simavr_run_to(self.avr, cycle)) != 0 }

@@ -17,7 +17,6 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Which of the simulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simulator {
     /// `s51 -t 51`: the 8051 with 128 bytes of internal RAM. Twelve ticks are a machine cycle.
@@ -58,7 +57,6 @@ impl Simulator {
     }
 }
 
-/// The registers at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers {
     /// The program counter.
@@ -110,7 +108,6 @@ pub struct Script {
 }
 
 impl Script {
-    /// No commands yet.
     #[must_use]
     pub fn new(simulator: Simulator) -> Script {
         let mut script = Script { simulator, text: String::new(), expected: Vec::new() };
@@ -137,7 +134,6 @@ impl Script {
         self.push(&format!("fill {memory} {first:#x} {last:#x} {byte:#x}"), Expected::Nothing);
     }
 
-    /// Writes memory.
     pub fn write(&mut self, memory: &str, address: u32, bytes: &[u8]) {
         for (line, bytes) in bytes.chunks(LINE).enumerate() {
             let address = address as usize + line * LINE;

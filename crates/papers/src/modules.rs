@@ -18,7 +18,6 @@ const LAST_STEPS: [&str; 2] = ["mix_column", "add_round_key"];
 /// What a module took in one run, all its executions together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles.
     pub cycles: u64,
     /// Bytes in the program; 0 in compiled code, where a module's instructions are not in one place.
     pub bytes: u32,

@@ -8,15 +8,12 @@ use lab::{LabError, delivery, names, target::Workspace};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
     /// Its name on the command line: first author and year.
     pub id: String,
-    /// Its title.
     pub title: String,
-    /// Where it was published.
     pub published_in: String,
     /// The processor's clock in the paper, in Hz; each target's default where absent.
     #[serde(default)]
@@ -38,7 +35,7 @@ pub struct Paper {
     pub meter: Vec<Meter>,
     /// Its meter for consumption and its collector, where messages go between them.
     #[serde(default)]
-    pub ends: Option<delivery::Ends>,
+    pub ends: Option<delivery::Endpoints>,
     /// The parts of an operation that the paper tells apart, by name.
     #[serde(default)]
     pub module: BTreeMap<String, Module>,
@@ -77,14 +74,11 @@ pub struct Module {
 pub struct Table {
     /// Its name: `Table 3`.
     pub name: String,
-    /// What it shows.
     pub title: String,
     /// What a reader must know about all of it.
     #[serde(default)]
     pub note: String,
-    /// The columns.
     pub columns: Vec<Column>,
-    /// The rows.
     pub rows: Vec<Line>,
     /// How it is drawn, where it is.
     #[serde(default)]
@@ -108,11 +102,9 @@ pub struct Drawing {
     pub columns: Vec<String>,
 }
 
-/// A column.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Its heading.
     pub name: String,
     /// Unit of its figures: `cycles`, `B`, `kB`, `KiB`, `ms`, `mW`, `µJ`, `bit`, `1`.
     pub unit: String,
@@ -152,11 +144,9 @@ pub struct Column {
     pub note: String,
 }
 
-/// A row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// Its heading.
     pub name: String,
     /// A figure a column, without the columns that are `published_as` another; `nan` where the paper has none, and
     /// nothing where it has none in all the row.
@@ -185,7 +175,7 @@ pub struct Line {
     pub over: Option<Over>,
     /// What is delivered; then no operation is run.
     #[serde(default)]
-    pub delivery: Option<delivery::Kind>,
+    pub delivery: Option<delivery::DeliveryKind>,
     /// The volts by which the current is multiplied, where they are not the column's.
     #[serde(default)]
     pub times_v: Option<f64>,
@@ -210,27 +200,21 @@ pub struct Line {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Over {
-    /// The variant.
     #[serde(default)]
     pub variant: Option<String>,
-    /// The operations.
     #[serde(default)]
     pub ops: Vec<String>,
-    /// The supply, in volts.
     #[serde(default)]
     pub supply_v: Option<f64>,
     /// What is delivered.
     #[serde(default)]
-    pub delivery: Option<delivery::Kind>,
+    pub delivery: Option<delivery::DeliveryKind>,
 }
 
-/// A budget.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Within {
-    /// Joules.
     EnergyJ(f64),
-    /// Seconds.
     TimeS(f64),
 }
 
@@ -269,11 +253,9 @@ impl From<String> for Part {
     }
 }
 
-/// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
-    /// Cycles.
     Cycles,
     /// Bytes of program memory.
     Flash,

@@ -8,8 +8,8 @@ use lab::report::{Format, csv, figure, grouped, json, significant, table};
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn reproduce(outcomes: &[reproduce::Outcome], format: Format) -> Result<String, LabError> {
-    let rows: Vec<&reproduce::Row> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
+pub fn reproduce(outcomes: &[reproduce::Reproduction], format: Format) -> Result<String, LabError> {
+    let rows: Vec<&reproduce::PaperRow> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
     match format {
         Format::Json => json(&rows),
         Format::Csv => csv(&rows),
@@ -26,7 +26,7 @@ fn exact(value: Option<f64>) -> String {
     format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), grouped))
 }
 
-fn reproduce_table(outcome: &reproduce::Outcome) -> String {
+fn reproduce_table(outcome: &reproduce::Reproduction) -> String {
     let mut text = format!("{}\n", outcome.title);
     let mut notes: Vec<&str> = Vec::new();
     for (name, title) in &outcome.tables {

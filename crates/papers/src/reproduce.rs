@@ -16,10 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// A cell of a paper's table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// The paper.
+pub struct PaperRow {
     pub paper: String,
-    /// Its table.
     pub table: String,
     /// The row's heading.
     pub row: String,
@@ -42,13 +40,13 @@ pub struct Row {
 
 /// A paper reproduced.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Reproduction {
     /// The title and where it was published.
     pub title: String,
     /// The tables' names with their titles.
     pub tables: Vec<(String, String)>,
     /// All cells.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PaperRow>,
     /// The charts of those tables that are drawn, each with the name of its file: `mane2014-figure-4.1.svg`.
     pub charts: Vec<(String, Chart)>,
     /// Runs whose output was wrong, as sentences; their figures are left out.
@@ -64,7 +62,7 @@ pub fn run_named(
     name: &str,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
-) -> Result<Vec<Outcome>, LabError> {
+) -> Result<Vec<Reproduction>, LabError> {
     if name == "all" {
         return Paper::names(workspace)?
             .iter()
@@ -78,14 +76,14 @@ pub fn run_named(
 ///
 /// # Errors
 /// A paper that does not exist, or whose file names a target, a variant, an operation or a radio that does not; a build
-/// or a model that failed. Wrong outputs are no error: see [`Outcome::wrong`]. Neither is a clock that the data sheet
+/// or a model that failed. Wrong outputs are no error: see [`Reproduction::wrong`]. Neither is a clock that the data sheet
 /// does not allow at a supply: that cell is empty, and its note says why.
 pub fn run(
     workspace: &Workspace,
     name: &str,
     deliveries: &dyn Deliveries,
     progress: &dyn Progress,
-) -> Result<Outcome, LabError> {
+) -> Result<Reproduction, LabError> {
     let paper = Paper::read(workspace, name)?;
     let mut measured = runs::measure(workspace, &paper, progress)?;
     measured.delivered = deliveries::deliver(workspace, &paper, deliveries, progress)?;
@@ -100,7 +98,7 @@ pub fn run(
         charts.extend(charts::chart(&paper, table, &cells));
         rows.extend(cells);
     }
-    Ok(Outcome {
+    Ok(Reproduction {
         title: format!("{}. {}", paper.title, paper.published_in),
         tables: paper.table.iter().map(|table| (table.name.clone(), table.title.clone())).collect(),
         rows,
@@ -109,7 +107,6 @@ pub fn run(
     })
 }
 
-/// A folder for charts.
 #[derive(Clone, Debug)]
 pub struct ChartFolder {
     path: PathBuf,
@@ -129,7 +126,7 @@ impl ChartFolder {
     ///
     /// # Errors
     /// [`LabError::File`] for what cannot be written, [`LabError::Chart`] for what cannot be drawn.
-    pub fn write(&self, outcomes: &[Outcome]) -> Result<String, LabError> {
+    pub fn write(&self, outcomes: &[Reproduction]) -> Result<String, LabError> {
         let charts: Vec<&(String, Chart)> = outcomes.iter().flat_map(|outcome| &outcome.charts).collect();
         for (name, chart) in &charts {
             let path = self.path.join(name);

@@ -2,10 +2,10 @@
 //! Cycles of the models are exact, so these are no timed tests.
 
 use lab::LabError;
-use lab::delivery::{Deliveries, Delivery, Ends, Kind};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints};
 use lab::progress::Progress;
 use lab::target::Workspace;
-use papers::reproduce::{Outcome, Row, run};
+use papers::reproduce::{PaperRow, Reproduction, run};
 
 struct Silence;
 
@@ -20,15 +20,15 @@ impl Deliveries for NoDeliveries {
     fn deliver(
         &self,
         _: &Workspace,
-        _: &Ends,
-        kind: &Kind,
+        _: &Endpoints,
+        kind: &DeliveryKind,
         _: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
         panic!("nobody delivers {kind:?} here")
     }
 }
 
-fn reproduce(paper: &str) -> Outcome {
+fn reproduce(paper: &str) -> Reproduction {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let outcome = run(&workspace, paper, &NoDeliveries, &Silence).expect("the paper is reproduced");
     assert_eq!(outcome.wrong, Vec::<String>::new());
@@ -40,7 +40,7 @@ fn reproduce(paper: &str) -> Outcome {
     outcome
 }
 
-fn cell<'a>(outcome: &'a Outcome, table: &str, row: &str, column: &str) -> &'a Row {
+fn cell<'a>(outcome: &'a Reproduction, table: &str, row: &str, column: &str) -> &'a PaperRow {
     outcome
         .rows
         .iter()
@@ -48,7 +48,7 @@ fn cell<'a>(outcome: &'a Outcome, table: &str, row: &str, column: &str) -> &'a R
         .unwrap_or_else(|| panic!("no cell {table}, {row}, {column}"))
 }
 
-fn measured(outcome: &Outcome, table: &str, row: &str, column: &str) -> f64 {
+fn measured(outcome: &Reproduction, table: &str, row: &str, column: &str) -> f64 {
     let cell = cell(outcome, table, row, column);
     cell.measured.unwrap_or_else(|| panic!("{table}, {row}, {column}: nothing measured"))
 }
@@ -176,7 +176,7 @@ fn mane2014() {
 
 /// At every point of its figures our signature takes at most half of what the supply model gives for the thesis's own
 /// cycles, and half of what it read off.
-fn half_the_energy(outcome: &Outcome) {
+fn half_the_energy(outcome: &Reproduction) {
     let columns = |figure: &str| match figure {
         "Figure 4.6" => ["secp160r1", "nistp256"],
         _ => ["2.0 V", "2.7 V"],
@@ -201,7 +201,7 @@ fn half_the_energy(outcome: &Outcome) {
         }
         assert_eq!(compared, points, "{figure}");
     }
-    let published: Vec<&Row> = outcome
+    let published: Vec<&PaperRow> = outcome
         .rows
         .iter()
         .filter(|row| row.table == "Figure 4.2" && row.published.is_some())
@@ -214,7 +214,7 @@ fn half_the_energy(outcome: &Outcome) {
 }
 
 /// The model's figures for the thesis's cycles, from the currents of SLAS655H by hand.
-fn worked_by_hand(outcome: &Outcome) {
+fn worked_by_hand(outcome: &Reproduction) {
     let close = |table: &str, row: &str, column: &str, expected: f64| {
         let figure = measured(outcome, table, row, column);
         assert!((figure / expected - 1.0).abs() < 2e-4, "{table}, {row}, {column}: {figure}, not {expected}");
@@ -270,8 +270,9 @@ fn ledwaba2018() {
     let outcome = reproduce("ledwaba2018");
     // Tables 1 to 12 have three figures for each of four boards, Tables 13 and 14 sixteen, Table 15 two for eight.
     let published = |table: &str| {
-        let own = |row: &&Row| row.table == table && row.published.is_some() && !row.column.contains("our C");
-        let own = |row: &&Row| own(row) && !row.column.contains("5 V");
+        let own =
+            |row: &&PaperRow| row.table == table && row.published.is_some() && !row.column.contains("our C");
+        let own = |row: &&PaperRow| own(row) && !row.column.contains("5 V");
         outcome.rows.iter().filter(own).count()
     };
     for number in 1..=12 {

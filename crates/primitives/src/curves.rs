@@ -1,5 +1,5 @@
 //! The curves: keys, shared secrets, signatures. What a function writes is full of 0xa5 before the call, and must be zero
-//! after a refusal; else the call panics.
+//! after a rejection; else the call panics.
 
 use std::ffi::c_int;
 
@@ -48,14 +48,13 @@ macro_rules! curve {
             /// Bytes of a digest.
             pub const DIGEST: usize = $digest;
 
-            /// A private key.
             pub type Private = [u8; KEY];
             /// x and y.
             pub type Public = [u8; 2 * COORDINATE];
             /// r and s.
             pub type Signature = [u8; 2 * COORDINATE];
 
-            /// What was written, or `None` after a refusal.
+            /// Returns what was written, or `None` after a rejection.
             fn result<const N: usize>(returned: c_int, written: [u8; N]) -> Option<[u8; N]> {
                 match returned {
                     0 => Some(written),
@@ -97,7 +96,6 @@ macro_rules! curve {
                 unsafe { &*(&raw const c::$table) }
             }
 
-            /// Keygen.
             pub fn keygen(random: &mut Drbg) -> Option<(Private, Public)> {
                 let (mut private_key, mut public_key) = ([0xa5; KEY], [0xa5; 2 * COORDINATE]);
                 let returned = unsafe {
@@ -106,7 +104,6 @@ macro_rules! curve {
                 Some((result(returned, private_key)?, result(returned, public_key)?))
             }
 
-            /// The public key of a private one.
             #[must_use]
             pub fn public_key(private_key: &Private) -> Option<Public> {
                 let mut public_key = [0xa5; 2 * COORDINATE];
@@ -153,7 +150,6 @@ macro_rules! curve {
                 result(returned, public_key)
             }
 
-            /// A signature of a message.
             #[must_use]
             pub fn sign(private_key: &Private, message: &[u8], extra: &[u8]) -> Option<Signature> {
                 let mut signature = [0xa5; 2 * COORDINATE];
@@ -170,7 +166,6 @@ macro_rules! curve {
                 result(returned, signature)
             }
 
-            /// A signature of a digest.
             #[must_use]
             pub fn sign_digest(private_key: &Private, digest: &[u8; DIGEST], extra: &[u8]) -> Option<Signature> {
                 let mut signature = [0xa5; 2 * COORDINATE];

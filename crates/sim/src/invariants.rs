@@ -19,7 +19,7 @@ use ::meter::Status;
 use lab::LabError;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use wire::meter::{Content, Kind, MeterId, Packet, Suite};
+use wire::meter::{Content, MessageKind, MeterId, Packet, Suite};
 
 /// What is expected of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,7 +197,7 @@ impl InvariantChecker {
         let mut content = content;
         let low = packet.packet[4];
         if let Some(audit) = self.audits.get_mut(from)
-            && parsed.kind == Kind::Report
+            && parsed.kind == MessageKind::Report
             && audit.sending.is_none_or(|(sending, _, suite)| (sending, suite) != (low, parsed.suite))
         {
             audit.sending = Some((low, packet.start_ns, parsed.suite));
@@ -206,7 +206,7 @@ impl InvariantChecker {
         // looked at, once all pieces were sent behind each other, in whatever order.
         let body = &packet.packet[5..];
         let sealed_with_curves = matches!(parsed.suite, Suite::Ecies | Suite::EciesEcdsa)
-            && matches!(parsed.kind, Kind::Report | Kind::Command);
+            && matches!(parsed.kind, MessageKind::Report | MessageKind::Command);
         let (form, number) = if sealed_with_curves {
             let Some(message) = self.audits.get_mut(from).and_then(|audit| audit.gather(packet)) else {
                 return Ok(());
@@ -217,7 +217,7 @@ impl InvariantChecker {
             (packet.packet[1], u64::from(u32::from_be_bytes([body[0], body[1], body[2], body[3]])))
         };
         // An answer that is not sealed has no number of its own, but that of its command, which may be answered again.
-        if parsed.suite == Suite::None && parsed.kind != Kind::Report {
+        if parsed.suite == Suite::None && parsed.kind != MessageKind::Report {
             return Ok(());
         }
         let known = *self.contents.entry((whose, form, number)).or_insert(content);

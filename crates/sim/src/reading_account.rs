@@ -12,7 +12,7 @@ use crate::site::SiteEvent;
 use ::meter::Status;
 use lab::LabError;
 use std::collections::VecDeque;
-use wire::meter::{Kind, Packet, Suite};
+use wire::meter::{MessageKind, Packet, Suite};
 
 /// The functions that are observed, in the order of their indices in [`Call::function`].
 pub const FUNCTIONS: [&str; 3] = ["ws_message_prepare", "ws_message_unpack", "ws_message_acknowledges"];
@@ -223,7 +223,7 @@ impl Recorder for ReadingAccounts {
 
     fn sent(&mut self, packet: &SentPacket) -> Result<(), LabError> {
         if let Some(account) = self.0.get_mut(packet.from)
-            && Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report)
+            && Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == MessageKind::Report)
         {
             account.sent(packet.packet[4], packet.air_bytes as u64);
         }
@@ -242,7 +242,7 @@ impl Report {
             prepared,
             air_bytes: 0,
             packets: 0,
-            pieces: wire::meter::pieces(Kind::Report, suite) as u64,
+            pieces: wire::meter::pieces(MessageKind::Report, suite) as u64,
         })
     }
 

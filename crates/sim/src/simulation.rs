@@ -11,7 +11,7 @@ use crate::site::{Site, SiteEvent};
 use crate::time::{SECOND_NS, seconds};
 use lab::LabError;
 use rayon::prelude::*;
-use wire::meter::{Kind, Packet};
+use wire::meter::{MessageKind, Packet};
 
 /// When steps begin and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,7 +354,7 @@ impl<B: BaseStation, R: Recorder> Simulation<B, R> {
                 }
                 if let Some(attacker) = self.attacker.as_mut().filter(|_| packet.from <= station) {
                     let report =
-                        Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == Kind::Report);
+                        Packet::parse(&packet.packet).is_ok_and(|packet| packet.kind == MessageKind::Report);
                     attacker.hear(index, &packet, report, now_ns);
                 }
             }

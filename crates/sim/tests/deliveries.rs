@@ -1,6 +1,6 @@
 //! The link benchmark of Kalns and others (2016), a few messages each: the whole of them is `./wattseal reproduce kalns2016`.
 
-use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use sim::link::LinkBenchmark;
@@ -13,9 +13,9 @@ impl Progress for Silence {
 
 fn deliver(message: Message, suite: &str) -> Vec<Delivery> {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    let ends = Ends { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 3 };
-    let kind = Kind { message, suite: suite.into() };
-    LinkBenchmark.deliver(&workspace, &ends, &kind, &Silence).expect("all arrive")
+    let endpoints = Endpoints { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 3 };
+    let kind = DeliveryKind { message, suite: suite.into() };
+    LinkBenchmark.deliver(&workspace, &endpoints, &kind, &Silence).expect("all arrive")
 }
 
 /// Bytes on the air take 8 * 29 * 7 / 10 MHz each: 5 of preamble, 2 of synchronisation, header, length, 2 of CRC, and the one behind

@@ -60,7 +60,6 @@ pub struct MeterMessageCase {
     pub plaintext: Option<[u8; 16]>,
     /// The private key that made its ephemeral key, where it has one.
     pub ephemeral: Option<[u8; 32]>,
-    /// Sealed.
     pub message: Vec<u8>,
     /// The packets that it is sent in.
     pub packets: Vec<Vec<u8>>,

@@ -11,7 +11,6 @@ pub struct LmOtsCase {
     pub id: [u8; 16],
     /// The key pair's number in the tree.
     pub q: u32,
-    /// What is signed.
     pub message: Vec<u8>,
     /// C.
     pub randomizer: [u8; 32],

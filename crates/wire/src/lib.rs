@@ -1,5 +1,7 @@
 //! The host's side of what the firmware sends, hears, is configured with and reports. It knows no radio, no machine and no
 //! clock: packets and times come in, packets and events go out.
 
+#![warn(missing_docs)]
+
 pub mod meter;
 pub mod node;

@@ -13,10 +13,10 @@ mod report;
 mod sealing;
 
 pub use address::Address;
-pub use answer::{Answer, Outcome, Status};
+pub use answer::{Answer, CommandResult, Status};
 pub use collector::{
     Accepted, Answered, Collector, CollectorError, Counters, Delivery, Due, Gathered, Heard, MeterState,
-    OpenedMessage, Order, Policy, Refusal, SealedMessage, Transmission,
+    OpenedMessage, Order, Policy, Rejection, SealedMessage, Transmission,
 };
 pub use command::{Command, CommandError};
 pub use keys::{Identity, KeyError, MeterKeys, PublicKey};
@@ -33,7 +33,7 @@ pub type MeterId = u16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suite {
-    /// Not at all.
+    /// Neither encrypted nor authenticated.
     None,
     /// AES-128-GCM.
     Aes128Gcm,
@@ -56,7 +56,7 @@ impl Suite {
         self as u8
     }
 
-    /// By its number.
+    /// Returns the suite of this number.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Suite> {
         Suite::ALL.get(usize::from(code)).copied()
@@ -90,7 +90,7 @@ impl Suite {
         }
     }
 
-    /// By its name.
+    /// Returns the suite of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Suite> {
         Suite::ALL.into_iter().find(|suite| suite.name() == name)
@@ -106,7 +106,7 @@ impl std::fmt::Display for Suite {
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum MessageKind {
     /// A measurement or an alert, from the meter.
     Report,
     /// To a command, from the meter.
@@ -117,9 +117,10 @@ pub enum Kind {
     Command,
 }
 
-impl Kind {
+impl MessageKind {
     /// All, in the order of their codes.
-    pub const ALL: [Kind; 4] = [Kind::Report, Kind::Answer, Kind::Acknowledgement, Kind::Command];
+    pub const ALL: [MessageKind; 4] =
+        [MessageKind::Report, MessageKind::Answer, MessageKind::Acknowledgement, MessageKind::Command];
 
     /// Its number in packets, nonces and contexts: 0 to 3.
     #[must_use]
@@ -127,10 +128,10 @@ impl Kind {
         self as u8
     }
 
-    /// By the lowest two bits of a number.
+    /// Returns the kind of the lowest two bits of `code`.
     #[must_use]
-    pub fn from_code(code: u8) -> Kind {
-        Kind::ALL[usize::from(code & 3)]
+    pub fn from_code(code: u8) -> MessageKind {
+        MessageKind::ALL[usize::from(code & 3)]
     }
 }
 
@@ -174,7 +175,7 @@ impl<const N: usize> Record<N> {
         Record { bytes: [0; N], length: 0 }
     }
 
-    /// What does not fit is a mistake in this crate.
+    /// Appends `field`. One that does not fit is this crate's mistake.
     fn with(mut self, field: &[u8]) -> Record<N> {
         self.bytes[self.length..self.length + field.len()].copy_from_slice(field);
         self.length += field.len();

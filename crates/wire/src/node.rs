@@ -3,7 +3,7 @@
 mod message;
 mod structures;
 
-pub use message::{Challenge, Error, Kind, Message, Reassembly};
+pub use message::{Challenge, Error, Message, Reassembly, Trigger};
 pub use structures::{Config, Mode, State, Status};
 
 /// The symbol of the linked program where a [`Config`] is to be written before the part starts.

@@ -6,7 +6,7 @@ use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 use p256::elliptic_curve::sec1::ToEncodedPoint;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use wire::meter::{
-    Channel, Identity, KeyError, Kind, MeterKeys, NotAuthentic, PublicKey, Suite, signature_holds,
+    Channel, Identity, KeyError, MessageKind, MeterKeys, NotAuthentic, PublicKey, Suite, signature_holds,
 };
 
 /// The order of P-256, SEC 2 version 2.0 section 2.4.2.
@@ -60,7 +60,7 @@ impl Sides {
         let (own, peer) = (&self.meter, self.collector.public());
         let channel = Channel { meter: 7, keys: &self.keys, own, peer };
         channel.seal(
-            Kind::Report,
+            MessageKind::Report,
             suite,
             u32::from_be_bytes([plaintext[0], plaintext[1], plaintext[2], plaintext[3]]),
             plaintext,
@@ -71,7 +71,7 @@ impl Sides {
     fn open(&self, suite: Suite, sealed: &[u8]) -> Result<[u8; 16], NotAuthentic> {
         let (own, peer) = (&self.collector, self.meter.public());
         let channel = Channel { meter: 7, keys: &self.keys, own, peer };
-        channel.open(Kind::Report, suite, sealed).map(|opened| opened.plaintext)
+        channel.open(MessageKind::Report, suite, sealed).map(|opened| opened.plaintext)
     }
 
     fn signing(&self) -> SigningKey {

@@ -4,14 +4,14 @@
 use rand_core::{CryptoRng, RngCore};
 use vectors::{MeterKeysCase, MeterMessageCase, meter_protocol};
 use wire::meter::{
-    Address, Channel, Command, Identity, Kind, MeterKeys, Packet, Provision, PublicKey, Reassembly, Report,
-    Setup, Suite, packets, signature_holds,
+    Address, Channel, Command, Identity, MessageKind, MeterKeys, Packet, Provision, PublicKey, Reassembly,
+    Report, Setup, Suite, packets, signature_holds,
 };
 
 /// Gives these bytes once.
-struct Given(Option<[u8; 32]>);
+struct FixedBytes(Option<[u8; 32]>);
 
-impl RngCore for Given {
+impl RngCore for FixedBytes {
     fn next_u32(&mut self) -> u32 {
         unreachable!("keys are drawn as bytes")
     }
@@ -23,7 +23,7 @@ impl RngCore for Given {
     }
 }
 
-impl CryptoRng for Given {}
+impl CryptoRng for FixedBytes {}
 
 struct Sides {
     case: MeterKeysCase,
@@ -41,15 +41,15 @@ fn sides() -> (Sides, Vec<MeterMessageCase>) {
 
 impl Sides {
     /// The side that messages of a kind come from, and the other one.
-    fn channels(&self, kind: Kind) -> (Channel<'_>, Channel<'_>) {
+    fn channels(&self, kind: MessageKind) -> (Channel<'_>, Channel<'_>) {
         let (meter, collector) = (&self.meter, &self.collector);
         let channel = |own: &'static str| -> Channel<'_> {
             let (own, peer) = if own == "meter" { (meter, collector) } else { (collector, meter) };
             Channel { meter: self.case.provisioned, keys: &self.keys, own, peer: peer.public() }
         };
         match kind {
-            Kind::Report | Kind::Answer => (channel("meter"), channel("collector")),
-            Kind::Acknowledgement | Kind::Command => (channel("collector"), channel("meter")),
+            MessageKind::Report | MessageKind::Answer => (channel("meter"), channel("collector")),
+            MessageKind::Acknowledgement | MessageKind::Command => (channel("collector"), channel("meter")),
         }
     }
 }
@@ -65,9 +65,11 @@ impl Sides {
         let (kind, suite) = kind_and_suite(message);
         let channel = self.channels(kind).0;
         match (kind, message.plaintext) {
-            (Kind::Answer, Some(plain)) => channel.answer(suite, message.number, self.address(), &plain),
+            (MessageKind::Answer, Some(plain)) => {
+                channel.answer(suite, message.number, self.address(), &plain)
+            }
             (_, Some(plain)) => {
-                channel.seal(kind, suite, message.number, &plain, &mut Given(message.ephemeral))
+                channel.seal(kind, suite, message.number, &plain, &mut FixedBytes(message.ephemeral))
             }
             (_, None) => channel.acknowledge(suite, message.number),
         }
@@ -77,23 +79,23 @@ impl Sides {
 /// The number and the plaintext, where it is authentic. An acknowledgement has no plaintext.
 fn open(
     channel: &Channel<'_>,
-    kind: Kind,
+    kind: MessageKind,
     suite: Suite,
     address: Address,
     bytes: &[u8],
 ) -> Option<(Option<u32>, Option<[u8; 16]>)> {
     let opened = match kind {
-        Kind::Acknowledgement => {
+        MessageKind::Acknowledgement => {
             return channel.open_acknowledgement(suite, bytes).ok().map(|n| (Some(n), None));
         }
-        Kind::Answer => channel.open_answer(suite, address, bytes),
+        MessageKind::Answer => channel.open_answer(suite, address, bytes),
         _ => channel.open(kind, suite, bytes),
     };
     opened.ok().map(|opened| (opened.number, Some(opened.plaintext)))
 }
 
-fn kind_and_suite(message: &MeterMessageCase) -> (Kind, Suite) {
-    (Kind::from_code(message.kind), Suite::from_code(message.suite).expect("a suite"))
+fn kind_and_suite(message: &MeterMessageCase) -> (MessageKind, Suite) {
+    (MessageKind::from_code(message.kind), Suite::from_code(message.suite).expect("a suite"))
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn sealed_here_they_have_the_same_bytes() {
         let (kind, suite) = kind_and_suite(message);
         let sealed = sides.seal(message);
         assert_eq!(sealed, message.message, "{message:?}");
-        let to_meter = matches!(kind, Kind::Acknowledgement | Kind::Command);
+        let to_meter = matches!(kind, MessageKind::Acknowledgement | MessageKind::Command);
         let address = if to_meter { sides.case.meter_address } else { sides.case.collector_address };
         assert_eq!(packets(address, kind, suite, sides.case.name, message.number, &sealed), message.packets);
     }
@@ -131,8 +133,8 @@ fn opened_here_they_say_the_same() {
         assert_eq!(number.unwrap_or(message.number), message.number);
         let Some(plaintext) = plaintext else { continue };
         match kind {
-            Kind::Report => assert_eq!(Report::from_bytes(&plaintext).to_bytes(), plaintext),
-            Kind::Command => {
+            MessageKind::Report => assert_eq!(Report::from_bytes(&plaintext).to_bytes(), plaintext),
+            MessageKind::Command => {
                 let (m, command) = Command::from_bytes(&plaintext).expect("a command");
                 assert_eq!((m, command.to_bytes(m)), (message.number, plaintext));
             }
@@ -150,7 +152,7 @@ fn one_bit_changed_they_are_refused() {
         let (kind, suite) = kind_and_suite(message);
         let channel = sides.channels(kind).1;
         let address = sides.address();
-        let opens = |channel: &Channel<'_>, kind: Kind, suite: Suite, bytes: &[u8]| {
+        let opens = |channel: &Channel<'_>, kind: MessageKind, suite: Suite, bytes: &[u8]| {
             open(channel, kind, suite, address, bytes).is_some()
         };
         assert!(opens(&channel, kind, suite, &message.message));
@@ -166,11 +168,11 @@ fn one_bit_changed_they_are_refused() {
         for other in Suite::ALL.into_iter().filter(|other| *other != suite && *other != Suite::None) {
             assert!(!opens(&channel, kind, other, &message.message));
         }
-        for other in Kind::ALL.into_iter().filter(|other| *other != kind) {
+        for other in MessageKind::ALL.into_iter().filter(|other| *other != kind) {
             assert!(!opens(&channel, other, suite, &message.message));
         }
         // An answer is of where it was given.
-        if kind == Kind::Answer {
+        if kind == MessageKind::Answer {
             let Address { name, radio, collector } = address;
             for elsewhere in [
                 Address { name: name ^ 1, ..address },
@@ -191,7 +193,8 @@ fn one_bit_changed_they_are_refused() {
 fn an_auditor_sees_who_signed_without_a_secret() {
     let (sides, messages) = sides();
     let (meter, collector) = (sides.meter.public(), sides.collector.public());
-    let signed = |message: &&MeterMessageCase| kind_and_suite(message) == (Kind::Report, Suite::EciesEcdsa);
+    let signed =
+        |message: &&MeterMessageCase| kind_and_suite(message) == (MessageKind::Report, Suite::EciesEcdsa);
     for message in messages.iter().filter(signed) {
         assert!(signature_holds(sides.case.provisioned, meter, collector, &message.message));
         assert!(!signature_holds(sides.case.name, meter, collector, &message.message));

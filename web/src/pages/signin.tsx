@@ -63,7 +63,7 @@ interface SecretFormProps {
   label: string;
   failed: ApiError | null;
   signIn: (given: string) => Promise<void>;
-  /** What is said of a refusal. */
+  /** Turns the error of a rejected request into the one that is shown. */
   said: (error: ApiError) => ApiError;
   children: ComponentChildren;
 }

@@ -7,9 +7,9 @@ import * as show from '../format';
 import { SUITE_MEANINGS, SUITE_NAMES, meterName } from '../words';
 import { Confirm } from './basics';
 
-export type Kind = 'configure' | 'calibrate' | 'register' | 'set-time' | 'read-status' | 'reboot';
+export type CommandKind = 'configure' | 'calibrate' | 'register' | 'set-time' | 'read-status' | 'reboot';
 
-const KINDS: readonly { kind: Kind; name: string; what: string }[] = [
+const KINDS: readonly { kind: CommandKind; name: string; what: string }[] = [
   { kind: 'configure', name: 'Configure', what: 'How often it measures, and how it seals its readings.' },
   { kind: 'calibrate', name: 'Calibrate', what: 'What a step of its converter stands for. A wrong figure makes wrong readings.' },
   { kind: 'register', name: 'Register', what: 'Its name and addresses on the radio channel. With wrong ones it is not heard any more.' },
@@ -41,7 +41,7 @@ function whole(text: string, least: number, most: number): number | null {
 export type Checked = { order: Order } | { wrong: string };
 
 /** The command, or what is wrong with the fields. */
-export function orderOf(kind: Kind, fields: Fields): Checked {
+export function orderOf(kind: CommandKind, fields: Fields): Checked {
   const wrong = (why: string): Checked => ({ wrong: why });
   switch (kind) {
     case 'configure': {
@@ -99,7 +99,7 @@ interface Props {
 }
 
 export function OrderForms({ meter, send }: Props): JSX.Element {
-  const [kind, setKind] = useState<Kind>('configure');
+  const [kind, setKind] = useState<CommandKind>('configure');
   const [fields, setFields] = useState<Fields>(() => fresh(meter));
   const [wrong, setWrong] = useState<string | null>(null);
   const [asking, setAsking] = useState<Order | null>(null);
@@ -146,7 +146,7 @@ export function OrderForms({ meter, send }: Props): JSX.Element {
           <select
             value={kind}
             onChange={(event) => {
-              setKind(event.currentTarget.value as Kind);
+              setKind(event.currentTarget.value as CommandKind);
               setWrong(null);
             }}
           >

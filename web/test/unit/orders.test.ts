@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerRows } from '../../src/parts/answer';
-import { type Fields, type Kind, orderOf } from '../../src/parts/orders';
+import { type Fields, type CommandKind, orderOf } from '../../src/parts/orders';
 import { routeOf } from '../../src/router';
 import { means } from '../../src/state';
 
@@ -30,7 +30,7 @@ test('commands are as the collector takes them', () => {
   );
 });
 
-test.each<[Kind, Partial<Fields>]>([
+test.each<[CommandKind, Partial<Fields>]>([
   ['configure', { interval_s: '0' }],
   ['configure', { interval_s: '65536' }],
   ['configure', { interval_s: '1.5' }],

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio_stream::StreamExt;
 use tower::ServiceExt;
-use wire::meter::{Channel, Content, Identity, Kind, Measurement, Report, Setup, packets};
+use wire::meter::{Channel, Content, Identity, Measurement, MessageKind, Report, Setup, packets};
 
 /// Bytes of an answer at most: 250,000 figures of consumption, and their times.
 const MOST_ANSWER_BYTES: usize = 8 << 20;
@@ -142,13 +142,13 @@ impl Service {
                 power_w: 400,
             });
             let sealed = Channel { meter, keys: &record.keys, own: &own, peer: peer.public() }.seal(
-                Kind::Report,
+                MessageKind::Report,
                 suite,
                 n,
                 &Report { n, time_set: true, lost: 0, content }.to_bytes(),
                 rng,
             );
-            for bytes in packets(collector_address, Kind::Report, suite, meter, n, &sealed) {
+            for bytes in packets(collector_address, MessageKind::Report, suite, meter, n, &sealed) {
                 let route = Route { gateway: GatewayId(0), peer: None };
                 assert!(running.link().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
             }

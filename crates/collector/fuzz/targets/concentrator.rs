@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
-use wire::meter::{Kind, Packet, pieces};
+use wire::meter::{MessageKind, Packet, pieces};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut exchange = Exchange::new(StdRng::seed_from_u64(0));
@@ -35,12 +35,12 @@ fuzz_target!(|bytes: &[u8]| {
         if head & 0x80 == 0 {
             let route = Route { gateway: GatewayId(u16::from(*from)), peer: None };
             let taken = exchange.take(&HeardPacket { route, bytes: packet.to_vec(), rssi_dbm: None }, at, 0);
-            assert!(parsed.is_some() || taken == Taken::Refused);
-            if let Some(packet) = parsed.filter(|_| taken != Taken::Refused) {
+            assert!(parsed.is_some() || taken == Taken::Rejected);
+            if let Some(packet) = parsed.filter(|_| taken != Taken::Rejected) {
                 heard.entry(packet.meter).or_default().insert(route);
             }
             match taken {
-                Taken::Refused | Taken::Piece | Taken::Answer | Taken::Again => {}
+                Taken::Rejected | Taken::Piece | Taken::Answer | Taken::Duplicate => {}
                 Taken::Waits { gone } => stored.retain(|id| !gone.contains(id)),
                 Taken::Whole(whole) => {
                     let message = whole.message;
@@ -52,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
                         name: message.name,
                         kind: message.kind,
                         suite: message.suite,
-                        low: message.low,
+                        number_lsb: message.number_lsb,
                         message: message.message,
                         heard_ms: 0,
                     };
@@ -67,10 +67,10 @@ fuzz_target!(|bytes: &[u8]| {
             let whole = datagram(packet, None).filter(|_| from & 1 == 0).unwrap_or_else(|| packet.to_vec());
             if let Some(answered) = exchange.answered(&whole, at) {
                 let packet = Packet::parse(answered.packet).expect("it is one");
-                assert!(matches!(packet.kind, Kind::Acknowledgement | Kind::Command));
+                assert!(matches!(packet.kind, MessageKind::Acknowledgement | MessageKind::Command));
                 let of_name = heard.get(&packet.meter);
                 assert!(answered.routes.iter().all(|route| of_name.is_some_and(|of_name| of_name.contains(route))));
-                assert!(answered.delivered.is_empty() || packet.kind == Kind::Acknowledgement);
+                assert!(answered.delivered.is_empty() || packet.kind == MessageKind::Acknowledgement);
                 if !answered.delivered.is_empty() {
                     known.extend(answered.routes.iter().map(|route| (packet.meter, *route)));
                 }
@@ -82,12 +82,12 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(exchange.waiting() >= stored.len() && exchange.waiting() <= heard.len() * 2 * MOST_OUTBOX_OF_A_METER);
         assert!(exchange.unfinished_bytes() <= heard.values().map(HashSet::len).sum::<usize>() * 2 * 144);
         while let Some(id) = exchange.due(at) {
-            assert!(!exchange.give_up(id, SystemTime::UNIX_EPOCH));
+            assert!(!exchange.expire(id, SystemTime::UNIX_EPOCH));
             let (message, _) = exchange.sent(id, at).expect("it waits");
             sent += pieces(message.kind, message.suite);
         }
     }
-    // What may be sent at once, and in a second, of strangers and of who is known.
+    // What may be sent at once, and in a second, of unknown and of known meters.
     let seconds = step.div_ceil(10) as usize;
     assert!(sent <= 203 + 100 * seconds + if known.is_empty() { 0 } else { 503 + 2000 * seconds });
 });

@@ -4,7 +4,9 @@
 use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
-use wire::meter::{Answer, Channel, Command, Identity, Kind, MeterKeys, Report, Status, Suite, signature_holds};
+use wire::meter::{
+    Answer, Channel, Command, Identity, MessageKind, MeterKeys, Report, Status, Suite, signature_holds,
+};
 
 static SIDES: LazyLock<(MeterKeys, Identity, Identity)> = LazyLock::new(|| {
     let rng = &mut StdRng::seed_from_u64(1);
@@ -15,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((what, bytes)) = bytes.split_first() else { return };
     let (keys, own, peer) = &*SIDES;
     let channel = Channel { meter: 7, keys, own, peer: peer.public() };
-    let kind = Kind::from_code(what >> 6);
+    let kind = MessageKind::from_code(what >> 6);
     if let Some(suite) = Suite::from_code(what >> 3 & 7) {
         let opened = channel.open(kind, suite, bytes);
         assert!(opened.is_err() || suite == Suite::None, "{kind:?} {suite}: {bytes:02x?} was forged");

@@ -9,8 +9,8 @@ use libfuzzer_sys::fuzz_target;
 use rand::{SeedableRng, rngs::StdRng};
 use std::sync::LazyLock;
 use wire::meter::{
-    Channel, Collector, Content, Gathered, Heard, Identity, Kind, Measurement, MeterRecord, MeterState, Policy,
-    Provision, Report, Setup, Suite, packets,
+    Channel, Collector, Content, Gathered, Heard, Identity, Measurement, MessageKind, MeterRecord,
+    MeterState, Policy, Provision, Report, Setup, Suite, packets,
 };
 
 struct Fixture {
@@ -32,8 +32,8 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
             Channel { meter, keys: &record.keys, own: provision.identity(), peer: identity.public() };
         let content = Content::Measurement(Measurement { time_s: 1, energy_dwh: 2, power_w: 3 });
         let report = Report { n: 1, time_set: true, lost: 0, content };
-        let sealed = channel.seal(Kind::Report, *suite, 1, &report.to_bytes(), rng);
-        genuine.extend(packets(setup.collector_address, Kind::Report, *suite, meter, 1, &sealed));
+        let sealed = channel.seal(MessageKind::Report, *suite, 1, &report.to_bytes(), rng);
+        genuine.extend(packets(setup.collector_address, MessageKind::Report, *suite, meter, 1, &sealed));
         meters.push(record);
     }
     Fixture { identity, meters, genuine }
@@ -73,7 +73,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
         };
         match heard {
-            Heard::Refused(_) | Heard::Piece => {}
+            Heard::Rejected(_) | Heard::Piece => {}
             Heard::Report(_) | Heard::Busy if genuine => {}
             heard => panic!("{packet:02x?} was taken: {heard:?}"),
         }

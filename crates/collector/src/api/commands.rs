@@ -16,7 +16,7 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use wire::meter::{Answer, MeterId, Order, Outcome, Status};
+use wire::meter::{Answer, CommandResult, MeterId, Order, Status};
 
 /// A command, and how far it is.
 #[derive(Serialize, ToSchema)]
@@ -133,11 +133,11 @@ impl From<Order> for Ordered {
 impl Answered {
     fn new(answer: &Answer, page: Option<u8>) -> Answered {
         let outcome = match answer.outcome {
-            Outcome::Done => "done",
-            Outcome::UnknownCommand => "unknown-command",
-            Outcome::OutOfRange => "out-of-range",
-            Outcome::NumberTooLow => "number-too-low",
-            Outcome::Other(_) => "other",
+            CommandResult::Done => "done",
+            CommandResult::UnknownCommand => "unknown-command",
+            CommandResult::OutOfRange => "out-of-range",
+            CommandResult::NumberTooLow => "number-too-low",
+            CommandResult::Other(_) => "other",
         };
         Answered { outcome, code: answer.outcome.code(), status: page.and_then(|page| answer.status(page)) }
     }

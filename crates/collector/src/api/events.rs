@@ -2,7 +2,7 @@
 
 use super::access::Caller;
 use super::error::ApiError;
-use super::places::{Full, Place};
+use super::permits::{Full, Permit};
 use super::state::Api;
 use crate::event::Event;
 use axum::Extension;
@@ -32,19 +32,19 @@ pub(super) async fn follow(
     Extension(caller): Extension<Caller>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
-    let place = place(&api, &caller, peer.ip())?;
+    let permit = permit(&api, &caller, peer.ip())?;
     let events = api.parts.link.events();
     let (way, out) = mpsc::channel(MOST_ON_THE_WAY);
     tokio::spawn(async move {
         tell(&api, &caller, events, &way).await;
-        drop(place);
+        drop(permit);
     });
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_EVERY).text("still here");
     Ok(Sse::new(ReceiverStream::new(out)).keep_alive(keep_alive))
 }
 
 /// A place among the listeners.
-fn place(api: &Api, caller: &Caller, peer: IpAddr) -> Result<(Place<IpAddr>, Place<i64>), ApiError> {
+fn permit(api: &Api, caller: &Caller, peer: IpAddr) -> Result<(Permit<IpAddr>, Permit<i64>), ApiError> {
     let refused = |whose: &str, full| match full {
         Full::All => {
             ApiError::unavailable("listeners", "too many follow the events already").hint("try again later")

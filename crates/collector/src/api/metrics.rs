@@ -118,7 +118,7 @@ fn forward(text: &mut Text, counts: &ForwardCounts) {
         "wattseal_forward_strangers",
         "gauge",
         "Those of them that came from where nothing of their meter was acknowledged",
-        counts.strangers.load(Ordering::Relaxed),
+        counts.unknown_meters.load(Ordering::Relaxed),
     );
     for (name, help, count) in [
         ("reports", "Reports of its meters that were put together", &counts.reports),

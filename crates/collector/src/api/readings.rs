@@ -38,7 +38,7 @@ pub(super) struct ReadingsArguments {
 /// Where a page begins.
 enum Start {
     At(Time),
-    After(Cursor),
+    AfterCursor(Cursor),
 }
 
 /// For the description: a time, or `next` of a page.
@@ -52,7 +52,7 @@ fn start_schema() -> RefOr<Schema> {
 impl<'de> Deserialize<'de> for Start {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Start, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let start = Time::parse(&text).map(Start::At).or_else(|| text.parse().ok().map(Start::After));
+        let start = Time::parse(&text).map(Start::At).or_else(|| text.parse().ok().map(Start::AfterCursor));
         start.ok_or_else(|| {
             let forms = "RFC 3339, such as 2026-03-01T00:00:00Z, Unix seconds, or `next` of a page";
             serde::de::Error::custom(format!("{text:?} is no time: {forms}"))
@@ -72,7 +72,7 @@ pub(super) async fn page(
     let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);
     let (from_s, after) = match arguments.from {
         Some(Start::At(Time(from_s))) => (from_s, None),
-        Some(Start::After(cursor)) => (cursor.at_s, Some(cursor)),
+        Some(Start::AfterCursor(cursor)) => (cursor.at_s, Some(cursor)),
         None => (to_s - DAY_S, None),
     };
     let resolution = arguments.resolution.unwrap_or(Resolution::Raw);

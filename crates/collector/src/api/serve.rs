@@ -1,7 +1,7 @@
 //! Serves until it is told to stop.
 
 use super::listen::Bound;
-use super::places::{Full, Place, Places};
+use super::permits::{Full, Permit, Permits};
 use super::prompt::Prompt;
 use super::routes::router;
 use super::state::{Api, Parts};
@@ -89,17 +89,17 @@ pub async fn serve(bound: Bound, parts: Parts, shutdown: impl Future<Output = ()
 #[derive(Clone)]
 struct Bounded<A> {
     inner: A,
-    places: Arc<Places<IpAddr>>,
+    permits: Arc<Permits<IpAddr>>,
 }
 
 impl<A> Bounded<A> {
     fn new(inner: A) -> Bounded<A> {
-        let places = Places::new(MOST_CONNECTIONS, MOST_CONNECTIONS_OF_AN_ADDRESS);
-        Bounded { inner, places: Arc::new(places) }
+        let permits = Permits::new(MOST_CONNECTIONS, MOST_CONNECTIONS_OF_AN_ADDRESS);
+        Bounded { inner, permits: Arc::new(permits) }
     }
 
-    fn place(&self, stream: &TcpStream) -> io::Result<Place<IpAddr>> {
-        self.places.take_from(stream.peer_addr()?.ip()).map_err(|full| match full {
+    fn permit(&self, stream: &TcpStream) -> io::Result<Permit<IpAddr>> {
+        self.permits.take_from(stream.peer_addr()?.ip()).map_err(|full| match full {
             Full::All => io::Error::other("too many connections"),
             Full::Each => io::Error::other("too many connections of one address"),
         })
@@ -107,7 +107,7 @@ impl<A> Bounded<A> {
 }
 
 /// What a connection's requests carry, and so its place.
-type Carried = Extension<Arc<Place<IpAddr>>>;
+type Carried = Extension<Arc<Permit<IpAddr>>>;
 
 impl<S, A> Accept<TcpStream, S> for Bounded<A>
 where
@@ -121,14 +121,14 @@ where
     type Future = Pin<Box<dyn Future<Output = io::Result<(Self::Stream, Self::Service)>> + Send>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let place = match self.place(&stream) {
-            Ok(place) => place,
+        let permit = match self.permit(&stream) {
+            Ok(permit) => permit,
             Err(error) => return Box::pin(async { Err(error) }),
         };
         let accepted = self.inner.accept(stream, service);
         Box::pin(async move {
             let (stream, service) = accepted.await?;
-            Ok((Prompt::new(stream, HEAD_WITHIN), Extension(Arc::new(place)).layer(service)))
+            Ok((Prompt::new(stream, HEAD_WITHIN), Extension(Arc::new(permit)).layer(service)))
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::cost_table::Costs;
 use super::error::ApiError;
 use super::limits::{Limits, Rates};
-use super::places::Places;
+use super::permits::Permits;
 use crate::forward::ForwardCounts;
 use crate::link::LinkHandle;
 use crate::one_time_link::OneTimeLink;
@@ -64,7 +64,7 @@ pub(super) struct Shared {
     /// Held while tokens are being changed, so that there is always an administrator.
     pub(super) changing_tokens: tokio::sync::Mutex<()>,
     /// Who follows the events, by address and by token.
-    pub(super) listeners: (Places<IpAddr>, Places<i64>),
+    pub(super) listeners: (Permits<IpAddr>, Permits<i64>),
     /// The description, once the routes are known, and their paths.
     description: OnceLock<(Bytes, Vec<String>)>,
     reads: Semaphore,
@@ -92,8 +92,8 @@ impl Api {
             tokens_changed: watch::Sender::new(0),
             changing_tokens: tokio::sync::Mutex::new(()),
             listeners: (
-                Places::new(MOST_LISTENERS, MOST_LISTENERS_OF_AN_ADDRESS),
-                Places::new(MOST_LISTENERS, MOST_LISTENERS_OF_A_TOKEN),
+                Permits::new(MOST_LISTENERS, MOST_LISTENERS_OF_AN_ADDRESS),
+                Permits::new(MOST_LISTENERS, MOST_LISTENERS_OF_A_TOKEN),
             ),
             description: OnceLock::new(),
             reads: Semaphore::new(MOST_READS),

@@ -18,7 +18,7 @@ const KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Reports that are stored, and answers that are passed on, of a meter and source. A journal that is emptied is a burst.
 const RATE: Rate = Rate { per_s: 4, burst: 32 };
 
-struct Known {
+struct AcknowledgedSource {
     source: Source,
     /// The last one of that source.
     route: Route,
@@ -29,7 +29,7 @@ struct Known {
 
 /// By name.
 #[derive(Default)]
-pub(super) struct Acknowledged(HashMap<MeterId, Vec<Known>>);
+pub(super) struct Acknowledged(HashMap<MeterId, Vec<AcknowledgedSource>>);
 
 impl Acknowledged {
     pub(super) fn contains(&self, name: MeterId, source: Source) -> bool {
@@ -46,12 +46,12 @@ impl Acknowledged {
             return true;
         }
         if of_name.len() >= MOST_SOURCES {
-            let unused = |known: &Known| at.saturating_duration_since(known.at) > KEPT_FOR;
+            let unused = |known: &AcknowledgedSource| at.saturating_duration_since(known.at) > KEPT_FOR;
             let Some(oldest) = of_name.iter().position(unused) else { return false };
             of_name.swap_remove(oldest);
         }
         let (stored, answers) = (Bucket::new(RATE), Bucket::new(RATE));
-        of_name.push(Known { source, route, at, stored, answers });
+        of_name.push(AcknowledgedSource { source, route, at, stored, answers });
         true
     }
 
@@ -70,7 +70,7 @@ impl Acknowledged {
         self.find(name, source).is_some_and(|known| pass(&mut known.answers, now))
     }
 
-    fn find(&mut self, name: MeterId, source: Source) -> Option<&mut Known> {
+    fn find(&mut self, name: MeterId, source: Source) -> Option<&mut AcknowledgedSource> {
         self.0.get_mut(&name)?.iter_mut().find(|known| known.source == source)
     }
 }

@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 use std::collections::HashMap;
 use std::time::SystemTime;
 use tokio::time::Instant;
-use wire::meter::{Kind, MeterId, Packet};
+use wire::meter::{MessageKind, MeterId, Packet};
 
 /// Routes that a packet of the other collector goes by at most.
 const MOST_ROUTES: usize = 8;
@@ -32,13 +32,13 @@ pub struct Whole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Nothing: it is no packet, or none that goes this way.
-    Refused,
+    Rejected,
     /// Nothing yet.
     Piece,
     /// An answer, which goes on as it is: it has one piece, and no acknowledgement. A command is sent again until its answer comes.
     Answer,
     /// A report that waits already.
-    Again,
+    Duplicate,
     /// A report that is new, and waits in memory alone. `gone`: what made room for it.
     Waits {
         /// By id.
@@ -54,8 +54,7 @@ pub struct Answered<'a> {
     /// To be sent by radio as it is.
     pub packet: &'a [u8],
     /// An acknowledgement or a command.
-    pub kind: Kind,
-    /// Where to.
+    pub kind: MessageKind,
     pub routes: Vec<Route>,
     /// The reports that wait no more, by id.
     pub delivered: Vec<i64>,
@@ -65,7 +64,7 @@ pub struct Answered<'a> {
 pub struct Exchange {
     waiting: Waiting,
     acknowledged: Acknowledged,
-    /// Of meters by sources that they are known by, and of strangers.
+    /// Of known meters and sources, and of unknown ones.
     begun: [Begun; 2],
     /// Where a name was heard last. Anybody may have sent that.
     heard: HashMap<MeterId, Route>,
@@ -85,31 +84,31 @@ impl Exchange {
 
     /// Takes a packet of a meter that is not known here. Any bytes. at, at_ms: now, and in Unix time.
     pub fn take(&mut self, heard: &HeardPacket, at: Instant, at_ms: i64) -> Taken {
-        let Ok(packet) = Packet::parse(&heard.bytes) else { return Taken::Refused };
+        let Ok(packet) = Packet::parse(&heard.bytes) else { return Taken::Rejected };
         let (name, route, source) = (packet.meter, heard.route, Source::from(heard.route));
-        if matches!(packet.kind, Kind::Acknowledgement | Kind::Command) {
-            return Taken::Refused;
+        if matches!(packet.kind, MessageKind::Acknowledgement | MessageKind::Command) {
+            return Taken::Rejected;
         }
-        if packet.kind == Kind::Answer {
+        if packet.kind == MessageKind::Answer {
             let may = self.acknowledged.may_answer(name, source, at);
-            return if may { Taken::Answer } else { Taken::Refused };
+            return if may { Taken::Answer } else { Taken::Rejected };
         }
         self.heard.insert(name, route);
         let standing = self.standing(name, source);
-        let begun = &mut self.begun[usize::from(standing == Standing::Stranger)];
+        let begun = &mut self.begun[usize::from(standing == Standing::Unknown)];
         let Some(whole) = begun.take(&packet, source) else { return Taken::Piece };
         let message = NewOutbox {
             address: packet.address,
             name,
             kind: whole.kind,
             suite: whole.suite,
-            low: whole.low,
+            number_lsb: whole.number_lsb,
             message: whole.bytes,
             heard_ms: at_ms,
         };
         let origin = Origin { route, rssi_dbm: heard.rssi_dbm, standing };
         if self.waiting.heard_again(&message, origin, at) {
-            return Taken::Again;
+            return Taken::Duplicate;
         }
         if self.acknowledged.may_store(name, source, at) {
             return Taken::Whole(Whole { message, route, rssi_dbm: heard.rssi_dbm });
@@ -118,7 +117,7 @@ impl Exchange {
     }
 
     fn standing(&self, name: MeterId, source: Source) -> Standing {
-        if self.acknowledged.contains(name, source) { Standing::Acknowledged } else { Standing::Stranger }
+        if self.acknowledged.contains(name, source) { Standing::Acknowledged } else { Standing::Unknown }
     }
 
     /// Takes what the other collector says. Any bytes. `None`: it is nothing that goes to a meter.
@@ -127,9 +126,9 @@ impl Exchange {
         let packet = Packet::parse(bytes).ok()?;
         let (mut routes, mut delivered) = (Vec::new(), Vec::new());
         match packet.kind {
-            Kind::Acknowledgement => (routes, delivered) = self.deliver(&packet, at),
-            Kind::Command => {}
-            Kind::Report | Kind::Answer => return None,
+            MessageKind::Acknowledgement => (routes, delivered) = self.deliver(&packet, at),
+            MessageKind::Command => {}
+            MessageKind::Report | MessageKind::Answer => return None,
         }
         if routes.is_empty() {
             let name = packet.meter;
@@ -142,7 +141,7 @@ impl Exchange {
     /// all but one may be forged.
     fn deliver(&mut self, packet: &Packet<'_>, at: Instant) -> (Vec<Route>, Vec<i64>) {
         let name = packet.meter;
-        let delivered = self.waiting.named(Name { name, low: packet.low, suite: packet.suite });
+        let delivered = self.waiting.named(Name { name, number_lsb: packet.number_lsb, suite: packet.suite });
         let mut origins: Vec<Origin> =
             delivered.iter().filter_map(|id| self.waiting.remove(*id)).flatten().collect();
         for origin in &mut origins {
@@ -153,7 +152,7 @@ impl Exchange {
                 self.waiting.acknowledged(name, source, at);
             }
         }
-        origins.sort_by_key(|origin| origin.standing == Standing::Stranger);
+        origins.sort_by_key(|origin| origin.standing == Standing::Unknown);
         let mut routes: Vec<Route> = origins.iter().map(|origin| origin.route).collect();
         routes.dedup();
         routes.truncate(MOST_ROUTES);
@@ -198,7 +197,7 @@ impl Exchange {
     }
 
     /// Forgets a report if it waited for too long, and says whether it did.
-    pub fn give_up(&mut self, id: i64, now: SystemTime) -> bool {
+    pub fn expire(&mut self, id: i64, now: SystemTime) -> bool {
         let is_over = self.waiting.is_over(id, now);
         if is_over {
             self.waiting.remove(id);
@@ -214,8 +213,8 @@ impl Exchange {
 
     /// Those of them of which nobody knows whose they are.
     #[must_use]
-    pub fn strangers(&self) -> usize {
-        self.waiting.strangers()
+    pub fn unknown_meters(&self) -> usize {
+        self.waiting.unknown_meters()
     }
 
     /// Bytes of messages that are not whole yet.
@@ -249,17 +248,17 @@ mod tests {
         Route { gateway: GatewayId(gateway), peer: None }
     }
 
-    fn cut(kind: Kind, suite: Suite, name: MeterId, low: u8, byte: u8) -> Vec<Vec<u8>> {
-        packets(0x4f, kind, suite, name, u32::from(low), &vec![byte; message_bytes(kind, suite)])
+    fn cut(kind: MessageKind, suite: Suite, name: MeterId, number_lsb: u8, byte: u8) -> Vec<Vec<u8>> {
+        packets(0x4f, kind, suite, name, u32::from(number_lsb), &vec![byte; message_bytes(kind, suite)])
     }
 
     /// A report of one piece.
-    fn report(gateway: u16, name: MeterId, low: u8, byte: u8) -> HeardPacket {
-        heard(gateway, cut(Kind::Report, SUITE, name, low, byte).remove(0))
+    fn report(gateway: u16, name: MeterId, number_lsb: u8, byte: u8) -> HeardPacket {
+        heard(gateway, cut(MessageKind::Report, SUITE, name, number_lsb, byte).remove(0))
     }
 
-    fn acknowledge(exchange: &mut Exchange, name: MeterId, low: u8, at: Instant) -> Vec<Route> {
-        let packet = cut(Kind::Acknowledgement, SUITE, name, low, 0).remove(0);
+    fn acknowledge(exchange: &mut Exchange, name: MeterId, number_lsb: u8, at: Instant) -> Vec<Route> {
+        let packet = cut(MessageKind::Acknowledgement, SUITE, name, number_lsb, 0).remove(0);
         let datagram = datagram(&packet, None).expect("it fits");
         exchange.answered(&datagram, at).expect("it is an acknowledgement").routes
     }
@@ -274,7 +273,7 @@ mod tests {
     fn send(exchange: &mut Exchange, now: Instant, since: Duration) -> usize {
         let mut sent = 0;
         while let Some(id) = exchange.due(now) {
-            if !exchange.give_up(id, UNIX_EPOCH + since) {
+            if !exchange.expire(id, UNIX_EPOCH + since) {
                 let (message, _) = exchange.sent(id, now).expect("it waits");
                 sent += pieces(message.kind, message.suite);
             }
@@ -295,7 +294,7 @@ mod tests {
                     number += 1;
                     let forged = report(number % 50, number, number as u8, 7);
                     let taken = exchange.take(&forged, begun + since, since.as_millis() as i64);
-                    assert!(matches!(taken, Taken::Waits { .. }), "strangers are not stored");
+                    assert!(matches!(taken, Taken::Waits { .. }), "reports of unknown meters are not stored");
                 }
                 sent += send(&mut exchange, begun + since, since);
             }
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_that_is_known_waits_for_no_stranger() {
+    fn a_meter_that_is_known_waits_for_no_unknown_one() {
         let now = Instant::now();
         let mut exchange = exchange();
         introduce(&mut exchange, 1, 7, now);
@@ -335,7 +334,10 @@ mod tests {
             exchange.take(&report(gateway, 7, gateway as u8, 7), now, 0);
         }
         send(&mut exchange, now, Duration::ZERO);
-        assert!(exchange.next_at().is_some_and(|next_at| next_at > now), "the strangers' rate is used up");
+        assert!(
+            exchange.next_at().is_some_and(|next_at| next_at > now),
+            "the rate of unknown meters is used up"
+        );
         let Taken::Whole(whole) = exchange.take(&report(1, 7, 2, 2), now, 0) else { panic!("it is stored") };
         exchange.insert_unstored(whole, now);
         assert_eq!(send(&mut exchange, now, Duration::ZERO), 1);
@@ -367,8 +369,8 @@ mod tests {
     fn nobody_elses_pieces_get_into_a_message() {
         let now = Instant::now();
         let mut exchange = exchange();
-        let genuine = cut(Kind::Report, Suite::EciesEcdsa, 7, 9, 1);
-        let forged = cut(Kind::Report, Suite::EciesEcdsa, 7, 9, 2);
+        let genuine = cut(MessageKind::Report, Suite::EciesEcdsa, 7, 9, 1);
+        let forged = cut(MessageKind::Report, Suite::EciesEcdsa, 7, 9, 2);
         for (of_genuine, of_forged) in genuine.iter().zip(&forged).take(2) {
             assert_eq!(exchange.take(&heard(1, of_genuine.clone()), now, 0), Taken::Piece);
             assert_eq!(exchange.take(&heard(2, of_forged.clone()), now, 0), Taken::Piece);
@@ -382,7 +384,7 @@ mod tests {
     fn what_is_begun_has_its_bound() {
         let mut exchange = exchange();
         for name in 1..=3 * MOST_BEGUN as u16 {
-            let piece = cut(Kind::Report, Suite::EciesEcdsa, name, 9, 1).remove(0);
+            let piece = cut(MessageKind::Report, Suite::EciesEcdsa, name, 9, 1).remove(0);
             exchange.take(&heard(1, piece), Instant::now(), 0);
         }
         assert_eq!(exchange.unfinished_bytes(), MOST_BEGUN * 144);
@@ -392,8 +394,8 @@ mod tests {
     fn an_acknowledgement_that_may_be_of_two_makes_neither_known() {
         let now = Instant::now();
         let mut exchange = exchange();
-        let is_known = |exchange: &mut Exchange, gateway, low| {
-            matches!(exchange.take(&report(gateway, 7, low, 99), now, 0), Taken::Whole(_))
+        let is_known = |exchange: &mut Exchange, gateway, number_lsb| {
+            matches!(exchange.take(&report(gateway, 7, number_lsb, 99), now, 0), Taken::Whole(_))
         };
         exchange.take(&report(1, 7, 1, 1), now, 0);
         exchange.take(&report(2, 7, 1, 2), now, 0);
@@ -410,25 +412,28 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_of_a_meter_is_no_strangers_once_it_is_known() {
+    fn what_waits_of_a_meter_is_not_unknown_once_it_is_known() {
         let now = Instant::now();
         let mut exchange = exchange();
         exchange.take(&report(1, 7, 1, 1), now, 0);
         exchange.take(&report(1, 7, 2, 2), now, 0);
         exchange.take(&report(2, 7, 3, 3), now, 0);
         acknowledge(&mut exchange, 7, 1, now);
-        assert_eq!((exchange.waiting(), exchange.strangers()), (2, 1));
+        assert_eq!((exchange.waiting(), exchange.unknown_meters()), (2, 1));
     }
 
     #[test]
     fn answers_pass_where_their_meter_is_known_and_within_its_rate() {
         let now = Instant::now();
         let mut exchange = exchange();
-        let answer = |gateway, low| heard(gateway, cut(Kind::Answer, SUITE, 7, low, 1).remove(0));
-        assert_eq!(exchange.take(&answer(1, 1), now, 0), Taken::Refused);
+        let answer =
+            |gateway, number_lsb| heard(gateway, cut(MessageKind::Answer, SUITE, 7, number_lsb, 1).remove(0));
+        assert_eq!(exchange.take(&answer(1, 1), now, 0), Taken::Rejected);
         introduce(&mut exchange, 1, 7, now);
-        assert_eq!(exchange.take(&answer(2, 1), now, 0), Taken::Refused);
-        let passed = (0..100).filter(|low| exchange.take(&answer(1, *low), now, 0) == Taken::Answer).count();
+        assert_eq!(exchange.take(&answer(2, 1), now, 0), Taken::Rejected);
+        let passed = (0..100)
+            .filter(|number_lsb| exchange.take(&answer(1, *number_lsb), now, 0) == Taken::Answer)
+            .count();
         assert_eq!(passed, 32);
     }
 }

@@ -17,8 +17,8 @@ use wire::meter::{MeterId, Suite, pieces};
 
 /// Messages of a meter by one source at most.
 pub(super) const MOST_OF_A_SOURCE: usize = 8;
-/// Messages of strangers at most. They are in memory alone.
-pub(super) const MOST_STRANGERS: usize = 4096;
+/// Messages of unknown meters at most. They are in memory alone.
+pub(super) const MOST_UNKNOWN: usize = 4096;
 /// Where room is short, the one that goes is chosen among so many.
 const CANDIDATES: usize = 16;
 
@@ -28,7 +28,7 @@ pub(super) enum Standing {
     /// Something of that meter was acknowledged that came from there; or it was stored before a restart.
     Acknowledged,
     /// It may be anybody's.
-    Stranger,
+    Unknown,
 }
 
 /// How messages of a standing are treated.
@@ -37,7 +37,7 @@ struct Treatment {
     most: usize,
     /// Datagrams upstream of all of them.
     rate: Rate,
-    /// Of a lane: of one meter by one source; of strangers of a source.
+    /// Of a lane: of one meter by one source; of unknown meters by a source.
     lane_rate: Rate,
     /// A message is sent again after so long, each time twice as long, up to the second.
     again_after: [Duration; 2],
@@ -54,8 +54,8 @@ const ACKNOWLEDGED: Treatment = Treatment {
     most_age: Duration::from_secs(7 * 24 * 3600),
 };
 
-const STRANGERS: Treatment = Treatment {
-    most: MOST_STRANGERS,
+const UNKNOWN: Treatment = Treatment {
+    most: MOST_UNKNOWN,
     rate: Rate { per_s: 100, burst: 200 },
     lane_rate: Rate { per_s: 20, burst: 60 },
     again_after: [Duration::from_secs(1), Duration::from_secs(1024)],
@@ -66,7 +66,7 @@ impl Standing {
     fn treatment(self) -> &'static Treatment {
         match self {
             Standing::Acknowledged => &ACKNOWLEDGED,
-            Standing::Stranger => &STRANGERS,
+            Standing::Unknown => &UNKNOWN,
         }
     }
 }
@@ -75,7 +75,7 @@ impl Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) name: MeterId,
-    pub(super) low: u8,
+    pub(super) number_lsb: u8,
     pub(super) suite: Suite,
 }
 
@@ -106,17 +106,17 @@ impl Entry {
         LaneKey { name, source: self.source }
     }
 
-    /// Adds where it was heard again. A stranger takes no place of who is none.
+    /// Adds where it was heard again. An unknown origin replaces no known one.
     fn add(&mut self, origin: Origin) {
         let source = |origin: &Origin| Source::from(origin.route);
         if let Some(same) = self.origins.iter_mut().find(|known| source(known) == source(&origin)) {
             *same = origin;
         } else if self.origins.len() < MOST_SOURCES {
             self.origins.push(origin);
-        } else if let Some(stranger) =
-            self.origins.iter_mut().find(|known| known.standing == Standing::Stranger)
+        } else if let Some(unknown_meter) =
+            self.origins.iter_mut().find(|known| known.standing == Standing::Unknown)
         {
-            *stranger = origin;
+            *unknown_meter = origin;
         }
     }
 }
@@ -126,7 +126,7 @@ pub(super) struct Waiting {
     entries: HashMap<i64, Entry>,
     of_name: HashMap<MeterId, Vec<i64>>,
     acknowledged: Queue,
-    strangers: Queue,
+    unknown_meters: Queue,
     /// Of the next message that is not stored.
     next_id: i64,
     rng: StdRng,
@@ -143,7 +143,7 @@ impl Waiting {
             entries: HashMap::new(),
             of_name: HashMap::new(),
             acknowledged: queue(Standing::Acknowledged),
-            strangers: queue(Standing::Stranger),
+            unknown_meters: queue(Standing::Unknown),
             next_id: -1,
             rng,
         }
@@ -153,14 +153,14 @@ impl Waiting {
         self.entries.len()
     }
 
-    pub(super) fn strangers(&self) -> usize {
-        self.strangers.len()
+    pub(super) fn unknown_meters(&self) -> usize {
+        self.unknown_meters.len()
     }
 
     fn queue(&mut self, standing: Standing) -> &mut Queue {
         match standing {
             Standing::Acknowledged => &mut self.acknowledged,
-            Standing::Stranger => &mut self.strangers,
+            Standing::Unknown => &mut self.unknown_meters,
         }
     }
 
@@ -180,10 +180,10 @@ impl Waiting {
 
     /// Takes a message that is in memory alone.
     pub(super) fn insert_unstored(&mut self, message: NewOutbox, origin: Origin, at: Instant) -> Vec<i64> {
-        let NewOutbox { address, name, kind, suite, low, message, heard_ms } = message;
+        let NewOutbox { address, name, kind, suite, number_lsb, message, heard_ms } = message;
         let id = self.next_id;
         self.next_id -= 1;
-        let record = OutboxRecord { id, address, name, kind, suite, low, message, heard_ms };
+        let record = OutboxRecord { id, address, name, kind, suite, number_lsb, message, heard_ms };
         self.insert(record, Some(origin), at)
     }
 
@@ -212,12 +212,13 @@ impl Waiting {
     }
 
     /// Whether the same message waits. It was heard there now: that of a meter that is known there is due at once, and from the
-    /// beginning; with strangers it changes nothing but who goes first where room is short.
+    /// beginning; with unknown meters it changes nothing but who goes first where room is short.
     pub(super) fn heard_again(&mut self, message: &NewOutbox, origin: Origin, now: Instant) -> bool {
         let Some(ids) = self.of_name.get(&message.name) else { return false };
         let same = |id: &&i64| {
             self.entries.get(id).is_some_and(|Entry { record, .. }| {
-                (record.kind, record.suite, record.low) == (message.kind, message.suite, message.low)
+                (record.kind, record.suite, record.number_lsb)
+                    == (message.kind, message.suite, message.number_lsb)
                     && record.message == message.message
             })
         };
@@ -276,10 +277,10 @@ impl Waiting {
     }
 
     fn some(&mut self, standing: Standing) -> Vec<i64> {
-        let Waiting { acknowledged, strangers, rng, .. } = self;
+        let Waiting { acknowledged, unknown_meters, rng, .. } = self;
         let queue = match standing {
             Standing::Acknowledged => acknowledged,
-            Standing::Stranger => strangers,
+            Standing::Unknown => unknown_meters,
         };
         (0..CANDIDATES).filter_map(|_| queue.any(rng)).collect()
     }
@@ -287,12 +288,12 @@ impl Waiting {
     /// The one that was heard least often, a meter says the same until it is acknowledged; among these one of who has most; else any:
     /// who knows when a meter speaks must not know what goes.
     fn least(&mut self, candidates: &[i64]) -> Option<i64> {
-        let Waiting { entries, acknowledged, strangers, rng, .. } = self;
+        let Waiting { entries, acknowledged, unknown_meters, rng, .. } = self;
         let rank = |id: &&i64| {
             let entry = entries.get(id);
             let of_lane = entry.map(|entry| match entry.standing {
                 Standing::Acknowledged => acknowledged.len_of(entry.lane()),
-                Standing::Stranger => strangers.len_of(entry.lane()),
+                Standing::Unknown => unknown_meters.len_of(entry.lane()),
             });
             (entry.map(|entry| entry.heard), Reverse(of_lane), rng.random::<u32>())
         };
@@ -301,12 +302,12 @@ impl Waiting {
 
     /// When the next one may be sent.
     pub(super) fn next_at(&self) -> Option<Instant> {
-        self.acknowledged.next_at().into_iter().chain(self.strangers.next_at()).min()
+        self.acknowledged.next_at().into_iter().chain(self.unknown_meters.next_at()).min()
     }
 
     /// The next one that may be sent by now.
     pub(super) fn due(&self, now: Instant) -> Option<i64> {
-        self.acknowledged.due(now).or_else(|| self.strangers.due(now))
+        self.acknowledged.due(now).or_else(|| self.unknown_meters.due(now))
     }
 
     /// Whether it waited for too long.
@@ -327,8 +328,9 @@ impl Waiting {
         entry.next_at = now + after;
         let next_at = entry.next_at;
         let rssi_dbm = entry.origins.last().and_then(|origin| origin.rssi_dbm);
-        let OutboxRecord { address, name, kind, suite, low, ref message, heard_ms, .. } = entry.record;
-        let message = NewOutbox { address, name, kind, suite, low, message: message.clone(), heard_ms };
+        let OutboxRecord { address, name, kind, suite, number_lsb, ref message, heard_ms, .. } = entry.record;
+        let message =
+            NewOutbox { address, name, kind, suite, number_lsb, message: message.clone(), heard_ms };
         let queue = self.queue(standing);
         queue.set_due(lane, before, next_at, id);
         queue.count(lane, pieces(kind, suite) as u32, now);
@@ -338,9 +340,9 @@ impl Waiting {
     /// Those that an acknowledgement is of.
     pub(super) fn named(&self, of: Name) -> Vec<i64> {
         let is = |id: &&i64| {
-            self.entries
-                .get(id)
-                .is_some_and(|entry| entry.record.low == of.low && entry.record.suite == of.suite)
+            self.entries.get(id).is_some_and(|entry| {
+                entry.record.number_lsb == of.number_lsb && entry.record.suite == of.suite
+            })
         };
         self.of_name.get(&of.name).map(|ids| ids.iter().filter(is).copied().collect()).unwrap_or_default()
     }
@@ -351,16 +353,26 @@ mod tests {
     use super::*;
     use crate::gateway::GatewayId;
     use rand::SeedableRng;
-    use wire::meter::Kind;
+    use wire::meter::MessageKind;
 
-    fn record(id: i64, name: MeterId, low: u8) -> OutboxRecord {
-        let (suite, message) = (Suite::Aes128Gcm, vec![low; 36]);
-        OutboxRecord { id, address: 0x4f, name, kind: Kind::Report, suite, low, message, heard_ms: 0 }
+    fn record(id: i64, name: MeterId, number_lsb: u8) -> OutboxRecord {
+        let (suite, message) = (Suite::Aes128Gcm, vec![number_lsb; 36]);
+        OutboxRecord {
+            id,
+            address: 0x4f,
+            name,
+            kind: MessageKind::Report,
+            suite,
+            number_lsb,
+            message,
+            heard_ms: 0,
+        }
     }
 
-    fn new(name: MeterId, low: u8) -> NewOutbox {
-        let OutboxRecord { address, name, kind, suite, low, message, heard_ms, .. } = record(0, name, low);
-        NewOutbox { address, name, kind, suite, low, message, heard_ms }
+    fn new(name: MeterId, number_lsb: u8) -> NewOutbox {
+        let OutboxRecord { address, name, kind, suite, number_lsb, message, heard_ms, .. } =
+            record(0, name, number_lsb);
+        NewOutbox { address, name, kind, suite, number_lsb, message, heard_ms }
     }
 
     fn origin(gateway: u16, standing: Standing) -> Origin {
@@ -388,42 +400,42 @@ mod tests {
     }
 
     #[test]
-    fn each_is_sent_less_and_less_often_and_strangers_much_less() {
+    fn each_is_sent_less_and_less_often_and_those_of_unknown_meters_much_less() {
         let begun = Instant::now();
         let mut known = waiting();
         known.insert(record(1, 5, 9), Some(origin(3, Standing::Acknowledged)), begun);
         assert_eq!(gaps(&mut known, begun), [0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]);
-        let mut strangers = waiting();
-        strangers.insert_unstored(new(5, 9), origin(3, Standing::Stranger), begun);
-        assert_eq!(gaps(&mut strangers, begun), [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024]);
+        let mut unknown_meters = waiting();
+        unknown_meters.insert_unstored(new(5, 9), origin(3, Standing::Unknown), begun);
+        assert_eq!(gaps(&mut unknown_meters, begun), [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024]);
     }
 
     #[test]
     fn what_is_heard_again_where_its_meter_is_known_is_due_at_once() {
         let now = Instant::now();
         let mut waiting = waiting();
-        let (known, stranger) = (origin(3, Standing::Acknowledged), origin(4, Standing::Stranger));
+        let (known, unknown_meter) = (origin(3, Standing::Acknowledged), origin(4, Standing::Unknown));
         waiting.insert(record(1, 5, 9), Some(known), now);
         assert!(waiting.sent(1, now).is_some() && waiting.sent(1, now).is_some());
         assert!(!waiting.heard_again(&new(5, 8), known, now));
         assert!(!waiting.heard_again(&new(6, 9), known, now));
-        assert!(waiting.heard_again(&new(5, 9), stranger, now));
+        assert!(waiting.heard_again(&new(5, 9), unknown_meter, now));
         assert_eq!(waiting.due(now), None);
         assert!(waiting.heard_again(&new(5, 9), known, now));
         assert_eq!(waiting.due(now), Some(1));
         assert_eq!(waiting.sent(1, now).expect("it waits"), (new(5, 9), Some(-50)));
         assert_eq!(waiting.next_at(), Some(now + ACKNOWLEDGED.again_after[0]));
-        assert_eq!(waiting.remove(1), Some(vec![known, stranger]));
+        assert_eq!(waiting.remove(1), Some(vec![known, unknown_meter]));
         assert!(waiting.next_at().is_none() && waiting.of_name.is_empty());
     }
 
     #[test]
     fn an_acknowledgement_is_of_one_meter_suite_and_number() {
         let mut waiting = waiting();
-        for (id, name, low) in [(1, 5, 9), (2, 5, 10), (3, 6, 9)] {
-            waiting.insert(record(id, name, low), None, Instant::now());
+        for (id, name, number_lsb) in [(1, 5, 9), (2, 5, 10), (3, 6, 9)] {
+            waiting.insert(record(id, name, number_lsb), None, Instant::now());
         }
-        let named = |name, low, suite| waiting.named(Name { name, low, suite });
+        let named = |name, number_lsb, suite| waiting.named(Name { name, number_lsb, suite });
         assert_eq!(named(5, 9, Suite::Aes128Gcm), [1]);
         assert!(named(5, 9, Suite::Ecies).is_empty());
         assert!(named(7, 9, Suite::Aes128Gcm).is_empty());
@@ -436,36 +448,37 @@ mod tests {
         let known = origin(3, Standing::Acknowledged);
         waiting.insert(record(1, 5, 255), Some(known), now);
         waiting.heard_again(&new(5, 255), known, now);
-        for low in 0..200 {
-            waiting.insert_unstored(new(5, low), known, now);
+        for number_lsb in 0..200 {
+            waiting.insert_unstored(new(5, number_lsb), known, now);
         }
         assert_eq!(waiting.len(), MOST_OF_A_SOURCE);
-        assert_eq!(waiting.named(Name { name: 5, low: 255, suite: Suite::Aes128Gcm }), [1]);
+        assert_eq!(waiting.named(Name { name: 5, number_lsb: 255, suite: Suite::Aes128Gcm }), [1]);
     }
 
     #[test]
     fn a_name_has_its_bound_whatever_the_number_of_sources() {
         let mut waiting = waiting();
         for gateway in 0..200 {
-            let stranger = origin(gateway, Standing::Stranger);
-            waiting.insert_unstored(new(5, gateway as u8), stranger, Instant::now());
+            let unknown_meter = origin(gateway, Standing::Unknown);
+            waiting.insert_unstored(new(5, gateway as u8), unknown_meter, Instant::now());
         }
         assert_eq!(waiting.len(), MOST_OUTBOX_OF_A_METER);
     }
 
     #[test]
-    fn strangers_make_room_themselves_first_the_one_who_has_most() {
+    fn unknown_meters_make_room_themselves_first_the_one_who_has_most() {
         let now = Instant::now();
         let mut waiting = waiting();
         waiting.insert(record(1, 5, 1), Some(origin(3, Standing::Acknowledged)), now);
         for name in 10..30 {
-            waiting.insert_unstored(new(name, 1), origin(4, Standing::Stranger), now);
+            waiting.insert_unstored(new(name, 1), origin(4, Standing::Unknown), now);
         }
-        for name in 100..100 + 2 * MOST_STRANGERS as u16 {
-            waiting.insert_unstored(new(name, 1), origin(5, Standing::Stranger), now);
+        for name in 100..100 + 2 * MOST_UNKNOWN as u16 {
+            waiting.insert_unstored(new(name, 1), origin(5, Standing::Unknown), now);
         }
-        assert_eq!((waiting.len(), waiting.strangers()), (MOST_STRANGERS + 1, MOST_STRANGERS));
-        let is_there = |name| !waiting.named(Name { name, low: 1, suite: Suite::Aes128Gcm }).is_empty();
+        assert_eq!((waiting.len(), waiting.unknown_meters()), (MOST_UNKNOWN + 1, MOST_UNKNOWN));
+        let is_there =
+            |name| !waiting.named(Name { name, number_lsb: 1, suite: Suite::Aes128Gcm }).is_empty();
         assert!(is_there(5) && (10..30).all(is_there));
     }
 
@@ -474,15 +487,15 @@ mod tests {
         let now = Instant::now();
         let mut waiting = waiting();
         waiting.insert(record(1, 5, 1), None, now);
-        waiting.insert_unstored(new(5, 2), origin(3, Standing::Stranger), now);
-        waiting.insert_unstored(new(5, 3), origin(4, Standing::Stranger), now);
+        waiting.insert_unstored(new(5, 2), origin(3, Standing::Unknown), now);
+        waiting.insert_unstored(new(5, 3), origin(4, Standing::Unknown), now);
         for _ in 0..3 {
             let id = waiting.due(now).expect("all are due");
             assert!(waiting.sent(id, now).is_some());
         }
         assert_eq!(waiting.due(now), None);
-        waiting.acknowledged(5, origin(3, Standing::Stranger).route.into(), now);
-        assert_eq!((waiting.len(), waiting.strangers()), (3, 1));
+        waiting.acknowledged(5, origin(3, Standing::Unknown).route.into(), now);
+        assert_eq!((waiting.len(), waiting.unknown_meters()), (3, 1));
         for _ in 0..2 {
             let id = waiting.due(now).expect("two are due anew");
             assert!(waiting.sent(id, now).is_some());
@@ -491,11 +504,11 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_wanted_is_over_after_a_week_and_a_strangers_after_an_hour() {
+    fn what_nobody_wanted_is_over_after_a_week_and_of_unknown_meters_after_an_hour() {
         let mut waiting = waiting();
         let at = |ms: u64| UNIX_EPOCH + Duration::from_millis(ms);
         waiting.insert(record(1, 5, 9), None, Instant::now());
-        waiting.insert_unstored(new(5, 8), origin(3, Standing::Stranger), Instant::now());
+        waiting.insert_unstored(new(5, 8), origin(3, Standing::Unknown), Instant::now());
         for (id, hours) in [(1, 7 * 24), (-1, 1)] {
             assert!(!waiting.is_over(id, at(hours * 3_600_000)));
             assert!(waiting.is_over(id, at(hours * 3_600_000 + 1)));

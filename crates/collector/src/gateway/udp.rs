@@ -13,7 +13,6 @@ use wire::meter::MOST_PACKET_BYTES;
 const MAGIC: &[u8; 3] = b"WS1";
 /// Bytes before the packet: the magic and the strength.
 const HEADER: usize = 4;
-/// Bytes of a datagram at most.
 pub const MOST_DATAGRAM_BYTES: usize = HEADER + MOST_PACKET_BYTES;
 /// The strength where it is not known.
 const NOT_KNOWN: i8 = 127;

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::handle::{Inputs, LinkHandle, Snapshot};
-use super::known::{Known, Named};
+use super::meter_state::{MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
 use super::state::{Link, system_ms};
 use super::verify::Verifiers;
@@ -26,7 +26,7 @@ use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy,
 /// What the link begins with, brought in line: the registry's keys, and what is stored.
 pub(crate) struct Beginning {
     collector: Collector,
-    meters: HashMap<MeterId, Known>,
+    meters: HashMap<MeterId, MeterLinkState>,
     over: HashMap<MeterId, u32>,
     newest_ms: i64,
     /// Commands that the database has as open, and no meter waits for any more.
@@ -44,7 +44,7 @@ pub(crate) struct Parts {
     /// Nothing unsealed is taken as soon as there is a meter that seals.
     pub(crate) seal_by_itself: bool,
     /// Where packets of meters go that are not this collector's.
-    pub(crate) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
+    pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
 }
 
 impl Beginning {
@@ -131,7 +131,7 @@ impl Beginning {
             );
             return Ok(());
         }
-        let mut known = Known::new(epoch, record.setup.interval_s);
+        let mut known = MeterLinkState::new(epoch, record.setup.interval_s);
         let told = issued.told(meter, epoch);
         if told.is_some() && kept.is_none() {
             self.forgotten.push(meter);
@@ -225,7 +225,7 @@ pub(crate) fn start(
         gateways: handle.gateways.clone(),
         events: handle.events.clone(),
         shared: handle.shared.clone(),
-        strangers: parts.strangers,
+        unknown_meters: parts.unknown_meters,
         seal_by_itself: parts.seal_by_itself,
         rng: StdRng::from_os_rng(),
         clock: Clock::new(newest_ms),

@@ -39,7 +39,7 @@ impl Clock {
         self.behind
     }
 
-    /// When the newest of what is stored was heard, in Unix ms.
+    /// Returns when the newest stored report was heard, in Unix ms.
     pub(super) fn newest_ms(&self) -> i64 {
         self.newest_ms
     }

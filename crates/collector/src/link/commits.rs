@@ -1,7 +1,7 @@
 //! What the link goes on with when something is durable, or could not be stored.
 
 use super::handle::LinkError;
-use super::known::Named;
+use super::meter_state::Named;
 use super::pending::{PendingCommit, Submitted};
 use super::state::Link;
 use crate::event::{self, CommandUpdate, Event};

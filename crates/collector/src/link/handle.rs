@@ -86,14 +86,7 @@ pub enum LinkError {
     ClockBehind,
     /// Keys of an epoch that is over.
     #[error("meter {meter} has keys of epoch {known} already; those of epoch {given} are over")]
-    EpochOver {
-        /// Whose.
-        meter: MeterId,
-        /// What is there.
-        known: u32,
-        /// What was given.
-        given: u32,
-    },
+    EpochOver { meter: MeterId, known: u32, given: u32 },
     /// What is kept of the meter is damaged, or is another's.
     #[error("what is stored of meter {0} does not fit its keys; provision it again")]
     State(MeterId),
@@ -103,7 +96,6 @@ pub enum LinkError {
     /// More is asked than the link can answer.
     #[error("the collector has too much to do; try again")]
     Busy,
-    /// The service has stopped.
     #[error("the collector is stopping")]
     Stopped,
 }
@@ -155,11 +147,9 @@ pub struct Snapshot {
     pub repeats: u64,
     /// Answers to commands.
     pub answers: u64,
-    /// Packets that were sent.
     pub sent_packets: u64,
     /// Refused packets, by reason.
     pub refused: Counters,
-    /// Meters that there are.
     pub meters: usize,
     /// Meters that were heard within three intervals.
     pub online: usize,
@@ -250,7 +240,7 @@ impl LinkHandle {
         &self.gateways
     }
 
-    /// What is durable from now on, in order. Who is too far behind misses some, and is told so.
+    /// Subscribes to the events that become durable from now on, in order. A receiver that is too far behind misses some, and is told so.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<Event> {
         self.events.subscribe()
@@ -319,7 +309,7 @@ impl LinkHandle {
         self.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// What was counted since the service's start.
+    /// Returns the counters since the service's start.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].

@@ -4,7 +4,7 @@ use super::pending::PendingCommit;
 use super::state::{Link, since_2000_ms};
 use crate::event::CommandState;
 use crate::store::CommandProgress;
-use wire::meter::{Answered, Command, Delivery, Due, MeterId, Order, Outcome};
+use wire::meter::{Answered, Command, CommandResult, Delivery, Due, MeterId, Order};
 
 impl Link {
     /// Does what is to be done by now, of meters that can be reached.
@@ -67,7 +67,7 @@ impl Link {
         let Answered { meter, ticket, command, answer } = answered;
         self.counted.answers += 1;
         self.look_at_due = true;
-        let done = answer.outcome == Outcome::Done;
+        let done = answer.outcome == CommandResult::Done;
         let known = self.meters.get_mut(&meter);
         let named = known.and_then(|known| {
             if let (true, Command::Configure { interval_s, .. }) = (done, command) {

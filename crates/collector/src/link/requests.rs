@@ -1,7 +1,7 @@
 //! What is asked of the link: commands, meters, how it is.
 
 use super::handle::{Answer, CommandRequest, Inputs, LinkError, Request, Snapshot};
-use super::known::Known;
+use super::meter_state::MeterLinkState;
 use super::pending::PendingCommit;
 use super::state::Link;
 use crate::event::{CommandState, Event};
@@ -58,7 +58,8 @@ impl Link {
                 let now = Instant::now();
                 let mut meters: Vec<_> = self.meters.iter().collect();
                 meters.sort_unstable_by_key(|(meter, _)| **meter);
-                let status = |(meter, known): (&MeterId, &Known)| known.status(*meter, &self.collector, now);
+                let status =
+                    |(meter, known): (&MeterId, &MeterLinkState)| known.status(*meter, &self.collector, now);
                 drop(answer.send(meters.into_iter().filter_map(status).collect()));
             }
             Request::Meter { meter, answer } => {
@@ -181,7 +182,7 @@ impl Link {
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
         }
         self.over.remove(&meter);
-        self.meters.insert(meter, Known::new(epoch, interval_s));
+        self.meters.insert(meter, MeterLinkState::new(epoch, interval_s));
         self.tell(Event::Meter { meter });
         Ok(())
     }

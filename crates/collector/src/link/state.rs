@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::handle::{Shared, Snapshot};
-use super::known::Known;
+use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submitted};
 use super::verify::Verifiers;
 use crate::event::Event;
@@ -28,7 +28,7 @@ pub(super) struct Minute {
 /// The link. One thread has it.
 pub(crate) struct Link {
     pub(super) collector: Collector,
-    pub(super) meters: HashMap<MeterId, Known>,
+    pub(super) meters: HashMap<MeterId, MeterLinkState>,
     /// Epochs that are over, of meters that were revoked.
     pub(super) over: HashMap<MeterId, u32>,
     pub(super) policy: Policy,
@@ -39,7 +39,7 @@ pub(crate) struct Link {
     pub(super) events: broadcast::Sender<Event>,
     pub(super) shared: Arc<Shared>,
     /// Where packets of meters go that are not this collector's.
-    pub(super) strangers: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
+    pub(super) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
     pub(super) seal_by_itself: bool,
     pub(super) rng: StdRng,

@@ -8,7 +8,9 @@ use crate::gateway::{HeardPacket, Route};
 use crate::store::{NewReport, Write};
 use crossbeam_channel::select;
 use std::time::{Duration, Instant};
-use wire::meter::{Accepted, Gathered, Heard, MeterId, OpenedMessage, Refusal, SealedMessage, Transmission};
+use wire::meter::{
+    Accepted, Gathered, Heard, MeterId, OpenedMessage, Rejection, SealedMessage, Transmission,
+};
 
 /// Messages of one meter that are with the verifiers at most: the rest of them are others'.
 const MOST_OPENING: u8 = 2;
@@ -110,10 +112,10 @@ impl Link {
         self.counted.packets += 1;
         let origin = Origin { route: packet.route, rssi_dbm: packet.rssi_dbm, heard_ms: self.now_ms };
         match self.collector.gather(&packet.bytes) {
-            Gathered::Done(Heard::Refused(Refusal::UnknownMeter)) => {
-                if let Some(strangers) = &self.strangers {
+            Gathered::Done(Heard::Rejected(Rejection::UnknownMeter)) => {
+                if let Some(unknown_meters) = &self.unknown_meters {
                     // A full queue loses packets, which come again.
-                    let _ = strangers.try_send(packet);
+                    let _ = unknown_meters.try_send(packet);
                 }
             }
             Gathered::Done(_) => {}
@@ -147,7 +149,7 @@ impl Link {
             // Where it is reached with what shows how it seals.
             Heard::OtherSuite => self.new_from(meter, origin),
             Heard::Duplicate(sent) => self.again(&sent, origin),
-            Heard::Known(accepted) => self.known(*accepted, origin),
+            Heard::OldNumber(accepted) => self.old_number(*accepted, origin),
             Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
             Heard::NumberTooLow { last_m, .. } => {
                 self.new_from(meter, origin);
@@ -163,7 +165,7 @@ impl Link {
                     known.repeats += 1;
                 }
             }
-            Heard::Piece | Heard::Refused(_) => {}
+            Heard::Piece | Heard::Rejected(_) => {}
         }
     }
 
@@ -195,7 +197,7 @@ impl Link {
     }
 
     /// A report with a number that was taken before the service began: the store compares them. It may be an attacker who sends it again.
-    fn known(&mut self, accepted: Accepted, origin: Origin) {
+    fn old_number(&mut self, accepted: Accepted, origin: Origin) {
         if let Some(known) = self.meters.get_mut(&accepted.meter) {
             known.repeats += 1;
             self.counted.repeats += 1;

@@ -66,7 +66,8 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use wire::meter::{
-        Channel, Collector, Gathered, Identity, Kind, MeterState, Policy, Provision, Setup, Suite, packets,
+        Channel, Collector, Gathered, Identity, MessageKind, MeterState, Policy, Provision, Setup, Suite,
+        packets,
     };
 
     #[test]
@@ -78,8 +79,8 @@ mod tests {
         let record = provision.record();
         let channel =
             Channel { meter: 7, keys: &record.keys, own: provision.identity(), peer: identity.public() };
-        let sealed = channel.seal(Kind::Report, Suite::Ecies, 1, &[0; 16], &mut rng);
-        let cut = packets(0x4f, Kind::Report, Suite::Ecies, 7, 1, &sealed);
+        let sealed = channel.seal(MessageKind::Report, Suite::Ecies, 1, &[0; 16], &mut rng);
+        let cut = packets(0x4f, MessageKind::Report, Suite::Ecies, 7, 1, &sealed);
         let mut collector = Collector::new(identity.clone(), Policy::default());
         let state = MeterState::new(&record);
         collector.add(record.clone(), state).expect("a meter");

@@ -20,7 +20,6 @@ pub struct Broker {
     pub host: String,
     /// 1883 where nothing else is said, with TLS 8883.
     pub port: u16,
-    /// As whom.
     pub user: Option<String>,
     /// See [`Broker::with_password_file`].
     pub(super) password: Zeroizing<String>,

@@ -8,7 +8,6 @@ use wire::meter::MeterId;
 
 /// Whether the collector is there: [`ONLINE`] or [`OFFLINE`], retained.
 pub const STATUS: &str = "wattseal/status";
-/// It is.
 pub const ONLINE: &str = "online";
 /// It is not: said by itself when it stops, else by the broker.
 pub const OFFLINE: &str = "offline";
@@ -18,10 +17,8 @@ const DISCOVERY: &str = "homeassistant";
 const EXPIRES_AFTER_INTERVALS: u32 = 3;
 const EXPIRES_AFTER_S: u32 = 60;
 
-/// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Where.
     pub topic: String,
     /// What; nothing takes back what was retained.
     pub payload: Vec<u8>,

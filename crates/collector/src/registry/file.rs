@@ -70,7 +70,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// What is in a file; `None` where there is none.
+    /// Reads a file; `None` where there is none.
     pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, RegistryError> {
         self.read_up_to(name, MOST_BYTES)
     }

@@ -11,11 +11,9 @@ use wire::meter::{MeterId, Setup, Suite};
 pub struct ListedMeter {
     /// Which, as it was provisioned.
     pub meter: MeterId,
-    /// What it is called.
     pub label: String,
     /// `registered` or `revoked`.
     pub state: &'static str,
-    /// Of its keys.
     pub epoch: u32,
     /// How it seals: as it was provisioned, or as its last report was sealed.
     pub suite: Suite,

@@ -1,7 +1,7 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
-mod landing;
 mod report;
+mod staging;
 
 use super::interval::Intervals;
 use super::latest::{self, Latest};
@@ -9,10 +9,10 @@ use super::read::{self, json};
 use super::write::{NewOutbox, Provisioned, Write, Written};
 use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
-use landing::Landing;
 use report::Statements;
 pub(crate) use report::flags_of;
 use rusqlite::{Connection, OptionalExtension, params};
+use staging::Staging;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use wire::meter::MeterId;
@@ -30,7 +30,7 @@ pub(super) struct Kept {
 /// What a batch that fails must not change.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
-    landing: Landing,
+    staging: Staging,
     /// Messages that wait to be forwarded.
     outbox: i64,
 }
@@ -39,7 +39,7 @@ impl Kept {
     pub(super) fn load(connection: &Connection, intervals: Intervals) -> rusqlite::Result<Kept> {
         let latest = latest::load(connection)?.into_iter().collect();
         let outbox = connection.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0))?;
-        let counts = Counts { landing: Landing::load(connection)?, outbox };
+        let counts = Counts { staging: Staging::load(connection)?, outbox };
         Ok(Kept { latest, before: HashMap::new(), counts, intervals })
     }
 
@@ -48,7 +48,7 @@ impl Kept {
         self.latest.iter().map(|(meter, latest)| (*meter, latest.first_heard_ms))
     }
 
-    /// When any of them was heard last, in ms.
+    /// Returns when any meter was heard last, in ms.
     pub(super) fn heard_ms(&self) -> Option<i64> {
         self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }
@@ -87,7 +87,7 @@ impl Kept {
 
     fn write(&mut self, connection: &Connection, batch: &[Write]) -> rusqlite::Result<Vec<Written>> {
         let mut written = Vec::with_capacity(batch.len());
-        let mut statements = Statements::new(connection, self.counts.landing.table())?;
+        let mut statements = Statements::new(connection, self.counts.staging.table())?;
         for write in batch {
             written.push(match write {
                 Write::Report(report) => self.report(&mut statements, report)?,
@@ -103,7 +103,7 @@ impl Kept {
                 latest::save(&mut save, meter, latest)?;
             }
         }
-        self.counts.landing.sort_in(connection)?;
+        self.counts.staging.sort_in(connection)?;
         Ok(written)
     }
 
@@ -287,13 +287,13 @@ impl Kept {
     }
 
     fn put(&mut self, connection: &Connection, message: &NewOutbox) -> rusqlite::Result<Written> {
-        let NewOutbox { address, name, kind, suite, low, message, heard_ms } = message;
+        let NewOutbox { address, name, kind, suite, number_lsb, message, heard_ms } = message;
         let (kind, suite) = (kind.code(), suite.code());
         let mut same = connection.prepare_cached(
             "SELECT id FROM outbox WHERE name = ?1 AND kind = ?2 AND suite = ?3 AND low = ?4 AND message = ?5",
         )?;
         let same: Option<i64> =
-            same.query_row(params![name, kind, suite, low, message], |row| row.get(0)).optional()?;
+            same.query_row(params![name, kind, suite, number_lsb, message], |row| row.get(0)).optional()?;
         if same.is_some() {
             return Ok(Written::Outbox(same));
         }
@@ -305,7 +305,7 @@ impl Kept {
         let mut insert = connection.prepare_cached(
             "INSERT INTO outbox (address, name, kind, suite, low, message, heard_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
-        let id = insert.insert(params![address, name, kind, suite, low, message, heard_ms])?;
+        let id = insert.insert(params![address, name, kind, suite, number_lsb, message, heard_ms])?;
         self.counts.outbox += 1;
         Ok(Written::Outbox(Some(id)))
     }

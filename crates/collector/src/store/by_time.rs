@@ -38,7 +38,6 @@ impl Changes {
         self.0.insert((level, start_s, meter), Change { taken: true, added_dwh: None });
     }
 
-    /// Writes them.
     pub(super) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
         let mut row: Option<(Key, Entries)> = None;
         for ((level, start_s, meter), change) in self.0 {
@@ -125,7 +124,6 @@ pub(super) fn each(
 /// By `meter % 128`, what each used.
 type Entries = BTreeMap<MeterId, i64>;
 
-/// A row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     level: i64,

@@ -10,14 +10,10 @@ pub enum StoreError {
     #[error(
         "there is no room for more in {path}: free some on its disk; what was not stored is not acknowledged, and comes again"
     )]
-    Full {
-        /// The database.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// Another process has it.
     #[error("{path} is in use by another service{by}: stop that one, or give this one another --db")]
     InUse {
-        /// The database.
         path: PathBuf,
         /// Who, where that is known: ` (process 123)`.
         by: String,
@@ -25,7 +21,6 @@ pub enum StoreError {
     /// A name does not stand any more for the file that is open.
     #[error("{path} {what}")]
     NotInPlace {
-        /// The name.
         path: PathBuf,
         /// What there is, and what to do.
         what: &'static str,
@@ -34,19 +29,13 @@ pub enum StoreError {
     #[error(
         "{path} is {what}, not a database of WattSeal; nothing in it was changed. Give another --db, or move this file away"
     )]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        what: String,
-    },
+    NotOurs { path: PathBuf, what: String },
     /// A later version's.
     #[error(
         "{path} was written by a later version of WattSeal (its schema is {found}, this version knows {known}); nothing in it was \
          changed. Use that version, or restore a copy that was made before it"
     )]
     Newer {
-        /// The database.
         path: PathBuf,
         /// Its schema.
         found: i64,
@@ -58,11 +47,9 @@ pub enum StoreError {
         "{path} has schema {found}, this version reads {known}: start `./wattseal collect` with it once, which brings it up to date"
     )]
     Older {
-        /// The database.
         path: PathBuf,
         /// Its schema.
         found: i64,
-        /// The one that is known.
         known: i64,
     },
     /// It is damaged.
@@ -70,20 +57,10 @@ pub enum StoreError {
         "{path} is damaged: {what}. Nothing in it was changed. Restore a copy; or keep this one, and save what it holds with \
          `sqlite3 {path} .recover`"
     )]
-    Damaged {
-        /// The database.
-        path: PathBuf,
-        /// What was found.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// It cannot be reached.
     #[error("{path}: {what}")]
-    Unreachable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        what: String,
-    },
+    Unreachable { path: PathBuf, what: String },
     /// A time zone without a name.
     #[error("a time zone needs a name like Europe/Prague that this system knows: {0}")]
     Zone(String),
@@ -102,12 +79,7 @@ pub enum StoreError {
     Keys(String),
     /// What the database said, otherwise.
     #[error("{path}: {what}")]
-    Database {
-        /// The database.
-        path: PathBuf,
-        /// What it said.
-        what: String,
-    },
+    Database { path: PathBuf, what: String },
 }
 
 impl StoreError {
@@ -125,7 +97,7 @@ impl StoreError {
         StoreError::NotInPlace { path: path.to_owned(), what }
     }
 
-    /// What SQLite says of a database, for people.
+    /// Makes the error of what SQLite says of a database.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
         let (path, what) = (path.to_owned(), error.to_string());
         match error.sqlite_error_code() {
@@ -141,7 +113,7 @@ impl StoreError {
         }
     }
 
-    /// What the system says of a file.
+    /// Makes the error of what the system says of a file.
     pub(super) fn file(path: &Path, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull => StoreError::Full { path: path.to_owned() },

@@ -80,7 +80,7 @@ const COLUMNS: &str = "last_n, suite, first_heard_ms, last_heard_ms, rssi_dbm, r
      day_min_w, day_max_w, day_sum_w";
 
 impl Latest {
-    /// Of a meter that was never heard.
+    /// Makes the row of a meter that was never heard.
     pub(super) fn new(epoch: u32, suite: Suite) -> Latest {
         Latest {
             epoch,

@@ -31,14 +31,11 @@ pub enum Interval {
     Day,
     /// Weeks, from Monday on.
     Week,
-    /// Months.
     Month,
 }
 
-/// Which readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingsQuery {
-    /// Whose.
     pub meter: MeterId,
     /// From then on, in s; of rollups, from the one on in which it lies.
     pub from_s: i64,
@@ -55,7 +52,6 @@ pub struct ReadingsQuery {
 /// Where to go on: after the reading with this time, epoch and number. In text `at_s.epoch.n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cursor {
-    /// Its time, in s.
     pub at_s: i64,
     /// Its epoch; of rollups 0.
     pub epoch: u32,
@@ -90,11 +86,9 @@ impl FromStr for Cursor {
 /// A page of readings, as columns of equal length, oldest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readings {
-    /// Whose.
     pub meter: MeterId,
     /// How fine.
     pub resolution: Resolution,
-    /// The columns.
     pub rows: Rows,
     /// Where to go on; `None`: this was all.
     pub next: Option<Cursor>,
@@ -105,7 +99,6 @@ pub struct Readings {
 pub enum Rows {
     /// As they were measured.
     Raw {
-        /// When, in s.
         at_s: Vec<i64>,
         /// Mean real power since the one before, in W.
         power_w: Vec<i16>,
@@ -124,12 +117,10 @@ pub enum Rows {
         power_max_w: Vec<i16>,
         /// Energy used, in Wh.
         used_wh: Vec<f64>,
-        /// How many readings there are.
         readings: Vec<u32>,
     },
 }
 
-/// Which consumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsumptionQuery {
     /// From the interval on in which this lies, in s.
@@ -151,20 +142,17 @@ pub struct Consumption {
     pub zone: String,
     /// When each interval begins, in s: all from the first to the last, without gaps.
     pub start_s: Vec<i64>,
-    /// Meter by meter.
     pub meters: Vec<ConsumptionOf>,
 }
 
 /// Energy that a meter used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsumptionOf {
-    /// Which.
     pub meter: MeterId,
     /// In Wh, for each interval; `None` (null) where there is no reading.
     pub used_wh: Vec<Option<f64>>,
 }
 
-/// Which alerts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlertFilter {
     /// From then on, in s.

@@ -228,7 +228,7 @@ impl Reader {
         self.ask(rows::tokens)
     }
 
-    /// What administrators did, newest first; before: only those with a lower id.
+    /// Returns the administrators' actions, newest first; before: only those with a lower id.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -244,7 +244,7 @@ impl Reader {
         self.ask(rows::outbox)
     }
 
-    /// How the store is. It waits for nothing.
+    /// Returns the store's health. It waits for nothing.
     #[must_use]
     pub fn health(&self) -> Health {
         self.pool.pulse.health()

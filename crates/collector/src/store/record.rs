@@ -2,28 +2,24 @@
 
 use crate::event::CommandState;
 use serde::{Deserialize, Serialize};
-use wire::meter::{Answer, Kind, MeterId, MeterState, Order, Suite};
+use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, Suite};
 
 /// A meter as a collector starts with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptMeter {
     /// Which, as it was provisioned.
     pub meter: MeterId,
-    /// Of its keys.
     pub epoch: u32,
     /// As it was saved last, with `last_n` as it is stored.
     pub state: MeterState,
-    /// What it is called.
     pub label: String,
     /// How its last report was sealed; before the first, as it was provisioned.
     pub suite: Suite,
     /// Seconds between its measurements.
     pub interval_s: u16,
-    /// When it was heard last, in ms.
     pub last_heard_ms: Option<i64>,
     /// The time of its last measurement, in s.
     pub last_at_s: Option<i64>,
-    /// When it was revoked, in ms.
     pub revoked_ms: Option<i64>,
 }
 
@@ -34,7 +30,6 @@ pub struct Meter {
     pub meter: MeterId,
     /// What it is called; may be empty.
     pub label: String,
-    /// Of its keys.
     pub epoch: u32,
     /// How its last report was sealed.
     pub suite: Suite,
@@ -59,7 +54,6 @@ pub struct Meter {
 /// A meter's last measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Last {
-    /// When.
     pub at_s: i64,
     /// Mean real power, in W.
     pub power_w: i16,
@@ -89,32 +83,24 @@ pub struct AlertRecord {
     pub id: i64,
     /// Whose; `None`: the collector's own.
     pub meter: Option<MeterId>,
-    /// When, in s.
     pub at_s: i64,
-    /// What.
     pub cause: String,
     /// In words, with figures.
     pub detail: String,
-    /// When it was acknowledged, in s.
     pub acknowledged_s: Option<i64>,
-    /// By whom.
     pub acknowledged_by: Option<String>,
 }
 
-/// A command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandRecord {
     /// Its name in the API.
     pub id: i64,
-    /// For whom.
     pub meter: MeterId,
     /// What `wire::meter::Collector` calls it.
     pub ticket: u32,
-    /// What is commanded.
     pub order: Order,
     /// Who commanded it.
     pub by: String,
-    /// When, in ms.
     pub created_ms: i64,
     /// How far it is.
     pub state: CommandState,
@@ -143,7 +129,6 @@ pub enum Role {
 pub struct TokenRecord {
     /// Its name in the API.
     pub id: i64,
-    /// What it is called.
     pub name: String,
     /// What it is good for.
     pub role: Role,
@@ -151,9 +136,7 @@ pub struct TokenRecord {
     pub hash: [u8; 32],
     /// When it was made, in ms.
     pub created_ms: i64,
-    /// When it was used last, in ms.
     pub last_used_ms: Option<i64>,
-    /// When it was revoked, in ms.
     pub revoked_ms: Option<i64>,
 }
 
@@ -182,16 +165,13 @@ impl std::fmt::Debug for TokenRecord {
     }
 }
 
-/// What an administrator did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// Higher than those of all before.
     pub id: i64,
-    /// When, in ms.
     pub at_ms: i64,
     /// The token's name; `command line` and `one-time link` are no token's.
     pub who: String,
-    /// In words.
     pub what: String,
 }
 
@@ -205,14 +185,12 @@ pub struct OutboxRecord {
     /// The meter's name in its packets.
     pub name: MeterId,
     /// Report or answer.
-    pub kind: Kind,
-    /// How it is sealed.
+    pub kind: MessageKind,
     pub suite: Suite,
     /// The lowest byte of its number.
-    pub low: u8,
+    pub number_lsb: u8,
     /// As it came.
     pub message: Vec<u8>,
-    /// When, in ms.
     pub heard_ms: i64,
 }
 

@@ -33,7 +33,6 @@ pub(super) struct Migration {
 /// What a file is, by its first bytes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Nothing.
     Nothing,
     /// A file without a byte in it, and no log of it: as good as nothing to who writes.
     Empty,

@@ -2,7 +2,7 @@
 
 use super::record::{AlertRecord, CommandRecord, Role};
 use crate::event::{self, CommandState};
-use wire::meter::{Answer, Kind, MeterId, MeterState, Order, PublicKey, Report, Suite};
+use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite};
 
 /// Something to be stored. What it returns is said with each.
 #[derive(Clone, Debug)]
@@ -22,37 +22,20 @@ pub enum Write {
     /// is lower than the one that is stored, the same with another public key, or the same and revoked: its keys are over.
     Provisioned(Box<Provisioned>),
     /// What a meter is called. [`Written::Done`], [`Written::Unknown`].
-    Label {
-        /// Which.
-        meter: MeterId,
-        /// What.
-        label: String,
-    },
+    Label { meter: MeterId, label: String },
     /// Seconds between a meter's measurements, as it was configured. [`Written::Done`], [`Written::Unknown`].
-    IntervalOf {
-        /// Which.
-        meter: MeterId,
-        /// Seconds.
-        interval_s: u16,
-    },
+    IntervalOf { meter: MeterId, interval_s: u16 },
     /// What was counted of a meter since it was told last. [`Written::Done`], [`Written::Unknown`].
     Counts(MeterCounts),
     /// A meter is one of this collector's no more. [`Written::Done`], [`Written::Unknown`].
-    Revoked {
-        /// Which.
-        meter: MeterId,
-        /// When, in ms.
-        at_ms: i64,
-    },
+    Revoked { meter: MeterId, at_ms: i64 },
     /// An alert of the collector's own. [`Written::Alert`].
     Alert(NewAlert),
     /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`], [`Written::Unknown`].
     Acknowledge {
-        /// Which.
         alert: i64,
         /// The token's name.
         by: String,
-        /// When, in ms.
         at_ms: i64,
     },
     /// A command that was given. [`Written::Command`].
@@ -62,28 +45,15 @@ pub enum Write {
     /// A token was made. [`Written::Token`].
     Token(NewToken),
     /// A token is good for nothing any more. [`Written::Done`], [`Written::Unknown`].
-    TokenRevoked {
-        /// Which.
-        token: i64,
-        /// When, in ms.
-        at_ms: i64,
-    },
+    TokenRevoked { token: i64, at_ms: i64 },
     /// A token was used; worth to be written once a minute. [`Written::Done`], [`Written::Unknown`].
-    TokenUsed {
-        /// Which.
-        token: i64,
-        /// When, in ms.
-        at_ms: i64,
-    },
+    TokenUsed { token: i64, at_ms: i64 },
     /// An administrator did something. [`Written::Done`].
     Action(NewAction),
     /// A message to be forwarded. [`Written::Outbox`].
     OutboxPut(NewOutbox),
     /// A message was forwarded. [`Written::Done`], [`Written::Unknown`].
-    OutboxRemove {
-        /// Which.
-        id: i64,
-    },
+    OutboxRemove { id: i64 },
 }
 
 /// A report that was verified.
@@ -91,13 +61,10 @@ pub enum Write {
 pub struct NewReport {
     /// Whose, as it was provisioned.
     pub meter: MeterId,
-    /// Of its keys.
     pub epoch: u32,
     /// When its last packet came, in ms.
     pub heard_ms: i64,
-    /// How it was sealed.
     pub suite: Suite,
-    /// What it says.
     pub report: Report,
     /// As it came; kept with [`Suite::EciesEcdsa`].
     pub sealed: Vec<u8>,
@@ -108,13 +75,11 @@ pub struct NewReport {
 /// A meter with the keys of an epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provisioned {
-    /// Which.
     pub meter: MeterId,
     /// 1 for its first keys, one more with each provisioning after it.
     pub epoch: u32,
     /// What it is called; `None`: as before, or not at all.
     pub label: Option<String>,
-    /// Its public key.
     pub public: PublicKey,
     /// The collector's, which the meter was given: an audit needs both.
     pub collector_public: PublicKey,
@@ -124,14 +89,12 @@ pub struct Provisioned {
     pub interval_s: u16,
     /// `MeterState::new` of its record.
     pub state: MeterState,
-    /// When, in ms.
     pub at_ms: i64,
 }
 
 /// What was counted of a meter, to be added to what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterCounts {
-    /// Which.
     pub meter: MeterId,
     /// Reports that came again.
     pub repeats: u32,
@@ -144,7 +107,6 @@ pub struct MeterCounts {
 pub struct NewAlert {
     /// Whom it is about; `None`: the collector.
     pub meter: Option<MeterId>,
-    /// When, in ms.
     pub at_ms: i64,
     /// `silent`, `lost-readings`, `clock`, `store`, `refused`.
     pub cause: String,
@@ -155,24 +117,19 @@ pub struct NewAlert {
 /// A command that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommand {
-    /// For whom.
     pub meter: MeterId,
     /// What `wire::meter::Collector::command` returned.
     pub ticket: u32,
-    /// What.
     pub order: Order,
     /// The token's name.
     pub by: String,
-    /// When, in ms.
     pub created_ms: i64,
 }
 
 /// How far a command is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandProgress {
-    /// Which.
     pub id: i64,
-    /// How far.
     pub state: CommandState,
     /// How often it was sent.
     pub attempts: u32,
@@ -185,13 +142,11 @@ pub struct CommandProgress {
 /// A token that was made.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewToken {
-    /// What it is called.
     pub name: String,
     /// What it is good for.
     pub role: Role,
     /// SHA-256 of its secret.
     pub hash: [u8; 32],
-    /// When, in ms.
     pub created_ms: i64,
 }
 
@@ -202,14 +157,11 @@ impl std::fmt::Debug for NewToken {
     }
 }
 
-/// What an administrator did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAction {
-    /// When, in ms.
     pub at_ms: i64,
     /// The token's name; `command line` and `one-time link` are no token's.
     pub who: String,
-    /// In words.
     pub what: String,
 }
 
@@ -221,14 +173,12 @@ pub struct NewOutbox {
     /// The meter's name in its packets.
     pub name: MeterId,
     /// Report or answer.
-    pub kind: Kind,
-    /// How it is sealed.
+    pub kind: MessageKind,
     pub suite: Suite,
     /// The lowest byte of its number.
-    pub low: u8,
+    pub number_lsb: u8,
     /// As it came.
     pub message: Vec<u8>,
-    /// When, in ms.
     pub heard_ms: i64,
 }
 
@@ -263,6 +213,5 @@ pub enum Written {
     Token(i64),
     /// The message's id; of one that is there already, the same again; `None`: there is no room for it.
     Outbox(Option<i64>),
-    /// Done.
     Done,
 }

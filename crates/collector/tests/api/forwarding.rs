@@ -16,10 +16,10 @@ use std::net::SocketAddr;
 use tokio::net::UdpSocket;
 use tokio::sync::{mpsc, watch};
 use tower::ServiceExt;
-use wire::meter::{Kind, Suite, message_bytes, packets};
+use wire::meter::{MessageKind, Suite, message_bytes, packets};
 
 /// The one packet of a message of that kind, as meter 7 and its collector send it; what is in it only they know.
-fn packet(kind: Kind, low: u32) -> Vec<u8> {
+fn packet(kind: MessageKind, low: u32) -> Vec<u8> {
     let suite = Suite::Aes128Gcm;
     packets(0x4f, kind, suite, 7, low, &vec![low as u8; message_bytes(kind, suite)]).remove(0)
 }
@@ -28,9 +28,9 @@ fn packet(kind: Kind, low: u32) -> Vec<u8> {
 async fn a_concentrator_counts_what_waits_and_what_went() {
     let folder = tempfile::tempdir().expect("a folder");
     let far = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
-    let (strangers, heard) = mpsc::channel(16);
+    let (unknown_meters, heard) = mpsc::channel(16);
     let mut config = Config::new(folder.path().join("near.db"), folder.path().join("keys"));
-    config.strangers = Some(strangers.clone());
+    config.unknown_meters = Some(unknown_meters.clone());
     let running = Running::start(config).await.expect("a service");
     let upstream = far.local_addr().expect("an address").to_string();
     let forwarder = Forwarder::start(
@@ -77,15 +77,15 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     };
     let hear = async |bytes: Vec<u8>| {
         let route = Route { gateway: GatewayId(0), peer: None };
-        strangers.send(HeardPacket { route, bytes, rssi_dbm: None }).await.expect("it listens");
+        unknown_meters.send(HeardPacket { route, bytes, rssi_dbm: None }).await.expect("it listens");
     };
     become_those(&[]).await;
 
     // Two reports that nobody acknowledges, an answer of nobody who is known, and what is none of these.
-    hear(packet(Kind::Report, 1)).await;
-    hear(packet(Kind::Report, 2)).await;
-    hear(packet(Kind::Answer, 3)).await;
-    hear(packet(Kind::Command, 4)).await;
+    hear(packet(MessageKind::Report, 1)).await;
+    hear(packet(MessageKind::Report, 2)).await;
+    hear(packet(MessageKind::Answer, 3)).await;
+    hear(packet(MessageKind::Command, 4)).await;
     hear(vec![0x4f, 1, 2]).await;
     let mut buffer = [0; 100];
     let (_, near) = far.recv_from(&mut buffer).await.expect("the first report");
@@ -100,8 +100,13 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     .await;
 
     // The other collector acknowledges one of them, twice, gives a command, and says something that is not for meters.
-    let acknowledgement = packet(Kind::Acknowledgement, 1);
-    for bytes in [&acknowledgement, &acknowledgement, &packet(Kind::Command, 5), &packet(Kind::Report, 6)] {
+    let acknowledgement = packet(MessageKind::Acknowledgement, 1);
+    for bytes in [
+        &acknowledgement,
+        &acknowledgement,
+        &packet(MessageKind::Command, 5),
+        &packet(MessageKind::Report, 6),
+    ] {
         far.send_to(&datagram(bytes, None).expect("it fits"), near).await.expect("sent");
     }
     let figures_now =
@@ -118,7 +123,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
         assert_eq!(figures_now.get(name), Some(&value), "{name}: {figures_now:?}");
     }
     assert_eq!(figures_now.get("strangers"), None, "its meter is known now: {figures_now:?}");
-    hear(packet(Kind::Answer, 7)).await;
+    hear(packet(MessageKind::Answer, 7)).await;
     until(async || (figures().await.get("answers_total") == Some(&1)).then_some(())).await;
 
     // Nobody listens there any more.

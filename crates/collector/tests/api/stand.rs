@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use wire::meter::{Channel, Content, Identity, Kind, Measurement, Report, Setup, packets};
+use wire::meter::{Channel, Content, Identity, Measurement, MessageKind, Report, Setup, packets};
 
 /// The meters that there are.
 pub const METERS: [u16; 2] = [258, 300];
@@ -149,9 +149,9 @@ impl Stand {
         // With AES-GCM no key pair takes part.
         let (own, peer) = (Identity::generate(&mut rng), Identity::generate(&mut rng));
         let channel = Channel { meter, keys: &record.keys, own: &own, peer: peer.public() };
-        let sealed = channel.seal(Kind::Report, suite, n, &report.to_bytes(), &mut rng);
+        let sealed = channel.seal(MessageKind::Report, suite, n, &report.to_bytes(), &mut rng);
         let address = record.setup.collector_address;
-        for bytes in packets(address, Kind::Report, suite, meter, n, &sealed) {
+        for bytes in packets(address, MessageKind::Report, suite, meter, n, &sealed) {
             let route = Route { gateway: GatewayId(0), peer: None };
             assert!(self.running.link().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
         }

@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wire::meter::{
-    Address, Answer, Channel, Command, Content, Identity, Kind, Measurement, MeterKeys, Outcome, Packet,
-    PublicKey, Reassembly, Report, Suite, packets,
+    Address, Answer, Channel, Command, CommandResult, Content, Identity, Measurement, MessageKind, MeterKeys,
+    Packet, PublicKey, Reassembly, Report, Suite, packets,
 };
 
 /// 2000-01-01 00:00:00 UTC as Unix time.
@@ -96,9 +96,9 @@ impl Meter {
             let content =
                 Content::Measurement(Measurement { time_s, energy_dwh: 10 * report, power_w: report as i16 });
             let plaintext = Report { n, time_set: true, lost: 0, content }.to_bytes();
-            let sealed = self.channel().seal(Kind::Report, self.suite, n, &plaintext, &mut rng);
+            let sealed = self.channel().seal(MessageKind::Report, self.suite, n, &plaintext, &mut rng);
             let (address, number) = (self.address.collector, n);
-            let cut = packets(address, Kind::Report, self.suite, self.id, number, &sealed);
+            let cut = packets(address, MessageKind::Report, self.suite, self.id, number, &sealed);
             *self.sealed.lock().expect("nobody panicked") = (report, sealed.clone());
             loop {
                 if !self.silent.load(Ordering::SeqCst) {
@@ -123,22 +123,22 @@ impl Meter {
             let packet = Packet::parse(&bytes[1..]).expect("a packet");
             assert_eq!((packet.meter, packet.suite), (self.id, self.suite));
             match packet.kind {
-                Kind::Acknowledgement => {
+                MessageKind::Acknowledgement => {
                     let of = self.channel().open_acknowledgement(self.suite, packet.body).expect("authentic");
                     if Some(of) == waits_for {
                         return true;
                     }
                 }
-                Kind::Command => {
+                MessageKind::Command => {
                     let Some(whole) = reassembly.take(&packet) else { continue };
                     let opened =
                         self.channel().open(whole.kind, whole.suite, &whole.bytes).expect("authentic");
                     let (m, _) = Command::from_bytes(&opened.plaintext).expect("a command");
                     *n += 1;
-                    let answer = Answer { m, outcome: Outcome::Done, body: [0; 11] }.to_bytes();
+                    let answer = Answer { m, outcome: CommandResult::Done, body: [0; 11] }.to_bytes();
                     let sealed = self.channel().answer(self.suite, *n, self.address, &answer);
                     let address = self.address.collector;
-                    self.send_all(&packets(address, Kind::Answer, self.suite, self.id, *n, &sealed));
+                    self.send_all(&packets(address, MessageKind::Answer, self.suite, self.id, *n, &sealed));
                 }
                 kind => panic!("{kind:?} to a meter"),
             }

@@ -1,6 +1,6 @@
 //! A backup that is made while meters report and are commanded, and is put back.
 
-use crate::station::{Gateway, Station, WITHIN, start};
+use crate::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::backup::{BackupError, backup};
 use collector::link::CommandRequest;
 use collector::store::{Reader, ReadingsQuery, Resolution, Rows};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wire::meter::{Kind, Outcome, Suite};
+use wire::meter::{CommandResult, MessageKind, Suite};
 
 const METERS: u16 = 4;
 
@@ -23,7 +23,12 @@ struct World {
 
 impl World {
     /// Has all meters report and be commanded for a time; `until` ends it.
-    async fn goes_on(&mut self, folder: &Path, meters: &mut [Station], mut until: impl FnMut() -> bool) {
+    async fn goes_on(
+        &mut self,
+        folder: &Path,
+        meters: &mut [SimulatedMeter],
+        mut until: impl FnMut() -> bool,
+    ) {
         let running = start(folder).await;
         let (link, gateway) = (running.link(), Gateway::attach(running.link()));
         let limit = Instant::now() + 3 * WITHIN;
@@ -44,7 +49,7 @@ impl World {
                 while !last {
                     let sent = gateway.next(WITHIN).expect("an acknowledgement");
                     let of: u16 = sent.0.peer.expect("a port").port();
-                    if sent.1 == Kind::Acknowledgement {
+                    if sent.1 == MessageKind::Acknowledgement {
                         last = meter.acknowledged(&sent) == n;
                         if last {
                             self.acknowledged.entry(id).or_default().push(n);
@@ -53,7 +58,7 @@ impl World {
                         let (m, _) = meter.command(&sent);
                         let before = self.commands.entry((of, m)).or_insert_with(|| sent.3.clone());
                         assert_eq!(*before, sent.3, "number {m} of meter {of} for two commands");
-                        let answer = meter.answer(m, Outcome::Done);
+                        let answer = meter.answer(m, CommandResult::Done);
                         gateway.hear(link, id, &answer);
                     }
                 }
@@ -69,8 +74,8 @@ async fn a_backup_made_under_load_is_whole_and_put_back_uses_no_number_again() {
     let (home, into) = (folder.path().join("home"), folder.path().join("backup"));
     std::fs::create_dir(&home).expect("a folder");
     let (db, keys) = (home.join("test.db"), home.join("keys"));
-    let mut meters: Vec<Station> =
-        (1..=METERS).map(|meter| Station::register(&keys, meter, Suite::Aes128Gcm, 1)).collect();
+    let mut meters: Vec<SimulatedMeter> =
+        (1..=METERS).map(|meter| SimulatedMeter::register(&keys, meter, Suite::Aes128Gcm, 1)).collect();
     let mut world = World::default();
     world.goes_on(&home, &mut meters, || true).await;
     let before = world.acknowledged.clone();

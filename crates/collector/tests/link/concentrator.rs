@@ -1,7 +1,7 @@
 //! A concentrator between meters and the collector that has their keys, while somebody forges reports by the thousand. Meters, forger
 //! and collector are at UDP addresses of loopback of their own.
 
-use crate::station::{Station, WITHIN, start_with};
+use crate::station::{SimulatedMeter, WITHIN, start_with};
 use collector::forward::{Forwarder, MOST_PACKETS};
 use collector::gateway::udp::{datagram, parse};
 use collector::service::{Config, Running};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use wire::meter::{Kind, MeterId, Packet, Suite, message_bytes, packets};
+use wire::meter::{MessageKind, MeterId, Packet, Suite, message_bytes, packets};
 
 const METERS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const FORGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -31,10 +31,10 @@ struct Concentrator {
 
 impl Concentrator {
     async fn start(folder: &Path, upstream: SocketAddr) -> Concentrator {
-        let (strangers, heard) = mpsc::channel(MOST_PACKETS);
+        let (unknown_meters, heard) = mpsc::channel(MOST_PACKETS);
         let mut config = Config::new(folder.join("near.db"), folder.join("near.keys"));
         config.udp = vec![([127, 0, 0, 1], 0).into()];
-        config.strangers = Some(strangers);
+        config.unknown_meters = Some(unknown_meters);
         let running = Running::start(config).await.expect("it starts");
         let outbox = running.reader().outbox().expect("readable");
         let gateways = running.link().gateways().clone();
@@ -54,12 +54,12 @@ impl Concentrator {
 
 /// A meter that reaches the concentrator by UDP.
 struct Meter {
-    station: Station,
+    station: SimulatedMeter,
     socket: UdpSocket,
 }
 
 impl Meter {
-    fn new(station: Station, concentrator: SocketAddr) -> Meter {
+    fn new(station: SimulatedMeter, concentrator: SocketAddr) -> Meter {
         let socket = socket_at(METERS, concentrator);
         socket.set_read_timeout(Some(AGAIN_AFTER)).expect("a time-out");
         Meter { station, socket }
@@ -75,7 +75,7 @@ impl Meter {
         while let Ok(length) = self.socket.recv(&mut buffer) {
             let (bytes, _) = parse(&buffer[..length]).expect("a packet");
             let packet = Packet::parse(bytes).expect("well-formed");
-            if packet.kind == Kind::Acknowledgement
+            if packet.kind == MessageKind::Acknowledgement
                 && self.station.opens_acknowledgement(packet.suite, packet.body) == Some(self.station.n)
             {
                 return true;
@@ -109,10 +109,10 @@ fn send(socket: &UdpSocket, packet: &[u8]) {
     let _ = socket.send(&datagram(packet, Some(-61)).expect("it fits"));
 }
 
-fn forged(rng: &mut StdRng, meter: MeterId, suite: Suite, low: u8) -> Vec<Vec<u8>> {
-    let mut message = vec![0; message_bytes(Kind::Report, suite)];
+fn forged(rng: &mut StdRng, meter: MeterId, suite: Suite, number_lsb: u8) -> Vec<Vec<u8>> {
+    let mut message = vec![0; message_bytes(MessageKind::Report, suite)];
     rng.fill_bytes(&mut message);
-    packets(ADDRESS, Kind::Report, suite, meter, u32::from(low), &message)
+    packets(ADDRESS, MessageKind::Report, suite, meter, u32::from(number_lsb), &message)
 }
 
 /// Somebody who sends forged reports until it is dropped: of all names, and of some names in their suites.
@@ -140,8 +140,8 @@ impl Flood {
                         _ => names[rng.random_range(0..names.len())],
                     };
                     // As of the genuine ones, whose pieces it may spoil.
-                    let low = rng.random_range(1..=6);
-                    let cut = forged(&mut rng, meter, suite, low);
+                    let number_lsb = rng.random_range(1..=6);
+                    let cut = forged(&mut rng, meter, suite, number_lsb);
                     cut.iter().for_each(|packet| send(&socket, packet));
                     counted.fetch_add(cut.len() as u64, Ordering::Relaxed);
                 }
@@ -181,7 +181,7 @@ fn free_address() -> SocketAddr {
 #[tokio::test(flavor = "multi_thread")]
 async fn forged_reports_from_elsewhere_push_no_genuine_one_out() {
     let folder = tempfile::tempdir().expect("a folder");
-    let station = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let station = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let address = free_address();
     let running = far(folder.path(), address).await;
     let near = Concentrator::start(folder.path(), address).await;
@@ -195,9 +195,9 @@ async fn forged_reports_from_elsewhere_push_no_genuine_one_out() {
     until("a waiting report", || near.waiting() == 1).await;
     let (forger, mut rng) = (socket_at(FORGER, near.address()), StdRng::seed_from_u64(1));
     let reports = || near.forwarder.counts().reports.load(Ordering::Relaxed);
-    for low in 0..64 {
-        forged(&mut rng, 7, Suite::Aes128Gcm, low).iter().for_each(|packet| send(&forger, packet));
-        until("a forged report", || reports() == 3 + u64::from(low)).await;
+    for number_lsb in 0..64 {
+        forged(&mut rng, 7, Suite::Aes128Gcm, number_lsb).iter().for_each(|packet| send(&forger, packet));
+        until("a forged report", || reports() == 3 + u64::from(number_lsb)).await;
     }
 
     let running = far(folder.path(), address).await;
@@ -244,7 +244,7 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
     let suites = [Suite::Aes128Gcm, Suite::Ecies, Suite::EciesEcdsa];
     let stations: Vec<_> = (7..)
         .zip(suites)
-        .map(|(meter, suite)| Station::register(&folder.path().join("keys"), meter, suite, 1))
+        .map(|(meter, suite)| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1))
         .collect();
     let address = free_address();
     let running = far(folder.path(), address).await;
@@ -284,7 +284,7 @@ async fn genuine_reports_pass_in_the_midst_of_a_flood() {
 async fn a_flood_at_the_gateway_of_all_leaves_room_for_others() {
     for suite in [Suite::Aes128Gcm, Suite::Ecies] {
         let folder = tempfile::tempdir().expect("a folder");
-        let register = |meter| Station::register(&folder.path().join("keys"), meter, suite, 1);
+        let register = |meter| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1);
         let (attacked, other) = (register(7), register(8));
         let address = free_address();
         let running = far(folder.path(), address).await;

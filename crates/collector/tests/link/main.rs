@@ -9,19 +9,19 @@ use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};
 use collector::service::{Config, Running};
 use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, Rows};
-use station::{Gateway, Station, WITHIN, start, start_with};
+use station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
 use std::path::Path;
 use std::time::Duration;
-use wire::meter::{Command, Kind, Outcome, Suite};
+use wire::meter::{Command, CommandResult, MessageKind, Suite};
 
 const SHORT: Duration = Duration::from_millis(300);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meters: Vec<Station> = (1..)
+    let mut meters: Vec<SimulatedMeter> = (1..)
         .zip(Suite::ALL)
-        .map(|(meter, suite)| Station::register(&folder.path().join("keys"), meter, suite, 1))
+        .map(|(meter, suite)| SimulatedMeter::register(&folder.path().join("keys"), meter, suite, 1))
         .collect();
     let running = start(folder.path()).await;
     let gateway = Gateway::attach(running.link());
@@ -47,7 +47,7 @@ async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_goes_on_after_a_restart_under_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
     let link = running.link();
     assert_eq!(link.command(8, CommandRequest::Reboot, "me").await, Err(LinkError::UnknownMeter(8)));
@@ -67,7 +67,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     let (mut m, mut acknowledged) = (None, false);
     while m.is_none() || !acknowledged {
         let sent = gateway.next(WITHIN).expect("an acknowledgement and the command");
-        if sent.1 == Kind::Acknowledgement {
+        if sent.1 == MessageKind::Acknowledgement {
             acknowledged = true;
         } else {
             let (number, command) = meter.command(&sent);
@@ -77,7 +77,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     }
     assert_eq!(link.withdraw(7, other + 1).await, Err(LinkError::NoCommand(other + 1)));
     link.withdraw(7, other).await.expect("it waits");
-    let answer = meter.answer(m.expect("sent"), Outcome::Done);
+    let answer = meter.answer(m.expect("sent"), CommandResult::Done);
     gateway.hear(link, 1, &answer);
     let mut states = Vec::new();
     while states.last() != Some(&(id, CommandState::Done)) {
@@ -102,7 +102,7 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_from_elsewhere_moves_no_route() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let report = meter.report();
@@ -137,7 +137,7 @@ async fn keys_come_change_and_go_while_it_runs() {
             return meter;
         }
     };
-    let mut old = Station::register(&keys, 9, Suite::Ecies, 1);
+    let mut old = SimulatedMeter::register(&keys, 9, Suite::Ecies, 1);
     assert_eq!(changed().await, 9);
     for n in 1..=2 {
         let report = old.report();
@@ -146,7 +146,7 @@ async fn keys_come_change_and_go_while_it_runs() {
     }
     let id = link.command(9, CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
     assert_eq!(old.command(&gateway.next(WITHIN).expect("the command")).1, Command::ReadStatus { page: 1 });
-    let mut new = Station::register(&keys, 9, Suite::Ecies, 2);
+    let mut new = SimulatedMeter::register(&keys, 9, Suite::Ecies, 2);
     assert_eq!(changed().await, 9);
     assert_eq!(
         running.reader().command(id).expect("readable").expect("there").state,
@@ -177,7 +177,7 @@ async fn keys_come_change_and_go_while_it_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_folder_of_keys_revokes_nobody() {
     let folder = tempfile::tempdir().expect("a folder");
-    Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     start(folder.path()).await.stop().await.expect("it stops well");
     let config =
         collector::service::Config::new(folder.path().join("test.db"), folder.path().join("other keys"));
@@ -193,8 +193,8 @@ async fn an_empty_folder_of_keys_revokes_nobody() {
 async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
-    let mut attacked = Station::register(&keys, 7, Suite::Ecies, 1);
-    let mut other = Station::register(&keys, 8, Suite::Ecies, 1);
+    let mut attacked = SimulatedMeter::register(&keys, 7, Suite::Ecies, 1);
+    let mut other = SimulatedMeter::register(&keys, 8, Suite::Ecies, 1);
     let running = start_with(folder.path(), |config| config.verifiers = 1).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut forged = attacked.report();
@@ -238,7 +238,7 @@ fn stored(db: &Path, meter: u16) -> Vec<u32> {
 async fn what_could_not_be_stored_is_not_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = folder.path().join("test.db");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let config = Config {
         store: Options { most_bytes: Some(140_000), ..Options::default() },
         ..Config::new(&db, folder.path().join("keys"))
@@ -270,7 +270,7 @@ async fn what_could_not_be_stored_is_not_acknowledged() {
 async fn a_database_that_is_removed_comes_back_and_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = folder.path().join("test.db");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
     let gateway = Gateway::attach(running.link());
     for round in 1..=3 {

@@ -1,6 +1,6 @@
 //! Databases that are lost or go back under keys that were used, memories of meters that do, and meters that seal nothing.
 
-use crate::station::{Gateway, Station, WITHIN, start};
+use crate::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::event::{Alert, CommandState, Event};
 use collector::link::{CommandRequest, LinkError, LinkHandle};
 use collector::service::{Config, Running};
@@ -8,7 +8,9 @@ use collector::store::AlertFilter;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
-use wire::meter::{Alert as MeterAlert, Answer, Cause, Command, Content, Kind, Outcome, Report, Suite};
+use wire::meter::{
+    Alert as MeterAlert, Answer, Cause, Command, CommandResult, Content, MessageKind, Report, Suite,
+};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -25,19 +27,19 @@ async fn alert(events: &mut Receiver<Event>, cause: &str) -> Alert {
 }
 
 /// Has the meter report, and its command come; with the number that it came under. What is being set by itself is answered, too.
-fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut Station, wanted: Command) -> u32 {
+fn commanded(link: &LinkHandle, gateway: &Gateway, meter: &mut SimulatedMeter, wanted: Command) -> u32 {
     let report = meter.report();
     gateway.hear(link, 1, &report);
     loop {
         let sent = gateway.next(WITHIN).expect("the command");
-        if sent.1 == Kind::Acknowledgement {
+        if sent.1 == MessageKind::Acknowledgement {
             continue;
         }
         let (m, command) = meter.command(&sent);
         if command == wanted {
             return m;
         }
-        let answer = meter.answer(m, Outcome::Done);
+        let answer = meter.answer(m, CommandResult::Done);
         gateway.hear(link, 1, &answer);
     }
 }
@@ -52,7 +54,7 @@ fn forget_database(folder: &Path) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let mut used = Vec::new();
     let copy = folder.path().join("copy.db");
     for round in 0..4 {
@@ -63,7 +65,7 @@ async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
             let m = commanded(link, &gateway, &mut meter, Command::Reboot);
             assert!(used.iter().all(|before| *before < m), "round {round}: {m} after {used:?}");
             used.push(m);
-            let answer = meter.answer(m, Outcome::Done);
+            let answer = meter.answer(m, CommandResult::Done);
             let mut events = link.events();
             gateway.hear(link, 1, &answer);
             loop {
@@ -96,7 +98,7 @@ async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Ecies, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Ecies, 1);
     let running = start(folder.path()).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut events = link.events();
@@ -104,13 +106,13 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let m = commanded(link, &gateway, &mut meter, Command::Reboot);
     let mut body = [0; 11];
     body[..4].copy_from_slice(&3_000_000_000u32.to_be_bytes());
-    let answer = meter.answer_with(Answer { m, outcome: Outcome::NumberTooLow, body });
+    let answer = meter.answer_with(Answer { m, outcome: CommandResult::NumberTooLow, body });
     gateway.hear(link, 1, &answer);
     let told = alert(&mut events, "command-numbers").await;
     assert!(told.meter == Some(7) && told.detail.contains("3000000000"), "{told:?}");
     let again = loop {
         let sent = gateway.next(WITHIN).expect("the command again");
-        if sent.1 == Kind::Command && meter.command(&sent).0 != m {
+        if sent.1 == MessageKind::Command && meter.command(&sent).0 != m {
             break meter.command(&sent);
         }
     };
@@ -122,7 +124,7 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     for restarted in [false, true] {
         let running = start(folder.path()).await;
         let (link, gateway) = (running.link(), Gateway::attach(running.link()));
@@ -150,7 +152,7 @@ async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() 
         let told = alert(&mut events, "number-reused").await;
         assert!(told.meter == Some(7) && told.detail.contains("meters rotate 7"), "{told:?}");
         while let Some(sent) = gateway.next(SHORT) {
-            assert_ne!(sent.1, Kind::Acknowledgement, "restarted: {restarted}");
+            assert_ne!(sent.1, MessageKind::Acknowledgement, "restarted: {restarted}");
         }
         meter.n = 4;
         running.stop().await.expect("it stops well");
@@ -158,7 +160,7 @@ async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() 
 }
 
 /// A measurement of long ago under a number.
-fn changed(meter: &mut Station, n: u32) -> Vec<Vec<u8>> {
+fn changed(meter: &mut SimulatedMeter, n: u32) -> Vec<Vec<u8>> {
     let measurement = wire::meter::Measurement { time_s: 800_000_000, energy_dwh: 9, power_w: 30_000 };
     meter.send(&Report { n, time_set: true, lost: 0, content: Content::Measurement(measurement) })
 }
@@ -167,7 +169,7 @@ fn changed(meter: &mut Station, n: u32) -> Vec<Vec<u8>> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_report_is_acknowledged_again_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
     let mut sent = Vec::new();
     for time_set in [true, false, true] {
         meter.n += 1;
@@ -186,7 +188,7 @@ async fn the_same_report_is_acknowledged_again_after_a_restart() {
             gateway.hear(link, 1, report);
             let acknowledgement = loop {
                 let sent = gateway.next(WITHIN).expect("an acknowledgement");
-                if sent.1 == Kind::Acknowledgement {
+                if sent.1 == MessageKind::Acknowledgement {
                     break sent;
                 }
             };
@@ -200,7 +202,7 @@ async fn the_same_report_is_acknowledged_again_after_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_that_comes_late_is_stored_once() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::EciesEcdsa, 1);
     let (first, late, third) = (meter.report(), meter.report(), meter.report());
     for _ in 0..2 {
         let running = start(folder.path()).await;
@@ -217,7 +219,7 @@ async fn a_report_that_comes_late_is_stored_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut meter = Station::register(&folder.path().join("keys"), 7, Suite::Aes256Gcm, 1);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes256Gcm, 1);
     let running = start(folder.path()).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut events = link.events();
@@ -226,7 +228,7 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
         let content = Content::Alert(MeterAlert { time_s: 5, cause: Cause::PowerOn, starts, detail: [0; 3] });
         let report = meter.send(&Report { n: meter.n, time_set: true, lost: 0, content });
         gateway.hear(link, 1, &report);
-        while gateway.next(WITHIN).expect("an acknowledgement").1 != Kind::Acknowledgement {}
+        while gateway.next(WITHIN).expect("an acknowledgement").1 != MessageKind::Acknowledgement {}
     }
     let told = alert(&mut events, "number-reused").await;
     assert!(told.detail.contains("starts"), "{told:?}");
@@ -238,14 +240,14 @@ async fn a_meter_that_counts_its_starts_anew_is_an_alert() {
 async fn where_a_meter_seals_nothing_unsealed_is_taken() {
     let folder = tempfile::tempdir().expect("a folder");
     let keys = folder.path().join("keys");
-    let mut open = Station::register(&keys, 5, Suite::None, 1);
+    let mut open = SimulatedMeter::register(&keys, 5, Suite::None, 1);
     let config = Config::new(folder.path().join("test.db"), keys.clone());
     let running = Running::start(config).await.expect("it starts");
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let report = open.report();
     gateway.hear(link, 1, &report);
     assert_eq!(open.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
-    let sealing = Station::register(&keys, 6, Suite::Aes128Gcm, 1);
+    let sealing = SimulatedMeter::register(&keys, 6, Suite::Aes128Gcm, 1);
     link.set_meter(1, sealing.provision.record()).await.expect("added");
     let report = open.report();
     gateway.hear(link, 1, &report);

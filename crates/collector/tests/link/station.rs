@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wire::meter::{
-    Address, Answer, Channel, Command, Content, Kind, Measurement, MeterId, Outcome, Packet, Provision,
-    PublicKey, Reassembly, Report, Setup, Suite, packets,
+    Address, Answer, Channel, Command, CommandResult, Content, Measurement, MessageKind, MeterId, Packet,
+    Provision, PublicKey, Reassembly, Report, Setup, Suite, packets,
 };
 
 /// Long enough for two seconds of the registry's watch.
@@ -52,17 +52,17 @@ impl Gateway {
     }
 
     /// The next acknowledgement; a collector may ask for the time of a meter whose report was late, too.
-    pub fn next_acknowledgement(&self, within: Duration) -> Option<(Route, Kind, Suite, Vec<u8>)> {
+    pub fn next_acknowledgement(&self, within: Duration) -> Option<(Route, MessageKind, Suite, Vec<u8>)> {
         loop {
             let sent = self.next(within)?;
-            if sent.1 == Kind::Acknowledgement {
+            if sent.1 == MessageKind::Acknowledgement {
                 return Some(sent);
             }
         }
     }
 
     /// The next message that was sent, and where to; `None` where nothing comes for a time.
-    pub fn next(&self, within: Duration) -> Option<(Route, Kind, Suite, Vec<u8>)> {
+    pub fn next(&self, within: Duration) -> Option<(Route, MessageKind, Suite, Vec<u8>)> {
         let mut reassembly = Reassembly::default();
         loop {
             let (route, packet) = self.sent.recv_timeout(within).ok()?;
@@ -74,7 +74,7 @@ impl Gateway {
     }
 }
 
-pub struct Station {
+pub struct SimulatedMeter {
     pub provision: Provision,
     pub suite: Suite,
     collector: PublicKey,
@@ -82,16 +82,16 @@ pub struct Station {
     rng: StdRng,
 }
 
-impl Station {
+impl SimulatedMeter {
     /// A meter whose key file lies in the folder.
-    pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> Station {
+    pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> SimulatedMeter {
         let registry = Registry::open(keys).expect("keys");
         let collector = *registry.identity().public();
         let mut rng = StdRng::seed_from_u64(u64::from(meter) << 32 | u64::from(epoch));
         let provision = Provision::generate(Setup { suite, ..Setup::usual(meter) }, &collector, &mut rng);
         let file = MeterFile { epoch, record: provision.record() };
         put(&keys.join(format!("meters/{meter:05}.toml")), &toml::to_string(&file).expect("a file"));
-        Station { provision, suite, collector, n: 0, rng }
+        SimulatedMeter { provision, suite, collector, n: 0, rng }
     }
 
     fn channel<T>(&self, with: impl FnOnce(Channel<'_>) -> T) -> T {
@@ -103,7 +103,7 @@ impl Station {
     /// The packets of a report.
     pub fn send(&mut self, report: &Report) -> Vec<Vec<u8>> {
         let mut rng = self.rng.clone();
-        let (kind, suite, n) = (Kind::Report, self.suite, report.n);
+        let (kind, suite, n) = (MessageKind::Report, self.suite, report.n);
         let sealed = self.channel(|channel| channel.seal(kind, suite, n, &report.to_bytes(), &mut rng));
         self.rng = rng;
         let setup = self.provision.setup();
@@ -120,7 +120,7 @@ impl Station {
         self.send(&Report { n: self.n, time_set: true, lost: 0, content })
     }
 
-    pub fn answer(&mut self, m: u32, outcome: Outcome) -> Vec<Vec<u8>> {
+    pub fn answer(&mut self, m: u32, outcome: CommandResult) -> Vec<Vec<u8>> {
         self.answer_with(Answer { m, outcome, body: [0; 11] })
     }
 
@@ -129,11 +129,11 @@ impl Station {
         let (suite, n, setup) = (self.suite, self.n, *self.provision.setup());
         let address = Address::provisioned(&setup);
         let sealed = self.channel(|channel| channel.answer(suite, n, address, &answer.to_bytes()));
-        packets(setup.collector_address, Kind::Answer, suite, setup.meter, n, &sealed)
+        packets(setup.collector_address, MessageKind::Answer, suite, setup.meter, n, &sealed)
     }
 
-    pub fn acknowledged(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> u32 {
-        assert_eq!(*kind, Kind::Acknowledgement);
+    pub fn acknowledged(&self, (_, kind, suite, bytes): &(Route, MessageKind, Suite, Vec<u8>)) -> u32 {
+        assert_eq!(*kind, MessageKind::Acknowledgement);
         self.opens_acknowledgement(*suite, bytes).expect("the collector's")
     }
 
@@ -142,8 +142,8 @@ impl Station {
         self.channel(|channel| channel.open_acknowledgement(suite, bytes)).ok()
     }
 
-    pub fn command(&self, (_, kind, suite, bytes): &(Route, Kind, Suite, Vec<u8>)) -> (u32, Command) {
-        assert_eq!(*kind, Kind::Command);
+    pub fn command(&self, (_, kind, suite, bytes): &(Route, MessageKind, Suite, Vec<u8>)) -> (u32, Command) {
+        assert_eq!(*kind, MessageKind::Command);
         let opened = self.channel(|channel| channel.open(*kind, *suite, bytes)).expect("the collector's");
         Command::from_bytes(&opened.plaintext).expect("a command")
     }

@@ -1,7 +1,7 @@
 //! What all meters used, asked at once: it is read by time, from a table of its own, and has to be the count over all readings, and what
 //! each meter says when it is asked alone.
 
-use crate::place::{NEW_YEAR_S, Place, add, measurement, report};
+use crate::place::{NEW_YEAR_S, TestStore, add, measurement, report};
 use crate::sums::{Seen, begins, sums};
 use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Store, Write, Written};
 use jiff::tz::TimeZone;
@@ -77,7 +77,7 @@ fn all_meters_used_what_their_readings_say() {
     let meters = [1, 2, 126, 127, 128, 129, 255, 256, 1000, 65_534, 65_535];
     for name in ["Europe/Prague", "Australia/Lord_Howe"] {
         let zone = TimeZone::get(name).expect("a zone");
-        let place = Place::new();
+        let place = TestStore::new();
         let mut store = place.open_in(name);
         add(&mut store, meters);
         let mut seen: BTreeMap<u16, Vec<Seen>> = meters.iter().map(|meter| (*meter, Vec::new())).collect();
@@ -153,7 +153,7 @@ fn all_meters_used_what_their_readings_say() {
 /// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3 a quarter of an hour.
 #[test]
 fn an_hour_that_begins_where_clocks_change_has_its_own_sum() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open_in("Pacific/Chatham");
     add(&mut store, [1]);
     // 2026-09-26 14:00 UTC.
@@ -173,7 +173,7 @@ fn an_hour_that_begins_where_clocks_change_has_its_own_sum() {
 /// A batch that failed leaves nothing behind that is by time.
 #[test]
 fn a_batch_that_was_not_stored_is_in_no_sum() {
-    let place = Place::new();
+    let place = TestStore::new();
     let options = collector::store::Options { most_bytes: Some(400_000), ..Default::default() };
     let mut store = Store::open(&place.path(), &options).expect("the store opens");
     add(&mut store, 1..=3);
@@ -223,7 +223,7 @@ fn raw(store: &Store, meter: u16) -> Vec<(i64, i64)> {
 
 #[test]
 fn a_database_of_the_first_version_has_the_same_sums() {
-    let place = Place::new();
+    let place = TestStore::new();
     let old = rusqlite::Connection::open(place.path()).expect("a file");
     old.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).expect("a log");
     old.execute_batch(include_str!("data/version-1.sql")).expect("the first version's database");

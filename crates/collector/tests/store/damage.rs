@@ -1,13 +1,13 @@
 //! Bits that flip in the file by themselves.
 
-use crate::place::{NEW_YEAR_S, Place, add, reading};
+use crate::place::{NEW_YEAR_S, TestStore, add, reading};
 use collector::store::{Options, Store};
 use std::fs;
 
 /// So many that readings are in their place, and not where they land.
 const READINGS: u32 = 40_000;
 
-fn filled(place: &Place) {
+fn filled(place: &TestStore) {
     let mut store = place.open();
     add(&mut store, [1, 2]);
     for from in (1..=READINGS).step_by(1000) {
@@ -28,7 +28,7 @@ fn compare_all(store: &mut Store) -> Vec<String> {
 
 #[test]
 fn a_flipped_bit_of_a_reading_is_told_once() {
-    let place = Place::new();
+    let place = TestStore::new();
     filled(&place);
     let mut store = place.open();
     assert_eq!(compare_all(&mut store), Vec::<String>::new(), "nothing is damaged");

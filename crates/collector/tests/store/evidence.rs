@@ -1,6 +1,6 @@
 //! Audits of signed messages, and readings for other programs.
 
-use crate::place::{NEW_YEAR_S, Place, add, identity, measurement, report, start};
+use crate::place::{NEW_YEAR_S, TestStore, add, identity, measurement, report, start};
 use collector::audit::{Audit, Wrong, audit};
 use collector::export::{ExportError, Format, Selection, export};
 use collector::store::{NewReport, Reader, Store, Write, Written};
@@ -9,7 +9,7 @@ use parquet::record::RowAccessor;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rusqlite::Connection;
-use wire::meter::{Channel, Content, Identity, Kind, MeterId, MeterKeys, Suite};
+use wire::meter::{Channel, Content, Identity, MessageKind, MeterId, MeterKeys, Suite};
 
 fn collector_identity() -> Identity {
     identity(1)
@@ -22,7 +22,7 @@ fn sealed(meter: MeterId, n: u32, at_s: i64, content: Content) -> NewReport {
     let keys = MeterKeys::new([1; 16], [2; 32]);
     let channel = Channel { meter, keys: &keys, own: &own, peer: collector.public() };
     let mut rng = StdRng::seed_from_u64(u64::from(n));
-    new.sealed = channel.seal(Kind::Report, Suite::EciesEcdsa, n, &new.report.to_bytes(), &mut rng);
+    new.sealed = channel.seal(MessageKind::Report, Suite::EciesEcdsa, n, &new.report.to_bytes(), &mut rng);
     new
 }
 
@@ -47,7 +47,7 @@ fn fill(store: &mut Store) {
     assert!(written.iter().all(|w| matches!(w, Written::Reading { .. } | Written::Alert { .. })));
 }
 
-fn audited(place: &Place, own: Option<&Identity>) -> Audit {
+fn audited(place: &TestStore, own: Option<&Identity>) -> Audit {
     let mut last = (0, 0);
     let reader = Reader::open(&place.path()).expect("the database");
     let audit = audit(&reader, own, |done, of| last = (done, of)).expect("the database is read");
@@ -57,7 +57,7 @@ fn audited(place: &Place, own: Option<&Identity>) -> Audit {
 
 #[test]
 fn what_meters_signed_is_proved() {
-    let place = Place::new();
+    let place = TestStore::new();
     fill(&mut place.open());
     let own = collector_identity();
     let found = audited(&place, Some(&own));
@@ -106,10 +106,10 @@ fn what_was_changed_later_is_found() {
             matches!(wrong, Wrong::Order { before: 19 })
         }),
     ];
-    let whole = Place::new();
+    let whole = TestStore::new();
     fill(&mut whole.open());
     for (name, sql, is_it) in changes {
-        let place = Place::new();
+        let place = TestStore::new();
         std::fs::copy(whole.path(), place.path()).expect("copied");
         let connection = Connection::open(place.path()).expect("the database");
         assert!(connection.execute(&sql, []).expect("changed") > 0, "{name}");
@@ -124,7 +124,7 @@ fn what_was_changed_later_is_found() {
 
 #[test]
 fn a_reading_that_was_kept_long_enough_is_not_missed() {
-    let place = Place::new();
+    let place = TestStore::new();
     fill(&mut place.open());
     let connection = Connection::open(place.path()).expect("the database");
     connection
@@ -138,7 +138,7 @@ fn a_reading_that_was_kept_long_enough_is_not_missed() {
 
 #[test]
 fn readings_as_csv() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     fill(&mut store);
     let reader = store.reader();
@@ -157,7 +157,7 @@ fn readings_as_csv() {
 
 #[test]
 fn readings_as_parquet() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     fill(&mut store);
     let all = Selection { meters: Vec::new(), from_s: 0, to_s: i64::MAX };

@@ -1,6 +1,6 @@
 //! What is found where a database should be, and disks that are full.
 
-use crate::place::{NEW_YEAR_S, Place, add, reading};
+use crate::place::{NEW_YEAR_S, TestStore, add, reading};
 use collector::store::{
     ConsumptionQuery, Interval, Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write,
     Written,
@@ -12,7 +12,7 @@ fn refused(path: &Path) -> StoreError {
     Store::open(path, &Options::default()).err().expect("it is refused")
 }
 
-fn filled(place: &Place) {
+fn filled(place: &TestStore) {
     let mut store = place.open();
     add(&mut store, 1..=10);
     for n in 1..=200 {
@@ -23,7 +23,7 @@ fn filled(place: &Place) {
 
 #[test]
 fn what_is_not_ours_stays_as_it_is() {
-    let place = Place::new();
+    let place = TestStore::new();
     let text = b"not a database, but something that somebody may want to keep".to_vec();
     fs::write(place.path(), &text).expect("written");
     let error = refused(&place.path());
@@ -43,7 +43,7 @@ fn what_is_not_ours_stays_as_it_is() {
 
 #[test]
 fn an_empty_file_becomes_a_database_unless_its_log_is_there() {
-    let place = Place::new();
+    let place = TestStore::new();
     fs::write(place.path(), "").expect("written");
     let error = Reader::open(&place.path()).err().expect("there is nothing to read");
     assert!(error.to_string().contains("it is an empty file"), "{error}");
@@ -66,7 +66,7 @@ fn an_empty_file_becomes_a_database_unless_its_log_is_there() {
 
 #[test]
 fn a_later_version_s_database_stays_as_it_is() {
-    let place = Place::new();
+    let place = TestStore::new();
     filled(&place);
     let later = rusqlite::Connection::open(place.path()).expect("a database");
     later.pragma_update(None, "user_version", 4711).expect("set");
@@ -80,7 +80,7 @@ fn a_later_version_s_database_stays_as_it_is() {
 
 #[test]
 fn a_damaged_database_stays_as_it_is() {
-    let place = Place::new();
+    let place = TestStore::new();
     filled(&place);
     let whole = fs::read(place.path()).expect("there");
     let pages = whole.len() / 4096;
@@ -111,7 +111,7 @@ fn a_damaged_database_stays_as_it_is() {
 
 #[test]
 fn one_service_at_a_time() {
-    let place = Place::new();
+    let place = TestStore::new();
     let store = place.open();
     let error = refused(&place.path());
     assert!(error.to_string().contains(&format!("(process {})", std::process::id())), "{error}");
@@ -123,7 +123,7 @@ fn one_service_at_a_time() {
 
 #[test]
 fn a_full_disk_takes_nothing_and_goes_on_when_there_is_room() {
-    let place = Place::new();
+    let place = TestStore::new();
     let options = Options { most_bytes: Some(400_000), ..Options::default() };
     let mut store = Store::open(&place.path(), &options).expect("the store opens");
     add(&mut store, 1..=10);
@@ -204,7 +204,7 @@ fn a_real_disk_that_is_full() {
 
 #[test]
 fn old_readings_go_and_their_sums_stay() {
-    let place = Place::new();
+    let place = TestStore::new();
     let options = Options { keep_days: 10, ..Options::default() };
     let mut store = Store::open(&place.path(), &options).expect("the store opens");
     add(&mut store, [1]);
@@ -249,7 +249,7 @@ fn old_readings_go_and_their_sums_stay() {
 
 #[test]
 fn a_clock_that_is_ahead_takes_nothing_away() {
-    let place = Place::new();
+    let place = TestStore::new();
     let options = Options { keep_days: 1, ..Options::default() };
     let mut store = Store::open(&place.path(), &options).expect("the store opens");
     add(&mut store, [1]);

@@ -1,7 +1,7 @@
 //! The database's files removed and replaced under the store that has them open, and who may read them.
 
 use crate::disk;
-use crate::place::{NEW_YEAR_S, Place, add, all_readings, provisioned, reading};
+use crate::place::{NEW_YEAR_S, TestStore, add, all_readings, provisioned, reading};
 use collector::store::{Options, Reader, Store, StoreError, Write, Written};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -58,7 +58,7 @@ fn what_was_removed_is_written_back_before_anything_is_acknowledged() {
         &["-shm"],
         &[".lock"],
     ] {
-        let place = Place::new();
+        let place = TestStore::new();
         let path = place.path();
         let mut store = place.open();
         let reader = store.reader();
@@ -92,7 +92,7 @@ fn what_was_removed_is_written_back_before_anything_is_acknowledged() {
 
 #[test]
 fn a_batch_that_was_committed_into_a_file_that_just_went_fails_and_is_there_once() {
-    let place = Place::new();
+    let place = TestStore::new();
     let path = place.path();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
@@ -112,7 +112,7 @@ fn a_batch_that_was_committed_into_a_file_that_just_went_fails_and_is_there_once
 
 #[test]
 fn another_file_in_its_place_is_waited_for() {
-    let place = Place::new();
+    let place = TestStore::new();
     let (path, other) = (place.path(), place.path().with_file_name("other.db"));
     let mut theirs = Store::open(&other, &Options::default()).expect("another database");
     theirs.commit(vec![Write::Provisioned(Box::new(provisioned(4711, 1)))]).expect("stored");
@@ -143,7 +143,7 @@ fn another_file_in_its_place_is_waited_for() {
 
 #[test]
 fn the_right_file_that_is_put_back_is_gone_on_with() {
-    let place = Place::new();
+    let place = TestStore::new();
     let (path, away) = (place.path(), place.path().with_file_name("away.db"));
     let mut store = place.open();
     add(&mut store, 1..=METERS);
@@ -159,7 +159,7 @@ fn the_right_file_that_is_put_back_is_gone_on_with() {
 
 #[test]
 fn a_service_that_ends_meanwhile_leaves_all_of_it() {
-    let place = Place::new();
+    let place = TestStore::new();
     let path = place.path();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
@@ -178,7 +178,7 @@ fn a_service_that_ends_meanwhile_leaves_all_of_it() {
 
 #[test]
 fn a_database_that_is_a_link_is_where_the_link_leads() {
-    let place = Place::new();
+    let place = TestStore::new();
     let (path, real) = (place.path(), place.path().with_file_name("real.db"));
     drop(place.open());
     fs::rename(&path, &real).expect("moved");
@@ -201,7 +201,7 @@ fn a_database_that_is_a_link_is_where_the_link_leads() {
 
 /// Files go and come while batches are committed: what was acknowledged is in the file that the name stands for.
 fn under_load(disturb: impl Fn(&Path, &AtomicBool) + Sync) {
-    let place = Place::new();
+    let place = TestStore::new();
     let path = place.path();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
@@ -298,7 +298,7 @@ fn nobody_else_may_read_it_whatever_the_umask() {
 
 #[test]
 fn what_others_could_read_is_closed_to_them() {
-    let place = Place::new();
+    let place = TestStore::new();
     let path = place.path();
     drop(place.open());
     let copy = beside(&path, ".before-3");

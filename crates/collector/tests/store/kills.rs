@@ -1,6 +1,6 @@
 //! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
 
-use crate::place::{NEW_YEAR_S, Place, add, all_readings, reading};
+use crate::place::{NEW_YEAR_S, TestStore, add, all_readings, reading};
 use collector::store::{ConsumptionQuery, Interval, Store};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -66,7 +66,7 @@ fn what_was_acknowledged_is_there_once() {
         .map_or_else(|_| rand::random(), |seed| seed.parse().expect("a number"));
     println!("seed {seed}: WATTSEAL_SEED={seed} repeats its times");
     let mut rng = StdRng::seed_from_u64(seed);
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
     // So many that kills come before, while and after readings that landed are sorted in.

@@ -1,6 +1,6 @@
 //! Readings that landed and are sorted in a few at a time: at every moment each is there, once, in its place.
 
-use crate::place::{NEW_YEAR_S, Place, add, measurement, report};
+use crate::place::{NEW_YEAR_S, TestStore, add, measurement, report};
 use collector::store::{ReadingsQuery, Resolution, Rows, Store, Write, Written};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -35,7 +35,7 @@ fn each_reading_is_there_once_at_every_moment() {
         .map_or_else(|_| rand::random(), |seed| seed.parse().expect("a number"));
     println!("seed {seed}: WATTSEAL_SEED={seed} repeats it");
     let mut rng = StdRng::seed_from_u64(seed);
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     // Gaps between them, and both ends; one has more readings than are sorted in at once.
     let meters: Vec<u16> = (0..40).map(|meter| meter * 7 + 1).chain([65_534, 65_535]).collect();

@@ -18,13 +18,13 @@ use wire::meter::{
 /// 2026-01-01 00:00:00 UTC.
 pub const NEW_YEAR_S: i64 = 1_767_225_600;
 
-pub struct Place {
+pub struct TestStore {
     folder: TempDir,
 }
 
-impl Place {
-    pub fn new() -> Place {
-        Place { folder: tempfile::tempdir().expect("a folder for the test") }
+impl TestStore {
+    pub fn new() -> TestStore {
+        TestStore { folder: tempfile::tempdir().expect("a folder for the test") }
     }
 
     pub fn path(&self) -> PathBuf {

@@ -2,7 +2,7 @@
 //! `WATTSEAL_POWER_CUTS=200` for more of the cuts that keep some of what was not durable.
 
 use crate::disk::{self, Disk, Event};
-use crate::place::{NEW_YEAR_S, Place, add, all_readings, reading};
+use crate::place::{NEW_YEAR_S, TestStore, add, all_readings, reading};
 use collector::store::{Options, Store};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -11,7 +11,7 @@ use std::fs;
 const METERS: u16 = 8;
 
 /// Batches; the store is closed and opened again between, which writes its log back, and once its file is removed under it.
-fn run(place: &Place) {
+fn run(place: &TestStore) {
     let mut n = 0;
     for round in 0..6 {
         let mut store = place.open();
@@ -45,7 +45,7 @@ fn what_was_told_to_be_stored_is_there_whenever_the_power_goes() {
     let chances = std::env::var("WATTSEAL_POWER_CUTS").map_or(1, |cuts| cuts.parse().expect("a number"));
     println!("seed {seed}: WATTSEAL_SEED={seed} repeats it");
     let mut rng = StdRng::seed_from_u64(seed);
-    let place = Place::new();
+    let place = TestStore::new();
     disk::record(place.path().parent().expect("a folder"));
     run(&place);
     let events = disk::recorded();
@@ -84,7 +84,7 @@ fn cut(disk: &Disk, told: Option<u32>, chances: u32, rng: &mut StdRng) -> u32 {
 }
 
 fn check(left: &Disk, told: Option<u32>, how: &str) {
-    let place = Place::new();
+    let place = TestStore::new();
     left.lay_out(place.path().parent().expect("a folder"));
     if told > Some(0) {
         assert!(place.path().exists(), "{how}, after {told:?}: the database is gone");

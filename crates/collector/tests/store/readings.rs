@@ -1,6 +1,6 @@
 //! Readings: stored once, counted right.
 
-use crate::place::{NEW_YEAR_S, Place, add, measurement, provisioned, reading, report, start};
+use crate::place::{NEW_YEAR_S, TestStore, add, measurement, provisioned, reading, report, start};
 use collector::api;
 use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Write, Written};
 use wire::meter::Suite;
@@ -18,7 +18,7 @@ fn raw(meter: u16) -> ReadingsQuery {
 
 #[test]
 fn a_reading_is_stored_once_and_shown() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, [258]);
     let at_s = NEW_YEAR_S + 100;
@@ -70,7 +70,7 @@ fn a_reading_is_stored_once_and_shown() {
 
 #[test]
 fn new_keys_begin_anew_and_old_ones_are_over() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, [1]);
     let at_s = NEW_YEAR_S;

@@ -1,19 +1,19 @@
 //! Alerts, commands, tokens, actions, and what waits to be forwarded.
 
-use crate::place::{NEW_YEAR_S, Place, add};
+use crate::place::{NEW_YEAR_S, TestStore, add};
 use collector::api::Action;
 use collector::event::CommandState;
 use collector::store::{
     AlertFilter, CommandProgress, MOST_OUTBOX_OF_A_METER, NewAction, NewAlert, NewCommand, NewOutbox,
     NewToken, Role, Write, Written,
 };
-use wire::meter::{Answer, Command, Kind, Order, Outcome, Suite};
+use wire::meter::{Answer, Command, CommandResult, MessageKind, Order, Suite};
 
 const NOW_MS: i64 = NEW_YEAR_S * 1000;
 
 #[test]
 fn alerts_are_seen_once() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, [1]);
     let alert = |meter, seconds: i64| {
@@ -47,7 +47,7 @@ fn alerts_are_seen_once() {
 
 #[test]
 fn a_command_goes_its_way_and_ends_once() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, [1]);
     let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
@@ -56,7 +56,7 @@ fn a_command_goes_its_way_and_ends_once() {
     let Written::Command(given) = &written[0] else { panic!("{written:?}") };
     assert_eq!((given.state, given.order, given.ticket), (CommandState::Waiting, order, 5));
     let id = given.id;
-    let answer = Answer { m: 3, outcome: Outcome::Done, body: [7; 11] };
+    let answer = Answer { m: 3, outcome: CommandResult::Done, body: [7; 11] };
     let step = |state, attempts, seconds: i64, answer| {
         Write::CommandProgress(CommandProgress {
             id,
@@ -84,7 +84,7 @@ fn a_command_goes_its_way_and_ends_once() {
 
 #[test]
 fn tokens_and_actions_are_kept_without_secrets() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     let new = NewToken { name: "wall".to_owned(), role: Role::Viewer, hash: [0xab; 32], created_ms: 1 };
     assert!(!format!("{new:?}").contains("171"));
@@ -111,16 +111,16 @@ fn tokens_and_actions_are_kept_without_secrets() {
 
 #[test]
 fn what_waits_to_be_forwarded_is_bounded_and_kept_once() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
-    let message = |low: u8| {
+    let message = |number_lsb: u8| {
         Write::OutboxPut(NewOutbox {
             address: 1,
             name: 7,
-            kind: Kind::Report,
+            kind: MessageKind::Report,
             suite: Suite::Aes128Gcm,
-            low,
-            message: vec![low; 36],
+            number_lsb,
+            message: vec![number_lsb; 36],
             heard_ms: NOW_MS,
         })
     };
@@ -135,9 +135,9 @@ fn what_waits_to_be_forwarded_is_bounded_and_kept_once() {
     drop(store);
     let waiting = place.open().reader().outbox().expect("messages");
     let lows: Vec<u8> = (1..MOST_OUTBOX_OF_A_METER as u8).chain([99]).collect();
-    assert_eq!(waiting.iter().map(|message| message.low).collect::<Vec<_>>(), lows);
+    assert_eq!(waiting.iter().map(|message| message.number_lsb).collect::<Vec<_>>(), lows);
     assert_eq!(
         (waiting[0].kind, waiting[0].suite, waiting[0].message.len()),
-        (Kind::Report, Suite::Aes128Gcm, 36)
+        (MessageKind::Report, Suite::Aes128Gcm, 36)
     );
 }

@@ -1,7 +1,7 @@
 //! What is used, by quarter-hour, hour, day, week and month, against a count over all readings that knows nothing of rollups.
 
 use crate::consumption::check_all_meters;
-use crate::place::{NEW_YEAR_S, Place, add, measurement, report, start};
+use crate::place::{NEW_YEAR_S, TestStore, add, measurement, report, start};
 use collector::store::{
     ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, ReadingsQuery, Resolution, Rows, Store,
     Write, Written,
@@ -203,7 +203,7 @@ fn sums_are_those_of_all_readings() {
     let zones = ["Asia/Kathmandu", "Europe/Prague", "Australia/Lord_Howe", "America/Asuncion", "UTC"];
     for name in zones {
         let zone = TimeZone::get(name).expect("a zone");
-        let place = Place::new();
+        let place = TestStore::new();
         let mut store = place.open_in(name);
         add(&mut store, 1..=3);
         let mut lives: Vec<Life> = (1..=3)
@@ -255,7 +255,7 @@ fn sums_are_those_of_all_readings() {
 
 #[test]
 fn readings_that_were_sorted_in_are_the_same() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, 1..=4);
     let mut expected = [0u32; 4];
@@ -301,7 +301,7 @@ fn readings_that_were_sorted_in_are_the_same() {
 /// The state of a register that only counts up says by itself what was used, but for the first reading.
 #[test]
 fn a_register_goes_around_at_2_to_the_32() {
-    let place = Place::new();
+    let place = TestStore::new();
     let mut store = Store::open(&place.path(), &Options::default()).expect("the store opens");
     add(&mut store, [1]);
     let states = [0xffff_fff0u32, 0xffff_fffa, 4, 10];

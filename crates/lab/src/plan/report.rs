@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A feasible point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct PlanRow {
     /// Target name.
     pub target: String,
     /// Scheme name.
@@ -17,7 +17,6 @@ pub struct Row {
     pub variant: String,
     /// Core clock, in Hz.
     pub clock_hz: u64,
-    /// Supply, in volts.
     pub supply_v: f64,
     /// Security level, in bits.
     pub security_bits: u32,
@@ -37,7 +36,6 @@ pub struct Row {
     pub sleep_j: f64,
     /// Bytes on the air, those of the packets' frames included.
     pub radio_bytes: u32,
-    /// Packets.
     pub radio_packets: u32,
     /// Program memory, in bytes.
     pub flash_bytes: u64,
@@ -57,9 +55,9 @@ pub struct Row {
     pub front: bool,
 }
 
-impl Row {
-    fn of(candidate: &Candidate, point: &Point) -> Row {
-        Row {
+impl PlanRow {
+    fn of(candidate: &Candidate, point: &Point) -> PlanRow {
+        PlanRow {
             target: candidate.target.to_string(),
             scheme: candidate.scheme.to_string(),
             variant: candidate.variant.to_string(),
@@ -96,8 +94,12 @@ const SHOWN: usize = 20;
 /// None in practice: rows can always be written.
 pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, LabError> {
     if format != Format::Table {
-        let rows: Vec<Row> =
-            plan.outcome.points.iter().map(|point| Row::of(&plan.candidates[point.index], point)).collect();
+        let rows: Vec<PlanRow> = plan
+            .outcome
+            .points
+            .iter()
+            .map(|point| PlanRow::of(&plan.candidates[point.index], point))
+            .collect();
         return if format == Format::Csv { report::csv(&rows) } else { report::json(&rows) };
     }
     let points = &plan.outcome.points;

@@ -40,7 +40,6 @@ impl Sun {
         Ok(Some(Sun { irradiance, name }))
     }
 
-    /// Its mean, in W/m².
     #[must_use]
     pub fn mean_w_per_m2(&self) -> f64 {
         self.irradiance.insolation_j_per_m2() / self.irradiance.period_s()
@@ -50,9 +49,7 @@ impl Sun {
 /// A capacitor and a panel with which no message is missed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// The store.
     pub capacitor: Capacitor,
-    /// The panel.
     pub panel: Panel,
     /// What decides.
     pub course: Course,

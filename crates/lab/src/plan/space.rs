@@ -17,7 +17,7 @@ use std::sync::Arc;
 const UNOPTIMISED: &str = "O0";
 
 /// A target with the clocks and supplies that go together on it.
-struct Place {
+struct TargetChoices {
     target: Target,
     points: Vec<OperatingPoint>,
     /// For each number of wait states a point at which start-up makes the clock.
@@ -34,7 +34,7 @@ struct Way {
 
 /// All that is to be searched.
 pub struct Space {
-    places: Vec<Place>,
+    target_choices: Vec<TargetChoices>,
     bytes: u16,
     radio: Option<Radio>,
 }
@@ -53,7 +53,7 @@ impl Space {
         let radio = request.radio.as_deref().map(|name| radio(workspace, name)).transpose()?;
         let targets = workspace.target_names()?;
         let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
-        let mut places = Vec::new();
+        let mut target_choices = Vec::new();
         let mut refused = None;
         let targets = names::select("target", &request.targets, &targets)?;
         workspace.calibration_is_of(targets.iter().copied())?;
@@ -77,9 +77,9 @@ impl Space {
                 continue;
             }
             let measured_at = measured_at(&target, &points);
-            places.push(Place { target, points, measured_at, ways });
+            target_choices.push(TargetChoices { target, points, measured_at, ways });
         }
-        if places.is_empty() {
+        if target_choices.is_empty() {
             return Err(refused.unwrap_or_else(|| {
                 LabError::Usage(
                     "no chosen target has such a scheme in such a variant; without --target, --scheme or --variant, plan \
@@ -88,19 +88,19 @@ impl Space {
                 )
             }));
         }
-        Ok(Space { places, bytes: request.bytes, radio })
+        Ok(Space { target_choices, bytes: request.bytes, radio })
     }
 
     /// The figures that its points need.
     #[must_use]
     pub fn wanted(&self) -> Vec<Wanted<'_>> {
         let mut wanted = Vec::new();
-        for place in &self.places {
-            for &point in place.measured_at.values() {
-                for way in &place.ways {
+        for choices in &self.target_choices {
+            for &point in choices.measured_at.values() {
+                for way in &choices.ways {
                     for operation in &way.operations {
                         wanted.push(Wanted {
-                            target: &place.target,
+                            target: &choices.target,
                             point,
                             variant: way.variant,
                             op: &operation.name,
@@ -129,22 +129,22 @@ impl Space {
         figures: &HashMap<Key, Figure>,
     ) -> Result<Vec<Candidate>, LabError> {
         let mut candidates = Vec::new();
-        for place in &self.places {
-            let target: Arc<str> = place.target.name().into();
+        for choices in &self.target_choices {
+            let target: Arc<str> = choices.target.name().into();
             let all: Vec<HashMap<u8, Cost>> =
-                place.ways.iter().map(|way| self.costs(place, way, figures)).collect();
-            for (at, way) in place.ways.iter().enumerate() {
+                choices.ways.iter().map(|way| self.costs(choices, way, figures)).collect();
+            for (at, way) in choices.ways.iter().enumerate() {
                 // Two variants of one program are one: the MSP430's fast and mpy32, of which the last is kept.
                 let costs = &all[at];
-                let again = |other: usize| place.ways[other].scheme == way.scheme && all[other] == *costs;
-                if (at + 1..place.ways.len()).any(again) {
+                let again = |other: usize| choices.ways[other].scheme == way.scheme && all[other] == *costs;
+                if (at + 1..choices.ways.len()).any(again) {
                     continue;
                 }
                 let scheme: Arc<str> = way.scheme.name.as_str().into();
                 let variant: Arc<str> = way.variant.into();
                 // By supply, because it depends on nothing else here.
                 let mut sent: HashMap<u64, Option<Transmission>> = HashMap::new();
-                for point in &place.points {
+                for point in &choices.points {
                     let Some(cost) = costs.get(&point.wait_states) else { continue };
                     let sent = match sent.entry(point.supply_v.to_bits()) {
                         Entry::Occupied(known) => known.into_mut(),
@@ -174,9 +174,9 @@ impl Space {
                         stored_v: None,
                         mean_w: None,
                     };
-                    one.compute_s = one.cycles * place.target.seconds_per_cycle(point);
+                    one.compute_s = one.cycles * choices.target.seconds_per_cycle(point);
                     one.compute_j = one.compute_s * point.power_w;
-                    self.rest(request, &place.target, &mut one);
+                    self.rest(request, &choices.target, &mut one);
                     candidates.push(one);
                 }
             }
@@ -185,15 +185,15 @@ impl Space {
     }
 
     /// What a scheme takes in a variant, by wait states.
-    fn costs(&self, place: &Place, way: &Way, figures: &HashMap<Key, Figure>) -> HashMap<u8, Cost> {
-        let wait_states = place.measured_at.keys();
-        wait_states.filter_map(|&count| Some((count, self.cost(place, way, count, figures)?))).collect()
+    fn costs(&self, choices: &TargetChoices, way: &Way, figures: &HashMap<Key, Figure>) -> HashMap<u8, Cost> {
+        let wait_states = choices.measured_at.keys();
+        wait_states.filter_map(|&count| Some((count, self.cost(choices, way, count, figures)?))).collect()
     }
 
     /// What a scheme's operations take together; none where a figure is missing.
     fn cost(
         &self,
-        place: &Place,
+        choices: &TargetChoices,
         way: &Way,
         wait_states: u8,
         figures: &HashMap<Key, Figure>,
@@ -202,7 +202,7 @@ impl Space {
         let mut stack = 0;
         for operation in &way.operations {
             let key = Key {
-                target: place.target.name().into(),
+                target: choices.target.name().into(),
                 wait_states,
                 variant: way.variant.into(),
                 op: operation.name.clone(),

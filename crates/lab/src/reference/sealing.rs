@@ -67,7 +67,6 @@ pub struct Sealed {
     pub keys: Vec<u8>,
     /// What is signed, where something is.
     pub signed: Vec<u8>,
-    /// What is sent.
     pub packet: Vec<u8>,
 }
 

@@ -176,7 +176,6 @@ fn seal(key: &[u8], nonce: &[u8], aad: &[u8], message: &[u8]) -> Result<(Vec<u8>
     Ok((sealed, tag))
 }
 
-/// A hash.
 #[must_use]
 pub fn hash_case<D: Digest>(message: Vec<u8>) -> Case {
     let digest = D::digest(&message).to_vec();

@@ -2,7 +2,7 @@
 
 use super::{Format, csv_line, figure, grouped, scaled};
 use crate::LabError;
-use crate::row::Row;
+use crate::row::BenchRow;
 use console::style;
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ impl RowWriter {
     ///
     /// # Errors
     /// None in practice: rows can always be written.
-    pub fn row(&mut self, row: &Row) -> Result<String, LabError> {
+    pub fn row(&mut self, row: &BenchRow) -> Result<String, LabError> {
         let first = self.target.is_none();
         let text = match self.format {
             Format::Json => {
@@ -91,7 +91,7 @@ impl RowWriter {
         format!("│{}│\n", cells.collect::<Vec<_>>().join(" "))
     }
 
-    fn head(&self, row: &Row) -> String {
+    fn head(&self, row: &BenchRow) -> String {
         format!(
             "{}  {} MHz, {} V, {}\n{}{}{}",
             row.target,
@@ -104,7 +104,7 @@ impl RowWriter {
         )
     }
 
-    fn line(&self, row: &Row) -> String {
+    fn line(&self, row: &BenchRow) -> String {
         let output = if row.verified { "    ok".into() } else { style(" WRONG").red().to_string() };
         self.cells([
             row.op.clone(),
@@ -151,8 +151,8 @@ struct FlatRow<'a> {
     verified: bool,
 }
 
-impl<'a> From<&'a Row> for FlatRow<'a> {
-    fn from(row: &'a Row) -> Self {
+impl<'a> From<&'a BenchRow> for FlatRow<'a> {
+    fn from(row: &'a BenchRow) -> Self {
         FlatRow {
             target: &row.target,
             op: &row.op,
@@ -182,9 +182,9 @@ mod tests {
     use super::*;
     use crate::row::Cycles;
 
-    fn row(target: &str, op: &str, cycles: &[u64]) -> Row {
+    fn row(target: &str, op: &str, cycles: &[u64]) -> BenchRow {
         let cycles = Cycles::of(cycles);
-        Row {
+        BenchRow {
             target: target.into(),
             op: op.into(),
             variant: "fast".into(),
@@ -203,14 +203,14 @@ mod tests {
         }
     }
 
-    fn written(format: Format, rows: &[Row]) -> String {
+    fn written(format: Format, rows: &[BenchRow]) -> String {
         let names = rows.iter().map(|row| (row.op.as_str(), row.variant.as_str()));
         let mut writer = RowWriter::new(format, names);
         let text: String = rows.iter().map(|row| writer.row(row).unwrap()).collect();
         text + &writer.end()
     }
 
-    fn some() -> Vec<Row> {
+    fn some() -> Vec<BenchRow> {
         vec![
             row("atmega328p", "sha1", &[20_000; 3]),
             row("atmega328p", "ecies-ecdsa-seal-compressed", &[26_900_000, 26_800_001]),

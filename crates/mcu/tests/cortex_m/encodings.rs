@@ -215,13 +215,13 @@ fn same(f: &Fields) -> bool {
 }
 
 /// Where it exists, where an IT block may have it, its bits, and which operands are allowed.
-type Row = (Since, InIt, &'static str, fn(&Fields) -> bool);
+type EncodingRow = (Since, InIt, &'static str, fn(&Fields) -> bool);
 
 /// All encodings but those of the system (SVC, BKPT, UDF, WFI, WFE, SEV, CPS, special registers).
 pub fn all() -> Vec<Encoding> {
     use InIt::*;
     use Since::*;
-    let table: &[Row] = &[
+    let table: &[EncodingRow] = &[
         (V6M, Never, "00000 00000 mmm ddd", any),
         (V6M, Anywhere, "00000 iiiii mmm ddd", |f| f.get('i') != 0),
         (V6M, Anywhere, "00001 iiiii mmm ddd", any),

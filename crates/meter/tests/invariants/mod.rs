@@ -14,8 +14,8 @@ pub mod memory;
 use memory::{BLOCK, BYTES, CELLS, Record, Settings, Values};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wire::meter::{
-    Accepted, Alert, Answered, Cause, Channel, Command, Content, Identity, Kind, MeterRecord, Outcome,
-    Packet, Provision, Reassembly, Report, Status, Suite,
+    Accepted, Alert, Answered, Cause, Channel, Command, CommandResult, Content, Identity, MessageKind,
+    MeterRecord, Packet, Provision, Reassembly, Report, Status, Suite,
 };
 
 /// From a start of the meter to the next.
@@ -56,7 +56,7 @@ pub struct Invariants {
     lives: Vec<Life>,
     reassembly: Reassembly,
     /// Messages by number.
-    messages: BTreeMap<u32, (Kind, Suite, Vec<u8>)>,
+    messages: BTreeMap<u32, (MessageKind, Suite, Vec<u8>)>,
     /// Reports that were opened, by message.
     opened: HashMap<Vec<u8>, Report>,
     accepted: BTreeSet<u32>,
@@ -282,13 +282,15 @@ impl Invariants {
         assert_eq!((packet.meter, packet.address), place, "{what}: name and address");
         let Some(message) = self.reassembly.take(&packet) else { return };
         let n = match packet.kind {
-            Kind::Report => self.report(packet.suite, &message.bytes, image),
-            Kind::Answer => self.answer(packet.suite, packet.low, &message.bytes, settings.values.suite),
+            MessageKind::Report => self.report(packet.suite, &message.bytes, image),
+            MessageKind::Answer => {
+                self.answer(packet.suite, packet.number_lsb, &message.bytes, settings.values.suite)
+            }
             kind => panic!("{what}: the meter sends {kind:?}"),
         };
-        assert_eq!(n as u8, packet.low, "{what}: the packet's number");
+        assert_eq!(n as u8, packet.number_lsb, "{what}: the packet's number");
         let life = self.life();
-        let known = life.kept.contains_key(&n) && packet.kind == Kind::Report;
+        let known = life.kept.contains_key(&n) && packet.kind == MessageKind::Report;
         let first_n = life.first_n;
         assert!(
             known || (first_n..numbers.limit).contains(&n),
@@ -341,7 +343,7 @@ impl Invariants {
         let Invariants { record, collector, what, .. } = self;
         let channel =
             Channel { meter: record.setup.meter, keys: &record.keys, own: collector, peer: &record.public };
-        let opened = channel.open(Kind::Report, suite, message);
+        let opened = channel.open(MessageKind::Report, suite, message);
         let opened =
             opened.unwrap_or_else(|_| panic!("{what}: a report that is not authentic: {message:02x?}"));
         let report = Report::from_bytes(&opened.plaintext);
@@ -372,7 +374,7 @@ impl Invariants {
         let Report { n, lost, .. } = accepted.report;
         let what = &self.what;
         // The pieces may have come from both sides of a cut.
-        let message = (Kind::Report, accepted.suite, accepted.sealed.clone());
+        let message = (MessageKind::Report, accepted.suite, accepted.sealed.clone());
         let sent = self.messages.entry(n).or_insert_with(|| message.clone());
         assert_eq!(*sent, message, "{what}: {n} is accepted otherwise than it was sent");
         let late = self.doubtful.contains(&n) && !self.accepted.contains(&n);
@@ -405,7 +407,7 @@ impl Invariants {
                 "{what}: {command:?} was answered, and is not kept"
             );
         }
-        if answer.outcome == Outcome::Done {
+        if answer.outcome == CommandResult::Done {
             let done = commanded(found.values, *command);
             assert_eq!(found.values, done, "{what}: {command:?} was answered, and is not done");
         }

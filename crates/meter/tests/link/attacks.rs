@@ -3,7 +3,7 @@
 use crate::world::{ADDRESS, METER, SECOND_NS, World, load, setup};
 use meter::eeprom::Eeprom;
 use meter::{Cause, Meter, Status};
-use wire::meter::{Cause as Told, Command, Outcome, Suite};
+use wire::meter::{Cause as Told, Command, CommandResult, Suite};
 
 /// Packets that are tried: `WATTSEAL_ATTACK=1000000` for many.
 fn attempts(short: usize) -> usize {
@@ -117,7 +117,7 @@ fn packets_that_are_not_authentic_change_nothing_but_a_counter() {
         world.deaf = false;
         world.run(30 * SECOND_NS);
         assert_eq!(world.meter.status().waiting, 0, "{suite}, seed {seed}");
-        assert_eq!(world.command(Command::ReadStatus { page: 1 }).answer.outcome, Outcome::Done);
+        assert_eq!(world.command(Command::ReadStatus { page: 1 }).answer.outcome, CommandResult::Done);
     }
 }
 
@@ -174,8 +174,12 @@ fn acknowledgements_of_other_reports_change_nothing() {
         assert_eq!(world.meter.status().acknowledged_number, newest - 1);
         let once = world.meter.status();
         world.whisper(&right);
-        let twice = world.meter.status();
-        assert_eq!((twice.acknowledged, twice.refused), (once.acknowledged, once.refused + 1), "{suite}");
+        let repeated = world.meter.status();
+        assert_eq!(
+            (repeated.acknowledged, repeated.refused),
+            (once.acknowledged, once.refused + 1),
+            "{suite}"
+        );
     }
 }
 

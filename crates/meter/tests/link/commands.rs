@@ -5,7 +5,7 @@ use meter::Cause;
 use meter::eeprom::Torn;
 use meter::store::{Settings, eeprom};
 use std::ops::Range;
-use wire::meter::{Address, Answer, Command, Outcome, Suite};
+use wire::meter::{Address, Answer, Command, CommandResult, Suite};
 
 /// Where the settings lie in EEPROM.
 const SETTINGS: Range<usize> = 156..252;
@@ -43,9 +43,9 @@ fn a_number_is_good_for_one_command() {
         let last = Command::Configure { interval_s: 9, suite };
         assert_eq!(
             tell(&mut world, Command::SetTime { time_s: 1000 }, 6).expect("one").outcome,
-            Outcome::Done
+            CommandResult::Done
         );
-        assert_eq!(tell(&mut world, last, 7).expect("one").outcome, Outcome::Done);
+        assert_eq!(tell(&mut world, last, 7).expect("one").outcome, CommandResult::Done);
         for restarts in 0..3 {
             let before = done(&world);
             let number = world.meter.status().number;
@@ -63,7 +63,7 @@ fn a_number_is_good_for_one_command() {
             }
             // The same bytes are answered again.
             let answer = tell(&mut world, last, 7).expect("one");
-            assert_eq!((answer.m, answer.outcome, answer.body), (7, Outcome::Done, [0; 11]), "{suite}");
+            assert_eq!((answer.m, answer.outcome, answer.body), (7, CommandResult::Done, [0; 11]), "{suite}");
             assert_eq!(done(&world), before);
             let status = world.meter.status();
             assert_eq!((status.repeated, status.refused), (1, 4), "{suite}");
@@ -111,7 +111,11 @@ fn a_meter_reboots_once_for_a_command() {
     for suite in Suite::ALL {
         let mut world = World::new(setup(suite, 600), 19);
         for _ in 0..3 {
-            assert_eq!(tell(&mut world, Command::Reboot, 7).expect("one").outcome, Outcome::Done, "{suite}");
+            assert_eq!(
+                tell(&mut world, Command::Reboot, 7).expect("one").outcome,
+                CommandResult::Done,
+                "{suite}"
+            );
         }
         world.run(SECOND_NS);
         let status = world.meter.status();
@@ -129,10 +133,10 @@ fn the_answer_to_a_configure_is_always_sealed() {
         let sealed_as = |suite| if suite == Suite::None { Suite::Aes128Gcm } else { suite };
         let out_of_range = [&[0, 0, 0, 9, 1, 0, 0][..], &[0; 9]].concat().try_into().expect("16 bytes");
         for (plaintext, outcome) in [
-            (out_of_range, Outcome::OutOfRange),
-            (Command::Configure { interval_s: 5, suite: from }.to_bytes(8), Outcome::NumberTooLow),
-            (Command::Configure { interval_s: 5, suite: from }.to_bytes(10), Outcome::Done),
-            (Command::Configure { interval_s: 5, suite: from }.to_bytes(10), Outcome::Done),
+            (out_of_range, CommandResult::OutOfRange),
+            (Command::Configure { interval_s: 5, suite: from }.to_bytes(8), CommandResult::NumberTooLow),
+            (Command::Configure { interval_s: 5, suite: from }.to_bytes(10), CommandResult::Done),
+            (Command::Configure { interval_s: 5, suite: from }.to_bytes(10), CommandResult::Done),
         ] {
             world.run(SECOND_NS);
             let packets = world.forged(from, &plaintext);
@@ -151,7 +155,7 @@ fn the_answer_to_a_configure_is_always_sealed() {
             let packets = world.forged(from, &Command::Configure { interval_s: 5, suite: to }.to_bytes(1));
             let packet = world.answer_to(&packets).expect("an answer");
             let (suite, answer) = world.opened_answer(&packet, address).expect("authentic");
-            assert_eq!((suite, answer.outcome), (sealed_as(to), Outcome::Done), "{from} to {to}");
+            assert_eq!((suite, answer.outcome), (sealed_as(to), CommandResult::Done), "{from} to {to}");
         }
     }
 }
@@ -234,7 +238,7 @@ fn a_command_that_was_answered_ends_those_before_it_but_for_reading_the_state() 
             assert_eq!(tell(&mut world, withdrawn, 5).expect("one").last_m(), Some(6), "{command:?}");
             cut_power(&mut world);
             let answer = tell(&mut world, withdrawn, 5);
-            let done = answer.is_none_or(|answer| answer.outcome == Outcome::Done);
+            let done = answer.is_none_or(|answer| answer.outcome == CommandResult::Done);
             assert_eq!(done, !ends, "{suite}, {command:?}");
             assert_eq!(world.meter.status().commands, u16::from(!ends), "{suite}, {command:?}");
         }

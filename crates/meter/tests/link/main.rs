@@ -9,7 +9,7 @@ mod speed;
 mod wear;
 mod world;
 
-use wire::meter::{Cause as Told, Command, Outcome, Status as Page, Suite};
+use wire::meter::{Cause as Told, Command, CommandResult, Status as Page, Suite};
 use world::{ADDRESS, COLLECTOR, METER, SECOND_NS, World, load, setup};
 
 #[test]
@@ -55,7 +55,7 @@ fn every_suite_takes_commands() {
         world.run(20 * SECOND_NS);
 
         let answered = world.command(Command::SetTime { time_s: 1_000_000 });
-        assert_eq!(answered.answer.outcome, Outcome::Done, "{suite}");
+        assert_eq!(answered.answer.outcome, CommandResult::Done, "{suite}");
         world.run(8 * SECOND_NS);
         let last = world.reports.last().expect("a report").report;
         assert!(
@@ -79,23 +79,23 @@ fn every_suite_takes_commands() {
         assert!((28 * 1000 / 360 - 2..=30 * 1000 / 360).contains(&energy), "{suite}: {energy}");
 
         let calibrate = |current_ua, phase| Command::Calibrate { voltage_uv: 800_000, current_ua, phase };
-        assert_eq!(world.command(calibrate(200_000, 0)).answer.outcome, Outcome::Done);
+        assert_eq!(world.command(calibrate(200_000, 0)).answer.outcome, CommandResult::Done);
         world.run(15 * SECOND_NS);
         assert_eq!(world.meter.status().power, 2000, "{suite}");
-        assert_eq!(world.command(calibrate(100, 0)).answer.outcome, Outcome::OutOfRange);
+        assert_eq!(world.command(calibrate(100, 0)).answer.outcome, CommandResult::OutOfRange);
         world.run(15 * SECOND_NS);
         assert_eq!(world.meter.status().power, 2000, "{suite}");
 
         let register =
             Command::Register { meter: 0x4321, address: ADDRESS + 1, collector_address: COLLECTOR };
-        assert_eq!(world.command(register).answer.outcome, Outcome::Done, "{suite}");
+        assert_eq!(world.command(register).answer.outcome, CommandResult::Done, "{suite}");
         let before = world.reports.len();
         world.run(20 * SECOND_NS);
         assert!(world.reports.len() >= before + 2);
         let packet = world.sent.last().expect("a packet");
         assert_eq!((packet[0], &packet[2..4]), (COLLECTOR, &[0x43, 0x21][..]));
 
-        assert_eq!(world.command(Command::Reboot).answer.outcome, Outcome::Done);
+        assert_eq!(world.command(Command::Reboot).answer.outcome, CommandResult::Done);
         world.run(20 * SECOND_NS);
         let alert = *world.alerts().last().expect("an alert");
         assert_eq!((alert.cause, alert.starts), (Told::Commanded, 2), "{suite}");
@@ -112,7 +112,7 @@ fn a_suite_can_be_changed_to_any_other() {
         world.run(3 * SECOND_NS);
         for to in Suite::ALL {
             let answered = world.command(Command::Configure { interval_s: 2, suite: to });
-            assert_eq!(answered.answer.outcome, Outcome::Done, "{from} to {to}");
+            assert_eq!(answered.answer.outcome, CommandResult::Done, "{from} to {to}");
             world.run(5 * SECOND_NS);
             assert_eq!(world.reports.last().expect("a report").suite, to, "{from} to {to}");
         }

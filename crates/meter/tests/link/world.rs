@@ -8,8 +8,8 @@ use rand::rngs::StdRng;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Address, Alert, Answer, Answered, Channel, Collector, Command, Content, Delivery, Due, Heard,
-    Identity, Kind, Measurement, MeterRecord, MeterState, Order, Packet, Policy, Provision, Refusal, Setup,
-    Suite, Transmission, packets,
+    Identity, Measurement, MessageKind, MeterRecord, MeterState, Order, Packet, Policy, Provision, Rejection,
+    Setup, Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC in milliseconds since 2000.
@@ -195,7 +195,7 @@ impl World {
 
     fn collector_hears(&mut self, packet: &[u8]) {
         match self.collector.hear(packet, self.now_ms()) {
-            Heard::Report(accepted) | Heard::Known(accepted) => {
+            Heard::Report(accepted) | Heard::OldNumber(accepted) => {
                 let n = accepted.report.n;
                 let transmission = self.collector.stored(accepted.meter, n).expect("handed out");
                 self.transmit(&transmission);
@@ -214,11 +214,11 @@ impl World {
             }
             Heard::NumberTooLow { last_m, .. } => self.too_low.push(last_m),
             Heard::Busy | Heard::Piece => {}
-            Heard::Refused(Refusal::NotAuthentic) => self.mixed += 1,
+            Heard::Rejected(Rejection::NotAuthentic) => self.mixed += 1,
             // An answer to what an attacker made the meter hear.
-            Heard::Refused(Refusal::NoCommand) => {}
+            Heard::Rejected(Rejection::NoCommand) => {}
             // A change to a suite that shows less is not taken before it is answered.
-            Heard::Refused(Refusal::Suite) | Heard::OtherSuite if self.invariants.is_some() => {}
+            Heard::Rejected(Rejection::Suite) | Heard::OtherSuite if self.invariants.is_some() => {}
             heard => panic!("the collector hears {packet:02x?}: {heard:?}"),
         }
     }
@@ -324,15 +324,15 @@ impl World {
         let m = u32::from_be_bytes([plaintext[0], plaintext[1], plaintext[2], plaintext[3]]);
         let record = self.provision.record();
         let channel = channel(&record, &self.collector, &self.provision);
-        let sealed = channel.seal(Kind::Command, suite, m, plaintext, &mut self.rng);
-        packets(ADDRESS, Kind::Command, suite, METER, m, &sealed)
+        let sealed = channel.seal(MessageKind::Command, suite, m, plaintext, &mut self.rng);
+        packets(ADDRESS, MessageKind::Command, suite, METER, m, &sealed)
     }
 
     /// The packet of an acknowledgement that the collector did not make, with its keys.
     pub fn forged_acknowledgement(&self, suite: Suite, n: u32) -> Vec<u8> {
         let record = self.provision.record();
         let sealed = channel(&record, &self.collector, &self.provision).acknowledge(suite, n);
-        packets(ADDRESS, Kind::Acknowledgement, suite, METER, n, &sealed).remove(0)
+        packets(ADDRESS, MessageKind::Acknowledgement, suite, METER, n, &sealed).remove(0)
     }
 
     /// Has the meter hear packets, and returns the packet that it answers with; `None` where it does not.
@@ -343,7 +343,7 @@ impl World {
             self.whisper(packet);
         }
         self.until_it_listens();
-        self.sent[sent..].iter().find(|packet| packet[1] >> 6 == Kind::Answer.code()).cloned()
+        self.sent[sent..].iter().find(|packet| packet[1] >> 6 == MessageKind::Answer.code()).cloned()
     }
 
     /// What an answer says that the meter made at `address`; `None` where it is not authentic there.

@@ -1,6 +1,6 @@
 //! The figures of a cell.
 
-use super::Row;
+use super::PaperRow;
 use super::deliveries;
 use super::runs::{self, Measured, Sample, Subject};
 use crate::modules::Cost;
@@ -13,7 +13,13 @@ use energy::sizing;
 const CLOCK_STEP_HZ: f64 = 100e3;
 
 /// A cell with what was published and what was measured, or why nothing could be.
-pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, measured: &Measured) -> Row {
+pub(super) fn cell(
+    paper: &Paper,
+    table: &Table,
+    line: &Line,
+    column: &Column,
+    measured: &Measured,
+) -> PaperRow {
     let published = table
         .published_column(column)
         .and_then(|index| line.published.get(index))
@@ -41,7 +47,7 @@ pub(super) fn cell(paper: &Paper, table: &Table, line: &Line, column: &Column, m
         None
     });
     let measured = figure.map(|figure| figure / scale(&column.unit));
-    Row {
+    PaperRow {
         paper: paper.id.clone(),
         table: table.name.clone(),
         row: line.name.clone(),
@@ -61,7 +67,7 @@ fn ratio(measured: Option<f64>, published: Option<f64>) -> Option<f64> {
     Some(measured / published)
 }
 
-/// How many SI units the unit of a column is.
+/// Returns a column's unit in SI units.
 fn scale(unit: &str) -> f64 {
     match unit {
         "MHz" => 1e6,
@@ -261,7 +267,7 @@ impl<'a> Figures<'a> {
         Ok(self.send(sent.packets * largest)?.map(|sent| sent.air_j))
     }
 
-    /// What the paper's meter would read of the runs.
+    /// Returns the reading of the paper's meter for the runs.
     fn reading(&self) -> Result<Option<Reading>, String> {
         let point = &self.subject.point;
         let clock_hz = point.clock_hz as f64;

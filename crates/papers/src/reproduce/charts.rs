@@ -1,11 +1,11 @@
 //! The charts of a paper's tables.
 
-use super::Row;
+use super::PaperRow;
 use crate::paper::{Drawing, Paper, Table};
 use lab::plot::{Axis, Chart, Series, Style};
 
 /// The chart of a table that is to be drawn, with the name of its file; `cells` are its rows, column by column.
-pub(super) fn chart(paper: &Paper, table: &Table, cells: &[Row]) -> Option<(String, Chart)> {
+pub(super) fn chart(paper: &Paper, table: &Table, cells: &[PaperRow]) -> Option<(String, Chart)> {
     let drawing = table.chart.as_ref()?;
     let drawn = |name: &String| drawing.columns.is_empty() || drawing.columns.contains(name);
     let columns = || table.columns.iter().filter(|column| drawn(&column.name));

@@ -2,13 +2,13 @@
 
 use crate::paper::{Line, Paper, What};
 use lab::LabError;
-use lab::delivery::{Deliveries, Delivery, Kind};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind};
 use lab::progress::Progress;
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 
 /// All deliveries that the cells of a paper are about.
-pub(super) type Delivered = BTreeMap<Kind, Vec<Delivery>>;
+pub(super) type Delivered = BTreeMap<DeliveryKind, Vec<Delivery>>;
 
 /// Delivers each kind that the paper's rows name.
 ///
@@ -36,7 +36,7 @@ pub(super) fn deliver(
 
 /// The figure of a cell, divided by that of the kind which its row is over, where it is over one; in SI units.
 pub(super) fn figure(delivered: &Delivered, line: &Line, what: Option<What>) -> Option<f64> {
-    let of = |kind: &Kind| one(delivered.get(kind)?, what?);
+    let of = |kind: &DeliveryKind| one(delivered.get(kind)?, what?);
     let figure = of(line.delivery.as_ref()?)?;
     match line.over.as_ref().and_then(|over| over.delivery.as_ref()) {
         Some(over) => of(over).filter(|&over| over > 0.0).map(|over| figure / over),

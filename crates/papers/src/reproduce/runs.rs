@@ -25,7 +25,7 @@ const ENDLESS: u64 = 1_000_000_000;
 
 /// How firmware is built. Clocks for which the flash needs the same wait states give the same cycles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kind {
+pub(super) struct BuildKey {
     target: String,
     variant: String,
     wait_states: u8,
@@ -34,7 +34,7 @@ pub(super) struct Kind {
 /// One operation of it on so many bytes, where that is not the operation's default.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Run {
-    kind: Kind,
+    kind: BuildKey,
     op: String,
     bytes: Option<u16>,
 }
@@ -45,7 +45,6 @@ impl Run {
         &self.kind.variant
     }
 
-    /// The operation.
     pub(super) fn op(&self) -> &str {
         &self.op
     }
@@ -53,7 +52,6 @@ impl Run {
 
 /// What a cell is about: operations one after the other at a clock and a supply.
 pub(super) struct Subject<'a> {
-    /// The operations.
     pub(super) runs: Vec<Run>,
     /// Where they run.
     pub(super) target: &'a Target,
@@ -123,7 +121,7 @@ impl Measured {
         let supply_v = over.supply_v.or(line.supply_v).or(column.supply_v).or(paper.supply_v);
         let point = target.operating_point(clock_hz, supply_v)?;
         let ops = [&over.ops, &line.ops, &column.ops].into_iter().find(|ops| !ops.is_empty());
-        let kind = Kind {
+        let kind = BuildKey {
             target: target.name().to_owned(),
             variant: variant.clone(),
             wait_states: point.wait_states,
@@ -133,7 +131,7 @@ impl Measured {
         Ok(Some(Subject { runs, target, point }))
     }
 
-    /// What the runs of a cell gave; nothing where there are none or one of them was wrong.
+    /// Returns the samples of a cell; nothing where there are none or one of them was wrong.
     pub(super) fn samples(&self, runs: &[Run]) -> Option<Vec<&Sample>> {
         let samples: Vec<&Sample> = runs
             .iter()
@@ -182,7 +180,7 @@ pub(super) fn measure(
             }
         }
     }
-    let mut kinds: BTreeMap<&Kind, BTreeSet<&str>> = BTreeMap::new();
+    let mut kinds: BTreeMap<&BuildKey, BTreeSet<&str>> = BTreeMap::new();
     for run in &runs {
         kinds.entry(&run.kind).or_default().insert(&run.op);
     }
@@ -194,7 +192,7 @@ pub(super) fn measure(
         progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
         set(workspace, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
     })?;
-    let sets: BTreeMap<&Kind, Set> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
+    let sets: BTreeMap<&BuildKey, Set> = kinds.iter().map(|(kind, _)| *kind).zip(sets).collect();
     let list: Vec<&Run> = runs.iter().collect();
     let done = AtomicUsize::new(0);
     let samples = work::each(&list, |&run| {
@@ -226,7 +224,7 @@ fn set(
     catalogue: &Catalogue,
     target: &Target,
     point: &OperatingPoint,
-    kind: &Kind,
+    kind: &BuildKey,
     ops: &BTreeSet<&str>,
 ) -> Result<Set, LabError> {
     let mut operations = catalogue.built_as(target, &kind.variant)?;

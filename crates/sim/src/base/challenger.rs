@@ -6,7 +6,7 @@ use crate::time::SECOND_NS;
 use lab::LabError;
 use lab::reference::curve::Curve;
 use rand::{Rng, RngCore, SeedableRng, rngs::StdRng};
-use wire::node::{Challenge, Kind, Reassembly, Scheme};
+use wire::node::{Challenge, Reassembly, Scheme, Trigger};
 
 /// The random bytes of a challenge.
 pub type Nonce = [u8; 16];
@@ -185,16 +185,16 @@ impl Challenger {
             return rejected(&format!("node {:#010x} is not known", message.node_id));
         }
         let nonce = match (self.demand, message.kind) {
-            (Demand::Periodic { .. }, Kind::Reading) => None,
-            (Demand::Challenges { .. }, Kind::Answer(start)) => {
+            (Demand::Periodic { .. }, Trigger::Reading) => None,
+            (Demand::Challenges { .. }, Trigger::Answer(start)) => {
                 let open = self.open.as_ref().map(|open| open.nonce);
                 match open.into_iter().chain(self.missed).find(|nonce| nonce.starts_with(&start)) {
                     Some(nonce) => Some(nonce),
                     None => return rejected("it answers a challenge that is not open"),
                 }
             }
-            (_, Kind::Answer(_)) => return rejected("an answer without a challenge"),
-            (_, Kind::Reading) => return rejected("a reading instead of an answer"),
+            (_, Trigger::Answer(_)) => return rejected("an answer without a challenge"),
+            (_, Trigger::Reading) => return rejected("a reading instead of an answer"),
         };
         let signed = message.signed_bytes(&nonce.unwrap_or_default());
         if message.scheme != self.peer.scheme

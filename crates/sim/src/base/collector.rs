@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 use wire::meter::{
     Accepted, Collector, Command, Due, Heard, Identity, MeterId, MeterRecord, MeterState, Order, Packet,
-    Policy, Refusal, Suite, Transmission,
+    Policy, Rejection, Suite, Transmission,
 };
 
 /// When a simulation of a network begins: milliseconds from 2000-01-01 to 2026-01-01, 9,497 days.
@@ -332,7 +332,7 @@ impl CollectorStation {
                 }
                 self.events.push(BaseEvent::Answered(answered, received.end_ns));
             }
-            Heard::Known(accepted) => {
+            Heard::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 let delay_ns = if accepted.suite == Suite::None { 0 } else { self.delay.report_ns };
                 match self.stored.get(&(meter, n)) {
@@ -354,12 +354,12 @@ impl CollectorStation {
             }
             Heard::Busy | Heard::Piece => self.counts.attacks_ignored += u64::from(attacked),
             Heard::OtherSuite => {
-                *self.counts.refused.entry(Refusal::Suite.name()).or_default() += 1;
+                *self.counts.refused.entry(Rejection::Suite.name()).or_default() += 1;
             }
-            Heard::Refused(refusal) => {
+            Heard::Rejected(rejection) => {
                 let counts =
                     if attacked { &mut self.counts.attacks_refused } else { &mut self.counts.refused };
-                *counts.entry(refusal.name()).or_default() += 1;
+                *counts.entry(rejection.name()).or_default() += 1;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use crate::radio::{Arrival, Framing};
 use crate::time::SECOND_NS;
 use std::collections::VecDeque;
-use wire::meter::{Kind, Packet};
+use wire::meter::{MessageKind, Packet};
 
 /// How a station's radio sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ struct Waiting {
 impl Waiting {
     fn is_acknowledgement(&self) -> bool {
         let first = self.packets.front().and_then(|packet| Packet::parse(packet).ok());
-        first.is_some_and(|packet| packet.kind == Kind::Acknowledgement)
+        first.is_some_and(|packet| packet.kind == MessageKind::Acknowledgement)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::node::meter::MeterFirmware;
 use crate::time::SECOND_NS;
 use lab::bench::{self, Earlier};
-use lab::delivery::{Deliveries, Delivery, Ends, Kind, Message};
+use lab::delivery::{Deliveries, Delivery, DeliveryKind, Endpoints, Message};
 use lab::progress::Progress;
 use lab::repetition::Repetition;
 use lab::selection::Choice;
@@ -49,8 +49,8 @@ impl Deliveries for LinkBenchmark {
     fn deliver(
         &self,
         workspace: &Workspace,
-        ends: &Ends,
-        kind: &Kind,
+        endpoints: &Endpoints,
+        kind: &DeliveryKind,
         progress: &dyn Progress,
     ) -> Result<Vec<Delivery>, LabError> {
         let suite = Suite::named(&kind.suite).ok_or_else(|| LabError::UnknownName {
@@ -59,18 +59,18 @@ impl Deliveries for LinkBenchmark {
             suggestion: names::suggestion(&kind.suite, Suite::ALL.iter().map(|suite| suite.name())),
         })?;
         let firmware = MeterFirmware::build(workspace, BOARD)?;
-        let delay = collector_delay(workspace, ends, suite, progress)?;
+        let delay = collector_delay(workspace, endpoints, suite, progress)?;
         let mut experiment = Experiment::begin(&firmware, kind.message, suite, delay)?;
         let mut runs = Vec::new();
-        for run in 0..ends.runs {
+        for run in 0..endpoints.runs {
             let what = format!("{} {:?} {run}", suite.name(), kind.message).to_lowercase();
-            progress.report(run as usize, ends.runs as usize, &what);
+            progress.report(run as usize, endpoints.runs as usize, &what);
             runs.push(match kind.message {
                 Message::Measurement => experiment.measurement()?,
                 Message::Command => experiment.command()?,
             });
         }
-        progress.report(ends.runs as usize, ends.runs as usize, "");
+        progress.report(endpoints.runs as usize, endpoints.runs as usize, "");
         Ok(runs)
     }
 }
@@ -92,7 +92,7 @@ struct CollectorDelay {
 /// which has a block more.
 fn collector_delay(
     workspace: &Workspace,
-    ends: &Ends,
+    endpoints: &Endpoints,
     suite: Suite,
     progress: &dyn Progress,
 ) -> Result<CollectorDelay, LabError> {
@@ -109,9 +109,9 @@ fn collector_delay(
     };
     let request = bench::Request {
         choice: Choice::Matching {
-            targets: vec![ends.collector.clone()],
+            targets: vec![endpoints.collector.clone()],
             operations: [seal, open, short_seal, short_open].map(String::from).to_vec(),
-            variants: vec![ends.collector_variant.clone()],
+            variants: vec![endpoints.collector_variant.clone()],
         },
         bytes: None,
         runs: Repetition::Exactly(1),
@@ -125,7 +125,7 @@ fn collector_delay(
     let rows = bench::run(workspace, &request, progress)?;
     let time_ns = |op: &str| {
         let row = rows.iter().find(|row| row.op == op && row.verified);
-        let row = row.ok_or_else(|| failed(format!("{} gave no verified {op}", ends.collector)))?;
+        let row = row.ok_or_else(|| failed(format!("{} gave no verified {op}", endpoints.collector)))?;
         Ok::<u64, LabError>((row.time_s * 1e9) as u64)
     };
     Ok(CollectorDelay {
@@ -295,7 +295,7 @@ impl Experiment {
             prepare_s: seconds(prepared.start.time_ns, prepared.end.time_ns),
             unpack_s: self.delay.open_ns as f64 * 1e-9,
             message_bytes: bytes as u32,
-            packets: meter::pieces(meter::Kind::Report, self.suite) as u32,
+            packets: meter::pieces(meter::MessageKind::Report, self.suite) as u32,
             ..self.round_trip(prepared.start, acknowledged.end, collector_s)
         })
     }
@@ -317,7 +317,7 @@ impl Experiment {
             Outcome::Answer(answer, heard_ns) if answer.ticket == ticket => Some((answer.answer, *heard_ns)),
             _ => None,
         })?;
-        if answer.outcome != meter::Outcome::Done {
+        if answer.outcome != meter::CommandResult::Done {
             return Err(failed(format!("{command:?} was answered {:?}", answer.outcome)));
         }
         let unpacked = self.last(UNPACK, heard_ns)?;
@@ -327,8 +327,8 @@ impl Experiment {
         Ok(Delivery {
             prepare_s: self.delay.seal_ns as f64 * 1e-9,
             unpack_s: seconds(unpacked.start.time_ns, unpacked.end.time_ns),
-            message_bytes: meter::message_bytes(meter::Kind::Command, self.suite) as u32,
-            packets: meter::pieces(meter::Kind::Command, self.suite) as u32,
+            message_bytes: meter::message_bytes(meter::MessageKind::Command, self.suite) as u32,
+            packets: meter::pieces(meter::MessageKind::Command, self.suite) as u32,
             ..self.round_trip(start, end, collector_s)
         })
     }

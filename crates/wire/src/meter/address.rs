@@ -23,7 +23,7 @@ impl Address {
         Address { name: setup.meter, radio: setup.address, collector: setup.collector_address }
     }
 
-    /// As nonces and settings have it.
+    /// Returns the bytes that nonces and settings have.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 4] {
         Record::new().with(&self.name.to_be_bytes()).with(&[self.radio, self.collector]).bytes

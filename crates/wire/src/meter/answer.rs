@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// What became of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Done.
+pub enum CommandResult {
+    /// The meter did it.
     Done,
     /// The meter does not know the command.
     UnknownCommand,
@@ -19,28 +19,28 @@ pub enum Outcome {
     Other(u8),
 }
 
-impl Outcome {
-    /// Its number.
+impl CommandResult {
+    /// Returns its number in answers.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
-            Outcome::Done => 0,
-            Outcome::UnknownCommand => 1,
-            Outcome::OutOfRange => 2,
-            Outcome::NumberTooLow => 3,
-            Outcome::Other(code) => code,
+            CommandResult::Done => 0,
+            CommandResult::UnknownCommand => 1,
+            CommandResult::OutOfRange => 2,
+            CommandResult::NumberTooLow => 3,
+            CommandResult::Other(code) => code,
         }
     }
 
-    /// By its number.
+    /// Returns the result of this number.
     #[must_use]
-    pub fn from_code(code: u8) -> Outcome {
+    pub fn from_code(code: u8) -> CommandResult {
         match code {
-            0 => Outcome::Done,
-            1 => Outcome::UnknownCommand,
-            2 => Outcome::OutOfRange,
-            3 => Outcome::NumberTooLow,
-            code => Outcome::Other(code),
+            0 => CommandResult::Done,
+            1 => CommandResult::UnknownCommand,
+            2 => CommandResult::OutOfRange,
+            3 => CommandResult::NumberTooLow,
+            code => CommandResult::Other(code),
         }
     }
 }
@@ -51,36 +51,36 @@ pub struct Answer {
     /// The number of the command.
     pub m: u32,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: CommandResult,
     /// What it asked for, then zeros.
     pub body: [u8; 11],
 }
 
 impl Answer {
-    /// The plaintext.
+    /// Returns the plaintext.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 16] {
         Record::new().with(&self.m.to_be_bytes()).with(&[self.outcome.code()]).with(&self.body).bytes
     }
 
-    /// From the plaintext.
+    /// Parses a plaintext.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 16]) -> Answer {
         let mut fields = Fields(bytes);
-        Answer { m: fields.u32(), outcome: Outcome::from_code(fields.u8()), body: fields.bytes() }
+        Answer { m: fields.u32(), outcome: CommandResult::from_code(fields.u8()), body: fields.bytes() }
     }
 
-    /// The meter's last m, where it says [`Outcome::NumberTooLow`].
+    /// The meter's last m, where it says [`CommandResult::NumberTooLow`].
     #[must_use]
     pub fn last_m(&self) -> Option<u32> {
-        (self.outcome == Outcome::NumberTooLow).then(|| Fields(&self.body).u32())
+        (self.outcome == CommandResult::NumberTooLow).then(|| Fields(&self.body).u32())
     }
 
     /// What it says of the meter, when it answers [`super::Command::ReadStatus`] for that page; `None` where it was not done,
     /// and for a page that there is not.
     #[must_use]
     pub fn status(&self, page: u8) -> Option<Status> {
-        if self.outcome == Outcome::Done { Status::from_bytes(page, &self.body) } else { None }
+        if self.outcome == CommandResult::Done { Status::from_bytes(page, &self.body) } else { None }
     }
 }
 
@@ -92,7 +92,7 @@ pub enum Status {
     Settings {
         /// Seconds since 2000-01-01 00:00:00 UTC; while the meter's time is not set, since its start.
         time_s: u32,
-        /// How it seals; `None` for what this version does not know.
+        /// The suite that it seals in; `None` for what this version does not know.
         suite: Option<Suite>,
         /// Seconds between measurements.
         interval_s: u16,
@@ -138,7 +138,7 @@ impl Status {
         .bytes
     }
 
-    /// From an answer's bytes; `None` for a page that there is not.
+    /// Parses an answer's bytes; `None` for a page that there is not.
     #[must_use]
     pub fn from_bytes(page: u8, bytes: &[u8; 11]) -> Option<Status> {
         let mut fields = Fields(bytes);
@@ -188,10 +188,10 @@ mod tests {
         };
         let body = *b"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b";
         assert_eq!((metering.to_bytes(), Status::from_bytes(1, &body)), (body, Some(metering)));
-        let answer = Answer { m: 0x0a0b_0c0d, outcome: Outcome::Done, body };
+        let answer = Answer { m: 0x0a0b_0c0d, outcome: CommandResult::Done, body };
         assert_eq!(answer.to_bytes()[..6], [0xa, 0xb, 0xc, 0xd, 0, 1]);
         assert_eq!((answer.status(1), answer.status(2)), (Some(metering), None));
-        assert_eq!(Answer { outcome: Outcome::OutOfRange, ..answer }.status(1), None);
+        assert_eq!(Answer { outcome: CommandResult::OutOfRange, ..answer }.status(1), None);
         assert_eq!(Answer::from_bytes(&answer.to_bytes()), answer);
     }
 }

@@ -2,21 +2,21 @@
 //!
 //! What must be durable, and when, is in the calls: a report is acknowledged only after [`Collector::stored`], and a command
 //! goes on the air only after [`Collector::saved`] said that its number is kept. Memory is bounded by the meters that were
-//! added and the commands that were given: packets of strangers leave nothing but a count.
+//! added and the commands that were given: packets of unknown meters leave nothing but a count.
 
 mod clock;
 mod commands;
 mod opening;
-mod refusal;
+mod rejection;
 mod session;
 mod state;
 
 pub use commands::{Delivery, Order};
 pub use opening::{Gathered, OpenedMessage, SealedMessage};
-pub use refusal::{Counters, Refusal};
+pub use rejection::{Counters, Rejection};
 pub use state::MeterState;
 
-use super::{Address, Answer, Command, Identity, Kind, MeterId, MeterRecord, Packet, Report, Suite};
+use super::{Address, Answer, Command, Identity, MessageKind, MeterId, MeterRecord, Packet, Report, Suite};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use session::{Gathering, Session};
@@ -66,11 +66,11 @@ pub struct Transmission {
 /// A report that nobody had before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: MeterId,
-    /// How it was sealed.
+    /// The suite it was sealed in.
     pub suite: Suite,
-    /// What it says.
+    /// The opened report.
     pub report: Report,
     /// The message as it was sealed: with [`Suite::EciesEcdsa`] the meter's signature is in it, [`super::signature_holds`].
     pub sealed: Vec<u8>,
@@ -84,13 +84,13 @@ pub struct Accepted {
 /// A command that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Whose, as it was provisioned.
+    /// The meter, as it was provisioned.
     pub meter: MeterId,
     /// What [`Collector::command`] returned for it.
     pub ticket: u32,
     /// The command, as it was sent last.
     pub command: Command,
-    /// What the meter says.
+    /// The meter's answer.
     pub answer: Answer,
 }
 
@@ -104,7 +104,7 @@ pub enum Heard {
     /// A report whose number is not above the last one, and that this collector does not remember: it has to be compared with what is
     /// stored under its number. The same one: call [`Collector::stored`] and send what that returns. Nothing: it comes late, because a
     /// torn byte of the meter's memory read otherwise before; store it, and do the same. Another one: [`Collector::number_reused`].
-    Known(Box<Accepted>),
+    OldNumber(Box<Accepted>),
     /// Authentic, and with the number of another report that is stored: the meter's non-volatile memory was written again, and its keys
     /// are to be replaced. It is not acknowledged.
     NumberReused(Box<Accepted>),
@@ -115,7 +115,7 @@ pub enum Heard {
     /// The meter has taken commands with higher numbers than this collector knew of. The command goes out again with a number above
     /// them.
     NumberTooLow {
-        /// Whose, as it was provisioned.
+        /// The meter, as it was provisioned.
         meter: MeterId,
         /// Its last one.
         last_m: u32,
@@ -126,7 +126,7 @@ pub enum Heard {
     /// A piece of a message that is not whole yet.
     Piece,
     /// Nothing that was taken; it was counted.
-    Refused(Refusal),
+    Rejected(Rejection),
 }
 
 /// What the collector wants done.
@@ -172,9 +172,9 @@ pub enum CollectorError {
     /// Nothing of that number is being stored.
     #[error("no report {n} of meter {meter} was handed out and not confirmed yet")]
     NotHandedOut {
-        /// Whose.
+        /// The meter, as it was provisioned.
         meter: MeterId,
-        /// Its number.
+        /// The number of the report.
         n: u32,
     },
     /// 2^32 - 1 commands were made.
@@ -196,7 +196,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector without meters.
+    /// Makes a collector without meters.
     #[must_use]
     pub fn new(identity: Identity, policy: Policy) -> Collector {
         Collector {
@@ -209,7 +209,7 @@ impl Collector {
         }
     }
 
-    /// The collector's key pair.
+    /// Returns the collector's key pair.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -227,7 +227,7 @@ impl Collector {
         }
     }
 
-    /// How it behaves.
+    /// Returns the policy that it follows.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
@@ -268,13 +268,13 @@ impl Collector {
         Some(session.state)
     }
 
-    /// What there is to keep of a meter.
+    /// Returns the state of a meter that must be kept.
     #[must_use]
     pub fn state(&self, meter: MeterId) -> Option<&MeterState> {
         self.meters.get(&meter).map(|session| &session.state)
     }
 
-    /// What a meter was added with.
+    /// Returns the record that a meter was added with.
     #[must_use]
     pub fn record(&self, meter: MeterId) -> Option<&MeterRecord> {
         self.meters.get(&meter).map(|session| &*session.record)
@@ -285,13 +285,13 @@ impl Collector {
         self.meters.keys().copied()
     }
 
-    /// What was refused since the start, of all meters and of strangers.
+    /// Returns the packets rejected since the start, those of unknown meters included.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What was refused since the start in the name of a meter.
+    /// Returns the packets rejected since the start in the name of a meter.
     #[must_use]
     pub fn counters_of(&self, meter: MeterId) -> Option<&Counters> {
         self.meters.get(&meter).map(|session| &session.counters)
@@ -310,20 +310,20 @@ impl Collector {
     pub fn gather(&mut self, packet: &[u8]) -> Gathered {
         let packet = match Packet::parse(packet) {
             Ok(packet) => packet,
-            Err(malformed) => return Gathered::Done(self.refuse(Refusal::Malformed(malformed))),
+            Err(malformed) => return Gathered::Done(self.reject(Rejection::Malformed(malformed))),
         };
-        if !matches!(packet.kind, Kind::Report | Kind::Answer) {
-            return Gathered::Done(self.refuse(Refusal::Direction));
+        if !matches!(packet.kind, MessageKind::Report | MessageKind::Answer) {
+            return Gathered::Done(self.reject(Rejection::Direction));
         }
         let session = self.names.get(&packet.meter).and_then(|meter| self.meters.get_mut(meter));
         let Some(session) = session else {
-            return Gathered::Done(self.refuse(Refusal::UnknownMeter));
+            return Gathered::Done(self.reject(Rejection::UnknownMeter));
         };
         Gathered::Done(match session.gather(&packet, &self.policy) {
             Gathering::Piece => Heard::Piece,
-            Gathering::Refused(refusal) => {
-                session.counters.count(refusal);
-                self.refuse(refusal)
+            Gathering::Rejected(rejection) => {
+                session.counters.count(rejection);
+                self.reject(rejection)
             }
             Gathering::Whole(message, addresses) => {
                 let (record, identity) = (session.record.clone(), self.identity.clone());
@@ -338,24 +338,24 @@ impl Collector {
         let meter = message.meter();
         let session = self.meters.get_mut(&meter);
         let Some(session) = session.filter(|session| Arc::ptr_eq(&session.record, &message.record)) else {
-            return self.refuse(Refusal::UnknownMeter);
+            return self.reject(Rejection::UnknownMeter);
         };
         let heard = session.take(message, &self.identity, &self.policy, now_ms);
         match &heard {
-            Heard::Refused(refusal) => {
-                session.counters.count(*refusal);
-                self.counters.count(*refusal);
+            Heard::Rejected(rejection) => {
+                session.counters.count(*rejection);
+                self.counters.count(*rejection);
             }
             Heard::OtherSuite => {
-                session.counters.count(Refusal::Suite);
-                self.counters.count(Refusal::Suite);
+                session.counters.count(Rejection::Suite);
+                self.counters.count(Rejection::Suite);
             }
             Heard::NumberReused(_) => {
-                session.counters.count(Refusal::NumberReused);
-                self.counters.count(Refusal::NumberReused);
+                session.counters.count(Rejection::NumberReused);
+                self.counters.count(Rejection::NumberReused);
             }
             Heard::Report(_) | Heard::Answer(_) | Heard::NumberTooLow { .. } => self.tidy(meter),
-            Heard::Known(_) | Heard::Duplicate(_) | Heard::Busy | Heard::Piece => {}
+            Heard::OldNumber(_) | Heard::Duplicate(_) | Heard::Busy | Heard::Piece => {}
         }
         heard
     }
@@ -388,8 +388,8 @@ impl Collector {
         if !session.number_reused(n) {
             return Err(CollectorError::NotHandedOut { meter, n });
         }
-        session.counters.count(Refusal::NumberReused);
-        self.counters.count(Refusal::NumberReused);
+        session.counters.count(Rejection::NumberReused);
+        self.counters.count(Rejection::NumberReused);
         Ok(())
     }
 
@@ -454,13 +454,13 @@ impl Collector {
         }
     }
 
-    /// What is to be done by now. rng: makes ephemeral keys, and spreads attempts.
+    /// Returns what is due at `now_ms`. rng: makes ephemeral keys, and spreads attempts.
     pub fn due(&mut self, now_ms: u64, rng: &mut impl CryptoRng) -> Vec<Due> {
         let busy: Vec<MeterId> = self.busy().collect();
         busy.into_iter().filter_map(|meter| self.due_of(meter, now_ms, rng)).collect()
     }
 
-    /// What is to be done by now about one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
+    /// Returns what is due at `now_ms` for one meter: for an owner that cannot reach all of them. rng: as [`Collector::due`].
     pub fn due_of(&mut self, meter: MeterId, now_ms: u64, rng: &mut impl CryptoRng) -> Option<Due> {
         self.meters.get_mut(&meter)?.due(&self.identity, &self.policy, now_ms, rng)
     }
@@ -470,13 +470,13 @@ impl Collector {
         self.busy.iter().copied()
     }
 
-    /// When [`Collector::due`] has something next; `None` while no command waits.
+    /// Returns the time at which [`Collector::due`] has something next; `None` while no command waits.
     #[must_use]
     pub fn next_due_ms(&self) -> Option<u64> {
         self.busy().filter_map(|meter| self.next_due_ms_of(meter)).min()
     }
 
-    /// When [`Collector::due_of`] has something next; `None` while no command waits for the meter.
+    /// Returns the time at which [`Collector::due_of`] has something next; `None` while no command waits for the meter.
     #[must_use]
     pub fn next_due_ms_of(&self, meter: MeterId) -> Option<u64> {
         self.meters.get(&meter)?.next_due_ms()
@@ -488,9 +488,9 @@ impl Collector {
         self.meters.values().map(Session::held_bytes).sum()
     }
 
-    fn refuse(&mut self, refusal: Refusal) -> Heard {
-        self.counters.count(refusal);
-        Heard::Refused(refusal)
+    fn reject(&mut self, rejection: Rejection) -> Heard {
+        self.counters.count(rejection);
+        Heard::Rejected(rejection)
     }
 
     /// Brings `names` and `busy` in line with a meter's state.

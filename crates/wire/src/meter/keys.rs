@@ -40,7 +40,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A new one.
+    /// Generates a key pair.
     #[must_use]
     pub fn generate(rng: &mut impl CryptoRng) -> Identity {
         loop {
@@ -53,7 +53,7 @@ impl Identity {
         }
     }
 
-    /// From the private key, big-endian.
+    /// Makes the key pair of a private key, big-endian.
     ///
     /// # Errors
     /// [`KeyError::Private`] where it is none.
@@ -106,7 +106,7 @@ fn uncompressed(bytes: &[u8; 64]) -> [u8; 65] {
 }
 
 impl PublicKey {
-    /// From x and y, big-endian.
+    /// Makes a public key of x and y, big-endian.
     ///
     /// # Errors
     /// [`KeyError::Public`] where they are no point of the curve.
@@ -160,7 +160,7 @@ impl MeterKeys {
         MeterKeys { key128: Zeroizing::new(key128), key256: Zeroizing::new(key256) }
     }
 
-    /// New ones.
+    /// Generates both keys.
     #[must_use]
     pub fn generate(rng: &mut impl CryptoRng) -> MeterKeys {
         let mut keys = MeterKeys::new([0; 16], [0; 32]);

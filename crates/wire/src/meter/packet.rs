@@ -1,20 +1,20 @@
 //! Packets: how messages are cut into them, and what no meter or collector sends.
 
-use super::{Kind, MeterId, Suite};
+use super::{MessageKind, MeterId, Suite};
 
 /// The longest packet, address included: what the FIFO of a CC2500 and the buffer of an RFM12B hold.
 pub const MOST_PACKET_BYTES: usize = 61;
 /// Bytes of a packet before the piece of the message.
 const HEADER: usize = 5;
 
-/// Bytes of a message.
+/// Returns a message's length in bytes.
 #[must_use]
-pub fn message_bytes(kind: Kind, suite: Suite) -> usize {
+pub fn message_bytes(kind: MessageKind, suite: Suite) -> usize {
     match (kind, suite) {
-        (Kind::Acknowledgement, Suite::None) => 4,
-        (Kind::Acknowledgement, _) => 20,
+        (MessageKind::Acknowledgement, Suite::None) => 4,
+        (MessageKind::Acknowledgement, _) => 20,
         (_, Suite::None) => 16,
-        (Kind::Answer, _) | (_, Suite::Aes128Gcm | Suite::Aes256Gcm) => 36,
+        (MessageKind::Answer, _) | (_, Suite::Aes128Gcm | Suite::Aes256Gcm) => 36,
         (_, Suite::Ecies) => 112,
         (_, Suite::EciesEcdsa) => 144,
     }
@@ -22,7 +22,7 @@ pub fn message_bytes(kind: Kind, suite: Suite) -> usize {
 
 /// Packets of a message, all of the same length: 1 to 3.
 #[must_use]
-pub fn pieces(kind: Kind, suite: Suite) -> usize {
+pub fn pieces(kind: MessageKind, suite: Suite) -> usize {
     message_bytes(kind, suite).div_ceil(MOST_PACKET_BYTES - HEADER)
 }
 
@@ -52,20 +52,20 @@ pub struct Packet<'a> {
     /// Radio address of who is to hear it.
     pub address: u8,
     /// What the message is for.
-    pub kind: Kind,
-    /// How it is sealed.
+    pub kind: MessageKind,
+    /// The suite it is sealed in.
     pub suite: Suite,
     /// Which piece of the message it is, from 0; below [`pieces`].
     pub index: u8,
     /// The meter that sent it or is to hear it, as it was registered last.
     pub meter: MeterId,
     /// The lowest byte of the message's number.
-    pub low: u8,
+    pub number_lsb: u8,
     /// The piece.
     pub body: &'a [u8],
 }
 
-/// What stands in a packet for the first of so many pieces.
+/// Returns the code of the first of `count` pieces.
 fn first_code(count: usize) -> u8 {
     match count {
         1 => 0,
@@ -82,8 +82,8 @@ impl<'a> Packet<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Packet<'a>, Malformed> {
         let length = Malformed::Length(bytes.len());
         let (header, body) = bytes.split_first_chunk::<HEADER>().ok_or(length)?;
-        let [address, what, meter @ .., low] = *header;
-        let kind = Kind::from_code(what >> 6);
+        let [address, what, meter @ .., number_lsb] = *header;
+        let kind = MessageKind::from_code(what >> 6);
         let suite = Suite::from_code(what >> 3 & 7).ok_or(Malformed::Suite(what >> 3 & 7))?;
         let (count, code) = (pieces(kind, suite), what & 7);
         let index = code
@@ -97,7 +97,7 @@ impl<'a> Packet<'a> {
         if meter == 0 {
             return Err(Malformed::Meter);
         }
-        Ok(Packet { address, kind, suite, index, meter, low, body })
+        Ok(Packet { address, kind, suite, index, meter, number_lsb, body })
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> Packet<'a> {
 #[must_use]
 pub fn packets(
     address: u8,
-    kind: Kind,
+    kind: MessageKind,
     suite: Suite,
     meter: MeterId,
     number: u32,
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn every_message_has_the_length_and_pieces_of_the_table() {
         let table = [
-            (Kind::Report, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3)]),
-            (Kind::Command, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3)]),
-            (Kind::Answer, [(16, 1), (36, 1), (36, 1), (36, 1), (36, 1)]),
-            (Kind::Acknowledgement, [(4, 1), (20, 1), (20, 1), (20, 1), (20, 1)]),
+            (MessageKind::Report, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3)]),
+            (MessageKind::Command, [(16, 1), (36, 1), (36, 1), (112, 2), (144, 3)]),
+            (MessageKind::Answer, [(16, 1), (36, 1), (36, 1), (36, 1), (36, 1)]),
+            (MessageKind::Acknowledgement, [(4, 1), (20, 1), (20, 1), (20, 1), (20, 1)]),
         ];
         for (kind, row) in table {
             for (suite, (bytes, count)) in Suite::ALL.into_iter().zip(row) {
@@ -145,7 +145,7 @@ mod tests {
                     assert_eq!(packet.len(), 5 + bytes / count);
                     let packet = Packet::parse(packet).expect("made here");
                     assert_eq!((packet.kind, packet.suite, packet.index), (kind, suite, index as u8));
-                    assert_eq!((packet.address, packet.meter, packet.low), (7, 0x1234, 0x78));
+                    assert_eq!((packet.address, packet.meter, packet.number_lsb), (7, 0x1234, 0x78));
                 }
             }
         }
@@ -154,14 +154,14 @@ mod tests {
     #[test]
     fn the_second_of_three_pieces_byte_by_byte() {
         let message: Vec<u8> = (0..144).collect();
-        let cut = packets(0x41, Kind::Command, Suite::EciesEcdsa, 0x0203, 0x0405_0607, &message);
+        let cut = packets(0x41, MessageKind::Command, Suite::EciesEcdsa, 0x0203, 0x0405_0607, &message);
         // 3 << 6 | 4 << 3 | 4.
         assert_eq!(cut[1][..7], [0x41, 0xe4, 0x02, 0x03, 0x07, 48, 49]);
     }
 
     #[test]
     fn what_nobody_sends_is_refused() {
-        let good = packets(7, Kind::Report, Suite::Ecies, 1, 1, &[0; 112]).remove(0);
+        let good = packets(7, MessageKind::Report, Suite::Ecies, 1, 1, &[0; 112]).remove(0);
         let with = |at: usize, byte: u8| {
             let mut packet = good.clone();
             packet[at] = byte;

@@ -28,7 +28,7 @@ pub struct Setup {
     pub power: u8,
     /// Seconds between measurements, at least 1.
     pub interval_s: u16,
-    /// How it seals at first.
+    /// The suite that it seals in at first.
     pub suite: Suite,
     /// Voltage of a step of the converter, in microvolts: 1 to 4,000,000.
     pub voltage_uv: u32,
@@ -114,7 +114,7 @@ impl Provision {
         Provision { setup, keys, identity, collector: *collector, seed: Zeroizing::new(seed) }
     }
 
-    /// What was chosen.
+    /// Returns the settings that were chosen.
     #[must_use]
     pub fn setup(&self) -> &Setup {
         &self.setup
@@ -126,13 +126,13 @@ impl Provision {
         &self.identity
     }
 
-    /// What the collector keeps of it.
+    /// Returns the record that the collector keeps.
     #[must_use]
     pub fn record(&self) -> MeterRecord {
         MeterRecord { setup: self.setup, keys: self.keys.clone(), public: *self.identity.public() }
     }
 
-    /// What is to be written to [`PROVISION_SYMBOL`].
+    /// Returns the bytes for [`PROVISION_SYMBOL`].
     #[must_use]
     pub fn flash(&self) -> Zeroizing<[u8; FLASH_BYTES]> {
         let Setup { meter, address, collector_address, channel, power, interval_s, suite, .. } = self.setup;

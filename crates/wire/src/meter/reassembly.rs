@@ -1,16 +1,16 @@
 //! Messages from their pieces, in bounded memory.
 
-use super::{Kind, Packet, Suite, message_bytes, pieces};
+use super::{MessageKind, Packet, Suite, message_bytes, pieces};
 
 /// A message, whole, and not opened yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// What it is for.
-    pub kind: Kind,
-    /// How it is sealed.
+    pub kind: MessageKind,
+    /// The suite it is sealed in.
     pub suite: Suite,
     /// The lowest byte of its number, as its packets say.
-    pub low: u8,
+    pub number_lsb: u8,
     /// The message.
     pub bytes: Vec<u8>,
 }
@@ -33,14 +33,17 @@ pub struct Reassembly {
 impl Reassembly {
     /// Takes a packet, and returns the message that it makes whole.
     pub fn take(&mut self, packet: &Packet<'_>) -> Option<Message> {
-        let Packet { kind, suite, low, index, body, .. } = *packet;
+        let Packet { kind, suite, number_lsb, index, body, .. } = *packet;
         let count = pieces(kind, suite);
         if count == 1 {
-            return Some(Message { kind, suite, low, bytes: body.to_vec() });
+            return Some(Message { kind, suite, number_lsb, bytes: body.to_vec() });
         }
         let place = &mut self.unfinished[usize::from(kind.code())];
-        if place.as_ref().is_none_or(|begun| begun.message.suite != suite || begun.message.low != low) {
-            let message = Message { kind, suite, low, bytes: vec![0; message_bytes(kind, suite)] };
+        if place
+            .as_ref()
+            .is_none_or(|begun| begun.message.suite != suite || begun.message.number_lsb != number_lsb)
+        {
+            let message = Message { kind, suite, number_lsb, bytes: vec![0; message_bytes(kind, suite)] };
             *place = Some(Box::new(Unfinished { message, pieces: 0 }));
         }
         let begun = place.as_mut()?;
@@ -66,7 +69,14 @@ mod tests {
     use crate::meter::packets;
 
     fn cut(suite: Suite, number: u32, byte: u8) -> Vec<Vec<u8>> {
-        packets(1, Kind::Report, suite, 5, number, &vec![byte; message_bytes(Kind::Report, suite)])
+        packets(
+            1,
+            MessageKind::Report,
+            suite,
+            5,
+            number,
+            &vec![byte; message_bytes(MessageKind::Report, suite)],
+        )
     }
 
     fn take(reassembly: &mut Reassembly, packet: &[u8]) -> Option<Message> {
@@ -76,13 +86,13 @@ mod tests {
     #[test]
     fn pieces_come_in_any_order_and_more_than_once() {
         let message: Vec<u8> = (0..144).collect();
-        let cut = packets(1, Kind::Report, Suite::EciesEcdsa, 5, 9, &message);
+        let cut = packets(1, MessageKind::Report, Suite::EciesEcdsa, 5, 9, &message);
         let mut reassembly = Reassembly::default();
         for index in [2, 0, 2, 0] {
             assert_eq!(take(&mut reassembly, &cut[index]), None);
         }
         let whole = take(&mut reassembly, &cut[1]).expect("all are there");
-        assert_eq!((whole.bytes, whole.low, whole.suite), (message, 9, Suite::EciesEcdsa));
+        assert_eq!((whole.bytes, whole.number_lsb, whole.suite), (message, 9, Suite::EciesEcdsa));
         assert_eq!(reassembly.held_bytes(), 0);
     }
 

@@ -16,7 +16,7 @@ pub struct Report {
     pub time_set: bool,
     /// Measurements lost for want of room since the meter's start; 255 is 255 or more.
     pub lost: u8,
-    /// What it says.
+    /// The measurement or alert.
     pub content: Content,
 }
 
@@ -48,7 +48,7 @@ pub struct Measurement {
 pub struct Alert {
     /// Seconds since 2000-01-01 00:00:00 UTC, without leap seconds.
     pub time_s: u32,
-    /// Why.
+    /// The reason of the alert.
     pub cause: Cause,
     /// Starts of the meter so far.
     pub starts: u16,
@@ -87,7 +87,7 @@ impl Cause {
         (1..=6).contains(&self.code())
     }
 
-    /// Its number.
+    /// Returns its number in reports.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -103,7 +103,7 @@ impl Cause {
         }
     }
 
-    /// By its number.
+    /// Returns the cause of this number.
     #[must_use]
     pub fn from_code(code: u8) -> Cause {
         match code {
@@ -121,7 +121,7 @@ impl Cause {
 }
 
 impl Report {
-    /// The plaintext.
+    /// Returns the plaintext.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 16] {
         let (code, content) = match self.content {
@@ -139,7 +139,7 @@ impl Report {
         Record::new().with(&self.n.to_be_bytes()).with(&[code, self.lost]).with(&content).bytes
     }
 
-    /// From the plaintext.
+    /// Parses a plaintext.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 16]) -> Report {
         let mut fields = Fields(bytes);

@@ -1,6 +1,6 @@
 //! Sealing and opening, both sides of every suite: docs/protocol.md, "How it is sealed".
 
-use super::{Address, Identity, Kind, MeterId, MeterKeys, PublicKey, Record, Suite, message_bytes};
+use super::{Address, Identity, MessageKind, MeterId, MeterKeys, PublicKey, Record, Suite, message_bytes};
 use aes::Aes128;
 use aes::cipher::{KeyIvInit, StreamCipher};
 use aes_gcm::aead::AeadInPlace;
@@ -43,7 +43,7 @@ pub struct Channel<'a> {
 }
 
 /// The nonce of AES-GCM. address: in an answer where the meter is, else nothing.
-fn nonce(kind: Kind, suite: Suite, meter: MeterId, address: Option<Address>, number: u32) -> [u8; 12] {
+fn nonce(kind: MessageKind, suite: Suite, meter: MeterId, address: Option<Address>, number: u32) -> [u8; 12] {
     let record = Record::<12>::new().with(&[kind.code(), suite.code()]).with(&meter.to_be_bytes());
     let address = address.map_or([0; 4], Address::to_bytes);
     record.with(&address).with(&number.to_be_bytes()).bytes
@@ -52,7 +52,13 @@ fn nonce(kind: Kind, suite: Suite, meter: MeterId, address: Option<Address>, num
 /// *context* of docs/protocol.md.
 type Context = [u8; 24];
 
-fn context(kind: Kind, suite: Suite, meter: MeterId, sender: &PublicKey, recipient: &PublicKey) -> Context {
+fn context(
+    kind: MessageKind,
+    suite: Suite,
+    meter: MeterId,
+    sender: &PublicKey,
+    recipient: &PublicKey,
+) -> Context {
     let record = Record::<24>::new().with(b"WSM2").with(&[kind.code(), suite.code()]);
     let keys = [sender, recipient].map(|key| key.to_bytes());
     record.with(&meter.to_be_bytes()).with(&keys[0][..8]).with(&keys[1][..8]).bytes
@@ -91,8 +97,9 @@ fn signed(sealed: &[u8], context: &Context) -> Vec<u8> {
 /// can ask it of the bytes that [`super::Accepted::sealed`] holds. What they say, only the collector can show.
 #[must_use]
 pub fn signature_holds(meter: MeterId, signer: &PublicKey, collector: &PublicKey, sealed: &[u8]) -> bool {
-    let context = context(Kind::Report, Suite::EciesEcdsa, meter, signer, collector);
-    sealed.len() == message_bytes(Kind::Report, Suite::EciesEcdsa) && verify(signer, &context, sealed).is_ok()
+    let context = context(MessageKind::Report, Suite::EciesEcdsa, meter, signer, collector);
+    sealed.len() == message_bytes(MessageKind::Report, Suite::EciesEcdsa)
+        && verify(signer, &context, sealed).is_ok()
 }
 
 fn verify(signer: &PublicKey, context: &Context, sealed: &[u8]) -> Result<(), NotAuthentic> {
@@ -165,7 +172,7 @@ impl Channel<'_> {
     #[must_use]
     pub fn seal(
         &self,
-        kind: Kind,
+        kind: MessageKind,
         suite: Suite,
         number: u32,
         plaintext: &[u8; 16],
@@ -199,8 +206,10 @@ impl Channel<'_> {
     ///
     /// # Errors
     /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
-    pub fn open(&self, kind: Kind, suite: Suite, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
-        if sealed.len() != message_bytes(kind, suite) || !matches!(kind, Kind::Report | Kind::Command) {
+    pub fn open(&self, kind: MessageKind, suite: Suite, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
+        if sealed.len() != message_bytes(kind, suite)
+            || !matches!(kind, MessageKind::Report | MessageKind::Command)
+        {
             return Err(NotAuthentic);
         }
         let plaintext = if suite == Suite::None {
@@ -227,7 +236,12 @@ impl Channel<'_> {
         if suite == Suite::None {
             return plaintext.to_vec();
         }
-        self.gcm_message(suite, &nonce(Kind::Answer, suite, self.meter, Some(address), n), n, plaintext)
+        self.gcm_message(
+            suite,
+            &nonce(MessageKind::Answer, suite, self.meter, Some(address), n),
+            n,
+            plaintext,
+        )
     }
 
     /// Opens an answer of a meter that is at this address: of one that is elsewhere it is not authentic. Any bytes.
@@ -235,7 +249,7 @@ impl Channel<'_> {
     /// # Errors
     /// [`NotAuthentic`]; with [`Suite::None`] only for another length, everything else is taken for true.
     pub fn open_answer(&self, suite: Suite, address: Address, sealed: &[u8]) -> Result<Opened, NotAuthentic> {
-        if sealed.len() != message_bytes(Kind::Answer, suite) {
+        if sealed.len() != message_bytes(MessageKind::Answer, suite) {
             return Err(NotAuthentic);
         }
         if suite == Suite::None {
@@ -243,12 +257,12 @@ impl Channel<'_> {
             return Ok(Opened { number: None, plaintext });
         }
         let n = first_number(sealed);
-        let nonce = nonce(Kind::Answer, suite, self.meter, Some(address), n);
+        let nonce = nonce(MessageKind::Answer, suite, self.meter, Some(address), n);
         Ok(Opened { number: Some(n), plaintext: self.open_gcm_message(suite, &nonce, sealed)? })
     }
 
     /// ECIES and what comes after it.
-    fn open_to_key(&self, kind: Kind, suite: Suite, sealed: &[u8]) -> Result<[u8; 16], NotAuthentic> {
+    fn open_to_key(&self, kind: MessageKind, suite: Suite, sealed: &[u8]) -> Result<[u8; 16], NotAuthentic> {
         let context = context(kind, suite, self.meter, self.peer, self.own.public());
         if suite == Suite::EciesEcdsa {
             verify(self.peer, &context, sealed)?;
@@ -272,7 +286,7 @@ impl Channel<'_> {
         if suite != Suite::None {
             sealed.extend(self.gcm_seal(
                 suite,
-                &nonce(Kind::Acknowledgement, suite, self.meter, None, n),
+                &nonce(MessageKind::Acknowledgement, suite, self.meter, None, n),
                 &mut [],
             ));
         }
@@ -284,12 +298,12 @@ impl Channel<'_> {
     /// # Errors
     /// [`NotAuthentic`]; with [`Suite::None`] only for another length.
     pub fn open_acknowledgement(&self, suite: Suite, sealed: &[u8]) -> Result<u32, NotAuthentic> {
-        if sealed.len() != message_bytes(Kind::Acknowledgement, suite) {
+        if sealed.len() != message_bytes(MessageKind::Acknowledgement, suite) {
             return Err(NotAuthentic);
         }
         let n = first_number(sealed);
         if suite != Suite::None {
-            let nonce = nonce(Kind::Acknowledgement, suite, self.meter, None, n);
+            let nonce = nonce(MessageKind::Acknowledgement, suite, self.meter, None, n);
             self.gcm_open(suite, &nonce, &mut [], &sealed[4..])?;
         }
         Ok(n)

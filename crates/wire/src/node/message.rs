@@ -57,7 +57,7 @@ impl Challenge {
 
 /// Why a node sent a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Trigger {
     /// Its interval came.
     Reading,
     /// It was challenged; the first four bytes of the challenge.
@@ -68,7 +68,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Why it was sent.
-    pub kind: Kind,
+    pub kind: Trigger,
     /// By the length of the signature.
     pub scheme: Scheme,
     /// The node's name.
@@ -84,20 +84,20 @@ pub struct Message {
 }
 
 impl Message {
-    /// What the signature is of. `challenge`: what the server asked, for an [`Kind::Answer`]; not looked at for a reading.
+    /// Returns the bytes that are signed. `challenge`: the one that the server sent, for an [`Trigger::Answer`]; not looked at for a reading.
     #[must_use]
     pub fn signed_bytes(&self, challenge: &[u8; 16]) -> Vec<u8> {
         let mut bytes = b"WSN1".to_vec();
         bytes.push(match self.kind {
-            Kind::Reading => 2,
-            Kind::Answer(_) => 3,
+            Trigger::Reading => 2,
+            Trigger::Answer(_) => 3,
         });
         bytes.push(self.scheme.code());
         bytes.extend(self.node_id.to_be_bytes());
         bytes.extend(self.counter.to_be_bytes());
         bytes.extend(self.stored_mv.to_be_bytes());
         bytes.extend(self.uptime_s.to_be_bytes());
-        if let Kind::Answer(_) = self.kind {
+        if let Trigger::Answer(_) = self.kind {
             bytes.extend(challenge);
         }
         bytes
@@ -112,7 +112,7 @@ impl Message {
             .ok_or(length)?;
         let [a, b, c, d, e, f, label @ ..] = *header;
         Ok(Message {
-            kind: if kind == 2 { Kind::Reading } else { Kind::Answer(label) },
+            kind: if kind == 2 { Trigger::Reading } else { Trigger::Answer(label) },
             scheme,
             node_id,
             counter,

@@ -3,8 +3,8 @@
 use crate::fixture::{NOW_MS, NOW_S, TestMeter, collector_and_meters, setup};
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
-    Collector, Command, Due, Gathered, Heard, MeterState, OpenedMessage, Outcome, Policy, Provision, Refusal,
-    SealedMessage, Suite,
+    Collector, Command, CommandResult, Due, Gathered, Heard, MeterState, OpenedMessage, Policy, Provision,
+    Rejection, SealedMessage, Suite,
 };
 
 fn gathered(collector: &mut Collector, packets: &[Vec<u8>]) -> SealedMessage {
@@ -30,7 +30,7 @@ fn answer(collector: &mut Collector, meter: &mut TestMeter, rng: &mut StdRng) ->
             Due::Save(state) => collector.saved(state.meter, state.revision),
             Due::Send(sent) => {
                 let (m, _) = meter.hear(&sent).expect("its own");
-                return meter.answer(m, Outcome::Done, [0; 11]);
+                return meter.answer(m, CommandResult::Done, [0; 11]);
             }
         }
     }
@@ -76,17 +76,17 @@ fn nothing_is_taken_of_a_meter_that_went_meanwhile_or_has_other_keys() {
         opened(gathered(&mut collector, &report)),
     );
     let state = collector.remove(1).expect("there");
-    assert_eq!(collector.take(first, NOW_MS), Heard::Refused(Refusal::UnknownMeter));
+    assert_eq!(collector.take(first, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
     // Provisioned anew: its numbers begin with 1 again, and what was made with the old keys is nothing to it.
     let public = *collector.identity().public();
     let anew = Provision::generate(setup(1, Suite::Ecies), &public, rng);
     collector.add(anew.record(), MeterState::new(&anew.record())).expect("free");
-    assert_eq!(collector.take(second, NOW_MS), Heard::Refused(Refusal::UnknownMeter));
+    assert_eq!(collector.take(second, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
     assert_eq!(collector.counters_of(1).expect("there").total(), 0);
     // The same keys, added again: what was under way is lost, and comes again.
     collector.remove(1).expect("there");
     collector.add(meters[0].provision.record(), state).expect("free");
-    assert_eq!(collector.take(third, NOW_MS), Heard::Refused(Refusal::UnknownMeter));
+    assert_eq!(collector.take(third, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
     let again = opened(gathered(&mut collector, &report));
     assert!(matches!(collector.take(again, NOW_MS), Heard::Report(_)));
 }
@@ -119,7 +119,7 @@ fn what_came_by_a_name_that_is_over_is_not_taken() {
     let answer = answer(&mut collector, meter, rng);
     let old_name = gathered(&mut collector, &old_name);
     assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
-    assert_eq!(collector.take(opened(old_name), NOW_MS), Heard::Refused(Refusal::UnknownMeter));
+    assert_eq!(collector.take(opened(old_name), NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
     let new_name = opened(gathered(&mut collector, &meter.report(NOW_S, rng)));
     assert!(matches!(collector.take(new_name, NOW_MS), Heard::Report(_)));
 }

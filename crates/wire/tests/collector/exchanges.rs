@@ -6,7 +6,8 @@ use crate::fixture::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
-    CollectorError, Command, Delivery, Due, Heard, MeterState, Outcome, Policy, Refusal, Status, Suite,
+    CollectorError, Command, CommandResult, Delivery, Due, Heard, MeterState, Policy, Rejection, Status,
+    Suite,
 };
 
 #[test]
@@ -39,7 +40,7 @@ fn each_report_once_and_acknowledged_when_it_is_stored() {
         let mut collector = restarted(collector, quiet());
         // It does not know any more what was in it: its owner does.
         let heard = hear(&mut collector, &packets, NOW_MS);
-        assert!(matches!(heard, Heard::Known(ref known) if known.report == accepted.report), "{heard:?}");
+        assert!(matches!(heard, Heard::OldNumber(ref known) if known.report == accepted.report), "{heard:?}");
         assert_eq!(hear(&mut collector, &packets, NOW_MS), Heard::Busy);
         assert_eq!(collector.stored(1, 1), Ok(sent.clone()));
         assert_eq!(hear(&mut collector, &packets, NOW_MS), Heard::Duplicate(sent));
@@ -88,20 +89,20 @@ fn a_command_is_sent_until_it_is_answered_and_only_once_its_number_is_kept() {
         let status =
             Status::Metering { energy_dwh: 1, voltage_dv: 2304, current_ca: 650, refused: 0, lost: 0 };
         assert_eq!(meter.hear(&sent), Some((NOW_S, Command::ReadStatus { page: 1 })));
-        let answer = meter.answer(NOW_S, Outcome::Done, status.to_bytes());
+        let answer = meter.answer(NOW_S, CommandResult::Done, status.to_bytes());
         let Heard::Answer(answered) = hear(&mut collector, &answer, next_ms) else { panic!("{suite}") };
         assert_eq!((answered.ticket, answered.answer.status(1)), (first, Some(status)));
-        assert_eq!(hear(&mut collector, &answer, next_ms), Heard::Refused(Refusal::NoCommand));
+        assert_eq!(hear(&mut collector, &answer, next_ms), Heard::Rejected(Rejection::NoCommand));
 
         let sent = one(due(&mut collector, next_ms, rng));
-        assert_eq!(hear(&mut collector, &answer, next_ms), Heard::Refused(Refusal::NoCommand));
+        assert_eq!(hear(&mut collector, &answer, next_ms), Heard::Rejected(Rejection::NoCommand));
         let (m, command) = meter.hear(&sent).expect("its own");
         assert_eq!(command, Command::Reboot);
         assert!(m > NOW_S && u64::from(m) <= (next_ms / 1000).max(u64::from(NOW_S) + 1), "{m}");
-        let answer = meter.answer(m, Outcome::Done, [0; 11]);
+        let answer = meter.answer(m, CommandResult::Done, [0; 11]);
         assert!(matches!(hear(&mut collector, &answer, next_ms), Heard::Answer(_)));
         assert_eq!((collector.next_due_ms(), collector.commands(1)), (None, Vec::new()));
-        assert_eq!(collector.counters().of(Refusal::NoCommand), 2);
+        assert_eq!(collector.counters().of(Rejection::NoCommand), 2);
     }
 }
 
@@ -115,7 +116,7 @@ fn a_command_under_way_survives_the_collector_with_its_number() {
     assert_eq!(meter.hear(&one(due(&mut collector, NOW_MS, rng))), Some((NOW_S, Command::Reboot)));
     let mut collector = restarted(collector, quiet());
     assert_eq!(meter.hear(&one(due(&mut collector, NOW_MS, rng))), Some((NOW_S, Command::Reboot)));
-    let answer = meter.answer(NOW_S, Outcome::Done, [0; 11]);
+    let answer = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
     let sent = one(due(&mut collector, NOW_MS, rng));
     assert_eq!(meter.hear(&sent), Some((NOW_S + 1, Command::ReadStatus { page: 0 })));
@@ -131,7 +132,7 @@ fn another_suite_with_every_packet_lost_that_can_be() {
         let command = Command::Configure { interval_s: 60, suite: next };
         let ticket = collector.command(1, command).expect("queued");
         assert_eq!(meter.hear(&one(due(&mut collector, NOW_MS, rng))), Some((NOW_S, command)));
-        let lost = meter.answer(NOW_S, Outcome::Done, [0; 11]);
+        let lost = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
         // The meter has changed, and the collector cannot know: it goes on as it was, then as it will be.
         assert_eq!(collector.state(1).expect("there").suites(), [Suite::Aes128Gcm, next]);
         let mut now_ms = collector.next_due_ms().expect("again");
@@ -143,12 +144,12 @@ fn another_suite_with_every_packet_lost_that_can_be() {
         if next == Suite::None {
             // To seal nothing any more is believed of the sealed answer alone.
             let report = meter.report(NOW_S, rng);
-            assert_eq!(hear(&mut collector, &report, now_ms), Heard::Refused(Refusal::Suite));
+            assert_eq!(hear(&mut collector, &report, now_ms), Heard::Rejected(Rejection::Suite));
         }
-        let answer = meter.answer(NOW_S, Outcome::Done, [0; 11]);
+        let answer = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
         let Heard::Answer(answered) = hear(&mut collector, &answer, now_ms) else { panic!("{next}") };
         assert_eq!(answered.ticket, ticket);
-        assert_eq!(hear(&mut collector, &lost, now_ms), Heard::Refused(Refusal::NoCommand));
+        assert_eq!(hear(&mut collector, &lost, now_ms), Heard::Rejected(Rejection::NoCommand));
         // What was sealed before still comes from the journal, and only that.
         let mut collector = restarted(collector, quiet());
         let heard = hear(&mut collector, &journalled, now_ms);
@@ -178,7 +179,7 @@ fn a_suite_that_the_meter_does_not_take_is_forgotten() {
     let sent = one(due(&mut collector, NOW_MS, rng));
     meter.hear(&sent).expect("its own");
     meter.suite = Suite::Ecies;
-    let answer = meter.answer(NOW_S, Outcome::OutOfRange, [0; 11]);
+    let answer = meter.answer(NOW_S, CommandResult::OutOfRange, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
     assert_eq!(collector.state(1).expect("there").suites(), [Suite::Ecies]);
     deliver(&mut collector, meter, rng, NOW_MS);
@@ -208,9 +209,9 @@ fn another_name_while_reports_come() {
     let sent = collector.stored(1, meter.n).expect("handed out");
     assert_eq!((sent.meter, sent.packets[0][0]), (1, 0x50));
     meter.acknowledged(&sent, Suite::Aes128Gcm);
-    let answer = meter.answer(NOW_S, Outcome::Done, [0; 11]);
+    let answer = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
-    assert_eq!(hear(&mut collector, &sealed_before, now_ms), Heard::Refused(Refusal::UnknownMeter));
+    assert_eq!(hear(&mut collector, &sealed_before, now_ms), Heard::Rejected(Rejection::UnknownMeter));
     let mut collector = restarted(collector, quiet());
     deliver(&mut collector, meter, rng, now_ms);
     // The old name is free.
@@ -241,7 +242,7 @@ fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
     assert!(m > first_s);
     assert_eq!(command, Command::SetTime { time_s: (now_ms / 1000) as u32 });
     // A late answer to the attempt before is one all the same: of the time that went out with its number.
-    let answer = meter.answer(first_s, Outcome::Done, [0; 11]);
+    let answer = meter.answer(first_s, CommandResult::Done, [0; 11]);
     let Heard::Answer(answered) = hear(&mut collector, &answer, now_ms) else { panic!("answered") };
     assert_eq!((answered.answer.m, answered.command), (first_s, Command::SetTime { time_s: first_s }));
     // Reports that were made before the time was set say nothing about it.
@@ -258,7 +259,7 @@ fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
     collector.stored(1, meter.n).expect("handed out");
     let (m, command) = meter.hear(&one(due(&mut collector, now_ms, rng))).expect("a command");
     assert!(matches!(command, Command::SetTime { .. }));
-    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
     let behind_s = (now_ms / 1000) as u32 - 3;
     let behind = meter.report(behind_s, rng);
@@ -274,7 +275,7 @@ fn the_time_is_set_as_long_as_it_takes_and_never_with_the_same_number() {
         starts: 1,
         stack_untouched_quads: 25,
     };
-    let answer = meter.answer(m, Outcome::Done, status.to_bytes());
+    let answer = meter.answer(m, CommandResult::Done, status.to_bytes());
     assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
     let (_, command) = meter.hear(&one(due(&mut collector, now_ms, rng))).expect("a command");
     assert!(matches!(command, Command::SetTime { .. }));
@@ -313,16 +314,16 @@ fn what_cannot_be_is_refused() {
         packet
     };
     let cases = [
-        (with(0, 0x40), Refusal::Address),
-        (with(1, 3 << 6 | 1 << 3), Refusal::Direction),
-        (with(1, 2 << 3), Refusal::NotAuthentic),
-        (with(3, 2), Refusal::UnknownMeter),
-        (with(4, 2), Refusal::Number),
-        (with(5, 1), Refusal::NotAuthentic),
-        (with(40, !good[40]), Refusal::NotAuthentic),
+        (with(0, 0x40), Rejection::Address),
+        (with(1, 3 << 6 | 1 << 3), Rejection::Direction),
+        (with(1, 2 << 3), Rejection::NotAuthentic),
+        (with(3, 2), Rejection::UnknownMeter),
+        (with(4, 2), Rejection::Number),
+        (with(5, 1), Rejection::NotAuthentic),
+        (with(40, !good[40]), Rejection::NotAuthentic),
     ];
-    for (packet, refusal) in cases {
-        assert_eq!(collector.hear(&packet, NOW_MS), Heard::Refused(refusal));
+    for (packet, rejection) in cases {
+        assert_eq!(collector.hear(&packet, NOW_MS), Heard::Rejected(rejection));
     }
     assert_eq!(collector.counters().total(), 7);
     assert_eq!(collector.counters_of(1).expect("there").total(), 5);

@@ -2,9 +2,9 @@
 
 use rand::rngs::StdRng;
 use wire::meter::{
-    Address, Answer, Channel, Collector, Command, Content, Delivery, Due, Heard, Identity, Kind, Measurement,
-    MeterId, MeterState, Outcome, Packet, Policy, Provision, PublicKey, Reassembly, Report, Setup, Suite,
-    Transmission, packets,
+    Address, Answer, Channel, Collector, Command, CommandResult, Content, Delivery, Due, Heard, Identity,
+    Measurement, MessageKind, MeterId, MeterState, Packet, Policy, Provision, PublicKey, Reassembly, Report,
+    Setup, Suite, Transmission, packets,
 };
 
 /// 2026-01-01 00:00:00 UTC, in milliseconds since 2000-01-01.
@@ -78,7 +78,7 @@ impl TestMeter {
 
     /// The packets of a report.
     pub fn send(&self, report: &Report, rng: &mut StdRng) -> Vec<Vec<u8>> {
-        let (kind, suite, n) = (Kind::Report, self.suite, report.n);
+        let (kind, suite, n) = (MessageKind::Report, self.suite, report.n);
         let sealed = self.with_channel(|channel| channel.seal(kind, suite, n, &report.to_bytes(), rng));
         packets(COLLECTOR, kind, suite, self.address.name, n, &sealed)
     }
@@ -96,7 +96,9 @@ impl TestMeter {
         let mut whole = None;
         for packet in &sent.packets {
             let packet = Packet::parse(packet).expect("well-formed");
-            if (packet.meter, packet.kind, packet.suite) == (self.address.name, Kind::Command, self.suite) {
+            if (packet.meter, packet.kind, packet.suite)
+                == (self.address.name, MessageKind::Command, self.suite)
+            {
                 whole = self.reassembly.take(&packet);
             }
         }
@@ -104,7 +106,7 @@ impl TestMeter {
         // Pieces of what a collector sealed before it began anew and after it make nothing.
         let opened = self.with_channel(|channel| channel.open(whole.kind, whole.suite, &whole.bytes)).ok()?;
         let (m, command) = Command::from_bytes(&opened.plaintext).expect("a command");
-        assert_eq!((opened.number, m as u8), (Some(m), whole.low));
+        assert_eq!((opened.number, m as u8), (Some(m), whole.number_lsb));
         let same = self.last.is_some_and(|last| last == opened.plaintext);
         if m < self.last_m || m == self.last_m && !same {
             return None;
@@ -120,14 +122,14 @@ impl TestMeter {
     }
 
     /// The packet of an answer.
-    pub fn answer(&mut self, m: u32, outcome: Outcome, body: [u8; 11]) -> Vec<Vec<u8>> {
+    pub fn answer(&mut self, m: u32, outcome: CommandResult, body: [u8; 11]) -> Vec<Vec<u8>> {
         self.n += 1;
         let answer = Answer { m, outcome, body }.to_bytes();
         // A command's code is behind its number; 1 is configure.
         let configure = self.last.is_some_and(|last| last[4] == 1);
         let suite = if configure && self.suite == Suite::None { Suite::Aes128Gcm } else { self.suite };
         let sealed = self.with_channel(|channel| channel.answer(suite, self.n, self.address, &answer));
-        packets(COLLECTOR, Kind::Answer, suite, self.address.name, self.n, &sealed)
+        packets(COLLECTOR, MessageKind::Answer, suite, self.address.name, self.n, &sealed)
     }
 
     /// The n that an acknowledgement is of.
@@ -136,11 +138,11 @@ impl TestMeter {
         let packet = Packet::parse(packet).expect("well-formed");
         assert_eq!(
             (packet.kind, packet.suite, packet.meter),
-            (Kind::Acknowledgement, suite, self.address.name)
+            (MessageKind::Acknowledgement, suite, self.address.name)
         );
         let n = self.with_channel(|channel| channel.open_acknowledgement(suite, packet.body));
         let n = n.expect("the collector's");
-        assert_eq!(packet.low, n as u8);
+        assert_eq!(packet.number_lsb, n as u8);
         n
     }
 }

@@ -7,7 +7,8 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::meter::{
-    Command, Due, Heard, MALFORMED_KINDS, MeterState, Outcome, Packet, Policy, Reassembly, Suite, packets,
+    Command, CommandResult, Due, Heard, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
+    packets,
 };
 
 fn seed() -> u64 {
@@ -63,7 +64,7 @@ fn attack(count: usize, seed: u64) {
                     Due::Save(state) => collector.saved(id, state.revision),
                     Due::Send(command) => {
                         let (m, _) = meter.hear(&command).expect("its own");
-                        let answer = meter.answer(m, Outcome::Done, [round; 11]);
+                        let answer = meter.answer(m, CommandResult::Done, [round; 11]);
                         assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
                         heard.extend(command.packets);
                         heard.extend(answer);
@@ -86,7 +87,7 @@ fn attack(count: usize, seed: u64) {
                 Due::Send(command) => {
                     let meter = &mut meters[usize::from(command.meter) - 1];
                     let (m, _) = meter.hear(&command).expect("its own");
-                    messages.push(meter.answer(m, Outcome::Done, [0; 11]));
+                    messages.push(meter.answer(m, CommandResult::Done, [0; 11]));
                     heard.extend(command.packets);
                 }
             }
@@ -138,7 +139,7 @@ fn attack(count: usize, seed: u64) {
             continue;
         }
         match collector.hear(&packet, NOW_MS + 6000 + number as u64) {
-            Heard::Refused(_) => refused += 1,
+            Heard::Rejected(_) => refused += 1,
             Heard::Piece => pieces += 1,
             // What was stored is acknowledged again: it was authentic, and is the same.
             Heard::Duplicate(_) => again += 1,
@@ -189,7 +190,7 @@ fn any_bytes_are_taken_apart_or_refused() {
             Ok(packet) => {
                 parsed += 1;
                 if let Some(message) = reassembly.take(&packet) {
-                    let number = u32::from(packet.low);
+                    let number = u32::from(packet.number_lsb);
                     let cut = packets(
                         packet.address,
                         packet.kind,
@@ -226,7 +227,7 @@ fn a_flood_leaves_no_more_than_its_bounds() {
     assert_eq!(collector.counters_of(2).expect("there").total(), 0);
     // 65,536 names, less the two.
     assert_eq!(collector.counters().total(), 65_534);
-    assert_eq!(collector.counters().of(wire::meter::Refusal::UnknownMeter), 65_533);
+    assert_eq!(collector.counters().of(wire::meter::Rejection::UnknownMeter), 65_533);
 }
 
 /// How fast it is: readings with AES-128-GCM from 1,000 meters, heard, stored and acknowledged.

@@ -6,8 +6,8 @@ use crate::fixture::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 use wire::meter::{
-    Address, Alert, Cause, Collector, CollectorError, Command, Content, Heard, Kind, Measurement, MeterState,
-    Outcome, Policy, Refusal, Report, Suite, packets,
+    Address, Alert, Cause, Collector, CollectorError, Command, CommandResult, Content, Heard, Measurement,
+    MessageKind, MeterState, Policy, Rejection, Report, Suite, packets,
 };
 
 fn configure(suite: Suite) -> Command {
@@ -22,7 +22,7 @@ fn register(name: u16) -> Command {
 fn keyless(name: u16, n: u32) -> Vec<Vec<u8>> {
     let content = Content::Measurement(Measurement { time_s: NOW_S, energy_dwh: 0, power_w: 30_000 });
     let report = Report { n, time_set: true, lost: 0, content };
-    packets(COLLECTOR, Kind::Report, Suite::None, name, n, &report.to_bytes())
+    packets(COLLECTOR, MessageKind::Report, Suite::None, name, n, &report.to_bytes())
 }
 
 fn suites(collector: &Collector) -> Vec<Suite> {
@@ -38,7 +38,7 @@ fn carry_out(
 ) -> Command {
     for _ in 0..16 {
         if let Some((m, command)) = due(collector, *now_ms, rng).pop().and_then(|sent| meter.hear(&sent)) {
-            let answer = meter.answer(m, Outcome::Done, [0; 11]);
+            let answer = meter.answer(m, CommandResult::Done, [0; 11]);
             assert!(matches!(hear(collector, &answer, *now_ms), Heard::Answer(_)), "{command:?}");
             return command;
         }
@@ -87,7 +87,7 @@ fn a_copy_of_before_uses_no_number_again() {
     let too_low = |m: u32, last_m: u32, meter: &mut TestMeter| {
         let mut body = [0; 11];
         body[..4].copy_from_slice(&last_m.to_be_bytes());
-        meter.answer(m, Outcome::NumberTooLow, body)
+        meter.answer(m, CommandResult::NumberTooLow, body)
     };
     let answer = too_low(1, meter.last_m, meter);
     let last_m = meter.last_m;
@@ -100,7 +100,9 @@ fn a_copy_of_before_uses_no_number_again() {
     one(due(&mut collector, 1000, rng));
     let answer = too_low(NOW_S + 503, u32::MAX, meter);
     let heard = hear(&mut collector, &answer, 1000);
-    assert!(matches!(heard, Heard::Answer(ref answered) if answered.answer.outcome == Outcome::NumberTooLow));
+    assert!(
+        matches!(heard, Heard::Answer(ref answered) if answered.answer.outcome == CommandResult::NumberTooLow)
+    );
     assert_eq!(collector.command(1, Command::Reboot), Err(CollectorError::NumbersUsedUp(1)));
 }
 
@@ -124,10 +126,10 @@ fn an_earlier_attempt_played_again_changes_nothing() {
     assert!(m > NOW_S);
     let mut body = [0; 11];
     body[..4].copy_from_slice(&m.to_be_bytes());
-    let answer = meter.answer(NOW_S, Outcome::NumberTooLow, body);
-    assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Refused(Refusal::NoCommand));
+    let answer = meter.answer(NOW_S, CommandResult::NumberTooLow, body);
+    assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Rejected(Rejection::NoCommand));
     assert_eq!(collector.commands(1)[0].0, ticket);
-    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(
         matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(answered) if answered.ticket == ticket)
     );
@@ -147,7 +149,7 @@ fn numbers_do_not_run_ahead_of_the_time() {
         let sent = one(due(&mut collector, now_ms, rng));
         let (m, _) = meter.hear(&sent).expect("its own");
         assert_eq!(u64::from(m), now_ms / 1000);
-        let answer = meter.answer(m, Outcome::Done, [0; 11]);
+        let answer = meter.answer(m, CommandResult::Done, [0; 11]);
         assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
     }
     // A clock that was set back by hours does not hold commands up.
@@ -163,7 +165,7 @@ fn numbers_are_not_learned_from_what_is_not_sealed() {
     let (mut collector, mut meters) = collector_and_meters(&[Suite::None], quiet(), rng);
     collector.command(1, Command::Reboot).expect("queued");
     one(due(&mut collector, NOW_MS, rng));
-    let answer = meters[0].answer(NOW_S, Outcome::NumberTooLow, [0xff; 11]);
+    let answer = meters[0].answer(NOW_S, CommandResult::NumberTooLow, [0xff; 11]);
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
     assert_eq!(collector.state(1).expect("there").next_m(), NOW_S + 1);
 }
@@ -177,7 +179,7 @@ fn an_order_that_was_withdrawn_leaves_nothing_open() {
         let meter = &mut meters[0];
         let ticket = collector.command(1, configure(Suite::None)).expect("queued");
         one(due(&mut collector, NOW_MS, rng));
-        let refused = Heard::Refused(Refusal::Suite);
+        let refused = Heard::Rejected(Rejection::Suite);
         assert_eq!(hear(&mut collector, &keyless(1, 50), NOW_MS), refused, "pending, {suite}");
         collector.withdraw(1, ticket).expect("under way");
         assert_eq!(collector.commands(1).len(), 1, "a command of the collector's own is to end it");
@@ -209,7 +211,7 @@ fn what_shows_less_is_taken_after_the_answer_alone() {
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     let report = meter.report(NOW_S, rng);
     assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::OtherSuite);
-    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
     assert!(matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
 }
@@ -238,14 +240,14 @@ fn a_meter_that_carried_it_out_is_won_back() {
     meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
     collector.withdraw(1, ticket).expect("under way");
     let report = meter.report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Refused(Refusal::Suite));
+    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Rejected(Rejection::Suite));
     // What it answers to anything but a configure is not believed either.
     for _ in 0..2 {
         let sent = one(due(&mut collector, now_ms, rng));
         now_ms = collector.next_due_ms().expect("again");
         if let Some((m, _)) = meter.hear(&sent) {
-            let answer = meter.answer(m, Outcome::Done, [0; 11]);
-            assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Refused(Refusal::Suite));
+            let answer = meter.answer(m, CommandResult::Done, [0; 11]);
+            assert_eq!(hear(&mut collector, &answer, now_ms), Heard::Rejected(Rejection::Suite));
         }
     }
     collector.command(1, configure(Suite::Aes256Gcm)).expect("queued");
@@ -262,16 +264,16 @@ fn upwards_only_by_what_is_authentic() {
     let meter = &mut meters[0];
     collector.command(1, configure(Suite::Aes128Gcm)).expect("queued");
     let sent = one(due(&mut collector, NOW_MS, rng));
-    let forged = meter.answer(NOW_S, Outcome::Done, [0; 11]);
+    let forged = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
     assert_eq!(forged[0][1] >> 3 & 7, 0);
-    assert_eq!(hear(&mut collector, &forged, NOW_MS), Heard::Refused(Refusal::Suite));
+    assert_eq!(hear(&mut collector, &forged, NOW_MS), Heard::Rejected(Rejection::Suite));
     deliver(&mut collector, meter, rng, NOW_MS);
     meter.hear(&sent).expect("its own");
     // By its first report, where the answer was lost, and what its journal has of before is lost to it then.
     deliver(&mut collector, meter, rng, NOW_MS);
     assert_eq!(suites(&collector), [Suite::Aes128Gcm]);
-    assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), Heard::Refused(Refusal::Suite));
-    let answer = meter.answer(NOW_S, Outcome::Done, [0; 11]);
+    assert_eq!(hear(&mut collector, &keyless(1, 90), NOW_MS), Heard::Rejected(Rejection::Suite));
+    let answer = meter.answer(NOW_S, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
 }
 
@@ -286,9 +288,9 @@ fn what_was_made_before_the_second_answer_is_taken() {
         let sealed_before = meter.report(NOW_S, rng);
         collector.command(1, configure(next)).expect("queued");
         let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
-        meter.answer(m, Outcome::Done, [0; 11]);
+        meter.answer(m, CommandResult::Done, [0; 11]);
         let between = meter.report(NOW_S, rng);
-        let answer = meter.answer(m, Outcome::Done, [0; 11]);
+        let answer = meter.answer(m, CommandResult::Done, [0; 11]);
         assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
         for report in [&sealed_before, &between] {
             let Heard::Report(accepted) = hear(&mut collector, report, NOW_MS) else { panic!("{next}") };
@@ -305,7 +307,7 @@ fn where_all_has_to_be_sealed_nothing_else_is_taken_or_ordered() {
     let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm, Suite::None], policy, rng);
     assert_eq!(collector.command(1, configure(Suite::None)), Err(CollectorError::SealRequired));
     let report = meters[1].report(NOW_S, rng);
-    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Refused(Refusal::Suite));
+    assert_eq!(hear(&mut collector, &report, NOW_MS), Heard::Rejected(Rejection::Suite));
     // One that sealed nothing is told to seal, and does.
     collector.command(2, configure(Suite::Ecies)).expect("queued");
     let mut now_ms = NOW_MS;
@@ -350,10 +352,10 @@ fn an_answer_shows_where_the_meter_is() {
     let same_name = Command::Register { meter: 1, address: 0x55, collector_address: COLLECTOR };
     collector.command(1, same_name).expect("queued");
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
-    let mut elsewhere = meter.answer(m, Outcome::Done, [0; 11]);
+    let mut elsewhere = meter.answer(m, CommandResult::Done, [0; 11]);
     elsewhere[0][3] = 9;
-    assert_eq!(hear(&mut collector, &elsewhere, NOW_MS), Heard::Refused(Refusal::UnknownMeter));
-    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    assert_eq!(hear(&mut collector, &elsewhere, NOW_MS), Heard::Rejected(Rejection::UnknownMeter));
+    let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, NOW_MS), Heard::Answer(_)));
     let address = Address { name: 1, radio: 0x55, collector: COLLECTOR };
     assert_eq!(collector.state(1).expect("there").addresses(), [address]);
@@ -362,9 +364,9 @@ fn an_answer_shows_where_the_meter_is() {
     one(due(&mut collector, NOW_MS, rng));
     collector.withdraw(1, ticket).expect("under way");
     let (m, _) = meter.hear(&one(due(&mut collector, NOW_MS, rng))).expect("its own");
-    let mut rewritten = meter.answer(m, Outcome::Done, [0; 11]);
+    let mut rewritten = meter.answer(m, CommandResult::Done, [0; 11]);
     rewritten[0][3] = 77;
-    assert_eq!(hear(&mut collector, &rewritten, NOW_MS), Heard::Refused(Refusal::NotAuthentic));
+    assert_eq!(hear(&mut collector, &rewritten, NOW_MS), Heard::Rejected(Rejection::NotAuthentic));
     assert_eq!(collector.state(1).expect("there").addresses().len(), 2);
     rewritten[0][3] = 1;
     assert!(matches!(hear(&mut collector, &rewritten, NOW_MS), Heard::Answer(_)));
@@ -439,8 +441,8 @@ fn what_is_unexpected_costs_no_more_than_an_eighth() {
     let mut forged = meter.report(NOW_S, rng);
     forged[1][60] ^= 1;
     let heard: Vec<Heard> = (0..80).map(|_| hear(&mut collector, &forged, NOW_MS)).collect();
-    let count = |refusal| heard.iter().filter(|heard| **heard == Heard::Refused(refusal)).count();
-    assert_eq!((count(Refusal::NotAuthentic), count(Refusal::Suite)), (10, 70));
+    let count = |rejection| heard.iter().filter(|heard| **heard == Heard::Rejected(rejection)).count();
+    assert_eq!((count(Rejection::NotAuthentic), count(Rejection::Suite)), (10, 70));
     let report = meter.report(NOW_S, rng);
     let taken = (0..8).any(|_| matches!(hear(&mut collector, &report, NOW_MS), Heard::Report(_)));
     assert!(taken);
@@ -460,19 +462,19 @@ fn another_report_under_a_known_number_is_not_acknowledged() {
         let other = meter.report(NOW_S + 99, rng);
         let heard = hear(&mut collector, &other, NOW_MS);
         if suite == Suite::None {
-            assert_eq!(heard, Heard::Refused(Refusal::NumberReused));
+            assert_eq!(heard, Heard::Rejected(Rejection::NumberReused));
         } else {
             assert!(
                 matches!(heard, Heard::NumberReused(ref accepted) if accepted.report.n == 2),
                 "{heard:?}"
             );
         }
-        assert_eq!(collector.counters().of(Refusal::NumberReused), 1);
+        assert_eq!(collector.counters().of(Rejection::NumberReused), 1);
         // After a restart its owner has to compare; not confirmed it is not acknowledged.
         let mut collector = restarted(collector, quiet());
-        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::Known(_)));
+        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::OldNumber(_)));
         collector.not_stored(1, 2).expect("handed out");
-        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::Known(_)));
+        assert!(matches!(hear(&mut collector, &other, NOW_MS), Heard::OldNumber(_)));
         collector.number_reused(1, 2).expect("handed out");
         let heard = hear(&mut collector, &other, NOW_MS);
         assert!(matches!(heard, Heard::NumberReused(_)), "it is not asked for over and over: {heard:?}");
@@ -534,7 +536,7 @@ fn withdrawn_changes_are_remembered_up_to_a_bound() {
         meter.hear(&sent)
     });
     let (m, _) = taken.expect("one of them");
-    let answer = meter.answer(m, Outcome::Done, [0; 11]);
+    let answer = meter.answer(m, CommandResult::Done, [0; 11]);
     assert!(matches!(hear(&mut collector, &answer, now_ms), Heard::Answer(_)));
     let state = collector.state(1).expect("there");
     assert_eq!((state.addresses(), state.suites()), (&[meter.address][..], &[Suite::EciesEcdsa][..]));

@@ -8,8 +8,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
 use wire::meter::{
-    Channel, Collector, Command, Due, Heard, Identity, Kind, MeterId, MeterRecord, MeterState, Outcome,
-    Packet, Policy, Reassembly, Suite, Transmission,
+    Channel, Collector, Command, CommandResult, Due, Heard, Identity, MessageKind, MeterId, MeterRecord,
+    MeterState, Packet, Policy, Reassembly, Suite, Transmission,
 };
 
 /// What survives the collector.
@@ -225,7 +225,7 @@ impl World {
                 self.transmit(false, &sent.packets);
             }
             Heard::Duplicate(sent) => self.transmit(false, &sent.packets),
-            Heard::Known(accepted) => {
+            Heard::OldNumber(accepted) => {
                 let (meter, n) = (accepted.meter, accepted.report.n);
                 assert!(self.store.readings[&meter].contains(&n), "taken once and not stored");
                 let sent = self.collector.stored(meter, n).expect("handed out");
@@ -240,7 +240,7 @@ impl World {
                 }
             }
             // Meters change to suites that show less, which is not taken before it is answered.
-            Heard::OtherSuite | Heard::Busy | Heard::Piece | Heard::Refused(_) => {}
+            Heard::OtherSuite | Heard::Busy | Heard::Piece | Heard::Rejected(_) => {}
             Heard::NumberReused(_) | Heard::NumberTooLow { .. } => panic!("no memory went back here"),
         }
     }
@@ -252,10 +252,10 @@ impl World {
         };
         let meter = &mut self.meters[index];
         let id = meter.provision.setup().meter;
-        if packet.kind == Kind::Command {
+        if packet.kind == MessageKind::Command {
             let sent = Transmission { meter: id, packets: vec![bytes.to_vec()] };
             if let Some((m, _)) = meter.hear(&sent) {
-                let answer = meter.answer(m, Outcome::Done, [0; 11]);
+                let answer = meter.answer(m, CommandResult::Done, [0; 11]);
                 self.transmit(true, &answer);
             }
             return;
@@ -264,7 +264,7 @@ impl World {
         let record = meter.provision.record();
         let (own, peer) = (meter.provision.identity(), &meter.collector);
         let channel = Channel { meter: id, keys: &record.keys, own, peer };
-        if (packet.suite, packet.low) == (report.suite, report.n as u8)
+        if (packet.suite, packet.number_lsb) == (report.suite, report.n as u8)
             && channel.open_acknowledgement(packet.suite, packet.body) == Ok(report.n)
         {
             assert_eq!(self.store.readings[&id].last(), Some(&report.n), "acknowledged and not stored");

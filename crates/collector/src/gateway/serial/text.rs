@@ -144,7 +144,6 @@ impl Lines {
         }
     }
 
-    /// Bytes that are held.
     #[must_use]
     pub fn held_bytes(&self) -> usize {
         self.begun.len()

@@ -201,7 +201,7 @@ impl Kept {
             new.rssi_dbm,
             heard_ms
         ])?;
-        self.counts.landing.landed();
+        self.counts.staging.staged();
         // What was used since the one before it is in what the one behind it used.
         let used_dwh = if late { 0 } else { latest.measured(Measured { at_s, power_w, energy_dwh }) };
         for ((level, start_s), open) in

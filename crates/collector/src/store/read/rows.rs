@@ -10,12 +10,12 @@ use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::meter::{Kind, MeterId, MeterState, Suite};
+use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
 
-/// What is stored as text.
+/// Returns a value as JSON text.
 pub(in crate::store) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
@@ -25,7 +25,7 @@ fn from_json<T: DeserializeOwned>(column: usize, text: &str) -> rusqlite::Result
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
 
-/// As `commands.state` has it.
+/// Returns the name in `commands.state`.
 pub(in crate::store) fn name_of_state(state: CommandState) -> &'static str {
     match state {
         CommandState::Waiting => "waiting",
@@ -46,7 +46,7 @@ fn state_of_name(name: &str) -> CommandState {
     }
 }
 
-/// As `tokens.role` has it.
+/// Returns the name in `tokens.role`.
 pub(in crate::store) fn name_of_role(role: Role) -> &'static str {
     match role {
         Role::Viewer => "viewer",
@@ -54,7 +54,7 @@ pub(in crate::store) fn name_of_role(role: Role) -> &'static str {
     }
 }
 
-/// What is not known is the lesser.
+/// Returns the role of a name; an unknown name is a viewer.
 fn role_of_name(name: &str) -> Role {
     if name == "administrator" { Role::Administrator } else { Role::Viewer }
 }
@@ -252,9 +252,9 @@ pub(super) fn outbox(connection: &Connection) -> rusqlite::Result<Vec<OutboxReco
             id: row.get(0)?,
             address: row.get(1)?,
             name: row.get(2)?,
-            kind: Kind::from_code(row.get(3)?),
+            kind: MessageKind::from_code(row.get(3)?),
             suite: suite(row.get(4)?),
-            low: row.get(5)?,
+            number_lsb: row.get(5)?,
             message: row.get(6)?,
             heard_ms: row.get(7)?,
         })

@@ -1,14 +1,14 @@
 //! Opcodes to compact operations, once, when the flash is written.
 //!
 //! Encodings: AVR Instruction Set Manual, DS40002198. Combinations that the manual calls undefined (`LD r26, X+` and
-//! its like) decode to [`Kind::Undefined`], as do instructions that these parts do not have.
+//! its like) decode to [`Opcode::Undefined`], as do instructions that these parts do not have.
 
 use super::timing;
 
 /// What an operation does. The letters in the comments: `a`, `b` are the fields of [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum Opcode {
     Nop,
     /// `a` and `b` are even register numbers.
     Movw,
@@ -142,10 +142,10 @@ pub(crate) enum Kind {
     StdStd,
 }
 
-impl Kind {
+impl Opcode {
     /// Whether something else may come next than the instruction behind it.
     pub fn turns(self) -> bool {
-        use Kind::*;
+        use Opcode::*;
         let skip = matches!(self, Cpse | Sbrc | Sbrs | Sbic | Sbis);
         let jump = matches!(self, Rjmp | Rcall | Jmp | Call | Ijmp | Icall | Ret | Reti);
         let on_flag = matches!(self, Brcs | Brcc | Breq | Brne | Brmi | Brpl | Brvs | Brvc);
@@ -156,8 +156,8 @@ impl Kind {
 
     /// The instruction itself, without those it is executed together with.
     #[inline(always)]
-    pub fn alone(self) -> Kind {
-        use Kind::*;
+    pub fn alone(self) -> Opcode {
+        use Opcode::*;
         match self {
             AddAdc => Add,
             SubSbc => Sub,
@@ -178,8 +178,8 @@ impl Kind {
 
     /// The instruction together with those that come behind it, `second` and `third`, where they make a known pair
     /// or three. All are single ones.
-    fn with(self, second: Kind, third: Kind) -> Kind {
-        use Kind::*;
+    fn with(self, second: Opcode, third: Opcode) -> Opcode {
+        use Opcode::*;
         match (self, second, third) {
             (Add, Adc, _) => AddAdc,
             (Sub, Sbc, _) => SubSbc,
@@ -204,7 +204,7 @@ impl Kind {
 
     /// Words that the instruction itself takes.
     fn words(self) -> usize {
-        if matches!(self, Kind::Lds | Kind::Sts | Kind::Jmp | Kind::Call) { 2 } else { 1 }
+        if matches!(self, Opcode::Lds | Opcode::Sts | Opcode::Jmp | Opcode::Call) { 2 } else { 1 }
     }
 }
 
@@ -232,7 +232,7 @@ impl Rest {
 /// One flash word, decoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    pub kind: Kind,
+    pub kind: Opcode,
     pub a: u8,
     /// Skips have in the high byte how many words there are to skip.
     pub b: u16,
@@ -240,14 +240,14 @@ pub(crate) struct Op {
 }
 
 impl Op {
-    pub const OUTSIDE: Op = Op::new(Kind::Outside, 0, 0);
+    pub const OUTSIDE: Op = Op::new(Opcode::Outside, 0, 0);
 
-    const fn new(kind: Kind, a: u8, b: u16) -> Op {
+    const fn new(kind: Opcode, a: u8, b: u16) -> Op {
         Op { kind, a, b, rest: Rest { cycles: 1, instructions: 1 } }
     }
 }
 
-/// How many words before it a word can be executed together with: see [`Kind::with`].
+/// How many words before it a word can be executed together with: see [`Opcode::with`].
 pub(super) const TOGETHER: u16 = 2;
 
 /// Links the operations below `end` to what comes behind them, after any of them has changed.
@@ -276,7 +276,7 @@ const Z: u16 = 30;
 /// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two;
 /// `extended` says whether the part has `RAMPZ` and `ELPM`.
 pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) -> Op {
-    use Kind::*;
+    use Opcode::*;
     let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
     let undefined = op(Undefined, 0, 0);
     let d5 = word >> 4 & 0x1F;
@@ -345,7 +345,7 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
 
 /// The opcodes 0x9000 to 0x9FFF.
 fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
-    use Kind::*;
+    use Opcode::*;
     let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
     let undefined = op(Undefined, 0, 0);
     let register = word >> 4 & 0x1F;

@@ -1,6 +1,6 @@
 //! The instructions.
 
-use super::decode::{Kind, Op, Rest};
+use super::decode::{Op, Opcode, Rest};
 use super::memory::BailOut;
 use super::registers::{Avr, SLEEP_MODES};
 use super::timing;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Where an instruction stands: its word address and the cycles before it.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct InstructionStart {
     pub pc: u16,
     pub cycles: u64,
 }
@@ -35,8 +35,8 @@ impl Machine<Avr> {
     /// Whether the run ends at this instruction instead of executing it.
     fn stops_at(&self, op: Op, pc: u16) -> bool {
         match op.kind {
-            Kind::Stop | Kind::Break => true,
-            Kind::Rjmp => op.b == pc && self.nothing_can_come(),
+            Opcode::Stop | Opcode::Break => true,
+            Opcode::Rjmp => op.b == pc && self.nothing_can_come(),
             _ => false,
         }
     }
@@ -104,18 +104,18 @@ impl Machine<Avr> {
     /// then, and [`Exit::Slow`] where it is another.
     #[inline(always)]
     fn slow_path(&mut self, op: Op) -> Exit {
-        let at = Place { pc: self.core.pc, cycles: self.cycles };
+        let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
         let length = timing::cycles(op.kind);
         let register = usize::from(op.a);
         let behind = |words: u16| Ok(at.pc.wrapping_add(words));
         let next = match op.kind {
-            Kind::In | Kind::Lds => {
+            Opcode::In | Opcode::Lds => {
                 self.load::<NoObserver, false>(op.b, at, &mut NoObserver).and_then(|value| {
                     self.core.data[register] = value;
-                    behind(if op.kind == Kind::In { 1 } else { 2 })
+                    behind(if op.kind == Opcode::In { 1 } else { 2 })
                 })
             }
-            Kind::Out | Kind::Sts => {
+            Opcode::Out | Opcode::Sts => {
                 let done = self.store::<NoObserver, false>(
                     op.b,
                     self.core.data[register],
@@ -123,18 +123,18 @@ impl Machine<Avr> {
                     length,
                     &mut NoObserver,
                 );
-                done.and_then(|()| behind(if op.kind == Kind::Out { 1 } else { 2 }))
+                done.and_then(|()| behind(if op.kind == Opcode::Out { 1 } else { 2 }))
             }
-            Kind::Bset | Kind::Bclr if op.a == 7 => {
-                let before = std::mem::replace(&mut self.core.flags.i, op.kind == Kind::Bset);
+            Opcode::Bset | Opcode::Bclr if op.a == 7 => {
+                let before = std::mem::replace(&mut self.core.flags.i, op.kind == Opcode::Bset);
                 self.interrupts_changed(before);
                 behind(1)
             }
-            Kind::Reti => self.pop_address::<NoObserver, false>(at, &mut NoObserver).inspect(|_| {
+            Opcode::Reti => self.pop_address::<NoObserver, false>(at, &mut NoObserver).inspect(|_| {
                 self.core.flags.i = true;
                 self.core.delay = true;
             }),
-            Kind::Sleep => self.sleep(at, &mut NoObserver).and_then(|()| behind(1)),
+            Opcode::Sleep => self.sleep(at, &mut NoObserver).and_then(|()| behind(1)),
             _ => return Exit::Slow,
         };
         let Ok(next) = next else { return Exit::Fault };
@@ -201,7 +201,7 @@ impl Machine<Avr> {
             let op = program[usize::from(pc)];
             let Op { kind, mut a, mut b, .. } = op;
             let kind = if FAST { kind } else { kind.alone() };
-            let at = Place { pc, cycles };
+            let at = InstructionStart { pc, cycles };
             if O::enabled() && !self.stops_at(op, pc) {
                 let sp = self.core.sp.into();
                 observer.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
@@ -320,89 +320,89 @@ impl Machine<Avr> {
             }
 
             match kind {
-                Kind::Movw => move_pair!(),
-                Kind::Mul => product!(u16::from(rd!()) * u16::from(rr!())),
-                Kind::Muls => product!((signed!(rd!()) * signed!(rr!())) as u16),
-                Kind::Mulsu => product!((signed!(rd!()) * i16::from(rr!())) as u16),
-                Kind::Fmul => fractional_product!(u16::from(rd!()) * u16::from(rr!())),
-                Kind::Fmuls => fractional_product!((signed!(rd!()) * signed!(rr!())) as u16),
-                Kind::Fmulsu => fractional_product!((signed!(rd!()) * i16::from(rr!())) as u16),
-                Kind::Cpc => _ = flags!().subtract_with_carry(rd!(), rr!()),
-                Kind::Sbc => rd!() = flags!().subtract_with_carry(rd!(), rr!()),
-                Kind::Add => rd!() = flags!().add(rd!(), rr!(), 0),
-                Kind::Adc => add_with_carry!(),
-                Kind::Cpse => skip!(rd!() == rr!()),
-                Kind::Cp => _ = flags!().subtract(rd!(), rr!()),
-                Kind::Sub => rd!() = flags!().subtract(rd!(), rr!()),
-                Kind::And => rd!() = flags!().logic(rd!() & rr!()),
-                Kind::Eor => rd!() = flags!().logic(rd!() ^ rr!()),
-                Kind::Or => rd!() = flags!().logic(rd!() | rr!()),
-                Kind::Mov => rd!() = rr!(),
-                Kind::Cpi => _ = flags!().subtract(rd!(), b as u8),
-                Kind::Sbci => rd!() = flags!().subtract_with_carry(rd!(), b as u8),
-                Kind::Subi => rd!() = flags!().subtract(rd!(), b as u8),
-                Kind::Ori => rd!() = flags!().logic(rd!() | b as u8),
-                Kind::Andi => rd!() = flags!().logic(rd!() & b as u8),
-                Kind::Ldi => rd!() = b as u8,
-                Kind::Ldd => load!(displaced!()),
+                Opcode::Movw => move_pair!(),
+                Opcode::Mul => product!(u16::from(rd!()) * u16::from(rr!())),
+                Opcode::Muls => product!((signed!(rd!()) * signed!(rr!())) as u16),
+                Opcode::Mulsu => product!((signed!(rd!()) * i16::from(rr!())) as u16),
+                Opcode::Fmul => fractional_product!(u16::from(rd!()) * u16::from(rr!())),
+                Opcode::Fmuls => fractional_product!((signed!(rd!()) * signed!(rr!())) as u16),
+                Opcode::Fmulsu => fractional_product!((signed!(rd!()) * i16::from(rr!())) as u16),
+                Opcode::Cpc => _ = flags!().subtract_with_carry(rd!(), rr!()),
+                Opcode::Sbc => rd!() = flags!().subtract_with_carry(rd!(), rr!()),
+                Opcode::Add => rd!() = flags!().add(rd!(), rr!(), 0),
+                Opcode::Adc => add_with_carry!(),
+                Opcode::Cpse => skip!(rd!() == rr!()),
+                Opcode::Cp => _ = flags!().subtract(rd!(), rr!()),
+                Opcode::Sub => rd!() = flags!().subtract(rd!(), rr!()),
+                Opcode::And => rd!() = flags!().logic(rd!() & rr!()),
+                Opcode::Eor => rd!() = flags!().logic(rd!() ^ rr!()),
+                Opcode::Or => rd!() = flags!().logic(rd!() | rr!()),
+                Opcode::Mov => rd!() = rr!(),
+                Opcode::Cpi => _ = flags!().subtract(rd!(), b as u8),
+                Opcode::Sbci => rd!() = flags!().subtract_with_carry(rd!(), b as u8),
+                Opcode::Subi => rd!() = flags!().subtract(rd!(), b as u8),
+                Opcode::Ori => rd!() = flags!().logic(rd!() | b as u8),
+                Opcode::Andi => rd!() = flags!().logic(rd!() & b as u8),
+                Opcode::Ldi => rd!() = b as u8,
+                Opcode::Ldd => load!(displaced!()),
                 // The pointer moves only once the access has succeeded: a fault leaves the machine as it was.
-                Kind::LdInc => {
+                Opcode::LdInc => {
                     let address = self.core.pair(pointer);
                     load!(address);
                     self.core.set_pair(pointer, address.wrapping_add(1));
                 }
-                Kind::LdDec => {
+                Opcode::LdDec => {
                     let address = self.core.pair(pointer).wrapping_sub(1);
                     load!(address);
                     self.core.set_pair(pointer, address);
                 }
-                Kind::Lds => {
+                Opcode::Lds => {
                     next = next.wrapping_add(1);
                     load!(b);
                 }
-                Kind::Pop => {
+                Opcode::Pop => {
                     let address = self.core.sp.wrapping_add(1);
                     load!(address);
                     self.core.sp = address;
                 }
-                Kind::Lpm => {
+                Opcode::Lpm => {
                     rd!() =
                         attempt!(self.load_program::<O, FAST>(self.core.pair(b as u8).into(), at, observer));
                 }
-                Kind::LpmInc => {
+                Opcode::LpmInc => {
                     let z = self.core.pair(b as u8);
                     rd!() = attempt!(self.load_program::<O, FAST>(z.into(), at, observer));
                     self.core.set_pair(b as u8, z.wrapping_add(1));
                 }
-                Kind::Elpm => {
+                Opcode::Elpm => {
                     let z = u32::from(self.core.rampz) << 16 | u32::from(self.core.pair(b as u8));
                     rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
                 }
-                Kind::ElpmInc => {
+                Opcode::ElpmInc => {
                     let z = u32::from(self.core.rampz) << 16 | u32::from(self.core.pair(b as u8));
                     rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
                     self.core.set_pair(b as u8, (z + 1) as u16);
                     self.core.rampz = ((z + 1) >> 16) as u8 & 1;
                 }
-                Kind::Std => store!(displaced!()),
-                Kind::StInc => {
+                Opcode::Std => store!(displaced!()),
+                Opcode::StInc => {
                     let address = self.core.pair(pointer);
                     store!(address);
                     self.core.set_pair(pointer, address.wrapping_add(1));
                 }
-                Kind::StDec => {
+                Opcode::StDec => {
                     let address = self.core.pair(pointer).wrapping_sub(1);
                     store!(address);
                     self.core.set_pair(pointer, address);
                 }
-                Kind::Sts => {
+                Opcode::Sts => {
                     next = next.wrapping_add(1);
                     store!(b);
                 }
-                Kind::Push => {
+                Opcode::Push => {
                     attempt!(self.push::<O, FAST>(rd!(), at, length, observer));
                 }
-                Kind::Spm => {
+                Opcode::Spm => {
                     not_fast!();
                     let fault = Fault::Peripheral {
                         pc: u32::from(pc) * 2,
@@ -412,49 +412,49 @@ impl Machine<Avr> {
                     };
                     attempt!(self.raise(fault))
                 }
-                Kind::Com => rd!() = flags!().complement(rd!()),
-                Kind::Neg => rd!() = flags!().subtract(0, rd!()),
-                Kind::Swap => rd!() = rd!().rotate_left(4),
-                Kind::Inc => rd!() = flags!().increment(rd!()),
-                Kind::Dec => rd!() = flags!().decrement(rd!()),
-                Kind::Asr => rd!() = flags!().shift_right(rd!(), rd!() & 0x80),
-                Kind::Lsr => rd!() = flags!().shift_right(rd!(), 0),
-                Kind::Ror => rotate!(),
-                Kind::Adiw => {
+                Opcode::Com => rd!() = flags!().complement(rd!()),
+                Opcode::Neg => rd!() = flags!().subtract(0, rd!()),
+                Opcode::Swap => rd!() = rd!().rotate_left(4),
+                Opcode::Inc => rd!() = flags!().increment(rd!()),
+                Opcode::Dec => rd!() = flags!().decrement(rd!()),
+                Opcode::Asr => rd!() = flags!().shift_right(rd!(), rd!() & 0x80),
+                Opcode::Lsr => rd!() = flags!().shift_right(rd!(), 0),
+                Opcode::Ror => rotate!(),
+                Opcode::Adiw => {
                     let sum = flags!().add_word(self.core.pair(a), b);
                     self.core.set_pair(a, sum);
                 }
-                Kind::Sbiw => {
+                Opcode::Sbiw => {
                     let difference = flags!().subtract_word(self.core.pair(a), b);
                     self.core.set_pair(a, difference);
                 }
-                Kind::Bset | Kind::Bclr => {
+                Opcode::Bset | Opcode::Bclr => {
                     if a == 7 {
                         not_fast!();
                     }
                     let before = flags!().i;
-                    flags!().set(a, kind == Kind::Bset);
+                    flags!().set(a, kind == Opcode::Bset);
                     if a == 7 {
                         self.interrupts_changed(before);
                     }
                 }
-                Kind::Bld => {
+                Opcode::Bld => {
                     let bit = if flags!().t { b as u8 } else { 0 };
                     rd!() = rd!() & !(b as u8) | bit;
                 }
-                Kind::Bst => flags!().t = rd!() & b as u8 != 0,
-                Kind::Sbrc => skip!(rd!() & b as u8 == 0),
-                Kind::Sbrs => skip!(rd!() & b as u8 != 0),
-                Kind::In => rd!() = attempt!(self.load::<O, FAST>(b, at, observer)),
-                Kind::Out => attempt!(self.store::<O, FAST>(b, rd!(), at, length, observer)),
-                Kind::Sbi | Kind::Cbi => {
-                    attempt!(self.write_bit::<O, FAST>(b, a, kind == Kind::Sbi, at, observer));
+                Opcode::Bst => flags!().t = rd!() & b as u8 != 0,
+                Opcode::Sbrc => skip!(rd!() & b as u8 == 0),
+                Opcode::Sbrs => skip!(rd!() & b as u8 != 0),
+                Opcode::In => rd!() = attempt!(self.load::<O, FAST>(b, at, observer)),
+                Opcode::Out => attempt!(self.store::<O, FAST>(b, rd!(), at, length, observer)),
+                Opcode::Sbi | Opcode::Cbi => {
+                    attempt!(self.write_bit::<O, FAST>(b, a, kind == Opcode::Sbi, at, observer));
                 }
-                Kind::Sbic | Kind::Sbis => {
+                Opcode::Sbic | Opcode::Sbis => {
                     let value = attempt!(self.load::<O, FAST>(b & 0xFF, at, observer));
-                    skip!((value >> (a & 7) & 1 == 1) == (kind == Kind::Sbis));
+                    skip!((value >> (a & 7) & 1 == 1) == (kind == Opcode::Sbis));
                 }
-                Kind::Rjmp => {
+                Opcode::Rjmp => {
                     if b == pc {
                         not_fast!();
                         if self.nothing_can_come() {
@@ -463,157 +463,157 @@ impl Machine<Avr> {
                     }
                     jump!(b, Flow::Jump);
                 }
-                Kind::Jmp => {
+                Opcode::Jmp => {
                     jump!(b, Flow::Jump);
                 }
-                Kind::Ijmp => {
+                Opcode::Ijmp => {
                     jump!(self.core.pair(30), Flow::Jump);
                 }
-                Kind::Rcall | Kind::Icall => {
-                    let target = if kind == Kind::Rcall { b } else { self.core.pair(30) };
+                Opcode::Rcall | Opcode::Icall => {
+                    let target = if kind == Opcode::Rcall { b } else { self.core.pair(30) };
                     attempt!(self.push_address::<O, FAST>(next, at, length, observer));
                     jump!(target, Flow::Call { return_to: (u32::from(pc) + 1) * 2 });
                 }
-                Kind::Call => {
+                Opcode::Call => {
                     attempt!(self.push_address::<O, FAST>(next.wrapping_add(1), at, length, observer));
                     jump!(b, Flow::Call { return_to: (u32::from(pc) + 2) * 2 });
                 }
-                Kind::Ret => {
+                Opcode::Ret => {
                     jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::Return);
                 }
-                Kind::Reti => {
+                Opcode::Reti => {
                     not_fast!();
                     jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::InterruptReturn);
                     flags!().i = true;
                     self.core.delay = true;
                     self.recheck();
                 }
-                Kind::Brcs => branch!(flags!().c() != 0),
-                Kind::Brcc => branch!(flags!().c() == 0),
-                Kind::Breq => branch!(flags!().z()),
-                Kind::Brne => branch!(!flags!().z()),
-                Kind::Brmi => branch!(flags!().n()),
-                Kind::Brpl => branch!(!flags!().n()),
-                Kind::Brvs => branch!(flags!().v()),
-                Kind::Brvc => branch!(!flags!().v()),
-                Kind::Brlt => branch!(flags!().s()),
-                Kind::Brge => branch!(!flags!().s()),
-                Kind::Brhs => branch!(flags!().h()),
-                Kind::Brhc => branch!(!flags!().h()),
-                Kind::Brts => branch!(flags!().t),
-                Kind::Brtc => branch!(!flags!().t),
-                Kind::Brie => branch!(flags!().i),
-                Kind::Brid => branch!(!flags!().i),
-                Kind::Sleep => {
+                Opcode::Brcs => branch!(flags!().c() != 0),
+                Opcode::Brcc => branch!(flags!().c() == 0),
+                Opcode::Breq => branch!(flags!().z()),
+                Opcode::Brne => branch!(!flags!().z()),
+                Opcode::Brmi => branch!(flags!().n()),
+                Opcode::Brpl => branch!(!flags!().n()),
+                Opcode::Brvs => branch!(flags!().v()),
+                Opcode::Brvc => branch!(!flags!().v()),
+                Opcode::Brlt => branch!(flags!().s()),
+                Opcode::Brge => branch!(!flags!().s()),
+                Opcode::Brhs => branch!(flags!().h()),
+                Opcode::Brhc => branch!(!flags!().h()),
+                Opcode::Brts => branch!(flags!().t),
+                Opcode::Brtc => branch!(!flags!().t),
+                Opcode::Brie => branch!(flags!().i),
+                Opcode::Brid => branch!(!flags!().i),
+                Opcode::Sleep => {
                     not_fast!();
                     attempt!(self.sleep(at, observer));
                 }
-                Kind::Nop => {}
-                Kind::Wdr => {
+                Opcode::Nop => {}
+                Opcode::Wdr => {
                     not_fast!();
                     attempt!(self.reset_watchdog(at, observer));
                 }
-                Kind::Break => break Exit::Stop(Stop::Breakpoint),
-                Kind::Undefined => {
+                Opcode::Break => break Exit::Stop(Stop::Breakpoint),
+                Opcode::Undefined => {
                     not_fast!();
                     attempt!(self.no_such_instruction(pc))
                 }
-                Kind::Outside => {
+                Opcode::Outside => {
                     not_fast!();
                     let pc = u32::from(pc) * 2;
                     let what = "execution beyond the end of the flash".into();
                     attempt!(self.raise(Fault::Architecture { pc, address: pc, what }))
                 }
-                Kind::AddAdc => {
+                Opcode::AddAdc => {
                     rd!() = flags!().add(rd!(), rr!(), 0);
                     then!(a, b);
                     add_with_carry!();
                 }
-                Kind::SubSbc => {
+                Opcode::SubSbc => {
                     rd!() = flags!().subtract(rd!(), rr!());
                     then!(a, b);
                     rd!() = flags!().subtract_with_carry(rd!(), rr!());
                 }
-                Kind::SubiSbci => {
+                Opcode::SubiSbci => {
                     rd!() = flags!().subtract(rd!(), b as u8);
                     then!(a, b);
                     rd!() = flags!().subtract_with_carry(rd!(), b as u8);
                 }
-                Kind::CpCpc => {
+                Opcode::CpCpc => {
                     flags!().subtract(rd!(), rr!());
                     then!(a, b);
                     flags!().subtract_with_carry(rd!(), rr!());
                 }
-                Kind::CpCpcBrne => {
+                Opcode::CpCpcBrne => {
                     flags!().subtract(rd!(), rr!());
                     then!(a, b);
                     flags!().subtract_with_carry(rd!(), rr!());
                     then!(b);
                     branch!(!flags!().z());
                 }
-                Kind::CpiCpcBrne => {
+                Opcode::CpiCpcBrne => {
                     flags!().subtract(rd!(), b as u8);
                     then!(a, b);
                     flags!().subtract_with_carry(rd!(), rr!());
                     then!(b);
                     branch!(!flags!().z());
                 }
-                Kind::CpiBreq => {
+                Opcode::CpiBreq => {
                     flags!().subtract(rd!(), b as u8);
                     then!(b);
                     branch!(flags!().z());
                 }
-                Kind::CpiBrne => {
+                Opcode::CpiBrne => {
                     flags!().subtract(rd!(), b as u8);
                     then!(b);
                     branch!(!flags!().z());
                 }
-                Kind::SubiBrne => {
+                Opcode::SubiBrne => {
                     rd!() = flags!().subtract(rd!(), b as u8);
                     then!(b);
                     branch!(!flags!().z());
                 }
-                Kind::DecBrne => {
+                Opcode::DecBrne => {
                     rd!() = flags!().decrement(rd!());
                     then!(b);
                     branch!(!flags!().z());
                 }
-                Kind::LsrRor => {
+                Opcode::LsrRor => {
                     rd!() = flags!().shift_right(rd!(), 0);
                     then!(a);
                     rotate!();
                 }
-                Kind::RorRor => {
+                Opcode::RorRor => {
                     rotate!();
                     then!(a);
                     rotate!();
                 }
-                Kind::EorEor => {
+                Opcode::EorEor => {
                     rd!() = flags!().logic(rd!() ^ rr!());
                     then!(a, b);
                     rd!() = flags!().logic(rd!() ^ rr!());
                 }
-                Kind::LdiLdi => {
+                Opcode::LdiLdi => {
                     rd!() = b as u8;
                     then!(a, b);
                     rd!() = b as u8;
                 }
-                Kind::MovwMovw => {
+                Opcode::MovwMovw => {
                     move_pair!();
                     then!(a, b);
                     move_pair!();
                 }
-                Kind::LddLdd => {
+                Opcode::LddLdd => {
                     load!(displaced!());
                     then!(a, b);
                     load!(displaced!());
                 }
-                Kind::StdStd => {
+                Opcode::StdStd => {
                     store!(displaced!());
                     then!(a, b);
                     store!(displaced!());
                 }
-                Kind::Stop => break Exit::Stop(Stop::Address(u32::from(pc) * 2)),
+                Opcode::Stop => break Exit::Stop(Stop::Address(u32::from(pc) * 2)),
             }
             debug_assert!(!FAST || turned == program[usize::from(pc)].kind.alone().turns());
             pc = next;
@@ -647,7 +647,11 @@ impl Machine<Avr> {
 
 impl Machine<Avr> {
     /// `SLEEP`.
-    pub(super) fn sleep<O: Observer>(&mut self, at: Place, observer: &mut O) -> Result<(), BailOut> {
+    pub(super) fn sleep<O: Observer>(
+        &mut self,
+        at: InstructionStart,
+        observer: &mut O,
+    ) -> Result<(), BailOut> {
         let pc = u32::from(at.pc) * 2;
         let Some(register) = self.core.sleep_register else {
             return self.raise(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
@@ -678,7 +682,7 @@ impl Machine<Avr> {
         self.core.sleeping = true;
         self.core.sleep_mode = usize::from(noise_reduction);
         if noise_reduction {
-            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles(Kind::Sleep), pc);
+            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles(Opcode::Sleep), pc);
         }
         Ok(())
     }
@@ -709,8 +713,8 @@ impl Machine<Avr> {
             return Ok(false);
         }
         let irq = self.bus.requests.trailing_zeros() as u8;
-        let at = Place { pc: self.core.pc, cycles: self.cycles };
-        let mut length = timing::INTERRUPT;
+        let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
+        let mut length = timing::INTERRUPT_CYCLES;
         if self.core.sleeping {
             length += timing::WAKE;
         }

@@ -1,6 +1,6 @@
 //! Data space and program memory as instructions see them.
 
-use super::execute::Place;
+use super::execute::InstructionStart;
 use super::registers::Avr;
 use super::registers::{Flags, unmapped};
 use super::timing;
@@ -37,7 +37,7 @@ impl Machine<Avr> {
     fn report<O: Observer>(
         &self,
         observer: &mut O,
-        at: Place,
+        at: InstructionStart,
         address: u32,
         value: u64,
         kind: AccessKind,
@@ -62,7 +62,7 @@ impl Machine<Avr> {
     pub(super) fn load<O: Observer, const FAST: bool>(
         &mut self,
         address: u16,
-        at: Place,
+        at: InstructionStart,
         observer: &mut O,
     ) -> Result<u8, BailOut> {
         let value = if self.core.is_ram(address) {
@@ -84,7 +84,7 @@ impl Machine<Avr> {
         &mut self,
         address: u16,
         value: u8,
-        at: Place,
+        at: InstructionStart,
         length: u64,
         observer: &mut O,
     ) -> Result<(), BailOut> {
@@ -104,7 +104,12 @@ impl Machine<Avr> {
 
     /// A read below the RAM: working registers, the core's registers, peripherals.
     #[inline(never)]
-    fn load_register<O: Observer>(&mut self, address: u16, at: Place, observer: &mut O) -> Result<u8, Fault> {
+    fn load_register<O: Observer>(
+        &mut self,
+        address: u16,
+        at: InstructionStart,
+        observer: &mut O,
+    ) -> Result<u8, Fault> {
         match address {
             0..0x20 => Ok(self.core.data[usize::from(address)]),
             SREG => Ok(self.core.flags.to_byte()),
@@ -127,7 +132,7 @@ impl Machine<Avr> {
         &mut self,
         address: u16,
         value: u8,
-        at: Place,
+        at: InstructionStart,
         length: u64,
         observer: &mut O,
     ) -> Result<(), Fault> {
@@ -166,7 +171,7 @@ impl Machine<Avr> {
         address: u16,
         bit: u8,
         on: bool,
-        at: Place,
+        at: InstructionStart,
         observer: &mut O,
     ) -> Result<(), BailOut> {
         if FAST {
@@ -193,7 +198,7 @@ impl Machine<Avr> {
     pub(super) fn push<O: Observer, const FAST: bool>(
         &mut self,
         value: u8,
-        at: Place,
+        at: InstructionStart,
         length: u64,
         observer: &mut O,
     ) -> Result<(), BailOut> {
@@ -206,7 +211,7 @@ impl Machine<Avr> {
     pub(super) fn push_address<O: Observer, const FAST: bool>(
         &mut self,
         address: u16,
-        at: Place,
+        at: InstructionStart,
         length: u64,
         observer: &mut O,
     ) -> Result<(), BailOut> {
@@ -221,7 +226,7 @@ impl Machine<Avr> {
     #[inline(always)]
     pub(super) fn pop_address<O: Observer, const FAST: bool>(
         &mut self,
-        at: Place,
+        at: InstructionStart,
         observer: &mut O,
     ) -> Result<u16, BailOut> {
         let sp = self.core.sp;
@@ -235,7 +240,7 @@ impl Machine<Avr> {
     pub(super) fn load_program<O: Observer, const FAST: bool>(
         &mut self,
         address: u32,
-        at: Place,
+        at: InstructionStart,
         observer: &mut O,
     ) -> Result<u8, BailOut> {
         let Some(&value) = self.core.flash.get(address as usize) else {
@@ -267,7 +272,11 @@ impl Machine<Avr> {
     }
 
     /// `WDR` reaches the watchdog as a write to an address beyond the data space.
-    pub(super) fn reset_watchdog<O: Observer>(&mut self, at: Place, observer: &mut O) -> Result<(), BailOut> {
+    pub(super) fn reset_watchdog<O: Observer>(
+        &mut self,
+        at: InstructionStart,
+        observer: &mut O,
+    ) -> Result<(), BailOut> {
         if self.bus.claims(WATCHDOG_RESET) {
             let pc = u32::from(at.pc) * 2;
             let done = self.bus.write(WATCHDOG_RESET, 1, 0, at.cycles, pc, dynamic(observer));

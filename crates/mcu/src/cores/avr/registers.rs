@@ -1,6 +1,6 @@
 //! Registers, flags, data space and program memory.
 
-use super::decode::{Kind, Op, TOGETHER, decode, link};
+use super::decode::{Op, Opcode, TOGETHER, decode, link};
 use crate::{Fault, Register, Role};
 use std::sync::Arc;
 
@@ -333,7 +333,7 @@ impl Avr {
             }
         }
         for &breakpoint in &self.breakpoints {
-            program[usize::from(breakpoint)].kind = Kind::Stop;
+            program[usize::from(breakpoint)].kind = Opcode::Stop;
         }
     }
 

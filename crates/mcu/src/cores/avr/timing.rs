@@ -3,7 +3,7 @@
 //! AVR Instruction Set Manual, DS40002198, the columns "AVRe" of the instruction set summary, for parts with a
 //! 16-bit program counter and internal SRAM.
 
-use super::decode::Kind;
+use super::decode::Opcode;
 
 /// Arithmetic, logic, moves between registers, `IN`, `OUT`, `NOP`, `SLEEP`, `WDR`.
 const SIMPLE: u64 = 1;
@@ -31,8 +31,8 @@ const RETURN: u64 = 4;
 pub(super) const TAKEN: u64 = 1;
 /// Cycles of an instruction, of a branch or skip while it is not taken.
 #[inline(always)]
-pub(super) const fn cycles(kind: Kind) -> u64 {
-    use Kind::*;
+pub(super) const fn cycles(kind: Opcode) -> u64 {
+    use Opcode::*;
     match kind {
         Adiw | Sbiw => WORD,
         Mul | Muls | Mulsu | Fmul | Fmuls | Fmulsu => MULTIPLY,
@@ -50,6 +50,6 @@ pub(super) const fn cycles(kind: Kind) -> u64 {
 
 /// Entering an interrupt: ATmega328P data sheet DS40002061, 7.7.1; ATmega128 data sheet 2467, "Interrupt Response
 /// Time".
-pub(super) const INTERRUPT: u64 = 4;
+pub(super) const INTERRUPT_CYCLES: u64 = 4;
 /// What an interrupt takes longer that wakes the core (same sections).
 pub(super) const WAKE: u64 = 4;

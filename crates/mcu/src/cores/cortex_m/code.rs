@@ -2,7 +2,7 @@
 
 use super::decode::{self, Architecture};
 use super::memory::{Memory, View};
-use super::op::{Kind, Op};
+use super::op::{Op, Opcode};
 use super::timing::Timing;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
@@ -79,7 +79,7 @@ impl<T: Timing> Code<T> {
         let layout =
             Layout::array::<Slot<T::Note>>(length).unwrap_or_else(|_| unreachable!("a few megabytes"));
         // SAFETY: the layout is that of `length` slots and not empty, for every part has memory. Zero is
-        // `Kind::Undecoded` and valid in the other fields of `Op`, and `Note` promises the rest. Memory that the system
+        // `Opcode::Undecoded` and valid in the other fields of `Op`, and `Note` promises the rest. Memory that the system
         // hands out zeroed is not touched before it is used, which matters at 16 bytes and more a halfword.
         unsafe {
             let slots = alloc_zeroed(layout);
@@ -167,7 +167,7 @@ impl<T: Timing> Code<T> {
                 self.low = self.low.min(offset);
                 self.high = self.high.max(offset + usize::from(op.length));
             }
-            it = if op.inner == Kind::It { op.imm as u8 } else { decode::advance(it) };
+            it = if op.inner == Opcode::It { op.imm as u8 } else { decode::advance(it) };
             if it == 0 {
                 return true;
             }
@@ -178,7 +178,7 @@ impl<T: Timing> Code<T> {
     fn put(&mut self, index: usize, mut slot: Slot<T::Note>) {
         if let Some((_, op)) = self.stops.iter_mut().find(|(at, _)| *at == index) {
             *op = slot.op;
-            slot.op.kind = Kind::Marked;
+            slot.op.kind = Opcode::Marked;
         }
         self.slots[index] = slot;
     }
@@ -239,7 +239,7 @@ impl<T: Timing> Code<T> {
                     && !self.stops.iter().any(|(at, _)| *at == index)
                 {
                     self.stops.push((index, self.slots[index].op));
-                    self.slots[index].op.kind = Kind::Marked;
+                    self.slots[index].op.kind = Opcode::Marked;
                 }
             }
         }

@@ -1,12 +1,12 @@
 //! The DSP extension: saturation, parallel additions, multiplications of halfwords (DDI 0403E, chapter A7).
 
 use super::arithmetic::{absolute_differences, half, parallel, saturate_signed, saturate_unsigned};
-use super::op::{Kind, Op};
+use super::op::{Op, Opcode};
 use super::registers::State;
 
 impl State {
     /// The DSP instructions without a multiplication.
-    pub(super) fn dsp(&mut self, kind: Kind, op: &Op) {
+    pub(super) fn dsp(&mut self, kind: Opcode, op: &Op) {
         let (n, m) = (self.r[usize::from(op.n & 15)], self.r[usize::from(op.m & 15)]);
         let rotated = m.rotate_right(op.imm);
         // The bytes 0 and 2, extended into halfwords.
@@ -19,22 +19,22 @@ impl State {
             |first: u32, second: u32| saturate_signed(i64::from(first as i32) - i64::from(second as i32), 32);
         let mut q = false;
         let result = match kind {
-            Kind::Sxtb16 => halves(low, high),
-            Kind::Sxtab16 => halves(n.wrapping_add(low), (n >> 16).wrapping_add(high)),
-            Kind::Uxtab16 => {
+            Opcode::Sxtb16 => halves(low, high),
+            Opcode::Sxtab16 => halves(n.wrapping_add(low), (n >> 16).wrapping_add(high)),
+            Opcode::Uxtab16 => {
                 halves(n.wrapping_add(rotated & 0xff), (n >> 16).wrapping_add(rotated >> 16 & 0xff))
             }
-            Kind::Sel => {
+            Opcode::Sel => {
                 let mask = (0..4)
                     .filter(|byte| self.ge >> byte & 1 != 0)
                     .map(|byte| 0xffu32 << (byte * 8))
                     .sum::<u32>();
                 n & mask | m & !mask
             }
-            Kind::Ssat | Kind::Usat => {
+            Opcode::Ssat | Opcode::Usat => {
                 let by = op.imm & 31;
                 let value = if op.imm < 32 { ((n as i32) << by) as i64 } else { i64::from(n as i32 >> by) };
-                if kind == Kind::Ssat {
+                if kind == Opcode::Ssat {
                     let (value, changed) = saturate_signed(value, u32::from(op.a));
                     q = changed;
                     value as u32
@@ -44,9 +44,9 @@ impl State {
                     value
                 }
             }
-            Kind::Ssat16 | Kind::Usat16 => {
+            Opcode::Ssat16 | Opcode::Usat16 => {
                 let mut lane = |value: i32| {
-                    let (value, changed) = if kind == Kind::Ssat16 {
+                    let (value, changed) = if kind == Opcode::Ssat16 {
                         let (value, changed) = saturate_signed(i64::from(value), u32::from(op.a));
                         (value as u32, changed)
                     } else {
@@ -58,16 +58,16 @@ impl State {
                 let bottom = lane(half(n, false));
                 halves(bottom, lane(half(n, true)))
             }
-            Kind::Qadd | Kind::Qsub | Kind::Qdadd | Kind::Qdsub => {
+            Opcode::Qadd | Opcode::Qsub | Opcode::Qdadd | Opcode::Qdsub => {
                 let (second, doubled) =
-                    if matches!(kind, Kind::Qdadd | Kind::Qdsub) { sum(n, n) } else { (n as i32, false) };
-                let add = matches!(kind, Kind::Qadd | Kind::Qdadd);
+                    if matches!(kind, Opcode::Qdadd | Opcode::Qdsub) { sum(n, n) } else { (n as i32, false) };
+                let add = matches!(kind, Opcode::Qadd | Opcode::Qdadd);
                 let (value, changed) = if add { sum(m, second as u32) } else { difference(m, second as u32) };
                 q = doubled || changed;
                 value as u32
             }
-            Kind::Usad8 => absolute_differences(n, m),
-            Kind::Usada8 => absolute_differences(n, m).wrapping_add(self.r[usize::from(op.a & 15)]),
+            Opcode::Usad8 => absolute_differences(n, m),
+            Opcode::Usada8 => absolute_differences(n, m).wrapping_add(self.r[usize::from(op.a & 15)]),
             _ => {
                 let (value, ge) = parallel(op.imm, op.a, n, m);
                 self.ge = ge.unwrap_or(self.ge);
@@ -79,7 +79,7 @@ impl State {
     }
 
     /// The DSP multiplications (DDI 0403E, A7.7: SMLABB and its kin).
-    pub(super) fn dsp_multiply(&mut self, kind: Kind, op: &Op) {
+    pub(super) fn dsp_multiply(&mut self, kind: Opcode, op: &Op) {
         let (n, m) = (self.r[usize::from(op.n & 15)], self.r[usize::from(op.m & 15)]);
         let accumulator = self.r[usize::from(op.a & 15)];
         let before = (u64::from(accumulator) << 32 | u64::from(self.r[usize::from(op.d & 15)])) as i64;
@@ -95,9 +95,9 @@ impl State {
         let upper = added << 32;
         // Those with a 64-bit result.
         let long = match kind {
-            Kind::Smlalxy => Some(before.wrapping_add(halves)),
-            Kind::Smlald => Some(before.wrapping_add(bottom + top)),
-            Kind::Smlsld => Some(before.wrapping_add(bottom - top)),
+            Opcode::Smlalxy => Some(before.wrapping_add(halves)),
+            Opcode::Smlald => Some(before.wrapping_add(bottom + top)),
+            Opcode::Smlsld => Some(before.wrapping_add(bottom - top)),
             _ => None,
         };
         if let Some(value) = long {
@@ -107,16 +107,16 @@ impl State {
         }
         // The exact value, and whether Q tells of its not fitting.
         let (value, sticky) = match kind {
-            Kind::Smulxy => (halves, false),
-            Kind::Smlaxy => (halves + added, true),
-            Kind::Smulwy => (word, false),
-            Kind::Smlawy => (word + added, true),
-            Kind::Smuad => (bottom + top, true),
-            Kind::Smlad => (bottom + top + added, true),
-            Kind::Smusd => (bottom - top, false),
-            Kind::Smlsd => (bottom - top + added, true),
-            Kind::Smmul => ((wide + round) >> 32, false),
-            Kind::Smmla => ((upper.wrapping_add(wide).wrapping_add(round)) >> 32, false),
+            Opcode::Smulxy => (halves, false),
+            Opcode::Smlaxy => (halves + added, true),
+            Opcode::Smulwy => (word, false),
+            Opcode::Smlawy => (word + added, true),
+            Opcode::Smuad => (bottom + top, true),
+            Opcode::Smlad => (bottom + top + added, true),
+            Opcode::Smusd => (bottom - top, false),
+            Opcode::Smlsd => (bottom - top + added, true),
+            Opcode::Smmul => ((wide + round) >> 32, false),
+            Opcode::Smmla => ((upper.wrapping_add(wide).wrapping_add(round)) >> 32, false),
             _ => ((upper.wrapping_sub(wide).wrapping_add(round)) >> 32, false),
         };
         self.q |= sticky && i64::from(value as i32) != value;

@@ -3,10 +3,10 @@
 use super::arithmetic::{add_with_carry, shift, shift_c, shift_register};
 use super::code::Region;
 use super::nvic;
-use super::op::{Kind, Op};
+use super::op::{Op, Opcode};
 use super::registers::CortexM;
 use super::registers::Sleep;
-use super::timing::{Outcome, Timing};
+use super::timing::{Retired, Timing};
 use crate::machine::Machine;
 use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 
@@ -14,7 +14,7 @@ impl<T: Timing> Machine<CortexM<T>> {
     /// The loop itself. `state.pc`, `state.it`, `state.cycles` and `state.instructions` are kept in locals within it
     /// and written back wherever something outside may look at them.
     pub(super) fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
-        use Kind::*;
+        use Opcode::*;
 
         let start = self.instructions;
         let mut cycles = self.cycles;
@@ -213,55 +213,55 @@ impl<T: Timing> Machine<CortexM<T>> {
                 ($how:ident, $size:literal, imm) => {{
                     let address = r!(op.n).wrapping_add(op.imm);
                     r!(op.d) = $how!(address);
-                    next!(Outcome::Load { address, size: $size, count: 1 });
+                    next!(Retired::Load { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, reg) => {{
                     let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
                     r!(op.d) = $how!(address);
-                    next!(Outcome::Load { address, size: $size, count: 1 });
+                    next!(Retired::Load { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, pre) => {{
                     let address = r!(op.n).wrapping_add(op.imm);
                     let value = $how!(address);
                     r!(op.n) = address;
                     r!(op.d) = value;
-                    next!(Outcome::Load { address, size: $size, count: 1 });
+                    next!(Retired::Load { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, post) => {{
                     let address = r!(op.n);
                     let value = $how!(address);
                     r!(op.n) = address.wrapping_add(op.imm);
                     r!(op.d) = value;
-                    next!(Outcome::Load { address, size: $size, count: 1 });
+                    next!(Retired::Load { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, lit) => {{
                     let address = op.imm;
                     r!(op.d) = $how!(address);
-                    next!(Outcome::Load { address, size: $size, count: 1 });
+                    next!(Retired::Load { address, size: $size, count: 1 });
                 }};
             }
             macro_rules! stores {
                 ($how:ident, $size:literal, imm) => {{
                     let address = r!(op.n).wrapping_add(op.imm);
                     $how!(address, r!(op.d));
-                    next!(Outcome::Store { address, size: $size, count: 1 });
+                    next!(Retired::Store { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, reg) => {{
                     let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
                     $how!(address, r!(op.d));
-                    next!(Outcome::Store { address, size: $size, count: 1 });
+                    next!(Retired::Store { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, pre) => {{
                     let address = r!(op.n).wrapping_add(op.imm);
                     $how!(address, r!(op.d));
                     r!(op.n) = address;
-                    next!(Outcome::Store { address, size: $size, count: 1 });
+                    next!(Retired::Store { address, size: $size, count: 1 });
                 }};
                 ($how:ident, $size:literal, post) => {{
                     let address = r!(op.n);
                     $how!(address, r!(op.d));
                     r!(op.n) = address.wrapping_add(op.imm);
-                    next!(Outcome::Store { address, size: $size, count: 1 });
+                    next!(Retired::Store { address, size: $size, count: 1 });
                 }};
             }
             // Flags.
@@ -331,15 +331,15 @@ impl<T: Timing> Machine<CortexM<T>> {
             }
             macro_rules! multiplied {
                 ($n:expr, $m:expr) => {
-                    next!(Outcome::Multiply { n: $n, m: $m })
+                    next!(Retired::Multiply { n: $n, m: $m })
                 };
             }
             macro_rules! branch_if {
                 ($condition:expr) => {{
                     if $condition {
-                        jump!(op.imm, Outcome::Branch { target: op.imm }, Flow::Jump);
+                        jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump);
                     }
-                    next!(Outcome::NotTaken);
+                    next!(Retired::NotTaken);
                 }};
             }
 
@@ -405,7 +405,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                             reschedule!();
                             continue 'dispatch;
                         }
-                        next!(Outcome::Skipped);
+                        next!(Retired::Skipped);
                     }
                     Undefined => fail!(),
 
@@ -663,7 +663,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                             fail!();
                         }
                         set!(if m == 0 { 0 } else { (n as i32).wrapping_div(m as i32) as u32 });
-                        next!(Outcome::Divide { n, m });
+                        next!(Retired::Divide { n, m });
                     }
                     Udiv => {
                         let (n, m) = (r!(op.n), r!(op.m));
@@ -672,7 +672,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                             fail!();
                         }
                         set!(n.checked_div(m).unwrap_or(0));
-                        next!(Outcome::Divide { n, m });
+                        next!(Retired::Divide { n, m });
                     }
 
                     LdrImm => loads!(load_word, 4, imm),
@@ -728,9 +728,9 @@ impl<T: Timing> Machine<CortexM<T>> {
                         }
                         if kind == LdrSp {
                             self.core.state.r[13] = value & !3;
-                            next!(Outcome::Load { address, size: 4, count: 1 });
+                            next!(Retired::Load { address, size: 4, count: 1 });
                         }
-                        let outcome = Outcome::LoadBranch { address, size: 4, count: 1, target: value & !1 };
+                        let outcome = Retired::LoadBranch { address, size: 4, count: 1, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
                             cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
@@ -760,7 +760,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                         }
                         r!(op.d) = low;
                         r!(op.a) = high;
-                        next!(Outcome::Load { address, size: 4, count: 2 });
+                        next!(Retired::Load { address, size: 4, count: 2 });
                     }
                     Strd => {
                         let base = r!(op.n);
@@ -770,7 +770,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                         if op.m != 0 {
                             r!(op.n) = base.wrapping_add(op.imm);
                         }
-                        next!(Outcome::Store { address, size: 4, count: 2 });
+                        next!(Retired::Store { address, size: 4, count: 2 });
                     }
                     Ldm | Ldmdb | LdmPc => {
                         let base = r!(op.n);
@@ -798,14 +798,14 @@ impl<T: Timing> Machine<CortexM<T>> {
                             if back {
                                 r!(op.n) = new_base;
                             }
-                            next!(Outcome::Load { address, size: 4, count: count as u8 });
+                            next!(Retired::Load { address, size: 4, count: count as u8 });
                         }
                         let value = load!(at, 4, word, !0);
                         if back {
                             r!(op.n) = new_base;
                         }
                         let outcome =
-                            Outcome::LoadBranch { address, size: 4, count: count as u8, target: value & !1 };
+                            Retired::LoadBranch { address, size: 4, count: count as u8, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
                             cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
@@ -836,25 +836,25 @@ impl<T: Timing> Machine<CortexM<T>> {
                         if op.a == 1 {
                             r!(op.n) = if kind == Stmdb { address } else { at };
                         }
-                        next!(Outcome::Store { address, size: 4, count: count as u8 });
+                        next!(Retired::Store { address, size: 4, count: count as u8 });
                     }
                     Ldrex => {
                         let address = r!(op.n).wrapping_add(op.imm);
                         set!(load!(address, 4, word, !0));
                         self.core.state.exclusive = Some(address);
-                        next!(Outcome::Load { address, size: 4, count: 1 });
+                        next!(Retired::Load { address, size: 4, count: 1 });
                     }
                     Ldrexh => {
                         let address = r!(op.n);
                         set!(load!(address, 2, half, !0));
                         self.core.state.exclusive = Some(address);
-                        next!(Outcome::Load { address, size: 2, count: 1 });
+                        next!(Retired::Load { address, size: 2, count: 1 });
                     }
                     Ldrexb => {
                         let address = r!(op.n);
                         set!(load!(address, 1, byte, 0));
                         self.core.state.exclusive = Some(address);
-                        next!(Outcome::Load { address, size: 1, count: 1 });
+                        next!(Retired::Load { address, size: 1, count: 1 });
                     }
                     Strex | Strexh | Strexb => {
                         let size = match kind {
@@ -869,7 +869,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                         }
                         let Some(marked) = self.core.state.exclusive else {
                             set!(1);
-                            next!(Outcome::Store { address, size: size as u8, count: 1 });
+                            next!(Retired::Store { address, size: size as u8, count: 1 });
                         };
                         if marked != address {
                             // DDI 0403E, A3.4.5: UNPREDICTABLE.
@@ -884,20 +884,20 @@ impl<T: Timing> Machine<CortexM<T>> {
                         }
                         self.core.state.exclusive = None;
                         set!(0);
-                        next!(Outcome::Store { address, size: size as u8, count: 1 });
+                        next!(Retired::Store { address, size: size as u8, count: 1 });
                     }
                     Clrex => {
                         self.core.state.exclusive = None;
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
 
-                    B => jump!(op.imm, Outcome::Branch { target: op.imm }, Flow::Jump),
+                    B => jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump),
                     Loop => {
                         publish!();
                         if self.nothing_can_come() {
                             return Ok(Stop::Halted);
                         }
-                        jump!(op.imm, Outcome::Branch { target: op.imm }, Flow::Jump);
+                        jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump);
                     }
                     Beq => branch_if!(self.core.state.z == 0),
                     Bne => branch_if!(self.core.state.z != 0),
@@ -922,11 +922,11 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Bl => {
                         let return_to = address!().wrapping_add(4);
                         self.core.state.r[14] = return_to | 1;
-                        jump!(op.imm, Outcome::Branch { target: op.imm }, self.call(return_to));
+                        jump!(op.imm, Retired::Branch { target: op.imm }, self.call(return_to));
                     }
                     Bx | Blx => {
                         let value = r!(op.m);
-                        let outcome = Outcome::Branch { target: value & !1 };
+                        let outcome = Retired::Branch { target: value & !1 };
                         if value & 1 == 0 || (kind == Bx && value >> 28 == 15) {
                             publish!();
                             cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
@@ -950,43 +950,43 @@ impl<T: Timing> Machine<CortexM<T>> {
                     MovPc => {
                         let target = r!(op.m) & !1;
                         let kind = if op.m == 14 { Flow::Return } else { Flow::Jump };
-                        jump!(target, Outcome::Branch { target }, self.indirect(kind, target));
+                        jump!(target, Retired::Branch { target }, self.indirect(kind, target));
                     }
                     AddPc => {
                         let target = op.imm.wrapping_add(r!(op.m)) & !1;
-                        jump!(target, Outcome::Branch { target }, Flow::Jump);
+                        jump!(target, Retired::Branch { target }, Flow::Jump);
                     }
                     Tbb => {
                         let base = if op.n == 15 { op.imm } else { r!(op.n) };
                         let address = base.wrapping_add(r!(op.m));
                         let target = op.imm.wrapping_add(2 * load_byte!(address));
-                        let outcome = Outcome::LoadBranch { address, size: 1, count: 1, target };
+                        let outcome = Retired::LoadBranch { address, size: 1, count: 1, target };
                         jump!(target, outcome, Flow::Jump);
                     }
                     Tbh => {
                         let base = if op.n == 15 { op.imm } else { r!(op.n) };
                         let address = base.wrapping_add(r!(op.m) << 1);
                         let target = op.imm.wrapping_add(2 * load_half!(address));
-                        let outcome = Outcome::LoadBranch { address, size: 2, count: 1, target };
+                        let outcome = Retired::LoadBranch { address, size: 2, count: 1, target };
                         jump!(target, outcome, Flow::Jump);
                     }
 
-                    It | Nop | Dmb | Dsb | Isb => next!(Outcome::System),
+                    It | Nop | Dmb | Dsb | Isb => next!(Retired::System),
                     Wfi => {
                         self.core.state.sleep = Sleep::Interrupt;
                         self.deadline = 0;
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Wfe => {
                         if !std::mem::take(&mut self.core.state.event) {
                             self.core.state.sleep = Sleep::Event;
                             self.deadline = 0;
                         }
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Sev => {
                         self.core.state.event = true;
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Cps => {
                         if self.core.state.privileged() {
@@ -998,16 +998,16 @@ impl<T: Timing> Machine<CortexM<T>> {
                             }
                             self.deadline = 0;
                         }
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Mrs => {
                         set!(self.core.state.read_special(op.imm));
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Msr => {
                         self.write_special(op.imm, op.a, r!(op.n));
                         self.deadline = 0;
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Svc => {
                         let blocked = self.core.system.nvic.svc_blocked(&self.core.state);
@@ -1018,7 +1018,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                         }
                         self.core.system.nvic.system_pending |= 1 << nvic::SVCALL;
                         self.deadline = 0;
-                        next!(Outcome::System);
+                        next!(Retired::System);
                     }
                     Bkpt => {
                         publish!();
@@ -1027,7 +1027,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                 }
                 break;
             }
-            next!(Outcome::Plain);
+            next!(Retired::Plain);
         }
     }
 
@@ -1038,7 +1038,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         let region = self.core.code.region(pc).ok_or(unmapped.clone())?;
         let index = region.index(pc).ok_or(unmapped)?;
         let op = self.core.code.op(index);
-        if op.it != it && (it != 0 || op.kind != Kind::Undecoded) {
+        if op.it != it && (it != 0 || op.kind != Opcode::Undecoded) {
             self.core.code.fill(&self.core.memory, &self.core.timing, region, index, it);
         }
         Ok((region, index))

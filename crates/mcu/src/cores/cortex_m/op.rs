@@ -10,7 +10,7 @@
 #[repr(u8)]
 #[rustfmt::skip]
 #[allow(missing_docs)] // The names are the architecture's own; those that are ours are described.
-pub enum Kind {
+pub enum Opcode {
     /// Nothing has been decoded here yet. Must be zero: fresh tables are zeroed memory.
     #[default]
     Undecoded = 0,
@@ -131,10 +131,10 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Op {
-    /// What the dispatcher does: `inner`, or [`Kind::Conditional`] or [`Kind::Marked`] before it.
-    pub kind: Kind,
+    /// What the dispatcher does: `inner`, or [`Opcode::Conditional`] or [`Opcode::Marked`] before it.
+    pub kind: Opcode,
     /// The instruction proper.
-    pub inner: Kind,
+    pub inner: Opcode,
     /// ITSTATE while it executes (ARM DDI 0403, A7.3.2); 0 outside IT blocks.
     pub it: u8,
     /// Bytes of the encoding: 2 or 4.
@@ -145,9 +145,9 @@ pub struct Op {
     pub n: u8,
     /// Rm.
     pub m: u8,
-    /// Ra, Rt2, RdHi, or what [`Kind`] says.
+    /// Ra, Rt2, RdHi, or what [`Opcode`] says.
     pub a: u8,
-    /// Immediate, or what [`Kind`] says.
+    /// Immediate, or what [`Opcode`] says.
     pub imm: u32,
     /// Free for the timing model: the class it gave the instruction when it was decoded.
     pub class: u8,

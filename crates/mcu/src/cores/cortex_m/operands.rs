@@ -1,12 +1,12 @@
 //! Which registers and flags an instruction reads and writes, for timing models with interlocks.
 
-use super::op::{Kind, Op, Operands};
+use super::op::{Op, Opcode, Operands};
 
 impl Op {
     /// The registers and flags of the instruction; with a condition, as if it holds, and the flags as read.
     #[must_use]
     pub fn operands(&self) -> Operands {
-        use Kind::*;
+        use Opcode::*;
         let bit = |register: u8| if register < 16 { 1u16 << register } else { 0 };
         let (d, n, m, a) = (bit(self.d), bit(self.n), bit(self.m), bit(self.a));
         let list = self.imm as u16;
@@ -147,7 +147,7 @@ impl Op {
     /// Whether `imm` and `a` are a shift of the second operand.
     #[must_use]
     pub fn is_shifted(&self) -> bool {
-        use Kind::*;
+        use Opcode::*;
         matches!(
             self.inner,
             AndShift

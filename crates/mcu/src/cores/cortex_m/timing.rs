@@ -14,7 +14,7 @@ use std::ops::Range;
 /// What the cost of an instruction depends on beyond the instruction. Every call site passes a known variant, so a
 /// `match` on it is resolved when the loop is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Retired {
     /// Nothing: data processing, MOV, shifts, extensions, saturation.
     Plain,
     /// The condition of its IT block failed: it did nothing.
@@ -61,7 +61,7 @@ pub enum Outcome {
         /// [`Timing::exception`].
         target: u32,
     },
-    /// A store, as [`Outcome::Load`].
+    /// A store, as [`Retired::Load`].
     Store {
         /// First byte.
         address: u32,
@@ -169,7 +169,7 @@ pub trait Timing: Clone + Send + 'static {
     }
 
     /// Cycles of the instruction at `address`.
-    fn retire(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Outcome) -> u32;
+    fn retire(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired) -> u32;
 
     /// Cycles of a step of exception handling: stacking at `sp` (the frame's lowest address), going on at `target`.
     fn exception(&mut self, step: Exception, sp: u32, target: u32) -> u32;

@@ -7,7 +7,7 @@ use super::timing;
 /// What an instruction does. Where it does it to a register instead of memory, its [`Mode`] says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
+pub enum Opcode {
     /// Not decoded yet.
     Unknown,
     /// `BRA` or `JMP` to itself.
@@ -140,11 +140,11 @@ pub enum Mode {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
-    pub kind: Kind,
+    /// Its operation.
+    pub kind: Opcode,
     /// Where its operand is.
     pub mode: Mode,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u8,
     /// Its bus cycles.
     pub cycles: u8,
@@ -157,7 +157,7 @@ pub struct Op {
 impl Op {
     /// Nothing is known yet.
     pub const UNKNOWN: Op =
-        Op { kind: Kind::Unknown, mode: Mode::Immediate, length: 0, cycles: 0, operand: 0, target: 0 };
+        Op { kind: Opcode::Unknown, mode: Mode::Immediate, length: 0, cycles: 0, operand: 0, target: 0 };
 }
 
 /// The longest instruction: `CBEQ` and `DBNZ` relative to the stack pointer, and everything with `SP2`.
@@ -176,10 +176,10 @@ pub fn decode(pc: u16, bytes: [u8; LONGEST]) -> Option<Op> {
             let on = row & 1 == 0;
             op.operand = u16::from(bytes.next()) | 0x100 << (row >> 1);
             op.kind = match (column, on) {
-                (0, true) => Kind::Brset,
-                (0, false) => Kind::Brclr,
-                (_, true) => Kind::Bset,
-                (_, false) => Kind::Bclr,
+                (0, true) => Opcode::Brset,
+                (0, false) => Opcode::Brclr,
+                (_, true) => Opcode::Bset,
+                (_, false) => Opcode::Bclr,
             };
             if column == 0 {
                 op.target = bytes.relative();
@@ -198,8 +198,8 @@ pub fn decode(pc: u16, bytes: [u8; LONGEST]) -> Option<Op> {
         }
         _ => register_and_memory(&mut op, column, row, prefixed, &mut bytes),
     }
-    if op.kind == Kind::Jump && op.target == pc {
-        op.kind = Kind::JumpToSelf;
+    if op.kind == Opcode::Jump && op.target == pc {
+        op.kind = Opcode::JumpToSelf;
     }
     op.length = bytes.at as u8;
     Some(op)
@@ -231,119 +231,119 @@ impl Bytes {
 }
 
 /// Column 2.
-const BRANCHES: [Kind; 16] = [
-    Kind::Jump,
-    Kind::Brn,
-    Kind::Bhi,
-    Kind::Bls,
-    Kind::Bcc,
-    Kind::Bcs,
-    Kind::Bne,
-    Kind::Beq,
-    Kind::Bhcc,
-    Kind::Bhcs,
-    Kind::Bpl,
-    Kind::Bmi,
-    Kind::Bmc,
-    Kind::Bms,
-    Kind::Bil,
-    Kind::Bih,
+const BRANCHES: [Opcode; 16] = [
+    Opcode::Jump,
+    Opcode::Brn,
+    Opcode::Bhi,
+    Opcode::Bls,
+    Opcode::Bcc,
+    Opcode::Bcs,
+    Opcode::Bne,
+    Opcode::Beq,
+    Opcode::Bhcc,
+    Opcode::Bhcs,
+    Opcode::Bpl,
+    Opcode::Bmi,
+    Opcode::Bmc,
+    Opcode::Bms,
+    Opcode::Bil,
+    Opcode::Bih,
 ];
 
 /// Columns 8 and 9.
-const CONTROL: [[Option<Kind>; 16]; 2] = [
+const CONTROL: [[Option<Opcode>; 16]; 2] = [
     [
-        Some(Kind::Rti),
-        Some(Kind::Rts),
+        Some(Opcode::Rti),
+        Some(Opcode::Rts),
         None,
-        Some(Kind::Swi),
-        Some(Kind::Tap),
-        Some(Kind::Tpa),
-        Some(Kind::Pula),
-        Some(Kind::Psha),
-        Some(Kind::Pulx),
-        Some(Kind::Pshx),
-        Some(Kind::Pulh),
-        Some(Kind::Pshh),
-        Some(Kind::Clrh),
+        Some(Opcode::Swi),
+        Some(Opcode::Tap),
+        Some(Opcode::Tpa),
+        Some(Opcode::Pula),
+        Some(Opcode::Psha),
+        Some(Opcode::Pulx),
+        Some(Opcode::Pshx),
+        Some(Opcode::Pulh),
+        Some(Opcode::Pshh),
+        Some(Opcode::Clrh),
         None,
-        Some(Kind::Stop),
-        Some(Kind::Wait),
+        Some(Opcode::Stop),
+        Some(Opcode::Wait),
     ],
     [
-        Some(Kind::Bge),
-        Some(Kind::Blt),
-        Some(Kind::Bgt),
-        Some(Kind::Ble),
-        Some(Kind::Txs),
-        Some(Kind::Tsx),
+        Some(Opcode::Bge),
+        Some(Opcode::Blt),
+        Some(Opcode::Bgt),
+        Some(Opcode::Ble),
+        Some(Opcode::Txs),
+        Some(Opcode::Tsx),
         None,
-        Some(Kind::Tax),
-        Some(Kind::Clc),
-        Some(Kind::Sec),
-        Some(Kind::Cli),
-        Some(Kind::Sei),
-        Some(Kind::Rsp),
-        Some(Kind::Nop),
+        Some(Opcode::Tax),
+        Some(Opcode::Clc),
+        Some(Opcode::Sec),
+        Some(Opcode::Cli),
+        Some(Opcode::Sei),
+        Some(Opcode::Rsp),
+        Some(Opcode::Nop),
         None,
-        Some(Kind::Txa),
+        Some(Opcode::Txa),
     ],
 ];
 
 /// Columns 3 to 7 and 9E6.
 fn read_modify_write(op: &mut Op, column: u8, row: u8, prefixed: bool, bytes: &mut Bytes) -> Option<()> {
     match (row, column) {
-        (0x2, 4) => op.kind = Kind::Mul,
-        (0x2, 5) => op.kind = Kind::Div,
-        (0x2, 6) => op.kind = Kind::Nsa,
-        (0x2, 7) => op.kind = Kind::Daa,
+        (0x2, 4) => op.kind = Opcode::Mul,
+        (0x2, 5) => op.kind = Opcode::Div,
+        (0x2, 6) => op.kind = Opcode::Nsa,
+        (0x2, 7) => op.kind = Opcode::Daa,
         (0x5, 4 | 6) => {
-            op.kind = if column == 4 { Kind::Ldhx } else { Kind::Cphx };
+            op.kind = if column == 4 { Opcode::Ldhx } else { Opcode::Cphx };
             op.operand = bytes.word();
         }
         (0x5, _) => {
             op.kind = match column {
-                3 => Kind::Sthx,
-                5 => Kind::Ldhx,
-                _ => Kind::Cphx,
+                3 => Opcode::Sthx,
+                5 => Opcode::Ldhx,
+                _ => Opcode::Cphx,
             };
             op.mode = Mode::Address;
             op.operand = bytes.next().into();
         }
         (0xe, 5) => {
-            op.kind = Kind::MovToIndexed;
+            op.kind = Opcode::MovToIndexed;
             op.operand = bytes.next().into();
         }
         (0xe, 7) => {
-            op.kind = Kind::MovFromIndexed;
+            op.kind = Opcode::MovFromIndexed;
             op.target = bytes.next().into();
         }
         (0xe, _) => {
-            op.kind = if column == 4 { Kind::Mov } else { Kind::MovImmediate };
+            op.kind = if column == 4 { Opcode::Mov } else { Opcode::MovImmediate };
             op.operand = bytes.next().into();
             op.target = bytes.next().into();
         }
         (0x1, 4 | 5) => {
-            op.kind = if column == 4 { Kind::Cbeq } else { Kind::CbeqX };
+            op.kind = if column == 4 { Opcode::Cbeq } else { Opcode::CbeqX };
             op.operand = bytes.next().into();
             op.target = bytes.relative();
         }
         _ => {
             op.kind = match row {
-                0x0 => Kind::Neg,
-                0x1 if column >= 6 && !prefixed => Kind::CbeqIncrement,
-                0x1 => Kind::Cbeq,
-                0x3 => Kind::Com,
-                0x4 => Kind::Lsr,
-                0x6 => Kind::Ror,
-                0x7 => Kind::Asr,
-                0x8 => Kind::Lsl,
-                0x9 => Kind::Rol,
-                0xa => Kind::Dec,
-                0xb => Kind::Dbnz,
-                0xc => Kind::Inc,
-                0xd => Kind::Tst,
-                0xf => Kind::Clr,
+                0x0 => Opcode::Neg,
+                0x1 if column >= 6 && !prefixed => Opcode::CbeqIncrement,
+                0x1 => Opcode::Cbeq,
+                0x3 => Opcode::Com,
+                0x4 => Opcode::Lsr,
+                0x6 => Opcode::Ror,
+                0x7 => Opcode::Asr,
+                0x8 => Opcode::Lsl,
+                0x9 => Opcode::Rol,
+                0xa => Opcode::Dec,
+                0xb => Opcode::Dbnz,
+                0xc => Opcode::Inc,
+                0xd => Opcode::Tst,
+                0xf => Opcode::Clr,
                 _ => return None,
             };
             op.mode = match column {
@@ -367,26 +367,26 @@ fn read_modify_write(op: &mut Op, column: u8, row: u8, prefixed: bool, bytes: &m
 /// Columns A to F, 9ED and 9EE.
 fn register_and_memory(op: &mut Op, column: u8, row: u8, prefixed: bool, bytes: &mut Bytes) {
     op.kind = match row {
-        0x0 => Kind::Sub,
-        0x1 => Kind::Cmp,
-        0x2 => Kind::Sbc,
-        0x3 => Kind::Cpx,
-        0x4 => Kind::And,
-        0x5 => Kind::Bit,
-        0x6 => Kind::Lda,
-        0x7 if column == 0xa => Kind::Ais,
-        0x7 => Kind::Sta,
-        0x8 => Kind::Eor,
-        0x9 => Kind::Adc,
-        0xa => Kind::Ora,
-        0xb => Kind::Add,
-        0xc if column >= 0xd => Kind::JumpIndexed,
-        0xc => Kind::Jump,
-        0xd if column >= 0xd => Kind::CallIndexed,
-        0xd => Kind::Call,
-        0xe => Kind::Ldx,
-        _ if column == 0xa => Kind::Aix,
-        _ => Kind::Stx,
+        0x0 => Opcode::Sub,
+        0x1 => Opcode::Cmp,
+        0x2 => Opcode::Sbc,
+        0x3 => Opcode::Cpx,
+        0x4 => Opcode::And,
+        0x5 => Opcode::Bit,
+        0x6 => Opcode::Lda,
+        0x7 if column == 0xa => Opcode::Ais,
+        0x7 => Opcode::Sta,
+        0x8 => Opcode::Eor,
+        0x9 => Opcode::Adc,
+        0xa => Opcode::Ora,
+        0xb => Opcode::Add,
+        0xc if column >= 0xd => Opcode::JumpIndexed,
+        0xc => Opcode::Jump,
+        0xd if column >= 0xd => Opcode::CallIndexed,
+        0xd => Opcode::Call,
+        0xe => Opcode::Ldx,
+        _ if column == 0xa => Opcode::Aix,
+        _ => Opcode::Stx,
     };
     if row == 0xd && column == 0xa {
         op.target = bytes.relative();
@@ -403,17 +403,17 @@ fn register_and_memory(op: &mut Op, column: u8, row: u8, prefixed: bool, bytes: 
         0xc | 0xd => bytes.word(),
         _ => 0,
     };
-    if matches!(op.kind, Kind::Jump | Kind::Call) {
+    if matches!(op.kind, Opcode::Jump | Opcode::Call) {
         op.target = op.operand;
     }
-    if matches!(op.kind, Kind::Ais | Kind::Aix) {
+    if matches!(op.kind, Opcode::Ais | Opcode::Aix) {
         op.operand = (op.operand as i8) as u16;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, decode};
+    use super::{Opcode, decode};
     use crate::cores::hc08::timing;
 
     /// The map has an instruction exactly where it has cycles, and no other opcode decodes.
@@ -426,7 +426,7 @@ mod tests {
                 let bytes = if prefix == 0 { [low, 1, 2, 3] } else { [high, low, 2, 3] };
                 let op = decode(0x8000, bytes);
                 let known = timing::cycles(prefix | opcode).is_some();
-                assert_eq!(op.is_some_and(|op| op.kind != Kind::Unknown), known, "{:04x}", prefix | opcode);
+                assert_eq!(op.is_some_and(|op| op.kind != Opcode::Unknown), known, "{:04x}", prefix | opcode);
                 count += usize::from(known);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Source: CPU08RM, "Instruction Set". What the manual calls undefined stays as it was (V after `DAA`).
 
-use super::decode::{Kind, Mode, Op};
+use super::decode::{Mode, Op, Opcode};
 use super::registers::{C, H, Hc08, I, N, ONES, Sleep, V, Z};
 use crate::decode_cache::Next;
 use crate::machine::Machine;
@@ -37,67 +37,67 @@ impl Machine<Hc08> {
     #[inline(always)]
     pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u16, op: Op) -> Result<(), Fault> {
         match op.kind {
-            Kind::Unknown => unreachable!("only decoded instructions are executed"),
-            Kind::Lda => {
+            Opcode::Unknown => unreachable!("only decoded instructions are executed"),
+            Opcode::Lda => {
                 self.core.a = self.operand(observer, pc, op)?;
                 self.moved(self.core.a);
             }
-            Kind::Ldx => {
+            Opcode::Ldx => {
                 let value = self.operand(observer, pc, op)?;
                 self.set_x(value);
                 self.moved(value);
             }
-            Kind::Sta => self.store(observer, pc, op, self.core.a)?,
-            Kind::Stx => self.store(observer, pc, op, self.x())?,
-            Kind::Eor => {
+            Opcode::Sta => self.store(observer, pc, op, self.core.a)?,
+            Opcode::Stx => self.store(observer, pc, op, self.x())?,
+            Opcode::Eor => {
                 self.core.a ^= self.operand(observer, pc, op)?;
                 self.moved(self.core.a);
             }
-            Kind::And => {
+            Opcode::And => {
                 self.core.a &= self.operand(observer, pc, op)?;
                 self.moved(self.core.a);
             }
-            Kind::Ora => {
+            Opcode::Ora => {
                 self.core.a |= self.operand(observer, pc, op)?;
                 self.moved(self.core.a);
             }
-            Kind::Bit => {
+            Opcode::Bit => {
                 let value = self.core.a & self.operand(observer, pc, op)?;
                 self.moved(value);
             }
-            Kind::Add => {
+            Opcode::Add => {
                 let value = self.operand(observer, pc, op)?;
                 self.add(value, 0);
             }
-            Kind::Adc => {
+            Opcode::Adc => {
                 let value = self.operand(observer, pc, op)?;
                 self.add(value, self.core.ccr & C);
             }
-            Kind::Sub => {
+            Opcode::Sub => {
                 let value = self.operand(observer, pc, op)?;
                 self.core.a = self.subtract(self.core.a, value, 0);
             }
-            Kind::Sbc => {
+            Opcode::Sbc => {
                 let value = self.operand(observer, pc, op)?;
                 self.core.a = self.subtract(self.core.a, value, self.core.ccr & C);
             }
-            Kind::Cmp => {
+            Opcode::Cmp => {
                 let value = self.operand(observer, pc, op)?;
                 self.subtract(self.core.a, value, 0);
             }
-            Kind::Cpx => {
+            Opcode::Cpx => {
                 let value = self.operand(observer, pc, op)?;
                 self.subtract(self.x(), value, 0);
             }
-            Kind::Ldhx => {
+            Opcode::Ldhx => {
                 self.core.hx = self.word_operand(observer, pc, op)?;
                 self.moved_word(self.core.hx);
             }
-            Kind::Sthx => {
+            Opcode::Sthx => {
                 self.write_word(observer, pc, op.operand, self.core.hx)?;
                 self.moved_word(self.core.hx);
             }
-            Kind::Cphx => {
+            Opcode::Cphx => {
                 let value = self.word_operand(observer, pc, op)?;
                 let difference = self.core.hx.wrapping_sub(value);
                 let overflow = (self.core.hx ^ value) & (self.core.hx ^ difference) & 0x8000 != 0;
@@ -106,40 +106,40 @@ impl Machine<Hc08> {
                     flag(V, overflow) | nz_word(difference) | flag(C, value > self.core.hx),
                 );
             }
-            Kind::Aix => self.core.hx = self.core.hx.wrapping_add(op.operand),
-            Kind::Ais => self.core.sp = self.core.sp.wrapping_add(op.operand),
+            Opcode::Aix => self.core.hx = self.core.hx.wrapping_add(op.operand),
+            Opcode::Ais => self.core.sp = self.core.sp.wrapping_add(op.operand),
 
-            Kind::Inc => self.modify(observer, pc, op, |state, value| {
+            Opcode::Inc => self.modify(observer, pc, op, |state, value| {
                 let result = value.wrapping_add(1);
                 state.set_flags(V | N | Z, flag(V, value == 0x7f) | nz(result));
                 result
             })?,
-            Kind::Dec => self.modify(observer, pc, op, |state, value| {
+            Opcode::Dec => self.modify(observer, pc, op, |state, value| {
                 let result = value.wrapping_sub(1);
                 state.set_flags(V | N | Z, flag(V, value == 0x80) | nz(result));
                 result
             })?,
-            Kind::Neg => self.modify(observer, pc, op, |state, value| state.subtract(0, value, 0))?,
-            Kind::Com => self.modify(observer, pc, op, |state, value| {
+            Opcode::Neg => self.modify(observer, pc, op, |state, value| state.subtract(0, value, 0))?,
+            Opcode::Com => self.modify(observer, pc, op, |state, value| {
                 state.set_flags(V | N | Z | C, nz(!value) | C);
                 !value
             })?,
-            Kind::Lsl => {
+            Opcode::Lsl => {
                 self.modify(observer, pc, op, |state, value| state.shifted(value << 1, value & 0x80))?
             }
-            Kind::Lsr => {
+            Opcode::Lsr => {
                 self.modify(observer, pc, op, |state, value| state.shifted(value >> 1, value & 1))?
             }
-            Kind::Asr => self.modify(observer, pc, op, |state, value| {
+            Opcode::Asr => self.modify(observer, pc, op, |state, value| {
                 state.shifted(value & 0x80 | value >> 1, value & 1)
             })?,
-            Kind::Rol => self.modify(observer, pc, op, |state, value| {
+            Opcode::Rol => self.modify(observer, pc, op, |state, value| {
                 state.shifted(value << 1 | state.core.ccr & C, value & 0x80)
             })?,
-            Kind::Ror => self.modify(observer, pc, op, |state, value| {
+            Opcode::Ror => self.modify(observer, pc, op, |state, value| {
                 state.shifted(value >> 1 | (state.core.ccr & C) << 7, value & 1)
             })?,
-            Kind::Clr => {
+            Opcode::Clr => {
                 match op.mode {
                     Mode::A => self.core.a = 0,
                     Mode::X => self.set_x(0),
@@ -150,46 +150,46 @@ impl Machine<Hc08> {
                 }
                 self.moved(0);
             }
-            Kind::Tst => {
+            Opcode::Tst => {
                 let value = self.operand(observer, pc, op)?;
                 self.moved(value);
             }
-            Kind::Clrh => {
+            Opcode::Clrh => {
                 self.core.hx &= 0xff;
                 self.moved(0);
             }
 
-            Kind::Brset => {
+            Opcode::Brset => {
                 let value = self.read(observer, pc, op.operand & 0xff)?;
                 let set = value & (op.operand >> 8) as u8 != 0;
                 self.set_flags(C, flag(C, set));
                 self.branch::<O>(op, set);
             }
-            Kind::Brclr => {
+            Opcode::Brclr => {
                 let value = self.read(observer, pc, op.operand & 0xff)?;
                 let set = value & (op.operand >> 8) as u8 != 0;
                 self.set_flags(C, flag(C, set));
                 self.branch::<O>(op, !set);
             }
-            Kind::Bset => {
+            Opcode::Bset => {
                 let value = self.read(observer, pc, op.operand & 0xff)?;
                 self.write(observer, pc, op.operand & 0xff, value | (op.operand >> 8) as u8)?;
             }
-            Kind::Bclr => {
+            Opcode::Bclr => {
                 let value = self.read(observer, pc, op.operand & 0xff)?;
                 self.write(observer, pc, op.operand & 0xff, value & !((op.operand >> 8) as u8))?;
             }
-            Kind::Cbeq => {
+            Opcode::Cbeq => {
                 let value = self.operand(observer, pc, op)?;
                 self.branch::<O>(op, self.core.a == value);
             }
-            Kind::CbeqX => self.branch::<O>(op, u16::from(self.x()) == op.operand),
-            Kind::CbeqIncrement => {
+            Opcode::CbeqX => self.branch::<O>(op, u16::from(self.x()) == op.operand),
+            Opcode::CbeqIncrement => {
                 let value = self.operand(observer, pc, op)?;
                 self.core.hx = self.core.hx.wrapping_add(1);
                 self.branch::<O>(op, self.core.a == value);
             }
-            Kind::Dbnz => {
+            Opcode::Dbnz => {
                 let mut left = 0;
                 self.modify(observer, pc, op, |_, value| {
                     left = value.wrapping_sub(1);
@@ -198,98 +198,98 @@ impl Machine<Hc08> {
                 self.branch::<O>(op, left != 0);
             }
 
-            Kind::Bcc => self.branch::<O>(op, self.core.ccr & C == 0),
-            Kind::Bcs => self.branch::<O>(op, self.core.ccr & C != 0),
-            Kind::Beq => self.branch::<O>(op, self.core.ccr & Z != 0),
-            Kind::Bne => self.branch::<O>(op, self.core.ccr & Z == 0),
-            Kind::Bhi => self.branch::<O>(op, self.core.ccr & (C | Z) == 0),
-            Kind::Bls => self.branch::<O>(op, self.core.ccr & (C | Z) != 0),
-            Kind::Bpl => self.branch::<O>(op, self.core.ccr & N == 0),
-            Kind::Bmi => self.branch::<O>(op, self.core.ccr & N != 0),
-            Kind::Bge => self.branch::<O>(op, !self.less()),
-            Kind::Blt => self.branch::<O>(op, self.less()),
-            Kind::Bgt => self.branch::<O>(op, !self.less() && self.core.ccr & Z == 0),
-            Kind::Ble => self.branch::<O>(op, self.less() || self.core.ccr & Z != 0),
-            Kind::Bhcc => self.branch::<O>(op, self.core.ccr & H == 0),
-            Kind::Bhcs => self.branch::<O>(op, self.core.ccr & H != 0),
-            Kind::Bmc => self.branch::<O>(op, self.core.ccr & I == 0),
-            Kind::Bms => self.branch::<O>(op, self.core.ccr & I != 0),
+            Opcode::Bcc => self.branch::<O>(op, self.core.ccr & C == 0),
+            Opcode::Bcs => self.branch::<O>(op, self.core.ccr & C != 0),
+            Opcode::Beq => self.branch::<O>(op, self.core.ccr & Z != 0),
+            Opcode::Bne => self.branch::<O>(op, self.core.ccr & Z == 0),
+            Opcode::Bhi => self.branch::<O>(op, self.core.ccr & (C | Z) == 0),
+            Opcode::Bls => self.branch::<O>(op, self.core.ccr & (C | Z) != 0),
+            Opcode::Bpl => self.branch::<O>(op, self.core.ccr & N == 0),
+            Opcode::Bmi => self.branch::<O>(op, self.core.ccr & N != 0),
+            Opcode::Bge => self.branch::<O>(op, !self.less()),
+            Opcode::Blt => self.branch::<O>(op, self.less()),
+            Opcode::Bgt => self.branch::<O>(op, !self.less() && self.core.ccr & Z == 0),
+            Opcode::Ble => self.branch::<O>(op, self.less() || self.core.ccr & Z != 0),
+            Opcode::Bhcc => self.branch::<O>(op, self.core.ccr & H == 0),
+            Opcode::Bhcs => self.branch::<O>(op, self.core.ccr & H != 0),
+            Opcode::Bmc => self.branch::<O>(op, self.core.ccr & I == 0),
+            Opcode::Bms => self.branch::<O>(op, self.core.ccr & I != 0),
             // The IRQ pin is high: nothing asserts it.
-            Kind::Bih => self.branch::<O>(op, true),
-            Kind::Bil | Kind::Brn => {}
-            Kind::Jump | Kind::JumpToSelf => self.branch::<O>(op, true),
-            Kind::JumpIndexed => {
+            Opcode::Bih => self.branch::<O>(op, true),
+            Opcode::Bil | Opcode::Brn => {}
+            Opcode::Jump | Opcode::JumpToSelf => self.branch::<O>(op, true),
+            Opcode::JumpIndexed => {
                 self.core.pc = self.core.hx.wrapping_add(op.operand);
                 if O::enabled() {
                     self.flow = Flow::Jump;
                 }
             }
-            Kind::Call => self.call(observer, pc, op.target)?,
-            Kind::CallIndexed => self.call(observer, pc, self.core.hx.wrapping_add(op.operand))?,
-            Kind::Rts => {
+            Opcode::Call => self.call(observer, pc, op.target)?,
+            Opcode::CallIndexed => self.call(observer, pc, self.core.hx.wrapping_add(op.operand))?,
+            Opcode::Rts => {
                 self.core.pc = self.pull_word(observer, pc)?;
                 if O::enabled() {
                     self.flow = Flow::Return;
                 }
             }
 
-            Kind::Mov => {
+            Opcode::Mov => {
                 let value = self.read(observer, pc, op.operand)?;
                 self.write(observer, pc, op.target, value)?;
                 self.moved(value);
             }
-            Kind::MovImmediate => {
+            Opcode::MovImmediate => {
                 self.write(observer, pc, op.target, op.operand as u8)?;
                 self.moved(op.operand as u8);
             }
-            Kind::MovToIndexed => {
+            Opcode::MovToIndexed => {
                 let value = self.read(observer, pc, op.operand)?;
                 self.write(observer, pc, self.core.hx, value)?;
                 self.core.hx = self.core.hx.wrapping_add(1);
                 self.moved(value);
             }
-            Kind::MovFromIndexed => {
+            Opcode::MovFromIndexed => {
                 let value = self.read(observer, pc, self.core.hx)?;
                 self.write(observer, pc, op.target, value)?;
                 self.core.hx = self.core.hx.wrapping_add(1);
                 self.moved(value);
             }
 
-            Kind::Mul => {
+            Opcode::Mul => {
                 let [high, low] = (u16::from(self.x()) * u16::from(self.core.a)).to_be_bytes();
                 self.set_x(high);
                 self.core.a = low;
                 self.set_flags(H | C, 0);
             }
-            Kind::Div => self.divide(pc)?,
-            Kind::Nsa => self.core.a = self.core.a.rotate_left(4),
-            Kind::Daa => self.decimal_adjust(pc)?,
-            Kind::Tax => self.set_x(self.core.a),
-            Kind::Txa => self.core.a = self.x(),
-            Kind::Tap => self.core.ccr = self.core.a | ONES,
-            Kind::Tpa => self.core.a = self.core.ccr,
-            Kind::Tsx => self.core.hx = self.core.sp.wrapping_add(1),
-            Kind::Txs => self.core.sp = self.core.hx.wrapping_sub(1),
+            Opcode::Div => self.divide(pc)?,
+            Opcode::Nsa => self.core.a = self.core.a.rotate_left(4),
+            Opcode::Daa => self.decimal_adjust(pc)?,
+            Opcode::Tax => self.set_x(self.core.a),
+            Opcode::Txa => self.core.a = self.x(),
+            Opcode::Tap => self.core.ccr = self.core.a | ONES,
+            Opcode::Tpa => self.core.a = self.core.ccr,
+            Opcode::Tsx => self.core.hx = self.core.sp.wrapping_add(1),
+            Opcode::Txs => self.core.sp = self.core.hx.wrapping_sub(1),
             // The low byte alone, for programs of the M68HC05.
-            Kind::Rsp => self.core.sp |= 0xff,
-            Kind::Clc => self.core.ccr &= !C,
-            Kind::Sec => self.core.ccr |= C,
-            Kind::Cli => self.core.ccr &= !I,
-            Kind::Sei => self.core.ccr |= I,
-            Kind::Nop => {}
-            Kind::Psha => self.push(observer, pc, self.core.a)?,
-            Kind::Pshh => self.push(observer, pc, (self.core.hx >> 8) as u8)?,
-            Kind::Pshx => self.push(observer, pc, self.x())?,
-            Kind::Pula => self.core.a = self.pull(observer, pc)?,
-            Kind::Pulh => self.core.hx = u16::from(self.pull(observer, pc)?) << 8 | self.core.hx & 0xff,
-            Kind::Pulx => {
+            Opcode::Rsp => self.core.sp |= 0xff,
+            Opcode::Clc => self.core.ccr &= !C,
+            Opcode::Sec => self.core.ccr |= C,
+            Opcode::Cli => self.core.ccr &= !I,
+            Opcode::Sei => self.core.ccr |= I,
+            Opcode::Nop => {}
+            Opcode::Psha => self.push(observer, pc, self.core.a)?,
+            Opcode::Pshh => self.push(observer, pc, (self.core.hx >> 8) as u8)?,
+            Opcode::Pshx => self.push(observer, pc, self.x())?,
+            Opcode::Pula => self.core.a = self.pull(observer, pc)?,
+            Opcode::Pulh => self.core.hx = u16::from(self.pull(observer, pc)?) << 8 | self.core.hx & 0xff,
+            Opcode::Pulx => {
                 let value = self.pull(observer, pc)?;
                 self.set_x(value);
             }
-            Kind::Swi => self.software_interrupt(observer, pc)?,
-            Kind::Rti => self.return_from_interrupt(observer, pc)?,
-            Kind::Wait => self.fall_asleep(Sleep::Wait),
-            Kind::Stop => self.stop(observer, pc)?,
+            Opcode::Swi => self.software_interrupt(observer, pc)?,
+            Opcode::Rti => self.return_from_interrupt(observer, pc)?,
+            Opcode::Wait => self.fall_asleep(Sleep::Wait),
+            Opcode::Stop => self.stop(observer, pc)?,
         }
         Ok(())
     }
@@ -555,7 +555,7 @@ impl Machine<Hc08> {
                 },
             };
             first = false;
-            if op.kind == Kind::JumpToSelf && self.nothing_can_come() {
+            if op.kind == Opcode::JumpToSelf && self.nothing_can_come() {
                 return Ok(Stop::Halted);
             }
             if O::enabled() {

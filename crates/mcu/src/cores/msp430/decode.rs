@@ -41,11 +41,11 @@ impl Width {
     }
 }
 
-/// What an instruction does. `MOVA`, `ADDA`, `CMPA`, `SUBA` are [`Kind::Mov`] and so on with [`Width::Address`].
+/// What an instruction does. `MOVA`, `ADDA`, `CMPA`, `SUBA` are [`Opcode::Mov`] and so on with [`Width::Address`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the manual's mnemonics")]
-pub enum Kind {
+pub enum Opcode {
     Mov,
     Add,
     Addc,
@@ -106,8 +106,8 @@ pub enum Operand {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
-    pub kind: Kind,
+    /// Its operation.
+    pub kind: Opcode,
     /// Operand width.
     pub width: Width,
     /// The source operand (single-operand instructions: their operand).
@@ -204,7 +204,7 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         Some(word)
     }
 
-    fn op(&self, kind: Kind, width: Width) -> Op {
+    fn op(&self, kind: Opcode, width: Width) -> Op {
         Op {
             kind,
             width,
@@ -312,19 +312,19 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
     }
 
     fn double_operand(&mut self, word: u16) -> Option<Op> {
-        const KINDS: [Kind; 12] = [
-            Kind::Mov,
-            Kind::Add,
-            Kind::Addc,
-            Kind::Subc,
-            Kind::Sub,
-            Kind::Cmp,
-            Kind::Dadd,
-            Kind::Bit,
-            Kind::Bic,
-            Kind::Bis,
-            Kind::Xor,
-            Kind::And,
+        const KINDS: [Opcode; 12] = [
+            Opcode::Mov,
+            Opcode::Add,
+            Opcode::Addc,
+            Opcode::Subc,
+            Opcode::Sub,
+            Opcode::Cmp,
+            Opcode::Dadd,
+            Opcode::Bit,
+            Opcode::Bic,
+            Opcode::Bis,
+            Opcode::Xor,
+            Opcode::And,
         ];
         let kind = KINDS[usize::from(word >> 12) - 4];
         let width = self.width(word & 0x40 != 0)?;
@@ -372,19 +372,20 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
     }
 
     fn single_operand(&mut self, word: u16) -> Option<Op> {
-        const KINDS: [Kind; 6] = [Kind::Rrc, Kind::Swpb, Kind::Rra, Kind::Sxt, Kind::Push, Kind::Call];
+        const KINDS: [Opcode; 6] =
+            [Opcode::Rrc, Opcode::Swpb, Opcode::Rra, Opcode::Sxt, Opcode::Push, Opcode::Call];
         let kind = KINDS[usize::from(word >> 7 & 7)];
         let byte = word & 0x40 != 0;
         let width = match kind {
-            Kind::Swpb | Kind::Sxt if byte => return None,
+            Opcode::Swpb | Opcode::Sxt if byte => return None,
             // Table 4-12: SWPBX.A and SXTX.A have both A/L and B/W zero.
-            Kind::Swpb | Kind::Sxt if self.extension.is_some_and(Extension::address) => Width::Address,
-            Kind::Call if byte || self.extension.is_some() => return None,
+            Opcode::Swpb | Opcode::Sxt if self.extension.is_some_and(Extension::address) => Width::Address,
+            Opcode::Call if byte || self.extension.is_some() => return None,
             _ => self.width(byte)?,
         };
         let register = (word & 15) as u8;
         let found = self.source(register, word >> 4 & 3)?;
-        let in_place = !matches!(kind, Kind::Push | Kind::Call);
+        let in_place = !matches!(kind, Opcode::Push | Opcode::Call);
         // A constant cannot be rotated in place.
         if in_place && found.mode == Mode::Register && word & 0x30 != 0 {
             return None;
@@ -414,8 +415,16 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
     }
 
     fn jump(&mut self, word: u16) -> Option<Op> {
-        const KINDS: [Kind; 8] =
-            [Kind::Jne, Kind::Jeq, Kind::Jnc, Kind::Jc, Kind::Jn, Kind::Jge, Kind::Jl, Kind::Jmp];
+        const KINDS: [Opcode; 8] = [
+            Opcode::Jne,
+            Opcode::Jeq,
+            Opcode::Jnc,
+            Opcode::Jc,
+            Opcode::Jn,
+            Opcode::Jge,
+            Opcode::Jl,
+            Opcode::Jmp,
+        ];
         let kind = KINDS[usize::from(word >> 10 & 7)];
         let offset = i32::from((word << 6) as i16 >> 6) * 2;
         Some(Op {
@@ -431,13 +440,13 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         let high = |nibble: u8| u32::from(nibble) << 16;
         let to = if second == 0 { Destination::ProgramCounter } else { Destination::Register };
         let identifier = word >> 4 & 15;
-        let mut op = self.op(Kind::Mov, Width::Address);
+        let mut op = self.op(Opcode::Mov, Width::Address);
         op.source_register = first;
         op.destination_register = second;
         let mode = match identifier {
             // Table "Extended Instruction Binary Descriptions": rotates by 1 to 4 positions.
             4 | 5 => {
-                const KINDS: [Kind; 4] = [Kind::Rrcm, Kind::Rram, Kind::Rlam, Kind::Rrum];
+                const KINDS: [Opcode; 4] = [Opcode::Rrcm, Opcode::Rram, Opcode::Rlam, Opcode::Rrum];
                 let count = (first >> 2) + 1;
                 return Some(Op {
                     kind: KINDS[usize::from(first & 3)],
@@ -505,13 +514,13 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         };
         op.source_cycle = self.source_cycle(mode);
         op.kind = match identifier {
-            9 | 13 => Kind::Cmp,
-            10 | 14 => Kind::Add,
-            11 | 15 => Kind::Sub,
-            _ => Kind::Mov,
+            9 | 13 => Opcode::Cmp,
+            10 | 14 => Opcode::Add,
+            11 | 15 => Opcode::Sub,
+            _ => Opcode::Mov,
         };
         op.cycles = match op.kind {
-            Kind::Mov => timing::mova(mode, to),
+            Opcode::Mov => timing::mova(mode, to),
             _ => timing::address_arithmetic(mode == Mode::Immediate, second == 0),
         };
         Some(op)
@@ -531,9 +540,9 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         let register = (word & 15) as u8;
         let width = if word & 0x100 == 0 { Width::Address } else { Width::Word };
         let (kind, lowest, highest) = if word & 0x200 == 0 {
-            (Kind::Pushm, register.checked_sub(count - 1)?, register)
+            (Opcode::Pushm, register.checked_sub(count - 1)?, register)
         } else {
-            (Kind::Popm, register, register + count - 1)
+            (Opcode::Popm, register, register + count - 1)
         };
         // The manual does not say what pushing or popping PC and SP among others does.
         if lowest < 2 || highest > 15 {
@@ -546,11 +555,11 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
 
     fn reti_calla(&mut self, word: u16) -> Option<Op> {
         if word == 0x1300 {
-            return Some(Op { cycles: timing::RETI, ..self.op(Kind::Reti, Width::Word) });
+            return Some(Op { cycles: timing::RETI, ..self.op(Opcode::Reti, Width::Word) });
         }
         let register = (word & 15) as u8;
         let high = u32::from(register) << 16;
-        let mut op = self.op(Kind::Calla, Width::Address);
+        let mut op = self.op(Opcode::Calla, Width::Address);
         op.source_register = register;
         let here = self.next;
         let mode = match word >> 4 & 15 {

@@ -3,7 +3,7 @@
 //! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual leaves undefined (V of
 //! `DADD`, V of `RLAM`) stay as they are.
 
-use super::decode::{Kind, Op, Operand, Width, indexed16};
+use super::decode::{Op, Opcode, Operand, Width, indexed16};
 use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SCG0, SP, SR, SR_BITS, V, Z, mode};
 use super::timing;
 use crate::decode_cache::Next;
@@ -42,7 +42,7 @@ impl Machine<Msp430> {
     fn execute_once<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         let mask = op.width.mask();
         match op.kind {
-            Kind::Mov => {
+            Opcode::Mov => {
                 let value = self.source(observer, pc, &op)?;
                 if op.destination == Operand::Register {
                     self.set_register(usize::from(op.destination_register), value);
@@ -54,31 +54,31 @@ impl Machine<Msp430> {
                     self.write(observer, pc, address, op.width, value, op.cycles)?;
                 }
             }
-            Kind::Add => self.alu(observer, pc, &op, |state, s, d| state.add(op.width, s, d, 0))?,
-            Kind::Addc => {
+            Opcode::Add => self.alu(observer, pc, &op, |state, s, d| state.add(op.width, s, d, 0))?,
+            Opcode::Addc => {
                 let carry = self.carry(&op);
                 self.alu(observer, pc, &op, |state, s, d| state.add(op.width, s, d, carry))?;
             }
-            Kind::Sub => self.alu(observer, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, 1))?,
-            Kind::Subc => {
+            Opcode::Sub => self.alu(observer, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, 1))?,
+            Opcode::Subc => {
                 let carry = self.carry(&op);
                 self.alu(observer, pc, &op, |state, s, d| state.add(op.width, !s & mask, d, carry))?;
             }
-            Kind::Cmp => {
+            Opcode::Cmp => {
                 let (s, d) = self.compared(observer, pc, &op)?;
                 self.add(op.width, !s & mask, d, 1);
             }
-            Kind::Bit => {
+            Opcode::Bit => {
                 let (s, d) = self.compared(observer, pc, &op)?;
                 self.logic_flags(op.width, s & d);
             }
-            Kind::Dadd => {
+            Opcode::Dadd => {
                 let carry = self.carry(&op);
                 self.alu(observer, pc, &op, |state, s, d| state.decimal_add(op.width, s, d, carry))?;
             }
-            Kind::Bic => self.alu(observer, pc, &op, |_, s, d| d & !s)?,
-            Kind::Bis => self.alu(observer, pc, &op, |_, s, d| d | s)?,
-            Kind::Xor => self.alu(observer, pc, &op, |state, s, d| {
+            Opcode::Bic => self.alu(observer, pc, &op, |_, s, d| d & !s)?,
+            Opcode::Bis => self.alu(observer, pc, &op, |_, s, d| d | s)?,
+            Opcode::Xor => self.alu(observer, pc, &op, |state, s, d| {
                 state.logic_flags(op.width, s ^ d);
                 // V: both operands negative before.
                 if s & d & op.width.sign() != 0 {
@@ -86,19 +86,19 @@ impl Machine<Msp430> {
                 }
                 s ^ d
             })?,
-            Kind::And => self.alu(observer, pc, &op, |state, s, d| {
+            Opcode::And => self.alu(observer, pc, &op, |state, s, d| {
                 state.logic_flags(op.width, s & d);
                 s & d
             })?,
-            Kind::Jne => self.jump::<O>(&op, self.core.registers[SR] & Z == 0),
-            Kind::Jeq => self.jump::<O>(&op, self.core.registers[SR] & Z != 0),
-            Kind::Jnc => self.jump::<O>(&op, self.core.registers[SR] & C == 0),
-            Kind::Jc => self.jump::<O>(&op, self.core.registers[SR] & C != 0),
-            Kind::Jn => self.jump::<O>(&op, self.core.registers[SR] & N != 0),
-            Kind::Jge => self.jump::<O>(&op, !self.negative_xor_overflow()),
-            Kind::Jl => self.jump::<O>(&op, self.negative_xor_overflow()),
-            Kind::Jmp => self.jump::<O>(&op, true),
-            Kind::Rrc => {
+            Opcode::Jne => self.jump::<O>(&op, self.core.registers[SR] & Z == 0),
+            Opcode::Jeq => self.jump::<O>(&op, self.core.registers[SR] & Z != 0),
+            Opcode::Jnc => self.jump::<O>(&op, self.core.registers[SR] & C == 0),
+            Opcode::Jc => self.jump::<O>(&op, self.core.registers[SR] & C != 0),
+            Opcode::Jn => self.jump::<O>(&op, self.core.registers[SR] & N != 0),
+            Opcode::Jge => self.jump::<O>(&op, !self.negative_xor_overflow()),
+            Opcode::Jl => self.jump::<O>(&op, self.negative_xor_overflow()),
+            Opcode::Jmp => self.jump::<O>(&op, true),
+            Opcode::Rrc => {
                 let carry = self.carry(&op);
                 self.in_place(observer, pc, &op, |state, d| {
                     let value = d >> 1 | if carry != 0 { op.width.sign() } else { 0 };
@@ -106,16 +106,16 @@ impl Machine<Msp430> {
                     value
                 })?;
             }
-            Kind::Rra => self.in_place(observer, pc, &op, |state, d| {
+            Opcode::Rra => self.in_place(observer, pc, &op, |state, d| {
                 let value = d >> 1 | d & op.width.sign();
                 state.shift_flags(op.width, value, d & 1 != 0);
                 value
             })?,
-            Kind::Swpb => {
+            Opcode::Swpb => {
                 self.in_place(observer, pc, &op, |_, d| d & !0xffff | d >> 8 & 0xff | (d & 0xff) << 8)?
             }
-            Kind::Sxt => self.sign_extend(observer, pc, &op)?,
-            Kind::Push => {
+            Opcode::Sxt => self.sign_extend(observer, pc, &op)?,
+            Opcode::Push => {
                 let value = self.source(observer, pc, &op)?;
                 let sp = self.core.registers[SP].wrapping_sub(if op.width == Width::Address { 4 } else { 2 })
                     & ADDRESS_MASK;
@@ -125,7 +125,7 @@ impl Machine<Msp430> {
                 self.write(observer, pc, sp, op.width, value, op.cycles)?;
                 self.core.registers[SP] = sp;
             }
-            Kind::Call => {
+            Opcode::Call => {
                 let target = self.source(observer, pc, &op)?;
                 let return_to = self.core.registers[PC];
                 self.push_word(observer, pc, return_to & 0xffff, op.cycles)?;
@@ -134,7 +134,7 @@ impl Machine<Msp430> {
                     self.flow = Flow::Call { return_to };
                 }
             }
-            Kind::Calla => {
+            Opcode::Calla => {
                 let target = self.source(observer, pc, &op)?;
                 let return_to = self.core.registers[PC];
                 let sp = self.core.registers[SP].wrapping_sub(4) & ADDRESS_MASK;
@@ -145,7 +145,7 @@ impl Machine<Msp430> {
                     self.flow = Flow::Call { return_to };
                 }
             }
-            Kind::Reti => {
+            Opcode::Reti => {
                 let sp = self.core.registers[SP];
                 let status = self.read(observer, pc, sp, Width::Word, op.cycles - 2)?;
                 let low = self.read(observer, pc, sp.wrapping_add(2), Width::Word, op.cycles - 1)?;
@@ -158,9 +158,9 @@ impl Machine<Msp430> {
                     self.flow = Flow::InterruptReturn;
                 }
             }
-            Kind::Pushm => self.push_multiple(observer, pc, &op)?,
-            Kind::Popm => self.pop_multiple(observer, pc, &op)?,
-            Kind::Rrcm | Kind::Rram | Kind::Rlam | Kind::Rrum => self.rotate_multiple(&op),
+            Opcode::Pushm => self.push_multiple(observer, pc, &op)?,
+            Opcode::Popm => self.pop_multiple(observer, pc, &op)?,
+            Opcode::Rrcm | Opcode::Rram | Opcode::Rlam | Opcode::Rrum => self.rotate_multiple(&op),
         }
         Ok(())
     }
@@ -410,17 +410,17 @@ impl Machine<Msp430> {
         let mut value = self.core.registers[register] & op.width.mask();
         let mut carry = self.core.registers[SR] & C != 0;
         for _ in 0..op.source_value {
-            let out = value & if op.kind == Kind::Rlam { op.width.sign() } else { 1 } != 0;
+            let out = value & if op.kind == Opcode::Rlam { op.width.sign() } else { 1 } != 0;
             value = match op.kind {
-                Kind::Rrcm => value >> 1 | if carry { op.width.sign() } else { 0 },
-                Kind::Rram => value >> 1 | value & op.width.sign(),
-                Kind::Rlam => value << 1 & op.width.mask(),
+                Opcode::Rrcm => value >> 1 | if carry { op.width.sign() } else { 0 },
+                Opcode::Rram => value >> 1 | value & op.width.sign(),
+                Opcode::Rlam => value << 1 & op.width.mask(),
                 _ => value >> 1,
             };
             carry = out;
         }
         // V: reset by the shifts right, undefined after RLAM.
-        let overflow = op.kind == Kind::Rlam && self.core.registers[SR] & V != 0;
+        let overflow = op.kind == Opcode::Rlam && self.core.registers[SR] & V != 0;
         self.flags(op.width, value, carry, overflow);
         self.set_register(register, value);
     }
@@ -638,7 +638,7 @@ impl Machine<Msp430> {
                 },
             };
             first = false;
-            if op.kind == Kind::Jmp && op.source_value == pc && self.nothing_can_come() {
+            if op.kind == Opcode::Jmp && op.source_value == pc && self.nothing_can_come() {
                 return Ok(Stop::Halted);
             }
             if O::enabled() {
@@ -696,11 +696,11 @@ impl Machine<Msp430> {
         let irq = (127 - self.bus.requests.leading_zeros()) as u8;
         let return_to = self.core.registers[PC];
         let status = self.core.registers[SR] | return_to >> 16 << 12;
-        self.push_word(observer, return_to, return_to & 0xffff, timing::INTERRUPT - 3)?;
-        self.push_word(observer, return_to, status, timing::INTERRUPT - 2)?;
+        self.push_word(observer, return_to, return_to & 0xffff, timing::INTERRUPT_CYCLES - 3)?;
+        self.push_word(observer, return_to, status, timing::INTERRUPT_CYCLES - 2)?;
         self.core.registers[SR] &= SCG0;
         self.core.registers[PC] = self.core.memory.word(VECTORS + 2 * u32::from(irq)) & !1;
-        self.cycles += u64::from(timing::INTERRUPT);
+        self.cycles += u64::from(timing::INTERRUPT_CYCLES);
         self.bus.taken(irq);
         self.bus.tick(self.cycles, self.core.registers[PC], dynamic(observer));
         self.flow = Flow::Interrupt { return_to };

@@ -7,7 +7,7 @@
 //!
 //! Operands from a constant generator (R2, R3) count as register mode: they need no extension word.
 
-use super::decode::{Kind, Width};
+use super::decode::{Opcode, Width};
 
 /// How an operand is addressed, as the rows of the tables name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,18 +118,18 @@ pub const JUMP: u8 = 2;
 /// Table 4-8: return from interrupt.
 pub const RETI: u8 = 5;
 /// Table 4-8: interrupt request service, up to the first instruction of the handler.
-pub const INTERRUPT: u8 = 6;
+pub const INTERRUPT_CYCLES: u8 = 6;
 
 /// Cycles of an MSP430 Format I instruction.
 #[must_use]
-pub fn format_i(kind: Kind, source: Mode, destination: Destination) -> u8 {
+pub fn format_i(kind: Opcode, source: Mode, destination: Destination) -> u8 {
     let cycles = FORMAT_I[source as usize][destination as usize];
     cycles - u8::from(destination == Destination::Memory && skips_a_memory_cycle(kind))
 }
 
 /// Cycles of an MSP430X Format I instruction, executed once; each repetition adds one.
 #[must_use]
-pub fn extended_format_i(kind: Kind, width: Width, source: Mode, destination: Destination) -> u8 {
+pub fn extended_format_i(kind: Opcode, width: Width, source: Mode, destination: Destination) -> u8 {
     let table = if width == Width::Address { &EXTENDED_I_ADDRESS } else { &EXTENDED_I };
     let cycles = table[source as usize][destination as usize];
     match destination {
@@ -141,14 +141,14 @@ pub fn extended_format_i(kind: Kind, width: Width, source: Mode, destination: De
         Destination::ProgramCounter => {
             let from_words =
                 matches!(source, Mode::Immediate | Mode::Indexed | Mode::Symbolic | Mode::Absolute);
-            cycles - u8::from(from_words && matches!(kind, Kind::Mov | Kind::Add | Kind::Sub))
+            cycles - u8::from(from_words && matches!(kind, Opcode::Mov | Opcode::Add | Opcode::Sub))
         }
     }
 }
 
 /// `MOV` does not read its destination, `BIT` and `CMP` do not write theirs.
-fn skips_a_memory_cycle(kind: Kind) -> bool {
-    matches!(kind, Kind::Mov | Kind::Bit | Kind::Cmp)
+fn skips_a_memory_cycle(kind: Opcode) -> bool {
+    matches!(kind, Opcode::Mov | Opcode::Bit | Opcode::Cmp)
 }
 
 /// Cycles of `MOVA`.
@@ -165,10 +165,10 @@ pub fn address_arithmetic(immediate: bool, to_pc: bool) -> u8 {
 
 /// Cycles of an MSP430 Format II instruction; `None` where the manual has no such form.
 #[must_use]
-pub fn format_ii(kind: Kind, mode: Mode) -> Option<u8> {
+pub fn format_ii(kind: Opcode, mode: Mode) -> Option<u8> {
     let table = match kind {
-        Kind::Push => &PUSH,
-        Kind::Call => &CALL,
+        Opcode::Push => &PUSH,
+        Opcode::Call => &CALL,
         _ => &ROTATE,
     };
     Some(table[mode as usize]).filter(|cycles| *cycles != 0)
@@ -177,14 +177,14 @@ pub fn format_ii(kind: Kind, mode: Mode) -> Option<u8> {
 /// Cycles of an MSP430X Format II instruction, executed once; each repetition adds one. `None` where the manual has
 /// no such form.
 #[must_use]
-pub fn extended_format_ii(kind: Kind, width: Width, mode: Mode, of_sp: bool) -> Option<u8> {
+pub fn extended_format_ii(kind: Opcode, width: Width, mode: Mode, of_sp: bool) -> Option<u8> {
     let table = match (kind, width) {
-        (Kind::Push, Width::Address) => &PUSHX_ADDRESS,
-        (Kind::Push, _) => &PUSHX,
+        (Opcode::Push, Width::Address) => &PUSHX_ADDRESS,
+        (Opcode::Push, _) => &PUSHX,
         (_, Width::Address) => &EXTENDED_ROTATE_ADDRESS,
         _ => &EXTENDED_ROTATE,
     };
-    let of_sp = kind == Kind::Push && mode == Mode::Indexed && of_sp;
+    let of_sp = kind == Opcode::Push && mode == Mode::Indexed && of_sp;
     Some(table[mode as usize]).filter(|cycles| *cycles != 0).map(|cycles| cycles + u8::from(of_sp))
 }
 

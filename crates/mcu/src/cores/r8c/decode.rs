@@ -6,9 +6,9 @@
 mod groups;
 mod operand;
 
-use super::operation::{A0, A1, Kind, Mode, Op, Operand, Width};
+use super::operation::{A0, A1, Mode, Op, Opcode, Operand, Width};
 use super::timing::Form;
-use operand::Place;
+use operand::NamedOperand;
 
 /// Which condition an instruction tests, in the order of the four bits of `JCnd` and `BMCnd C`.
 pub mod condition {
@@ -71,13 +71,13 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
     }
 
     /// The target of a jump by a signed byte that counts from `base` bytes behind the instruction's start.
-    fn near(&mut self, base: u32) -> Option<u32> {
+    fn byte_target(&mut self, base: u32) -> Option<u32> {
         let distance = self.byte()? as i8;
         Some(self.start.wrapping_add(base).wrapping_add_signed(distance.into()) & 0xf_ffff)
     }
 
-    /// As [`Code::near`], by a signed word that counts from one byte behind the instruction's start.
-    fn far(&mut self) -> Option<u32> {
+    /// As [`Code::byte_target`], by a signed word that counts from one byte behind the instruction's start.
+    fn word_target(&mut self) -> Option<u32> {
         let distance = self.word()? as i16;
         Some((self.start + 1).wrapping_add_signed(distance.into()) & 0xf_ffff)
     }
@@ -87,13 +87,13 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
 pub struct Decoded {
     /// The instruction, its cycles 0.
     pub op: Op,
-    /// Its row.
+    /// Its row in the manual's table.
     pub form: Form,
 }
 
 /// What the parts of the decoder hand up.
 struct Found {
-    kind: Kind,
+    kind: Opcode,
     width: Width,
     source: Operand,
     destination: Operand,
@@ -102,7 +102,7 @@ struct Found {
 }
 
 impl Found {
-    fn new(kind: Kind, width: Width, mnemonic: &'static str, format: &'static str) -> Found {
+    fn new(kind: Opcode, width: Width, mnemonic: &'static str, format: &'static str) -> Found {
         Found {
             kind,
             width,
@@ -119,15 +119,15 @@ impl Found {
         self
     }
 
-    fn source(mut self, place: Place) -> Found {
-        self.source = place.operand;
-        self.form.source = place.name;
+    fn source(mut self, named: NamedOperand) -> Found {
+        self.source = named.operand;
+        self.form.source = named.name;
         self
     }
 
-    fn destination(mut self, place: Place) -> Found {
-        self.destination = place.operand;
-        self.form.destination = place.name;
+    fn destination(mut self, named: NamedOperand) -> Found {
+        self.destination = named.operand;
+        self.form.destination = named.name;
         self
     }
 
@@ -168,117 +168,124 @@ fn first<F: Fn(u32) -> Option<u8>>(code: &mut Code<F>) -> Option<Found> {
     let byte = code.byte()?;
     let width = width_of(byte);
     Some(match byte {
-        0x00 => Found::new(Kind::Brk, Width::Byte, "BRK", ""),
-        0x04 => Found::new(Kind::Nop, Width::Byte, "NOP", ""),
+        0x00 => Found::new(Opcode::Brk, Width::Byte, "BRK", ""),
+        0x04 => Found::new(Opcode::Nop, Width::Byte, "NOP", ""),
         // MOV.B:S R0L/R0H,dest
         0x01..=0x07 => {
-            let source = Place::short_register(byte >> 2 & 1);
+            let source = NamedOperand::short_register(byte >> 2 & 1);
             let destination = code.short_memory(byte & 3)?;
-            Found::new(Kind::Mov, Width::Byte, "MOV", "S").sized().source(source).destination(destination)
+            Found::new(Opcode::Mov, Width::Byte, "MOV", "S").sized().source(source).destination(destination)
         }
-        0x08..=0x0f => short_to_byte(code, byte, Kind::Mov, "MOV")?,
-        0x10..=0x17 => short_to_byte(code, byte, Kind::And, "AND")?,
-        0x18..=0x1f => short_to_byte(code, byte, Kind::Or, "OR")?,
-        0x20..=0x27 => short_to_byte(code, byte, Kind::Add, "ADD")?,
-        0x28..=0x2f => short_to_byte(code, byte, Kind::Sub, "SUB")?,
+        0x08..=0x0f => short_to_byte(code, byte, Opcode::Mov, "MOV")?,
+        0x10..=0x17 => short_to_byte(code, byte, Opcode::And, "AND")?,
+        0x18..=0x1f => short_to_byte(code, byte, Opcode::Or, "OR")?,
+        0x20..=0x27 => short_to_byte(code, byte, Opcode::Add, "ADD")?,
+        0x28..=0x2f => short_to_byte(code, byte, Opcode::Sub, "SUB")?,
         // MOV.B:S src,A0/A1
         0x30..=0x37 => {
-            let address = Place::short_address(byte >> 2 & 1);
+            let address = NamedOperand::short_address(byte >> 2 & 1);
             let source = code.short_source(byte & 3, byte >> 2 & 1)?;
-            Found::new(Kind::Mov, Width::Byte, "MOV", "S").sized().source(source).destination(address)
+            Found::new(Opcode::Mov, Width::Byte, "MOV", "S").sized().source(source).destination(address)
         }
-        0x38..=0x3f => short_to_byte(code, byte, Kind::Cmp, "CMP")?,
+        0x38..=0x3f => short_to_byte(code, byte, Opcode::Cmp, "CMP")?,
         0x40..=0x5f => {
-            let (kind, mnemonic) =
-                [(Kind::Bclr, "BCLR"), (Kind::Bset, "BSET"), (Kind::Bnot, "BNOT"), (Kind::Btst, "BTST")]
-                    [(byte >> 3 & 3) as usize];
-            let place = code.bit_sb(byte & 7)?;
-            let mut found = Found::new(kind, Width::Byte, mnemonic, "S").destination(place);
-            if kind == Kind::Btst {
-                (found.form.source, found.form.destination) = (place.name, "");
+            let (kind, mnemonic) = [
+                (Opcode::Bclr, "BCLR"),
+                (Opcode::Bset, "BSET"),
+                (Opcode::Bnot, "BNOT"),
+                (Opcode::Btst, "BTST"),
+            ][(byte >> 3 & 3) as usize];
+            let named = code.bit_sb(byte & 7)?;
+            let mut found = Found::new(kind, Width::Byte, mnemonic, "S").destination(named);
+            if kind == Opcode::Btst {
+                (found.form.source, found.form.destination) = (named.name, "");
             }
             found
         }
-        0x60..=0x67 => jump(Kind::Jmp, "JMP", "S", code.start + 2 + (byte & 7)),
+        0x60..=0x67 => jump(Opcode::Jmp, "JMP", "S", code.start + 2 + (byte & 7)),
         0x68..=0x6f => {
-            let target = code.near(1)?;
-            jump(Kind::Jcnd, "JCnd", "1", target).extra(byte & 7)
+            let target = code.byte_target(1)?;
+            jump(Opcode::Jcnd, "JCnd", "1", target).extra(byte & 7)
         }
-        0x70 | 0x71 => two(code, width, Kind::Mulu, "MULU")?,
-        0x72 | 0x73 => two(code, width, Kind::Mov, "MOV")?,
+        0x70 | 0x71 => two(code, width, Opcode::Mulu, "MULU")?,
+        0x72 | 0x73 => two(code, width, Opcode::Mov, "MOV")?,
         0x74 | 0x75 => code.group_74(width)?,
         0x76 | 0x77 => code.group_76(width)?,
-        0x78 | 0x79 => two(code, width, Kind::Mul, "MUL")?,
+        0x78 | 0x79 => two(code, width, Opcode::Mul, "MUL")?,
         0x7a => code.group_7a()?,
         0x7b => code.group_7b()?,
         0x7c => code.group_7c()?,
         0x7d => code.group_7d()?,
         0x7e => code.group_7e()?,
-        0x80 | 0x81 => two(code, width, Kind::Tst, "TST")?,
-        0x82 | 0x8a => short_one(Kind::Push, Width::Byte, "PUSH", Place::short_register(byte >> 3 & 1)),
-        0x83..=0x87 => short_immediate(code, byte, Kind::Add, "ADD")?,
-        0x88 | 0x89 => two(code, width, Kind::Xor, "XOR")?,
-        0x8b..=0x8f => short_immediate(code, byte, Kind::Sub, "SUB")?,
-        0x90 | 0x91 => two(code, width, Kind::And, "AND")?,
-        0x92 | 0x9a => {
-            let place = Place::short_register(byte >> 3 & 1);
-            Found::new(Kind::Pop, Width::Byte, "POP", "S").sized().destination(place)
+        0x80 | 0x81 => two(code, width, Opcode::Tst, "TST")?,
+        0x82 | 0x8a => {
+            short_one(Opcode::Push, Width::Byte, "PUSH", NamedOperand::short_register(byte >> 3 & 1))
         }
-        0x93..=0x97 => short_immediate(code, byte, Kind::And, "AND")?,
-        0x98 | 0x99 => two(code, width, Kind::Or, "OR")?,
-        0x9b..=0x9f => short_immediate(code, byte, Kind::Or, "OR")?,
-        0xa0 | 0xa1 => two(code, width, Kind::Add, "ADD")?,
+        0x83..=0x87 => short_immediate(code, byte, Opcode::Add, "ADD")?,
+        0x88 | 0x89 => two(code, width, Opcode::Xor, "XOR")?,
+        0x8b..=0x8f => short_immediate(code, byte, Opcode::Sub, "SUB")?,
+        0x90 | 0x91 => two(code, width, Opcode::And, "AND")?,
+        0x92 | 0x9a => {
+            let named = NamedOperand::short_register(byte >> 3 & 1);
+            Found::new(Opcode::Pop, Width::Byte, "POP", "S").sized().destination(named)
+        }
+        0x93..=0x97 => short_immediate(code, byte, Opcode::And, "AND")?,
+        0x98 | 0x99 => two(code, width, Opcode::Or, "OR")?,
+        0x9b..=0x9f => short_immediate(code, byte, Opcode::Or, "OR")?,
+        0xa0 | 0xa1 => two(code, width, Opcode::Add, "ADD")?,
         // MOV.W:S #IMM16,A0/A1 and MOV.B:S #IMM8,A0/A1
         0xa2 | 0xaa | 0xe2 | 0xea => {
             let width = if byte & 0x40 == 0 { Width::Word } else { Width::Byte };
-            let source = Place::immediate(code.immediate(width)?);
-            let address = Place::short_address(byte >> 3 & 1);
-            Found::new(Kind::Mov, width, "MOV", "S").sized().source(source).destination(address)
+            let source = NamedOperand::immediate(code.immediate(width)?);
+            let address = NamedOperand::short_address(byte >> 3 & 1);
+            Found::new(Opcode::Mov, width, "MOV", "S").sized().source(source).destination(address)
         }
         0xa3..=0xa7 => {
-            let place = code.short_destination(byte & 7)?;
-            Found::new(Kind::Inc, Width::Byte, "INC", "").sized().destination(place)
+            let named = code.short_destination(byte & 7)?;
+            Found::new(Opcode::Inc, Width::Byte, "INC", "").sized().destination(named)
         }
-        0xa8 | 0xa9 => two(code, width, Kind::Sub, "SUB")?,
+        0xa8 | 0xa9 => two(code, width, Opcode::Sub, "SUB")?,
         0xab..=0xaf => {
-            let place = code.short_destination(byte & 7)?;
-            Found::new(Kind::Dec, Width::Byte, "DEC", "").sized().destination(place)
+            let named = code.short_destination(byte & 7)?;
+            Found::new(Opcode::Dec, Width::Byte, "DEC", "").sized().destination(named)
         }
-        0xb0 | 0xb1 => two(code, width, Kind::Adc, "ADC")?,
+        0xb0 | 0xb1 => two(code, width, Opcode::Adc, "ADC")?,
         0xb2 | 0xba => {
-            let address = Place::short_address(byte >> 3 & 1);
-            Found::new(Kind::Inc, Width::Word, "INC", "").sized().destination(address)
+            let address = NamedOperand::short_address(byte >> 3 & 1);
+            Found::new(Opcode::Inc, Width::Word, "INC", "").sized().destination(address)
         }
         0xb3..=0xb7 => {
-            let source = Place { operand: Operand::immediate(Width::Byte, 0), name: "#0" };
-            let place = code.short_destination(byte & 7)?;
-            Found::new(Kind::Mov, Width::Byte, "MOV", "Z").sized().source(source).destination(place)
+            let source = NamedOperand { operand: Operand::immediate(Width::Byte, 0), name: "#0" };
+            let named = code.short_destination(byte & 7)?;
+            Found::new(Opcode::Mov, Width::Byte, "MOV", "Z").sized().source(source).destination(named)
         }
-        0xb8 | 0xb9 => two(code, width, Kind::Sbb, "SBB")?,
+        0xb8 | 0xb9 => two(code, width, Opcode::Sbb, "SBB")?,
         0xbb..=0xbf => {
-            let place = code.short_destination(byte & 7)?;
-            Found::new(Kind::Not, Width::Byte, "NOT", "S").sized().destination(place)
+            let named = code.short_destination(byte & 7)?;
+            Found::new(Opcode::Not, Width::Byte, "NOT", "S").sized().destination(named)
         }
-        0xc0 | 0xc1 => two(code, width, Kind::Cmp, "CMP")?,
-        0xc2 | 0xca => short_one(Kind::Push, Width::Word, "PUSH", Place::short_address(byte >> 3 & 1)),
-        0xc3..=0xc7 => short_immediate(code, byte, Kind::Mov, "MOV")?,
-        0xc8 | 0xc9 => quick(code, width, Kind::Add, "ADD")?,
-        0xcb..=0xcf => short_store(code, byte, Kind::Stz, "STZ")?,
-        0xd0 | 0xd1 => quick(code, width, Kind::Cmp, "CMP")?,
+        0xc0 | 0xc1 => two(code, width, Opcode::Cmp, "CMP")?,
+        0xc2 | 0xca => {
+            short_one(Opcode::Push, Width::Word, "PUSH", NamedOperand::short_address(byte >> 3 & 1))
+        }
+        0xc3..=0xc7 => short_immediate(code, byte, Opcode::Mov, "MOV")?,
+        0xc8 | 0xc9 => quick(code, width, Opcode::Add, "ADD")?,
+        0xcb..=0xcf => short_store(code, byte, Opcode::Stz, "STZ")?,
+        0xd0 | 0xd1 => quick(code, width, Opcode::Cmp, "CMP")?,
         0xd2 | 0xda => {
-            let address = Place::short_address(byte >> 3 & 1);
-            Found::new(Kind::Pop, Width::Word, "POP", "S").sized().destination(address)
+            let address = NamedOperand::short_address(byte >> 3 & 1);
+            Found::new(Opcode::Pop, Width::Word, "POP", "S").sized().destination(address)
         }
-        0xd3..=0xd7 => short_store(code, byte, Kind::Stnz, "STNZ")?,
-        0xd8 | 0xd9 => quick(code, width, Kind::Mov, "MOV")?,
+        0xd3..=0xd7 => short_store(code, byte, Opcode::Stnz, "STNZ")?,
+        0xd8 | 0xd9 => quick(code, width, Opcode::Mov, "MOV")?,
         0xdb..=0xdf => {
-            let found = short_store(code, byte, Kind::Stzx, "STZX")?;
+            let found = short_store(code, byte, Opcode::Stzx, "STZX")?;
             let second = code.byte()?;
             found.extra(second)
         }
-        0xe0 | 0xe1 => shift(code, width, Kind::Rot, "ROT")?,
-        0xe3..=0xe7 => short_immediate(code, byte, Kind::Cmp, "CMP")?,
-        0xe8 | 0xe9 => shift(code, width, Kind::Shl, "SHL")?,
+        0xe0 | 0xe1 => shift(code, width, Opcode::Rot, "ROT")?,
+        0xe3..=0xe7 => short_immediate(code, byte, Opcode::Cmp, "CMP")?,
+        0xe8 | 0xe9 => shift(code, width, Opcode::Shl, "SHL")?,
         0xeb => code.group_eb()?,
         0xec | 0xed => {
             let list = code.byte()?;
@@ -286,7 +293,8 @@ fn first<F: Fn(u32) -> Option<u8>>(code: &mut Code<F>) -> Option<Found> {
             if list == 0 {
                 return None;
             }
-            let (kind, mnemonic) = if byte == 0xec { (Kind::Pushm, "PUSHM") } else { (Kind::Popm, "POPM") };
+            let (kind, mnemonic) =
+                if byte == 0xec { (Opcode::Pushm, "PUSHM") } else { (Opcode::Popm, "POPM") };
             Found::new(kind, Width::Word, mnemonic, "").extra(list)
         }
         0xee | 0xef => {
@@ -294,40 +302,40 @@ fn first<F: Fn(u32) -> Option<u8>>(code: &mut Code<F>) -> Option<Found> {
             if number < 18 {
                 return None;
             }
-            let (kind, mnemonic) = if byte == 0xee { (Kind::Jmps, "JMPS") } else { (Kind::Jsrs, "JSRS") };
+            let (kind, mnemonic) = if byte == 0xee { (Opcode::Jmps, "JMPS") } else { (Opcode::Jsrs, "JSRS") };
             jump(kind, mnemonic, "", 0xf_fffe - 2 * number)
         }
-        0xf0 | 0xf1 => shift(code, width, Kind::Sha, "SHA")?,
+        0xf0 | 0xf1 => shift(code, width, Opcode::Sha, "SHA")?,
         0xf2 | 0xfa => {
-            let address = Place::short_address(byte >> 3 & 1);
-            Found::new(Kind::Dec, Width::Word, "DEC", "").sized().destination(address)
+            let address = NamedOperand::short_address(byte >> 3 & 1);
+            Found::new(Opcode::Dec, Width::Word, "DEC", "").sized().destination(address)
         }
-        0xf3 => Found::new(Kind::Rts, Width::Byte, "RTS", ""),
-        0xf4 => jump(Kind::Jmp, "JMP", "W", code.far()?),
-        0xf5 => jump(Kind::Jsr, "JSR", "W", code.far()?),
-        0xf6 => Found::new(Kind::Into, Width::Byte, "INTO", ""),
+        0xf3 => Found::new(Opcode::Rts, Width::Byte, "RTS", ""),
+        0xf4 => jump(Opcode::Jmp, "JMP", "W", code.word_target()?),
+        0xf5 => jump(Opcode::Jsr, "JSR", "W", code.word_target()?),
+        0xf6 => Found::new(Opcode::Into, Width::Byte, "INTO", ""),
         0xf8 | 0xf9 => {
             let second = code.byte()?;
-            let destination = code.place(second & 15, width)?.not_byte_address()?;
-            let target = code.near(2)?;
+            let destination = code.operand(second & 15, width)?.not_byte_address()?;
+            let target = code.byte_target(2)?;
             let addend = Operand::immediate(width, signed4(second >> 4, width));
-            Found::new(Kind::Adjnz, width, "ADJNZ", "")
+            Found::new(Opcode::Adjnz, width, "ADJNZ", "")
                 .sized()
-                .source(Place::immediate(addend))
+                .source(NamedOperand::immediate(addend))
                 .destination(destination)
                 .extra(target)
         }
-        0xfb => Found::new(Kind::Reit, Width::Byte, "REIT", ""),
-        0xfc => jump(Kind::Jmp, "JMP", "A", code.address()?),
-        0xfd => jump(Kind::Jsr, "JSR", "A", code.address()?),
-        0xfe => jump(Kind::Jmp, "JMP", "B", code.near(1)?),
-        0xff => Found::new(Kind::Und, Width::Byte, "UND", ""),
+        0xfb => Found::new(Opcode::Reit, Width::Byte, "REIT", ""),
+        0xfc => jump(Opcode::Jmp, "JMP", "A", code.address()?),
+        0xfd => jump(Opcode::Jsr, "JSR", "A", code.address()?),
+        0xfe => jump(Opcode::Jmp, "JMP", "B", code.byte_target(1)?),
+        0xff => Found::new(Opcode::Und, Width::Byte, "UND", ""),
         _ => return None,
     })
 }
 
 /// A jump to an address that the instruction holds.
-fn jump(kind: Kind, mnemonic: &'static str, format: &'static str, target: u32) -> Found {
+fn jump(kind: Opcode, mnemonic: &'static str, format: &'static str, target: u32) -> Found {
     let operand = Operand::immediate(Width::Long, target & 0xf_ffff);
     let mut found = Found::new(kind, Width::Word, mnemonic, format);
     found.source = operand;
@@ -335,18 +343,18 @@ fn jump(kind: Kind, mnemonic: &'static str, format: &'static str, target: u32) -
 }
 
 /// `:S` with one operand that is a source.
-fn short_one(kind: Kind, width: Width, mnemonic: &'static str, place: Place) -> Found {
-    Found::new(kind, width, mnemonic, "S").sized().source(place)
+fn short_one(kind: Opcode, width: Width, mnemonic: &'static str, named: NamedOperand) -> Found {
+    Found::new(kind, width, mnemonic, "S").sized().source(named)
 }
 
 /// `.B:S src,R0L/R0H`.
 fn short_to_byte<F: Fn(u32) -> Option<u8>>(
     code: &mut Code<F>,
     byte: u32,
-    kind: Kind,
+    kind: Opcode,
     mnemonic: &'static str,
 ) -> Option<Found> {
-    let destination = Place::short_register(byte >> 2 & 1);
+    let destination = NamedOperand::short_register(byte >> 2 & 1);
     let source = code.short_source(byte & 3, byte >> 2 & 1)?;
     Some(Found::new(kind, Width::Byte, mnemonic, "S").sized().source(source).destination(destination))
 }
@@ -355,10 +363,10 @@ fn short_to_byte<F: Fn(u32) -> Option<u8>>(
 fn short_immediate<F: Fn(u32) -> Option<u8>>(
     code: &mut Code<F>,
     byte: u32,
-    kind: Kind,
+    kind: Opcode,
     mnemonic: &'static str,
 ) -> Option<Found> {
-    let source = Place::immediate(code.immediate(Width::Byte)?);
+    let source = NamedOperand::immediate(code.immediate(Width::Byte)?);
     let destination = code.short_destination(byte & 7)?;
     Some(Found::new(kind, Width::Byte, mnemonic, "S").sized().source(source).destination(destination))
 }
@@ -367,10 +375,10 @@ fn short_immediate<F: Fn(u32) -> Option<u8>>(
 fn short_store<F: Fn(u32) -> Option<u8>>(
     code: &mut Code<F>,
     byte: u32,
-    kind: Kind,
+    kind: Opcode,
     mnemonic: &'static str,
 ) -> Option<Found> {
-    let source = Place::immediate(code.immediate(Width::Byte)?);
+    let source = NamedOperand::immediate(code.immediate(Width::Byte)?);
     let destination = code.short_destination(byte & 7)?;
     Some(Found::new(kind, Width::Byte, mnemonic, "").source(source).destination(destination))
 }
@@ -379,19 +387,19 @@ fn short_store<F: Fn(u32) -> Option<u8>>(
 fn two<F: Fn(u32) -> Option<u8>>(
     code: &mut Code<F>,
     width: Width,
-    kind: Kind,
+    kind: Opcode,
     mnemonic: &'static str,
 ) -> Option<Found> {
     let second = code.byte()?;
-    let source = code.place(second >> 4, width)?;
-    let mut destination = code.place(second & 15, width)?;
+    let source = code.operand(second >> 4, width)?;
+    let mut destination = code.operand(second & 15, width)?;
     // "If (.B) is selected, A0 and A1 cannot be chosen for src and dest simultaneously."
     let addresses =
-        |place: &Place| matches!(place.operand.mode, Mode::LowByte if place.operand.register >= A0);
+        |named: &NamedOperand| matches!(named.operand.mode, Mode::LowByte if named.operand.register >= A0);
     if addresses(&source) && addresses(&destination) {
         return None;
     }
-    let multiplies = matches!(kind, Kind::Mul | Kind::Mulu);
+    let multiplies = matches!(kind, Opcode::Mul | Opcode::Mulu);
     if multiplies {
         destination.is_factor()?
     } else {
@@ -405,13 +413,13 @@ fn two<F: Fn(u32) -> Option<u8>>(
 fn quick<F: Fn(u32) -> Option<u8>>(
     code: &mut Code<F>,
     width: Width,
-    kind: Kind,
+    kind: Opcode,
     mnemonic: &'static str,
 ) -> Option<Found> {
     let second = code.byte()?;
-    let mut destination = code.place(second & 15, width)?;
+    let mut destination = code.operand(second & 15, width)?;
     destination.widen_address();
-    let source = Place::immediate(Operand::immediate(width, signed4(second >> 4, width)));
+    let source = NamedOperand::immediate(Operand::immediate(width, signed4(second >> 4, width)));
     Some(Found::new(kind, width, mnemonic, "Q").sized().source(source).destination(destination))
 }
 
@@ -419,12 +427,12 @@ fn quick<F: Fn(u32) -> Option<u8>>(
 fn shift<F: Fn(u32) -> Option<u8>>(
     code: &mut Code<F>,
     width: Width,
-    kind: Kind,
+    kind: Opcode,
     mnemonic: &'static str,
 ) -> Option<Found> {
     let second = code.byte()?;
-    let destination = code.place(second & 15, width)?.not_byte_address()?;
-    let source = Place::immediate(Operand::immediate(Width::Byte, count4(second >> 4)));
+    let destination = code.operand(second & 15, width)?.not_byte_address()?;
+    let source = NamedOperand::immediate(Operand::immediate(Width::Byte, count4(second >> 4)));
     Some(Found::new(kind, width, mnemonic, "").sized().source(source).destination(destination))
 }
 

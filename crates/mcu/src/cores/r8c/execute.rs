@@ -8,7 +8,7 @@ mod flow;
 mod shifts;
 mod strings;
 
-use super::operation::{A0, Kind, Mode, Op, Operand, Width};
+use super::operation::{A0, Mode, Op, Opcode, Operand, Width};
 use super::registers::{ADDRESS_MASK, C, O, R8c, S, Z};
 use crate::decode_cache::Next;
 use crate::machine::Machine;
@@ -21,49 +21,53 @@ impl Machine<R8c> {
     #[inline(always)]
     pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
-            Kind::Mov | Kind::Lde => {
+            Opcode::Mov | Opcode::Lde => {
                 let value = self.load(observer, pc, &op.source)?;
                 self.set_sz(op.destination.width, value);
                 self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Add => self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, 0))?,
-            Kind::Adc => {
+            Opcode::Add => self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, 0))?,
+            Opcode::Adc => {
                 let carry = self.carry();
                 self.alu(observer, pc, op, |state, w, s, d| state.add(w, s, d, carry))?;
             }
-            Kind::Sub => self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, 1))?,
-            Kind::Sbb => {
+            Opcode::Sub => self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, 1))?,
+            Opcode::Sbb => {
                 let carry = self.carry();
                 self.alu(observer, pc, op, |state, w, s, d| state.add(w, !s & w.mask(), d, carry))?;
             }
-            Kind::Cmp => {
+            Opcode::Cmp => {
                 let (s, d) = self.both(observer, pc, op)?;
                 let width = op.destination.width;
                 self.add(width, !s & width.mask(), d, 1);
             }
-            Kind::And => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s & d))?,
-            Kind::Or => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s | d))?,
-            Kind::Xor => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s ^ d))?,
-            Kind::Tst => {
+            Opcode::And => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s & d))?,
+            Opcode::Or => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s | d))?,
+            Opcode::Xor => self.alu(observer, pc, op, |state, w, s, d| state.logic(w, s ^ d))?,
+            Opcode::Tst => {
                 let (s, d) = self.both(observer, pc, op)?;
                 self.set_sz(op.destination.width, s & d);
             }
-            Kind::Inc => self.in_place(observer, pc, op, |state, w, d| state.logic(w, (d + 1) & w.mask()))?,
-            Kind::Dec => {
+            Opcode::Inc => {
+                self.in_place(observer, pc, op, |state, w, d| state.logic(w, (d + 1) & w.mask()))?
+            }
+            Opcode::Dec => {
                 self.in_place(observer, pc, op, |state, w, d| state.logic(w, d.wrapping_sub(1) & w.mask()))?;
             }
-            Kind::Not => self.in_place(observer, pc, op, |state, w, d| state.logic(w, !d & w.mask()))?,
-            Kind::Adcf => {
+            Opcode::Not => self.in_place(observer, pc, op, |state, w, d| state.logic(w, !d & w.mask()))?,
+            Opcode::Adcf => {
                 let carry = self.carry();
                 self.in_place(observer, pc, op, |state, w, d| state.add(w, 0, d, carry))?;
             }
             // C is set where the result is 0: no borrow.
-            Kind::Neg => self.in_place(observer, pc, op, |state, w, d| state.add(w, !d & w.mask(), 0, 1))?,
-            Kind::Abs => self.in_place(observer, pc, op, Machine::<R8c>::absolute)?,
-            Kind::Rolc => self.in_place(observer, pc, op, Machine::<R8c>::rotate_left_carry)?,
-            Kind::Rorc => self.in_place(observer, pc, op, Machine::<R8c>::rotate_right_carry)?,
-            Kind::Rot | Kind::Shl | Kind::Sha => self.shift(observer, pc, op)?,
-            Kind::Adjnz => {
+            Opcode::Neg => {
+                self.in_place(observer, pc, op, |state, w, d| state.add(w, !d & w.mask(), 0, 1))?
+            }
+            Opcode::Abs => self.in_place(observer, pc, op, Machine::<R8c>::absolute)?,
+            Opcode::Rolc => self.in_place(observer, pc, op, Machine::<R8c>::rotate_left_carry)?,
+            Opcode::Rorc => self.in_place(observer, pc, op, Machine::<R8c>::rotate_right_carry)?,
+            Opcode::Rot | Opcode::Shl | Opcode::Sha => self.shift(observer, pc, op)?,
+            Opcode::Adjnz => {
                 let d = self.load(observer, pc, &op.destination)?;
                 let value = (d + op.source.value) & op.width.mask();
                 self.store(observer, pc, &op.destination, value)?;
@@ -71,27 +75,27 @@ impl Machine<R8c> {
                     self.branch::<O>(op, op.extra);
                 }
             }
-            Kind::Jcnd => {
+            Opcode::Jcnd => {
                 if self.holds(op.extra) {
                     self.branch::<O>(op, op.source.value);
                 }
             }
-            Kind::Jmp => self.go::<O>(op.source.value, Flow::Jump),
-            Kind::Jsr => self.call(observer, pc, op.source.value)?,
-            Kind::Rts => {
+            Opcode::Jmp => self.go::<O>(op.source.value, Flow::Jump),
+            Opcode::Jsr => self.call(observer, pc, op.source.value)?,
+            Opcode::Rts => {
                 let target = self.pop_return(observer, pc)?;
                 self.go::<O>(target, Flow::Return);
             }
-            Kind::Nop => {}
-            Kind::Push => {
+            Opcode::Nop => {}
+            Opcode::Push => {
                 let value = self.load(observer, pc, &op.source)?;
                 self.push(observer, pc, op.width, value)?;
             }
-            Kind::Pop => {
+            Opcode::Pop => {
                 let value = self.pop(observer, pc, op.width)?;
                 self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Pushm => {
+            Opcode::Pushm => {
                 for bit in 0..8 {
                     if op.extra >> bit & 1 != 0 {
                         let value = self.core.registers[[6, 7, 5, 4, 3, 2, 1, 0][bit]];
@@ -100,7 +104,7 @@ impl Machine<R8c> {
                 }
                 self.count_registers(op);
             }
-            Kind::Popm => {
+            Opcode::Popm => {
                 for bit in 0..8 {
                     if op.extra >> bit & 1 != 0 {
                         let value = self.pop(observer, pc, Width::Word)?;
@@ -109,15 +113,15 @@ impl Machine<R8c> {
                 }
                 self.count_registers(op);
             }
-            Kind::Mova => {
+            Opcode::Mova => {
                 let address = self.address(&op.source);
                 self.store(observer, pc, &op.destination, address)?;
             }
-            Kind::Pusha => {
+            Opcode::Pusha => {
                 let address = self.address(&op.source);
                 self.push(observer, pc, Width::Word, address)?;
             }
-            Kind::Xchg => {
+            Opcode::Xchg => {
                 let s = self.load(observer, pc, &op.source)?;
                 let d = self.load(observer, pc, &op.destination)?;
                 // A byte into A0 or A1 is extended by zeros.
@@ -128,8 +132,8 @@ impl Machine<R8c> {
                 self.store(observer, pc, &destination, s)?;
                 self.store(observer, pc, &op.source, d)?;
             }
-            Kind::MovDir => self.move_nibble(observer, pc, op)?,
-            Kind::Ste => {
+            Opcode::MovDir => self.move_nibble(observer, pc, op)?,
+            Opcode::Ste => {
                 let value = self.load(observer, pc, &op.source)?;
                 // Of A0 and A1 the flags tell all 16 bits, even where a byte is stored.
                 if op.source.mode == Mode::LowByte && op.source.register >= A0 {
@@ -139,54 +143,54 @@ impl Machine<R8c> {
                 }
                 self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Stz | Kind::Stnz => {
-                if (self.core.flg & Z != 0) == (op.kind == Kind::Stz) {
+            Opcode::Stz | Opcode::Stnz => {
+                if (self.core.flg & Z != 0) == (op.kind == Opcode::Stz) {
                     self.cycles += u64::from(op.further);
                     self.store(observer, pc, &op.destination, op.source.value)?;
                 }
             }
-            Kind::Stzx => {
+            Opcode::Stzx => {
                 let value = if self.core.flg & Z != 0 { op.source.value } else { op.extra };
                 self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Ldc | Kind::Stc => {
+            Opcode::Ldc | Opcode::Stc => {
                 let value = self.load(observer, pc, &op.source)?;
                 self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Pushc => {
+            Opcode::Pushc => {
                 let value = self.load(observer, pc, &op.source)?;
                 self.push(observer, pc, Width::Word, value)?;
             }
-            Kind::Popc => {
+            Opcode::Popc => {
                 let value = self.pop(observer, pc, Width::Word)?;
                 self.store(observer, pc, &op.destination, value)?;
             }
-            Kind::Fset => self.set_flg(self.core.flg | op.extra as u16),
-            Kind::Fclr => self.set_flg(self.core.flg & !(op.extra as u16)),
-            Kind::AddSp => {
+            Opcode::Fset => self.set_flg(self.core.flg | op.extra as u16),
+            Opcode::Fclr => self.set_flg(self.core.flg & !(op.extra as u16)),
+            Opcode::AddSp => {
                 let sp = self.add(Width::Word, op.source.value, self.core.sp().into(), 0);
                 self.core.set_sp(sp as u16);
             }
-            Kind::Bset
-            | Kind::Bclr
-            | Kind::Bnot
-            | Kind::Btst
-            | Kind::Bntst
-            | Kind::Btstc
-            | Kind::Btsts
-            | Kind::Bm
-            | Kind::Band
-            | Kind::Bnand
-            | Kind::Bor
-            | Kind::Bnor
-            | Kind::Bxor
-            | Kind::Bnxor => self.bit(observer, pc, op)?,
-            Kind::BmCarry => {
+            Opcode::Bset
+            | Opcode::Bclr
+            | Opcode::Bnot
+            | Opcode::Btst
+            | Opcode::Bntst
+            | Opcode::Btstc
+            | Opcode::Btsts
+            | Opcode::Bm
+            | Opcode::Band
+            | Opcode::Bnand
+            | Opcode::Bor
+            | Opcode::Bnor
+            | Opcode::Bxor
+            | Opcode::Bnxor => self.bit(observer, pc, op)?,
+            Opcode::BmCarry => {
                 let holds = self.holds(op.extra);
                 self.cycles += u64::from(if holds { op.further } else { 0 });
                 self.set_flag(C, holds);
             }
-            Kind::Mul | Kind::Mulu => self.multiply(observer, pc, op)?,
+            Opcode::Mul | Opcode::Mulu => self.multiply(observer, pc, op)?,
             _ => self.rare(observer, pc, op)?,
         }
         Ok(())
@@ -368,12 +372,12 @@ impl Machine<R8c> {
     #[inline(never)]
     fn rare<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
-            Kind::Div | Kind::Divu | Kind::Divx => self.divide(observer, pc, op),
-            Kind::Dadd | Kind::Dadc | Kind::Dsub | Kind::Dsbb => self.decimal(observer, pc, op),
-            Kind::Exts => self.sign_extend(observer, pc, op),
-            Kind::Rmpa => self.sum_of_products(observer, pc, op),
-            Kind::Smovf | Kind::Smovb => self.copy(observer, pc, op),
-            Kind::Sstr => self.fill(observer, pc, op),
+            Opcode::Div | Opcode::Divu | Opcode::Divx => self.divide(observer, pc, op),
+            Opcode::Dadd | Opcode::Dadc | Opcode::Dsub | Opcode::Dsbb => self.decimal(observer, pc, op),
+            Opcode::Exts => self.sign_extend(observer, pc, op),
+            Opcode::Rmpa => self.sum_of_products(observer, pc, op),
+            Opcode::Smovf | Opcode::Smovb => self.copy(observer, pc, op),
+            Opcode::Sstr => self.fill(observer, pc, op),
             _ => self.control_flow(observer, pc, op),
         }
     }
@@ -409,7 +413,7 @@ impl Machine<R8c> {
             };
             first = false;
             // Nothing here requests an interrupt that could end a loop or a sleep.
-            if op.kind == Kind::Jmp && op.source.value == pc || op.kind == Kind::Wait {
+            if op.kind == Opcode::Jmp && op.source.value == pc || op.kind == Opcode::Wait {
                 return Ok(Stop::Halted);
             }
             if O::enabled() {

@@ -97,7 +97,7 @@ pub struct Operand {
     pub mode: Mode,
     /// A register, where `mode` needs one.
     pub register: u8,
-    /// Its width.
+    /// The width of the operand.
     pub width: Width,
     /// Displacement, address, bit or immediate.
     pub value: u32,
@@ -136,7 +136,7 @@ impl Operand {
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Opcode {
     /// Absolute value.
     Abs,
     /// Add with carry.
@@ -255,7 +255,7 @@ pub enum Kind {
     Mulu,
     /// Two's complement.
     Neg,
-    /// Nothing.
+    /// No operation.
     Nop,
     /// One's complement.
     Not,
@@ -330,11 +330,11 @@ pub enum Kind {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
-    pub kind: Kind,
+    /// Its operation.
+    pub kind: Opcode,
     /// Its size specifier.
     pub width: Width,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u8,
     /// Its cycles, without what depends on registers and on whether a branch is taken.
     pub cycles: u8,

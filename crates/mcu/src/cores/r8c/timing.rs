@@ -81,7 +81,7 @@ struct Table {
     _word_cycles_from: String,
     #[serde(rename = "word_cycles_page")]
     _word_cycles_page: String,
-    row: Vec<Row>,
+    row: Vec<TimingRow>,
     columns: HashMap<String, Vec<String>>,
 }
 
@@ -94,7 +94,7 @@ enum OneOrMore<T> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct TimingRow {
     op: OneOrMore<String>,
     #[serde(default)]
     format: String,

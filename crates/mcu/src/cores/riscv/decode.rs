@@ -6,7 +6,7 @@
 
 /// What an instruction does. `imm` of jumps and branches is the target, of `Constant` the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Opcode {
     /// `lui`, `auipc`, `c.li`, `c.lui`.
     Constant,
     Jal,
@@ -65,8 +65,8 @@ pub enum Kind {
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
-    pub kind: Kind,
+    /// Its operation.
+    pub kind: Opcode,
     /// Destination.
     pub rd: u8,
     /// First source.
@@ -89,7 +89,7 @@ pub fn decode(pc: u32, low: u16, high: Option<u16>) -> Option<Op> {
         short(pc, u32::from(low))
     }?;
     // RV32E has sixteen registers. The immediate forms of the CSR instructions have a number in the place of `rs1`.
-    let immediate = matches!(op.kind, Kind::Csrrwi | Kind::Csrrsi | Kind::Csrrci);
+    let immediate = matches!(op.kind, Opcode::Csrrwi | Opcode::Csrrsi | Opcode::Csrrci);
     (op.rd < 16 && (op.rs1 < 16 || immediate) && op.rs2 < 16).then_some(op)
 }
 
@@ -104,7 +104,7 @@ const fn signed(value: u32, bits: u32) -> u32 {
 }
 
 fn long(pc: u32, word: u32) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (rd, rs1, rs2) = (field(word, 11, 7) as u8, field(word, 19, 15) as u8, field(word, 24, 20) as u8);
     let (funct3, funct7) = (field(word, 14, 12) as usize, field(word, 31, 25));
     let immediate = signed(word >> 20, 12);
@@ -174,7 +174,7 @@ fn long(pc: u32, word: u32) -> Option<Op> {
 }
 
 fn short(pc: u32, word: u32) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let op = |kind, rd: u32, rs1: u32, rs2: u32, imm| {
         Some(Op { kind, rd: rd as u8, rs1: rs1 as u8, rs2: rs2 as u8, length: 2, imm })
     };

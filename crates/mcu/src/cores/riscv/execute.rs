@@ -1,6 +1,6 @@
 //! What instructions do, and the loop over them.
 
-use super::decode::{Kind, Op};
+use super::decode::{Op, Opcode};
 use super::registers::{HWSTKEN, INESTEN, MIE, MPIE, MPP, RA, RiscV, SP, T0, fold};
 use super::timing::{ACCESS, BASE};
 use crate::decode_cache::Next;
@@ -10,7 +10,7 @@ use crate::observe::dynamic;
 use crate::{Access, AccessKind, Fault, FlashStore, Flow, Observer, Step, Stop};
 
 /// What comes after an instruction.
-enum After {
+enum Continuation {
     /// The next one in memory, after so many cycles.
     Next(u64),
     /// The one at the program counter, fetched anew.
@@ -22,7 +22,7 @@ enum After {
 /// mcause of `ecall` in machine mode.
 const ECALL_FROM_M: u32 = 11;
 /// mcause: it is an interrupt.
-const INTERRUPT: u32 = 1 << 31;
+const MCAUSE_INTERRUPT: u32 = 1 << 31;
 /// The vector of all exceptions (CH32V003RM, table 6-1: HardFault).
 const EXCEPTION_VECTOR: u32 = 3;
 
@@ -45,7 +45,7 @@ impl Machine<RiscV> {
                 },
             };
             first = false;
-            if op.kind == Kind::Jal && op.imm == pc && op.rd == 0 && self.nothing_can_come() {
+            if op.kind == Opcode::Jal && op.imm == pc && op.rd == 0 && self.nothing_can_come() {
                 return Ok(Stop::Halted);
             }
             if O::enabled() {
@@ -65,9 +65,9 @@ impl Machine<RiscV> {
         let begin = self.core.fetch.issue(self.cycles, pc, op.length.into());
         self.core.pc = pc.wrapping_add(op.length.into());
         match self.execute(observer, pc, op, begin) {
-            Ok(After::Next(cycles)) => self.cycles = begin + cycles,
-            Ok(After::Jump) => self.jump(begin + BASE),
-            Ok(After::Break) => {
+            Ok(Continuation::Next(cycles)) => self.cycles = begin + cycles,
+            Ok(Continuation::Jump) => self.jump(begin + BASE),
+            Ok(Continuation::Break) => {
                 self.core.pc = pc;
                 return Ok(true);
             }
@@ -95,8 +95,8 @@ impl Machine<RiscV> {
         pc: u32,
         op: Op,
         begin: u64,
-    ) -> Result<After, Fault> {
-        use Kind::*;
+    ) -> Result<Continuation, Fault> {
+        use Opcode::*;
         let (a, b) = (self.core.x[usize::from(op.rs1 & 15)], self.core.x[usize::from(op.rs2 & 15)]);
         let imm = op.imm;
         let value = match op.kind {
@@ -133,7 +133,7 @@ impl Machine<RiscV> {
                     _ => value,
                 };
                 self.set(op.rd, value);
-                return Ok(After::Next(cycles));
+                return Ok(Continuation::Next(cycles));
             }
             Sb => return self.store(observer, pc, a.wrapping_add(imm), 1, b & 0xff, begin),
             Sh => return self.store(observer, pc, a.wrapping_add(imm), 2, b & 0xffff, begin),
@@ -146,29 +146,29 @@ impl Machine<RiscV> {
             Bgeu => return Ok(self.branch(a >= b, imm)),
             Jal => return Ok(self.call(op, imm, false)),
             Jalr => return Ok(self.call(op, a.wrapping_add(imm) & !1, true)),
-            Fence => return Ok(After::Next(BASE)),
-            FenceI => return Ok(After::Jump),
+            Fence => return Ok(Continuation::Next(BASE)),
+            FenceI => return Ok(Continuation::Jump),
             Ecall => {
                 self.trap(pc, ECALL_FROM_M, EXCEPTION_VECTOR)?;
-                return Ok(After::Jump);
+                return Ok(Continuation::Jump);
             }
-            Ebreak => return Ok(After::Break),
+            Ebreak => return Ok(Continuation::Break),
             Mret => {
                 self.return_from_trap();
-                return Ok(After::Jump);
+                return Ok(Continuation::Jump);
             }
             Wfi => {
                 self.core.asleep = true;
                 self.recheck();
-                return Ok(After::Next(BASE));
+                return Ok(Continuation::Next(BASE));
             }
             Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi | Csrrci => {
                 self.exchange(pc, op, a)?;
-                return Ok(After::Next(BASE));
+                return Ok(Continuation::Next(BASE));
             }
         };
         self.set(op.rd, value);
-        Ok(After::Next(BASE))
+        Ok(Continuation::Next(BASE))
     }
 
     #[inline(always)]
@@ -178,18 +178,18 @@ impl Machine<RiscV> {
     }
 
     #[inline(always)]
-    fn branch(&mut self, taken: bool, target: u32) -> After {
+    fn branch(&mut self, taken: bool, target: u32) -> Continuation {
         if !taken {
-            return After::Next(BASE);
+            return Continuation::Next(BASE);
         }
         self.core.pc = target;
         self.flow = Flow::Jump;
-        After::Jump
+        Continuation::Jump
     }
 
     /// `jal` and `jalr`: by the calling convention, `ra` and `t0` hold return addresses (Volume I, table 2.1).
     #[inline(always)]
-    fn call(&mut self, op: Op, target: u32, indirect: bool) -> After {
+    fn call(&mut self, op: Op, target: u32, indirect: bool) -> Continuation {
         let links = |register: u8| [RA, T0].contains(&usize::from(register));
         let return_to = self.core.pc;
         self.flow = if links(op.rd) {
@@ -201,7 +201,7 @@ impl Machine<RiscV> {
         };
         self.set(op.rd, return_to);
         self.core.pc = target;
-        After::Jump
+        Continuation::Jump
     }
 
     /// Reads memory; the value, and how long it takes.
@@ -250,7 +250,7 @@ impl Machine<RiscV> {
         size: u8,
         value: u32,
         begin: u64,
-    ) -> Result<After, Fault> {
+    ) -> Result<Continuation, Fault> {
         if address & (u32::from(size) - 1) != 0 {
             return Err(misaligned(pc, address, size, "store"));
         }
@@ -271,7 +271,7 @@ impl Machine<RiscV> {
             self.store_elsewhere(observer, pc, address, size, value, begin)?;
         }
         self.tell::<O>(observer, pc, address, size, AccessKind::Write, value);
-        Ok(After::Next(ACCESS))
+        Ok(Continuation::Next(ACCESS))
     }
 
     #[inline(never)]
@@ -369,7 +369,7 @@ impl Machine<RiscV> {
         }
         let number = ready.trailing_zeros();
         let return_to = core.pc;
-        self.trap(return_to, INTERRUPT | number, number)?;
+        self.trap(return_to, MCAUSE_INTERRUPT | number, number)?;
         self.jump(self.cycles + BASE);
         Ok(true)
     }
@@ -377,7 +377,7 @@ impl Machine<RiscV> {
     /// An instruction on a control and status register.
     #[inline(never)]
     fn exchange(&mut self, pc: u32, op: Op, register: u32) -> Result<(), Fault> {
-        use Kind::*;
+        use Opcode::*;
         let number = op.imm;
         let before = self.csr(pc, number)?;
         let operand = if matches!(op.kind, Csrrwi | Csrrsi | Csrrci) { u32::from(op.rs1) } else { register };

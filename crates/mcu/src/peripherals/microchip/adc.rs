@@ -14,24 +14,24 @@ use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
 /// Registers from ADCL on.
-const LOW: u32 = 0;
-const HIGH: u32 = 1;
-const CONTROL_A: u32 = 2;
-const CONTROL_B: u32 = 3;
-const CHANNEL: u32 = 4;
-const DIGITAL: u32 = 6;
+const ADCL: u32 = 0;
+const ADCH: u32 = 1;
+const ADCSRA: u32 = 2;
+const ADCSRB: u32 = 3;
+const ADMUX: u32 = 4;
+const DIDR0: u32 = 6;
 
 /// ADCSRA.
-const ENABLE: u8 = 0x80;
-const START: u8 = 0x40;
-const AUTOMATIC: u8 = 0x20;
-const DONE: u8 = 0x10;
-const INTERRUPT: u8 = 0x08;
-const PRESCALER: u8 = 0x07;
+const ADEN: u8 = 0x80;
+const ADSC: u8 = 0x40;
+const ADATE: u8 = 0x20;
+const ADIF: u8 = 0x10;
+const ADIE: u8 = 0x08;
+const ADPS: u8 = 0x07;
 /// ADCSRB: ADTS2 to ADTS0.
-const TRIGGER: u8 = 0x07;
+const ADTS: u8 = 0x07;
 /// ADMUX.
-const LEFT: u8 = 0x20;
+const ADLAR: u8 = 0x20;
 
 /// The converter's clock in Hz: 8161D, table 28-7 ("ADC Characteristics", clock frequency).
 const SLOWEST_HZ: u64 = 50_000;
@@ -121,14 +121,14 @@ impl Adc {
 
     /// Core clocks of one of the converter's: table 24-5.
     fn divider(&self) -> u64 {
-        1 << (self.control_a & PRESCALER).max(1)
+        1 << (self.control_a & ADPS).max(1)
     }
 
     /// Begins a conversion at an edge of the converter's clock.
     fn begin(&mut self, start: u64, clocks: [u64; 2]) {
         let [sample, end] = if std::mem::take(&mut self.first) { FIRST } else { clocks };
         let divider = self.divider();
-        self.control_a |= START;
+        self.control_a |= ADSC;
         self.conversion = Some(Conversion {
             channel: self.channel,
             settled: start + divider,
@@ -174,21 +174,21 @@ impl Adc {
     fn advance(&mut self, context: &mut Context<'_, '_>) {
         while let Some(conversion) = self.conversion.filter(|conversion| conversion.end <= context.now) {
             self.conversion = None;
-            self.control_a &= !START;
+            self.control_a &= !ADSC;
             match self.convert(conversion, context.board) {
                 Ok(result) if !self.locked => self.result = result,
                 Ok(_) => {}
                 Err(what) => self.failure = Some(what.into()),
             }
-            self.control_a |= DONE;
-            if self.control_a & AUTOMATIC != 0 && self.control_b & TRIGGER == 0 {
+            self.control_a |= ADIF;
+            if self.control_a & ADATE != 0 && self.control_b & ADTS == 0 {
                 self.begin(conversion.end, SINGLE);
             }
         }
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
-        if self.control_a & (INTERRUPT | DONE) == INTERRUPT | DONE {
+        if self.control_a & (ADIE | ADIF) == ADIE | ADIF {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -197,27 +197,27 @@ impl Adc {
 
     /// Whether flags of others start conversions.
     fn listens(&self) -> bool {
-        let on = ENABLE | AUTOMATIC;
-        self.control_a & on == on && self.control_b & TRIGGER != 0
+        let on = ADEN | ADATE;
+        self.control_a & on == on && self.control_b & ADTS != 0
     }
 
     fn write_control(&mut self, value: u8, now: u64) -> Result<(), &'static str> {
         let before = self.control_a;
-        if self.conversion.is_some() && (before ^ value) & PRESCALER != 0 {
+        if self.conversion.is_some() && (before ^ value) & ADPS != 0 {
             return Err("the prescaler changes during a conversion");
         }
-        let kept = (before & DONE & !value) | before & START;
-        self.control_a = value & !(START | DONE) | kept;
-        if value & ENABLE == 0 {
+        let kept = (before & ADIF & !value) | before & ADSC;
+        self.control_a = value & !(ADSC | ADIF) | kept;
+        if value & ADEN == 0 {
             self.conversion = None;
-            self.control_a &= !START;
+            self.control_a &= !ADSC;
             return Ok(());
         }
-        if before & ENABLE == 0 {
+        if before & ADEN == 0 {
             self.edge = now;
             self.first = true;
         }
-        if value & START != 0 && self.conversion.is_none() {
+        if value & ADSC != 0 && self.conversion.is_none() {
             self.start(now);
         }
         Ok(())
@@ -225,25 +225,25 @@ impl Adc {
 
     /// A conversion was asked for, and its first clock is not over.
     fn is_settling(&self, now: u64) -> bool {
-        let free_running = self.control_a & AUTOMATIC != 0 && self.control_b & TRIGGER == 0;
+        let free_running = self.control_a & ADATE != 0 && self.control_b & ADTS == 0;
         !free_running && self.conversion.is_some_and(|conversion| now < conversion.settled)
     }
 
     fn write_register(&mut self, offset: u32, value: u8, now: u64) -> Result<(), &'static str> {
         match offset {
-            CONTROL_A => return self.write_control(value, now),
-            CONTROL_B if value & !TRIGGER != 0 => return Err("the comparator's multiplexer is not modelled"),
-            CONTROL_B if value != 0 && self.triggers[usize::from(value)] == 0 => {
+            ADCSRA => return self.write_control(value, now),
+            ADCSRB if value & !ADTS != 0 => return Err("the comparator's multiplexer is not modelled"),
+            ADCSRB if value != 0 && self.triggers[usize::from(value)] == 0 => {
                 return Err("this trigger is not modelled");
             }
-            CONTROL_B => self.control_b = value,
-            CHANNEL if value != self.channel && self.is_settling(now) => {
+            ADCSRB => self.control_b = value,
+            ADMUX if value != self.channel && self.is_settling(now) => {
                 return Err(
                     "ADMUX changes within the first clock of a conversion: the data sheet does not say what it converts",
                 );
             }
-            CHANNEL => self.channel = value,
-            DIGITAL => self.digital = value,
+            ADMUX => self.channel = value,
+            DIDR0 => self.digital = value,
             // The result is read-only.
             _ => {}
         }
@@ -257,7 +257,7 @@ impl Peripheral for Adc {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 5, self.base + DIGITAL..self.base + DIGITAL + 1]
+        vec![self.base..self.base + 5, self.base + DIDR0..self.base + DIDR0 + 1]
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -265,19 +265,19 @@ impl Peripheral for Adc {
         if let Some(what) = &self.failure {
             return Err(self.fault(address, context, what));
         }
-        let result = if self.channel & LEFT == 0 { self.result } else { self.result << 6 };
+        let result = if self.channel & ADLAR == 0 { self.result } else { self.result << 6 };
         let value = match address - self.base {
-            LOW => {
+            ADCL => {
                 self.locked = true;
                 result as u8
             }
-            HIGH => {
+            ADCH => {
                 self.locked = false;
                 (result >> 8) as u8
             }
-            CONTROL_A => self.control_a,
-            CONTROL_B => self.control_b,
-            CHANNEL => self.channel,
+            ADCSRA => self.control_a,
+            ADCSRB => self.control_b,
+            ADMUX => self.channel,
             _ => self.digital,
         };
         self.update(context);
@@ -292,7 +292,7 @@ impl Peripheral for Adc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         self.advance(context);
-        let (subscribed, source) = (self.listens(), self.control_b & TRIGGER);
+        let (subscribed, source) = (self.listens(), self.control_b & ADTS);
         let done = self.write_register(address - self.base, value as u8, context.now + 1);
         done.map_err(|what| self.fault(address, context, what))?;
         if let Some(what) = &self.failure {
@@ -300,8 +300,8 @@ impl Peripheral for Adc {
         }
         // "Switching from a trigger source that is cleared to a trigger source that is set will generate a positive edge on
         // the trigger signal" (24.9.4).
-        let switched = subscribed && self.control_b & TRIGGER != source;
-        let vector = self.triggers[usize::from(self.control_b & TRIGGER)];
+        let switched = subscribed && self.control_b & ADTS != source;
+        let vector = self.triggers[usize::from(self.control_b & ADTS)];
         context.events.subscribe(if self.listens() { 1 << vector } else { 0 }, switched);
         self.update(context);
         Ok(())
@@ -314,7 +314,7 @@ impl Peripheral for Adc {
     fn flag_raised(&mut self, irq: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
         // "If another positive edge occurs on the trigger signal during conversion, the edge will be ignored."
-        if irq == self.triggers[usize::from(self.control_b & TRIGGER)] && self.conversion.is_none() {
+        if irq == self.triggers[usize::from(self.control_b & ADTS)] && self.conversion.is_none() {
             self.edge = at + SYNCHRONISATION;
             self.begin(self.edge, TRIGGERED);
         }
@@ -322,7 +322,7 @@ impl Peripheral for Adc {
 
     fn asleep(&mut self, mode: &str, context: &mut Context<'_, '_>) {
         // 24.6: entering ADC noise reduction starts a conversion.
-        if mode == "adc-noise-reduction" && self.control_a & ENABLE != 0 && self.conversion.is_none() {
+        if mode == "adc-noise-reduction" && self.control_a & ADEN != 0 && self.conversion.is_none() {
             self.start(context.now);
         }
     }
@@ -342,7 +342,7 @@ impl Peripheral for Adc {
 
     fn taken(&mut self, irq: u8) {
         if irq == self.irq {
-            self.control_a &= !DONE;
+            self.control_a &= !ADIF;
         }
     }
 

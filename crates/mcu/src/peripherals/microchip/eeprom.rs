@@ -10,11 +10,11 @@ use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetC
 use std::ops::Range;
 
 /// EECR bits.
-const MODE: u8 = 0x30;
-const READY_INTERRUPT: u8 = 0x08;
-const MASTER_ENABLE: u8 = 0x04;
-const WRITE_ENABLE: u8 = 0x02;
-const READ_ENABLE: u8 = 0x01;
+const EEPM: u8 = 0x30;
+const EERIE: u8 = 0x08;
+const EEMPE: u8 = 0x04;
+const EEPE: u8 = 0x02;
+const EERE: u8 = 0x01;
 
 /// Cycles for which EEMPE allows EEPE (DS40002061, 8.6.3).
 const WINDOW: u64 = 4;
@@ -89,7 +89,7 @@ impl Eeprom {
 
     fn request(&mut self, context: &mut Context<'_, '_>) {
         let Some(irq) = self.irq else { return };
-        if self.control & READY_INTERRUPT != 0 && self.writing.is_none() {
+        if self.control & EERIE != 0 && self.writing.is_none() {
             context.request(irq);
         } else {
             context.withdraw(irq);
@@ -97,24 +97,24 @@ impl Eeprom {
     }
 
     fn command(&mut self, address: u32, value: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
-        if value & MODE != 0 {
+        if value & EEPM != 0 {
             return Err(self.fault(address, context, "erasing or writing alone (EEPM) is not modelled"));
         }
         let cell = usize::from(self.address);
-        if value & (WRITE_ENABLE | READ_ENABLE) != 0 && cell >= self.cells.len() {
+        if value & (EEPE | EERE) != 0 && cell >= self.cells.len() {
             return Err(self.fault(address, context, "EEAR is beyond the end of the EEPROM"));
         }
-        self.control = value & READY_INTERRUPT;
-        if value & WRITE_ENABLE != 0 && self.writing.is_none() && context.now <= self.window_end {
+        self.control = value & EERIE;
+        if value & EEPE != 0 && self.writing.is_none() && context.now <= self.window_end {
             let end = context.now + (self.write_us * self.clock_hz).div_ceil(1_000_000);
             self.writing = Some((cell, self.data, end));
             self.cells[cell] = 0xFF;
             self.writes += 1;
             *context.stall += HALT_AFTER_WRITE;
-        } else if value & MASTER_ENABLE != 0 {
+        } else if value & EEMPE != 0 {
             self.window_end = context.now + WINDOW;
         }
-        if value & READ_ENABLE != 0 {
+        if value & EERE != 0 {
             if self.writing.is_some() {
                 return Err(self.fault(address, context, "a read while a write is under way"));
             }
@@ -139,8 +139,8 @@ impl Peripheral for Eeprom {
         self.finish(context.now);
         let value = match address - self.base {
             0 => {
-                let enabled = if context.now <= self.window_end { MASTER_ENABLE } else { 0 };
-                let busy = if self.writing.is_some() { WRITE_ENABLE } else { 0 };
+                let enabled = if context.now <= self.window_end { EEMPE } else { 0 };
+                let busy = if self.writing.is_some() { EEPE } else { 0 };
                 self.control | enabled | busy
             }
             1 => self.data,

@@ -9,12 +9,13 @@ use super::super::avr_port;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
-/// Registers, in the order of [`External::addresses`]; between MASK and CONTROL there is PCICR.
-const CHANGE_FLAGS: usize = 0;
-const FLAGS: usize = 1;
-const MASK: usize = 2;
-const CONTROL: usize = 4;
-const CHANGE_MASK: usize = 5;
+/// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1 and
+/// PCMSK2 follow PCMSK0.
+const PCIFR: usize = 0;
+const EIFR: usize = 1;
+const EIMSK: usize = 2;
+const EICRA: usize = 4;
+const PCMSK0: usize = 5;
 /// Which bits each has.
 const BITS: [u8; 8] = [0x07, 0x03, 0x03, 0x07, 0x0F, 0xFF, 0x7F, 0xFF];
 
@@ -72,7 +73,7 @@ impl External {
 
     /// ISCn1 and ISCn0 of INTn.
     fn sense(&self, number: usize) -> u8 {
-        self.registers[CONTROL] >> (2 * number) & 3
+        self.registers[EICRA] >> (2 * number) & 3
     }
 
     fn levels(&self, board: &Board) -> u8 {
@@ -81,8 +82,8 @@ impl External {
     }
 
     /// The pins of a port that PCMSKn lets through.
-    fn watched(&self, number: usize, board: &Board) -> u8 {
-        let mut mask = self.registers[CHANGE_MASK + number];
+    fn enabled_levels(&self, number: usize, board: &Board) -> u8 {
+        let mut mask = self.registers[PCMSK0 + number];
         let mut levels = 0;
         while mask != 0 {
             let bit = mask.trailing_zeros() as u8;
@@ -105,13 +106,13 @@ impl External {
                 _ => high,
             };
             if counts && changed >> number & 1 == 1 {
-                self.rise(FLAGS, number, context);
+                self.rise(EIFR, number, context);
             }
         }
         for number in 0..3 {
-            let levels = self.watched(number, context.board);
+            let levels = self.enabled_levels(number, context.board);
             if levels != std::mem::replace(&mut self.changing[number], levels) {
-                self.rise(CHANGE_FLAGS, number, context);
+                self.rise(PCIFR, number, context);
             }
         }
         self.update(context);
@@ -119,7 +120,7 @@ impl External {
 
     /// Sets a flag of EIFR or PCIFR.
     fn rise(&mut self, register: usize, number: usize, context: &mut Context<'_, '_>) {
-        let first = if register == FLAGS { self.irq } else { self.irq + 2 };
+        let first = if register == EIFR { self.irq } else { self.irq + 2 };
         if self.registers[register] >> number & 1 == 0 {
             context.events.raise(first + number as u8, context.now);
         }
@@ -177,15 +178,15 @@ impl Peripheral for External {
             let what = "this bit is reserved".into();
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
-        if matches!(register, FLAGS | CHANGE_FLAGS) {
+        if matches!(register, EIFR | PCIFR) {
             self.registers[register] &= !value;
         } else {
             self.registers[register] = value;
         }
-        if register >= CHANGE_MASK {
+        if register >= PCMSK0 {
             // A pin that begins to count has not changed by that.
-            let number = register - CHANGE_MASK;
-            self.changing[number] = self.watched(number, context.board);
+            let number = register - PCMSK0;
+            self.changing[number] = self.enabled_levels(number, context.board);
         }
         self.update(context);
         Ok(())
@@ -200,7 +201,7 @@ impl Peripheral for External {
     ) -> Result<(), Fault> {
         let register = self.register(address);
         // SBI clears that flag alone; CBI writes a zero, which does nothing.
-        let others = if matches!(register, FLAGS | CHANGE_FLAGS) { 0 } else { self.registers[register] };
+        let others = if matches!(register, EIFR | PCIFR) { 0 } else { self.registers[register] };
         self.write(address, 1, u32::from(others & !(1 << bit) | u8::from(on) << bit), context)
     }
 
@@ -209,7 +210,7 @@ impl Peripheral for External {
     }
 
     fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        for number in (0..2).filter(|number| to_set && self.registers[FLAGS] >> number & 1 == 1) {
+        for number in (0..2).filter(|number| to_set && self.registers[EIFR] >> number & 1 == 1) {
             if vectors >> (self.irq + number) & 1 == 1 {
                 context.events.raise(self.irq + number, context.now);
             }
@@ -217,7 +218,7 @@ impl Peripheral for External {
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        let edge = (0..2).any(|number| self.registers[MASK] >> number & 1 == 1 && self.sense(number) != 0);
+        let edge = (0..2).any(|number| self.registers[EIMSK] >> number & 1 == 1 && self.sense(number) != 0);
         edge.then_some("clkI/O")
     }
 
@@ -238,10 +239,10 @@ impl Peripheral for External {
         let Some(number) = irq.checked_sub(self.irq).filter(|number| *number < 5) else { return };
         match number {
             0 | 1 => {
-                self.registers[FLAGS] &= !(1 << number);
+                self.registers[EIFR] &= !(1 << number);
                 self.served |= self.sense(number.into()) == 0;
             }
-            _ => self.registers[CHANGE_FLAGS] &= !(1 << (number - 2)),
+            _ => self.registers[PCIFR] &= !(1 << (number - 2)),
         }
     }
 

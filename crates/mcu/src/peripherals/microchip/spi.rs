@@ -11,14 +11,14 @@ use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock};
 use std::ops::Range;
 
 /// SPCR.
-const INTERRUPT: u8 = 0x80;
-const ENABLE: u8 = 0x40;
-const LOW_BIT_FIRST: u8 = 0x20;
-const MASTER: u8 = 0x10;
+const SPIE: u8 = 0x80;
+const SPE: u8 = 0x40;
+const DORD: u8 = 0x20;
+const MSTR: u8 = 0x10;
 /// SPSR.
-const DONE: u8 = 0x80;
-const COLLISION: u8 = 0x40;
-const DOUBLE_SPEED: u8 = 0x01;
+const SPIF: u8 = 0x80;
+const WCOL: u8 = 0x40;
+const SPI2X: u8 = 0x01;
 
 /// A byte on its way.
 #[derive(Clone, Copy)]
@@ -87,15 +87,15 @@ impl Spi {
     fn divider(&self) -> u64 {
         let divider = [4, 16, 64, 128][usize::from(self.control & 3)];
         // The fastest rate but one of the slow ones is there twice: 64, and 128 doubled.
-        if self.flags & DOUBLE_SPEED != 0 { divider / 2 } else { divider }
+        if self.flags & SPI2X != 0 { divider / 2 } else { divider }
     }
 
-    /// Why nothing sensible would leave the pins.
+    /// Returns the reason why a transfer is not modelled.
     fn obstacle(&self, board: &Board) -> Option<&'static str> {
         let [select, mosi, sck] = self.pins;
         match () {
-            () if self.control & ENABLE == 0 => Some("a byte is sent while SPE is clear"),
-            () if self.control & MASTER == 0 => Some("slaves are not modelled"),
+            () if self.control & SPE == 0 => Some("a byte is sent while SPE is clear"),
+            () if self.control & MSTR == 0 => Some("slaves are not modelled"),
             () if !board.is_driven(&self.port, mosi) => Some("a byte is sent while MOSI is an input"),
             () if !board.is_driven(&self.port, sck) => Some("a byte is sent while SCK is an input"),
             () if !board.is_driven(&self.port, select) && board.pin(&self.port, select) != Some(true) => {
@@ -111,13 +111,13 @@ impl Spi {
         self.transfer = Some(Transfer {
             byte,
             clock: SpiClock { mode, hz: self.clock_hz / divider },
-            low_bit_first: self.control & LOW_BIT_FIRST != 0,
+            low_bit_first: self.control & DORD != 0,
             end: now + 1 + 8 * divider,
         });
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
-        if self.control & INTERRUPT != 0 && self.flags & DONE != 0 {
+        if self.control & SPIE != 0 && self.flags & SPIF != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -141,7 +141,7 @@ impl Peripheral for Spi {
         let value = match address - self.base {
             0 => self.control,
             1 => {
-                self.seen = self.flags & (DONE | COLLISION);
+                self.seen = self.flags & (SPIF | WCOL);
                 self.flags
             }
             _ => {
@@ -166,16 +166,16 @@ impl Peripheral for Spi {
         let value = value as u8;
         match address - self.base {
             0 => {
-                if self.transfer.is_some() && (self.control ^ value) & !INTERRUPT != 0 {
+                if self.transfer.is_some() && (self.control ^ value) & !SPIE != 0 {
                     return Err(self.fault(address, context, "SPCR is changed while a byte is under way"));
                 }
                 self.control = value;
             }
-            1 => self.flags = self.flags & !DOUBLE_SPEED | value & DOUBLE_SPEED,
+            1 => self.flags = self.flags & !SPI2X | value & SPI2X,
             _ => {
                 self.flags &= !std::mem::take(&mut self.seen);
                 if self.transfer.is_some() {
-                    self.flags |= COLLISION;
+                    self.flags |= WCOL;
                 } else if let Some(what) = self.obstacle(context.board) {
                     return Err(self.fault(address, context, what));
                 } else {
@@ -206,7 +206,7 @@ impl Peripheral for Spi {
             Ok(answer) => self.received = turned(answer),
             Err(what) => self.refused = Some(what),
         }
-        self.flags |= DONE;
+        self.flags |= SPIF;
         self.update(context);
     }
 
@@ -216,7 +216,7 @@ impl Peripheral for Spi {
 
     fn taken(&mut self, irq: u8) {
         if irq == self.irq {
-            self.flags &= !DONE;
+            self.flags &= !SPIF;
         }
     }
 

@@ -42,7 +42,7 @@ pub struct System {
 }
 
 /// Power-on reset flag, PORF.
-const POWER_ON: u8 = 1;
+const PORF: u8 = 1;
 
 impl System {
     /// The registers that `spec` gives an address.
@@ -54,7 +54,7 @@ impl System {
             ("mcucr_register", "MCUCR", Role::Plain, 0x60, 0),
             // 128: SE and SM2..SM0; SRE and SRW10 would switch on external memory.
             ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
-            ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, POWER_ON),
+            ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
             ("clkpr_register", "CLKPR", Role::ClockPrescaler, 0x80, 0),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
             ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),

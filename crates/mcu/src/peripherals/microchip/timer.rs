@@ -8,7 +8,7 @@
 use crate::{Context, Events, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
-/// Which of the two kinds.
+/// Width of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// Timers 0 and 2: TCCRA, TCCRB, TCNT, OCRA, OCRB in a row.
@@ -17,10 +17,10 @@ pub enum Width {
     Sixteen,
 }
 
-/// TIMSK and TIFR bits.
-const OVERFLOW: u8 = 1;
-const COMPARE_A: u8 = 2;
-const COMPARE_B: u8 = 4;
+/// Bits of TIFR; TOIE, OCIEA and OCIEB of TIMSK are at the same places.
+const TOV: u8 = 1;
+const OCFA: u8 = 2;
+const OCFB: u8 = 4;
 
 /// Registers, however wide.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl Timer {
 
     /// The flag bits and the counts after which each is set.
     fn events(&self) -> [(u8, u16); 3] {
-        [(OVERFLOW, self.max()), (COMPARE_A, self.compare[0]), (COMPARE_B, self.compare[1])]
+        [(TOV, self.max()), (OCFA, self.compare[0]), (OCFB, self.compare[1])]
     }
 
     /// Counts up to `now` and sets the flags of what happened on the way. A flag is set by the tick that leaves its
@@ -207,7 +207,7 @@ impl Timer {
     }
 
     fn request(&self, context: &mut Context<'_, '_>) {
-        for (flag, irq) in [OVERFLOW, COMPARE_A, COMPARE_B].into_iter().zip(self.irqs) {
+        for (flag, irq) in [TOV, OCFA, OCFB].into_iter().zip(self.irqs) {
             if self.flags & self.mask & flag != 0 {
                 context.request(irq);
             } else {
@@ -343,7 +343,7 @@ impl Peripheral for Timer {
 
     fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
         self.subscribed = 0;
-        for flag in [OVERFLOW, COMPARE_A, COMPARE_B] {
+        for flag in [TOV, OCFA, OCFB] {
             let irq = self.irq(flag);
             if vectors >> irq & 1 == 1 {
                 self.subscribed |= flag;
@@ -364,7 +364,7 @@ impl Peripheral for Timer {
     }
 
     fn taken(&mut self, irq: u8) {
-        for (flag, own) in [OVERFLOW, COMPARE_A, COMPARE_B].into_iter().zip(self.irqs) {
+        for (flag, own) in [TOV, OCFA, OCFB].into_iter().zip(self.irqs) {
             if own == irq {
                 self.flags &= !flag;
                 self.plan();

@@ -9,23 +9,23 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// UCSRnA.
-const RECEIVED: u8 = 0x80;
-const SENT: u8 = 0x40;
-const EMPTY: u8 = 0x20;
-const OVERRUN: u8 = 0x08;
-const DOUBLE_SPEED: u8 = 0x02;
-const MULTI_PROCESSOR: u8 = 0x01;
+const RXC: u8 = 0x80;
+const TXC: u8 = 0x40;
+const UDRE: u8 = 0x20;
+const DOR: u8 = 0x08;
+const U2X: u8 = 0x02;
+const MPCM: u8 = 0x01;
 /// UCSRnB.
-const RECEIVED_INTERRUPT: u8 = 0x80;
-const SENT_INTERRUPT: u8 = 0x40;
-const EMPTY_INTERRUPT: u8 = 0x20;
-const RECEIVER: u8 = 0x10;
-const TRANSMITTER: u8 = 0x08;
-const NINE_BITS: u8 = 0x04;
+const RXCIE: u8 = 0x80;
+const TXCIE: u8 = 0x40;
+const UDRIE: u8 = 0x20;
+const RXEN: u8 = 0x10;
+const TXEN: u8 = 0x08;
+const UCSZ2: u8 = 0x04;
 /// UCSRnC: 8 data bits, no parity, 1 stop bit.
-const AFTER_RESET_C: u8 = 0x06;
+const UCSRC_RESET: u8 = 0x06;
 /// UMSELn1..0 (ATmega128: bit 7 reserved, UMSEL is bit 6) and UCPOLn.
-const SYNCHRONOUS: u8 = 0xC1;
+const UMSEL_UCPOL: u8 = 0xC1;
 
 /// Bytes that the receiver keeps.
 const FIFO: usize = 2;
@@ -71,7 +71,7 @@ impl Usart {
             irq,
             flags: 0,
             control: 0,
-            format: AFTER_RESET_C,
+            format: UCSRC_RESET,
             rate: 0,
             sending: None,
             waiting: None,
@@ -89,7 +89,7 @@ impl Usart {
     /// Cycles of one frame: DS40002061, 20.3.1 (a bit is 16 or 8 times UBRR + 1) and 20.4 (start, data, parity and
     /// stop bits).
     fn frame(&self) -> u64 {
-        let bit = (u64::from(self.rate) + 1) * if self.flags & DOUBLE_SPEED == 0 { 16 } else { 8 };
+        let bit = (u64::from(self.rate) + 1) * if self.flags & U2X == 0 { 16 } else { 8 };
         let data = 5 + u64::from(self.format >> 1 & 3);
         let parity = u64::from(self.format & 0x20 != 0);
         let stop = 1 + u64::from(self.format >> 3 & 1);
@@ -100,7 +100,7 @@ impl Usart {
         self.waiting.is_none()
     }
 
-    /// What has happened up to `now`.
+    /// Brings the state up to `now`.
     fn advance(&mut self, context: &mut Context<'_, '_>) {
         while let Some((byte, end)) = self.sending
             && context.now >= end
@@ -110,26 +110,26 @@ impl Usart {
             }
             self.sending = self.waiting.take().map(|next| (next, end + self.frame()));
             if self.sending.is_none() {
-                self.flags |= SENT;
+                self.flags |= TXC;
             }
         }
         while let Some(end) = self.arrival
             && context.now >= end
         {
             let byte = self.incoming.pop_front().unwrap_or_default();
-            if self.control & RECEIVER != 0 {
+            if self.control & RXEN != 0 {
                 if self.received.len() < FIFO {
                     self.received.push_back(byte);
                 } else {
-                    self.flags |= OVERRUN;
+                    self.flags |= DOR;
                 }
             }
             self.arrival = (!self.incoming.is_empty()).then(|| end + self.frame());
         }
         let levels = [
-            (0, self.control & RECEIVED_INTERRUPT != 0 && !self.received.is_empty()),
-            (1, self.control & EMPTY_INTERRUPT != 0 && self.is_empty()),
-            (2, self.control & SENT_INTERRUPT != 0 && self.flags & SENT != 0),
+            (0, self.control & RXCIE != 0 && !self.received.is_empty()),
+            (1, self.control & UDRIE != 0 && self.is_empty()),
+            (2, self.control & TXCIE != 0 && self.flags & TXC != 0),
         ];
         for (offset, on) in levels {
             if on {
@@ -149,7 +149,7 @@ impl Usart {
     ) -> Result<(), Fault> {
         match register {
             0 => {
-                if self.control & TRANSMITTER == 0 {
+                if self.control & TXEN == 0 {
                     return Err(self.fault(address, context, "a byte written with the transmitter off"));
                 }
                 if self.sending.is_none() {
@@ -160,25 +160,25 @@ impl Usart {
                     return Err(self.fault(address, context, "a byte written before UDRE: it would be lost"));
                 }
             }
-            1 if value & MULTI_PROCESSOR != 0 => {
+            1 if value & MPCM != 0 => {
                 return Err(self.fault(address, context, "multi-processor mode is not modelled"));
             }
             1 => {
-                if value & SENT != 0 {
-                    self.flags &= !SENT;
+                if value & TXC != 0 {
+                    self.flags &= !TXC;
                 }
-                self.flags = self.flags & !DOUBLE_SPEED | value & DOUBLE_SPEED;
+                self.flags = self.flags & !U2X | value & U2X;
             }
-            2 if value & NINE_BITS != 0 => {
+            2 if value & UCSZ2 != 0 => {
                 return Err(self.fault(address, context, "nine data bits are not modelled"));
             }
             2 => {
                 self.control = value;
-                if value & RECEIVER == 0 {
+                if value & RXEN == 0 {
                     self.received.clear();
                 }
             }
-            3 if value & SYNCHRONOUS != 0 => {
+            3 if value & UMSEL_UCPOL != 0 => {
                 return Err(self.fault(address, context, "synchronous modes are not modelled"));
             }
             3 => self.format = value,
@@ -207,14 +207,14 @@ impl Peripheral for Usart {
         let value = match register {
             0 => {
                 let byte = self.received.pop_front().unwrap_or_default();
-                self.flags &= !OVERRUN;
+                self.flags &= !DOR;
                 self.advance(context);
                 byte
             }
             1 => {
                 self.flags
-                    | if self.received.is_empty() { 0 } else { RECEIVED }
-                    | if self.is_empty() { EMPTY } else { 0 }
+                    | if self.received.is_empty() { 0 } else { RXC }
+                    | if self.is_empty() { UDRE } else { 0 }
             }
             2 => self.control,
             3 => self.format,
@@ -269,7 +269,7 @@ impl Peripheral for Usart {
 
     fn taken(&mut self, irq: u8) {
         if irq == self.irq + 2 {
-            self.flags &= !SENT;
+            self.flags &= !TXC;
         }
         self.recheck |= (self.irq..self.irq + 3).contains(&irq);
     }
@@ -277,7 +277,7 @@ impl Peripheral for Usart {
     fn reset(&mut self) {
         self.flags = 0;
         self.control = 0;
-        self.format = AFTER_RESET_C;
+        self.format = UCSRC_RESET;
         self.rate = 0;
         self.sending = None;
         self.waiting = None;

@@ -17,14 +17,14 @@ const WDIF: u8 = 0x80;
 const WDIE: u8 = 0x40;
 const WDCE: u8 = 0x10;
 const WDE: u8 = 0x08;
-/// WDP3 and WDP2..WDP0.
-const PRESCALER: u8 = 0x27;
+/// WDP3 to WDP0.
+const WDP: u8 = 0x27;
 
 /// MCUSR.
-const POWER_ON: u8 = 1;
-const EXTERNAL: u8 = 2;
-const BROWN_OUT: u8 = 4;
-const WATCHDOG: u8 = 8;
+const PORF: u8 = 1;
+const EXTRF: u8 = 2;
+const BORF: u8 = 4;
+const WDRF: u8 = 8;
 /// The last step of the prescaler that is not reserved: 8 s.
 const LAST_STEP: u8 = 9;
 
@@ -66,7 +66,7 @@ impl Watchdog {
             cause_address: spec.settings.get("mcusr").map(|address| *address as u32),
             clock_hz: 1,
             control: 0,
-            causes: POWER_ON,
+            causes: PORF,
             window_end: 0,
             deadline: None,
         }
@@ -125,7 +125,7 @@ impl Peripheral for Watchdog {
         }
         let open = self.control & WDCE != 0 && context.now <= self.window_end;
         // "WDE is always set when WDRF is set."
-        let held = self.control & WDE != 0 && !open || self.causes & WATCHDOG != 0;
+        let held = self.control & WDE != 0 && !open || self.causes & WDRF != 0;
         let enable = if held { WDE } else { value & WDE };
         if enable != 0 && self.cause_address.is_none() && value & WDCE == 0 {
             return Err(self.fault(address, context, "a watchdog that resets the part is not modelled"));
@@ -138,8 +138,8 @@ impl Peripheral for Watchdog {
             }
             return Ok(());
         }
-        let prescaler = if open { value & PRESCALER } else { self.control & PRESCALER };
-        if !open && value & PRESCALER != prescaler {
+        let prescaler = if open { value & WDP } else { self.control & WDP };
+        if !open && value & WDP != prescaler {
             return Err(self.fault(
                 address,
                 context,
@@ -210,14 +210,14 @@ impl Peripheral for Watchdog {
 
     fn reset_by(&mut self, cause: ResetCause, now: u64) {
         match cause {
-            ResetCause::PowerOn => self.causes = POWER_ON,
-            ResetCause::External => self.causes |= EXTERNAL,
-            ResetCause::BrownOut => self.causes |= BROWN_OUT,
-            ResetCause::Watchdog => self.causes |= WATCHDOG,
+            ResetCause::PowerOn => self.causes = PORF,
+            ResetCause::External => self.causes |= EXTRF,
+            ResetCause::BrownOut => self.causes |= BORF,
+            ResetCause::Watchdog => self.causes |= WDRF,
             // There is none on AVR.
             ResetCause::Software => {}
         }
-        self.control = if self.causes & WATCHDOG != 0 { WDE } else { 0 };
+        self.control = if self.causes & WDRF != 0 { WDE } else { 0 };
         self.window_end = 0;
         self.restart(now);
     }

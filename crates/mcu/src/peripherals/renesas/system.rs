@@ -72,8 +72,8 @@ impl System {
         System { name: spec.name.clone(), base: spec.base, values: after_reset() }
     }
 
-    /// Why a write is refused; empty where it is not.
-    fn refusal(&self, offset: usize, value: u8) -> &'static str {
+    /// Returns the reason why a write is refused; empty where it is allowed.
+    fn rejection(&self, offset: usize, value: u8) -> &'static str {
         let mut after = self.values;
         after[offset] = value;
         match offset {
@@ -119,10 +119,10 @@ impl Peripheral for System {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let (offset, value) = ((address - self.base) as usize, value as u8);
-        let refusal = self.refusal(offset, value);
-        if !refusal.is_empty() {
+        let rejection = self.rejection(offset, value);
+        if !rejection.is_empty() {
             let register = NAMES.iter().find(|(known, _)| *known == offset).map_or("", |(_, name)| name);
-            let what = format!("{register}: {refusal}");
+            let what = format!("{register}: {rejection}");
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
         self.values[offset] = value;

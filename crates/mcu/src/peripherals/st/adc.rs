@@ -33,15 +33,15 @@ const STRT: u32 = 1 << 4;
 const EOCIE: u32 = 1 << 5;
 const JEOCIE: u32 = 1 << 7;
 const SCAN: u32 = 1 << 8;
-const RESOLUTION: u32 = 3 << 24;
+const RES: u32 = 3 << 24;
 /// CR2.
-const ON: u32 = 1 << 0;
+const ADON: u32 = 1 << 0;
 const EOCS: u32 = 1 << 10;
 const ALIGN: u32 = 1 << 11;
 const JSWSTART: u32 = 1 << 22;
 const SWSTART: u32 = 1 << 30;
 /// CCR.ADCPRE.
-const PRESCALER: u32 = 3 << 16;
+const ADCPRE: u32 = 3 << 16;
 /// Sampling clocks by SMPx.
 const SAMPLING: [u64; 8] = [3, 15, 28, 56, 84, 112, 144, 480];
 
@@ -149,7 +149,7 @@ impl Adc {
 
     fn start(&mut self, group: Group, now: u64) -> Result<(), String> {
         let hz = self.clock_hz / self.clock_cycles();
-        if self.control[1] & ON == 0 {
+        if self.control[1] & ADON == 0 {
             return Err("a conversion is started while ADON is clear".into());
         }
         if (now - self.on_since) * 1_000_000_000 < self.start_ns * self.clock_hz {
@@ -223,15 +223,15 @@ impl Adc {
     }
 
     fn write_control2(&mut self, value: u32, now: u64) -> Result<(), String> {
-        if value & !(ON | EOCS | ALIGN | JSWSTART | SWSTART) != 0 || value & ALIGN != 0 {
+        if value & !(ADON | EOCS | ALIGN | JSWSTART | SWSTART) != 0 || value & ALIGN != 0 {
             return Err(
                 "continuous conversion, DMA, left alignment and starts by timers are not modelled".into()
             );
         }
-        if self.control[1] & ON == 0 && value & ON != 0 {
+        if self.control[1] & ADON == 0 && value & ADON != 0 {
             self.on_since = now;
         }
-        if value & ON == 0 {
+        if value & ADON == 0 {
             self.converting = None;
         }
         // The starts fall back by themselves.
@@ -304,7 +304,7 @@ impl Peripheral for Adc {
             SR => self.status &= merge(u32::MAX),
             CR1 => {
                 let value = merge(self.control[0]);
-                if value & !(EOCIE | JEOCIE | SCAN | RESOLUTION) != 0 {
+                if value & !(EOCIE | JEOCIE | SCAN | RES) != 0 {
                     return Err(self.fault(
                         address,
                         context,
@@ -324,7 +324,7 @@ impl Peripheral for Adc {
             JSQR => self.injected = merge(self.injected),
             CCR => {
                 let value = merge(self.common);
-                if value & !PRESCALER != 0 {
+                if value & !ADCPRE != 0 {
                     return Err(self.fault(address, context, "of CCR only ADCPRE is modelled"));
                 }
                 self.common = value;

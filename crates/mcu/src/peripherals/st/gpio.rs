@@ -61,7 +61,7 @@ impl Gpio {
         }
     }
 
-    /// What the output pins show.
+    /// Returns the levels of the output pins.
     fn levels(&self) -> u32 {
         self.output & self.outputs()
     }

@@ -7,9 +7,9 @@ use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// Keys of IWDG_KR.
-const UNLOCK: u32 = 0x5555;
-const RELOAD: u32 = 0xaaaa;
-const START: u32 = 0xcccc;
+const KEY_UNLOCK: u32 = 0x5555;
+const KEY_RELOAD: u32 = 0xaaaa;
+const KEY_START: u32 = 0xcccc;
 
 /// The internal low-speed oscillator, typically: DS8626, "LSI oscillator characteristics" (17 to 47 kHz; from memory, not yet
 /// compared). The STM32F0's and F1's have 40 kHz.
@@ -87,10 +87,10 @@ impl Peripheral for Iwdg {
         let value = super::register::merged_word(0, offset, size, value);
         match offset & !3 {
             0x0 => match value & 0xffff {
-                UNLOCK => self.unlocked = true,
+                KEY_UNLOCK => self.unlocked = true,
                 key => {
                     self.unlocked = false;
-                    if key == START || key == RELOAD && self.expiry.is_some() {
+                    if key == KEY_START || key == KEY_RELOAD && self.expiry.is_some() {
                         self.feed(context.now);
                     }
                 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// STM32F4: CSR.VOSRDY and STM32F7: CSR1.VOSRDY.
 const VOSRDY: u32 = 1 << 14;
 /// STM32F7: CR1.ODEN and CSR1.ODRDY, CR1.ODSWEN and CSR1.ODSWRDY lie at the same places.
-const OVER_DRIVE: u32 = 3 << 16;
+const ODEN_ODSWEN: u32 = 3 << 16;
 /// CSR.BRR follows CSR.BRE.
 const BRE: u32 = 1 << 9;
 const BRR: u32 = 1 << 3;
@@ -56,7 +56,7 @@ impl Peripheral for Pwr {
             4 => {
                 let ready = match self.layout {
                     4 => VOSRDY,
-                    7 => VOSRDY | self.control & OVER_DRIVE,
+                    7 => VOSRDY | self.control & ODEN_ODSWEN,
                     _ => 0,
                 };
                 self.status | ready | if self.status & BRE != 0 { BRR } else { 0 }
@@ -79,7 +79,7 @@ impl Peripheral for Pwr {
             0 => self.control = super::register::merged_word(self.control, offset, size, value) & !0xc,
             4 => {
                 self.status = super::register::merged_word(self.status, offset, size, value)
-                    & !(VOSRDY | OVER_DRIVE | BRR)
+                    & !(VOSRDY | ODEN_ODSWEN | BRR)
             }
             _ => return Err(self.fault(address, context)),
         }

@@ -14,16 +14,16 @@ const SR: u32 = 0x08;
 const DR: u32 = 0x0c;
 
 /// CR1.
-const PHASE: u32 = 1 << 0;
-const POLARITY: u32 = 1 << 1;
-const MASTER: u32 = 1 << 2;
-const ENABLE: u32 = 1 << 6;
+const CPHA: u32 = 1 << 0;
+const CPOL: u32 = 1 << 1;
+const MSTR: u32 = 1 << 2;
+const SPE: u32 = 1 << 6;
 const SSI: u32 = 1 << 8;
 const SSM: u32 = 1 << 9;
 /// LSBFIRST, RXONLY, DFF, CRCNEXT, CRCEN, BIDIOE, BIDIMODE.
 const NOT_MODELLED: u32 = 0xfc80;
 /// What changes only while SPE is clear: BR, MSTR, CPOL, CPHA.
-const LOCKED: u32 = 0x3f;
+const FIXED_WHILE_SPE: u32 = 0x3f;
 /// SR, and the enables of CR2.
 const RXNE: u32 = 1 << 0;
 const TXE: u32 = 1 << 1;
@@ -87,7 +87,7 @@ impl Spi {
 
     fn clock(&self) -> SpiClock {
         // POLARITY and PHASE stand as the mode's two bits do.
-        let mode = (self.control[0] & (POLARITY | PHASE)) as u8;
+        let mode = (self.control[0] & (CPOL | CPHA)) as u8;
         SpiClock { mode, hz: self.clock_hz / self.bit_cycles() }
     }
 
@@ -142,13 +142,13 @@ impl Spi {
         if value & NOT_MODELLED != 0 {
             return Err("only full duplex with eight bits, the most significant first, is modelled");
         }
-        if before & ENABLE != 0 && (before ^ value) & LOCKED != 0 {
+        if before & SPE != 0 && (before ^ value) & FIXED_WHILE_SPE != 0 {
             return Err("BR, MSTR, CPOL and CPHA change only while SPE is clear");
         }
-        if value & ENABLE != 0 && value & (MASTER | SSM | SSI) != MASTER | SSM | SSI {
+        if value & SPE != 0 && value & (MSTR | SSM | SSI) != MSTR | SSM | SSI {
             return Err("only a master whose select line is software's (MSTR, SSM, SSI) is modelled");
         }
-        if value & ENABLE == 0 && self.shifting.is_some() {
+        if value & SPE == 0 && self.shifting.is_some() {
             return Err("it is disabled in the midst of a byte (BSY)");
         }
         self.control[0] = value & 0xffff;
@@ -214,7 +214,7 @@ impl Peripheral for Spi {
                 }
                 self.control[1] = value;
             }
-            DR if self.control[0] & ENABLE == 0 => {
+            DR if self.control[0] & SPE == 0 => {
                 return Err(self.fault(address, context, "a byte is sent while SPE is clear"));
             }
             DR if self.waiting.is_some() => {

@@ -12,8 +12,8 @@ const UDIS: u32 = 1 << 1;
 const URS: u32 = 1 << 2;
 const OPM: u32 = 1 << 3;
 const ARPE: u32 = 1 << 7;
-/// SR.UIF, DIER.UIE, EGR.UG.
-const UPDATE: u32 = 1;
+/// SR.UIF; DIER.UIE and EGR.UG are at the same place.
+const UIF: u32 = 1;
 
 /// The timer.
 #[derive(Clone)]
@@ -70,7 +70,7 @@ impl Timer {
         u64::from(self.prescaler) + 1
     }
 
-    /// When the count next goes from the reload value to zero.
+    /// Returns the cycle at which the count next goes from the reload value to zero.
     fn update_at(&self) -> Option<u64> {
         let left = if self.count <= self.reload {
             u64::from(self.reload - self.count) + 1
@@ -90,7 +90,7 @@ impl Timer {
             self.since = at;
             self.count = 0;
             if self.control & UDIS == 0 {
-                self.status |= UPDATE;
+                self.status |= UIF;
                 self.take_over();
             }
             if self.control & OPM != 0 {
@@ -113,7 +113,7 @@ impl Timer {
 
     fn signal(&self, context: &mut Context<'_, '_>) {
         if let Some(irq) = self.irq {
-            if self.status & self.enables & UPDATE != 0 {
+            if self.status & self.enables & UIF != 0 {
                 context.request(irq);
             } else {
                 context.withdraw(irq);
@@ -172,7 +172,7 @@ impl Peripheral for Timer {
             }
             0x0c => {
                 let enables = merge(self.enables);
-                if enables & !UPDATE != 0 {
+                if enables & !UIF != 0 {
                     return Err(self.fault(address, context, "only the update interrupt is modelled"));
                 }
                 self.enables = enables;
@@ -180,12 +180,12 @@ impl Peripheral for Timer {
             // Flags are cleared by writing zero.
             0x10 => self.status &= merge(u32::MAX),
             0x14 => {
-                if merge(0) & UPDATE != 0 {
+                if merge(0) & UIF != 0 {
                     self.count = 0;
                     self.since = context.now;
                     self.take_over();
                     if self.control & (UDIS | URS) == 0 {
-                        self.status |= UPDATE;
+                        self.status |= UIF;
                     }
                 }
             }
@@ -212,7 +212,7 @@ impl Peripheral for Timer {
 
     fn due(&self) -> Option<u64> {
         // Once the flag is up, nothing changes until the program looks.
-        self.update_at().filter(|_| self.status & UPDATE == 0 && self.enables & UPDATE != 0)
+        self.update_at().filter(|_| self.status & UIF == 0 && self.enables & UIF != 0)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {

@@ -12,7 +12,7 @@ const RXNE: u32 = 1 << 5;
 const TC: u32 = 1 << 6;
 const TXE: u32 = 1 << 7;
 /// CR1's TXEIE and TCIE are at the places of the flags.
-const INTERRUPTS: u32 = TXE | TC;
+const TXEIE_TCIE: u32 = TXE | TC;
 /// CR1.TE.
 const TE: u32 = 1 << 3;
 /// Layout 2, ISR: transmitter and receiver are ready.
@@ -96,7 +96,7 @@ impl Usart {
 
     fn signal(&self, context: &mut Context<'_, '_>) {
         if let Some(irq) = self.irq {
-            if self.flags & self.control[0] & INTERRUPTS != 0 {
+            if self.flags & self.control[0] & TXEIE_TCIE != 0 {
                 context.request(irq);
             } else {
                 context.withdraw(irq);

@@ -23,26 +23,26 @@ const MEM0: u32 = 0x20;
 const END: u32 = 0x40;
 
 /// Bits of `ADC12CTL0`.
-const START: u32 = 0x01;
-const ENABLE: u32 = 0x02;
-const TIME_OVERFLOW_ENABLE: u32 = 0x04;
-const OVERFLOW_ENABLE: u32 = 0x08;
-const ON: u32 = 0x10;
-const MULTIPLE: u32 = 0x80;
+const ADC12SC: u32 = 0x01;
+const ADC12ENC: u32 = 0x02;
+const ADC12TOVIE: u32 = 0x04;
+const ADC12OVIE: u32 = 0x08;
+const ADC12ON: u32 = 0x10;
+const ADC12MSC: u32 = 0x80;
 /// What of it changes only while `ADC12ENC` is clear.
-const LOCKED: u32 = 0xfff0;
+const FIXED_WHILE_ENC: u32 = 0xfff0;
 /// Bits of `ADC12CTL1`.
-const BUSY: u32 = 0x01;
-const SAMPLING_TIMER: u32 = 0x200;
+const ADC12BUSY: u32 = 0x01;
+const ADC12SHP: u32 = 0x200;
 /// `ADC12ISSH`, `ADC12SHSx`.
-const OTHER_STARTS: u32 = 0xd00;
+const ADC12ISSH_SHS: u32 = 0xd00;
 /// Bits of `ADC12CTL2`.
-const SIGNED: u32 = 0x08;
-const PREDIVIDER: u32 = 0x100;
+const ADC12DF: u32 = 0x08;
+const ADC12PDIV: u32 = 0x100;
 /// 12 bits, as after a reset.
-const TWELVE_BITS: u32 = 0x20;
+const ADC12RES_12: u32 = 0x20;
 /// `ADC12EOS` in `ADC12MCTLx`.
-const END_OF_SEQUENCE: u8 = 0x80;
+const ADC12EOS: u8 = 0x80;
 /// Sampling clocks by `ADC12SHTx`.
 const SAMPLING: [u64; 16] = [4, 8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1024, 1024, 1024];
 
@@ -133,9 +133,9 @@ impl Adc12 {
     fn start(&mut self, index: usize, now: u64, supply_v: f64) -> Result<(), String> {
         let [control0, control1, control2] = self.control;
         let refused = match () {
-            () if control1 & OTHER_STARTS != 0 => Some("only starts by ADC12SC are modelled"),
-            () if control1 & SAMPLING_TIMER == 0 => Some("only the sampling timer (ADC12SHP) is modelled"),
-            () if control2 & SIGNED != 0 => Some("signed results are not modelled"),
+            () if control1 & ADC12ISSH_SHS != 0 => Some("only starts by ADC12SC are modelled"),
+            () if control1 & ADC12SHP == 0 => Some("only the sampling timer (ADC12SHP) is modelled"),
+            () if control2 & ADC12DF != 0 => Some("signed results are not modelled"),
             () if self.bits() > 12 => Some("ADC12RES = 3 is reserved"),
             () if matches!(self.memory_control[index] & 15, 8..=10) => {
                 Some("of the inner inputs only half the supply (11) is modelled")
@@ -159,7 +159,7 @@ impl Adc12 {
         };
         let sampling = SAMPLING[(control0 >> if index < 8 { 8 } else { 12 } & 15) as usize];
         let divider = u64::from(control1 >> 5 & 7) + 1;
-        let divider = if control2 & PREDIVIDER != 0 { 4 * divider } else { divider };
+        let divider = if control2 & ADC12PDIV != 0 { 4 * divider } else { divider };
         let clocks = (sampling + u64::from(self.bits()) + 1) * divider;
         let end = match control1 >> 3 & 3 {
             0 => now + (clocks * self.clock_hz).div_ceil(self.oscillator_hz),
@@ -194,15 +194,15 @@ impl Adc12 {
         self.memory[index] = (full * input_v / reference_v).clamp(0.0, full) as u32;
         self.overflow |= self.flags >> index & 1 == 1;
         self.flags |= 1 << index;
-        let last = !self.sequence() || self.memory_control[index] & END_OF_SEQUENCE != 0;
+        let last = !self.sequence() || self.memory_control[index] & ADC12EOS != 0;
         let first = (self.control[1] >> 12) as usize;
         let next = match (last, self.repeats()) {
             (false, _) => (index + 1) % 16,
-            (true, true) if self.control[0] & ENABLE != 0 => first,
+            (true, true) if self.control[0] & ADC12ENC != 0 => first,
             (true, _) => return,
         };
         self.at = Some(next);
-        if self.control[0] & MULTIPLE != 0 {
+        if self.control[0] & ADC12MSC != 0 {
             self.failure = self.start(next, end, supply_v).err();
         }
     }
@@ -224,12 +224,12 @@ impl Adc12 {
         }
     }
 
-    /// What `ADC12IV` reads.
+    /// Returns the value of `ADC12IV`.
     fn vector(&self) -> u32 {
         let pending = self.flags & self.enables;
-        if self.overflow && self.control[0] & OVERFLOW_ENABLE != 0 {
+        if self.overflow && self.control[0] & ADC12OVIE != 0 {
             2
-        } else if self.time_overflow && self.control[0] & TIME_OVERFLOW_ENABLE != 0 {
+        } else if self.time_overflow && self.control[0] & ADC12TOVIE != 0 {
             4
         } else if pending != 0 {
             6 + 2 * pending.trailing_zeros()
@@ -241,7 +241,7 @@ impl Adc12 {
     fn word(&mut self, offset: u32) -> Option<u32> {
         Some(match offset {
             CTL0 | CTL2 => self.control[(offset / 2) as usize],
-            CTL1 => self.control[1] | if self.at.is_some() { BUSY } else { 0 },
+            CTL1 => self.control[1] | if self.at.is_some() { ADC12BUSY } else { 0 },
             IFG => self.flags,
             IE => self.enables,
             IV => {
@@ -265,31 +265,31 @@ impl Adc12 {
 
     fn write_control0(&mut self, value: u32, context: &Context<'_, '_>) -> Result<(), String> {
         let before = self.control[0];
-        if before & ENABLE != 0 && (before ^ value) & LOCKED != 0 {
+        if before & ADC12ENC != 0 && (before ^ value) & FIXED_WHILE_ENC != 0 {
             return Err("this bit of ADC12CTL0 changes only while ADC12ENC is clear".into());
         }
         // ADC12SC falls back by itself.
-        self.control[0] = value & 0xffff & !START;
-        if value & ENABLE == 0 && !self.repeats() && !self.sequence() {
+        self.control[0] = value & 0xffff & !ADC12SC;
+        if value & ADC12ENC == 0 && !self.repeats() && !self.sequence() {
             // A single conversion stops at once.
             self.at = None;
             self.converting = None;
         }
-        if value & (START | ENABLE) != START | ENABLE {
+        if value & (ADC12SC | ADC12ENC) != ADC12SC | ADC12ENC {
             return Ok(());
         }
-        if value & ON == 0 {
+        if value & ADC12ON == 0 {
             return Err("a conversion is started while the converter is off (ADC12ON)".into());
         }
         self.trigger(context.now, context.board.supply_v)
     }
 
     fn write_word(&mut self, offset: u32, value: u32, context: &Context<'_, '_>) -> Result<(), String> {
-        let locked = matches!(offset, CTL1 | CTL2 | MCTL0..MEM0) && self.control[0] & ENABLE != 0;
+        let locked = matches!(offset, CTL1 | CTL2 | MCTL0..MEM0) && self.control[0] & ADC12ENC != 0;
         match offset {
             _ if locked => return Err("this register changes only while ADC12ENC is clear".into()),
             CTL0 => return self.write_control0(value, context),
-            CTL1 => self.control[1] = value & 0xffff & !BUSY,
+            CTL1 => self.control[1] = value & 0xffff & !ADC12BUSY,
             CTL2 => self.control[2] = value & 0xffff,
             IFG => self.flags = value & 0xffff,
             IE => self.enables = value & 0xffff,
@@ -384,7 +384,7 @@ impl Peripheral for Adc12 {
 
     fn reset(&mut self) {
         self.reference.reset();
-        self.control = [0, 0, TWELVE_BITS];
+        self.control = [0, 0, ADC12RES_12];
         self.flags = 0;
         self.enables = 0;
         self.overflow = false;

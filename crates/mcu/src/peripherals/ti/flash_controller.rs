@@ -18,17 +18,17 @@ const PASSWORD_READ: u32 = 0x9600;
 const PASSWORD_WRITE: u32 = 0xa5;
 /// Bits of `FCTL1`.
 const ERASE: u32 = 0x02;
-const WRITE: u32 = 0x40;
-const BLOCK: u32 = 0x80;
+const WRT: u32 = 0x40;
+const BLKWRT: u32 = 0x80;
 /// Bits of `FCTL3`.
 const BUSY: u32 = 0x01;
 const WAIT: u32 = 0x08;
 const LOCK: u32 = 0x10;
-const EMERGENCY_EXIT: u32 = 0x20;
-const LOCK_A: u32 = 0x40;
+const EMEX: u32 = 0x20;
+const LOCKA: u32 = 0x40;
 /// Bits of `FCTL4`.
-const VOLTAGE_CHANGED: u32 = 0x01;
-const LOCK_INFO: u32 = 0x80;
+const VPE: u32 = 0x01;
+const LOCKINFO: u32 = 0x80;
 /// SLAS655H, "Flash Memory", DVCC(PGM/ERASE).
 const LOWEST_SUPPLY_V: f64 = 1.8;
 /// Bytes of a segment of main memory and of information memory.
@@ -90,8 +90,8 @@ impl Flash {
         now + (us * self.clock_hz).div_ceil(1_000_000)
     }
 
-    /// Why a store is not allowed, if it is not.
-    fn refusal(&self, store: &FlashStore, now: u64, supply_v: f64) -> Option<&'static str> {
+    /// Returns the reason why a store is not allowed, if there is one.
+    fn rejection(&self, store: &FlashStore, now: u64, supply_v: f64) -> Option<&'static str> {
         let in_info = self.info.contains(&store.address);
         let in_a = in_info && store.address >= self.info.end - INFO_SEGMENT;
         let first_half = self.half.is_some_and(|(address, _)| address ^ 2 != store.address);
@@ -107,17 +107,17 @@ impl Flash {
         if self.locks & LOCK != 0 {
             return Some("a store into flash while it is locked: clear LOCK in FCTL3");
         }
-        if in_info && self.locks & LOCK_INFO != 0 {
+        if in_info && self.locks & LOCKINFO != 0 {
             return Some("a store into information memory while LOCKINFO is set");
         }
-        if in_a && self.locks & LOCK_A != 0 {
+        if in_a && self.locks & LOCKA != 0 {
             return Some("a store into information segment A while LOCKA is set");
         }
         match self.mode {
-            ERASE | WRITE => None,
-            BLOCK if store.size != 2 => Some("a byte is stored in the long-word mode"),
-            BLOCK if first_half => Some("the second word of a long word must be its other half"),
-            BLOCK => None,
+            ERASE | WRT => None,
+            BLKWRT if store.size != 2 => Some("a byte is stored in the long-word mode"),
+            BLKWRT if first_half => Some("the second word of a long word must be its other half"),
+            BLKWRT => None,
             0 => Some("a store into flash with neither ERASE nor WRT nor BLKWRT set in FCTL1"),
             _ => Some("this mode of FCTL1 is not modelled"),
         }
@@ -132,11 +132,11 @@ impl Flash {
                 let start = store.address & !(size - 1);
                 FlashChange::Erase { range: start..start + size, until: self.busy_until }
             }
-            (BLOCK, None) => {
+            (BLKWRT, None) => {
                 self.half = Some((store.address, store.value));
                 FlashChange::Kept
             }
-            (BLOCK, Some((first, value))) => {
+            (BLKWRT, Some((first, value))) => {
                 self.busy_until = self.until(now, self.word_us);
                 let (low, high) = if first & 2 == 0 { (value, store.value) } else { (store.value, value) };
                 let bytes = (low | high << 16).to_le_bytes().to_vec();
@@ -163,9 +163,9 @@ impl Peripheral for Flash {
         let word = match (address - self.base) & !1 {
             FCTL1 => self.mode,
             FCTL3 => {
-                self.locks & (LOCK | LOCK_A) | WAIT | if context.now < self.busy_until { BUSY } else { 0 }
+                self.locks & (LOCK | LOCKA) | WAIT | if context.now < self.busy_until { BUSY } else { 0 }
             }
-            FCTL4 => self.locks & LOCK_INFO,
+            FCTL4 => self.locks & LOCKINFO,
             _ => return Err(self.fault(address, context.pc, "there is no such register")),
         };
         let word = word | PASSWORD_READ;
@@ -188,7 +188,7 @@ impl Peripheral for Flash {
         }
         let value = value & 0xff;
         match address - self.base {
-            FCTL1 if matches!(value, 0 | ERASE | WRITE | BLOCK) => {
+            FCTL1 if matches!(value, 0 | ERASE | WRT | BLKWRT) => {
                 self.mode = value;
                 self.half = None;
             }
@@ -196,17 +196,17 @@ impl Peripheral for Flash {
                 let what = "of FCTL1's modes only ERASE, WRT and BLKWRT, each alone, are modelled";
                 return Err(self.fault(address, pc, what));
             }
-            FCTL3 if value & EMERGENCY_EXIT != 0 => {
+            FCTL3 if value & EMEX != 0 => {
                 return Err(self.fault(address, pc, "the emergency exit is not modelled"));
             }
             FCTL3 => {
                 // A 1 changes LOCKA to its other state, a 0 leaves it.
-                self.locks = self.locks & LOCK_INFO | value & LOCK | (self.locks ^ value) & LOCK_A;
+                self.locks = self.locks & LOCKINFO | value & LOCK | (self.locks ^ value) & LOCKA;
             }
-            FCTL4 if value & !(LOCK_INFO | VOLTAGE_CHANGED) != 0 => {
+            FCTL4 if value & !(LOCKINFO | VPE) != 0 => {
                 return Err(self.fault(address, pc, "marginal reads are not modelled"));
             }
-            FCTL4 => self.locks = self.locks & !LOCK_INFO | value & LOCK_INFO,
+            FCTL4 => self.locks = self.locks & !LOCKINFO | value & LOCKINFO,
             _ => return Err(self.fault(address, pc, "there is no such register")),
         }
         Ok(())
@@ -217,7 +217,7 @@ impl Peripheral for Flash {
         store: &FlashStore,
         context: &mut Context<'_, '_>,
     ) -> Option<Result<FlashChange, Fault>> {
-        Some(match self.refusal(store, context.now, context.board.supply_v) {
+        Some(match self.rejection(store, context.now, context.board.supply_v) {
             Some(what) => Err(self.fault(store.address, store.pc, what)),
             None => Ok(self.change(store, context.now)),
         })
@@ -225,7 +225,7 @@ impl Peripheral for Flash {
 
     fn reset(&mut self) {
         self.mode = 0;
-        self.locks = LOCK | LOCK_A;
+        self.locks = LOCK | LOCKA;
         self.busy_until = 0;
         self.half = None;
     }

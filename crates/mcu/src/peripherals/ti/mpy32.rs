@@ -20,25 +20,25 @@ use std::ops::Range;
 type Availability = [u64; 5];
 
 /// One row of the tables: after `OP2` or `OP2L`, and after `OP2H`.
-struct Row {
+struct AvailabilityRow {
     low: Availability,
     high: Availability,
 }
 
 /// Tables 5-1 and 5-5, without saturation; rows: 8/16 × 8/16, 24/32 × 8/16, 8/16 × 24/32, 24/32 × 24/32.
-const AVAILABLE: [Row; 4] = [
-    Row { low: [3, 3, 4, 4, 3], high: [0; 5] },
-    Row { low: [3, 5, 6, 7, 7], high: [0; 5] },
-    Row { low: [3, 5, 6, 7, 7], high: [0, 3, 4, 4, 4] },
-    Row { low: [3, 8, 10, 11, 11], high: [0, 3, 5, 6, 6] },
+const AVAILABLE: [AvailabilityRow; 4] = [
+    AvailabilityRow { low: [3, 3, 4, 4, 3], high: [0; 5] },
+    AvailabilityRow { low: [3, 5, 6, 7, 7], high: [0; 5] },
+    AvailabilityRow { low: [3, 5, 6, 7, 7], high: [0, 3, 4, 4, 4] },
+    AvailabilityRow { low: [3, 8, 10, 11, 11], high: [0, 3, 5, 6, 6] },
 ];
 
 /// Table 5-6, with saturation: nothing is there before all is. `RES2` and `RES3` do not apply to 16×16 bits.
-const AVAILABLE_SATURATED: [Row; 4] = [
-    Row { low: [3, 3, 3, 3, 3], high: [0; 5] },
-    Row { low: [7; 5], high: [0; 5] },
-    Row { low: [7; 5], high: [4; 5] },
-    Row { low: [11; 5], high: [6; 5] },
+const AVAILABLE_SATURATED: [AvailabilityRow; 4] = [
+    AvailabilityRow { low: [3, 3, 3, 3, 3], high: [0; 5] },
+    AvailabilityRow { low: [7; 5], high: [0; 5] },
+    AvailabilityRow { low: [7; 5], high: [4; 5] },
+    AvailabilityRow { low: [11; 5], high: [6; 5] },
 ];
 
 /// Offsets of the registers.
@@ -60,12 +60,12 @@ const END: u32 = 0x2e;
 const HIGH_WORDS: u8 = 0b1100;
 
 /// Bits of `MPY32CTL0`.
-const DELAYED_WRITES: u32 = 0x300;
-const OP2_32: u32 = 0x80;
-const OP1_32: u32 = 0x40;
-const SATURATE: u32 = 0x08;
-const FRACTION: u32 = 0x04;
-const CARRY: u32 = 0x01;
+const MPYDLY: u32 = 0x300;
+const MPYOP2_32: u32 = 0x80;
+const MPYOP1_32: u32 = 0x40;
+const MPYSAT: u32 = 0x08;
+const MPYFRAC: u32 = 0x04;
+const MPYC: u32 = 0x01;
 
 /// What kind of multiplication, `MPYMx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -360,11 +360,11 @@ impl Peripheral for Mpy32 {
             _ => {
                 self.require(4, "MPYC", offset, context)?;
                 let flags = [
-                    (self.op2_is_32, OP2_32),
-                    (self.op1_is_32, OP1_32),
-                    (self.saturate, SATURATE),
-                    (self.fraction, FRACTION),
-                    (self.carry, CARRY),
+                    (self.op2_is_32, MPYOP2_32),
+                    (self.op1_is_32, MPYOP1_32),
+                    (self.saturate, MPYSAT),
+                    (self.fraction, MPYFRAC),
+                    (self.carry, MPYC),
                 ];
                 let set = flags.iter().filter(|(set, _)| *set).map(|(_, bit)| bit);
                 (self.operation.bits() << 4) | set.sum::<u32>()
@@ -442,19 +442,19 @@ impl Peripheral for Mpy32 {
                 self.write_result((offset - from) as usize / 2, value);
             }
             _ => {
-                if size == 2 && value & DELAYED_WRITES != 0 {
+                if size == 2 && value & MPYDLY != 0 {
                     return Err(self.fault(offset, context.pc, "delayed writes are not modelled".into()));
                 }
                 if self.started.is_some() && !self.complete(context.now) {
                     let what = "MPY32CTL0 is written while a multiplication is under way".to_string();
                     return Err(self.fault(offset, context.pc, what));
                 }
-                self.op2_is_32 = value & OP2_32 != 0;
-                self.op1_is_32 = value & OP1_32 != 0;
+                self.op2_is_32 = value & MPYOP2_32 != 0;
+                self.op1_is_32 = value & MPYOP1_32 != 0;
                 self.operation = Operation::from_bits(value >> 4 & 3);
-                self.saturate = value & SATURATE != 0;
-                self.fraction = value & FRACTION != 0;
-                self.carry = value & CARRY != 0;
+                self.saturate = value & MPYSAT != 0;
+                self.fraction = value & MPYFRAC != 0;
+                self.carry = value & MPYC != 0;
             }
         }
         Ok(())

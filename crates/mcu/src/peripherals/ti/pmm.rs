@@ -20,25 +20,25 @@ const END: u32 = 0x12;
 const PASSWORD_READ: u32 = 0x9600;
 const PASSWORD_WRITE: u32 = 0xa5;
 /// `PMMSWBOR`, `PMMSWPOR`.
-const SOFTWARE_RESET: u32 = 0x0c;
+const PMMSWBOR_PMMSWPOR: u32 = 0x0c;
 /// `PMMREGOFF`.
-const REGULATOR_OFF: u32 = 0x10;
-const COREV: u32 = 3;
-const SVSML_READY: u32 = 0x01;
-const VCORE_REACHED: u32 = 0x04;
-const SVSMH_READY: u32 = 0x10;
+const PMMREGOFF: u32 = 0x10;
+const PMMCOREV: u32 = 3;
+const SVSMLDLYIFG: u32 = 0x01;
+const SVMLVLRIFG: u32 = 0x04;
+const SVSMHDLYIFG: u32 = 0x10;
 /// `SVMHIFG`, `SVMHVLRIFG`: the supply is below the monitor's level, or above.
-const SUPPLY_LOW: u32 = 0x20;
-const SUPPLY_REACHED: u32 = 0x40;
+const SVMHIFG: u32 = 0x20;
+const SVMHVLRIFG: u32 = 0x40;
 /// `SVSLE` in `SVSMLCTL`, `SVSHE` in `SVSMHCTL`; `SVMHE` there.
-const SVS_ON: u32 = 0x0400;
-const SVM_ON: u32 = 0x4000;
+const SVSHE_SVSLE: u32 = 0x0400;
+const SVMHE: u32 = 0x4000;
 /// The low-side supervisor is ready for a fast wake-up.
 const SVSLFP: u32 = 0x0800;
 /// `SVSHPE` in `PMMRIE`: the high-side supervisor resets the part.
-const SVSH_RESETS: u32 = 0x1000;
+const SVSHPE: u32 = 0x1000;
 /// The interrupts of `PMMRIE`, which are not maskable.
-const INTERRUPTS: u32 = 0x77;
+const PMMRIE_INTERRUPTS: u32 = 0x77;
 /// From LPM2, LPM3, LPM4 to active mode, typical: SLAS655H, "Wake-up Times From Low-Power Modes and Reset",
 /// tWAKE-UP-SLOW, and tWAKE-UP-FAST from 4 MHz up and below. With the low-side supervisor off the wake-up is fast
 /// (SLAU208, PMM; from memory, not yet compared).
@@ -125,7 +125,7 @@ impl Pmm {
     }
 
     fn wake_cycles(&self) -> u64 {
-        let wake_ns = if self.register(SVSMLCTL) & (SVS_ON | SVSLFP) == SVS_ON {
+        let wake_ns = if self.register(SVSMLCTL) & (SVSHE_SVSLE | SVSLFP) == SVSHE_SVSLE {
             SLOW_WAKE_NS
         } else if self.clock_hz >= FAST_CLOCK_HZ {
             FAST_WAKE_NS
@@ -138,10 +138,10 @@ impl Pmm {
     /// The monitor compares the supply with its level.
     fn monitor(&mut self, supply_v: f64) -> u32 {
         let control = self.register(SVSMHCTL);
-        match control & SVM_ON {
+        match control & SVMHE {
             0 => 0,
-            _ if supply_v < self.levels.rising_v[(control & 7) as usize] => SUPPLY_LOW,
-            _ => SUPPLY_REACHED,
+            _ if supply_v < self.levels.rising_v[(control & 7) as usize] => SVMHIFG,
+            _ => SVMHVLRIFG,
         }
     }
 }
@@ -196,33 +196,33 @@ impl Peripheral for Pmm {
         let after = if size == 2 { value } else { before & !(0xff << shift) | value << shift };
         match offset & !1 {
             PMMCTL0 => {
-                let (from, to) = (before & COREV, after & COREV);
+                let (from, to) = (before & PMMCOREV, after & PMMCOREV);
                 let refused = match after {
-                    _ if after & REGULATOR_OFF != 0 => Some("LPM4.5 (PMMREGOFF) is not modelled"),
+                    _ if after & PMMREGOFF != 0 => Some("LPM4.5 (PMMREGOFF) is not modelled"),
                     _ if to > from + 1 => Some("the core voltage must be raised one step at a time"),
                     _ => None,
                 };
                 if let Some(what) = refused {
                     return Err(self.fault(address, context, what));
                 }
-                if after & SOFTWARE_RESET != 0 {
+                if after & PMMSWBOR_PMMSWPOR != 0 {
                     context.events.request_reset(ResetCause::Software);
                 }
                 if to > from {
-                    self.raise_flags(VCORE_REACHED);
+                    self.raise_flags(SVMLVLRIFG);
                 }
                 self.registers[index] = after & 0xff;
             }
             SVSMHCTL => {
                 self.registers[index] = after;
                 let flags = self.monitor(context.board.supply_v);
-                self.raise_flags(SVSMH_READY | flags);
+                self.raise_flags(SVSMHDLYIFG | flags);
             }
             SVSMLCTL => {
                 self.registers[index] = after;
-                self.raise_flags(SVSML_READY);
+                self.raise_flags(SVSMLDLYIFG);
             }
-            PMMRIE if after & INTERRUPTS != 0 => {
+            PMMRIE if after & PMMRIE_INTERRUPTS != 0 => {
                 let what = "the interrupts of the monitors are not modelled: poll PMMIFG";
                 return Err(self.fault(address, context, what));
             }
@@ -233,10 +233,10 @@ impl Peripheral for Pmm {
 
     fn power(&self) -> Option<Power> {
         let high_side = self.register(SVSMHCTL);
-        let core_level = self.register(PMMCTL0) & COREV;
+        let core_level = self.register(PMMCTL0) & PMMCOREV;
         let (reset_level, release_level) = (high_side >> 8 & 3, high_side & 7);
         let levels = &self.levels;
-        let supervised = high_side & SVS_ON != 0 && self.register(PMMRIE) & SVSH_RESETS != 0;
+        let supervised = high_side & SVSHE_SVSLE != 0 && self.register(PMMRIE) & SVSHPE != 0;
         let brown_out_v = levels.brown_out_v;
         let (falling_v, rising_v) = if supervised {
             (levels.falling_v[reset_level as usize], levels.rising_v[release_level as usize])
@@ -262,7 +262,7 @@ impl Peripheral for Pmm {
     }
 
     fn supply(&mut self, supply_v: f64) {
-        let low = self.monitor(supply_v) & SUPPLY_LOW;
+        let low = self.monitor(supply_v) & SVMHIFG;
         self.raise_flags(low);
     }
 

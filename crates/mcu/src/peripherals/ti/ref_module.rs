@@ -6,13 +6,13 @@
 
 use crate::{Part, PeripheralSpec};
 
-const ON: u32 = 0x0001;
-const MASTER: u32 = 0x0080;
+const REFON: u32 = 0x0001;
+const REFMSTR: u32 = 0x0080;
 /// `REFGENACT`, `REFBGACT`.
-const ACTIVE: u32 = 0x0300;
+const REFGENACT_REFBGACT: u32 = 0x0300;
 /// All that can be written: `REFON`, `REFTCOFF`, `REFVSEL`, `REFMSTR`.
 const WRITABLE: u32 = 0x00b9;
-const SELECT: u32 = 0x0030;
+const REFVSEL: u32 = 0x0030;
 
 /// The reference.
 #[derive(Clone)]
@@ -47,14 +47,14 @@ impl Reference {
             voltages_v: row("_mv")?,
             lowest_supply_v: row("_supply_mv")?,
             settle_cycles: (settle_us * part.default_clock_hz).div_ceil(1_000_000),
-            control: MASTER,
+            control: REFMSTR,
             since: 0,
         })
     }
 
     /// `REFCTL0`.
     pub fn read(&self) -> u32 {
-        self.control | if self.control & ON != 0 { ACTIVE } else { 0 }
+        self.control | if self.control & REFON != 0 { REFGENACT_REFBGACT } else { 0 }
     }
 
     /// Writes `REFCTL0` at cycle `now`.
@@ -62,14 +62,14 @@ impl Reference {
     /// # Errors
     /// What of it is not modelled.
     pub fn write(&mut self, value: u32, now: u64) -> Result<(), &'static str> {
-        if value & MASTER == 0 {
+        if value & REFMSTR == 0 {
             return Err("a reference ruled by the converter's own bits (REFMSTR = 0) is not modelled");
         }
         if value & 0xff & !WRITABLE != 0 {
             return Err("the reference at its pin (REFOUT) is not modelled");
         }
         let value = value & WRITABLE;
-        if (value ^ self.control) & (ON | SELECT) != 0 {
+        if (value ^ self.control) & (REFON | REFVSEL) != 0 {
             self.since = now;
         }
         self.control = value;
@@ -84,7 +84,7 @@ impl Reference {
         // REFVSEL 3 is 2.5 V, too.
         let select = (self.control >> 4 & 3).min(2) as usize;
         let lowest_v = self.lowest_supply_v[select];
-        if self.control & ON == 0 {
+        if self.control & REFON == 0 {
             return Err("a conversion against the internal reference while it is off (REFON)".into());
         }
         let settled = self.since + self.settle_cycles;
@@ -104,9 +104,9 @@ impl Reference {
         Ok(self.voltages_v[select])
     }
 
-    /// As after power-up.
+    /// Sets the state after power-up.
     pub fn reset(&mut self) {
-        self.control = MASTER;
+        self.control = REFMSTR;
         self.since = 0;
     }
 }

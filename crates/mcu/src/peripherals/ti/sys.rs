@@ -8,11 +8,11 @@ use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
 /// `SYSRSTIV_BOR`, `SYSRSTIV_RSTNMI`, `SYSRSTIV_DOBOR`, `SYSRSTIV_SVSH`, `SYSRSTIV_WDTTO`.
-const BROWN_OUT: u32 = 0x02;
-const PIN: u32 = 0x04;
-const SOFTWARE: u32 = 0x06;
-const SUPPLY: u32 = 0x0e;
-const WATCHDOG: u32 = 0x16;
+const SYSRSTIV_BOR: u32 = 0x02;
+const SYSRSTIV_RSTNMI: u32 = 0x04;
+const SYSRSTIV_DOBOR: u32 = 0x06;
+const SYSRSTIV_SVSH: u32 = 0x0e;
+const SYSRSTIV_WDTTO: u32 = 0x16;
 
 /// `SYSRSTIV`.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl Sys {
     /// `SYSRSTIV` at `spec.base`.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Sys {
-        Sys { name: spec.name.clone(), base: spec.base, cause: BROWN_OUT }
+        Sys { name: spec.name.clone(), base: spec.base, cause: SYSRSTIV_BOR }
     }
 }
 
@@ -50,16 +50,16 @@ impl Peripheral for Sys {
     }
 
     fn reset(&mut self) {
-        self.cause = BROWN_OUT;
+        self.cause = SYSRSTIV_BOR;
     }
 
     fn reset_by(&mut self, cause: ResetCause, _now: u64) {
         self.cause = match cause {
-            ResetCause::PowerOn => BROWN_OUT,
-            ResetCause::External => PIN,
-            ResetCause::BrownOut => SUPPLY,
-            ResetCause::Watchdog => WATCHDOG,
-            ResetCause::Software => SOFTWARE,
+            ResetCause::PowerOn => SYSRSTIV_BOR,
+            ResetCause::External => SYSRSTIV_RSTNMI,
+            ResetCause::BrownOut => SYSRSTIV_SVSH,
+            ResetCause::Watchdog => SYSRSTIV_WDTTO,
+            ResetCause::Software => SYSRSTIV_DOBOR,
         };
     }
 

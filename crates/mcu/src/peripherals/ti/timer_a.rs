@@ -17,18 +17,18 @@ const IV: u32 = 0x2e;
 const END: u32 = 0x30;
 
 /// Bits of `TAxCTL`.
-const CLEAR: u32 = 0x04;
-const OVERFLOW_ENABLE: u32 = 0x02;
-const OVERFLOW: u32 = 0x01;
+const TACLR: u32 = 0x04;
+const TAIE: u32 = 0x02;
+const TAIFG: u32 = 0x01;
 /// Bits of `TAxCCTLn`: capture, output mode, enable, flag.
-const CAPTURE: u32 = 0x100;
-const OUTPUT_MODE: u32 = 0xe0;
-const ENABLE: u32 = 0x10;
-const FLAG: u32 = 0x01;
+const CAP: u32 = 0x100;
+const OUTMOD: u32 = 0xe0;
+const CCIE: u32 = 0x10;
+const CCIFG: u32 = 0x01;
 /// `MCx`: stopped, up, continuous.
-const STOP: u32 = 0;
-const UP: u32 = 1;
-const CONTINUOUS: u32 = 2;
+const MC_STOP: u32 = 0;
+const MC_UP: u32 = 1;
+const MC_CONTINUOUS: u32 = 2;
 /// The longest Timer_A has seven channels.
 const CHANNELS: usize = 7;
 
@@ -79,7 +79,7 @@ impl TimerA {
     fn mode(&self) -> u32 {
         // Up mode with CCR0 = 0 stops the timer.
         match self.control >> 4 & 3 {
-            UP if self.compare[0] == 0 => STOP,
+            MC_UP if self.compare[0] == 0 => MC_STOP,
             mode => mode,
         }
     }
@@ -98,7 +98,7 @@ impl TimerA {
 
     /// Counter clocks since the last change of settings.
     fn clocks_at(&self, cycle: u64) -> u64 {
-        if self.mode() == STOP { 0 } else { (self.source_count(cycle) - self.since) / self.divider() }
+        if self.mode() == MC_STOP { 0 } else { (self.source_count(cycle) - self.since) / self.divider() }
     }
 
     /// The cycle of a counter clock.
@@ -108,7 +108,7 @@ impl TimerA {
     }
 
     fn period(&self) -> u64 {
-        if self.mode() == UP { u64::from(self.compare[0]) + 1 } else { 0x1_0000 }
+        if self.mode() == MC_UP { u64::from(self.compare[0]) + 1 } else { 0x1_0000 }
     }
 
     /// The clock, counted from 0, at which the counter stands at 0 for the first time, where it starts beyond `CCR0`;
@@ -126,7 +126,7 @@ impl TimerA {
     /// The first clock after `clock` at which the counter gets to `value`.
     fn next(&self, value: u32, clock: u64) -> Option<u64> {
         let (value, period) = (u64::from(value), self.period());
-        if self.mode() == STOP || value >= period {
+        if self.mode() == MC_STOP || value >= period {
             return None;
         }
         let now = (self.phase() + clock) % period;
@@ -140,9 +140,9 @@ impl TimerA {
         let came = |value, from| self.next(value, from).is_some_and(|at| at <= clock);
         let overflow = came(0, self.seen);
         let compares: Vec<bool> = (0..self.channels).map(|n| came(self.compare[n], self.seen)).collect();
-        self.control |= u32::from(overflow) * OVERFLOW;
+        self.control |= u32::from(overflow) * TAIFG;
         for (n, matched) in compares.into_iter().enumerate() {
-            self.capture_control[n] |= u32::from(matched) * FLAG;
+            self.capture_control[n] |= u32::from(matched) * CCIFG;
         }
         self.seen = clock;
     }
@@ -156,11 +156,11 @@ impl TimerA {
     }
 
     fn pending(&self, channel: usize) -> bool {
-        self.capture_control[channel] & (ENABLE | FLAG) == ENABLE | FLAG
+        self.capture_control[channel] & (CCIE | CCIFG) == CCIE | CCIFG
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
-        let overflow = self.control & (OVERFLOW_ENABLE | OVERFLOW) == OVERFLOW_ENABLE | OVERFLOW;
+        let overflow = self.control & (TAIE | TAIFG) == TAIE | TAIFG;
         let others = overflow || (1..self.channels).any(|channel| self.pending(channel));
         for (irq, requested) in [(self.irq, self.pending(0)), (self.irq - 1, others)] {
             if requested {
@@ -175,12 +175,12 @@ impl TimerA {
     fn take_vector(&mut self) -> u32 {
         for channel in 1..self.channels {
             if self.pending(channel) {
-                self.capture_control[channel] &= !FLAG;
+                self.capture_control[channel] &= !CCIFG;
                 return 2 * channel as u32;
             }
         }
-        if self.control & (OVERFLOW_ENABLE | OVERFLOW) == OVERFLOW_ENABLE | OVERFLOW {
-            self.control &= !OVERFLOW;
+        if self.control & (TAIE | TAIFG) == TAIE | TAIFG {
+            self.control &= !TAIFG;
             return 0x0e;
         }
         0
@@ -236,15 +236,15 @@ impl Peripheral for TimerA {
         let channels = self.channels as u32;
         match offset {
             CTL => {
-                if value >> 4 & 3 > CONTINUOUS {
+                if value >> 4 & 3 > MC_CONTINUOUS {
                     return Err(self.fault(address, context, "the up/down mode is not modelled"));
                 }
-                if value >> 4 & 3 != STOP && !matches!(value >> 8 & 3, 1 | 2) {
+                if value >> 4 & 3 != MC_STOP && !matches!(value >> 8 & 3, 1 | 2) {
                     return Err(self.fault(address, context, "an external clock is not modelled"));
                 }
-                self.control = value & 0x3ff & !CLEAR;
+                self.control = value & 0x3ff & !TACLR;
                 self.since = self.source_count(context.now);
-                if value & CLEAR != 0 {
+                if value & TACLR != 0 {
                     self.value = 0;
                 }
             }
@@ -254,7 +254,7 @@ impl Peripheral for TimerA {
                 self.take_vector();
             }
             _ if (CCTL0..CCTL0 + 2 * channels).contains(&offset) => {
-                if value & (CAPTURE | OUTPUT_MODE) != 0 {
+                if value & (CAP | OUTMOD) != 0 {
                     return Err(self.fault(address, context, "capture and output units are not modelled"));
                 }
                 self.capture_control[((offset - CCTL0) / 2) as usize] = value;
@@ -269,16 +269,16 @@ impl Peripheral for TimerA {
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        (self.mode() != STOP).then_some(if self.counts_aclk() { "ACLK" } else { "SMCLK" })
+        (self.mode() != MC_STOP).then_some(if self.counts_aclk() { "ACLK" } else { "SMCLK" })
     }
 
     fn due(&self) -> Option<u64> {
         if self.served {
             return Some(0);
         }
-        let overflow = (self.control & OVERFLOW_ENABLE != 0).then_some(0);
+        let overflow = (self.control & TAIE != 0).then_some(0);
         let enabled =
-            (0..self.channels).filter(|n| self.capture_control[*n] & ENABLE != 0).map(|n| self.compare[n]);
+            (0..self.channels).filter(|n| self.capture_control[*n] & CCIE != 0).map(|n| self.compare[n]);
         overflow
             .into_iter()
             .chain(enabled)
@@ -295,7 +295,7 @@ impl Peripheral for TimerA {
 
     fn taken(&mut self, irq: u8) {
         if irq == self.irq {
-            self.capture_control[0] &= !FLAG;
+            self.capture_control[0] &= !CCIFG;
         }
         // The flags behind the other vector stay until software clears them.
         self.served |= irq == self.irq - 1;

@@ -24,18 +24,18 @@ const IV: u32 = 0x1e;
 const SIZE: usize = 0x20;
 
 /// `UCSWRST` in `UCxCTL1`: held in reset.
-const RESET: u8 = 0x01;
+const UCSWRST: u8 = 0x01;
 /// `UCCKPH`, `UCCKPL` in `UCxCTL0`.
-const PHASE: u8 = 0x80;
-const POLARITY: u8 = 0x40;
+const UCCKPH: u8 = 0x80;
+const UCCKPL: u8 = 0x40;
 /// `UCMSB`, eight bits, `UCMST`, three pins, `UCSYNC`: the modes that are modelled.
-const MODE: u8 = 0x29;
+const UCMSB_UCMST_UCSYNC: u8 = 0x29;
 /// `UCLISTEN`, `UCOE`, `UCBUSY` in `UCxSTAT`.
-const LISTEN: u8 = 0x80;
-const OVERRUN: u8 = 0x20;
-const BUSY: u8 = 0x01;
-const RX: u8 = 1;
-const TX: u8 = 2;
+const UCLISTEN: u8 = 0x80;
+const UCOE: u8 = 0x20;
+const UCBUSY: u8 = 0x01;
+const UCRXIFG: u8 = 1;
+const UCTXIFG: u8 = 2;
 
 /// An SPI master.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ impl Spi {
     fn clock(&self) -> SpiClock {
         let control = self.registers[CTL0 as usize];
         // UCCKPH set: data is captured on the first edge, which is CPHA = 0.
-        let mode = 2 * u8::from(control & POLARITY != 0) + u8::from(control & PHASE == 0);
+        let mode = 2 * u8::from(control & UCCKPL != 0) + u8::from(control & UCCKPH == 0);
         let source_hz = if self.counts_aclk() { 32_768 } else { self.mclk_hz };
         SpiClock { mode, hz: source_hz / self.divider() }
     }
@@ -110,11 +110,11 @@ impl Spi {
             false => now + clocks,
         };
         self.shifting = Some((byte, end));
-        *self.register(IFG) |= TX;
+        *self.register(IFG) |= UCTXIFG;
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
-        if self.registers[IE as usize] & self.registers[IFG as usize] & (RX | TX) != 0 {
+        if self.registers[IE as usize] & self.registers[IFG as usize] & (UCRXIFG | UCTXIFG) != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -127,16 +127,16 @@ impl Spi {
         }
         let value = match offset {
             CTL1 | CTL0 | BR0 | BR1 | MCTL | TXBUF | IE | IFG => self.registers[offset as usize],
-            STAT => self.registers[STAT as usize] | if self.shifting.is_some() { BUSY } else { 0 },
+            STAT => self.registers[STAT as usize] | if self.shifting.is_some() { UCBUSY } else { 0 },
             RXBUF => {
-                *self.register(IFG) &= !RX;
-                *self.register(STAT) &= !OVERRUN;
+                *self.register(IFG) &= !UCRXIFG;
+                *self.register(STAT) &= !UCOE;
                 self.registers[RXBUF as usize]
             }
             IV => {
                 let (vector, flag) = match self.registers[IE as usize] & self.registers[IFG as usize] {
-                    pending if pending & RX != 0 => (2, RX),
-                    pending if pending & TX != 0 => (4, TX),
+                    pending if pending & UCRXIFG != 0 => (2, UCRXIFG),
+                    pending if pending & UCTXIFG != 0 => (4, UCTXIFG),
                     _ => (0, 0),
                 };
                 *self.register(IFG) &= !flag;
@@ -150,15 +150,17 @@ impl Spi {
     }
 
     fn write_byte(&mut self, offset: u32, value: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
-        let held = self.registers[CTL1 as usize] & RESET != 0;
+        let held = self.registers[CTL1 as usize] & UCSWRST != 0;
         let refused = match offset {
-            CTL0 if value & !(PHASE | POLARITY) != MODE => {
+            CTL0 if value & !(UCCKPH | UCCKPL) != UCMSB_UCMST_UCSYNC => {
                 Some("only the three-pin master with eight bits, the most significant first, is modelled")
             }
             CTL0 | BR0 | BR1 if !held => Some("this register is written while UCSWRST is clear"),
             CTL1 if value & 0x3e != 0 => Some("of UCxCTL1 only the clock and the reset are modelled"),
-            CTL1 if value >> 6 == 0 && value & RESET == 0 => Some("no clock is selected: UCSSELx is 0"),
-            CTL1 if value & RESET == 0 && self.registers[CTL0 as usize] & !(PHASE | POLARITY) != MODE => {
+            CTL1 if value >> 6 == 0 && value & UCSWRST == 0 => Some("no clock is selected: UCSSELx is 0"),
+            CTL1 if value & UCSWRST == 0
+                && self.registers[CTL0 as usize] & !(UCCKPH | UCCKPL) != UCMSB_UCMST_UCSYNC =>
+            {
                 Some("it begins to work before UCxCTL0 makes it an SPI master")
             }
             MCTL if value != 0 => Some("modulation must be 0 in SPI mode"),
@@ -172,18 +174,18 @@ impl Spi {
         match offset {
             CTL1 => {
                 *self.register(CTL1) = value;
-                if value & RESET != 0 {
+                if value & UCSWRST != 0 {
                     self.shifting = None;
                     self.waiting = None;
                     *self.register(IE) = 0;
-                    *self.register(IFG) = TX;
-                    *self.register(STAT) &= LISTEN;
+                    *self.register(IFG) = UCTXIFG;
+                    *self.register(STAT) &= UCLISTEN;
                 }
             }
-            STAT => *self.register(STAT) = value & LISTEN | self.registers[STAT as usize] & OVERRUN,
+            STAT => *self.register(STAT) = value & UCLISTEN | self.registers[STAT as usize] & UCOE,
             TXBUF => {
                 *self.register(TXBUF) = value;
-                *self.register(IFG) &= !TX;
+                *self.register(IFG) &= !UCTXIFG;
                 if self.shifting.is_none() {
                     self.start(value, context.now);
                 } else {
@@ -245,12 +247,12 @@ impl Peripheral for Spi {
                     0xff
                 }
             };
-            if self.registers[IFG as usize] & RX != 0 {
-                *self.register(STAT) |= OVERRUN;
+            if self.registers[IFG as usize] & UCRXIFG != 0 {
+                *self.register(STAT) |= UCOE;
             }
-            let looped = self.registers[STAT as usize] & LISTEN != 0;
+            let looped = self.registers[STAT as usize] & UCLISTEN != 0;
             *self.register(RXBUF) = if looped { byte } else { answer };
-            *self.register(IFG) |= RX;
+            *self.register(IFG) |= UCRXIFG;
             self.shifting = None;
             if let Some(next) = self.waiting.take() {
                 self.start(next, end);
@@ -265,10 +267,10 @@ impl Peripheral for Spi {
 
     fn reset(&mut self) {
         self.registers = [0; SIZE];
-        *self.register(CTL1) = RESET;
+        *self.register(CTL1) = UCSWRST;
         // UCSYNC: a USCI_B is synchronous always.
         *self.register(CTL0) = 0x01;
-        *self.register(IFG) = TX;
+        *self.register(IFG) = UCTXIFG;
         self.shifting = None;
         self.waiting = None;
         self.refused = None;

@@ -22,19 +22,19 @@ const IV: u32 = 0x1e;
 const SIZE: usize = 0x20;
 
 /// `UCSWRST` in `UCAxCTL1`: held in reset.
-const RESET: u8 = 1;
+const UCSWRST: u8 = 1;
 /// `UCSPB` in `UCAxCTL0`: two stop bits.
-const TWO_STOP_BITS: u8 = 0x08;
+const UCSPB: u8 = 0x08;
 /// The bits of `UCAxCTL0` that stand for other than eight bits without parity, LSB first, UART, asynchronous.
 const OTHER_FORMATS: u8 = 0xf7;
 /// `UCOS16` in `UCAxMCTL`.
-const OVERSAMPLING: u8 = 1;
+const UCOS16: u8 = 1;
 /// `UCLISTEN`, `UCOE`, `UCBUSY` in `UCAxSTAT`.
-const LISTEN: u8 = 0x80;
-const OVERRUN: u8 = 0x20;
-const BUSY: u8 = 1;
-const RX: u8 = 1;
-const TX: u8 = 2;
+const UCLISTEN: u8 = 0x80;
+const UCOE: u8 = 0x20;
+const UCBUSY: u8 = 1;
+const UCRXIFG: u8 = 1;
+const UCTXIFG: u8 = 2;
 
 /// "BITCLK Modulation Pattern": which of eight bits, start bit first, are one clock longer, by `UCBRSx`.
 const MODULATION: [u8; 8] =
@@ -89,11 +89,11 @@ impl Uart {
             u64::from(u16::from_le_bytes([self.registers[BR0 as usize], self.registers[BR1 as usize]]));
         let control = self.registers[MCTL as usize];
         let pattern = MODULATION[usize::from(control >> 1 & 7)];
-        let bits = 10 + u32::from(self.registers[CTL0 as usize] & TWO_STOP_BITS != 0);
+        let bits = 10 + u32::from(self.registers[CTL0 as usize] & UCSPB != 0);
         (0..bits)
             .map(|bit| {
                 let longer = u64::from(pattern >> (bit % 8) & 1);
-                if control & OVERSAMPLING == 0 {
+                if control & UCOS16 == 0 {
                     divider + longer
                 } else {
                     // UCBRFx of the 16 BITCLK16 periods are one clock longer, and one more in modulated bits.
@@ -110,11 +110,11 @@ impl Uart {
             _ => now + clocks,
         };
         self.shifting = Some((byte, end));
-        *self.register(IFG) |= TX;
+        *self.register(IFG) |= UCTXIFG;
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
-        if self.registers[IE as usize] & self.registers[IFG as usize] & (RX | TX) != 0 {
+        if self.registers[IE as usize] & self.registers[IFG as usize] & (UCRXIFG | UCTXIFG) != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -124,17 +124,17 @@ impl Uart {
     fn read_byte(&mut self, offset: u32, context: &mut Context<'_, '_>) -> Result<u8, Fault> {
         let value = match offset {
             CTL1 | CTL0 | BR0 | BR1 | MCTL | TXBUF | IE | IFG => self.registers[offset as usize],
-            STAT => self.registers[STAT as usize] | if self.shifting.is_some() { BUSY } else { 0 },
+            STAT => self.registers[STAT as usize] | if self.shifting.is_some() { UCBUSY } else { 0 },
             RXBUF => {
-                *self.register(IFG) &= !RX;
-                *self.register(STAT) &= !OVERRUN;
+                *self.register(IFG) &= !UCRXIFG;
+                *self.register(STAT) &= !UCOE;
                 self.registers[RXBUF as usize]
             }
             IV => {
                 let pending = self.registers[IE as usize] & self.registers[IFG as usize];
                 let (vector, flag) = match pending {
-                    pending if pending & RX != 0 => (2, RX),
-                    pending if pending & TX != 0 => (4, TX),
+                    pending if pending & UCRXIFG != 0 => (2, UCRXIFG),
+                    pending if pending & UCTXIFG != 0 => (4, UCTXIFG),
                     _ => (0, 0),
                 };
                 *self.register(IFG) &= !flag;
@@ -159,26 +159,26 @@ impl Uart {
                     "of UCAxCTL1 only the clock and the reset are modelled",
                 ));
             }
-            CTL1 if value >> 6 == 0 && value & RESET == 0 => {
+            CTL1 if value >> 6 == 0 && value & UCSWRST == 0 => {
                 return Err(self.fault(offset, context, "an external clock is not modelled"));
             }
             CTL1 => {
                 *self.register(CTL1) = value;
-                if value & RESET != 0 {
+                if value & UCSWRST != 0 {
                     self.shifting = None;
                     self.waiting = None;
                     *self.register(IE) = 0;
-                    *self.register(IFG) = TX;
+                    *self.register(IFG) = UCTXIFG;
                 }
             }
             CTL0 | BR0 | BR1 | MCTL => *self.register(offset) = value,
-            STAT => *self.register(STAT) = value & LISTEN,
+            STAT => *self.register(STAT) = value & UCLISTEN,
             TXBUF => {
-                if self.registers[CTL1 as usize] & RESET != 0 {
+                if self.registers[CTL1 as usize] & UCSWRST != 0 {
                     return Err(self.fault(offset, context, "a byte is sent while UCSWRST is set"));
                 }
                 *self.register(TXBUF) = value;
-                *self.register(IFG) &= !TX;
+                *self.register(IFG) &= !UCTXIFG;
                 if self.shifting.is_none() {
                     self.start(value, context.now);
                 } else {
@@ -242,12 +242,12 @@ impl Peripheral for Uart {
             if let Some(observer) = &mut context.observer {
                 observer.uart(&self.name, byte, end);
             }
-            if self.registers[STAT as usize] & LISTEN != 0 {
-                if self.registers[IFG as usize] & RX != 0 {
-                    *self.register(STAT) |= OVERRUN;
+            if self.registers[STAT as usize] & UCLISTEN != 0 {
+                if self.registers[IFG as usize] & UCRXIFG != 0 {
+                    *self.register(STAT) |= UCOE;
                 }
                 *self.register(RXBUF) = byte;
-                *self.register(IFG) |= RX;
+                *self.register(IFG) |= UCRXIFG;
             }
             self.shifting = None;
             if let Some(next) = self.waiting.take() {
@@ -263,8 +263,8 @@ impl Peripheral for Uart {
 
     fn reset(&mut self) {
         self.registers = [0; SIZE];
-        *self.register(CTL1) = RESET;
-        *self.register(IFG) = TX;
+        *self.register(CTL1) = UCSWRST;
+        *self.register(IFG) = UCTXIFG;
         self.shifting = None;
         self.waiting = None;
         self.served = false;

@@ -13,17 +13,17 @@ use std::ops::Range;
 const SFR: Range<u32> = 0x100..0x106;
 const PASSWORD_READ: u32 = 0x6900;
 const PASSWORD_WRITE: u32 = 0x5a;
-const HOLD: u32 = 0x80;
+const WDTHOLD: u32 = 0x80;
 /// Interval timer rather than watchdog.
-const INTERVAL: u32 = 0x10;
+const WDTTMSEL: u32 = 0x10;
 /// Clears the counter; reads as 0.
-const CLEAR: u32 = 0x08;
+const WDTCNTCL: u32 = 0x08;
 /// After power-up: SMCLK, 2^15.
 const AFTER_RESET: u32 = 0x04;
 /// log2 of the interval, by WDTIS.
 const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
 /// `WDTIE`, `WDTIFG`: bit 0 of `SFRIE1`, `SFRIFG1`.
-const WDT: u32 = 1;
+const WDTIFG: u32 = 1;
 /// `OFIFG`, set by the power-up: the oscillators have not started yet.
 const OFIFG: u32 = 2;
 
@@ -60,7 +60,7 @@ impl Watchdog {
     }
 
     fn expiry(&self) -> Option<u64> {
-        if self.control & HOLD != 0 {
+        if self.control & WDTHOLD != 0 {
             return None;
         }
         let clocks = 1u64 << INTERVAL_BITS[(self.control & 7) as usize];
@@ -71,7 +71,7 @@ impl Watchdog {
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
-        if self.enables & self.flags & WDT != 0 {
+        if self.enables & self.flags & WDTIFG != 0 {
             context.request(self.irq);
         } else {
             context.withdraw(self.irq);
@@ -120,17 +120,17 @@ impl Peripheral for Watchdog {
                     "a write to WDTCTL without its password resets the part",
                 ));
             }
-            if value >> 5 & 3 > 1 && value & HOLD == 0 {
+            if value >> 5 & 3 > 1 && value & WDTHOLD == 0 {
                 return Err(self.fault(
                     address,
                     context,
                     "the watchdog runs from SMCLK or ACLK only in this model",
                 ));
             }
-            if value & CLEAR != 0 || (value ^ self.control) & (HOLD | 0x60) != 0 {
+            if value & WDTCNTCL != 0 || (value ^ self.control) & (WDTHOLD | 0x60) != 0 {
                 self.since = context.now;
             }
-            self.control = value & 0xff & !CLEAR;
+            self.control = value & 0xff & !WDTCNTCL;
             return Ok(());
         }
         let register = match address & !1 {
@@ -140,7 +140,7 @@ impl Peripheral for Watchdog {
         };
         let shift = 8 * (address & 1);
         *register = if size == 2 { value } else { *register & !(0xff << shift) | value << shift };
-        if self.enables & !WDT != 0 {
+        if self.enables & !WDTIFG != 0 {
             return Err(self.fault(address, context, "of the interrupts of SFRIE1 only WDTIE is modelled"));
         }
         self.update(context);
@@ -149,7 +149,7 @@ impl Peripheral for Watchdog {
 
     fn clock_needed(&self) -> Option<&'static str> {
         let source = if self.control >> 5 & 3 == 0 { "SMCLK" } else { "ACLK" };
-        (self.control & HOLD == 0).then_some(source)
+        (self.control & WDTHOLD == 0).then_some(source)
     }
 
     fn due(&self) -> Option<u64> {
@@ -159,12 +159,12 @@ impl Peripheral for Watchdog {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         if let Some(expiry) = self.expiry().filter(|expiry| *expiry <= context.now) {
             self.since = expiry;
-            if self.control & INTERVAL == 0 {
+            if self.control & WDTTMSEL == 0 {
                 context.events.request_reset(ResetCause::Watchdog);
                 // Expired once is enough: the core stops.
-                self.control |= HOLD;
+                self.control |= WDTHOLD;
             } else {
-                self.flags |= WDT;
+                self.flags |= WDTIFG;
             }
         }
         self.update(context);
@@ -173,7 +173,7 @@ impl Peripheral for Watchdog {
     fn taken(&mut self, irq: u8) {
         // A single-source flag: reset when the interrupt is served.
         if irq == self.irq {
-            self.flags &= !WDT;
+            self.flags &= !WDTIFG;
         }
     }
 

@@ -1,10 +1,12 @@
 //! The commands to one meter: one at a time, the same bytes until its answer comes.
 
-use super::clock::{Advice, Watch};
+use super::clock::{Advice, ClockCheck};
 use super::session::Session;
 use super::state::MeterState;
-use super::{Answered, CollectorError, Due, Heard, Policy, Refusal, Transmission};
-use crate::meter::{Address, Answer, Command, Identity, Kind, Opened, Outcome, Status, Suite, packets};
+use super::{Answered, CollectorError, Due, Heard, Policy, Rejection, Transmission};
+use crate::meter::{
+    Address, Answer, Command, CommandResult, Identity, MessageKind, Opened, Status, Suite, packets,
+};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -89,7 +91,7 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    /// As before it had a number.
+    /// Returns the command without the number it had.
     pub(super) fn again(self) -> Waiting {
         Waiting { ticket: self.ticket, order: self.order }
     }
@@ -312,8 +314,8 @@ impl Session {
         let mut packets = if let Some(known) = known {
             known.packets.clone()
         } else {
-            let sealed = self.channel(own).seal(Kind::Command, suite, m, &command.to_bytes(m), rng);
-            let packets = packets(address.radio, Kind::Command, suite, address.name, m, &sealed);
+            let sealed = self.channel(own).seal(MessageKind::Command, suite, m, &command.to_bytes(m), rng);
+            let packets = packets(address.radio, MessageKind::Command, suite, address.name, m, &sealed);
             self.attempts.sealed.push(Sealed { suite, address, packets: packets.clone() });
             packets
         };
@@ -341,16 +343,16 @@ impl Session {
     ) -> Heard {
         let answer = Answer::from_bytes(&opened.plaintext);
         let (Some(under_way), Some(command)) = (self.state.under_way, self.attempts.sent_as(answer.m)) else {
-            return Heard::Refused(Refusal::NoCommand);
+            return Heard::Rejected(Rejection::NoCommand);
         };
         // The answer to a configure is always sealed.
         if suite == Suite::None && under_way.order.suite().is_some() {
-            return Heard::Refused(Refusal::Suite);
+            return Heard::Rejected(Rejection::Suite);
         }
         // Its last number is that of a later attempt: somebody plays an earlier one again, and the answer to the later one is to come.
         let is_later = |last_m: u32| last_m != answer.m && self.attempts.sent_as(last_m).is_some();
         if answer.last_m().is_some_and(is_later) {
-            return Heard::Refused(Refusal::NoCommand);
+            return Heard::Rejected(Rejection::NoCommand);
         }
         self.state.revision += 1;
         self.learn(under_way, command, &answer, (suite, address), opened.number);
@@ -365,16 +367,16 @@ impl Session {
         }
         self.state.under_way = None;
         if let Command::SetTime { .. } = command {
-            if answer.outcome == Outcome::Done {
+            if answer.outcome == CommandResult::Done {
                 self.state.time_set_n = opened.number.unwrap_or(self.state.last_n);
             } else {
-                self.watch.refused(policy, now_ms);
+                self.clock_check.refused(policy, now_ms);
             }
         }
         if policy.set_time
             && command == (Command::ReadStatus { page: 0 })
             && let Some(Status::Settings { time_s, .. }) = answer.status(0)
-            && Watch::status(time_s, self.attempts.first_ms, now_ms) == Advice::Set
+            && ClockCheck::status(time_s, self.attempts.first_ms, now_ms) == Advice::Set
         {
             self.follow(Advice::Set);
         }
@@ -393,7 +395,7 @@ impl Session {
         self.state.next_m < u32::MAX
     }
 
-    /// What an answer says of the meter's suite and address. n: of one that is sealed.
+    /// Learns the meter's suite and address from an answer. n: of one that is sealed.
     fn learn(
         &mut self,
         under_way: UnderWay,
@@ -403,7 +405,7 @@ impl Session {
         n: Option<u32>,
     ) {
         let UnderWay { order, brought, .. } = under_way;
-        let done = answer.outcome == Outcome::Done;
+        let done = answer.outcome == CommandResult::Done;
         // A meter does not keep the number of a question.
         let kept = done && !matches!(command, Command::ReadStatus { .. });
         self.names_changed = true;
@@ -425,7 +427,7 @@ impl Session {
         self.state.answered(suite, address, n);
         if kept {
             self.state.settle();
-        } else if brought && !done && answer.outcome != Outcome::NumberTooLow {
+        } else if brought && !done && answer.outcome != CommandResult::NumberTooLow {
             self.state.untell(order.suite(), order.address());
         }
     }

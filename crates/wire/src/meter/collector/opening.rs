@@ -2,7 +2,7 @@
 
 use super::Heard;
 use crate::meter::{
-    Address, Channel, Identity, Kind, Message, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
+    Address, Channel, Identity, Message, MessageKind, MeterId, MeterRecord, NotAuthentic, Opened, Suite,
 };
 use std::sync::Arc;
 
@@ -41,7 +41,8 @@ impl SealedMessage {
     /// Whether opening it takes curves: some hundred times as long as all else.
     #[must_use]
     pub fn takes_curves(&self) -> bool {
-        self.message.kind == Kind::Report && matches!(self.message.suite, Suite::Ecies | Suite::EciesEcdsa)
+        self.message.kind == MessageKind::Report
+            && matches!(self.message.suite, Suite::Ecies | Suite::EciesEcdsa)
     }
 
     /// Opens it. It takes its time, and changes nothing.
@@ -51,7 +52,7 @@ impl SealedMessage {
         let (meter, keys, peer) = (record.setup.meter, &record.keys, &record.public);
         let channel = Channel { meter, keys, own: &identity, peer };
         let mut address = addresses[0];
-        let opened = if message.kind == Kind::Answer {
+        let opened = if message.kind == MessageKind::Answer {
             // Which of them it is, is part of what is authentic.
             let opened = addresses.iter().find_map(|address| {
                 let opened = channel.open_answer(message.suite, *address, &message.bytes).ok()?;

@@ -1,12 +1,12 @@
 //! What a collector does with the packets of one meter.
 
-use super::clock::{Advice, Watch};
+use super::clock::{Advice, ClockCheck};
 use super::commands::{Attempts, Order};
 use super::state::MeterState;
-use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Refusal, Transmission};
+use super::{Accepted, Counters, Heard, OpenedMessage, Policy, Rejection, Transmission};
 use crate::meter::{
-    Address, Channel, Content, Identity, Kind, Message, MeterId, MeterRecord, Packet, Reassembly, Report,
-    Suite, packets,
+    Address, Channel, Content, Identity, Message, MessageKind, MeterId, MeterRecord, Packet, Reassembly,
+    Report, Suite, packets,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ struct HandedOut {
 
 /// What came of a packet in a meter's name.
 pub(super) enum Gathering {
-    Refused(Refusal),
+    Rejected(Rejection),
     Piece,
     /// A message is whole, and came from one of these.
     Whole(Message, Vec<Address>),
@@ -41,7 +41,7 @@ pub(super) struct Session {
     pub(super) state: MeterState,
     pub(super) counters: Counters,
     pub(super) names_changed: bool,
-    pub(super) watch: Watch,
+    pub(super) clock_check: ClockCheck,
     pub(super) attempts: Attempts,
     reassembly: Reassembly,
     handed_out: Option<HandedOut>,
@@ -60,7 +60,7 @@ impl Session {
             state,
             counters: Counters::default(),
             names_changed: true,
-            watch: Watch::default(),
+            clock_check: ClockCheck::default(),
             attempts,
             reassembly: Reassembly::default(),
             handed_out: None,
@@ -95,29 +95,29 @@ impl Session {
         let named = |address: &&Address| address.name == packet.meter;
         let mut named = self.state.addresses.iter().filter(named).peekable();
         if named.peek().is_none() {
-            return Gathering::Refused(Refusal::UnknownMeter);
+            return Gathering::Rejected(Rejection::UnknownMeter);
         }
         let addresses: Vec<Address> =
             named.filter(|address| address.collector == packet.address).copied().collect();
         if addresses.is_empty() {
-            return Gathering::Refused(Refusal::Address);
+            return Gathering::Rejected(Rejection::Address);
         }
         let expected = self.expects(packet.kind, packet.suite, policy);
         if expected == Some(false) {
-            return Gathering::Refused(Refusal::Suite);
+            return Gathering::Rejected(Rejection::Suite);
         }
         let Some(message) = self.reassembly.take(packet) else { return Gathering::Piece };
         if expected.is_none() {
             self.unexpected = (self.unexpected + 1) % ONE_UNEXPECTED_IN;
             if self.unexpected != 1 {
-                return Gathering::Refused(Refusal::Suite);
+                return Gathering::Rejected(Rejection::Suite);
             }
         }
         Gathering::Whole(message, addresses)
     }
 
     /// As [`MeterState::expects`], where the collector does not forbid it.
-    fn expects(&self, kind: Kind, suite: Suite, policy: &Policy) -> Option<bool> {
+    fn expects(&self, kind: MessageKind, suite: Suite, policy: &Policy) -> Option<bool> {
         if suite == Suite::None && policy.require_sealed {
             return Some(false);
         }
@@ -134,18 +134,18 @@ impl Session {
     ) -> Heard {
         let OpenedMessage { message, address, opened, .. } = message;
         let Ok(opened) = opened else {
-            return Heard::Refused(Refusal::NotAuthentic);
+            return Heard::Rejected(Rejection::NotAuthentic);
         };
         if !self.state.addresses.contains(&address) {
-            return Heard::Refused(Refusal::UnknownMeter);
+            return Heard::Rejected(Rejection::UnknownMeter);
         }
         if self.expects(message.kind, message.suite, policy) == Some(false) {
-            return Heard::Refused(Refusal::Suite);
+            return Heard::Rejected(Rejection::Suite);
         }
-        if opened.number.is_some_and(|number| number as u8 != message.low || number == 0) {
-            return Heard::Refused(Refusal::Number);
+        if opened.number.is_some_and(|number| number as u8 != message.number_lsb || number == 0) {
+            return Heard::Rejected(Rejection::Number);
         }
-        if message.kind == Kind::Answer {
+        if message.kind == MessageKind::Answer {
             return self.answered(opened, message.suite, address, policy, now_ms);
         }
         let report = Report::from_bytes(&opened.plaintext);
@@ -174,7 +174,7 @@ impl Session {
     fn reported(&mut self, mut accepted: Accepted, of: HandedOut, policy: &Policy, now_ms: u64) -> Heard {
         if !self.state.takes(of.suite, of.n) {
             let sealed = of.suite.rank() > 0;
-            return if sealed { Heard::OtherSuite } else { Heard::Refused(Refusal::Suite) };
+            return if sealed { Heard::OtherSuite } else { Heard::Rejected(Rejection::Suite) };
         }
         if self.handed_out.is_some() {
             return Heard::Busy;
@@ -182,7 +182,7 @@ impl Session {
         self.handed_out = Some(of);
         accepted.memory_went_back = of.starts.is_some_and(|starts| self.started_before(starts));
         if policy.set_time && of.n > self.state.time_set_n {
-            let advice = self.watch.report(&accepted.report, policy, now_ms);
+            let advice = self.clock_check.report(&accepted.report, policy, now_ms);
             self.follow(advice);
         }
         Heard::Report(Box::new(accepted))
@@ -197,19 +197,19 @@ impl Session {
     /// A report whose number was taken: the same one, or another, which no meter makes whose memory is as it left it.
     fn known(&mut self, accepted: Accepted, of: HandedOut, own: &Identity) -> Heard {
         if !self.state.had(of.suite) {
-            return Heard::Refused(Refusal::Suite);
+            return Heard::Rejected(Rejection::Suite);
         }
         let remembered = self.recent.iter().find(|recent| recent[..4] == of.plaintext[..4]);
         match remembered {
             Some(recent) if *recent == of.plaintext => Heard::Duplicate(self.acknowledgement(own, of)),
             // Anybody makes these.
-            Some(_) if of.suite == Suite::None => Heard::Refused(Refusal::NumberReused),
+            Some(_) if of.suite == Suite::None => Heard::Rejected(Rejection::NumberReused),
             Some(_) => Heard::NumberReused(Box::new(accepted)),
             None if self.reused == Some(of.plaintext) => Heard::NumberReused(Box::new(accepted)),
             None if self.handed_out.is_some() => Heard::Busy,
             None => {
                 self.handed_out = Some(of);
-                Heard::Known(Box::new(accepted))
+                Heard::OldNumber(Box::new(accepted))
             }
         }
     }
@@ -217,7 +217,7 @@ impl Session {
     /// Does something about the meter's time.
     pub(super) fn follow(&mut self, advice: Advice) {
         match advice {
-            Advice::Leave => {}
+            Advice::Keep => {}
             Advice::Ask => self.order_first(Order::LookAtTime),
             Advice::Set => self.order_first(Order::TimeNow),
         }
@@ -226,7 +226,7 @@ impl Session {
     fn acknowledgement(&self, own: &Identity, of: HandedOut) -> Transmission {
         let HandedOut { n, suite, address, .. } = of;
         let sealed = self.channel(own).acknowledge(suite, n);
-        let packets = packets(address.radio, Kind::Acknowledgement, suite, address.name, n, &sealed);
+        let packets = packets(address.radio, MessageKind::Acknowledgement, suite, address.name, n, &sealed);
         Transmission { meter: self.state.meter, packets }
     }
 

@@ -3,7 +3,7 @@
 //! docs/protocol.md, "What the collector knows of suite and address".
 
 use super::commands::{UnderWay, Waiting};
-use crate::meter::{Address, Kind, MeterId, MeterRecord, Suite};
+use crate::meter::{Address, MessageKind, MeterId, MeterRecord, Suite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub struct MeterState {
     /// Of states of before: the first of the suites that the meter might have.
     #[serde(default, skip_serializing)]
     earliest_suite: usize,
-    /// How it sealed before.
+    /// Suites of earlier authentic messages.
     #[serde(default)]
     past_suites: Vec<Suite>,
     /// The number of the message that showed the first of the suites; `None` for none.
@@ -51,7 +51,7 @@ pub struct MeterState {
 }
 
 impl MeterState {
-    /// Of a meter that was just provisioned.
+    /// Makes the state of a meter that was just provisioned.
     #[must_use]
     pub fn new(record: &MeterRecord) -> MeterState {
         MeterState {
@@ -122,7 +122,7 @@ impl MeterState {
         true
     }
 
-    /// How the meter seals, as far as it was shown.
+    /// Returns the suite that the meter was last shown to use.
     #[must_use]
     pub fn suite(&self) -> Suite {
         self.suites.first().copied().unwrap_or(Suite::None)
@@ -181,16 +181,14 @@ impl MeterState {
 
     /// Whether a packet's message is worth opening: `None` where only now and then, because nothing says that the meter seals so, and it
     /// takes curves to see.
-    pub(super) fn expects(&self, kind: Kind, suite: Suite) -> Option<bool> {
+    pub(super) fn expects(&self, kind: MessageKind, suite: Suite) -> Option<bool> {
         match suite {
-            Suite::None if kind == Kind::Answer => Some(self.suite() == Suite::None),
+            Suite::None if kind == MessageKind::Answer => Some(self.suite() == Suite::None),
             Suite::None => Some(self.had(suite)),
-            Suite::Ecies | Suite::EciesEcdsa if kind == Kind::Report && !self.suites.contains(&suite) => {
-                if self.past_suites.contains(&suite) {
-                    Some(true)
-                } else {
-                    None
-                }
+            Suite::Ecies | Suite::EciesEcdsa
+                if kind == MessageKind::Report && !self.suites.contains(&suite) =>
+            {
+                if self.past_suites.contains(&suite) { Some(true) } else { None }
             }
             _ => Some(true),
         }

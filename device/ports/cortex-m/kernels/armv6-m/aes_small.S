@@ -153,7 +153,7 @@ mix_columns:
 
 @ Of both ciphers: the frame of two states, r2 the substituted one, r7 the other; and the
 @ return, which overwrites them.
-.macro	enter
+.macro	prologue
 	push	{r3-r7, lr}
 	sub	sp, #32
 	add	r7, sp, #16
@@ -183,7 +183,7 @@ mix_columns:
 	.type	ws_aes_encrypt, %function
 	.thumb_func
 ws_aes_encrypt:
-	enter
+	prologue
 	bl	add_round_key
 	mov	r2, sp
 1:	ldr	r3, =aes_sbox
@@ -213,7 +213,7 @@ ws_aes_encrypt:
 	.type	ws_aes_decrypt, %function
 	.thumb_func
 ws_aes_decrypt:
-	enter
+	prologue
 	lsls	r4, r1, #4
 	adds	r0, r0, r4
 	bl	add_round_key

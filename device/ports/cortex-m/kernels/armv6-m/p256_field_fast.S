@@ -56,7 +56,7 @@
 	.type	ws_p256_multiply, %function
 	.thumb_func
 ws_p256_multiply:
-	enter	FRAME
+	prologue	FRAME
 	absolute_difference_128 r1, DIFFERENCES
 	mov	r12, r0
 	absolute_difference_128 r2, DIFFERENCES + 16
@@ -80,7 +80,7 @@ ws_p256_multiply:
 	.type	ws_p256_square, %function
 	.thumb_func
 ws_p256_square:
-	enter	FRAME
+	prologue	FRAME
 	absolute_difference_128 r1, DIFFERENCES
 	movs	r0, #0
 	mvns	r0, r0
@@ -337,7 +337,7 @@ p256_reduce:
 	adcs	r3, r0
 	adcs	r4, r7
 	stmia	r2!, {r3, r4}
-	leave	FRAME
+	epilogue	FRAME
 	.size	p256_reduce, . - p256_reduce
 
 @ ------------------------------------------------------------------ sum, difference

@@ -106,7 +106,7 @@
 	.type	ws_secp160r1_multiply, %function
 	.thumb_func
 ws_secp160r1_multiply:
-	enter	FRAME
+	prologue	FRAME
 	multiply_128 A, 0, B, 0, T
 	store_third_word_on T
 	load_fifth_word A
@@ -160,7 +160,7 @@ ws_secp160r1_multiply:
 	.type	ws_secp160r1_square, %function
 	.thumb_func
 ws_secp160r1_square:
-	enter	FRAME
+	prologue	FRAME
 	square_128 A, 0, T
 	store_third_word_on T
 	@ The fifth word times those below it: r6:r5:r4:r11:r10.
@@ -307,7 +307,7 @@ secp160r1_reduce:
 	subtract_p_once r5, r6, r0, r1, r2, r3, r4
 	ldr	r6, [sp, #R]
 	stmia	r6!, {r0-r4}
-	leave	FRAME
+	epilogue	FRAME
 	.size	secp160r1_reduce, . - secp160r1_reduce
 
 @ ------------------------------------------------------------------ sum, difference

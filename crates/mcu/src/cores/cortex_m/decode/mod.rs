@@ -1,11 +1,11 @@
 //! From encodings to [`Op`]s (ARM DDI 0403E, chapter A5; DDI 0419E for ARMv6-M).
 //!
-//! What the manual calls UNDEFINED or UNPREDICTABLE decodes to [`Kind::Undefined`]: the model does not guess.
+//! What the manual calls UNDEFINED or UNPREDICTABLE decodes to [`Opcode::Undefined`]: the model does not guess.
 
 mod narrow;
 mod wide;
 
-use super::op::{Kind, Op};
+use super::op::{Op, Opcode};
 
 /// The instruction set of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,21 +37,21 @@ pub fn decode(first: u16, second: u16, address: u32, it: u8, architecture: Archi
         op.length = 2;
         op
     };
-    if op.inner == Kind::B && op.imm == address {
-        op.inner = Kind::Loop;
+    if op.inner == Opcode::B && op.imm == address {
+        op.inner = Opcode::Loop;
     }
-    if op.inner == Kind::Undecoded || (it != 0 && !allowed_in_it(&op, it)) {
-        op.inner = Kind::Undefined;
+    if op.inner == Opcode::Undecoded || (it != 0 && !allowed_in_it(&op, it)) {
+        op.inner = Opcode::Undefined;
     }
     op.it = it;
     // BKPT is unconditional even in an IT block (DDI 0403E, A7.7.17).
-    op.kind = if it != 0 && op.inner != Kind::Bkpt { Kind::Conditional } else { op.inner };
+    op.kind = if it != 0 && op.inner != Opcode::Bkpt { Opcode::Conditional } else { op.inner };
     op
 }
 
 /// Branches must be last in their block; IT, CBZ, CPS and B with a condition of its own must not be in one.
 fn allowed_in_it(op: &Op, it: u8) -> bool {
-    use Kind::*;
+    use Opcode::*;
     match op.inner {
         It | Cbz | Cbnz | Cps | Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt
         | Bgt | Ble => false,

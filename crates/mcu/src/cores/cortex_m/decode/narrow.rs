@@ -1,35 +1,35 @@
 //! The 16-bit encodings (DDI 0403E, A5.2).
 
 use super::{Architecture, bits};
-use crate::cores::cortex_m::op::{Kind, Op};
+use crate::cores::cortex_m::op::{Op, Opcode};
 
-const CONDITIONAL_BRANCHES: [Kind; 14] = [
-    Kind::Beq,
-    Kind::Bne,
-    Kind::Bcs,
-    Kind::Bcc,
-    Kind::Bmi,
-    Kind::Bpl,
-    Kind::Bvs,
-    Kind::Bvc,
-    Kind::Bhi,
-    Kind::Bls,
-    Kind::Bge,
-    Kind::Blt,
-    Kind::Bgt,
-    Kind::Ble,
+const CONDITIONAL_BRANCHES: [Opcode; 14] = [
+    Opcode::Beq,
+    Opcode::Bne,
+    Opcode::Bcs,
+    Opcode::Bcc,
+    Opcode::Bmi,
+    Opcode::Bpl,
+    Opcode::Bvs,
+    Opcode::Bvc,
+    Opcode::Bhi,
+    Opcode::Bls,
+    Opcode::Bge,
+    Opcode::Blt,
+    Opcode::Bgt,
+    Opcode::Ble,
 ];
 
 /// The branch with a condition code of 0 to 13.
-pub(super) fn conditional_branch(condition: u8) -> Kind {
+pub(super) fn conditional_branch(condition: u8) -> Opcode {
     CONDITIONAL_BRANCHES[usize::from(condition)]
 }
 
 /// `None` for what is UNDEFINED or UNPREDICTABLE.
 pub(super) fn decode(h: u16, address: u32, in_it: bool, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     // Outside IT blocks the 16-bit data processing instructions set the flags.
-    let s = |plain: Kind, flags: Kind| if in_it { plain } else { flags };
+    let s = |plain: Opcode, flags: Opcode| if in_it { plain } else { flags };
     let pc = address.wrapping_add(4);
     let low = bits(h, 2, 0);
     let mid = bits(h, 5, 3);
@@ -37,7 +37,7 @@ pub(super) fn decode(h: u16, address: u32, in_it: bool, architecture: Architectu
     let wide = bits(h, 10, 8);
     let imm5 = u32::from(bits(h, 10, 6));
     let imm8 = u32::from(h & 0xff);
-    let op = |inner: Kind| Op { inner, ..Op::default() };
+    let op = |inner: Opcode| Op { inner, ..Op::default() };
     let dn_imm = |inner, d, n, imm| Some(Op { inner, d, n, imm, ..Op::default() });
     let dnm = |inner, d, n, m| Some(Op { inner, d, n, m, ..Op::default() });
 
@@ -116,7 +116,7 @@ pub(super) fn decode(h: u16, address: u32, in_it: bool, architecture: Architectu
 }
 
 fn data_processing(h: u16, in_it: bool) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (d, m) = (bits(h, 2, 0), bits(h, 5, 3));
     let (plain, flags) = match bits(h, 9, 6) {
         0 => (AndReg, AndRegS),
@@ -144,7 +144,7 @@ fn data_processing(h: u16, in_it: bool) -> Option<Op> {
 
 /// ADD, CMP, MOV on high registers; BX, BLX.
 fn registers(h: u16, pc: u32) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let m = bits(h, 6, 3);
     let d = bits(h, 2, 0) | bits(h, 7, 7) << 3;
     match bits(h, 9, 8) {
@@ -180,9 +180,9 @@ fn registers(h: u16, pc: u32) -> Option<Op> {
 }
 
 fn miscellaneous(h: u16, pc: u32, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let v7 = architecture >= Architecture::V7M;
-    let op = |inner: Kind| Op { inner, ..Op::default() };
+    let op = |inner: Opcode| Op { inner, ..Op::default() };
     let (low, mid) = (bits(h, 2, 0), bits(h, 5, 3));
     if v7 && h & 0xf500 == 0xb100 {
         let offset = u32::from(bits(h, 9, 9)) << 6 | u32::from(bits(h, 7, 3)) << 1;

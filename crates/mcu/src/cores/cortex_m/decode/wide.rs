@@ -2,7 +2,7 @@
 
 use super::narrow::conditional_branch;
 use super::{Architecture, bits, special};
-use crate::cores::cortex_m::op::{Kind, Op};
+use crate::cores::cortex_m::op::{Op, Opcode};
 
 /// `None` for what is UNDEFINED or UNPREDICTABLE.
 pub(super) fn decode(h1: u16, h2: u16, address: u32, architecture: Architecture) -> Option<Op> {
@@ -32,7 +32,7 @@ pub(super) fn decode(h1: u16, h2: u16, address: u32, architecture: Architecture)
 
 /// LDM, STM, PUSH, POP.
 fn multiple(h1: u16, h2: u16) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let n = bits(h1, 3, 0);
     let back = h1 & 0x20 != 0;
     let load = h1 & 0x10 != 0;
@@ -59,7 +59,7 @@ fn multiple(h1: u16, h2: u16) -> Option<Op> {
 }
 
 fn dual_exclusive_table(h1: u16, h2: u16, address: u32) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let n = bits(h1, 3, 0);
     let (t, t2, m) = (bits(h2, 15, 12), bits(h2, 11, 8), bits(h2, 3, 0));
     let imm8 = u32::from(h2 & 0xff);
@@ -125,10 +125,10 @@ fn dual_exclusive_table(h1: u16, h2: u16, address: u32) -> Option<Op> {
 }
 
 /// The pairs (plain, S) of the data processing operations by their four-bit code: immediate, register, shifted.
-type Family = [(Kind, Kind); 3];
+type Family = [(Opcode, Opcode); 3];
 
 fn family(operation: u8) -> Option<Family> {
-    use Kind::*;
+    use Opcode::*;
     Some(match operation {
         0 => [(AndImm, AndImmS), (AndReg, AndRegS), (AndShift, AndShiftS)],
         1 => [(BicImm, BicImmS), (BicReg, BicRegS), (BicShift, BicShiftS)],
@@ -145,8 +145,8 @@ fn family(operation: u8) -> Option<Family> {
 }
 
 /// The comparison that AND, EOR, ADD, SUB with S become when Rd is 15: immediate, register, shifted.
-fn comparison(operation: u8) -> Option<[Kind; 3]> {
-    use Kind::*;
+fn comparison(operation: u8) -> Option<[Opcode; 3]> {
+    use Opcode::*;
     match operation {
         0 => Some([TstImm, TstReg, TstShift]),
         4 => Some([TeqImm, TeqShift, TeqShift]),
@@ -157,7 +157,7 @@ fn comparison(operation: u8) -> Option<[Kind; 3]> {
 }
 
 fn shifted_register(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     if h2 & 0x8000 != 0 {
         return None;
     }
@@ -172,7 +172,7 @@ fn shifted_register(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> 
         (kind, amount) => (kind, amount),
     };
     let plain = kind == 0 && amount == 0;
-    let pick = |pair: (Kind, Kind)| if s { pair.1 } else { pair.0 };
+    let pick = |pair: (Opcode, Opcode)| if s { pair.1 } else { pair.0 };
 
     if operation == 6 {
         if architecture < Architecture::V7EM || s || h2 & 0x10 != 0 || special(d) || special(n) || special(m)
@@ -257,12 +257,12 @@ fn expand(h1: u16, h2: u16) -> Option<(u32, u8)> {
 }
 
 fn modified_immediate(h1: u16, h2: u16) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let operation = bits(h1, 8, 5);
     let s = h1 & 0x10 != 0;
     let (n, d) = (bits(h1, 3, 0), bits(h2, 11, 8));
     let (imm, carry) = expand(h1, h2)?;
-    let pick = |pair: (Kind, Kind)| if s { pair.1 } else { pair.0 };
+    let pick = |pair: (Opcode, Opcode)| if s { pair.1 } else { pair.0 };
     let op = Op { d, n, a: carry, imm, ..Op::default() };
     if n == 15 && (operation == 2 || operation == 3) {
         let inner = pick(if operation == 2 { (MovImm, MovImmS) } else { (MvnImm, MvnImmS) });
@@ -290,7 +290,7 @@ fn modified_immediate(h1: u16, h2: u16) -> Option<Op> {
 
 /// ADD and SUB of a constant to SP, whose lowest two bits are always zero (DDI 0403E, B1.4.1).
 fn sp_immediate(add: bool, s: bool, imm: u32) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let inner = match (add, s, imm & 3) {
         (true, false, 0) => AddImm,
         (true, true, 0) => AddImmS,
@@ -303,7 +303,7 @@ fn sp_immediate(add: bool, s: bool, imm: u32) -> Option<Op> {
 }
 
 fn plain_immediate(h1: u16, h2: u16, address: u32, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (n, d) = (bits(h1, 3, 0), bits(h2, 11, 8));
     let imm12 = u32::from(bits(h1, 10, 10)) << 11 | u32::from(bits(h2, 14, 12)) << 8 | u32::from(h2 & 0xff);
     let imm16 = u32::from(n) << 12 | imm12;
@@ -358,9 +358,9 @@ fn plain_immediate(h1: u16, h2: u16, address: u32, architecture: Architecture) -
 
 /// Branches and miscellaneous control (A5.3.4).
 fn control(h1: u16, h2: u16, address: u32, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let v7 = architecture >= Architecture::V7M;
-    let op = |inner: Kind| Op { inner, ..Op::default() };
+    let op = |inner: Opcode| Op { inner, ..Op::default() };
     let pc = address.wrapping_add(4);
     let (s, j1, j2) = (i32::from(h1 >> 10 & 1), i32::from(h2 >> 13 & 1), i32::from(h2 >> 11 & 1));
     if h2 & 0x1000 != 0 {
@@ -441,7 +441,7 @@ fn unprivileged(h2: u16) -> bool {
 }
 
 fn store(h1: u16, h2: u16) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (n, t, m) = (bits(h1, 3, 0), bits(h2, 15, 12), bits(h2, 3, 0));
     let kinds = match bits(h1, 6, 5) {
         0 => [StrbImm, StrbReg, StrbPre, StrbPost],
@@ -471,7 +471,7 @@ fn store(h1: u16, h2: u16) -> Option<Op> {
 }
 
 fn load(h1: u16, h2: u16, address: u32) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (n, t, m) = (bits(h1, 3, 0), bits(h2, 15, 12), bits(h2, 3, 0));
     let signed = h1 & 0x100 != 0;
     let kinds = match (bits(h1, 6, 5), signed) {
@@ -517,7 +517,7 @@ fn load(h1: u16, h2: u16, address: u32) -> Option<Op> {
 
 /// Shifts by register, extensions, parallel arithmetic, miscellaneous (A5.3.12 to A5.3.15).
 fn register(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (n, d, m) = (bits(h1, 3, 0), bits(h2, 11, 8), bits(h2, 3, 0));
     if h2 >> 12 != 15 || special(d) || special(m) || n == 13 {
         return None;
@@ -568,7 +568,7 @@ fn register(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
 }
 
 fn multiply(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (n, a, d, m) = (bits(h1, 3, 0), bits(h2, 15, 12), bits(h2, 11, 8), bits(h2, 3, 0));
     if h2 & 0xc0 != 0 || special(d) || special(n) || special(m) || a == 13 {
         return None;
@@ -576,7 +576,7 @@ fn multiply(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
     let low = bits(h2, 5, 4);
     let alone = a == 15;
     let code = bits(h1, 6, 4);
-    let pick = |without: Kind, with: Kind| if alone { without } else { with };
+    let pick = |without: Opcode, with: Opcode| if alone { without } else { with };
     let inner = match (code, low) {
         (0, 0) => pick(Mul, Mla),
         (0, 1) if !alone => Mls,
@@ -595,7 +595,7 @@ fn multiply(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
 }
 
 fn long_multiply(h1: u16, h2: u16, architecture: Architecture) -> Option<Op> {
-    use Kind::*;
+    use Opcode::*;
     let (n, low, high, m) = (bits(h1, 3, 0), bits(h2, 15, 12), bits(h2, 11, 8), bits(h2, 3, 0));
     if special(n) || special(m) || special(high) {
         return None;

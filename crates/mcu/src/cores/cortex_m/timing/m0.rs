@@ -6,8 +6,8 @@
 
 use super::super::fetch::FetchUnit;
 use super::super::flash::FlashRegisters;
-use super::super::op::{Kind, Op};
-use super::{Exception, Outcome, Timing};
+use super::super::op::{Op, Opcode};
+use super::{Exception, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
@@ -55,32 +55,32 @@ impl Timing for M0 {
 
     fn classify(&self, op: &mut Op, _address: u32) -> Self::Note {
         op.cycles = match op.inner {
-            Kind::Bl => 4,
-            Kind::Mrs | Kind::Msr | Kind::Dmb | Kind::Dsb | Kind::Isb => 4,
-            Kind::Wfi | Kind::Wfe => 2,
+            Opcode::Bl => 4,
+            Opcode::Mrs | Opcode::Msr | Opcode::Dmb | Opcode::Dsb | Opcode::Isb => 4,
+            Opcode::Wfi | Opcode::Wfe => 2,
             _ => 1,
         };
     }
 
     #[inline(always)]
-    fn retire(&mut self, op: &Op, _note: &(), address: u32, outcome: Outcome) -> u32 {
+    fn retire(&mut self, op: &Op, _note: &(), address: u32, outcome: Retired) -> u32 {
         match outcome {
-            Outcome::Plain
-            | Outcome::Skipped
-            | Outcome::NotTaken
-            | Outcome::Multiply { .. }
-            | Outcome::Divide { .. } => self.end(op, address, 1, 0, 0),
-            Outcome::System => self.end(op, address, u32::from(op.cycles), 0, 0),
-            Outcome::Branch { target } => {
-                let cycles = if op.inner == Kind::Bl { 4 } else { 3 };
+            Retired::Plain
+            | Retired::Skipped
+            | Retired::NotTaken
+            | Retired::Multiply { .. }
+            | Retired::Divide { .. } => self.end(op, address, 1, 0, 0),
+            Retired::System => self.end(op, address, u32::from(op.cycles), 0, 0),
+            Retired::Branch { target } => {
+                let cycles = if op.inner == Opcode::Bl { 4 } else { 3 };
                 let cycles = self.end(op, address, cycles, 0, 0);
                 self.fetch.branch(target);
                 cycles
             }
-            Outcome::Load { address: data, count, .. } | Outcome::Store { address: data, count, .. } => {
+            Retired::Load { address: data, count, .. } | Retired::Store { address: data, count, .. } => {
                 self.end(op, address, 1 + u32::from(count), data, u32::from(count))
             }
-            Outcome::LoadBranch { address: data, count, target, .. } => {
+            Retired::LoadBranch { address: data, count, target, .. } => {
                 let cycles = self.end(op, address, 4 + u32::from(count), data, u32::from(count));
                 self.fetch.branch(target);
                 cycles

@@ -17,8 +17,8 @@
 
 use super::super::fetch::FetchUnit;
 use super::super::flash::FlashRegisters;
-use super::super::op::{Kind, Op};
-use super::{Exception, Outcome, Timing};
+use super::super::op::{Op, Opcode};
+use super::{Exception, Retired, Timing};
 use crate::{CoreName, Fault, Part, ResetCause};
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ impl M3 {
     /// Notes what an instruction leaves in `after`, and adds to `cycles` the one that the third instruction across two
     /// words takes more. The flag says whether the fetch unit must be asked.
     #[inline(always)]
-    fn leave(&mut self, note: u32, after: u32, cycles: u32) -> (u32, bool) {
+    fn retire_cycles(&mut self, note: u32, after: u32, cycles: u32) -> (u32, bool) {
         if note & after::ACROSS == 0 {
             self.after = after;
             return (cycles, self.fetch.attention);
@@ -104,7 +104,7 @@ impl M3 {
     /// Ends an instruction without data: its cycles and what the fetch unit adds. `after` is what it leaves.
     #[inline(always)]
     fn end(&mut self, op: &Op, note: u32, after: u32, address: u32, cycles: u32) -> u32 {
-        let (cycles, asks) = self.leave(note, after, cycles);
+        let (cycles, asks) = self.retire_cycles(note, after, cycles);
         if asks { cycles + self.fetch.ask(address, u32::from(op.length), cycles) } else { cycles }
     }
 
@@ -119,7 +119,7 @@ impl M3 {
         cycles: u32,
         data: (u32, u8),
     ) -> u32 {
-        let (cycles, asks) = self.leave(note, after, cycles);
+        let (cycles, asks) = self.retire_cycles(note, after, cycles);
         let (data, count) = (data.0, u32::from(data.1));
         // Below 0x10000000 is the flash, which serves instructions, too.
         if data < 0x1000_0000 {
@@ -159,17 +159,17 @@ impl M3 {
         let large = |value: u32| u32::from(value >= 1 << 16);
         let large_signed = |value: u32| u32::from((value as i32).unsigned_abs() >= 1 << 16);
         match op.inner {
-            Kind::Mla | Kind::Mls => 2,
-            Kind::Umull => 3 + large(n) + large(m),
-            Kind::Smull => 3 + large_signed(n) + large_signed(m),
-            Kind::Umlal => 4 + large(n) + large(m),
-            Kind::Smlal => 5 + large_signed(n) + large_signed(m),
+            Opcode::Mla | Opcode::Mls => 2,
+            Opcode::Umull => 3 + large(n) + large(m),
+            Opcode::Smull => 3 + large_signed(n) + large_signed(m),
+            Opcode::Umlal => 4 + large(n) + large(m),
+            Opcode::Smlal => 5 + large_signed(n) + large_signed(m),
             _ => 1,
         }
     }
 
     fn divide(op: &Op, n: u32, m: u32) -> u32 {
-        let (n, m) = if op.inner == Kind::Sdiv {
+        let (n, m) = if op.inner == Opcode::Sdiv {
             ((n as i32).unsigned_abs(), (m as i32).unsigned_abs())
         } else {
             (n, m)
@@ -201,7 +201,7 @@ impl Timing for M3 {
     }
 
     fn classify(&self, op: &mut Op, address: u32) -> u32 {
-        use Kind::*;
+        use Opcode::*;
         let operands = op.operands();
         op.extra = operands.addresses;
         let (class, kind) = match op.inner {
@@ -223,32 +223,32 @@ impl Timing for M3 {
     }
 
     #[inline(always)]
-    fn retire(&mut self, op: &Op, note: &u32, address: u32, outcome: Outcome) -> u32 {
+    fn retire(&mut self, op: &Op, note: &u32, address: u32, outcome: Retired) -> u32 {
         let note = *note;
         match outcome {
-            Outcome::Plain => self.end(op, note, note, address, 1),
-            Outcome::Skipped | Outcome::NotTaken => {
+            Retired::Plain => self.end(op, note, note, address, 1),
+            Retired::Skipped | Retired::NotTaken => {
                 self.end(op, note, after::OTHER | note & after::NARROW, address, 1)
             }
-            Outcome::Branch { target } => {
+            Retired::Branch { target } => {
                 let refill = match op.inner {
-                    Kind::Bx if op.m == 14 => 1,
-                    Kind::Bx | Kind::Blx | Kind::MovPc | Kind::AddPc => 2,
+                    Opcode::Bx if op.m == 14 => 1,
+                    Opcode::Bx | Opcode::Blx | Opcode::MovPc | Opcode::AddPc => 2,
                     _ => 1,
                 };
                 let cycles = self.end(op, note, after::OTHER, address, 1 + refill);
                 self.branch(target);
                 cycles
             }
-            Outcome::Multiply { n, m } => {
+            Retired::Multiply { n, m } => {
                 let cycles = if self.fast_multiplier { 1 } else { Self::multiply(op, n, m) };
                 self.end(op, note, note, address, cycles)
             }
-            Outcome::Divide { n, m } => {
+            Retired::Divide { n, m } => {
                 let cycles = Self::divide(op, n, m);
                 self.end(op, note, note, address, cycles)
             }
-            Outcome::Load { address: data, size, count } => {
+            Retired::Load { address: data, size, count } => {
                 let cycles = if op.class == class::MULTIPLE {
                     1 + u32::from(count)
                 } else {
@@ -256,7 +256,7 @@ impl Timing for M3 {
                 };
                 self.end_load(op, note, note, address, cycles, (data, count))
             }
-            Outcome::Store { address: data, size, count } => {
+            Retired::Store { address: data, size, count } => {
                 let cycles = if op.class == class::MULTIPLE {
                     1 + u32::from(count)
                 } else if note & after::KIND == after::LOAD {
@@ -267,25 +267,25 @@ impl Timing for M3 {
                 };
                 self.end(op, note, note, address, cycles)
             }
-            Outcome::LoadBranch { address: data, count, target, .. } => {
+            Retired::LoadBranch { address: data, count, target, .. } => {
                 let loads = match op.inner {
                     // Load, add to the program counter, reload.
-                    Kind::Tbb | Kind::Tbh => 3,
+                    Opcode::Tbb | Opcode::Tbh => 3,
                     _ => 1 + u32::from(count),
                 };
                 let cycles = self.end_load(op, note, after::OTHER, address, loads + 3, (data, count));
                 self.branch(target);
                 cycles
             }
-            Outcome::System => {
+            Retired::System => {
                 let cycles = match op.inner {
-                    Kind::It => u32::from(self.after & after::NARROW == 0),
+                    Opcode::It => u32::from(self.after & after::NARROW == 0),
                     // The flags of MRS and MSR are at hand; other special registers take a second cycle.
-                    Kind::Mrs | Kind::Msr => 1 + u32::from(op.imm & 0xff > 3),
-                    Kind::Isb => 4,
+                    Opcode::Mrs | Opcode::Msr => 1 + u32::from(op.imm & 0xff > 3),
+                    Opcode::Isb => 4,
                     _ => 1,
                 };
-                let after = if op.inner == Kind::It {
+                let after = if op.inner == Opcode::It {
                     after::OTHER
                 } else {
                     note & (after::REGISTERS | after::NARROW)

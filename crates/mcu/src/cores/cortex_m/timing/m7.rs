@@ -11,9 +11,9 @@
 //! 7, and LLVM's penalties.
 
 use super::super::flash::FlashRegisters;
-use super::super::op::{Kind, Op};
+use super::super::op::{Op, Opcode};
 use super::super::tightly::Caches;
-use super::{CacheControl, Exception, Note, Outcome, Timing};
+use super::{CacheControl, Exception, Note, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
@@ -167,11 +167,13 @@ impl M7 {
         let slot = (address >> 1) as usize % PREDICTIONS;
         let known = self.predictions[slot];
         let hit = known.branch == address;
-        let conditional = !matches!(op.inner, Kind::B | Kind::Bl);
+        let conditional = !matches!(op.inner, Opcode::B | Opcode::Bl);
         let foreseen = if hit {
             (known.counter >= 2).then_some(known.target)
-        } else if matches!(op.inner, Kind::Bx | Kind::Blx | Kind::LdmPc | Kind::LdrPc | Kind::Tbb | Kind::Tbh)
-        {
+        } else if matches!(
+            op.inner,
+            Opcode::Bx | Opcode::Blx | Opcode::LdmPc | Opcode::LdrPc | Opcode::Tbb | Opcode::Tbh
+        ) {
             None
         } else {
             // Unknown: backward is taken, forward is not.
@@ -232,7 +234,7 @@ impl Timing for M7 {
     }
 
     fn classify(&self, op: &mut Op, _address: u32) -> Facts {
-        use Kind::*;
+        use Opcode::*;
         let o = op.operands();
         let mut note = Facts {
             reads: [o.addresses, o.reads & !o.addresses, 0],
@@ -351,26 +353,26 @@ impl Timing for M7 {
         note
     }
 
-    fn retire(&mut self, op: &Op, note: &Facts, address: u32, outcome: Outcome) -> u32 {
+    fn retire(&mut self, op: &Op, note: &Facts, address: u32, outcome: Retired) -> u32 {
         let late = self.caches.fetch(address, u32::from(op.length));
         match outcome {
-            Outcome::Plain | Outcome::Skipped | Outcome::Multiply { .. } => self.issue(note, late, 0),
-            Outcome::NotTaken => {
+            Retired::Plain | Retired::Skipped | Retired::Multiply { .. } => self.issue(note, late, 0),
+            Retired::NotTaken => {
                 let cycles = self.issue(note, late, 0);
                 let lost = self.predict(op, address, None);
                 cycles + self.stall(lost)
             }
-            Outcome::Branch { target } => {
+            Retired::Branch { target } => {
                 let cycles = self.issue(note, late, 0);
                 let lost = self.predict(op, address, Some(target));
                 self.redirect();
                 cycles + self.stall(lost)
             }
-            Outcome::Divide { .. } => {
+            Retired::Divide { .. } => {
                 let cycles = self.issue(note, late, 0);
                 cycles + self.stall(DIVIDE - 1)
             }
-            Outcome::Load { address: data, size, count } => {
+            Retired::Load { address: data, size, count } => {
                 let bank = data >> 2 & 1;
                 let cycles = self.issue(note, late, bank);
                 let more = if count > 2 { u32::from(count).div_ceil(2) } else { 0 };
@@ -378,14 +380,14 @@ impl Timing for M7 {
                 let waits = self.caches.read(data, u32::from(size) * u32::from(count));
                 cycles + self.stall(more + split + waits)
             }
-            Outcome::Store { address: data, size, count } => {
+            Retired::Store { address: data, size, count } => {
                 let cycles = self.issue(note, late, 0);
                 let more = if count > 2 { u32::from(count).div_ceil(2) } else { 0 };
                 let split = u32::from(data & (u32::from(size) - 1) != 0);
                 let waits = self.caches.write(data, u32::from(size) * u32::from(count));
                 cycles + self.stall(more + split + waits)
             }
-            Outcome::LoadBranch { address: data, size, count, target } => {
+            Retired::LoadBranch { address: data, size, count, target } => {
                 let cycles = self.issue(note, late, 0);
                 let more = if count > 2 { u32::from(count).div_ceil(2) } else { 1 };
                 let waits = self.caches.read(data, u32::from(size) * u32::from(count));
@@ -393,15 +395,15 @@ impl Timing for M7 {
                 self.redirect();
                 cycles + self.stall(more + waits + lost)
             }
-            Outcome::System => {
+            Retired::System => {
                 let cycles = self.issue(note, late, 0);
                 let more = match op.inner {
                     // The pipeline is emptied and filled again.
-                    Kind::Isb => {
+                    Opcode::Isb => {
                         self.redirect();
                         MISPREDICTED
                     }
-                    Kind::Mrs | Kind::Msr | Kind::Cps | Kind::Dsb | Kind::Dmb => 2,
+                    Opcode::Mrs | Opcode::Msr | Opcode::Cps | Opcode::Dsb | Opcode::Dmb => 2,
                     _ => 0,
                 };
                 cycles + self.stall(more)

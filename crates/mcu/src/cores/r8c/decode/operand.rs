@@ -5,28 +5,28 @@ use super::{Code, address_register};
 
 /// An operand and what the manual's tables call it.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct NamedOperand {
     pub operand: Operand,
     pub name: &'static str,
 }
 
-impl Place {
-    pub fn immediate(operand: Operand) -> Place {
-        Place { operand, name: "#IMM" }
+impl NamedOperand {
+    pub fn immediate(operand: Operand) -> NamedOperand {
+        NamedOperand { operand, name: "#IMM" }
     }
 
     /// `R0L` or `R0H` of the short formats.
-    pub fn short_register(bit: u32) -> Place {
-        Place { operand: Operand::byte(bit as u8 & 1), name: "Rn" }
+    pub fn short_register(bit: u32) -> NamedOperand {
+        NamedOperand { operand: Operand::byte(bit as u8 & 1), name: "Rn" }
     }
 
     /// `A0` or `A1` of the short formats.
-    pub fn short_address(bit: u32) -> Place {
-        Place { operand: Operand::word(address_register(bit)), name: "An" }
+    pub fn short_address(bit: u32) -> NamedOperand {
+        NamedOperand { operand: Operand::word(address_register(bit)), name: "An" }
     }
 
-    pub fn new(operand: Operand, name: &'static str) -> Place {
-        Place { operand, name }
+    pub fn new(operand: Operand, name: &'static str) -> NamedOperand {
+        NamedOperand { operand, name }
     }
 
     /// Whether it is `A0` or `A1` as a byte.
@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Refuses `A0` and `A1` as bytes.
-    pub fn not_byte_address(self) -> Option<Place> {
+    pub fn not_byte_address(self) -> Option<NamedOperand> {
         (!self.is_byte_address()).then_some(self)
     }
 
@@ -63,60 +63,60 @@ fn memory(mode: Mode, register: u8, width: Width, value: u32) -> Operand {
 
 impl<F: Fn(u32) -> Option<u8>> Code<F> {
     /// By the four bits `SRC` or `DEST` of most instructions.
-    pub fn place(&mut self, field: u32, width: Width) -> Option<Place> {
+    pub fn operand(&mut self, field: u32, width: Width) -> Option<NamedOperand> {
         Some(match (field, width) {
-            (0..=3, Width::Byte) => Place::new(Operand::byte(field as u8), "Rn"),
-            (0..=3, _) => Place::new(Operand::word(field as u8), "Rn"),
+            (0..=3, Width::Byte) => NamedOperand::new(Operand::byte(field as u8), "Rn"),
+            (0..=3, _) => NamedOperand::new(Operand::word(field as u8), "Rn"),
             (4 | 5, Width::Byte) => {
                 let register = address_register(field);
-                Place::new(Operand { mode: Mode::LowByte, register, width, value: 0 }, "An")
+                NamedOperand::new(Operand { mode: Mode::LowByte, register, width, value: 0 }, "An")
             }
-            (4 | 5, _) => Place::new(Operand::word(address_register(field)), "An"),
+            (4 | 5, _) => NamedOperand::new(Operand::word(address_register(field)), "An"),
             _ => self.memory(field, width)?,
         })
     }
 
-    /// As [`Code::place`], for memory alone.
-    pub fn memory(&mut self, field: u32, width: Width) -> Option<Place> {
+    /// As [`Code::operand`], for memory alone.
+    pub fn memory(&mut self, field: u32, width: Width) -> Option<NamedOperand> {
         let address = address_register(field);
         Some(match field {
-            6 | 7 => Place::new(memory(Mode::Based, address, width, 0), "[An]"),
-            8 | 9 => Place::new(memory(Mode::Based, address, width, self.byte()?), "dsp:8[An]"),
-            10 => Place::new(memory(Mode::Based, SB, width, self.byte()?), "dsp:8[SB/FB]"),
+            6 | 7 => NamedOperand::new(memory(Mode::Based, address, width, 0), "[An]"),
+            8 | 9 => NamedOperand::new(memory(Mode::Based, address, width, self.byte()?), "dsp:8[An]"),
+            10 => NamedOperand::new(memory(Mode::Based, SB, width, self.byte()?), "dsp:8[SB/FB]"),
             11 => {
                 let displacement = self.byte()? as i8 as u32;
-                Place::new(memory(Mode::Based, FB, width, displacement), "dsp:8[SB/FB]")
+                NamedOperand::new(memory(Mode::Based, FB, width, displacement), "dsp:8[SB/FB]")
             }
-            12 | 13 => Place::new(memory(Mode::Based, address, width, self.word()?), "dsp:16[An]"),
-            14 => Place::new(memory(Mode::Based, SB, width, self.word()?), "dsp:16[SB]"),
-            15 => Place::new(memory(Mode::Absolute, 0, width, self.word()?), "abs16"),
+            12 | 13 => NamedOperand::new(memory(Mode::Based, address, width, self.word()?), "dsp:16[An]"),
+            14 => NamedOperand::new(memory(Mode::Based, SB, width, self.word()?), "dsp:16[SB]"),
+            15 => NamedOperand::new(memory(Mode::Absolute, 0, width, self.word()?), "abs16"),
             _ => return None,
         })
     }
 
     /// `dsp:8[SB]`, `dsp:8[FB]` or `abs16` by two bits of a short format.
-    pub fn short_memory(&mut self, field: u32) -> Option<Place> {
+    pub fn short_memory(&mut self, field: u32) -> Option<NamedOperand> {
         self.memory([0, 10, 11, 15][(field & 3) as usize], Width::Byte)
     }
 
     /// The source of a short format whose destination is `R0L`, `R0H`, `A0` or `A1` by `bit`: 0 is the other of `R0L`
     /// and `R0H`, for `A0` `R0H` and for `A1` `R0L`.
-    pub fn short_source(&mut self, field: u32, bit: u32) -> Option<Place> {
-        if field == 0 { Some(Place::short_register(bit ^ 1)) } else { self.short_memory(field) }
+    pub fn short_source(&mut self, field: u32, bit: u32) -> Option<NamedOperand> {
+        if field == 0 { Some(NamedOperand::short_register(bit ^ 1)) } else { self.short_memory(field) }
     }
 
     /// The destination of a short format by three bits: `R0H`, `R0L`, `dsp:8[SB]`, `dsp:8[FB]`, `abs16`.
-    pub fn short_destination(&mut self, field: u32) -> Option<Place> {
+    pub fn short_destination(&mut self, field: u32) -> Option<NamedOperand> {
         match field {
-            3 => Some(Place::short_register(1)),
-            4 => Some(Place::short_register(0)),
+            3 => Some(NamedOperand::short_register(1)),
+            4 => Some(NamedOperand::short_register(0)),
             5..=7 => self.short_memory(field - 4),
             _ => None,
         }
     }
 
     /// The bit of a generic bit instruction.
-    pub fn bit(&mut self, field: u32) -> Option<Place> {
+    pub fn bit(&mut self, field: u32) -> Option<NamedOperand> {
         let byte = Width::Byte;
         let address = address_register(field);
         Some(match field {
@@ -126,45 +126,49 @@ impl<F: Fn(u32) -> Option<u8>> Code<F> {
                 if bit > 15 {
                     return None;
                 }
-                Place::new(memory(Mode::RegisterBit, register, Width::Word, bit), name)
+                NamedOperand::new(memory(Mode::RegisterBit, register, Width::Word, bit), name)
             }
-            6 | 7 => Place::new(memory(Mode::IndirectBit, address, byte, 0), "[An]"),
-            8 | 9 => Place::new(memory(Mode::IndirectBit, address, byte, self.byte()?), "base:8[An]"),
-            10 => Place::new(memory(Mode::BasedBit, SB, byte, self.byte()?), "bit,base:8[SB/FB]"),
+            6 | 7 => NamedOperand::new(memory(Mode::IndirectBit, address, byte, 0), "[An]"),
+            8 | 9 => NamedOperand::new(memory(Mode::IndirectBit, address, byte, self.byte()?), "base:8[An]"),
+            10 => NamedOperand::new(memory(Mode::BasedBit, SB, byte, self.byte()?), "bit,base:8[SB/FB]"),
             11 => {
                 let bits = self.byte()? as i8 as u32;
-                Place::new(memory(Mode::BasedBit, FB, byte, bits), "bit,base:8[SB/FB]")
+                NamedOperand::new(memory(Mode::BasedBit, FB, byte, bits), "bit,base:8[SB/FB]")
             }
-            12 | 13 => Place::new(memory(Mode::IndirectBit, address, byte, self.word()?), "base:16[An]"),
-            14 => Place::new(memory(Mode::BasedBit, SB, byte, self.word()?), "bit,base:16[SB]"),
-            _ => Place::new(memory(Mode::AbsoluteBit, 0, byte, self.word()?), "bit,base:16"),
+            12 | 13 => {
+                NamedOperand::new(memory(Mode::IndirectBit, address, byte, self.word()?), "base:16[An]")
+            }
+            14 => NamedOperand::new(memory(Mode::BasedBit, SB, byte, self.word()?), "bit,base:16[SB]"),
+            _ => NamedOperand::new(memory(Mode::AbsoluteBit, 0, byte, self.word()?), "bit,base:16"),
         })
     }
 
     /// The bit of a short bit instruction: `bit,base:11[SB]`, its byte in the code.
-    pub fn bit_sb(&mut self, bit: u32) -> Option<Place> {
+    pub fn bit_sb(&mut self, bit: u32) -> Option<NamedOperand> {
         let bits = self.byte()? << 3 | bit;
-        Some(Place::new(memory(Mode::BasedBit, SB, Width::Byte, bits), "bit,base:11[SB]"))
+        Some(NamedOperand::new(memory(Mode::BasedBit, SB, Width::Byte, bits), "bit,base:11[SB]"))
     }
 
     /// Where an indirect jump finds its target: as many bytes as `width` (a word, or three bytes of a long).
-    pub fn jump_source(&mut self, field: u32, width: Width) -> Option<Place> {
+    pub fn jump_source(&mut self, field: u32, width: Width) -> Option<NamedOperand> {
         let address = address_register(field);
         Some(match (field, width) {
-            (0..=5, Width::Word) => self.place(field, width)?,
-            (0, _) => Place::new(Operand::pair(0), "Rn"),
-            (1, _) => Place::new(Operand::pair(1), "Rn"),
-            (4, _) => Place::new(Operand::pair(A0), "An"),
+            (0..=5, Width::Word) => self.operand(field, width)?,
+            (0, _) => NamedOperand::new(Operand::pair(0), "Rn"),
+            (1, _) => NamedOperand::new(Operand::pair(1), "Rn"),
+            (4, _) => NamedOperand::new(Operand::pair(A0), "An"),
             (2 | 3 | 5, _) => return None,
-            (12 | 13, _) => Place::new(memory(Mode::FarBased, address, width, self.address()?), "dsp:20[An]"),
+            (12 | 13, _) => {
+                NamedOperand::new(memory(Mode::FarBased, address, width, self.address()?), "dsp:20[An]")
+            }
             _ => self.memory(field, width)?,
         })
     }
 
     /// A control register by its three bits.
-    pub fn control(&self, field: u32) -> Option<Place> {
+    pub fn control(&self, field: u32) -> Option<NamedOperand> {
         let operand =
             Operand { mode: Mode::Control, register: field as u8 & 7, width: Width::Word, value: 0 };
-        (field & 7 != 0).then_some(Place::new(operand, "creg"))
+        (field & 7 != 0).then_some(NamedOperand::new(operand, "creg"))
     }
 }

@@ -1,6 +1,6 @@
 //! Multiplication, division, decimal arithmetic, sign extension.
 
-use super::super::operation::{Kind, Mode, Op, Operand, Width};
+use super::super::operation::{Mode, Op, Opcode, Operand, Width};
 use super::super::registers::{C, O, R8c};
 use crate::machine::Machine;
 use crate::{Fault, Observer};
@@ -48,7 +48,7 @@ impl Machine<R8c> {
     /// `MUL`, `MULU`: no flag changes.
     pub fn multiply<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let (source, destination) = self.both(observer, pc, op)?;
-        let product = if op.kind == Kind::Mul {
+        let product = if op.kind == Opcode::Mul {
             (signed(op.width, source) * signed(op.width, destination)) as u32
         } else {
             source * destination
@@ -63,7 +63,7 @@ impl Machine<R8c> {
             Width::Byte => (u32::from(self.core.registers[0]), Width::Word),
             _ => (self.pair(0), Width::Long),
         };
-        let unsigned = op.kind == Kind::Divu;
+        let unsigned = op.kind == Opcode::Divu;
         let (dividend, divisor) = if unsigned {
             (i64::from(dividend), i64::from(divisor))
         } else {
@@ -72,7 +72,7 @@ impl Machine<R8c> {
         let result = (divisor != 0).then(|| {
             let (quotient, remainder) = (dividend / divisor, dividend % divisor);
             // DIVX: the remainder has the divisor's sign.
-            if op.kind == Kind::Divx && remainder != 0 && (remainder < 0) != (divisor < 0) {
+            if op.kind == Opcode::Divx && remainder != 0 && (remainder < 0) != (divisor < 0) {
                 (quotient - 1, remainder + divisor)
             } else {
                 (quotient, remainder)
@@ -96,10 +96,10 @@ impl Machine<R8c> {
     /// `DADD`, `DADC`, `DSUB`, `DSBB`, digit by digit.
     pub fn decimal<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let (source, destination) = self.both(observer, pc, op)?;
-        let subtract = matches!(op.kind, Kind::Dsub | Kind::Dsbb);
+        let subtract = matches!(op.kind, Opcode::Dsub | Opcode::Dsbb);
         let mut carry = match op.kind {
-            Kind::Dadd => 0,
-            Kind::Dsub => 1,
+            Opcode::Dadd => 0,
+            Opcode::Dsub => 1,
             _ => self.carry(),
         };
         let mut value = 0;

@@ -1,6 +1,6 @@
 //! Single bits.
 
-use super::super::operation::{Kind, Mode, Op, Operand, Width};
+use super::super::operation::{Mode, Op, Opcode, Operand, Width};
 use super::super::registers::{C, R8c, Z};
 use crate::machine::Machine;
 use crate::{Fault, Observer};
@@ -35,27 +35,27 @@ impl Machine<R8c> {
         let bit = before >> number & 1 != 0;
         let carry = self.core.flg & C != 0;
         let after = match op.kind {
-            Kind::Bset | Kind::Btsts => Some(true),
-            Kind::Bclr | Kind::Btstc => Some(false),
-            Kind::Bnot => Some(!bit),
-            Kind::Bm => Some(self.holds(op.extra)),
+            Opcode::Bset | Opcode::Btsts => Some(true),
+            Opcode::Bclr | Opcode::Btstc => Some(false),
+            Opcode::Bnot => Some(!bit),
+            Opcode::Bm => Some(self.holds(op.extra)),
             _ => None,
         };
         match op.kind {
-            Kind::Btst | Kind::Btstc | Kind::Btsts => {
+            Opcode::Btst | Opcode::Btstc | Opcode::Btsts => {
                 self.set_flag(Z, !bit);
                 self.set_flag(C, bit);
             }
-            Kind::Bntst => {
+            Opcode::Bntst => {
                 self.set_flag(Z, !bit);
                 self.set_flag(C, !bit);
             }
-            Kind::Band => self.set_flag(C, carry && bit),
-            Kind::Bnand => self.set_flag(C, carry && !bit),
-            Kind::Bor => self.set_flag(C, carry || bit),
-            Kind::Bnor => self.set_flag(C, carry || !bit),
-            Kind::Bxor => self.set_flag(C, carry != bit),
-            Kind::Bnxor => self.set_flag(C, carry == bit),
+            Opcode::Band => self.set_flag(C, carry && bit),
+            Opcode::Bnand => self.set_flag(C, carry && !bit),
+            Opcode::Bor => self.set_flag(C, carry || bit),
+            Opcode::Bnor => self.set_flag(C, carry || !bit),
+            Opcode::Bxor => self.set_flag(C, carry != bit),
+            Opcode::Bnxor => self.set_flag(C, carry == bit),
             _ => {}
         }
         let Some(after) = after else { return Ok(()) };

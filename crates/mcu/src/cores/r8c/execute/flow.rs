@@ -1,7 +1,7 @@
 //! Jumps, calls, interrupts, frames, contexts.
 
 use super::super::decode::condition;
-use super::super::operation::{Kind, Mode, Op, Width};
+use super::super::operation::{Mode, Op, Opcode, Width};
 use super::super::registers::{ADDRESS_MASK, C, D, I, IPL, O, R8c, S, U, Z};
 use crate::machine::Machine;
 use crate::{Fault, Flow, Observer};
@@ -61,7 +61,7 @@ impl Machine<R8c> {
 
     /// The target of an indirect jump or call.
     fn indirect<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<u32, Fault> {
-        if matches!(op.kind, Kind::JmpiW | Kind::JsriW) {
+        if matches!(op.kind, Opcode::JmpiW | Opcode::JsriW) {
             let distance = self.load(observer, pc, &op.source)? as u16 as i16;
             return Ok(pc.wrapping_add_signed(distance.into()));
         }
@@ -102,54 +102,54 @@ impl Machine<R8c> {
     /// What changes the flow of control or the frame, and the rest.
     pub fn control_flow<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         match op.kind {
-            Kind::JmpiA | Kind::JmpiW => {
+            Opcode::JmpiA | Opcode::JmpiW => {
                 let target = self.indirect(observer, pc, op)?;
                 self.go::<O>(target, Flow::Jump);
             }
-            Kind::JsriA | Kind::JsriW => {
+            Opcode::JsriA | Opcode::JsriW => {
                 let target = self.indirect(observer, pc, op)?;
                 self.call(observer, pc, target)?;
             }
-            Kind::Jmps => {
+            Opcode::Jmps => {
                 let target = self.special(observer, pc, op)?;
                 self.go::<O>(target, Flow::Jump);
             }
-            Kind::Jsrs => {
+            Opcode::Jsrs => {
                 let target = self.special(observer, pc, op)?;
                 self.call(observer, pc, target)?;
             }
-            Kind::Int => self.interrupt(observer, pc, self.core.intb + 4 * op.extra, op.extra > 31)?,
-            Kind::Into if self.core.flg & O != 0 => {
+            Opcode::Int => self.interrupt(observer, pc, self.core.intb + 4 * op.extra, op.extra > 31)?,
+            Opcode::Into if self.core.flg & O != 0 => {
                 self.cycles += u64::from(op.further);
                 self.interrupt(observer, pc, OVERFLOW_VECTOR, false)?;
             }
-            Kind::Und => self.interrupt(observer, pc, UNDEFINED_VECTOR, false)?,
-            Kind::Brk => {
+            Opcode::Und => self.interrupt(observer, pc, UNDEFINED_VECTOR, false)?,
+            Opcode::Brk => {
                 // An erased fixed vector hands over to number 0 of the relocatable table.
                 let fixed = self.core.memory.byte(BREAK_VECTOR + 3) != 0xff;
                 let vector = if fixed { BREAK_VECTOR } else { self.core.intb };
                 self.cycles += u64::from(if fixed { 0 } else { op.further });
                 self.interrupt(observer, pc, vector, false)?;
             }
-            Kind::Reit => {
+            Opcode::Reit => {
                 let low = self.pop(observer, pc, Width::Word)?;
                 let flg = self.pop(observer, pc, Width::Word)?;
                 self.set_flg((flg & 0xff | flg & 0xf000) as u16);
                 self.go::<O>(low | (flg >> 8 & 15) << 16, Flow::InterruptReturn);
             }
-            Kind::Enter => {
+            Opcode::Enter => {
                 self.push(observer, pc, Width::Word, self.core.registers[6].into())?;
                 self.core.registers[6] = self.core.sp();
                 self.core.set_sp(self.core.sp().wrapping_sub(op.extra as u16));
             }
-            Kind::Exitd => {
+            Opcode::Exitd => {
                 self.core.set_sp(self.core.registers[6]);
                 self.core.registers[6] = self.pop(observer, pc, Width::Word)? as u16;
                 let target = self.pop_return(observer, pc)?;
                 self.go::<O>(target, Flow::Return);
             }
-            Kind::Ldipl => self.set_flg(self.core.flg & !IPL | (op.extra as u16) << 12),
-            Kind::StcPc => {
+            Opcode::Ldipl => self.set_flg(self.core.flg & !IPL | (op.extra as u16) << 12),
+            Opcode::StcPc => {
                 let value = self.core.pc;
                 if op.destination.in_memory() {
                     let address = self.address(&op.destination);
@@ -159,7 +159,7 @@ impl Machine<R8c> {
                     self.store(observer, pc, &op.destination, value)?;
                 }
             }
-            Kind::Ldctx | Kind::Stctx => self.context(observer, pc, op)?,
+            Opcode::Ldctx | Opcode::Stctx => self.context(observer, pc, op)?,
             // INTO without O; WAIT, which ends the run before it executes.
             _ => {}
         }
@@ -174,7 +174,7 @@ impl Machine<R8c> {
         let entry = self.read(observer, pc, (op.extra + 2 * task) & ADDRESS_MASK, Width::Word)?;
         let correction = (entry >> 8) as u16;
         let sp = self.core.sp();
-        if op.kind == Kind::Ldctx {
+        if op.kind == Opcode::Ldctx {
             let mut address = sp;
             for bit in (0..8).filter(|bit| entry >> bit & 1 != 0) {
                 self.core.registers[ORDER[bit]] =

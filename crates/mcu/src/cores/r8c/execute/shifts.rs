@@ -1,6 +1,6 @@
 //! Shifts and rotations.
 
-use super::super::operation::{Kind, Op, Width};
+use super::super::operation::{Op, Opcode, Width};
 use super::super::registers::{C, O, R8c};
 use crate::machine::Machine;
 use crate::{Fault, Observer};
@@ -41,30 +41,30 @@ impl Machine<R8c> {
     }
 
     /// The value shifted by a count other than 0, and the flags.
-    fn shifted(&mut self, kind: Kind, width: Width, before: u32, count: i32) -> u32 {
+    fn shifted(&mut self, kind: Opcode, width: Width, before: u32, count: i32) -> u32 {
         let (bits, mask) = (8 * width.bytes(), u64::from(width.mask()));
         let by = count.unsigned_abs();
         let wide = u64::from(before);
         let (value, out) = match (kind, count > 0) {
-            (Kind::Rot, true) => {
+            (Opcode::Rot, true) => {
                 let by = by % bits;
                 let value = (wide << by | wide >> (bits - by)) & mask;
                 (value, value & 1)
             }
-            (Kind::Rot, false) => {
+            (Opcode::Rot, false) => {
                 let by = by % bits;
                 let value = (wide >> by | wide << (bits - by)) & mask;
                 (value, value >> (bits - 1))
             }
             (_, true) => (wide << by & mask, wide << by >> bits & 1),
-            (Kind::Sha, false) => {
+            (Opcode::Sha, false) => {
                 // The sign in all upper bits, so that shifting right brings it down.
                 let extended = ((wide << (64 - bits)) as i64 >> (64 - bits)) as u64;
                 (((extended as i64 >> by) as u64) & mask, (extended as i64 >> (by - 1)) as u64 & 1)
             }
             (_, false) => (wide >> by, wide >> (by - 1) & 1),
         };
-        if kind == Kind::Sha && width != Width::Long {
+        if kind == Opcode::Sha && width != Width::Long {
             // Whether the most significant bit changed on the way: whether the bits that pass it are not all alike.
             let passing = if count > 0 { wide << by >> (bits - 1) & ((2 << by) - 1) } else { 0 };
             self.set_flag(O, passing != 0 && passing != (2 << by) - 1);

@@ -1,6 +1,6 @@
 //! Instructions that repeat themselves R3 times. With R3 = 0 they do nothing.
 
-use super::super::operation::{A0, A1, Kind, Op, Width};
+use super::super::operation::{A0, A1, Op, Opcode, Width};
 use super::super::registers::{ADDRESS_MASK, O, R8c};
 use crate::machine::Machine;
 use crate::{Fault, Observer};
@@ -17,7 +17,7 @@ impl Machine<R8c> {
     /// `SMOVF`, `SMOVB`: from the 20-bit address R1H, A0 to the address A1.
     pub fn copy<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
         let bytes = op.width.bytes();
-        let step = if op.kind == Kind::Smovf { bytes } else { bytes.wrapping_neg() };
+        let step = if op.kind == Opcode::Smovf { bytes } else { bytes.wrapping_neg() };
         while self.core.registers[COUNT] != 0 {
             let from = u32::from(self.core.registers[usize::from(A0)])
                 | u32::from(self.core.registers[1] >> 8) << 16;

@@ -1,4 +1,4 @@
-//! What the link knows of a meter beside what `wire::meter::Collector` does.
+//! The link's state of a meter, beside that of `wire::meter::Collector`.
 
 use super::handle::MeterStatus;
 use crate::gateway::Route;
@@ -12,7 +12,7 @@ const LEAST_SILENCE: Duration = Duration::from_secs(10);
 
 /// A meter, since the service's start.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct MeterLinkState {
     pub(super) epoch: u32,
     pub(super) interval_s: u16,
     /// Where something new came from last; `None`: nothing since the start.
@@ -51,9 +51,9 @@ pub(super) struct Named {
     pub(super) attempts: u32,
 }
 
-impl Known {
-    pub(super) fn new(epoch: u32, interval_s: u16) -> Known {
-        Known {
+impl MeterLinkState {
+    pub(super) fn new(epoch: u32, interval_s: u16) -> MeterLinkState {
+        MeterLinkState {
             epoch,
             interval_s,
             route: None,
@@ -75,7 +75,7 @@ impl Known {
         }
     }
 
-    /// For how long nothing new came, where that is too long.
+    /// Returns for how long nothing new came, where that is too long.
     pub(super) fn silence(&self, now: Instant) -> Option<Duration> {
         let most = Duration::from_secs(u64::from(self.interval_s) * SILENT_AFTER_INTERVALS as u64);
         let silence = now.saturating_duration_since(self.heard_at?);
@@ -115,7 +115,7 @@ mod tests {
     fn a_meter_is_silent_after_three_intervals_and_ten_seconds() {
         let start = Instant::now();
         for (interval_s, most_s) in [(1, 10), (3, 10), (10, 30), (65_535, 196_605)] {
-            let mut known = Known::new(1, interval_s);
+            let mut known = MeterLinkState::new(1, interval_s);
             assert_eq!(known.silence(start + Duration::from_secs(1_000_000)), None, "never heard");
             known.heard_at = Some(start);
             assert_eq!(known.silence(start + Duration::from_secs(most_s)), None);

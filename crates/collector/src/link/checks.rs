@@ -4,7 +4,7 @@ use super::pending::PendingCommit;
 use super::state::Link;
 use crate::store::MeterCounts;
 use std::time::{Duration, Instant};
-use wire::meter::{MeterId, Policy, Refusal};
+use wire::meter::{MeterId, Policy, Rejection};
 
 /// Packets in a meter's name that are not authentic, of which more in a minute are told.
 const MOST_FORGED: u64 = 30;
@@ -78,7 +78,7 @@ impl Link {
         let mut forged: Vec<(MeterId, u64)> = Vec::new();
         for (meter, known) in &mut self.meters {
             let count =
-                self.collector.counters_of(*meter).map_or(0, |counters| counters.of(Refusal::NotAuthentic));
+                self.collector.counters_of(*meter).map_or(0, |counters| counters.of(Rejection::NotAuthentic));
             let in_minute = count - std::mem::replace(&mut known.forged, count);
             let quiet = known.forged_quiet_until.is_some_and(|until| now < until);
             if in_minute > MOST_FORGED && !quiet && self.minute.forged_alerts < MOST_FORGED_ALERTS {

@@ -1,7 +1,7 @@
 //! Brings changes of the key files to the link while the service runs.
 
 use crate::link::{LinkError, LinkHandle};
-use crate::registry::{Change, Watch};
+use crate::registry::{Change, RegistryPoller};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
@@ -10,18 +10,18 @@ use tokio::time::{MissedTickBehavior, interval};
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
 
 /// Goes on for ever.
-pub(super) async fn watch(mut watch: Watch, link: LinkHandle) {
+pub(super) async fn follow(mut poller: RegistryPoller, link: LinkHandle) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut changes = VecDeque::new();
     loop {
         ticks.tick().await;
         let looked = tokio::task::spawn_blocking(move || {
-            let seen = watch.poll();
-            (watch, seen)
+            let seen = poller.poll();
+            (poller, seen)
         });
         let Ok((again, (new, problems))) = looked.await else { return };
-        watch = again;
+        poller = again;
         for problem in problems {
             tracing::error!("{problem}");
         }

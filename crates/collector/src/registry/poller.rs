@@ -11,7 +11,6 @@ use wire::meter::{MeterId, PublicKey};
 /// What became of a meter's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// There is a meter.
     Added(MeterFile),
     /// It has new keys: a higher epoch.
     Rotated {
@@ -19,16 +18,13 @@ pub enum Change {
         file: MeterFile,
         /// The epoch of the old ones.
         old_epoch: u32,
-        /// The old public key.
         old_public: PublicKey,
     },
     /// It is there no more.
     Revoked {
-        /// Which.
         meter: MeterId,
         /// The epoch of its keys.
         epoch: u32,
-        /// Its public key.
         public: PublicKey,
     },
 }
@@ -37,35 +33,35 @@ pub enum Change {
 type Stamp = (u64, u64, i64, i64);
 
 #[derive(Debug)]
-struct Known {
+struct FileState {
     epoch: u32,
     public: PublicKey,
     /// Of all of it, so that its secrets need not be kept here.
     digest: [u8; 32],
 }
 
-impl Known {
-    fn of(file: &MeterFile) -> Known {
-        Known { epoch: file.epoch, public: file.record.public, digest: digest(file) }
+impl FileState {
+    fn of(file: &MeterFile) -> FileState {
+        FileState { epoch: file.epoch, public: file.record.public, digest: digest(file) }
     }
 }
 
 /// Sees what changes in the key files.
 #[derive(Debug)]
-pub struct Watch {
+pub struct RegistryPoller {
     folder: Folder,
-    known: BTreeMap<MeterId, Known>,
+    known: BTreeMap<MeterId, FileState>,
     /// What was looked at already, good or bad.
     stamps: HashMap<String, (Stamp, Option<MeterId>)>,
 }
 
-impl Watch {
-    pub(super) fn new(folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> Watch {
-        let known = known.iter().map(|(meter, file)| (*meter, Known::of(file))).collect();
-        Watch { folder, known, stamps: HashMap::new() }
+impl RegistryPoller {
+    pub(super) fn new(folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
+        let known = known.iter().map(|(meter, file)| (*meter, FileState::of(file))).collect();
+        RegistryPoller { folder, known, stamps: HashMap::new() }
     }
 
-    /// What changed since the last time. A file that is not as it should be is reported once, and changes nothing: its meter stays
+    /// Returns the changes since the last poll. A file that is not as it should be is reported once, and changes nothing: its meter stays
     /// with the keys that it has. Costs a look at each file's time, and reads only what is new.
     pub fn poll(&mut self) -> (Vec<Change>, Vec<RegistryError>) {
         let (mut changes, mut problems) = (Vec::new(), Vec::new());
@@ -109,7 +105,7 @@ impl Watch {
     fn look(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
         let Some(file) = read_meter(&self.folder, name)? else { return Ok(meter_of(name)) };
         let meter = file.record.setup.meter;
-        let now = Known::of(&file);
+        let now = FileState::of(&file);
         match self.known.get(&meter) {
             Some(before) if before.digest == now.digest => return Ok(Some(meter)),
             Some(before) if before.epoch >= now.epoch => {

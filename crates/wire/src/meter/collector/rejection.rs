@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 /// Why a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// It is none of this protocol.
     Malformed(Malformed),
     /// It is one that collectors send, not meters.
@@ -43,25 +43,25 @@ const NAMES: [&str; 12] = [
     "no-command",
 ];
 
-impl Refusal {
+impl Rejection {
     fn index(self) -> usize {
         match self {
-            Refusal::Malformed(Malformed::Length(_)) => 0,
-            Refusal::Malformed(Malformed::Suite(_)) => 1,
-            Refusal::Malformed(Malformed::Piece(_)) => 2,
-            Refusal::Malformed(Malformed::Meter) => 3,
-            Refusal::Direction => 4,
-            Refusal::UnknownMeter => 5,
-            Refusal::Address => 6,
-            Refusal::Suite => 7,
-            Refusal::NotAuthentic => 8,
-            Refusal::Number => 9,
-            Refusal::NumberReused => 10,
-            Refusal::NoCommand => 11,
+            Rejection::Malformed(Malformed::Length(_)) => 0,
+            Rejection::Malformed(Malformed::Suite(_)) => 1,
+            Rejection::Malformed(Malformed::Piece(_)) => 2,
+            Rejection::Malformed(Malformed::Meter) => 3,
+            Rejection::Direction => 4,
+            Rejection::UnknownMeter => 5,
+            Rejection::Address => 6,
+            Rejection::Suite => 7,
+            Rejection::NotAuthentic => 8,
+            Rejection::Number => 9,
+            Rejection::NumberReused => 10,
+            Rejection::NoCommand => 11,
         }
     }
 
-    /// Its name, as tables have it.
+    /// Returns its name in tables and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES[self.index()]
@@ -73,17 +73,17 @@ impl Refusal {
 pub struct Counters([u64; NAMES.len()]);
 
 impl Counters {
-    pub(super) fn count(&mut self, refusal: Refusal) {
-        self.0[refusal.index()] += 1;
+    pub(super) fn count(&mut self, rejection: Rejection) {
+        self.0[rejection.index()] += 1;
     }
 
-    /// For this reason, whatever the details.
+    /// Returns the count for this reason, whatever the details.
     #[must_use]
-    pub fn of(&self, refusal: Refusal) -> u64 {
-        self.0[refusal.index()]
+    pub fn of(&self, rejection: Rejection) -> u64 {
+        self.0[rejection.index()]
     }
 
-    /// For all reasons.
+    /// Returns the count for all reasons.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

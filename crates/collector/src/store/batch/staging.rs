@@ -1,93 +1,93 @@
-//! Where readings land, and how they are sorted in.
+//! The staging tables of new readings, and how these are sorted into the table of readings.
 //!
-//! There are two places. Readings land in one until it is full; then they land in the other, and with each batch twice as many as it
+//! There are two tables. Readings are staged in one until it is full; then in the other, and with each batch twice as many as it
 //! brought are sorted in from the first, meter by meter, so that it is empty well before the other is full. It is emptied at once, at
 //! the end; how far it is until then is in `sorted_in`. So no batch has to wait for all of them, and no row is deleted by itself.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use wire::meter::MeterId;
 
-/// Readings that land before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for landing as for
+/// Readings that are staged before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for staging as for
 /// sorting in, 70 in a batch of 1,000 readings, where each reading would change one of its own.
-const MOST_LANDED: i64 = 32_768;
+const MOST_STAGED: i64 = 32_768;
 /// Readings that are sorted in with a batch, at least, and for each that it brought. Those of one meter are never parted.
 const LEAST_SORTED: i64 = 256;
 const SORTED_FOR_EACH: i64 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Landing,
-    LandingToo,
+enum StagingTable {
+    First,
+    Second,
 }
 
-impl Place {
-    fn other(self) -> Place {
+impl StagingTable {
+    fn other(self) -> StagingTable {
         match self {
-            Place::Landing => Place::LandingToo,
-            Place::LandingToo => Place::Landing,
+            StagingTable::First => StagingTable::Second,
+            StagingTable::Second => StagingTable::First,
         }
     }
 
-    fn name(self) -> &'static str {
+    fn table_name(self) -> &'static str {
         match self {
-            Place::Landing => "landing",
-            Place::LandingToo => "landing_too",
+            StagingTable::First => "landing",
+            StagingTable::Second => "landing_too",
         }
     }
 }
 
-/// What the writer knows of both.
+/// The state of both tables.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Landing {
-    /// Where readings land.
-    place: Place,
-    /// So many are there.
-    landed: i64,
-    /// So many were when the last batch was over.
+pub(super) struct Staging {
+    /// The table that new readings go to.
+    table: StagingTable,
+    staged: i64,
+    /// How many it had at the end of the last batch.
     before: i64,
     /// The first meter of the other place whose readings are still to be sorted in; `None`: it is empty.
     rest_from: Option<MeterId>,
 }
 
-impl Landing {
-    pub(super) fn load(connection: &Connection) -> rusqlite::Result<Landing> {
-        let count = |place: Place| {
-            connection.query_row(&format!("SELECT count(*) FROM {}", place.name()), [], |row| row.get(0))
+impl Staging {
+    pub(super) fn load(connection: &Connection) -> rusqlite::Result<Staging> {
+        let count = |table: StagingTable| {
+            connection
+                .query_row(&format!("SELECT count(*) FROM {}", table.table_name()), [], |row| row.get(0))
         };
-        let mut landing = Landing { place: Place::Landing, landed: 0, before: 0, rest_from: None };
-        for place in [Place::Landing, Place::LandingToo] {
+        let mut staging = Staging { table: StagingTable::First, staged: 0, before: 0, rest_from: None };
+        for table in [StagingTable::First, StagingTable::Second] {
             let from = "SELECT from_meter FROM sorted_in WHERE place = ?1";
-            let from: MeterId = connection.query_row(from, [place.name()], |row| row.get(0))?;
+            let from: MeterId = connection.query_row(from, [table.table_name()], |row| row.get(0))?;
             if from > 0 {
-                (landing.place, landing.rest_from) = (place.other(), Some(from));
-            } else if count(place)? > 0 {
-                landing.place = place;
+                (staging.table, staging.rest_from) = (table.other(), Some(from));
+            } else if count(table)? > 0 {
+                staging.table = table;
             }
         }
-        landing.landed = count(landing.place)?;
-        landing.before = landing.landed;
-        Ok(landing)
+        staging.staged = count(staging.table)?;
+        staging.before = staging.staged;
+        Ok(staging)
     }
 
     /// The table that a reading goes to now.
     pub(super) fn table(&self) -> &'static str {
-        self.place.name()
+        self.table.table_name()
     }
 
-    /// A reading went there.
-    pub(super) fn landed(&mut self) {
-        self.landed += 1;
+    /// Counts a reading that was staged.
+    pub(super) fn staged(&mut self) {
+        self.staged += 1;
     }
 
-    /// Sorts in what a batch has to, when all of its readings have landed.
+    /// Sorts in what a batch has to, when all of its readings are staged.
     pub(super) fn sort_in(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let brought = self.landed - self.before;
-        if brought > 0 && self.rest_from.is_none() && self.landed >= MOST_LANDED {
-            (self.place, self.landed, self.rest_from) = (self.place.other(), 0, Some(0));
+        let brought = self.staged - self.before;
+        if brought > 0 && self.rest_from.is_none() && self.staged >= MOST_STAGED {
+            (self.table, self.staged, self.rest_from) = (self.table.other(), 0, Some(0));
         }
-        self.before = self.landed;
+        self.before = self.staged;
         let (Some(from), true) = (self.rest_from, brought > 0) else { return Ok(()) };
-        let table = self.place.other().name();
+        let table = self.table.other().table_name();
         let readings = (brought * SORTED_FOR_EACH).max(LEAST_SORTED);
         // The meter at which the number is reached comes next time, unless it is the first.
         let mut nth = connection.prepare_cached(&format!(
@@ -101,7 +101,7 @@ impl Landing {
             (Some(first), Some(_)) => first.checked_add(1),
             _ => None,
         };
-        // Readings of a meter that landed later have higher ids, so that they are in order by epoch and n, too.
+        // Readings of a meter that were staged later have higher ids, so that they are in order by epoch and n, too.
         let mut insert = connection.prepare_cached(&format!(
             "INSERT INTO readings SELECT meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} \
              WHERE meter >= ?1 AND meter < ?2 ORDER BY meter, at_s, id"

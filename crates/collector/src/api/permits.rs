@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Places by who holds them.
-pub(super) struct Places<K> {
+pub(super) struct Permits<K> {
     most: usize,
     most_each: usize,
     held: Arc<Mutex<Held<K>>>,
@@ -23,7 +23,7 @@ struct Held<K> {
 
 /// One that is held, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place<K: Hash + Eq> {
+pub(super) struct Permit<K: Hash + Eq> {
     by: K,
     held: Arc<Mutex<Held<K>>>,
 }
@@ -37,12 +37,12 @@ pub(super) enum Full {
     Each,
 }
 
-impl<K: Copy + Hash + Eq> Places<K> {
-    pub(super) fn new(most: usize, most_each: usize) -> Places<K> {
-        Places { most, most_each, held: Arc::new(Mutex::new(Held { all: 0, by: HashMap::new() })) }
+impl<K: Copy + Hash + Eq> Permits<K> {
+    pub(super) fn new(most: usize, most_each: usize) -> Permits<K> {
+        Permits { most, most_each, held: Arc::new(Mutex::new(Held { all: 0, by: HashMap::new() })) }
     }
 
-    pub(super) fn take(&self, by: K) -> Result<Place<K>, Full> {
+    pub(super) fn take(&self, by: K) -> Result<Permit<K>, Full> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.by.get(&by).is_some_and(|count| *count >= self.most_each) {
             return Err(Full::Each);
@@ -52,18 +52,18 @@ impl<K: Copy + Hash + Eq> Places<K> {
         }
         held.all += 1;
         *held.by.entry(by).or_default() += 1;
-        Ok(Place { by, held: self.held.clone() })
+        Ok(Permit { by, held: self.held.clone() })
     }
 }
 
-impl Places<IpAddr> {
+impl Permits<IpAddr> {
     /// For who has that address.
-    pub(super) fn take_from(&self, peer: IpAddr) -> Result<Place<IpAddr>, Full> {
+    pub(super) fn take_from(&self, peer: IpAddr) -> Result<Permit<IpAddr>, Full> {
         self.take(end_site(peer))
     }
 }
 
-impl<K: Hash + Eq> Drop for Place<K> {
+impl<K: Hash + Eq> Drop for Permit<K> {
     fn drop(&mut self) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.all -= 1;
@@ -82,22 +82,22 @@ mod tests {
 
     #[test]
     fn nobody_holds_all_and_what_is_let_go_comes_back() {
-        let places = Places::new(5, 2);
+        let permits = Permits::new(5, 2);
         let mut held: Vec<_> =
-            [1, 1, 2, 2, 3].into_iter().map(|by| places.take(by).expect("a place")).collect();
-        assert_eq!(places.take(1).expect_err("one's share"), Full::Each);
-        assert_eq!(places.take(4).expect_err("all"), Full::All);
+            [1, 1, 2, 2, 3].into_iter().map(|by| permits.take(by).expect("a place")).collect();
+        assert_eq!(permits.take(1).expect_err("one's share"), Full::Each);
+        assert_eq!(permits.take(4).expect_err("all"), Full::All);
         held.remove(0);
-        held.push(places.take(1).expect("it came back"));
-        assert_eq!(places.take(1).expect_err("one's share"), Full::Each);
+        held.push(permits.take(1).expect("it came back"));
+        assert_eq!(permits.take(1).expect_err("one's share"), Full::Each);
         held.clear();
-        assert!(places.held.lock().expect("no panic").by.is_empty(), "who holds nothing is forgotten");
+        assert!(permits.held.lock().expect("no panic").by.is_empty(), "who holds nothing is forgotten");
     }
 
     #[test]
     fn with_ipv6_a_network_of_64_bits_is_one_holder() {
-        let places = Places::new(5, 1);
-        let take = |address: &str| places.take_from(address.parse().expect("an address"));
+        let permits = Permits::new(5, 1);
+        let take = |address: &str| permits.take_from(address.parse().expect("an address"));
         let one = take("2001:db8::1").expect("a place");
         assert_eq!(take("2001:db8::2").expect_err("the same network"), Full::Each);
         let others = (take("2001:db8:0:1::1").expect("a place"), take("192.0.2.1").expect("a place"));
