@@ -2,3 +2,8 @@
 
 pub mod alone;
 pub mod documents;
+#[cfg(feature = "oracles")]
+pub mod oracles;
+pub mod random;
+#[cfg(feature = "vectors")]
+pub mod vectors;

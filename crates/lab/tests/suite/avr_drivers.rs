@@ -2,13 +2,11 @@
 //!
 //! Expected times: DS40002061, table 8-1 (3.4 ms for a byte of EEPROM), and the clock's 16 MHz / 1024.
 
+use super::boards::{self, AVR_CLOCK_HZ as CLOCK_HZ};
 use firmware::Firmware;
-use firmware::build_app;
-use lab::target::Workspace;
-use mcu::{Mcu, Signal, Stop, Until, new_machine};
+use mcu::{Mcu, Signal, Stop, Until};
 use std::f64::consts::TAU;
 
-const CLOCK_HZ: u64 = 16_000_000;
 const TICKS_HZ: u64 = 15_625;
 const EEPROM: u32 = 0x81_0000;
 const BYTE_S: f64 = 3.4e-3;
@@ -51,15 +49,7 @@ struct Rig {
 
 impl Rig {
     fn new() -> Rig {
-        let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let elf = build_app(&workspace.source(&target, &point), "small", "trial").expect("it builds");
-        let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
-        let mut machine = new_machine(&target.part, CLOCK_HZ).expect("a model");
-        machine.load(firmware.image()).expect("it fits");
-        let board = machine.board_mut();
-        board.supply_v = 5.0;
+        let (mut machine, firmware) = boards::avr("trial");
         machine.reset();
         let mut rig = Rig { machine, firmware };
         rig.reach_ready(1.0);
@@ -301,15 +291,7 @@ fn causes_of_resets_are_told_apart() {
 
 /// With a step of noise, without which 25 samples a period would all be rounded alike in every period.
 fn mains(seed: u64) -> Signal {
-    Signal::Mains {
-        offset_v: 2.5,
-        amplitude_v: 2.0,
-        hz: 50.0,
-        phase_rad: 0.0,
-        harmonics: vec![],
-        noise_v: 5e-3,
-        seed,
-    }
+    boards::mains(5.0, 2.0, 0.0, 5e-3, seed)
 }
 
 #[test]

@@ -2,18 +2,16 @@
 //! a report and of a command with every suite, what sealing takes, and what is left of the stack (`device/meter`,
 //! docs/protocol.md). `--nocapture` shows the figures.
 
+use super::boards::{self, AVR_CLOCK_HZ as CLOCK_HZ};
 use firmware::Firmware;
-use firmware::build_app;
-use lab::target::Workspace;
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
-use mcu::{Mcu, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Mcu, Stop, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
     Collector, Command, Due, Heard, Identity, MeterState, Policy, Provision, Setup, Suite, Transmission,
 };
 
-const CLOCK_HZ: u64 = 16_000_000;
 /// 8 bits at 10 MHz / 29 / 7 (the data sheet of the RFM12B, "Data Rate Command", C606h).
 const BYTE_NS: u64 = 8 * 29 * 7 * 100;
 /// The collector answers so long after a packet's end: its receiver becomes a transmitter.
@@ -41,13 +39,7 @@ struct Rig {
 impl Rig {
     fn new(suite: Suite) -> Rig {
         let mut rng = StdRng::seed_from_u64(2016);
-        let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&workspace.source(&target, &point), "small", "meter").expect("it builds");
-        let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
-        let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
-        machine.load(firmware.image()).expect("it fits");
+        let (mut machine, firmware) = boards::avr("meter");
 
         let mut collector =
             Collector::new(Identity::generate(&mut rng), Policy { set_time: false, ..Policy::default() });
@@ -72,25 +64,9 @@ impl Rig {
         assert!(machine.poke(EEPROM, &provision.eeprom()[..]));
 
         let board = machine.board_mut();
-        board.supply_v = 5.0;
-        board.externally_wakeable = true;
-        let wiring = Wiring {
-            spi: "SPI".into(),
-            select: Pin::new("PORTB", 2),
-            outputs: vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))],
-        };
-        board.mount(Box::new(Rfm12b::new()), wiring);
+        boards::mount_rfm12b(board);
         for (channel, amplitude_v, seed) in [(0, 2.0, 1), (1, 0.5, 2)] {
-            let signal = Signal::Mains {
-                offset_v: 2.5,
-                amplitude_v,
-                hz: 50.0,
-                phase_rad: 0.3,
-                harmonics: vec![],
-                noise_v: 5e-3,
-                seed,
-            };
-            board.set_signal(channel, signal);
+            board.set_signal(channel, boards::mains(5.0, amplitude_v, 0.3, 5e-3, seed));
         }
         machine.reset();
         Rig { machine, firmware, collector, rng, frame: vec![], answers: 0 }
@@ -101,8 +77,7 @@ impl Rig {
     }
 
     fn radio(&mut self) -> &mut Rfm12b {
-        let board = self.machine.board_mut();
-        board.chip_mut("RFM12B").expect("mounted").downcast_mut().expect("an RFM12B")
+        boards::rfm12b(&mut *self.machine)
     }
 
     fn now_ns(&self) -> u64 {

@@ -1,9 +1,7 @@
 //! The assembly of `ws_metering_add` on the ATmega328P's model against its contract, in numbers of the host.
 
-use firmware::Firmware;
-use firmware::build_app;
-use lab::target::Workspace;
-use mcu::{Stop, Until, new_machine};
+use super::boards;
+use mcu::{Stop, Until};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -55,13 +53,7 @@ impl Sums {
 
 #[test]
 fn a_pair_is_added_as_the_contract_says() {
-    let workspace = Workspace::find().expect("the tests run inside the project");
-    let target = workspace.target("atmega328p").expect("a target");
-    let point = target.operating_point(None, None).expect("its default");
-    let elf = build_app(&workspace.source(&target, &point), "small", "meter").expect("it builds");
-    let firmware = Firmware::read(&elf, target.part.core).expect("an ELF file");
-    let mut machine = new_machine(&target.part, point.clock_hz).expect("a model");
-    machine.load(firmware.image()).expect("it fits");
+    let (mut machine, firmware) = boards::loaded("atmega328p", None, "small", "meter");
     machine.reset();
     let entry = firmware.symbol("ws_metering_add").expect("the function").address;
 

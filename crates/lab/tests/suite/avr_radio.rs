@@ -1,16 +1,12 @@
 //! Two ATmega328P with an RFM12B each, and the driver between them (`device/ports/avr/drivers/rfm12b.c`, `device/exchange`), in
 //! the framing of JeeLib (docs/protocol.md, "On an RFM12B"), which is computed here by hand.
 
-use firmware::Firmware;
-use firmware::build_app;
-use lab::target::Workspace;
+use super::boards::{self, AVR_CLOCK_HZ as CLOCK_HZ};
 use mcu::chips::rfm12b::{AirByte, Rfm12b};
-use mcu::{Mcu, Pin, Residency, Stop, Until, Wiring};
+use mcu::{Mcu, Residency, Stop, Until};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-const CLOCK_HZ: u64 = 16_000_000;
 const TICKS_HZ: f64 = 15_625.0;
 /// 29 (6 + 1) periods of 10 MHz are a bit (the data sheet, "Data Rate Command", C606h).
 const BYTE_NS: u64 = 8 * 29 * 7 * 100;
@@ -43,23 +39,10 @@ struct Station {
 impl Station {
     /// Without a radio where `radio` is not wanted.
     fn new(radio: bool) -> Station {
-        let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("atmega328p").expect("a target");
-        let point = target.operating_point(Some(CLOCK_HZ), None).expect("a clock of the part");
-        let path = build_app(&workspace.source(&target, &point), "small", "exchange").expect("it builds");
-        let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
-        let mut machine = mcu::new_machine(&target.part, CLOCK_HZ).expect("a model");
-        machine.load(firmware.image()).expect("it fits");
-        let board = machine.board_mut();
-        board.supply_v = 5.0;
-        board.externally_wakeable = true;
+        let (mut machine, firmware) = boards::avr("exchange");
+        machine.board_mut().externally_wakeable = true;
         if radio {
-            let wiring = Wiring {
-                spi: "SPI".into(),
-                select: Pin::new("PORTB", 2),
-                outputs: vec![(Rfm12b::NIRQ, Pin::new("PORTD", 2))],
-            };
-            board.mount(Box::new(Rfm12b::new()), wiring);
+            boards::mount_rfm12b(machine.board_mut());
         }
         machine.reset();
         let exchange = firmware.symbol("ws_exchange").expect("device/exchange has it").address;
@@ -70,8 +53,7 @@ impl Station {
     }
 
     fn radio(&mut self) -> &mut Rfm12b {
-        let board = self.machine.board_mut();
-        board.chip_mut("RFM12B").expect("mounted").downcast_mut().expect("an RFM12B")
+        boards::rfm12b(&mut *self.machine)
     }
 
     fn now_ns(&self) -> u64 {
@@ -387,8 +369,7 @@ fn without_a_radio_it_says_so() {
 /// Interrupts of the sampler do not lose a byte, whenever they come: 2,500 a second, and each as long as the load makes it.
 #[test]
 fn no_byte_is_lost_beside_the_sampler() {
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_nanos() as u64;
-    println!("seed {seed}");
+    let seed = testkit::random::seed();
     let mut random = StdRng::seed_from_u64(seed);
     // 4 cycles each, beside the 80 and more of the interrupt itself: the meter's are 250 together, and 2,200 go well.
     for load in [1, 50, 500] {

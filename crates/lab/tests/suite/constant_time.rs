@@ -11,19 +11,11 @@ use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::path::Path;
 use std::process::Command;
-use std::time::SystemTime;
 
 struct Silence;
 
 impl Progress for Silence {
     fn report(&self, _done: usize, _total: usize, _what: &str) {}
-}
-
-fn seed() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
-    let seed = now.as_nanos() as u64;
-    println!("seed {seed}");
-    seed
 }
 
 fn workspace() -> Workspace {
@@ -37,7 +29,7 @@ fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> R
         operations: owned(operations),
         variants: owned(variants),
         runs,
-        seed: seed(),
+        seed: testkit::random::seed(),
         max_cycles: 1_000_000_000,
         public: false,
         strict: false,

@@ -10,6 +10,7 @@ use lab::reference::Case;
 use lab::reference::field::Field;
 use lab::target::{Target, Workspace};
 use num_bigint::BigUint;
+use testkit::vectors;
 
 /// Room for a message on the smallest target.
 const ROOM: usize = 144;

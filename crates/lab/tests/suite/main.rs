@@ -5,6 +5,7 @@ mod avr_drivers;
 mod avr_meter;
 mod avr_metering;
 mod avr_radio;
+mod boards;
 mod constant_time;
 mod curves;
 mod meter_ports;

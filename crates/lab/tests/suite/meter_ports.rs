@@ -1,12 +1,10 @@
 //! The meter's firmware as it is built for the MSP430F5438A and the STM32F407, on the models of the parts with a CC2500 and an
 //! FM25L16B: provisioned, it delivers sealed measurements to the collector's end of the protocol, and takes commands.
 
-use firmware::Firmware;
-use firmware::build_app;
-use lab::target::Workspace;
+use super::boards;
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::chips::fm25::Fm25;
-use mcu::{Board, Mcu, Pin, Signal, Stop, Until, Wiring};
+use mcu::{Mcu, Pin, Stop, Until, Wiring};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use wire::meter::{
@@ -86,12 +84,8 @@ struct Rig {
 impl Rig {
     fn new(wires: &Wires, suite: Suite, seed: u64) -> Rig {
         println!("{}: seed {seed}", wires.target);
-        let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target(wires.target).expect("a target");
-        let clock_hz = target.part.default_clock_hz;
-        let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-        let path = build_app(&workspace.source(&target, &point), wires.variant, "meter").expect("it builds");
-        let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
+        let (mut machine, firmware) = boards::loaded(wires.target, None, wires.variant, "meter");
+        let clock_hz = machine.part().default_clock_hz;
         let mut rng = StdRng::seed_from_u64(seed);
         let identity = Identity::generate(&mut rng);
         // 230 V at 1 V of amplitude, 10 A of amplitude at 0.5 V; a step is a 1024th of the supply.
@@ -114,8 +108,6 @@ impl Rig {
         let state = MeterState::new(&record);
         collector.add(record, state).expect("a new meter");
 
-        let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
-        machine.load(firmware.image()).expect("it fits");
         assert!(
             machine
                 .poke(firmware.symbol(PROVISION_SYMBOL).expect("the symbol").address, &provision.flash()[..])
@@ -125,15 +117,7 @@ impl Rig {
         let board = machine.board_mut();
         board.externally_wakeable = true;
         board.supply_v = wires.supply_v;
-        let mains = |amplitude_v, seed| Signal::Mains {
-            offset_v: wires.supply_v / 2.0,
-            amplitude_v,
-            hz: 50.0,
-            phase_rad: 0.0,
-            harmonics: Vec::new(),
-            noise_v: 0.003,
-            seed,
-        };
+        let mains = |amplitude_v, seed| boards::mains(wires.supply_v, amplitude_v, 0.0, 0.003, seed);
         board.set_signal(wires.voltage_channel, mains(1.0, 1));
         board.set_signal(wires.current_channel, mains(0.5, 2));
         let wiring =
@@ -153,12 +137,8 @@ impl Rig {
         }
     }
 
-    fn board(&mut self) -> &mut Board {
-        self.machine.board_mut()
-    }
-
     fn radio(&mut self) -> &mut Cc2500 {
-        self.board().chip_mut("CC2500").expect("mounted").downcast_mut().expect("a CC2500")
+        boards::cc2500(&mut *self.machine)
     }
 
     fn now_ns(&self) -> u64 {

@@ -1,10 +1,9 @@
 //! The harvested node's firmware as it is built for the part, on the model of the part with its radio: it signs what it
 //! sends, answers challenges, sleeps without energy, and leaves no copy of its key in RAM.
 
+use super::boards;
 use firmware::Firmware;
-use firmware::build_app;
 use lab::reference::curve::Curve;
-use lab::target::{Target, Workspace};
 use mcu::chips::cc2500::{Cc2500, Frame};
 use mcu::{Access, AccessKind, Board, Mcu, Observer, Pin, Stop, Until, Wiring};
 use rand::rngs::StdRng;
@@ -31,9 +30,7 @@ struct Rig {
 
 impl Rig {
     fn new(config: Config, clock_hz: u64) -> Rig {
-        let workspace = Workspace::find().expect("the project's folder");
-        let target = workspace.target("msp430f5438a").expect("a target");
-        let (machine, firmware) = load(&workspace, &target, clock_hz);
+        let (machine, firmware) = load(clock_hz);
         let symbol = |name| firmware.symbol(name).expect("node.h names it").address;
         let mut rig = Rig {
             machine,
@@ -52,7 +49,7 @@ impl Rig {
     }
 
     fn radio(&mut self) -> &mut Cc2500 {
-        self.board().chip_mut("CC2500").expect("mounted").downcast_mut().expect("a CC2500")
+        boards::cc2500(&mut *self.machine)
     }
 
     fn stored(&mut self, volts: f64) {
@@ -97,12 +94,8 @@ impl Rig {
     }
 }
 
-fn load(workspace: &Workspace, target: &Target, clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
-    let point = target.operating_point(Some(clock_hz), None).expect("a clock of the part");
-    let path = build_app(&workspace.source(target, &point), "fast", "node").expect("it builds");
-    let firmware = Firmware::read(&path, target.part.core).expect("an ELF file");
-    let mut machine = mcu::new_machine(&target.part, clock_hz).expect("a model");
-    machine.load(firmware.image()).expect("it fits");
+fn load(clock_hz: u64) -> (Box<dyn Mcu>, Firmware) {
+    let (mut machine, firmware) = boards::loaded("msp430f5438a", Some(clock_hz), "fast", "node");
     let board = machine.board_mut();
     board.externally_wakeable = true;
     board.mount(

@@ -9,7 +9,6 @@ use lab::target::Workspace;
 use mcu::NoObserver;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use std::time::SystemTime;
 
 /// Those of them that a target has: calls of one level and of several, with loops, long and short.
 const OPERATIONS: [&str; 6] =
@@ -20,10 +19,7 @@ const RUNS: usize = 4;
 const CYCLES: u64 = 100_000_000;
 
 fn check(target: &str) {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
-    let seed = now.as_nanos() as u64;
-    println!("seed {seed}");
-    let mut rng = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let workspace = Workspace::find().expect("the tests run inside the project");
     let target = workspace.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");

@@ -9,6 +9,7 @@ use lab::reference::Case;
 use lab::reference::symmetric::expand;
 use lab::target::Workspace;
 use std::collections::BTreeMap;
+use testkit::vectors;
 
 /// Every so-manieth case of each set, so that a target has some hundred.
 const STRIDE: usize = 61;

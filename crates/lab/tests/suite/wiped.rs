@@ -16,7 +16,6 @@ use num_bigint::BigUint;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::collections::HashMap;
-use std::time::SystemTime;
 
 /// So many bytes of a secret in a row are a find.
 const WINDOW: usize = 8;
@@ -319,10 +318,7 @@ fn memories(bench: &mut Bench<'_>, target: &Target, firmware: &Firmware) -> Vec<
 }
 
 fn check(target: &str) {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
-    let seed = now.as_nanos() as u64;
-    println!("seed {seed}");
-    let mut rng = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let workspace = Workspace::find().expect("the tests run inside the project");
     let target = workspace.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");

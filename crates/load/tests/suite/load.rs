@@ -4,19 +4,13 @@
 use load::{Child, Drive, Fleet, Kills, LoadError, Options, Program, check, kills, run};
 use output::Format;
 use std::net::UdpSocket;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use testkit::random::seed;
 use wire::meter::Suite;
 
 fn program(more: &[&str]) -> Program {
     let arguments = ["{folder}", "{udp}"].iter().chain(more).map(ToString::to_string).collect();
     Program { path: env!("CARGO_BIN_EXE_wattseal-load-collector").into(), arguments }
-}
-
-fn seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now);
-    println!("WATTSEAL_SEED={seed}");
-    seed
 }
 
 fn quiet(_: &str) {}

@@ -1,9 +1,9 @@
-//! The meter's C against every message of `crates/vectors/data/meter-protocol.txt`, which an independent program made. What is
+//! The meter's C against every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made. What is
 //! sealed with an ephemeral key of the meter's own choice is not among them: whole meters send it to `wire` (`link`), which opens
 //! the file's.
 
 use meter::message::{Address, Assembly, Header, acknowledges, packets, prepare, provision, read, unpack};
-use vectors::{MeterMessageCase, meter_protocol};
+use testkit::vectors::{MeterMessageCase, meter_protocol};
 
 const REPORT: u8 = 0;
 const ANSWER: u8 = 1;

@@ -10,12 +10,10 @@ use openssl::nid::Nid;
 use primitives::{Drbg, p256, secp160r1};
 use sha1::Sha1;
 use sha2::Sha256;
+use testkit::vectors;
 
 fn random() -> fastrand::Rng {
-    let seed = std::env::var("WATTSEAL_SEED")
-        .map_or_else(|_| fastrand::u64(..), |seed| seed.parse().expect("WATTSEAL_SEED is a decimal number"));
-    println!("WATTSEAL_SEED={seed}");
-    fastrand::Rng::with_seed(seed)
+    fastrand::Rng::with_seed(testkit::random::seed())
 }
 
 fn number(bytes: &[u8]) -> BigNum {

@@ -2,6 +2,7 @@
 
 use hmac::Mac;
 use primitives::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256, hmac_sha256_parts, x963_kdf};
+use testkit::vectors;
 
 /// Bytes that differ from place to place.
 fn bytes(len: usize) -> Vec<u8> {

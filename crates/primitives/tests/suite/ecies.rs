@@ -13,10 +13,7 @@ use sha2::{Digest, Sha256};
 const FORMS: [Form; 2] = [Form::Whole, Form::Compressed];
 
 fn random() -> fastrand::Rng {
-    let seed = std::env::var("WATTSEAL_SEED")
-        .map_or_else(|_| fastrand::u64(..), |seed| seed.parse().expect("WATTSEAL_SEED is a decimal number"));
-    println!("WATTSEAL_SEED={seed}");
-    fastrand::Rng::with_seed(seed)
+    fastrand::Rng::with_seed(testkit::random::seed())
 }
 
 fn bytes(random: &mut fastrand::Rng, len: usize) -> Vec<u8> {

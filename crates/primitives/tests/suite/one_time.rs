@@ -2,6 +2,7 @@
 
 use primitives::one_time::*;
 use sha2::{Digest, Sha256};
+use testkit::vectors;
 
 fn hash(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();

@@ -4,6 +4,7 @@ use primitives::{
     aes_ctr, aes_decrypt, aes_encrypt, aes_encrypt_keyed, aes_expand, aes_gcm_open, aes_gcm_seal,
     aes128_ctr_sliced,
 };
+use testkit::vectors;
 
 fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8; 16]> {
     bytes.chunks_exact(16).map(|block| block.try_into().expect("16 bytes"))

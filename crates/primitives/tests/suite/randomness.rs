@@ -1,7 +1,8 @@
 //! The random bit generator against NIST's cases, and what its contract promises.
 
 use primitives::{Drbg, HmacDrbgSha1, HmacDrbgSha256};
-use vectors::DrbgCase;
+use testkit::vectors;
+use testkit::vectors::DrbgCase;
 
 /// One case on the parts: SP 800-90A sections 9.3.1 and 10.1.2.5, and 9.3.1 step 7 with prediction resistance.
 macro_rules! run {

@@ -1,8 +1,8 @@
-//! Every message of `crates/vectors/data/meter-protocol.txt`, which an independent program made: sealed here it has the same
+//! Every message of `crates/testkit/vectors/meter-protocol.txt`, which an independent program made: sealed here it has the same
 //! bytes, opened here it says the same.
 
 use rand_core::{CryptoRng, RngCore};
-use vectors::{MeterKeysCase, MeterMessageCase, meter_protocol};
+use testkit::vectors::{MeterKeysCase, MeterMessageCase, meter_protocol};
 use wire::meter::{
     Address, Channel, Command, Identity, Kind, MeterKeys, Packet, Provision, PublicKey, Reassembly, Report,
     Setup, Suite, packets, signature_holds,

@@ -64,10 +64,7 @@ fn run_and_kill(path: &std::path::Path, after: Duration) -> Option<u32> {
 #[test]
 fn what_was_acknowledged_is_there_once() {
     let kills = std::env::var("WATTSEAL_KILLS").map_or(20, |kills| kills.parse().expect("a number"));
-    let seed = std::env::var("WATTSEAL_SEED")
-        .map_or_else(|_| rand::random(), |seed| seed.parse().expect("a number"));
-    println!("seed {seed}: WATTSEAL_SEED={seed} repeats its times");
-    let mut rng = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let place = Place::new();
     let mut store = place.open();
     add(&mut store, 1..=METERS);

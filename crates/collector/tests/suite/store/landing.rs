@@ -31,10 +31,7 @@ fn stored(store: &Store, meter: u16, page: usize) -> Vec<(i64, u32)> {
 
 #[test]
 fn each_reading_is_there_once_at_every_moment() {
-    let seed = std::env::var("WATTSEAL_SEED")
-        .map_or_else(|_| rand::random(), |seed| seed.parse().expect("a number"));
-    println!("seed {seed}: WATTSEAL_SEED={seed} repeats it");
-    let mut rng = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let place = Place::new();
     let mut store = place.open();
     // Gaps between them, and both ends; one has more readings than are sorted in at once.

@@ -40,11 +40,8 @@ fn run(place: &Place) {
 
 #[test]
 fn what_was_told_to_be_stored_is_there_whenever_the_power_goes() {
-    let seed = std::env::var("WATTSEAL_SEED")
-        .map_or_else(|_| rand::random(), |seed| seed.parse().expect("a number"));
     let chances = std::env::var("WATTSEAL_POWER_CUTS").map_or(1, |cuts| cuts.parse().expect("a number"));
-    println!("seed {seed}: WATTSEAL_SEED={seed} repeats it");
-    let mut rng = StdRng::seed_from_u64(seed);
+    let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     let place = Place::new();
     disk::record(place.path().parent().expect("a folder"));
     run(&place);

@@ -6,25 +6,8 @@
 
 use super::programs::{ATMEGA328P, loaded, program};
 use mcu::{Chip, Mcu, Pin, Until, Wiring};
-use oracle::simavr::Simavr;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ z >> 31) % bound
-    }
-}
-
-fn seed() -> u64 {
-    let given = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok());
-    given.unwrap_or(20_261_122)
-}
+use testkit::oracles::simavr::Simavr;
+use testkit::random::{self, Random};
 
 /// Both with the program of `body`.
 fn both(name: &str, body: &str) -> (Box<dyn Mcu>, Simavr) {
@@ -53,11 +36,9 @@ fn memory(machine: &dyn Mcu, simavr: &mut Simavr, size: usize) -> (Vec<u8>, Vec<
 
 #[test]
 fn edges_and_pin_changes_interrupt_as_on_simavr() {
-    let seed = seed();
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::new(random::seed_or(20_261_122));
     for senses in [[1, 1], [1, 2], [2, 3], [3, 1], [3, 2], [2, 2]] {
-        let masks: Vec<u64> = (0..3).map(|_| random.below(256)).collect();
+        let masks: Vec<u32> = (0..3).map(|_| random.below(256)).collect();
         let body = format!(
             "static volatile uint8_t n[6] = {{ 1 }};
             ISR(INT0_vect) {{ n[1]++; }} ISR(INT1_vect) {{ n[2]++; }}
@@ -99,9 +80,7 @@ fn edges_and_pin_changes_interrupt_as_on_simavr() {
 
 #[test]
 fn conversions_are_those_of_simavr() {
-    let seed = seed();
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::new(random::seed_or(20_261_122));
     let body = "static volatile uint16_t out[18] = { 1 };
         int main(void) { ADCSRA = 1 << ADEN | 7;
             for (uint8_t n = 0; n < 16; n++) {
@@ -114,7 +93,7 @@ fn conversions_are_those_of_simavr() {
         machine.board_mut().supply_v = 3.3;
         simavr.set_supply(3300);
         for channel in 0..8 {
-            let millivolts = random.below(3400) as u32;
+            let millivolts = random.below(3400);
             machine.board_mut().set_analog(channel, f64::from(millivolts) / 1000.0);
             simavr.set_analog(channel, millivolts);
         }

@@ -3,9 +3,9 @@
 use super::programs::{ATMEGA128L, ATMEGA328P, compile, image, loaded};
 use mcu::{Stop, Until};
 use object::{Object, ObjectSymbol, read::elf::ElfFile32};
-use oracle::simavr::Simavr;
 use std::path::PathBuf;
 use std::process::Command;
+use testkit::oracles::simavr::Simavr;
 
 fn symbol(elf: &[u8], name: &str) -> u32 {
     let file = ElfFile32::<object::Endianness>::parse(elf).unwrap();

@@ -13,28 +13,8 @@
 
 use super::programs::{ATMEGA128L, ATMEGA328P};
 use mcu::{Fault, Mcu, Part, Until, new_machine};
-use oracle::simavr::Simavr;
-
-/// SplitMix64: enough for test data, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, bound: u32) -> u32 {
-        (self.next() >> 32) as u32 % bound
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next() as u8
-    }
-}
+use testkit::oracles::simavr::Simavr;
+use testkit::random::{self, Random};
 
 /// What the stream must know of a part.
 struct Bench {
@@ -93,7 +73,7 @@ impl Bench {
     /// One instruction, one or two words.
     fn instruction(&self, random: &mut Random) -> (u16, Option<u16>) {
         loop {
-            let word = random.next() as u16;
+            let word = random.word() as u16;
             let d = word & 0x01F0;
             let pointer_clash = |pointer: u16| d >> 4 & !1 == pointer;
             let word = match word >> 12 {
@@ -275,7 +255,7 @@ fn prepare(pair: &mut Pair, bench: &Bench, random: &mut Random) -> (u16, u16) {
                 0x1 => pair.set_pair(30, address),
                 0x2 => pair.set_pair(30, address + 1),
                 0x4 | 0x5 => pair.set_pair(30, random.below(bench.flash_words.min(0x8000) * 2) as u16),
-                0x6 | 0x7 => pair.set_pair(30, random.next() as u16),
+                0x6 | 0x7 => pair.set_pair(30, random.word() as u16),
                 0x9 => pair.set_pair(28, address),
                 0xA => pair.set_pair(28, address + 1),
                 0xC if word & 0x0200 != 0 && matches!(address, 26 | 27) => {
@@ -361,8 +341,8 @@ fn legal(bench: &Bench, word: u16, next: u16) -> bool {
     bench.plain_io.contains(&io) || word >> 12 == 0xB && (io >= SPL || bench.extended && io == RAMPZ)
 }
 
-fn compare(bench: &Bench, count: u64, seed: u64) {
-    let mut random = Random(seed);
+fn compare(bench: &Bench, count: usize, seed: u64) {
+    let mut random = Random::new(seed);
     let mut pair = Pair::new(bench);
     let flash = bench.flash(&mut random);
     pair.poke_flash(0, &flash);
@@ -421,9 +401,8 @@ fn compare(bench: &Bench, count: u64, seed: u64) {
 
 #[test]
 fn every_instruction_ends_in_simavrs_state() {
-    let long = std::env::var("WATTSEAL_ORACLE").is_ok_and(|mode| mode == "long");
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let (seed, count) = (random::seed_or(1), random::instructions(50_000, 1_000_000));
     for bench in &BENCHES {
-        compare(bench, if long { 1_000_000 } else { 50_000 }, seed);
+        compare(bench, count, seed);
     }
 }

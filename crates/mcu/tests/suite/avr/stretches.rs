@@ -4,6 +4,7 @@
 
 use super::programs::ATMEGA328P;
 use mcu::{Mcu, NoObserver, Part, Until, new_machine};
+use testkit::random::{self, Random};
 
 /// Word address of what comes first, behind the interrupt vectors.
 const START: usize = 0x40;
@@ -11,17 +12,8 @@ const START: usize = 0x40;
 const CODE: usize = 0x60;
 const WORDS: usize = 200;
 
-/// SplitMix64: enough for test data, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u16) -> u16 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 32) as u16 % bound
-    }
+fn below(random: &mut Random, bound: u16) -> u16 {
+    random.below(bound.into()) as u16
 }
 
 /// Instructions that come one behind the other; the spaces part them.
@@ -65,14 +57,14 @@ const SEQUENCES: [&str; 35] = [
 
 /// The words of one instruction. Its registers are below X, so that Y keeps pointing into the RAM.
 fn encode(name: &str, random: &mut Random, words: &mut Vec<u16>) {
-    let (d, r) = (random.below(26), random.below(26));
+    let (d, r) = (below(random, 26), below(random, 26));
     let two = |opcode: u16| opcode | (r & 0x10) << 5 | d << 4 | r & 0x0F;
-    let (high, constant) = (random.below(10), random.below(256));
+    let (high, constant) = (below(random, 10), below(random, 256));
     let immediate = |opcode: u16| opcode | (constant & 0xF0) << 4 | high << 4 | constant & 0x0F;
-    let q = random.below(64);
+    let q = below(random, 64);
     let displaced = |opcode: u16| opcode | d << 4 | q & 7 | (q & 0x18) << 7 | (q & 0x20) << 8;
     // Two to nine words on, or now and then back.
-    let offset = if random.below(4) == 0 { 0x7F - random.below(8) } else { 1 + random.below(8) };
+    let offset = if below(random, 4) == 0 { 0x7F - below(random, 8) } else { 1 + below(random, 8) };
     let address = 0x200 + constant;
     words.push(match name {
         "add" => two(0x0C00),
@@ -120,7 +112,7 @@ fn program(random: &mut Random) -> Vec<u16> {
     // Jumps back land on NOPs at worst.
     words.resize(CODE, 0);
     while words.len() < CODE + WORDS {
-        let sequence = SEQUENCES[usize::from(random.below(SEQUENCES.len() as u16))];
+        let sequence = SEQUENCES[usize::from(below(random, SEQUENCES.len() as u16))];
         for name in sequence.split(' ') {
             encode(name, random, &mut words);
         }
@@ -140,12 +132,11 @@ fn state(machine: &dyn Mcu) -> (Vec<(String, u32)>, u64, u64, Vec<u8>) {
 
 #[test]
 fn looking_on_changes_nothing() {
-    let seed: u64 = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    println!("seed {seed}");
+    let seed = random::seed_or(1);
     let part = Part::from_toml(ATMEGA328P).unwrap();
-    let mut executed = 0;
+    let (mut seeds, mut executed) = (Random::new(seed), 0);
     for number in 0..200 {
-        let mut random = Random(seed << 32 | number);
+        let mut random = Random::new(seeds.word64());
         let words = program(&mut random);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut alone = new_machine(&part, part.default_clock_hz).unwrap();
@@ -154,7 +145,7 @@ fn looking_on_changes_nothing() {
         for run in 0..60 {
             let cycles = alone.cycles() + 1 + u64::from(random.below(if run % 2 == 0 { 40 } else { 4000 }));
             let stops = random.below(4);
-            let stop = |random: &mut Random| (CODE as u32 + u32::from(random.below(WORDS as u16))) * 2;
+            let stop = |random: &mut Random| (CODE as u32 + random.below(WORDS as u32)) * 2;
             let addresses = (0..stops).map(|_| stop(&mut random)).collect();
             let until = Until { cycles: Some(cycles), addresses };
             let context = || format!("seed {seed} program {number} run {run} {until:?}");

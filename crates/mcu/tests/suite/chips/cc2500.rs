@@ -2,7 +2,7 @@
 
 use mcu::Chip;
 use mcu::chips::cc2500::{Cc2500, Frame, check_sum};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::random::{self, Random};
 
 const US: u64 = 1000;
 /// 8 bits at 1 MHz.
@@ -346,18 +346,11 @@ fn wake_on_radio_listens_by_turns() {
 /// Whatever comes over SPI, the chip answers or refuses, and its time adds up.
 #[test]
 fn any_bytes_are_survived() {
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64) | 1;
-    println!("seed {seed}");
+    let seed = random::seed();
     let transfers =
         std::env::var("WATTSEAL_TRANSFERS").ok().and_then(|text| text.parse().ok()).unwrap_or(50_000);
-    let mut state = seed;
-    let mut random = move || {
-        // xorshift64.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut random = Random::new(seed);
+    let mut random = move || random.word64();
     let mut bench = Bench::new();
     for _ in 0..transfers {
         match random() % 64 {

@@ -21,7 +21,8 @@ use super::encodings::{self, Encoding, InIt, Since};
 use mcu::cores::cortex_m::decode::{Architecture, decode};
 use mcu::cores::cortex_m::op::Kind;
 use mcu::{Fault, Mcu, MemoryKind, Stop, Until, new_machine};
-use oracle::unicorn::{Model, Unicorn};
+use testkit::oracles::unicorn::{Model, Unicorn};
+use testkit::random::{self, Random};
 
 const CODE: u32 = 0x0800_0000;
 const CODE_SIZE: u32 = 0x1_0000;
@@ -32,32 +33,14 @@ const SET_FLAGS: u32 = CODE + 0x100;
 const RAM: u32 = 0x2000_0000;
 const RAM_SIZE: u32 = 0x2000;
 
-/// xorshift64* (Vigna 2016).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        (u64::from(self.next()) * u64::from(limit) >> 32) as u32
-    }
-
-    /// Numbers at which arithmetic has its corners, and any others.
-    fn value(&mut self) -> u32 {
-        match self.below(8) {
-            0 => {
-                [0, 1, 0xffff_ffff, 0x8000_0000, 0x7fff_ffff, 0xffff, 0x8000, 0x7fff][self.below(8) as usize]
-            }
-            1 => self.below(40),
-            2 => self.below(40).wrapping_neg(),
-            3 => 1 << self.below(32),
-            _ => self.next(),
-        }
+/// Numbers at which arithmetic has its corners, and any others.
+fn value(random: &mut Random) -> u32 {
+    match random.below(8) {
+        0 => [0, 1, 0xffff_ffff, 0x8000_0000, 0x7fff_ffff, 0xffff, 0x8000, 0x7fff][random.below(8) as usize],
+        1 => random.below(40),
+        2 => random.below(40).wrapping_neg(),
+        3 => 1 << random.below(32),
+        _ => random.word(),
     }
 }
 
@@ -104,7 +87,7 @@ impl Pair {
         let mut pair = Pair {
             ours,
             theirs,
-            random: Random(seed),
+            random: Random::new(seed),
             architecture,
             flags,
             at: START,
@@ -125,7 +108,7 @@ impl Pair {
             let word = if self.random.below(3) == 0 {
                 CODE + self.random.below(CODE_SIZE) | 1
             } else {
-                self.random.next()
+                self.random.word()
             };
             bytes.extend(word.to_le_bytes());
         }
@@ -171,7 +154,7 @@ impl Pair {
 
         // Registers: anything; those that form addresses mostly in RAM, mostly aligned.
         for register in 0..15 {
-            let value = self.random.value();
+            let value = value(&mut self.random);
             self.set(register, if register == 13 { RAM + 0x1000 + (value & 0xffc) } else { value });
         }
         let mut it = 0;
@@ -208,7 +191,7 @@ impl Pair {
                 self.set(usize::from(op.m), value);
             }
         }
-        let flags = self.random.next() & self.flags;
+        let flags = self.random.word() & self.flags;
         self.ours.set_pc(pc);
         assert!(self.ours.set_register("xpsr", flags));
         self.theirs.set_register(16, flags | 1 << 24).expect("set");
@@ -346,30 +329,20 @@ fn exclusive_load(store: &[u16], random: &mut impl FnMut() -> u32) -> Option<Vec
     }
 }
 
-fn seed() -> u64 {
-    std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x0123_4567_89ab_cdef)
-}
-
-fn count() -> u64 {
-    let count = std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
-    let long = std::env::var("WATTSEAL_ORACLE").is_ok_and(|mode| mode == "long");
-    count.unwrap_or(if long { 1_000_000 } else { 20_000 })
-}
-
 fn compare(target: &str, model: Model, architecture: Architecture, since: Since) {
-    let seed = seed();
-    println!("{target}: seed {seed}");
+    let (seed, count) =
+        (random::seed_or(0x0123_4567_89ab_cdef), random::instructions(20_000, 1_000_000) as u64);
     let mut pair = Pair::new(target, model, architecture, seed);
     let table: Vec<Encoding> =
         encodings::all().into_iter().filter(|encoding| encoding.since <= since).collect();
     let clrex = vec![0xf3bf, 0x8f2f];
-    while pair.compared < count() {
+    while pair.compared < count {
         let which = pair.random.below(table.len() as u32) as usize;
         let encoding = &table[which];
         let mut random = {
-            let start = u64::from(pair.random.next()) << 32 | u64::from(pair.random.next()) | 1;
-            let mut random = Random(start);
-            move || random.next()
+            let start = u64::from(pair.random.word()) << 32 | u64::from(pair.random.word()) | 1;
+            let mut random = Random::new(start);
+            move || random.word()
         };
         let instance = encoding.instance(&mut random);
         let mut sequence = vec![instance];

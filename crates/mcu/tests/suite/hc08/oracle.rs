@@ -21,9 +21,9 @@
 //! `DIV` and `DAA` where the manual leaves the result open are not drawn: the model stops there.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
-use oracle::ucsim::{Answer, Script, Simulator};
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::oracles::ucsim::{Answer, Script, Simulator};
+use testkit::random::{self, Random};
 
 /// Instructions that follow each other before registers are drawn anew.
 const SEQUENCE: usize = 16;
@@ -41,22 +41,6 @@ kind = "ram"
 start = 0
 size = 0x10000
 "#;
-
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        self.next() % limit
-    }
-}
 
 /// Collects what an instruction writes.
 #[derive(Default)]
@@ -178,20 +162,20 @@ fn compare(random: &mut Random, count: usize) {
     let mut script = Script::new(Simulator::Shc08);
     let mut outcomes = Vec::new();
 
-    let image: Vec<u8> = (0..0x1_0000).map(|_| random.next() as u8).collect();
+    let image: Vec<u8> = (0..0x1_0000).map(|_| random.word() as u8).collect();
     assert!(machine.poke(0, &image));
     let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("hc08_oracle_{}_{}", std::process::id(), random.next());
+    let name = format!("hc08_oracle_{}_{}", std::process::id(), random.word());
     let file = folder.join(&name).with_extension("ihx");
     std::fs::write(&file, intel_hex(&image)).expect("image");
     script.load(&file);
 
     while outcomes.len() < count {
         for (name, value) in [
-            ("a", random.next()),
-            ("h", random.next()),
-            ("x", random.next()),
-            ("ccr", random.next()),
+            ("a", random.word()),
+            ("h", random.word()),
+            ("x", random.word()),
+            ("ccr", random.word()),
             ("sp", 0x7100 + random.below(0x8e00)),
             ("pc", 0x100 + random.below(0xfe00)),
         ] {
@@ -206,7 +190,7 @@ fn compare(random: &mut Random, count: usize) {
             let mut kept = [0; 4];
             assert!(machine.peek(pc, &mut kept));
             for _ in 0..60 {
-                let mut bytes = random.next().to_be_bytes();
+                let mut bytes = random.word().to_be_bytes();
                 if random.below(8) == 0 {
                     bytes[0] = 0x9e;
                     bytes[1] = [0x60, 0xd0, 0xe0][random.below(3) as usize] | bytes[1] & 15;
@@ -292,13 +276,8 @@ fn compare(random: &mut Random, count: usize) {
 
 #[test]
 fn random_instructions_end_as_on_shc08() {
-    let long = std::env::var("WATTSEAL_ORACLE").is_ok_and(|length| length == "long");
-    let count = std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
-    let count: usize = count.unwrap_or(if long { 1_000_000 } else { 20_000 });
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("clock").as_nanos() as u64;
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now | 1);
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let count = random::instructions(20_000, 1_000_000);
+    let mut random = Random::new(random::seed());
     let mut done = 0;
     while done < count {
         let batch = BATCH.min(count - done);

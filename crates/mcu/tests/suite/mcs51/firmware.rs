@@ -2,9 +2,9 @@
 //! the same memory.
 
 use mcu::{Image, Mcu, Part, Segment, Stop, Until, new_machine};
-use oracle::ucsim::{Answer, Script, Simulator};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use testkit::oracles::ucsim::{Answer, Script, Simulator};
 
 const I8051: &str = include_str!("../../../../../targets/i8051.toml");
 const EXTERNAL: u32 = 0x1_0000;

@@ -16,9 +16,9 @@
 //!   RAM have bytes; these are faults in the model.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
-use oracle::ucsim::{Answer, Script, Simulator};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::oracles::ucsim::{Answer, Script, Simulator};
+use testkit::random::{self, Random};
 
 /// Instructions of one run of the simulator.
 const BATCH: usize = 10_000;
@@ -61,51 +61,31 @@ peripheral = [
 ]
 "#;
 
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+/// A byte behind an opcode: a direct or bit address that exists, most of the time.
+fn operand(random: &mut Random) -> u8 {
+    match random.below(4) {
+        0 => random.byte(),
+        1 => {
+            REGISTERS[random.below(REGISTERS.len() as u32) as usize]
+                | if random.below(2) == 0 { 0 } else { random.byte() & 7 }
+        }
+        _ => random.byte() & 0x7f,
     }
+}
 
-    fn below(&mut self, limit: u32) -> u32 {
-        self.next() % limit
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next() as u8
-    }
-
-    /// A byte behind an opcode: a direct or bit address that exists, most of the time.
-    fn operand(&mut self) -> u8 {
-        match self.below(4) {
-            0 => self.byte(),
-            1 => {
-                REGISTERS[self.below(REGISTERS.len() as u32) as usize]
-                    | if self.below(2) == 0 { 0 } else { self.byte() & 7 }
-            }
-            _ => self.byte() & 0x7f,
+/// 64 KB of instructions one behind the other.
+fn program(random: &mut Random) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while bytes.len() < 0x1_0000 {
+        // What needs no operand takes no harm from two bytes that are instructions themselves.
+        bytes.push(random.byte());
+        bytes.extend([operand(random), operand(random)]);
+        if random.below(2) == 0 {
+            bytes.pop();
         }
     }
-
-    /// 64 KB of instructions one behind the other.
-    fn program(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while bytes.len() < 0x1_0000 {
-            // What needs no operand takes no harm from two bytes that are instructions themselves.
-            bytes.push(self.byte());
-            bytes.extend([self.operand(), self.operand()]);
-            if self.below(2) == 0 {
-                bytes.pop();
-            }
-        }
-        bytes.truncate(0x1_0000);
-        bytes
-    }
+    bytes.truncate(0x1_0000);
+    bytes
 }
 
 /// Collects what an instruction writes.
@@ -191,9 +171,9 @@ fn compare(random: &mut Random, count: usize) {
     let mut script = Script::new(Simulator::S51);
     let mut outcomes = Vec::new();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join(format!("mcs51_oracle_{}_{}", std::process::id(), random.next()));
+    let file = folder.join(format!("mcs51_oracle_{}_{}", std::process::id(), random.word()));
 
-    let program = random.program();
+    let program = program(random);
     assert!(machine.poke(CODE, &program));
     write_hex(&file.with_extension("ihx"), &program);
     script.load(&file.with_extension("ihx"));
@@ -292,13 +272,8 @@ fn compare(random: &mut Random, count: usize) {
 
 #[test]
 fn random_instructions_end_as_on_ucsim() {
-    let long = std::env::var("WATTSEAL_ORACLE").is_ok_and(|length| length == "long");
-    let count = std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
-    let count: usize = count.unwrap_or(if long { 1_000_000 } else { 20_000 });
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("clock").as_nanos() as u64;
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now | 1);
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let count = random::instructions(20_000, 1_000_000);
+    let mut random = Random::new(random::seed());
     let mut done = 0;
     while done < count {
         let batch = BATCH.min(count - done);

@@ -1,6 +1,7 @@
 //! The converter and the reference of the MSP430F5438A, driven by instructions as firmware drives them.
 
-use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
+use super::programs::{mov, mov_byte, part, poke, register};
+use mcu::{Fault, Mcu, Stop, Until, new_machine};
 
 const PC: u16 = 0x6000;
 const CTL0: u16 = 0x700;
@@ -21,29 +22,15 @@ const BY_OSCILLATOR: u16 = 0x200;
 const BY_SMCLK: u16 = 0x218;
 const NOP: u16 = 0x4303;
 
-fn mov(value: u16, register: u16) -> Vec<u16> {
-    vec![0x40b2, value, register]
-}
-
-fn mov_byte(value: u16, register: u16) -> Vec<u16> {
-    vec![0x40f2, value, register]
-}
-
 /// `MOV &register, R5`, `R6`, ...
 fn read(register: u16, into: u16) -> Vec<u16> {
     vec![0x4210 | into, register]
 }
 
-fn poke(machine: &mut dyn Mcu, address: u32, words: &[u16]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert!(machine.poke(address, &bytes));
-}
-
 /// At 1 MHz and 3.0 V, with 1.001 V at A0, 0.5 V at A1 and more than any reference at A2. The first instruction holds the
 /// watchdog, 4 cycles; the converter's handler reads MEM0 into R7 and wakes the core.
 fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
-    let part =
-        Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
+    let part = part();
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
     let program = [mov(0x5a80, 0x15c), words.concat(), vec![0x3fff]].concat();
     let handler = [read(MEM0, 7), vec![0xc0b1, 0x00f0, 0x0000, 0x1300]].concat();
@@ -58,10 +45,6 @@ fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     board.set_analog(1, 0.5);
     board.set_analog(2, 2.9);
     machine
-}
-
-fn register(machine: &dyn Mcu, name: &str) -> u32 {
-    machine.registers().into_iter().find(|(register, _)| register == name).expect("register").1
 }
 
 fn run(words: &[Vec<u16>]) -> Box<dyn Mcu> {

@@ -1,8 +1,9 @@
 //! Whatever a program writes to the peripherals of the MSP430F5438A, the model goes on or faults; it does not panic.
 
+use super::programs::part;
 use mcu::chips::cc2500::Cc2500;
 use mcu::{Mcu, Part, Pin, Until, Wiring, new_machine};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::random::{self, Random};
 
 const PC: u32 = 0x2000;
 const END: u16 = 0x3fff;
@@ -19,23 +20,15 @@ fn machine(part: &Part, clock_hz: u64) -> Box<dyn Mcu> {
 
 #[test]
 fn any_writes_are_survived() {
-    let part =
-        Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() as u64 | 1;
-    eprintln!("seed {seed}");
-    let mut state = seed;
-    let mut random = |below: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 20) % below
-    };
+    let part = part();
+    let mut random = Random::new(random::seed());
+    let mut random = |below: u32| random.below(below);
     let bases: Vec<u32> = part.peripherals.iter().map(|spec| spec.base).collect();
     for _ in 0..1000 {
         let clock_hz = [1_000_000, 8_000_000, 25_000_000][random(3) as usize];
         let mut machine = machine(&part, clock_hz);
         for _ in 0..100 {
-            let address = bases[random(bases.len() as u64) as usize] as u16 + random(0x40) as u16;
+            let address = bases[random(bases.len() as u32) as usize] as u16 + random(0x40) as u16;
             let value = match random(4) {
                 0 => 0xa500 | random(256) as u16,
                 1 => 1 << random(16),

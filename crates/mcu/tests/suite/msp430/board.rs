@@ -1,6 +1,7 @@
 //! What is around an MSP430F5438A: levels and edges at its ports, a chip on its SPI, and sleep that somebody attends.
 
-use mcu::{Chip, Mcu, Part, Pin, Stop, Until, Wiring, new_machine};
+use super::programs::{mov_byte, part, poke, register};
+use mcu::{Chip, Mcu, Pin, Stop, Until, Wiring, new_machine};
 
 const PC: u32 = 0x2000;
 const ISR: u32 = 0x2200;
@@ -8,32 +9,18 @@ const END: u16 = 0x3fff;
 /// `BIS #GIE+CPUOFF, SR`.
 const SLEEP: [u16; 2] = [0xd032, 0x0018];
 
-fn mov_byte(value: u16, register: u16) -> [u16; 3] {
-    [0x40f2, value, register]
-}
-
 /// `MOV.B &register, R5`.
 fn read_byte(register: u16) -> [u16; 2] {
     [0x4255, register]
 }
 
-fn put(machine: &mut dyn Mcu, address: u32, words: &[u16]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert!(machine.poke(address, &bytes));
-}
-
 fn machine(words: &[u16]) -> Box<dyn Mcu> {
-    let part =
-        Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
+    let part = part();
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
     let stopped = [&[0x40b2, 0x5a80, 0x15c][..], words, &[END]].concat();
-    put(&mut *machine, PC, &stopped);
+    poke(&mut *machine, PC, &stopped);
     assert!(machine.set_register("sp", 0x4000) && machine.set_register("pc", PC));
     machine
-}
-
-fn register(machine: &dyn Mcu, wanted: &str) -> u32 {
-    machine.registers().into_iter().find(|(name, _)| name == wanted).expect("a register").1
 }
 
 /// Answers each byte with the one before, drives output 0 high from 10 us after being selected.
@@ -181,11 +168,11 @@ fn edges_interrupt() {
     let mut machine = with_echo(&words);
     machine.board_mut().set_input(Pin::new("P2", 7), Some(true));
     // Each: MOV &PxIV, R6 or R7; BIC #CPUOFF, 0(SP); RETI.
-    put(&mut *machine, ISR, &[0x4216, 0x020e, 0xc0b1, 0x0010, 0, 0x1300]);
-    put(&mut *machine, ISR + 0x100, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
+    poke(&mut *machine, ISR, &[0x4216, 0x020e, 0xc0b1, 0x0010, 0, 0x1300]);
+    poke(&mut *machine, ISR + 0x100, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
     // SLAS655, "Interrupt Vector Addresses": P1 at 0xffde, P2 at 0xffd4.
-    put(&mut *machine, 0xffde, &[ISR as u16]);
-    put(&mut *machine, 0xffd4, &[ISR as u16 + 0x100]);
+    poke(&mut *machine, 0xffde, &[ISR as u16]);
+    poke(&mut *machine, 0xffd4, &[ISR as u16 + 0x100]);
     machine.board_mut().externally_wakeable = true;
     let until = |cycles| Until { cycles: Some(cycles), addresses: Vec::new() };
     assert_eq!(machine.run(&until(500)), Ok(Stop::Cycles));
@@ -196,8 +183,8 @@ fn edges_interrupt() {
     let words =
         [&mov_byte(0x80, 0x219)[..], &mov_byte(0, 0x21d), &mov_byte(0x80, 0x21b), &SLEEP, &[0x4303]].concat();
     let mut machine = self::machine(&words);
-    put(&mut *machine, ISR, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
-    put(&mut *machine, 0xffd4, &[ISR as u16]);
+    poke(&mut *machine, ISR, &[0x4217, 0x021e, 0xc0b1, 0x0010, 0, 0x1300]);
+    poke(&mut *machine, 0xffd4, &[ISR as u16]);
     let board = machine.board_mut();
     board.externally_wakeable = true;
     board.set_input(Pin::new("P2", 7), Some(true));

@@ -1,6 +1,7 @@
 //! C compiled by clang for the MSP430 gives the results that the host computes.
 
-use mcu::{Image, Mcu, Observer, Part, Segment, Step, Stop, Until, new_machine};
+use super::programs::part;
+use mcu::{Image, Mcu, Observer, Segment, Step, Stop, Until, new_machine};
 use object::{Object, ObjectSegment, ObjectSymbol};
 use std::path::PathBuf;
 use std::process::Command;
@@ -34,10 +35,6 @@ const LAYOUT: &str = "SECTIONS {
     .bss 0x1c00 (NOLOAD) : { *(.bss*) *(COMMON) }
 }
 ENTRY(start)";
-
-fn part() -> Part {
-    Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file")
-}
 
 /// The program's ELF file.
 fn build() -> Vec<u8> {

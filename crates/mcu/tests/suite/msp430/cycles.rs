@@ -1,13 +1,13 @@
 //! A test per row of the manual's cycle tables: SLAU208, chapter CPUX, written down here as the manual prints them,
 //! footnotes as footnotes; table numbers are those of SLAU445I, chapter 4, which has the same core.
 
-use mcu::{Mcu, Part, Stop, Until, new_machine};
+use super::programs::part;
+use mcu::{Mcu, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
 
 fn machine() -> Box<dyn Mcu> {
-    let part =
-        Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
+    let part = part();
     let mut machine = new_machine(&part, 25_000_000).expect("machine");
     for (name, value) in [("r5", 0x3000), ("r6", 0x3100), ("r7", 0x3200), ("sp", 0x4000), ("pc", PC)] {
         assert!(machine.set_register(name, value));

@@ -1,6 +1,7 @@
 //! What mspdebug cannot check, by the manual: SLAU208, chapter CPUX. Each test names the section.
 
-use mcu::{Fault, Flow, Mcu, Observer, Part, Step, Stop, Until, new_machine};
+use super::programs::part;
+use mcu::{Fault, Flow, Mcu, Observer, Step, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
 const C: u32 = 1;
@@ -15,8 +16,7 @@ struct Bench(Box<dyn Mcu>);
 impl Bench {
     /// A machine with these registers, the words at [`PC`].
     fn new(words: &[u16], registers: &[(&str, u32)]) -> Bench {
-        let part =
-            Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
+        let part = part();
         let mut bench = Bench(new_machine(&part, 1_000_000).expect("machine"));
         bench.poke(PC, words);
         bench.set("sp", 0x4000);

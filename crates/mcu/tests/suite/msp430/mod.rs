@@ -8,3 +8,4 @@ mod mpy32;
 mod oracle;
 mod peripherals;
 mod power;
+mod programs;

@@ -2,7 +2,7 @@
 
 use mcu::peripherals::ti::mpy32::Mpy32;
 use mcu::{Board, Context, Events, Fault, Peripheral, PeripheralSpec};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::random::{self, Random};
 
 const BASE: u32 = 0x4c0;
 const OP2: u32 = 0x08;
@@ -17,32 +17,13 @@ const SATURATE: u32 = 0x08;
 const FRACTION: u32 = 0x04;
 const CARRY: u32 = 0x01;
 
-/// xorshift64*, so that a printed seed is all that a failure needs.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Random {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("clock").as_nanos() as u64;
-        let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now | 1);
-        println!("WATTSEAL_SEED={seed}");
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Random, with the edges of the number ranges more often than chance has them.
-    fn operand(&mut self, bits: u32) -> u32 {
-        let mask = u32::MAX >> (32 - bits);
-        let edge = [0, 1, mask, mask >> 1, (mask >> 1) + 1, mask - 1];
-        match self.next() % 4 {
-            0 => edge[(self.next() % 6) as usize],
-            _ => (self.next() >> 16) as u32 & mask,
-        }
+/// Random, with the edges of the number ranges more often than chance has them.
+fn operand(random: &mut Random, bits: u32) -> u32 {
+    let mask = u32::MAX >> (32 - bits);
+    let edge = [0, 1, mask, mask >> 1, (mask >> 1) + 1, mask - 1];
+    match random.word64() % 4 {
+        0 => edge[(random.word64() % 6) as usize],
+        _ => (random.word64() >> 16) as u32 & mask,
     }
 }
 
@@ -151,16 +132,16 @@ fn extended(value: u32, bits: u32, signed: bool) -> i128 {
 
 #[test]
 fn every_width_and_operation_multiplies_as_integers_do() {
-    let mut random = Random::new();
+    let mut random = Random::new(random::seed());
     let mut bench = Bench::new();
     for round in 0..40_000u32 {
         let operation = round % 4;
         let (signed, accumulate) = (operation & 1 != 0, operation & 2 != 0);
-        let bits1 = [8, 16, 24, 32][(random.next() % 4) as usize];
-        let bits2 = [8, 16, 24, 32][(random.next() % 4) as usize];
+        let bits1 = [8, 16, 24, 32][(random.word64() % 4) as usize];
+        let bits2 = [8, 16, 24, 32][(random.word64() % 4) as usize];
         let width = if bits1 > 16 || bits2 > 16 { 64 } else { 32 };
-        let (a, b) = (random.operand(bits1), random.operand(bits2));
-        let before = u64::from(random.operand(32)) << 32 | u64::from(random.operand(32));
+        let (a, b) = (operand(&mut random, bits1), operand(&mut random, bits2));
+        let before = u64::from(operand(&mut random, 32)) << 32 | u64::from(operand(&mut random, 32));
         bench.preload(before);
         bench.first(operation, bits1, a);
         bench.second(bits2, b);
@@ -196,16 +177,16 @@ fn every_width_and_operation_multiplies_as_integers_do() {
 
 #[test]
 fn fractional_and_saturated_results_stay_in_range() {
-    let mut random = Random::new();
+    let mut random = Random::new(random::seed());
     let mut bench = Bench::new();
     for round in 0..40_000u32 {
         let operation = [1, 3][round as usize % 2];
         let (fraction, saturate) = (round & 2 != 0, round & 4 != 0);
         let bits = if round & 8 != 0 { 32 } else { 16 };
         let width = 2 * bits;
-        let (a, b) = (random.operand(bits), random.operand(bits));
+        let (a, b) = (operand(&mut random, bits), operand(&mut random, bits));
         let most = (1i128 << (width - 1)) - 1;
-        let before = u64::from(random.operand(32)) << 32 | u64::from(random.operand(32));
+        let before = u64::from(operand(&mut random, 32)) << 32 | u64::from(operand(&mut random, 32));
         let mask = (1i128 << width) - 1;
         let accumulator = extended_wide(i128::from(before) & mask, width);
         bench.preload(before);

@@ -18,8 +18,8 @@
 //! - Addresses below 0x200 belong to mspdebug's own peripherals.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
-use oracle::mspdebug::{Answer, Script};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::oracles::mspdebug::{Answer, Script};
+use testkit::random::{self, Random};
 
 const MEMORY: std::ops::Range<u32> = 0x200..0xff00;
 /// Instructions that follow each other before registers are drawn anew.
@@ -44,34 +44,18 @@ start = 0x200
 size = 0xfd00
 "#;
 
-/// xorshift64*.
-struct Random(u64);
+/// A register value: half of them even addresses in memory.
+fn value(random: &mut Random) -> u32 {
+    if random.below(2) == 0 { (0x400 + random.below(0xf800)) & !1 } else { random.word() & 0xffff }
+}
 
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-
-    fn below(&mut self, limit: u32) -> u32 {
-        self.next() % limit
-    }
-
-    /// A register value: half of them even addresses in memory.
-    fn value(&mut self) -> u32 {
-        if self.below(2) == 0 { (0x400 + self.below(0xf800)) & !1 } else { self.next() & 0xffff }
-    }
-
-    /// A word that is an instruction of the MSP430, most of the time.
-    fn instruction(&mut self) -> u32 {
-        match self.below(10) {
-            0..=5 => (4 + self.below(12)) << 12 | self.next() & 0xfff,
-            6 | 7 => 0x1000 | self.below(6) << 7 | self.next() & 0x7f,
-            8 => 0x2000 | self.next() & 0x1fff,
-            _ => [0x1300, 0x4130, 0x4303, 0x1280 | self.next() & 0x3f][self.below(4) as usize],
-        }
+/// A word that is an instruction of the MSP430, most of the time.
+fn instruction(random: &mut Random) -> u32 {
+    match random.below(10) {
+        0..=5 => (4 + random.below(12)) << 12 | random.word() & 0xfff,
+        6 | 7 => 0x1000 | random.below(6) << 7 | random.word() & 0x7f,
+        8 => 0x2000 | random.word() & 0x1fff,
+        _ => [0x1300, 0x4130, 0x4303, 0x1280 | random.word() & 0x3f][random.below(4) as usize],
     }
 }
 
@@ -176,16 +160,16 @@ fn compare(random: &mut Random, count: usize) {
     let mut script = Script::new();
     let mut outcomes = Vec::new();
 
-    let image: Vec<u8> = MEMORY.map(|_| random.next() as u8).collect();
+    let image: Vec<u8> = MEMORY.map(|_| random.word() as u8).collect();
     assert!(machine.poke(MEMORY.start, &image));
     let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("msp430_oracle_{}_{}", std::process::id(), random.next());
+    let name = format!("msp430_oracle_{}_{}", std::process::id(), random.word());
     let file = folder.join(&name).with_extension("bin");
     std::fs::write(&file, &image).expect("image");
     script.load(&file, MEMORY.start as u16);
 
     while outcomes.len() < count {
-        let mut values: [u32; 16] = std::array::from_fn(|_| random.value());
+        let mut values: [u32; 16] = std::array::from_fn(|_| value(random));
         values[0] = (0x400 + random.below(0xf000)) & !1;
         values[1] = (0x400 + random.below(0xf000)) & !1;
         values[SR] &= FLAGS;
@@ -203,7 +187,7 @@ fn compare(random: &mut Random, count: usize) {
             let mut kept = [0; 6];
             assert!(machine.peek(pc, &mut kept));
             for _ in 0..60 {
-                let word = random.instruction();
+                let word = instruction(random);
                 if is_left_out(word) {
                     continue;
                 }
@@ -211,7 +195,7 @@ fn compare(random: &mut Random, count: usize) {
                 if is_dadd(word) {
                     make_decimal(random, &mut values, word);
                 }
-                let operands = [random.value(), random.value()];
+                let operands = [value(random), value(random)];
                 let mut bytes = Vec::new();
                 for word in [word, operands[0], operands[1]] {
                     bytes.extend((word as u16).to_le_bytes());
@@ -291,13 +275,8 @@ fn compare(random: &mut Random, count: usize) {
 
 #[test]
 fn random_instructions_end_as_on_mspdebug() {
-    let long = std::env::var("WATTSEAL_ORACLE").is_ok_and(|length| length == "long");
-    let count = std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
-    let count: usize = count.unwrap_or(if long { 1_000_000 } else { 8_000 });
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("clock").as_nanos() as u64;
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now | 1);
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let count = random::instructions(8_000, 1_000_000);
+    let mut random = Random::new(random::seed());
     let mut done = 0;
     while done < count {
         let batch = BATCH.min(count - done);

@@ -1,20 +1,11 @@
 //! The peripherals of the MSP430F5438A, driven by instructions as firmware drives them.
 
+use super::programs::{mov, mov_byte, part};
 use mcu::{Fault, Mcu, Observer, Part, PinEdge, Stop, Until, new_machine};
 
 const PC: u32 = 0x2000;
 /// `jmp $`.
 const END: u16 = 0x3fff;
-
-/// `MOV #value, &register`.
-fn mov(value: u16, register: u16) -> [u16; 3] {
-    [0x40b2, value, register]
-}
-
-/// `MOV.B #value, &register`.
-fn mov_byte(value: u16, register: u16) -> [u16; 3] {
-    [0x40f2, value, register]
-}
 
 /// `MOV &register, R5`.
 fn read(register: u16) -> [u16; 2] {
@@ -22,8 +13,7 @@ fn read(register: u16) -> [u16; 2] {
 }
 
 fn machine(words: &[u16]) -> Box<dyn Mcu> {
-    let part =
-        Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
+    let part = part();
     let mut machine = new_machine(&part, 1_000_000).expect("machine");
     let bytes: Vec<u8> = words.iter().chain(&[END]).flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.poke(PC, &bytes));

@@ -1,6 +1,7 @@
 //! What the MSP430F5438A does with its power: where the cycles go, by the status register and the core voltage.
 
-use mcu::{Fault, Mcu, Part, Stop, Until, new_machine};
+use super::programs::{mov, mov_byte, part, poke, word};
+use mcu::{Fault, Mcu, Stop, Until, new_machine};
 
 const PC: u16 = 0x6000;
 const CLOCK_HZ: u64 = 1_000_000;
@@ -16,16 +17,6 @@ const LPM0: u16 = 0x18;
 const LPM3: u16 = 0xd8;
 const LPM4: u16 = 0xf8;
 
-/// `MOV #value, &register`.
-fn mov(value: u16, register: u16) -> Vec<u16> {
-    vec![0x40b2, value, register]
-}
-
-/// `MOV.B #value, &register`.
-fn mov_byte(value: u16, register: u16) -> Vec<u16> {
-    vec![0x40f2, value, register]
-}
-
 /// `BIS #bits, SR`.
 fn sleep(bits: u16) -> Vec<u16> {
     vec![0xd032, bits]
@@ -34,8 +25,7 @@ fn sleep(bits: u16) -> Vec<u16> {
 /// The watchdog held, then `words` from the flash's 0x6000, then `jmp $`; TA0's interrupt wakes the core for good:
 /// `BIC #0xf0, 0(SP)`, `RETI`.
 fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
-    let part =
-        Part::from_toml(include_str!("../../../../../targets/msp430f5438a.toml")).expect("target file");
+    let part = part();
     let mut machine = new_machine(&part, CLOCK_HZ).expect("machine");
     let program = [mov(0x5a80, 0x15c), words.concat(), vec![0x3fff]].concat();
     let handler = 0x7000;
@@ -46,17 +36,6 @@ fn machine(words: &[Vec<u16>]) -> Box<dyn Mcu> {
     machine.reset();
     assert!(machine.set_register("sp", 0x4000));
     machine
-}
-
-fn poke(machine: &mut dyn Mcu, address: u32, words: &[u16]) {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    assert!(machine.poke(address, &bytes));
-}
-
-fn word(machine: &dyn Mcu, address: u32) -> u16 {
-    let mut bytes = [0; 2];
-    assert!(machine.peek(address, &mut bytes));
-    u16::from_le_bytes(bytes)
 }
 
 fn run(machine: &mut dyn Mcu) {

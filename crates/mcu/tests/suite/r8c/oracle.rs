@@ -25,8 +25,8 @@
 //! - Addresses below 0x500 belong to the simulator's devices; reserved bits of FLG and INTB can be set.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
-use oracle::m32c_sim::{Answer, Registers, Script};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::oracles::m32c_sim::{Answer, Registers, Script};
+use testkit::random::{self, Random};
 
 const PART: &str = r#"
 name = "oracle"
@@ -76,56 +76,40 @@ const O: u32 = 0x20;
 const U: u32 = 0x80;
 const FLG_BITS: u32 = 0x70ff;
 
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+/// A register value: an address in memory, a small number, a number near the ends of the range, or any.
+fn value(random: &mut Random) -> u32 {
+    match random.below(8) {
+        0..=3 => 0x600 + random.below(0xf800),
+        4 => random.below(16),
+        5 => [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff][random.below(8) as usize],
+        _ => random.word() & 0xffff,
     }
+}
 
-    fn below(&mut self, limit: u32) -> u32 {
-        self.next() % limit
-    }
-
-    /// A register value: an address in memory, a small number, a number near the ends of the range, or any.
-    fn value(&mut self) -> u32 {
-        match self.below(8) {
-            0..=3 => 0x600 + self.below(0xf800),
-            4 => self.below(16),
-            5 => [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff][self.below(8) as usize],
-            _ => self.next() & 0xffff,
+fn draw_registers(random: &mut Random) -> Registers {
+    let mut values: Registers = std::array::from_fn(|_| value(random));
+    for register in [FB, BANK1 + FB, SB] {
+        // Where `bit,base:8` is the same on both.
+        if random.below(2) == 0 {
+            values[register] = 0x600 + random.below(0x1900);
         }
     }
-
-    fn registers(&mut self) -> Registers {
-        let mut values: Registers = std::array::from_fn(|_| self.value());
-        for register in [FB, BANK1 + FB, SB] {
-            // Where `bit,base:8` is the same on both.
-            if self.below(2) == 0 {
-                values[register] = 0x600 + self.below(0x1900);
-            }
-        }
-        for register in [USP, ISP] {
-            values[register] = 0x600 + self.below(0xf800);
-        }
-        values[FLG] = self.next() & FLG_BITS & !D;
-        values[FLG + 1] = 0x600 + self.below(0xf800);
-        values[PC] = 0x600 + self.below(0xf000);
-        values
+    for register in [USP, ISP] {
+        values[register] = 0x600 + random.below(0xf800);
     }
+    values[FLG] = random.word() & FLG_BITS & !D;
+    values[FLG + 1] = 0x600 + random.below(0xf800);
+    values[PC] = 0x600 + random.below(0xf000);
+    values
+}
 
-    /// The bytes of an instruction, most of the time: opcodes of two bytes more often than the others.
-    fn instruction(&mut self) -> [u8; 8] {
-        let mut bytes: [u8; 8] = std::array::from_fn(|_| self.next() as u8);
-        if self.below(2) == 0 {
-            bytes[0] = [0x74, 0x75, 0x76, 0x77, 0x7a, 0x7b, 0x7c, 0x7d, 0x7e, 0xeb][self.below(10) as usize];
-        }
-        bytes
+/// The bytes of an instruction, most of the time: opcodes of two bytes more often than the others.
+fn instruction(random: &mut Random) -> [u8; 8] {
+    let mut bytes: [u8; 8] = std::array::from_fn(|_| random.word() as u8);
+    if random.below(2) == 0 {
+        bytes[0] = [0x74, 0x75, 0x76, 0x77, 0x7a, 0x7b, 0x7c, 0x7d, 0x7e, 0xeb][random.below(10) as usize];
     }
+    bytes
 }
 
 /// What is left out whatever the registers, see above.
@@ -333,19 +317,19 @@ fn compare(random: &mut Random, count: usize) {
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
     let mut script = Script::new();
     let mut outcomes = Vec::new();
-    let image: Vec<u8> = MEMORY.map(|_| random.next() as u8).collect();
+    let image: Vec<u8> = MEMORY.map(|_| random.word() as u8).collect();
     assert!(machine.poke(MEMORY.start, &image));
     script.write(MEMORY.start, &image);
 
     while outcomes.len() < count {
-        let mut before = random.registers();
+        let mut before = draw_registers(random);
         'sequence: for _ in 0..SEQUENCE {
             let pc = before[PC];
             if !(0x600..0xff00).contains(&pc) {
                 break;
             }
             for _ in 0..60 {
-                let (mut bytes, mut values) = (random.instruction(), before);
+                let (mut bytes, mut values) = (instruction(random), before);
                 if is_left_out(&bytes) {
                     continue;
                 }
@@ -425,13 +409,8 @@ fn compare(random: &mut Random, count: usize) {
 
 #[test]
 fn random_instructions_end_as_on_gdbs_simulator() {
-    let long = std::env::var("WATTSEAL_ORACLE").is_ok_and(|length| length == "long");
-    let count = std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS").ok().and_then(|count| count.parse().ok());
-    let count: usize = count.unwrap_or(if long { 1_000_000 } else { 20_000 });
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("clock").as_nanos() as u64;
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now | 1);
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let count = random::instructions(20_000, 1_000_000);
+    let mut random = Random::new(random::seed());
     let mut done = 0;
     while done < count {
         let batch = BATCH.min(count - done);

@@ -9,8 +9,8 @@
 //! `instructions.rs`: `xw`, CSRs, traps, WFI. Misaligned accesses are faults of the model.
 
 use mcu::{Access, AccessKind, Fault, Mcu, Observer, Part, Stop, Until, new_machine};
-use oracle::unicorn::{Error, Model, Unicorn};
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::oracles::unicorn::{Error, Model, Unicorn};
+use testkit::random::{self, Random};
 
 const RAM: u32 = 0x2000_0000;
 const SIZE: u32 = 0x1_0000;
@@ -32,52 +32,36 @@ start = 0x20000000
 size = 0x10000
 "#;
 
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+/// A register's value: half of them addresses of words in RAM, some at the edges of the numbers.
+fn value(random: &mut Random) -> u32 {
+    match random.below(8) {
+        0..4 => RAM + 0x1000 + (random.below(0xe000) & !3),
+        4 => [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000][random.below(5) as usize],
+        _ => random.word(),
     }
+}
 
-    fn below(&mut self, limit: u32) -> u32 {
-        self.next() % limit
+/// Four bytes that begin with an instruction of RV32EC, most of the time.
+fn instruction(random: &mut Random) -> u32 {
+    if random.below(2) == 0 {
+        return random.word() & !3 | random.below(3);
     }
-
-    /// A register's value: half of them addresses of words in RAM, some at the edges of the numbers.
-    fn value(&mut self) -> u32 {
-        match self.below(8) {
-            0..4 => RAM + 0x1000 + (self.below(0xe000) & !3),
-            4 => [0, 1, u32::MAX, 0x7fff_ffff, 0x8000_0000][self.below(5) as usize],
-            _ => self.next(),
-        }
+    let opcode =
+        [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x13, 0x33, 0x33][random.below(11) as usize];
+    let mut word = random.word() & !0x7f | opcode;
+    // Registers that there are, mostly, and functions that there are.
+    if random.below(16) != 0 {
+        word &= !(1 << 11 | 1 << 19);
+        word = if matches!(opcode, 0x33 | 0x63 | 0x23) { word & !(1 << 24) } else { word };
     }
-
-    /// Four bytes that begin with an instruction of RV32EC, most of the time.
-    fn instruction(&mut self) -> u32 {
-        if self.below(2) == 0 {
-            return self.next() & !3 | self.below(3);
-        }
-        let opcode =
-            [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x13, 0x33, 0x33][self.below(11) as usize];
-        let mut word = self.next() & !0x7f | opcode;
-        // Registers that there are, mostly, and functions that there are.
-        if self.below(16) != 0 {
-            word &= !(1 << 11 | 1 << 19);
-            word = if matches!(opcode, 0x33 | 0x63 | 0x23) { word & !(1 << 24) } else { word };
-        }
-        if opcode == 0x33 && self.below(8) != 0 || opcode == 0x13 && word >> 12 & 3 == 1 {
-            word = word & 0x01ff_ffff | (self.below(2) << 30);
-        }
-        if matches!(opcode, 0x03 | 0x23) && self.below(2) == 0 {
-            // Offsets of whole words.
-            word &= !(3 << if opcode == 0x03 { 20 } else { 7 });
-        }
-        word
+    if opcode == 0x33 && random.below(8) != 0 || opcode == 0x13 && word >> 12 & 3 == 1 {
+        word = word & 0x01ff_ffff | (random.below(2) << 30);
     }
+    if matches!(opcode, 0x03 | 0x23) && random.below(2) == 0 {
+        // Offsets of whole words.
+        word &= !(3 << if opcode == 0x03 { 20 } else { 7 });
+    }
+    word
 }
 
 /// What is not for Unicorn to say: see the text of this file.
@@ -166,7 +150,7 @@ impl Pair {
         let names: Vec<&str> =
             self.ours.register_names().iter().take(15).map(|register| register.name).collect();
         for (index, name) in names.into_iter().enumerate() {
-            let value = random.value();
+            let value = value(random);
             assert!(self.ours.set_register(name, value));
             self.theirs.set_register(index + 1, value).expect("register");
         }
@@ -240,24 +224,14 @@ impl Pair {
 
 #[test]
 fn every_instruction_ends_as_unicorn_ends_it() {
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok());
-    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64);
-    let seed: u64 = seed.unwrap_or_else(clock).max(1);
-    let wanted = match std::env::var("WATTSEAL_ORACLE").as_deref() {
-        Ok("long") => std::env::var("WATTSEAL_ORACLE_INSTRUCTIONS")
-            .ok()
-            .and_then(|count| count.parse().ok())
-            .unwrap_or(1_000_000),
-        _ => 50_000,
-    };
-    println!("WATTSEAL_SEED={seed}");
-    let mut random = Random(seed);
+    let wanted = random::instructions(50_000, 1_000_000) as u32;
+    let mut random = Random::new(random::seed());
     let mut pair = Pair::new();
     let mut counts = Counts::default();
     while counts.executed < wanted {
         pair.draw(&mut random);
         for _ in 0..SEQUENCE {
-            if !pair.step(random.instruction(), &mut counts) {
+            if !pair.step(instruction(&mut random), &mut counts) {
                 break;
             }
         }

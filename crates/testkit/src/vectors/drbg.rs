@@ -1,7 +1,7 @@
 //! NIST's cases of HMAC_DRBG.
 
 use super::read;
-use crate::response::Record;
+use super::response::Record;
 
 /// One case: instantiate, reseed where there is entropy for it, and draw twice; before each draw reseed again where the
 /// case is one with prediction resistance.

@@ -1,7 +1,7 @@
 //! Independent simulators, driven for the tests of `mcu`: a model is right when another one, written by others
 //! from the same manuals, ends every instruction in the same state.
 //!
-//! Only tests and benchmarks depend on this crate; it links the simulators' Debian packages.
+//! The simulators are Debian packages.
 
 pub mod m32c_sim;
 pub mod mspdebug;

@@ -107,7 +107,7 @@ impl Script {
 
 /// The simulator, built where it is not there yet.
 fn program() -> io::Result<String> {
-    let output = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/build-m32c-sim")).output()?;
+    let output = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/oracles/build-m32c-sim")).output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_string()));
     }
