@@ -1,7 +1,7 @@
 //! Emulated instructions per second of the Cortex-M models on compiled code, with nobody looking on.
 
-#[path = "../tests/cortex_m/firmware.rs"]
-mod firmware;
+#[path = "../tests/suite/cortex_m/programs.rs"]
+mod programs;
 
 use criterion::{Criterion, Throughput};
 use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
@@ -11,8 +11,8 @@ const CYCLES: u64 = 2_000_000;
 
 /// A machine well into the firmware.
 fn machine(target: &str, cpu: &str) -> Box<dyn Mcu> {
-    let mut machine = new_machine(&firmware::part(target), 8_000_000).expect("a machine");
-    let bytes = firmware::build(cpu, "-O2", u32::MAX);
+    let mut machine = new_machine(&programs::part(target), 8_000_000).expect("a machine");
+    let bytes = programs::build(cpu, "-O2", u32::MAX);
     machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
     machine.reset();
     forward(machine.as_mut());

@@ -9,10 +9,10 @@
 use criterion::{Criterion, Throughput};
 use mcu::{Image, Mcu, Part, Segment, Signal, Until, new_machine};
 use object::read::elf::ElfFile32;
-use oracle::simavr::Simavr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use testkit::oracles::simavr::Simavr;
 
 const ATMEGA328P: &str = include_str!("../../../targets/atmega328p.toml");
 

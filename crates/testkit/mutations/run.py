@@ -6,7 +6,7 @@ A mutation is a patch beside this file. Its first lines say what it takes out an
     # kills: PACKAGE TARGET TEST
     # What it takes out.
 
-TARGET is an integration test's name, or `lib` for a package's unit tests. The tests are run in a copy of the project, so that
+TARGET is `suite` for a package's integration tests, or `lib` for its unit tests. The tests are run in a copy of the project, so that
 nothing here is changed: first without a mutation, then with each. A mutation that does not apply, or does not compile, is a failure
 of the list, and one whose test still passes is a rule that nothing protects.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints crates/vectors/data/meter-protocol.txt: messages of the meter's protocol with fixed keys.
+"""Prints crates/testkit/vectors/meter-protocol.txt: messages of the meter's protocol with fixed keys.
 
 With --check it compares them with that file, and ends with 1 where they differ.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 import protocol
 from protocol import ACKNOWLEDGEMENT, ANSWER, COMMAND, KINDS, REPORT, SUITES, Address
 
-FILE = Path(__file__).parents[2] / "vectors" / "data" / "meter-protocol.txt"
+FILE = Path(__file__).parents[1] / "vectors" / "meter-protocol.txt"
 
 HEADER = """\
 # Messages of the meter's protocol (docs/protocol.md) with fixed keys: of every kind and suite, sealed and cut into packets.

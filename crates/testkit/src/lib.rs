@@ -1,3 +1,9 @@
 //! What the tests of several crates share.
 
+pub mod alone;
 pub mod documents;
+#[cfg(feature = "oracles")]
+pub mod oracles;
+pub mod random;
+#[cfg(feature = "vectors")]
+pub mod vectors;

@@ -219,7 +219,7 @@ mod tests {
     /// The upper level of RFC 8554's test case 2, appendix F.
     #[test]
     fn winternitz_is_that_of_rfc_8554() {
-        let case = vectors::lm_ots_w4();
+        let case = testkit::vectors::lm_ots_w4();
         let name = [case.id.as_slice(), &case.q.to_be_bytes()].concat();
         let signature = Scheme::Winternitz.sign(&case.seed, &name, &case.randomizer, &case.message);
         assert_eq!(signature, case.pieces);

@@ -7,7 +7,7 @@
 //! data sheets and in the reference guide; the rest was compared with three transcriptions made by others, which agree
 //! with each other and with the pages everywhere but at `JMP ,X`: two of them have the later HCS08's 3 cycles, one has
 //! the 2 of the instruction set summary (MC68HC08AZ32A technical data, Rev. 1.0, page 89, which was read). The listings
-//! of sdcc's assembler print cycles, too: the same for all 290 instructions (`tests/hc08_timing.rs`).
+//! of sdcc's assembler print cycles, too: the same for all 290 instructions (`tests/suite/hc08/timing.rs`).
 
 /// The columns of the map: the opcode's high digit, after the prefix 0x9E where there is one.
 ///

@@ -1,0 +1,134 @@
+//! A concentrator's figures, while the test plays the other collector.
+
+use super::stand::{LONG, no_limits, parts, until};
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use collector::api::{Parts, on_loopback};
+use collector::forward::Forwarder;
+use collector::gateway::udp::datagram;
+use collector::gateway::{GatewayId, HeardPacket, Route};
+use collector::secret::Secret;
+use collector::service::{Config, Running};
+use collector::store::{NewToken, Role, Write};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use tokio::net::UdpSocket;
+use tokio::sync::{mpsc, watch};
+use tower::ServiceExt;
+use wire::meter::{MessageKind, Suite, message_bytes, packets};
+
+/// The one packet of a message of that kind, as meter 7 and its collector send it; what is in it only they know.
+fn packet(kind: MessageKind, low: u32) -> Vec<u8> {
+    let suite = Suite::Aes128Gcm;
+    packets(0x4f, kind, suite, 7, low, &vec![low as u8; message_bytes(kind, suite)]).remove(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_concentrator_counts_what_waits_and_what_went() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let far = UdpSocket::bind("127.0.0.1:0").await.expect("a port");
+    let (unknown_meters, heard) = mpsc::channel(16);
+    let mut config = Config::new(folder.path().join("near.db"), folder.path().join("keys"));
+    config.unknown_meters = Some(unknown_meters.clone());
+    let running = Running::start(config).await.expect("a service");
+    let upstream = far.local_addr().expect("an address").to_string();
+    let forwarder = Forwarder::start(
+        upstream,
+        heard,
+        running.link().gateways().clone(),
+        running.writer().clone(),
+        Vec::new(),
+    );
+    let secret = Secret::generate(&mut rand::rng());
+    let token = NewToken { name: "wall".into(), role: Role::Viewer, hash: secret.hash().0, created_ms: 0 };
+    running.writer().write_one(Write::Token(token)).await.expect("a token");
+    let (_stop, stopping) = watch::channel(false);
+    let parts = Parts { forward: Some(forwarder.counts().clone()), ..parts(&running, no_limits()) };
+    let router = on_loopback(parts, stopping);
+    // All figures of forwarding that are not 0, by what is behind `wattseal_forward_`.
+    let figures = async || {
+        let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4)));
+        let request = Request::get("/api/v1/metrics")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {}", secret.expose()))
+            .extension(peer);
+        let answer = router
+            .clone()
+            .oneshot(request.body(Body::empty()).expect("a request"))
+            .await
+            .expect("never fails");
+        assert_eq!(answer.status(), 200);
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.expect("a body");
+        let text = String::from_utf8(bytes.to_vec()).expect("text");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("wattseal_forward_")?.split_once(' '));
+        let figures = lines.map(|(name, value)| (name.to_owned(), value.parse::<u64>().expect("a number")));
+        figures.filter(|(_, value)| *value > 0).collect::<BTreeMap<_, _>>()
+    };
+    let become_those = async |expected: &[(&str, u64)]| {
+        let expected: BTreeMap<String, u64> =
+            expected.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let mut last = BTreeMap::new();
+        let same = until(async || {
+            last = figures().await;
+            (last == expected).then_some(())
+        });
+        assert!(tokio::time::timeout(LONG / 2, same).await.is_ok(), "{expected:?}, not {last:?}");
+    };
+    let hear = async |bytes: Vec<u8>| {
+        let route = Route { gateway: GatewayId(0), peer: None };
+        unknown_meters.send(HeardPacket { route, bytes, rssi_dbm: None }).await.expect("it listens");
+    };
+    become_those(&[]).await;
+
+    // Two reports that nobody acknowledges, an answer of nobody who is known, and what is none of these.
+    hear(packet(MessageKind::Report, 1)).await;
+    hear(packet(MessageKind::Report, 2)).await;
+    hear(packet(MessageKind::Answer, 3)).await;
+    hear(packet(MessageKind::Command, 4)).await;
+    hear(vec![0x4f, 1, 2]).await;
+    let mut buffer = [0; 100];
+    let (_, near) = far.recv_from(&mut buffer).await.expect("the first report");
+    // They go again after a second, which is not waited for.
+    become_those(&[
+        ("waiting", 2),
+        ("strangers", 2),
+        ("reports_total", 2),
+        ("messages_total", 2),
+        ("refused_total", 3),
+    ])
+    .await;
+
+    // The other collector acknowledges one of them, twice, gives a command, and says something that is not for meters.
+    let acknowledgement = packet(MessageKind::Acknowledgement, 1);
+    for bytes in [
+        &acknowledgement,
+        &acknowledgement,
+        &packet(MessageKind::Command, 5),
+        &packet(MessageKind::Report, 6),
+    ] {
+        far.send_to(&datagram(bytes, None).expect("it fits"), near).await.expect("sent");
+    }
+    let figures_now =
+        until(async || Some(figures().await).filter(|figures| figures.get("refused_total") == Some(&4)))
+            .await;
+    let expected = [
+        ("up", 1),
+        ("waiting", 1),
+        ("delivered_total", 1),
+        ("acknowledgements_total", 2),
+        ("command_packets_total", 1),
+    ];
+    for (name, value) in expected {
+        assert_eq!(figures_now.get(name), Some(&value), "{name}: {figures_now:?}");
+    }
+    assert_eq!(figures_now.get("strangers"), None, "its meter is known now: {figures_now:?}");
+    hear(packet(MessageKind::Answer, 7)).await;
+    until(async || (figures().await.get("answers_total") == Some(&1)).then_some(())).await;
+
+    // Nobody listens there any more.
+    drop(far);
+    until(async || (!figures().await.contains_key("up")).then_some(())).await;
+    drop(forwarder);
+    running.stop().await.expect("it stops");
+}

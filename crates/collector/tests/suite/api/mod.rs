@@ -1,0 +1,16 @@
+//! The API over a whole service: a database, keys, the link; meters are played, gateways are not needed.
+
+mod authorisation;
+mod commands;
+mod connections;
+mod described;
+mod description;
+mod events;
+mod forwarding;
+mod hostile;
+mod log;
+mod mistakes;
+mod pages;
+mod sessions;
+mod stand;
+mod tls;

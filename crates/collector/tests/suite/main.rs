@@ -1,0 +1,13 @@
+//! The integration tests: one program, so that it is linked once.
+
+mod api;
+mod attacks;
+mod command_line;
+mod concentrator;
+mod documentation;
+mod link;
+mod modules;
+mod mqtt;
+mod registry;
+mod serial;
+mod store;

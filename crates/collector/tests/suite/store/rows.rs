@@ -1,0 +1,143 @@
+//! Alerts, commands, tokens, actions, and what waits to be forwarded.
+
+use super::place::{NEW_YEAR_S, TestStore, add};
+use collector::api::Action;
+use collector::event::CommandState;
+use collector::store::{
+    AlertFilter, CommandProgress, MOST_OUTBOX_OF_A_METER, NewAction, NewAlert, NewCommand, NewOutbox,
+    NewToken, Role, Write, Written,
+};
+use wire::meter::{Answer, Command, CommandResult, MessageKind, Order, Suite};
+
+const NOW_MS: i64 = NEW_YEAR_S * 1000;
+
+#[test]
+fn alerts_are_seen_once() {
+    let place = TestStore::new();
+    let mut store = place.open();
+    add(&mut store, [1]);
+    let alert = |meter, seconds: i64| {
+        let (cause, detail) = ("silent".to_owned(), "nothing for 30 s".to_owned());
+        Write::Alert(NewAlert { meter, at_ms: NOW_MS + seconds * 1000, cause, detail })
+    };
+    store.commit(vec![alert(Some(1), 0), alert(None, 1), alert(Some(1), 2)]).expect("there is room");
+    let seen = |by: &str| Write::Acknowledge { alert: 1, by: by.to_owned(), at_ms: NOW_MS + 9000 };
+    let written = store.commit(vec![seen("Ada"), seen("Bob")]).expect("there is room");
+    for written in written {
+        let Written::Acknowledged(alert) = written else { panic!("{written:?}") };
+        assert_eq!(
+            (alert.acknowledged_by.as_deref(), alert.acknowledged_s),
+            (Some("Ada"), Some(NEW_YEAR_S + 9))
+        );
+    }
+    let unknown = Write::Acknowledge { alert: 77, by: String::new(), at_ms: 0 };
+    assert_eq!(store.commit(vec![unknown]).expect("there is room"), [Written::Unknown]);
+    let reader = store.reader();
+    let ids = |filter: AlertFilter| -> Vec<i64> {
+        reader.alerts(&filter).expect("alerts").iter().map(|alert| alert.id).collect()
+    };
+    let all = AlertFilter::default();
+    assert_eq!(ids(all), [3, 2, 1]);
+    assert_eq!(ids(AlertFilter { open: true, ..all }), [3, 2]);
+    assert_eq!(ids(AlertFilter { meter: Some(1), ..all }), [3, 1]);
+    assert_eq!(ids(AlertFilter { meter: Some(1), open: true, ..all }), [3]);
+    assert_eq!(ids(AlertFilter { before: Some(3), limit: 1, ..all }), [2]);
+    assert_eq!(ids(AlertFilter { from_s: Some(NEW_YEAR_S + 1), to_s: Some(NEW_YEAR_S + 2), ..all }), [2]);
+}
+
+#[test]
+fn a_command_goes_its_way_and_ends_once() {
+    let place = TestStore::new();
+    let mut store = place.open();
+    add(&mut store, [1]);
+    let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
+    let new = NewCommand { meter: 1, ticket: 5, order, by: "Ada".to_owned(), created_ms: NOW_MS };
+    let written = store.commit(vec![Write::Command(new)]).expect("there is room");
+    let Written::Command(given) = &written[0] else { panic!("{written:?}") };
+    assert_eq!((given.state, given.order, given.ticket), (CommandState::Waiting, order, 5));
+    let id = given.id;
+    let answer = Answer { m: 3, outcome: CommandResult::Done, body: [7; 11] };
+    let step = |state, attempts, seconds: i64, answer| {
+        Write::CommandProgress(CommandProgress {
+            id,
+            state,
+            attempts,
+            at_ms: NOW_MS + seconds * 1000,
+            answer,
+        })
+    };
+    let batch = vec![
+        step(CommandState::Sent, 1, 1, None),
+        step(CommandState::Sent, 2, 2, None),
+        step(CommandState::Done, 2, 3, Some(answer)),
+        step(CommandState::Withdrawn, 2, 4, None),
+    ];
+    assert_eq!(store.reader().open_commands().expect("commands").len(), 1);
+    let written = store.commit(batch).expect("there is room");
+    assert_eq!(written[3], Written::Unknown);
+    let shown = store.reader().command(id).expect("commands").expect("there is one");
+    assert_eq!((shown.state, shown.attempts, shown.answer), (CommandState::Done, 2, Some(answer)));
+    assert_eq!((shown.sent_ms, shown.ended_ms), (Some(NOW_MS + 1000), Some(NOW_MS + 3000)));
+    assert_eq!(store.reader().commands(1, 0).expect("commands"), [shown]);
+    assert!(store.reader().open_commands().expect("commands").is_empty());
+}
+
+#[test]
+fn tokens_and_actions_are_kept_without_secrets() {
+    let place = TestStore::new();
+    let mut store = place.open();
+    let new = NewToken { name: "wall".to_owned(), role: Role::Viewer, hash: [0xab; 32], created_ms: 1 };
+    assert!(!format!("{new:?}").contains("171"));
+    let action = NewAction { at_ms: NOW_MS, who: "local".to_owned(), what: "token wall made".to_owned() };
+    let batch = vec![
+        Write::Token(new),
+        Write::TokenUsed { token: 1, at_ms: 50 },
+        Write::TokenUsed { token: 1, at_ms: 40 },
+        Write::TokenRevoked { token: 1, at_ms: 60 },
+        Write::TokenRevoked { token: 2, at_ms: 60 },
+        Write::Action(action),
+    ];
+    let written = store.commit(batch).expect("there is room");
+    assert_eq!((&written[0], &written[4]), (&Written::Token(1), &Written::Unknown));
+    let tokens = store.reader().tokens().expect("tokens");
+    assert_eq!((tokens[0].hash, tokens[0].role), ([0xab; 32], Role::Viewer));
+    assert_eq!((tokens[0].last_used_ms, tokens[0].revoked_ms), (Some(50), Some(60)));
+    let actions = store.reader().actions(10, None).expect("actions").into_iter().map(Action::from);
+    let actions = serde_json::to_value(actions.collect::<Vec<_>>()).expect("JSON");
+    let expected =
+        serde_json::json!([{"id": 1, "at_s": NEW_YEAR_S, "who": "local", "what": "token wall made"}]);
+    assert_eq!(actions, expected);
+}
+
+#[test]
+fn what_waits_to_be_forwarded_is_bounded_and_kept_once() {
+    let place = TestStore::new();
+    let mut store = place.open();
+    let message = |number_lsb: u8| {
+        Write::OutboxPut(NewOutbox {
+            address: 1,
+            name: 7,
+            kind: MessageKind::Report,
+            suite: Suite::Aes128Gcm,
+            number_lsb,
+            message: vec![number_lsb; 36],
+            heard_ms: NOW_MS,
+        })
+    };
+    let mut batch: Vec<Write> = (0..MOST_OUTBOX_OF_A_METER as u8).map(message).collect();
+    batch.extend([message(0), message(99), Write::OutboxRemove { id: 1 }, message(99)]);
+    let written = store.commit(batch).expect("there is room");
+    let tail = &written[MOST_OUTBOX_OF_A_METER..];
+    let next = MOST_OUTBOX_OF_A_METER as i64 + 1;
+    let expected =
+        [Written::Outbox(Some(1)), Written::Outbox(None), Written::Done, Written::Outbox(Some(next))];
+    assert_eq!(tail, expected);
+    drop(store);
+    let waiting = place.open().reader().outbox().expect("messages");
+    let lows: Vec<u8> = (1..MOST_OUTBOX_OF_A_METER as u8).chain([99]).collect();
+    assert_eq!(waiting.iter().map(|message| message.number_lsb).collect::<Vec<_>>(), lows);
+    assert_eq!(
+        (waiting[0].kind, waiting[0].suite, waiting[0].message.len()),
+        (MessageKind::Report, Suite::Aes128Gcm, 36)
+    );
+}

@@ -1,0 +1,11 @@
+//! The integration tests: one program, so that it is linked once.
+
+mod autonomy;
+mod calibration;
+mod instrument;
+mod mane2014;
+mod plan;
+mod radio;
+mod storage;
+mod sun;
+mod targets;

@@ -1,0 +1,187 @@
+//! Planted leaks are found and their places named; and no operation takes time or way from a secret, on any target and
+//! in any variant. What runs long is looked at in its fast variant and on one target of a kind.
+
+use firmware::Firmware;
+use lab::ct::{self, ConstantTimeRow, Difference, Request, Subject, Verdict};
+use lab::operations::{Key, Operation};
+use lab::progress::Progress;
+use lab::reference::Case;
+use lab::target::Workspace;
+use rand::rngs::StdRng;
+use rand::{RngCore, SeedableRng};
+use std::path::Path;
+use std::process::Command;
+
+struct Silence;
+
+impl Progress for Silence {
+    fn report(&self, _done: usize, _total: usize, _what: &str) {}
+}
+
+fn workspace() -> Workspace {
+    Workspace::find().expect("the tests run inside the project")
+}
+
+fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> Request {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Request {
+        targets: vec![target.to_owned()],
+        operations: owned(operations),
+        variants: owned(variants),
+        runs,
+        seed: testkit::random::seed(),
+        max_cycles: 1_000_000_000,
+        public: false,
+        strict: false,
+    }
+}
+
+/// The checks of `device/leaks` on a target, by function.
+fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
+    let workspace = workspace();
+    let target = workspace.target(name).expect("it is one of the targets");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leaks");
+    let output = Command::new("make")
+        .arg("-C")
+        .arg(workspace.root().join("device"))
+        .args([format!("TARGET={name}"), "APP=leaks".into(), format!("OUT={}", out.display())])
+        // A make that runs the tests must not lend its settings to this one.
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL")
+        .output()
+        .expect("make is there");
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    let elf = out.join(name).join("portable/leaks.elf");
+    let firmware = Firmware::read(&elf, target.part.core).expect("make has built it");
+    let clock_hz = target.operating_point(None, None).expect("the default is allowed").clock_hz;
+    let request = request(name, &[], &[], 64);
+    let case = |run: u32| {
+        let mut key = vec![0; 16];
+        StdRng::seed_from_u64(request.seed + u64::from(run)).fill_bytes(&mut key);
+        Ok(Case { inputs: vec![("key", key)], ..Case::default() })
+    };
+    functions
+        .iter()
+        .map(|function| {
+            let operation = Operation {
+                name: (*function).into(),
+                set: "leaks".into(),
+                measure: (*function).into(),
+                bytes: 0,
+                any_length: false,
+                key: Key::Raw,
+                fixed: Vec::new(),
+                public: false,
+            };
+            let subject = Subject {
+                target: &target,
+                clock_hz,
+                firmware: &firmware,
+                operation: &operation,
+                variant: "portable",
+            };
+            ct::check(&subject, &request, &case).expect("it runs")
+        })
+        .collect()
+}
+
+/// The line of `device/leaks/main.c` with a comment.
+fn line_of(comment: &str) -> usize {
+    let text = std::fs::read_to_string(workspace().root().join("device/leaks/main.c")).expect("it is there");
+    let comment = format!("/* {comment} */");
+    text.lines().position(|line| line.contains(&comment)).expect("a comment in capitals") + 1
+}
+
+fn assert_leak(row: &ConstantTimeRow, differs: Difference, comment: &str) {
+    assert_eq!((row.verdict, row.differs), (Verdict::Variable, Some(differs)), "{row:?}");
+    let place = row.place.as_deref().expect("the place of a leak");
+    let line = format!("device/leaks/main.c:{}", line_of(comment));
+    assert!(place.starts_with(&row.op) && place.ends_with(&line), "{place} is not {} at {line}", row.op);
+    assert!(row.pc.is_some() && row.run.is_some_and(|run| run > 0), "{row:?}");
+}
+
+const EVERYWHERE: [&str; 4] = ["leaks_nothing", "leaks_by_branch", "leaks_by_reading", "leaks_by_writing"];
+
+fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
+    assert_eq!(rows[0].verdict, Verdict::Constant, "{:?}", rows[0]);
+    assert_leak(&rows[1], Difference::Branch, "BRANCH");
+    assert_leak(&rows[2], Difference::Address, "READ");
+    assert!(rows[2].what.as_deref().is_some_and(|what| what.contains("leaks_table+0x")), "{:?}", rows[2]);
+    assert_leak(&rows[3], Difference::Address, "WRITE");
+}
+
+#[test]
+fn planted_leaks_are_found_on_avr() {
+    assert_leaks_of_every_target(&leaks("atmega328p", &EVERYWHERE));
+}
+
+#[test]
+fn planted_leaks_are_found_on_msp430() {
+    assert_leaks_of_every_target(&leaks("msp430f5438a", &EVERYWHERE));
+}
+
+#[test]
+fn planted_leaks_are_found_on_cortex_m() {
+    for target in ["stm32f051", "stm32f407", "stm32f767"] {
+        assert_leaks_of_every_target(&leaks(target, &EVERYWHERE));
+    }
+}
+
+#[test]
+fn instructions_that_take_their_time_from_their_operands_are_found() {
+    assert_leaks_of_every_target(&leaks("stm32f100", &EVERYWHERE));
+    let rows = leaks("stm32f100", &["leaks_by_multiplying", "leaks_by_dividing"]);
+    assert_leak(&rows[0], Difference::Time, "MULTIPLICATION");
+    assert_leak(&rows[1], Difference::Time, "DIVISION");
+    let rows = leaks("stm32f407", &["leaks_by_multiplying", "leaks_by_dividing"]);
+    assert_eq!(rows[0].verdict, Verdict::Constant, "UMULL of the M4 takes one cycle: {:?}", rows[0]);
+    assert_leak(&rows[1], Difference::Time, "DIVISION");
+}
+
+#[test]
+fn a_table_of_aes_is_named_and_counts_where_it_is_asked_for() {
+    let mut request = request("stm32f407", &["aes128-encrypt"], &["portable"], 8);
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
+    assert_eq!((rows[0].verdict, rows[0].tables.as_str()), (Verdict::Constant, "ws_aes_sbox"));
+    request.strict = true;
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
+    assert_eq!((rows[0].verdict, rows[0].differs), (Verdict::Variable, Some(Difference::Address)));
+    assert!(rows[0].what.as_deref().is_some_and(|what| what.contains("ws_aes_sbox+0x")), "{:?}", rows[0]);
+}
+
+/// Operations that are quick on every processor, all variants.
+const QUICK: [&str; 8] =
+    ["aes*", "sha*", "hmac*", "*-field-*", "digest-check", "x963-kdf", "hkdf-*", "drbg-*"];
+/// Those that are not.
+const LONG: [&str; 5] = ["*-keygen", "*-sign", "*-ecdh", "ecies-*", "ecdh-*"];
+
+fn assert_constant(request: &Request) {
+    let rows = ct::run(&workspace(), request, &Silence).expect("all operations run");
+    assert!(!rows.is_empty());
+    for row in rows {
+        assert!(matches!(row.verdict, Verdict::Constant | Verdict::Public), "{row:#?}");
+    }
+}
+
+macro_rules! targets {
+    ($names:ident: $($name:ident)*) => { mod $names { $(
+        #[test]
+        fn $name() {
+            super::$names(stringify!($name));
+        }
+    )* } };
+}
+
+fn quick(target: &str) {
+    let patterns: &[&str] = if ["r8c", "i8051", "mc68hc08"].contains(&target) { &[] } else { &QUICK };
+    assert_constant(&request(target, patterns, &[], 8));
+}
+
+fn long(target: &str) {
+    assert_constant(&request(target, &LONG, &["fast"], 3));
+}
+
+targets! {
+    quick: atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+}
+targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }

@@ -1,0 +1,244 @@
+//! Curves on every emulated target: published vectors of ECDSA and ECDH, right and wrong ones, and the prime fields with
+//! operands at their edges in every variant. All vectors run on the host build (`crates/primitives`); each target takes
+//! others of them, because a call takes millions of cycles.
+
+use firmware::Firmware;
+use hex_literal::hex;
+use lab::harness::Bench;
+use lab::operations::{Catalogue, Operation, VARIANTS};
+use lab::reference::Case;
+use lab::reference::field::Field;
+use lab::target::{Target, Workspace};
+use num_bigint::BigUint;
+use testkit::vectors;
+
+/// Room for a message on the smallest target.
+const ROOM: usize = 144;
+/// Above what the slowest operation takes.
+const CYCLES: u64 = 3_000_000_000;
+
+/// RFC 6979 appendix A.2.5 with SHA-256: the private key; messages and their signatures.
+const RFC_6979_KEY: [u8; 32] = hex!("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
+const RFC_6979: [(&str, [u8; 64]); 2] = [
+    (
+        "sample",
+        hex!(
+            "efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"
+            "f7cb1c942d657c41d436c7a1b6e29f65f3e900dbb9aff4064dc4ab2f843acda8"
+        ),
+    ),
+    (
+        "test",
+        hex!(
+            "f1abb023518351cd71d881567b1ea663ed3efcf6c5132b354f28d3b0b7d38367"
+            "019f4113742a2b14bd25926b49c649155f267e60d3814b4c0cc84250e46f0083"
+        ),
+    ),
+];
+
+/// GEC 2 (Test Vectors for SEC 1) version 0.3, sections 2.1.2 to 2.1.4 and 3.1: the signer's public key and a signature of
+/// "abc".
+const GEC2_KEY: [u8; 40] = hex!(
+    "51b4496fecc406ed0e75a24a3c03206251419dc0"
+    "c28dcb4b73a514b468d793894f381ccc1756aa6c"
+);
+const GEC2_SIGNATURE: [u8; 40] = hex!(
+    "ce2873e5be449563391feb47ddcba2dc16379191"
+    "3480ec1371a091a464b31ce47df0cb8aa2d98b54"
+);
+/// Sections 4.1.2 to 4.1.4: one side's private key, the other's public key, what they share.
+const GEC2_PRIVATE: [u8; 21] = hex!("00aa374ffc3ce144e6b073307972cb6d57b2a4e982");
+const GEC2_PEER: [u8; 40] = hex!(
+    "49b41e0e9c0369c2328739d90f63d56707c6e5bc"
+    "26e008b567015ed96d232a03111c3edc0e9c8f83"
+);
+const GEC2_SHARED: [u8; 20] = hex!("ca7c0f8c3ffa87a96e1b74ac8e6af594347bb40a");
+
+fn verification(key: &[u8], message: &[u8], signature: &[u8], valid: bool) -> Case {
+    Case {
+        inputs: vec![("key", [key, signature].concat()), ("message", message.to_vec())],
+        result: Some(if valid { 0 } else { -1 }),
+        ..Case::default()
+    }
+}
+
+/// What is shared, or zeros where the public key is refused.
+fn agreement(private: &[u8], public: &[u8], shared: Option<&[u8]>) -> Case {
+    let refused = vec![0; public.len() / 2];
+    Case {
+        inputs: vec![("key", [private, public].concat())],
+        outputs: vec![("output", shared.map_or(refused, <[u8]>::to_vec))],
+        result: Some(if shared.is_some() { 0 } else { -1 }),
+        ..Case::default()
+    }
+}
+
+/// The cases of an operation; `turn` says which of Wycheproof's, and `many` whether more than one right and one wrong.
+fn cases(operation: &str, turn: usize, many: bool) -> Vec<Case> {
+    let few = if many { 4 } else { 1 };
+    match operation {
+        "ecdsa-p256-sign" => RFC_6979
+            .iter()
+            .take(few)
+            .map(|(message, signature)| Case {
+                inputs: vec![("key", RFC_6979_KEY.to_vec()), ("message", message.as_bytes().to_vec())],
+                outputs: vec![("output", signature.to_vec())],
+                result: Some(0),
+                ..Case::default()
+            })
+            .collect(),
+        "ecdsa-p256-verify" => {
+            let of = |valid| {
+                let cases: Vec<Case> = vectors::ecdsa_p256_sha256()
+                    .into_iter()
+                    .filter(|case| case.valid == valid)
+                    .filter(|case| case.signature.len() == 64 && case.message.len() <= ROOM)
+                    .map(|case| verification(&case.key[1..], &case.message, &case.signature, valid))
+                    .collect();
+                cases.into_iter().skip(7 * turn).step_by(23).take(few)
+            };
+            of(true).chain(of(false)).collect()
+        }
+        "p256-ecdh" => {
+            let of = |valid: bool| {
+                let cases: Vec<Case> = vectors::ecdh_p256_points()
+                    .into_iter()
+                    .filter(|case| case.shared.is_some() == valid && !case.may_be_refused)
+                    .filter(|case| case.public_key.len() == 65 && case.public_key[0] == 4)
+                    .map(|case| {
+                        let digits = &case.private_key[case.private_key.len().saturating_sub(32)..];
+                        let private = [&vec![0; 32 - digits.len()], digits].concat();
+                        agreement(&private, &case.public_key[1..], case.shared.as_deref())
+                    })
+                    .collect();
+                let count = cases.len();
+                assert!(count > 1, "Wycheproof has such cases");
+                (0..few).map(move |index| cases[(7 * turn + 23 * index) % count].clone())
+            };
+            of(true).chain(of(false)).collect()
+        }
+        "ecdsa-secp160r1-verify" => {
+            let mut wrong = GEC2_SIGNATURE;
+            wrong[8 + turn] ^= 4;
+            let none = [GEC2_SIGNATURE[..20].to_vec(), vec![0; 20]].concat();
+            vec![
+                verification(&GEC2_KEY, b"abc", &GEC2_SIGNATURE, true),
+                verification(&GEC2_KEY, b"abc", &wrong, false),
+                verification(&GEC2_KEY, b"abc", &none, false),
+            ]
+        }
+        "secp160r1-ecdh" => {
+            let mut beside = GEC2_PEER;
+            beside[39] ^= 1;
+            vec![
+                agreement(&GEC2_PRIVATE, &GEC2_PEER, Some(&GEC2_SHARED)),
+                agreement(&GEC2_PRIVATE, &beside, None),
+            ]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Operands at which carries, borrows and reductions go as far as they can, or just not.
+fn edges(field: &Field) -> Vec<BigUint> {
+    let one = BigUint::from(1u8);
+    let power = |exponent: usize| &one << exponent;
+    let bits = 8 * field.bytes;
+    let mut edges = vec![
+        BigUint::ZERO,
+        one.clone(),
+        BigUint::from(2u8),
+        &field.p - 1u8,
+        &field.p - 2u8,
+        power(bits) % &field.p,
+        power(bits) - &field.p - 1u8,
+        (&field.p - 1u8) / 2u8,
+        (&field.p + 1u8) / 2u8,
+        power(bits - 1),
+        power(bits - 1) - 1u8,
+    ];
+    for exponent in [8, 16, 31, 32, 64, 96, 128] {
+        edges.extend([power(exponent), power(exponent) - 1u8, &field.p - power(exponent)]);
+    }
+    edges
+}
+
+fn field_cases(operation: &str) -> Vec<Case> {
+    let Some((field, what)) = operation.split_once("-field-") else { return Vec::new() };
+    let field = Field::named(field).expect("a field");
+    let edges = edges(&field);
+    let pairs = edges.iter().enumerate().flat_map(|(index, a)| {
+        // Of a square the second does not count.
+        let others = if what == "square" { &edges[index..=index] } else { &edges[..] };
+        others.iter().map(move |b| (a, b))
+    });
+    pairs.map(|(a, b)| field.case(what, a, b).expect("an operation")).collect()
+}
+
+fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) -> Vec<Case>) {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let point = target.operating_point(None, None).expect("its own defaults");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
+    let mut operations = catalogue.built_as(target, variant).expect("the target's sets");
+    operations.retain(|operation| !of(operation).is_empty());
+    let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+    if names.is_empty() {
+        return;
+    }
+    let build =
+        firmware::build(&workspace.source(target, &point), variant, &names).expect("the firmware builds");
+    for operation in &operations {
+        let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
+        let mut bench = Bench::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
+        for (index, case) in of(operation).iter().enumerate() {
+            let measurement = bench.measure(case).expect("the operation returns");
+            let what = format!("{} {} {variant}, turn {turn}, case {index}", target.name(), operation.name);
+            assert!(measurement.verified, "{what}");
+        }
+    }
+}
+
+fn check_target(name: &str, turn: usize) {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(name).expect("a target");
+    for variant in VARIANTS {
+        check(&target, variant, turn, &|operation| field_cases(&operation.name));
+        // The curves above the fields are the same C in small as in portable.
+        if variant != "small" {
+            check(&target, variant, turn, &|operation| cases(&operation.name, turn, variant == "fast"));
+        }
+    }
+}
+
+#[test]
+fn the_vectors_are_there() {
+    for operation in
+        ["ecdsa-p256-sign", "ecdsa-p256-verify", "p256-ecdh", "ecdsa-secp160r1-verify", "secp160r1-ecdh"]
+    {
+        for turn in 0..TARGETS {
+            let cases = cases(operation, turn, true);
+            assert!(cases.len() >= 2, "{operation}");
+            let refused = |case: &Case| case.result == Some(-1);
+            assert!(operation.ends_with("sign") || cases.iter().any(refused), "{operation}");
+            assert!(!cases.iter().all(refused), "{operation}");
+        }
+    }
+    assert!(field_cases("p256-field-multiply").len() > 900);
+    assert!(field_cases("secp160r1-field-square").len() > 30);
+}
+
+/// As many as there are below.
+const TARGETS: usize = 10;
+
+macro_rules! targets {
+    ($($name:ident $turn:literal)*) => { $(
+        #[test]
+        fn $name() {
+            check_target(stringify!($name), $turn);
+        }
+    )* };
+}
+
+targets! {
+    atmega328p 0 atmega128l 1 msp430f5438a 2 stm32f051 3 stm32f100 4 stm32f407 5 stm32f767 6 i8051 7 mc68hc08 8 ch32v003 9
+}

@@ -1,0 +1,16 @@
+//! The integration tests: one program, so that it is linked once.
+
+mod alignment;
+mod avr_drivers;
+mod avr_meter;
+mod avr_metering;
+mod avr_radio;
+mod board_files;
+mod constant_time;
+mod curves;
+mod meter_ports;
+mod node;
+mod plan;
+mod unobserved;
+mod vectors;
+mod wiped;

@@ -1,0 +1,197 @@
+//! A spread of the published vectors on every emulated target and variant: what a compiler or a kernel made of the
+//! primitives must be right, not just their C source. All of the vectors run on the host build (`crates/primitives`).
+
+use firmware::Firmware;
+use firmware::toolchain::PUBLIC_KEY;
+use lab::harness::Bench;
+use lab::operations::{Catalogue, Key, Operation, VARIANTS};
+use lab::reference::Case;
+use lab::reference::symmetric::expand;
+use lab::target::Workspace;
+use std::collections::BTreeMap;
+use testkit::vectors;
+
+/// Every so-manieth case of each set, so that a target has some hundred.
+const STRIDE: usize = 61;
+/// Longest message that the smallest target has room for, and longest associated data.
+const ROOM: usize = 500;
+const AAD_ROOM: usize = 64;
+
+/// A case as the operation takes it: with the round keys instead of the key where it wants those.
+fn as_taken(operation: &Operation, case: &Case) -> Case {
+    let mut case = case.clone();
+    if operation.key == Key::Expanded {
+        for (_, key) in case.inputs.iter_mut().filter(|(name, _)| *name == "key") {
+            *key = expand(key);
+        }
+    }
+    case
+}
+
+/// The cases by operation, each with the key itself.
+fn cases() -> BTreeMap<String, Vec<Case>> {
+    let mut all: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    let mut add = |operation: String, case: Case| all.entry(operation).or_default().push(case);
+    for case in vectors::aes_ecb().into_iter().filter(|case| case.plaintext.len() == 16).step_by(STRIDE) {
+        let bits = 8 * case.key.len();
+        let (operation, message, output) = if case.encrypt {
+            (format!("aes{bits}-encrypt"), case.plaintext, case.ciphertext)
+        } else {
+            (format!("aes{bits}-decrypt"), case.ciphertext, case.plaintext)
+        };
+        add(
+            operation,
+            Case {
+                inputs: vec![("key", case.key.clone()), ("message", message)],
+                outputs: vec![("output", output)],
+                ..Case::default()
+            },
+        );
+        add(
+            format!("aes{bits}-expand"),
+            Case {
+                outputs: vec![("output", expand(&case.key))],
+                inputs: vec![("key", case.key)],
+                ..Case::default()
+            },
+        );
+    }
+    for case in vectors::aes_ctr() {
+        add(
+            format!("aes{}-ctr", 8 * case.key.len()),
+            Case {
+                inputs: vec![
+                    ("key", case.key),
+                    ("nonce", case.counter.to_vec()),
+                    ("message", case.plaintext),
+                ],
+                outputs: vec![("output", case.ciphertext)],
+                ..Case::default()
+            },
+        );
+    }
+    let fits = |case: &vectors::GcmCase| {
+        case.key.len() != 24 && case.ciphertext.len() <= ROOM && case.aad.len() <= AAD_ROOM
+    };
+    for case in vectors::aes_gcm().into_iter().filter(fits).step_by(STRIDE / 2) {
+        let bits = 8 * case.key.len();
+        let open = Case {
+            inputs: vec![
+                ("key", case.key.clone()),
+                ("nonce", case.nonce.to_vec()),
+                ("aad", case.aad.clone()),
+                ("message", case.ciphertext.clone()),
+                ("tag", case.tag.to_vec()),
+            ],
+            ..Case::default()
+        };
+        let open = match &case.plaintext {
+            Some(plaintext) => Case { outputs: vec![("output", plaintext.clone())], result: Some(0), ..open },
+            None => Case { untouched: vec![("output", case.ciphertext.len())], result: Some(-1), ..open },
+        };
+        add(format!("aes{bits}-gcm-open"), open);
+        if let Some(plaintext) = case.plaintext {
+            let seal = Case {
+                inputs: vec![
+                    ("key", case.key),
+                    ("nonce", case.nonce.to_vec()),
+                    ("aad", case.aad),
+                    ("message", plaintext),
+                ],
+                outputs: vec![("output", case.ciphertext), ("tag", case.tag.to_vec())],
+                result: Some(0),
+                ..Case::default()
+            };
+            add(format!("aes{bits}-gcm-seal"), seal);
+        }
+    }
+    for (operation, hashes) in [("sha1", vectors::sha1()), ("sha256", vectors::sha256())] {
+        for case in hashes.into_iter().filter(|case| case.message.len() <= ROOM).step_by(STRIDE / 6) {
+            let case = Case {
+                inputs: vec![("message", case.message)],
+                outputs: vec![("output", case.digest)],
+                ..Case::default()
+            };
+            add(operation.into(), case);
+        }
+    }
+    let fits = |case: &vectors::MacCase| case.valid && case.message.len() <= ROOM && case.key.len() <= 240;
+    for case in vectors::hmac_sha256().into_iter().filter(fits).step_by(STRIDE / 6) {
+        let case = Case {
+            inputs: vec![("key", case.key), ("message", case.message)],
+            outputs: vec![("output", case.mac)],
+            ..Case::default()
+        };
+        add("hmac-sha256".into(), case);
+    }
+    let derivations = [("x963-kdf", vectors::x963_kdf_sha256()), ("hkdf-sha256", vectors::hkdf_sha256())];
+    for (operation, cases) in derivations {
+        for case in cases {
+            // The call takes 16 bytes of salt.
+            let fits = case.info.len() <= AAD_ROOM && case.secret.len() <= 160 && case.len <= 160;
+            let Some(key) = case.key.filter(|_| fits && (case.salt.len() == 16 || operation == "x963-kdf"))
+            else {
+                continue;
+            };
+            let case = Case {
+                inputs: vec![
+                    ("nonce", case.salt),
+                    ("key", case.secret),
+                    ("aad", case.info),
+                    ("message", vec![0; case.len]),
+                ],
+                outputs: vec![("output", key)],
+                ..Case::default()
+            };
+            add(operation.into(), case);
+        }
+    }
+    all
+}
+
+fn check(target: &str) {
+    let workspace = Workspace::find().expect("the tests run inside the project");
+    let target = workspace.target(target).expect("a target");
+    let point = target.operating_point(None, None).expect("its own defaults");
+    let catalogue = Catalogue::read(&workspace).expect("the catalogue");
+    let cases = cases();
+    let of = |operation: &Operation| cases.get(operation.name.trim_end_matches("-expanded"));
+    for variant in VARIANTS {
+        let mut operations = catalogue.built_as(&target, variant).expect("the target's sets");
+        operations.retain(|operation| {
+            operation.set != PUBLIC_KEY && cases.contains_key(operation.name.trim_end_matches("-expanded"))
+        });
+        if operations.is_empty() {
+            continue;
+        }
+        assert!(
+            operations.iter().all(|operation| of(operation).is_some()),
+            "every operation has published vectors"
+        );
+        let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
+        let build = firmware::build(&workspace.source(&target, &point), variant, &names)
+            .expect("the firmware builds");
+        for operation in &operations {
+            let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
+            let mut bench =
+                Bench::start(&target, &elf, operation, point.clock_hz, 100_000_000).expect("start-up ends");
+            for (index, case) in of(operation).into_iter().flatten().enumerate() {
+                let measurement = bench.measure(&as_taken(operation, case)).expect("the operation returns");
+                assert!(measurement.verified, "{} {} {variant}, case {index}", target.name(), operation.name);
+            }
+        }
+    }
+}
+
+macro_rules! targets {
+    ($($name:ident)*) => { $(
+        #[test]
+        fn $name() {
+            check(stringify!($name));
+        }
+    )* };
+}
+
+targets! {
+    atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+}

@@ -1,0 +1,9 @@
+mod board;
+mod board_oracle;
+mod firmware;
+mod instructions;
+mod oracle;
+mod peripherals;
+mod programs;
+mod resets;
+mod stretches;

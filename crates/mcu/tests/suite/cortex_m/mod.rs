@@ -1,0 +1,7 @@
+mod core;
+mod encodings;
+mod firmware;
+mod oracle;
+mod programs;
+mod stm32_peripherals;
+mod timing;

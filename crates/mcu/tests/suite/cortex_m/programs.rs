@@ -1,0 +1,70 @@
+//! Builds the firmware of the Cortex-M tests and benchmarks with the cross compiler.
+
+use mcu::Part;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs a command that must succeed.
+#[allow(dead_code, reason = "the benchmark does not need all")]
+pub fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Where the sources are.
+#[allow(dead_code, reason = "the benchmark does not need all")]
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/cortex_m")
+}
+
+/// The bytes of `mix.c` for a core, linked at the flash of the STM32 parts; the result is at 0x20000000.
+#[allow(dead_code, reason = "the benchmark does not need all")]
+pub fn build(cpu: &str, optimise: &str, count: u32) -> Vec<u8> {
+    let name = format!("mix-{cpu}{optimise}-{count}");
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
+    let binary = elf.with_extension("bin");
+    run(Command::new("arm-none-eabi-gcc")
+        .args([
+            "-mthumb",
+            "-mfloat-abi=soft",
+            "-ffreestanding",
+            "-nostdlib",
+            "-fno-tree-loop-distribute-patterns",
+        ])
+        .arg(format!("-mcpu={cpu}"))
+        .arg(optimise)
+        .arg(format!("-DCOUNT={count}"))
+        .arg("-T")
+        .arg(folder().join("mix.ld"))
+        .arg(folder().join("mix.c"))
+        .arg("-o")
+        .arg(&elf)
+        .arg("-lgcc"));
+    run(Command::new("arm-none-eabi-objcopy").args(["-O", "binary"]).arg(&elf).arg(&binary));
+    std::fs::read(binary).expect("objcopy wrote it")
+}
+
+/// A target.
+pub fn part(name: &str) -> Part {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{name}.toml"));
+    Part::from_toml(&std::fs::read_to_string(file).expect("a target file")).expect("a valid target file")
+}
+
+/// The bytes of an assembly program for a core, linked at the start of the flash.
+#[allow(dead_code, reason = "the benchmark does not need all")]
+pub fn assemble(cpu: &str, name: &str, source: &str) -> Vec<u8> {
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{cpu}.o"));
+    let file = object.with_extension("s");
+    let binary = object.with_extension("bin");
+    std::fs::write(&file, format!(".syntax unified\n.thumb\n.text\n{source}\n")).expect("written");
+    run(Command::new("arm-none-eabi-as")
+        .arg(format!("-mcpu={cpu}"))
+        .arg("-mthumb")
+        .arg(&file)
+        .arg("-o")
+        .arg(&object));
+    let linked = object.with_extension("elf");
+    run(Command::new("arm-none-eabi-ld").arg("-Ttext=0x08000000").arg(&object).arg("-o").arg(&linked));
+    run(Command::new("arm-none-eabi-objcopy").args(["-O", "binary"]).arg(&linked).arg(&binary));
+    std::fs::read(binary).expect("objcopy wrote it")
+}

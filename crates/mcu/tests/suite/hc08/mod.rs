@@ -1,0 +1,3 @@
+mod instructions;
+mod oracle;
+mod timing;

@@ -1,0 +1,10 @@
+//! The integration tests: one program, so that it is linked once.
+
+mod avr;
+mod chips;
+mod cortex_m;
+mod hc08;
+mod mcs51;
+mod msp430;
+mod r8c;
+mod riscv;

@@ -1,0 +1,3 @@
+mod firmware;
+mod instructions;
+mod oracle;

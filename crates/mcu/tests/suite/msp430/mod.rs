@@ -1,0 +1,11 @@
+mod adc12;
+mod any_writes;
+mod board;
+mod clang;
+mod cycles;
+mod instructions;
+mod mpy32;
+mod oracle;
+mod peripherals;
+mod power;
+mod programs;

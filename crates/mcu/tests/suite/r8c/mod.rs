@@ -1,0 +1,5 @@
+mod instructions;
+mod oracle;
+mod peripherals;
+mod timing;
+mod timing_table;

@@ -1,0 +1,2 @@
+mod instructions;
+mod oracle;

@@ -1,0 +1,8 @@
+//! The integration tests: one program, so that it is linked once.
+
+mod closed_loop;
+mod deliveries;
+mod firmware;
+mod network;
+mod power_cuts;
+mod scenario;

@@ -1,0 +1,114 @@
+//! GDB's simulator of the M16C and R8C (`sim/m32c` of GDB 13.1, Debian package `gdb-source`), in a program of ours around
+//! it that `build-m32c-sim` builds into the user's cache.
+//!
+//! A [`Script`] collects commands: write memory, execute one instruction from given registers, read memory.
+//! [`Script::run`] has a fresh simulator execute all of them; its memory is zero at first.
+
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
+
+/// Registers, in this order: `r0` to `r3`, `a0`, `a1`, `fb` of bank 0, the same of bank 1, `sb`, `usp`, `isp`, `flg`,
+/// `intb`, `pc`.
+pub type Registers = [u32; 20];
+
+/// What a command of a script answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The registers after [`Script::step`].
+    Registers(Registers),
+    /// The bytes of [`Script::read`].
+    Bytes(Vec<u8>),
+}
+
+enum Expected {
+    Registers,
+    Bytes(usize),
+}
+
+/// Commands for one run of the simulator.
+#[derive(Default)]
+pub struct Script {
+    commands: Vec<u8>,
+    expected: Vec<Expected>,
+}
+
+impl Script {
+    #[must_use]
+    pub fn new() -> Script {
+        Script::default()
+    }
+
+    fn words(&mut self, words: &[u32]) {
+        for word in words {
+            self.commands.extend(word.to_le_bytes());
+        }
+    }
+
+    /// Writes memory. Below 0x500 the simulator has devices of its own.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) {
+        self.words(&[0, address, bytes.len() as u32]);
+        self.commands.extend(bytes);
+    }
+
+    /// Reads memory.
+    pub fn read(&mut self, address: u32, size: usize) {
+        self.words(&[1, address, size as u32]);
+        self.expected.push(Expected::Bytes(size));
+    }
+
+    /// Executes the instruction at `pc` from these registers.
+    pub fn step(&mut self, registers: &Registers) {
+        self.words(&[2]);
+        self.words(registers);
+        self.expected.push(Expected::Registers);
+    }
+
+    /// Runs the commands and gives the answers of those that have one, in order.
+    ///
+    /// # Errors
+    /// Where the simulator cannot be built (what to do then is in the error), or ends early: at an instruction that it
+    /// does not know.
+    pub fn run(self) -> io::Result<Vec<Answer>> {
+        let mut child = Command::new(program()?).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("m32c-sim has no pipes"));
+        };
+        let commands = self.commands;
+        // Both pipes at once, lest each side wait for the other. The simulator's early end shows in its answers.
+        let writer = std::thread::spawn(move || input.write_all(&commands));
+        let mut bytes = Vec::new();
+        output.read_to_end(&mut bytes)?;
+        let _ = writer.join();
+        child.wait()?;
+        let mut rest = &bytes[..];
+        let mut take = |size: usize| {
+            let (taken, left) = rest
+                .split_at_checked(size)
+                .ok_or_else(|| io::Error::other("m32c-sim ended before its last command"))?;
+            rest = left;
+            Ok::<_, io::Error>(taken)
+        };
+        self.expected
+            .iter()
+            .map(|expected| match expected {
+                Expected::Bytes(size) => Ok(Answer::Bytes(take(*size)?.to_vec())),
+                Expected::Registers => {
+                    let mut registers = [0; 20];
+                    for (register, word) in registers.iter_mut().zip(take(80)?.as_chunks::<4>().0) {
+                        *register = u32::from_le_bytes(*word);
+                    }
+                    Ok(Answer::Registers(registers))
+                }
+            })
+            .collect()
+    }
+}
+
+/// The simulator, built where it is not there yet.
+fn program() -> io::Result<String> {
+    let output = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/oracles/build-m32c-sim")).output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_string()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

@@ -1,0 +1,3 @@
+//! The integration tests: one program, so that it is linked once.
+
+mod ucsim;

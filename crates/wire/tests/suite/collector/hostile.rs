@@ -1,0 +1,241 @@
+//! Random, mutated, truncated and replayed packets: the collector takes none, and nothing changes but counters and, within
+//! bounds, unfinished messages.
+//! The printed seed repeats a run as `WATTSEAL_SEED`.
+
+use super::fixture::{NOW_MS, NOW_S, collector_and_meters};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+use std::collections::HashSet;
+use testkit::random::seed;
+use wire::meter::{
+    Command, CommandResult, Due, Heard, MALFORMED_KINDS, MeterState, Packet, Policy, Reassembly, Suite,
+    packets,
+};
+
+/// Changes a packet in a way that somebody on the air can.
+fn mutated(packet: &[u8], others: &[Vec<u8>], rng: &mut StdRng) -> Vec<u8> {
+    let mut packet = packet.to_vec();
+    for _ in 0..rng.random_range(1..=2) {
+        let at = rng.random_range(0..packet.len().max(1));
+        match rng.random_range(0..24) {
+            _ if packet.is_empty() => packet.push(rng.random()),
+            0 => packet.truncate(at),
+            1 => packet.extend((0..rng.random_range(1..70)).map(|_| rng.random::<u8>())),
+            // The header, so that what is behind it comes to other places.
+            2 => packet[at.min(4)] = rng.random(),
+            3 => packet[at.min(1)] ^= 1 << rng.random_range(0..8),
+            4..8 => packet[at] = rng.random(),
+            8..11 => {
+                let other = &others[rng.random_range(0..others.len())];
+                let end = other.len().min(packet.len());
+                packet[at.min(end)..end].copy_from_slice(&other[at.min(end)..end]);
+            }
+            _ => packet[at] ^= 1 << rng.random_range(0..8),
+        }
+    }
+    packet
+}
+
+fn attack(count: usize, seed: u64) {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    let sealed = &Suite::ALL[1..];
+    let (mut collector, mut meters) = collector_and_meters(sealed, Policy::default(), rng);
+    // What was on the air: reports that are stored, commands with their answers, acknowledgements ..
+    let mut heard = Vec::new();
+    for meter in &mut meters {
+        let id = meter.provision.setup().meter;
+        for round in 0..3 {
+            let report = meter.report(NOW_S, rng);
+            for packet in &report {
+                collector.hear(packet, NOW_MS);
+            }
+            let acknowledgement = collector.stored(id, meter.n).expect("handed out");
+            assert_eq!(meter.acknowledged(&acknowledgement, meter.suite), meter.n);
+            collector.command(id, Command::ReadStatus { page: 1 }).expect("queued");
+            let now_ms = NOW_MS + 2000 * u64::from(round);
+            while let Some(due) = collector.due(now_ms, rng).pop() {
+                match due {
+                    Due::Save(state) => collector.saved(id, state.revision),
+                    Due::Send(command) => {
+                        let (m, _) = meter.hear(&command).expect("its own");
+                        let answer = meter.answer(m, CommandResult::Done, [round; 11]);
+                        assert!(matches!(collector.hear(&answer[0], NOW_MS), Heard::Answer(_)));
+                        heard.extend(command.packets);
+                        heard.extend(answer);
+                    }
+                }
+            }
+            heard.extend(acknowledgement.packets);
+            heard.extend(report);
+        }
+    }
+    // .. a command that is under way, and what the attacker kept from the collector: of the next reports all pieces, and the answer.
+    for meter in 1..=4 {
+        collector.command(meter, Command::Reboot).expect("queued");
+    }
+    let mut messages: Vec<Vec<Vec<u8>>> = Vec::new();
+    for _ in 0..2 {
+        for due in collector.due(NOW_MS + 6000, rng) {
+            match due {
+                Due::Save(state) => collector.saved(state.meter, state.revision),
+                Due::Send(command) => {
+                    let meter = &mut meters[usize::from(command.meter) - 1];
+                    let (m, _) = meter.hear(&command).expect("its own");
+                    messages.push(meter.answer(m, CommandResult::Done, [0; 11]));
+                    heard.extend(command.packets);
+                }
+            }
+        }
+    }
+    for meter in &mut meters {
+        for _ in 0..3 {
+            messages.push(meter.report(NOW_S, rng));
+        }
+    }
+    let kept_back: HashSet<Vec<u8>> = messages.iter().flatten().cloned().collect();
+    assert_eq!(kept_back.len(), 4 + 3 * (1 + 1 + 2 + 3));
+    let mut material: Vec<Vec<u8>> = heard.iter().chain(&kept_back).cloned().collect();
+    // The set's order is not the seed's.
+    material.sort();
+
+    let states = |collector: &wire::meter::Collector| -> Vec<MeterState> {
+        (1..=4).map(|meter| collector.state(meter).expect("there").clone()).collect()
+    };
+    let (before, mut refused, mut again, mut pieces) = (states(&collector), 0, 0, 0);
+    let mut to_come = Vec::new();
+    let refused_before = collector.counters().total();
+    for number in 0..count {
+        let of_message = !to_come.is_empty();
+        let packet = match rng.random_range(0..10) {
+            _ if of_message => to_come.remove(0),
+            // A whole message with one bit changed, behind a piece that makes the collector forget those of others.
+            3 => {
+                to_come.clone_from(&messages[rng.random_range(0..messages.len())]);
+                let mut first = to_come[0].clone();
+                first[4] ^= 0x80;
+                let piece = rng.random_range(0..to_come.len());
+                let at = rng.random_range(5..to_come[piece].len());
+                to_come[piece][at] ^= 1 << rng.random_range(0..8);
+                first
+            }
+            0 => (0..rng.random_range(0..80)).map(|_| rng.random()).collect(),
+            // Random, with a header that is right.
+            1 => {
+                let mut packet = material[rng.random_range(0..material.len())].clone();
+                rng.fill(&mut packet[5..]);
+                packet
+            }
+            2 => heard[rng.random_range(0..heard.len())].clone(),
+            _ => mutated(&material[rng.random_range(0..material.len())], &material, rng),
+        };
+        // What is genuine goes by in such a message alone.
+        if kept_back.contains(&packet) && !of_message {
+            continue;
+        }
+        match collector.hear(&packet, NOW_MS + 6000 + number as u64) {
+            Heard::Rejected(_) => refused += 1,
+            Heard::Piece => pieces += 1,
+            // What was stored is acknowledged again: it was authentic, and is the same.
+            Heard::Duplicate(_) => again += 1,
+            taken => panic!("packet {number} of seed {seed} was taken: {taken:?}, {packet:02x?}"),
+        }
+        assert!(collector.held_bytes() <= 4 * 2 * 144);
+    }
+    assert_eq!(states(&collector), before);
+    assert_eq!(collector.counters().total() - refused_before, refused);
+    println!("{count} packets: {refused} refused, {again} acknowledged again, {pieces} pieces");
+    assert!(refused > count as u64 / 2 && again > 0 && pieces > 0);
+    println!("{}", serde_json::to_string(collector.counters()).expect("a map"));
+    // The meters are heard as before; where a piece of the attacker's lies in the way, when they send again.
+    for meter in &mut meters {
+        let report = meter.report(NOW_S, rng);
+        let mut sent = report.iter().chain(&report).map(|packet| collector.hear(packet, NOW_MS));
+        assert!(sent.any(|heard| matches!(heard, Heard::Report(_))));
+    }
+}
+
+#[test]
+fn nothing_that_an_attacker_makes_is_taken() {
+    attack(4_000, seed());
+}
+
+#[test]
+#[ignore = "half a minute"]
+fn nothing_of_a_million_is_taken() {
+    attack(1_000_000, seed());
+}
+
+/// Whatever the bytes: no panic, and what can be taken apart can be put together again.
+#[test]
+fn any_bytes_are_taken_apart_or_refused() {
+    let rng = &mut StdRng::seed_from_u64(seed());
+    let (mut parsed, mut errors) = (0, HashSet::new());
+    let mut reassembly = Reassembly::default();
+    for _ in 0..200_000 {
+        let length = [4, 9, 21, 25, 41, 53, 61, 62][rng.random_range(0..8)];
+        let mut bytes: Vec<u8> = (0..length).map(|_| rng.random()).collect();
+        if rng.random_range(0..8) == 0 && length > 4 {
+            bytes[2..4].fill(0);
+        }
+        match Packet::parse(&bytes) {
+            Err(error) => {
+                errors.insert(std::mem::discriminant(&error));
+            }
+            Ok(packet) => {
+                parsed += 1;
+                if let Some(message) = reassembly.take(&packet) {
+                    let number = u32::from(packet.number_lsb);
+                    let cut = packets(
+                        packet.address,
+                        packet.kind,
+                        packet.suite,
+                        packet.meter,
+                        number,
+                        &message.bytes,
+                    );
+                    assert_eq!(cut[usize::from(packet.index)], bytes);
+                }
+            }
+        }
+        assert!(reassembly.held_bytes() <= 4 * 144);
+    }
+    assert!(parsed > 1000, "{parsed}");
+    assert_eq!(errors.len(), MALFORMED_KINDS);
+}
+
+/// Strangers, and meters whose messages never become whole, cost the collector nothing but what its own meters are allowed.
+#[test]
+fn a_flood_leaves_no_more_than_its_bounds() {
+    let rng = &mut StdRng::seed_from_u64(seed());
+    let (mut collector, mut meters) =
+        collector_and_meters(&[Suite::EciesEcdsa, Suite::Ecies], Policy::default(), rng);
+    let first = meters[0].report(NOW_S, rng).remove(0);
+    for name in 0..=u16::MAX {
+        let mut packet = first.clone();
+        packet[2..4].copy_from_slice(&name.to_be_bytes());
+        packet[4] = rng.random();
+        collector.hear(&packet, NOW_MS);
+    }
+    // Also of the meter that does not seal like that: it may, by an order that an older copy does not know.
+    assert_eq!(collector.held_bytes(), 2 * 144);
+    assert_eq!(collector.counters_of(2).expect("there").total(), 0);
+    // 65,536 names, less the two.
+    assert_eq!(collector.counters().total(), 65_534);
+    assert_eq!(collector.counters().of(wire::meter::Rejection::UnknownMeter), 65_533);
+}
+
+/// How fast it is: readings with AES-128-GCM from 1,000 meters, heard, stored and acknowledged.
+#[test]
+#[ignore = "a measurement; release builds alone"]
+fn readings_a_second() {
+    let rng = &mut StdRng::seed_from_u64(1);
+    let (mut collector, mut meters) = collector_and_meters(&[Suite::Aes128Gcm; 1000], Policy::default(), rng);
+    let reports: Vec<_> = (0..20)
+        .flat_map(|_| meters.iter_mut().map(|meter| meter.report(NOW_S, rng)).collect::<Vec<_>>())
+        .collect();
+    let start = std::time::Instant::now();
+    for report in &reports {
+        let Heard::Report(accepted) = collector.hear(&report[0], NOW_MS) else { panic!("a new report") };
+        collector.stored(accepted.meter, accepted.report.n).expect("handed out");
+    }
+    println!("{:.0} readings a second", reports.len() as f64 / start.elapsed().as_secs_f64());
+}
