@@ -1,6 +1,7 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
 mod plan;
+#[cfg(feature = "simulator")]
 mod simulate;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -11,6 +12,7 @@ use lab::target::Workspace;
 use lab::{LabError, bench, ct, measure, progress, report};
 use output::commands::{hand_over, with_all_listed};
 use output::{Answer, Failure};
+#[cfg(feature = "simulator")]
 use papers::reproduce;
 use std::ffi::OsString;
 use std::io::Write;
@@ -50,6 +52,7 @@ enum Command {
     /// Whether operations take the same time and the same way whatever their secrets are
     #[command(after_help = "Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast")]
     Ct(CtArgs),
+    #[cfg(feature = "simulator")]
     /// A paper's tables: each published figure beside the one measured here, and what does not add up
     #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
     Reproduce(ReproduceArgs),
@@ -58,9 +61,10 @@ enum Command {
         after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
     )]
     Plan(Box<plan::PlanArgs>),
+    #[cfg(feature = "simulator")]
     /// In virtual time: a harvested node with sun, storage and server, or a network of meters with radio channel,
     /// attacker, losses of power and collector
-    #[command(after_help = "The scenario says which world it is.\n\n\
+    #[command(after_help = "The scenario says which it is.\n\n\
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
                       wattseal simulate scenarios/network.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
@@ -242,6 +246,7 @@ struct CtArgs {
     format: Format,
 }
 
+#[cfg(feature = "simulator")]
 #[derive(Args)]
 struct ReproduceArgs {
     /// The paper, by first author and year, or all
@@ -260,6 +265,12 @@ fn main() -> ExitCode {
     if let Some(failure) = hand_over(&arguments) {
         return output::end(Err(failure));
     }
+    #[cfg(not(feature = "simulator"))]
+    if let Some(name) = arguments.first().filter(|name| *name == "simulate" || *name == "reproduce") {
+        let name = name.to_string_lossy();
+        let said = format!("{name} is not in this build; in a clone run ./wattseal {name}, which builds it");
+        return output::end(Err(Failure::new(said, false)));
+    }
     let matches = with_all_listed(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let answer = Workspace::find().and_then(|workspace| run(workspace, cli.command));
@@ -271,8 +282,10 @@ fn run(workspace: Workspace, command: Command) -> Result<Answer, LabError> {
         Command::Bench(args) => run_bench(workspace, args),
         Command::Ct(args) => run_ct(&workspace, args),
         Command::Measure(args) => run_measure(workspace, args),
+        #[cfg(feature = "simulator")]
         Command::Reproduce(args) => run_reproduce(&workspace, &args),
         Command::Plan(args) => plan::run(workspace, *args),
+        #[cfg(feature = "simulator")]
         Command::Simulate(args) => simulate::run(workspace, args),
     }
 }
@@ -386,6 +399,7 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
     Ok(Answer { data: report::measure(&outcome.rows, args.format.into())?, remark, success: true })
 }
 
+#[cfg(feature = "simulator")]
 fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
     let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
     let outcomes =

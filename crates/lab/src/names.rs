@@ -1,14 +1,14 @@
 //! Names that a user types: patterns, and the nearest name when there is none.
 
 use crate::LabError;
+use fast_glob::glob_match;
 pub use firmware::suggestion;
-use globset::Glob;
 
 /// The known names that one of the patterns matches (`*`, `?`, `[..]`, `{a,b}`), in their own order; all of them
 /// where there is no pattern.
 ///
 /// # Errors
-/// [`LabError::UnknownName`] for a pattern that matches nothing, [`LabError::Usage`] for one that is malformed.
+/// [`LabError::UnknownName`] for a pattern that matches nothing; one that is malformed never does.
 pub fn select<'a>(
     what: &'static str,
     patterns: &[String],
@@ -16,12 +16,9 @@ pub fn select<'a>(
 ) -> Result<Vec<&'a str>, LabError> {
     let mut chosen = vec![patterns.is_empty(); known.len()];
     for pattern in patterns {
-        let matcher = Glob::new(pattern)
-            .map_err(|error| LabError::Usage(format!("'{pattern}' is no pattern: {}", error.kind())))?
-            .compile_matcher();
         let mut found = false;
         for (mark, name) in chosen.iter_mut().zip(known) {
-            if matcher.is_match(name) {
+            if glob_match(pattern, name) {
                 *mark = true;
                 found = true;
             }

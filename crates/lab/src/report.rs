@@ -4,7 +4,8 @@ pub mod stream;
 
 use crate::{LabError, ct, measure};
 use comfy_table::presets::UTF8_BORDERS_ONLY;
-use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use console::style;
 use serde::Serialize;
 
 /// How rows are written.
@@ -154,6 +155,9 @@ pub fn ct(rows: &[ct::ConstantTimeRow], format: Format) -> Result<String, LabErr
     }
 }
 
+const WRONG: &str = "WRONG output";
+const VARIABLE: &str = "VARIABLE";
+
 fn ct_table(rows: &[ct::ConstantTimeRow]) -> String {
     let mut text = String::new();
     for rows in rows.chunk_by(|a, b| a.target == b.target) {
@@ -173,11 +177,11 @@ fn ct_table(rows: &[ct::ConstantTimeRow]) -> String {
                 ct::Verdict::Constant if row.tables.is_empty() => Cell::new("constant"),
                 ct::Verdict::Constant => Cell::new(format!("constant, whichever entry of {}", row.tables)),
                 ct::Verdict::Public => Cell::new("public data, not checked"),
-                ct::Verdict::Wrong => Cell::new("WRONG output").fg(Color::Red),
+                ct::Verdict::Wrong => Cell::new(WRONG),
                 ct::Verdict::Variable => {
                     let lines = [row.place.as_deref(), row.what.as_deref()].into_iter().flatten();
                     let lines: Vec<&str> = lines.collect();
-                    Cell::new(format!("VARIABLE: {}", lines.join("\n"))).fg(Color::Red)
+                    Cell::new(format!("{VARIABLE}: {}", lines.join("\n")))
                 }
             };
             table.add_row(vec![
@@ -192,7 +196,10 @@ fn ct_table(rows: &[ct::ConstantTimeRow]) -> String {
         text += &format!("{table}\n\n");
     }
     text.pop();
-    text
+    // Behind the table's back, which would count what colours it as width.
+    [WRONG, VARIABLE]
+        .into_iter()
+        .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
 }
 
 /// A figure with as many digits as its unit is worth; a dash where there is none.

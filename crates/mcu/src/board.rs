@@ -4,6 +4,9 @@ use crate::Signal;
 use std::any::Any;
 use std::collections::BTreeMap;
 
+/// Nanoseconds in a second.
+const NS_PER_S: u64 = 1_000_000_000;
+
 /// Another chip on the board, reached over SPI and by pins. It lives in nanoseconds since power-up, counted by the
 /// microcontroller's clock; the times that it is handed never go back, but for [`Chip::power_up`].
 pub trait Chip: Any + Send {
@@ -256,14 +259,16 @@ impl Board {
     /// The time in nanoseconds at a cycle.
     #[must_use]
     pub fn time_ns(&self, cycle: u64) -> u64 {
-        (u128::from(cycle) * 1_000_000_000 / u128::from(self.clock_hz)) as u64
+        // Whole seconds and the rest apart, of which neither needs more than 64 bits.
+        let (seconds, rest) = (cycle / self.clock_hz, cycle % self.clock_hz);
+        seconds.wrapping_mul(NS_PER_S).wrapping_add(rest * NS_PER_S / self.clock_hz)
     }
 
     /// The first cycle that is not before a time in nanoseconds.
     #[must_use]
     pub fn cycle_at(&self, time_ns: u64) -> u64 {
-        let cycle = (u128::from(time_ns) * u128::from(self.clock_hz)).div_ceil(1_000_000_000);
-        u64::try_from(cycle).unwrap_or(u64::MAX)
+        let (seconds, rest) = (time_ns / NS_PER_S, time_ns % NS_PER_S);
+        seconds.saturating_mul(self.clock_hz).saturating_add((rest * self.clock_hz).div_ceil(NS_PER_S))
     }
 
     /// The microcontroller drives the pins of `driven` of a port to `levels`; chips are selected by that. Ones in `levels` of

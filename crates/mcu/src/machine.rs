@@ -2,7 +2,7 @@
 //! where the cycles went, the board, snapshots.
 
 use crate::flash::Torn;
-use crate::observe::dynamic;
+use crate::observe::{AnyObserver, dynamic};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
@@ -187,6 +187,16 @@ impl<C: Core> Machine<C> {
     #[inline(always)]
     pub fn recheck(&mut self) {
         self.deadline = 0;
+    }
+
+    /// A peripheral was accessed. As [`Machine::recheck`], but where [`Machine::service`] would find nothing to do, it is not called: for
+    /// cores that have nothing of their own to sample or to settle.
+    #[inline]
+    pub fn recheck_peripherals(&mut self) {
+        let bus = &self.bus;
+        let waiting = bus.requests & self.core.interrupt_mask() != 0 || bus.events.wants_reset();
+        let busy = waiting || bus.stall != 0 || bus.power_changed || self.deadline == 0;
+        self.deadline = if busy { 0 } else { self.limit.min(self.next_event()) };
     }
 
     /// The cycle at which something comes about by itself.
@@ -397,12 +407,12 @@ impl<C: Core> Mcu for Machine<C> {
         self.run_with(until, &mut NoObserver)
     }
 
-    fn run_observed(&mut self, until: &Until, mut observer: &mut dyn Observer) -> Result<Stop, Fault> {
-        self.run_with(until, &mut observer)
+    fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault> {
+        self.run_with(until, &mut AnyObserver::Other(observer))
     }
 
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
-        self.run_with(until, trace)
+        self.run_with(until, &mut AnyObserver::Trace(trace))
     }
 
     fn cycles(&self) -> u64 {

@@ -114,7 +114,7 @@ pub trait Mcu: Send {
     /// As [`Mcu::run`].
     fn run_observed(&mut self, until: &Until, observer: &mut dyn Observer) -> Result<Stop, Fault>;
 
-    /// As [`Mcu::run_observed`] with a [`Trace`], for which the loops over the instructions are compiled.
+    /// As [`Mcu::run_observed`] with a [`Trace`], which is told without a call through a table.
     ///
     /// # Errors
     /// As [`Mcu::run`].

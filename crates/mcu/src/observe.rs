@@ -1,5 +1,7 @@
 //! Looking on while a machine runs.
 
+use crate::Trace;
+
 /// How execution came to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
@@ -79,7 +81,7 @@ pub struct PinEdge<'a> {
 
 /// Looks on while a machine runs. Every method does nothing unless overridden.
 ///
-/// The loops over the instructions are compiled for each observer: with [`NoObserver`] looking on costs nothing.
+/// The loops over the instructions are compiled for no observer, too: with [`NoObserver`] looking on costs nothing.
 pub trait Observer {
     /// Whether it wants to be told anything.
     #[must_use]
@@ -116,18 +118,40 @@ impl Observer for NoObserver {
     }
 }
 
-impl Observer for &mut (dyn Observer + '_) {
+/// Any observer. The loops over the instructions are compiled for this one and for [`NoObserver`]: each takes as long to build as all
+/// peripherals do.
+pub(crate) enum AnyObserver<'a> {
+    /// One that is told so often that a call through a table would cost a fifth.
+    Trace(&'a mut Trace),
+    /// Another.
+    Other(&'a mut dyn Observer),
+}
+
+impl Observer for AnyObserver<'_> {
+    #[inline]
     fn step(&mut self, step: &Step) {
-        (**self).step(step);
+        match self {
+            AnyObserver::Trace(trace) => trace.step(step),
+            AnyObserver::Other(observer) => observer.step(step),
+        }
     }
+    #[inline(never)]
     fn access(&mut self, access: &Access) {
-        (**self).access(access);
+        match self {
+            AnyObserver::Trace(trace) => trace.access(access),
+            AnyObserver::Other(observer) => observer.access(access),
+        }
     }
+    // A trace is told nothing of these.
     fn pin(&mut self, edge: &PinEdge<'_>) {
-        (**self).pin(edge);
+        if let AnyObserver::Other(observer) = self {
+            observer.pin(edge);
+        }
     }
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
-        (**self).uart(port, byte, cycles);
+        if let AnyObserver::Other(observer) = self {
+            observer.uart(port, byte, cycles);
+        }
     }
 }
 

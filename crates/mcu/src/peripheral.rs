@@ -2,6 +2,7 @@
 
 use crate::{Board, Fault, Observer, PinEdge, ResetCause};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
 pub struct Context<'a, 'o> {
@@ -96,6 +97,11 @@ impl Events {
     /// The power reduction register (AVR) is written: modules of these bits can no longer be read or written.
     pub fn reduce(&mut self, bits: u8) {
         self.reduced = bits;
+    }
+
+    /// Whether a reset was requested.
+    pub(crate) fn wants_reset(&self) -> bool {
+        self.reset.is_some()
     }
 
     /// The reset that was requested, once.
@@ -341,7 +347,7 @@ pub struct PeripheralBus {
     devices: Vec<Device>,
     /// (range, index into `devices`), sorted by start.
     map: Vec<(Range<u32>, usize)>,
-    /// The index into `devices` for each of the lowest addresses, where AVR has all its registers; [`NOBODY`] for none.
+    /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all their registers; [`NOBODY`] for none.
     low: [u8; LOW],
     /// Requested interrupts.
     pub requests: u128,
@@ -350,8 +356,8 @@ pub struct PeripheralBus {
     pub due: u64,
     /// When each device wants a tick, by its index; `u64::MAX` for never.
     dues: Vec<u64>,
-    /// What each device says of itself in [`Peripheral::interrupts`], by its index.
-    interrupts: Vec<u128>,
+    /// For each interrupt the devices, by their indices, that may ask for it: see [`Peripheral::interrupts`].
+    askers: Arc<[Vec<u8>]>,
     /// The device that last said what it listens to.
     subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
@@ -381,7 +387,7 @@ impl Clone for Device {
 
 /// In [`PeripheralBus::low`].
 const NOBODY: u8 = u8::MAX;
-const LOW: usize = 0x100;
+const LOW: usize = 0x1000;
 
 /// What a device is called with, in a way that leaves the devices themselves alone.
 macro_rules! context {
@@ -428,7 +434,12 @@ impl PeripheralBus {
         let mut bus = PeripheralBus {
             dues: vec![u64::MAX; devices.len()],
             reductions: vec![0; devices.len()],
-            interrupts: devices.iter().map(|device| device.interrupts()).collect(),
+            askers: (0..u128::BITS)
+                .map(|irq| {
+                    let asks = |device: &Box<dyn Peripheral>| device.interrupts() >> irq & 1 == 1;
+                    (0..).zip(&devices).filter(|(_, device)| asks(device)).map(|(index, _)| index).collect()
+                })
+                .collect(),
             subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
             map,
@@ -754,11 +765,10 @@ impl PeripheralBus {
     /// Tells the devices that the core has taken `irq`.
     pub fn taken(&mut self, irq: u8) {
         self.requests &= !(1 << irq);
-        for (index, device) in self.devices.iter_mut().enumerate() {
-            if self.interrupts[index] >> irq & 1 == 1 {
-                device.0.taken(irq);
-                self.dues[index] = device.0.due().unwrap_or(u64::MAX);
-            }
+        for index in self.askers[usize::from(irq)].iter().map(|index| usize::from(*index)) {
+            let device = &mut self.devices[index];
+            device.0.taken(irq);
+            self.dues[index] = device.0.due().unwrap_or(u64::MAX);
         }
         self.find_due();
     }

@@ -33,7 +33,8 @@ impl Progress for Silence {
 fn times_are_those_of_kalns2016() {
     let workspace = Workspace::find().expect("the tests run inside the project");
     for cost in [&measured()[1], &measured()[3]] {
-        let endpoints = Endpoints { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
+        let endpoints =
+            Endpoints { collector: "stm32f767".into(), collector_variant: "fast".into(), runs: 2 };
         let kind = DeliveryKind { message: Message::Measurement, suite: cost.suite.into() };
         let runs = LinkBenchmark.deliver(&workspace, &endpoints, &kind, &Silence).expect("all arrive");
         let mean = |of: fn(&lab::delivery::Delivery) -> f64| {

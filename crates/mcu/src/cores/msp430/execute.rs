@@ -10,22 +10,22 @@ use crate::decode_cache::Next;
 use crate::machine::{Machine, SleepMode};
 use crate::memory::Page;
 use crate::observe::dynamic;
-use crate::{Access, AccessKind, Fault, FlashStore, Flow, Observer, Step, Stop};
+use crate::{Access, AccessKind, Fault, FlashStore, Flow, NoObserver, Observer, Step, Stop};
 
 impl Machine<Msp430> {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
     #[inline(always)]
     pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         if op.count | op.count_register != 0 {
-            return self.repeat(observer, pc, op);
+            return self.repeat(pc, &op);
         }
         self.execute_once(observer, pc, op)
     }
 
-    /// A register instruction behind an extension word that repeats it.
+    /// A register instruction behind an extension word that repeats it: there is nothing in it that an observer is told.
     #[cold]
     #[inline(never)]
-    fn repeat<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
+    fn repeat(&mut self, pc: u32, op: &Op) -> Result<(), Fault> {
         let mut more = op.count;
         if op.count_register != 0 {
             more = (self.core.registers[usize::from(op.count_register)] & 15) as u8;
@@ -33,7 +33,10 @@ impl Machine<Msp430> {
             self.cycles += u64::from(more);
         }
         for _ in 0..=more {
-            self.execute_once(observer, pc, op)?;
+            self.execute_once(&mut NoObserver, pc, *op)?;
+        }
+        if op.destination_register == 0 {
+            self.flow = branch_flow(op);
         }
         Ok(())
     }
@@ -588,9 +591,10 @@ impl Machine<Msp430> {
         cycle: u8,
     ) -> Result<u32, Fault> {
         let now = self.cycles + u64::from(cycle);
+        let value = self.bus.read(address, size, now, pc, dynamic(observer))?;
         // A read may change what is requested.
-        self.recheck();
-        self.bus.read(address, size, now, pc, dynamic(observer))
+        self.recheck_peripherals();
+        Ok(value)
     }
 
     #[inline(never)]
@@ -604,15 +608,17 @@ impl Machine<Msp430> {
         cycle: u8,
     ) -> Result<(), Fault> {
         let now = self.cycles + u64::from(cycle);
-        self.recheck();
         if self.core.memory.page(address) == Page::Flash {
+            self.recheck();
             let from_flash = self.core.memory.page(pc) == Page::Flash;
             let store = FlashStore { pc, from_flash, address, size, value };
             let change = self.bus.flash_store(&store, now, dynamic(observer))?;
             self.change_flash(change);
             return Ok(());
         }
-        self.bus.write(address, size, value, now, pc, dynamic(observer))
+        self.bus.write(address, size, value, now, pc, dynamic(observer))?;
+        self.recheck_peripherals();
+        Ok(())
     }
 }
 
@@ -687,9 +693,6 @@ impl Machine<Msp430> {
 
     /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
     pub fn take_interrupt<O: Observer>(&mut self, observer: &mut O) -> Result<bool, Fault> {
-        if self.core.registers[SR] & GIE == 0 || self.bus.requests == 0 {
-            return Ok(false);
-        }
         if let Some((_, true)) = self.low_power_mode()? {
             self.cycles += self.bus.power.wake_cycles;
         }

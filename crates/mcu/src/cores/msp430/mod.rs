@@ -16,7 +16,7 @@ pub mod timing;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
-use registers::{ADDRESS_MASK, GIE, Msp430, PC, REGISTERS, SP, SR, SR_BITS};
+use registers::{ADDRESS_MASK, CPUOFF, GIE, Msp430, PC, REGISTERS, SP, SR, SR_BITS};
 
 const RESET_VECTOR: u32 = 0xfffe;
 
@@ -83,10 +83,14 @@ impl Core for Msp430 {
     }
 
     fn interrupt<O: Observer>(machine: &mut Machine<Msp430>, observer: &mut O) -> Result<bool, Fault> {
-        machine.take_interrupt(observer)
+        let waiting = machine.bus.requests & machine.core.interrupt_mask() != 0;
+        if waiting { machine.take_interrupt(observer) } else { Ok(false) }
     }
 
     fn sleeping(machine: &mut Machine<Msp430>) -> Result<Option<SleepMode>, Fault> {
+        if machine.core.registers[SR] & CPUOFF == 0 {
+            return Ok(None);
+        }
         Ok(machine.low_power_mode()?.map(|(mode, _)| mode))
     }
 }

@@ -2,9 +2,9 @@
 
 mod fake;
 
+use self::fake::{AWAKE_A, Fake};
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
-use self::fake::{AWAKE_A, Fake};
 use sim::base::challenger::{Challenger, Demand};
 use sim::harvest::outcome::{EventKind, Misses, Outcome, Reason};
 use sim::harvest::recorder::Run;
