@@ -149,7 +149,7 @@ impl Context {
         Status::read(&self.status.0)
     }
 
-    /// The time goes on: bytes are written, and the household draws power.
+    /// The time goes on: bytes are written, and the site draws power.
     pub(crate) fn pass(&mut self, now_ns: u64) {
         while self.eeprom.busy() && now_ns - self.byte_began_ns >= BYTE_NS {
             self.eeprom.advance(1);

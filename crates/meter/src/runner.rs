@@ -91,7 +91,7 @@ pub enum Cause {
     Unknown = 6,
 }
 
-/// What the household draws, and what the sensors make of it. The sensors' phases are equal: a calibration's phase should be 0.
+/// What the site draws, and what the sensors make of it. The sensors' phases are equal: a calibration's phase should be 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     /// Real power, in W.
@@ -165,7 +165,7 @@ impl Meter {
         call
     }
 
-    /// What the household draws from `now_ns` on.
+    /// What the site draws from `now_ns` on.
     ///
     /// # Panics
     /// Panics where the time runs backwards.
@@ -196,7 +196,7 @@ impl Meter {
         &mut self.context_mut().eeprom
     }
 
-    /// It waits on: up to `now_ns` its EEPROM is written, and the household draws power.
+    /// It waits on: up to `now_ns` its EEPROM is written, and the site draws power.
     ///
     /// # Panics
     /// Panics where the time runs backwards.

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn households_draw_what_households_draw() {
+    fn sites_draw_what_european_households_draw() {
         let mut total_kwh = 0.0;
         let mut peak_w: f64 = 0.0;
         for site in 0..50 {

@@ -160,7 +160,7 @@ impl LinkExperiment {
         self.simulation.base.engine()
     }
 
-    /// What its household draws from now on, in watts.
+    /// What its site draws from now on, in watts.
     pub fn set_load(&mut self, power_w: f64) {
         self.simulation.sites[0].set_load(power_w);
     }

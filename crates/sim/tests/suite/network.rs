@@ -79,6 +79,68 @@ fn a_short_network_holds_all_that_must_hold() {
     }
 }
 
+/// One meter of each board for a minute, and losses of power every twenty seconds.
+const BOARDS: &str = r#"
+title = "three boards"
+hours = 0.0167
+begins_h = 18.0
+
+[[meters]]
+count = 1
+node = "emontx"
+suite = "aes128-gcm"
+interval_s = 5
+
+[[meters]]
+count = 1
+node = "msp430f5438a-cc2500"
+suite = "aes256-gcm"
+interval_s = 5
+
+[[meters]]
+count = 1
+node = "stm32f407-cc2500"
+suite = "aes128-gcm"
+interval_s = 5
+
+[channel]
+loss = 0.1
+bit_error_rate = 1e-5
+duplicate = 0.05
+reorder = 0.05
+
+[collector]
+command_every_s = 10.0
+
+[cuts]
+per_day = 4320.0
+while_writing = 0.5
+off_s = [0.05, 1.0]
+
+[expect]
+energy_error = 0.03
+"#;
+
+#[test]
+fn meters_of_three_boards_deliver_through_losses_of_power() {
+    let outcome = simulate(BOARDS, 1);
+    let kinds: Vec<&str> = outcome.meters.iter().map(|meter| meter.kind.as_str()).collect();
+    assert_eq!(kinds, ["atmega328p", "msp430f5438a", "stm32f407"]);
+    for meter in &outcome.meters {
+        assert!(meter.cuts >= 2 && meter.cuts_while_writing >= 1, "{meter:?}");
+        assert!(meter.delivered_measurements >= 8 && meter.commands >= 1, "{meter:?}");
+    }
+}
+
+#[test]
+fn a_board_that_is_no_meter_s_or_is_not_there_is_refused() {
+    let workspace = Workspace::find().expect("the project's folder");
+    let text = BOARDS.replace("emontx", "emontxx");
+    let scenario = NetworkScenario::from_toml(&text).expect("a board's name is looked up later");
+    let error = setup::run(&workspace, &scenario, &Quiet).expect_err("there is no such board").to_string();
+    assert!(error.contains("emontxx") && error.contains("emontx"), "{error}");
+}
+
 #[test]
 fn one_seed_gives_one_network() {
     let text = SHORT.replace("hours = 0.17", "hours = 0.05");
