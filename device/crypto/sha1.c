@@ -1,5 +1,6 @@
 #include "sha1.h"
 
+#include "compiler.h"
 #include "secret.h"
 #include "table.h"
 
@@ -10,96 +11,6 @@ static const uint32_t initial[5] = {
     0xc3d2e1f0,
 };
 
-void ws_sha1_init(ws_sha1_ctx *ctx)
-{
-    uint8_t i;
-
-    for (i = 0; i < 5; i++) {
-        ctx->state[i] = ws_table_u32(&initial[i]);
-    }
-    ctx->length[0] = 0;
-    ctx->length[1] = 0;
-}
-
-void ws_sha1_update(ws_sha1_ctx *ctx, const uint8_t *in, size_t len)
-{
-    uint8_t used = (uint8_t)ctx->length[0] & 63;
-    uint32_t low = ctx->length[0] + (uint32_t)len;
-
-    ctx->length[1] += low < ctx->length[0];
-#if SIZE_MAX > 0xffffffff
-    ctx->length[1] += (uint32_t)(len >> 32);
-#endif
-    ctx->length[0] = low;
-
-    if (used != 0) {
-        while (used < 64 && len != 0) {
-            ctx->block[used++] = *in++;
-            len--;
-        }
-        if (used < 64) {
-            return;
-        }
-        ws_sha1_blocks(ctx->state, ctx->block, 1);
-    }
-    if (len >= 64) {
-        size_t blocks = len / 64;
-
-        ws_sha1_blocks(ctx->state, in, blocks);
-        in += 64 * blocks;
-        len &= 63;
-    }
-    for (used = 0; used < len; used++) {
-        ctx->block[used] = in[used];
-    }
-}
-
-void ws_sha1_final(ws_sha1_ctx *ctx, uint8_t digest[20])
-{
-    uint8_t used = (uint8_t)ctx->length[0] & 63;
-    uint32_t bits;
-    uint8_t i;
-
-    ctx->block[used++] = 0x80;
-    if (used > 56) {
-        while (used < 64) {
-            ctx->block[used++] = 0;
-        }
-        ws_sha1_blocks(ctx->state, ctx->block, 1);
-        used = 0;
-    }
-    while (used < 56) {
-        ctx->block[used++] = 0;
-    }
-    /* Section 5.1.1: the length in bits, 64 bits big-endian. */
-    bits = (ctx->length[1] << 3) | (ctx->length[0] >> 29);
-    for (i = 60; i-- != 56;) {
-        ctx->block[i] = (uint8_t)bits;
-        bits >>= 8;
-    }
-    bits = ctx->length[0] << 3;
-    for (i = 64; i-- != 60;) {
-        ctx->block[i] = (uint8_t)bits;
-        bits >>= 8;
-    }
-    ws_sha1_blocks(ctx->state, ctx->block, 1);
-
-    for (i = 0; i < 5; i++) {
-        uint32_t word = ctx->state[i];
-
-        *digest++ = (uint8_t)(word >> 24);
-        *digest++ = (uint8_t)(word >> 16);
-        *digest++ = (uint8_t)(word >> 8);
-        *digest++ = (uint8_t)word;
-    }
-    ws_wipe(ctx, sizeof *ctx);
-}
-
-void ws_sha1(const uint8_t *in, size_t len, uint8_t digest[20])
-{
-    ws_sha1_ctx ctx;
-
-    ws_sha1_init(&ctx);
-    ws_sha1_update(&ctx, in, len);
-    ws_sha1_final(&ctx, digest);
-}
+#define SHA ws_sha1
+#define DIGEST_BYTES 20
+#include "sha.inc"
