@@ -4,14 +4,14 @@ mod plan;
 #[cfg(feature = "simulator")]
 mod simulate;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
 use lab::target::Workspace;
-use lab::{LabError, bench, ct, measure, progress, report};
+use lab::{LabError, bench, ct, measure, report};
 use output::commands::{hand_over, with_all_listed};
-use output::{Answer, Failure};
+use output::{Answer, Bar, Failure, Format};
 #[cfg(feature = "simulator")]
 use papers::reproduce;
 use std::ffi::OsString;
@@ -68,26 +68,6 @@ enum Command {
                       Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
                       wattseal simulate scenarios/network.toml --seed 1")]
     Simulate(simulate::SimulateArgs),
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// Aligned columns, scaled units
-    Table,
-    /// An array of objects, SI units
-    Json,
-    /// A line a row, SI units
-    Csv,
-}
-
-impl From<Format> for report::Format {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Table => report::Format::Table,
-            Format::Json => report::Format::Json,
-            Format::Csv => report::Format::Csv,
-        }
-    }
 }
 
 #[derive(Args)]
@@ -308,8 +288,8 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
         earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
     };
     let plan = bench::plan(&workspace, &request)?;
-    let mut writer = RowWriter::new(args.format.into(), plan.names());
-    let bar = progress::Bar::new();
+    let mut writer = RowWriter::new(args.format, plan.names());
+    let bar = Bar::new();
     let mut failed = None;
     let count = plan.run(&bar, |row| {
         let written = writer.row(&row).map(|text| bar.aside(|| write_now(&text)));
@@ -358,7 +338,7 @@ fn run_ct(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         public: args.public,
         strict: args.strict,
     };
-    let rows = ct::run(workspace, &request, &progress::Bar::new())?;
+    let rows = ct::run(workspace, &request, &Bar::new())?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let (variable, wrong) = (count(ct::Verdict::Variable), count(ct::Verdict::Wrong));
     let mut remarks = Vec::new();
@@ -372,7 +352,7 @@ fn run_ct(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
         ));
     }
     let success = remarks.is_empty();
-    Ok(Answer { data: report::ct(&rows, args.format.into())?, remark: remarks.join("\n"), success })
+    Ok(Answer { data: report::ct(&rows, args.format)?, remark: remarks.join("\n"), success })
 }
 
 fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
@@ -396,21 +376,20 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
         outcome.ending, outcome.cycles, outcome.instructions
     );
     let remark = lines([calibrated, remark]);
-    Ok(Answer { data: report::measure(&outcome.rows, args.format.into())?, remark, success: true })
+    Ok(Answer { data: report::measure(&outcome.rows, args.format)?, remark, success: true })
 }
 
 #[cfg(feature = "simulator")]
 fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
     let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
-    let outcomes =
-        reproduce::run_named(workspace, &args.paper, &sim::link::LinkBenchmark, &progress::Bar::new())?;
+    let outcomes = reproduce::run_named(workspace, &args.paper, &sim::link::LinkBenchmark, &Bar::new())?;
     let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
     let success = remarks.is_empty();
     if let Some(folder) = folder {
         remarks.push(folder.write(&outcomes)?);
     }
     Ok(Answer {
-        data: papers::report::reproduce(&outcomes, args.format.into())?,
+        data: papers::report::reproduce(&outcomes, args.format)?,
         remark: remarks.join("\n"),
         success,
     })

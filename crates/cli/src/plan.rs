@@ -1,12 +1,12 @@
 //! `wattseal plan`: its arguments, and what it writes.
 
-use crate::{Format, calibrated, hertz, lines};
+use crate::{calibrated, hertz, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
 use lab::target::Workspace;
-use lab::{LabError, plan, progress, units};
-use output::Answer;
+use lab::{LabError, plan, units};
+use output::{Answer, Format};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -135,7 +135,7 @@ pub fn run(workspace: Workspace, args: PlanArgs) -> Result<Answer, LabError> {
         harvest: args.harvest,
         sun: args.sun,
     };
-    let found = plan::run(&workspace, &request, &progress::Bar::new())?;
+    let found = plan::run(&workspace, &request, &output::Bar::new())?;
     let left_out = match found.left_out.as_slice() {
         [] => String::new(),
         targets => format!("left out, because their files have no current asleep: {}", targets.join(", ")),
@@ -148,7 +148,7 @@ pub fn run(workspace: Workspace, args: PlanArgs) -> Result<Answer, LabError> {
         std::fs::write(&path, text).map_err(|error| LabError::File { path, error })?;
     }
     Ok(Answer {
-        data: plan::table(&found, args.format.into(), args.all)?,
+        data: plan::table(&found, args.format, args.all)?,
         remark: lines([remark, left_out]),
         success: true,
     })

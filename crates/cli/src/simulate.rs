@@ -1,11 +1,10 @@
 //! `simulate`: a harvested node, or a network of meters.
 
-use crate::{Format, calibrated, lines};
+use crate::{calibrated, lines};
 use clap::Args;
-use lab::progress::Progress as _;
+use lab::LabError;
 use lab::target::Workspace;
-use lab::{LabError, progress};
-use output::Answer;
+use output::{Answer, Format};
 use sim::network::scenario::NetworkScenario;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
@@ -33,12 +32,12 @@ pub(crate) struct SimulateArgs {
     format: Format,
 }
 
-struct Bar(progress::Bar);
+struct Bar(output::Bar);
 
 impl sim::simulation::Progress for Bar {
     fn report(&self, done_s: f64, total_s: f64) {
         let hour = done_s / 3600.0;
-        self.0.report(done_s as usize, total_s as usize, &format!("hour {hour:.1}"));
+        self.0.report(done_s as u64, total_s as u64, &format!("hour {hour:.1}"));
     }
 }
 
@@ -54,7 +53,7 @@ pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, La
     }
     let begun = Instant::now();
     let request = sim::harvest::setup::Request { scenario: args.scenario, seed: args.seed, days: args.days };
-    let outcome = sim::harvest::setup::run(&workspace, &request, &Bar(progress::Bar::new()))?;
+    let outcome = sim::harvest::setup::run(&workspace, &request, &Bar(output::Bar::new()))?;
     let wall_s = begun.elapsed().as_secs_f64();
     if let Some(path) = args.plot {
         let plot = sim::harvest::plot::plot(&outcome)?;
@@ -65,7 +64,7 @@ pub(crate) fn run(workspace: Workspace, args: SimulateArgs) -> Result<Answer, La
         remark += &format!("; the server refused {} messages", outcome.rejected);
     }
     Ok(Answer {
-        data: sim::harvest::report::report(&outcome, args.format.into())?,
+        data: sim::harvest::report::report(&outcome, args.format)?,
         remark: lines([calibration, remark]),
         success: outcome.rejected == 0,
     })
@@ -84,7 +83,7 @@ fn run_network(
     scenario.seed = args.seed.unwrap_or(scenario.seed);
     scenario.hours = args.days.map_or(scenario.hours, |days| 24.0 * days);
     scenario.check().map_err(LabError::Usage)?;
-    let outcome = sim::network::setup::run(workspace, &scenario, &Bar(progress::Bar::new()))?;
+    let outcome = sim::network::setup::run(workspace, &scenario, &Bar(output::Bar::new()))?;
     let remark = format!("wattseal: {} h in {:.1} s; all that must hold held", outcome.hours, outcome.wall_s);
-    Ok(Answer { data: sim::network::report::report(&outcome, args.format.into())?, remark, success: true })
+    Ok(Answer { data: sim::network::report::report(&outcome, args.format)?, remark, success: true })
 }

@@ -19,6 +19,9 @@ pub enum LabError {
     /// An argument that makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// Rows that the format asked for cannot hold.
+    #[error(transparent)]
+    Output(#[from] output::OutputError),
     /// A file that cannot be read or written.
     #[error("{path}: {error}; check the path and its permissions")]
     File { path: PathBuf, error: std::io::Error },
@@ -90,6 +93,7 @@ impl LabError {
             self,
             LabError::UnknownName { .. }
                 | LabError::Usage(_)
+                | LabError::Output(_)
                 | LabError::Supply { .. }
                 | LabError::Firmware(FirmwareError::UnknownName { .. })
         )

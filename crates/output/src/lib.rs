@@ -10,4 +10,4 @@ mod rows;
 pub use answer::{Answer, Failure, end};
 pub use format::Format;
 pub use progress::Bar;
-pub use rows::{OutputError, csv, grouped, json, scaled, table};
+pub use rows::{OutputError, csv, csv_line, grouped, json, scaled, table};

@@ -36,6 +36,18 @@ pub fn csv<T: Serialize>(rows: &[T]) -> Result<String, OutputError> {
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 
+/// One row as CSV, below the header where that is wanted.
+///
+/// # Errors
+/// [`OutputError`] for a row that CSV cannot hold.
+pub fn csv_line<T: Serialize>(row: &T, header: bool) -> Result<String, OutputError> {
+    let failed = |reason: String| OutputError { format: "CSV", reason };
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
+    writer.serialize(row).map_err(|error| failed(error.to_string()))?;
+    let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
+}
+
 /// 1234567 as `1,234,567`.
 #[must_use]
 pub fn grouped(number: i64) -> String {
@@ -78,4 +90,26 @@ pub fn table(header: &[&str], left: usize) -> Table {
         }
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_carry_the_prefix_that_suits_them() {
+        assert_eq!(scaled(0.000_123, "s"), "123.0 µs");
+        assert_eq!(scaled(0.001, "s"), "1.00 ms");
+        assert_eq!(scaled(2.18e-6, "J"), "2.18 µJ");
+        assert_eq!(scaled(0.0, "J"), "0 J");
+        assert_eq!(scaled(1.5e-15, "J"), "0.00 pJ");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(-1_234_567), "-1,234,567");
+    }
 }

@@ -1,14 +1,14 @@
 //! Papers' tables: each published figure beside the one measured here.
 
 use crate::reproduce;
-use lab::LabError;
-use lab::report::{Format, csv, figure, grouped, json, significant, table};
+use lab::report::{figure, significant};
+use output::{Format, OutputError, csv, grouped, json, table};
 
 /// The cells of papers' tables.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn reproduce(outcomes: &[reproduce::Reproduction], format: Format) -> Result<String, LabError> {
+pub fn reproduce(outcomes: &[reproduce::Reproduction], format: Format) -> Result<String, OutputError> {
     let rows: Vec<&reproduce::PaperRow> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
     match format {
         Format::Json => json(&rows),

@@ -4,8 +4,8 @@ use super::Plan;
 use super::report::{cells, common, requirements};
 use crate::LabError;
 use crate::plot::{self, Axis, Chart, Series, Style};
-use crate::report::{grouped, scaled};
 use energy::plan::{Candidate, Point, Quantity};
+use output::{grouped, scaled};
 use std::collections::BTreeMap;
 
 /// Series beyond these are not told apart.

@@ -1,9 +1,9 @@
 //! A plan as rows, as a table, or as the reason why there is none.
 
 use super::Plan;
-use crate::LabError;
-use crate::report::{self, Format, duration, grouped, scaled};
+use crate::report::duration;
 use energy::plan::{Candidate, Limiting, Point, Quantity, Requirement};
+use output::{Format, OutputError, grouped, scaled};
 use serde::Serialize;
 
 /// A feasible point.
@@ -92,7 +92,7 @@ const SHOWN: usize = 20;
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, LabError> {
+pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, OutputError> {
     if format != Format::Table {
         let rows: Vec<PlanRow> = plan
             .outcome
@@ -100,7 +100,7 @@ pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, LabError>
             .iter()
             .map(|point| PlanRow::of(&plan.candidates[point.index], point))
             .collect();
-        return if format == Format::Csv { report::csv(&rows) } else { report::json(&rows) };
+        return if format == Format::Csv { output::csv(&rows) } else { output::json(&rows) };
     }
     let points = &plan.outcome.points;
     let front = points.iter().filter(|point| point.front).count();
@@ -266,7 +266,7 @@ fn block(plan: &Plan, first: &str, points: &[(&str, &Point)]) -> String {
     let (header, lines) = cells(plan, first, points);
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let named = NAMED.iter().take(3).filter(|column| differs(plan, column)).count();
-    let mut table = report::table(&header, 1 + named);
+    let mut table = output::table(&header, 1 + named);
     for line in lines {
         table.add_row(line);
     }

@@ -2,7 +2,7 @@
 
 use super::Request;
 use crate::LabError;
-use crate::report::{duration, scaled};
+use crate::report::duration;
 use crate::target::Workspace;
 use crate::units::CAPACITOR_V;
 use energy::autonomy::{self, Course, Node};
@@ -10,6 +10,7 @@ use energy::plan::Candidate;
 use energy::sizing;
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
+use output::scaled;
 use std::path::PathBuf;
 
 /// Real irradiance, where none is asked for.

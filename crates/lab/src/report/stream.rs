@@ -1,9 +1,10 @@
 //! The rows of a bench, each written as soon as it is there.
 
-use super::{Format, csv_line, figure, grouped, scaled};
+use super::figure;
 use crate::LabError;
 use crate::row::BenchRow;
 use console::style;
+use output::{Format, csv_line, grouped, scaled};
 use serde::Serialize;
 
 /// A column of the table: its header, its width where the header is narrower, and whether it is set to the right.
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn json_row_by_row_is_the_array_of_all() {
         let rows = some();
-        assert_eq!(written(Format::Json, &rows), super::super::json(&rows).unwrap());
+        assert_eq!(written(Format::Json, &rows), output::json(&rows).unwrap());
         assert_eq!(written(Format::Json, &[]), "[]\n");
     }
 

@@ -1,14 +1,13 @@
 //! An outcome as a table for a person, JSON for a program, CSV for a spreadsheet.
 
 use super::outcome::{NetworkOutcome, Spread};
-use lab::LabError;
-use lab::report::{Format, csv, grouped, json, scaled, table};
+use output::{Format, OutputError, csv, grouped, json, scaled, table};
 
 /// Writes an outcome: tables of sums; JSON with everything, an array of one; CSV with a line for each meter.
 ///
 /// # Errors
 /// None in practice: an outcome can always be written.
-pub fn report(outcome: &NetworkOutcome, format: Format) -> Result<String, LabError> {
+pub fn report(outcome: &NetworkOutcome, format: Format) -> Result<String, OutputError> {
     match format {
         Format::Json => json(std::slice::from_ref(outcome)),
         Format::Csv => csv(&outcome.meters),
