@@ -4,7 +4,7 @@ use collector::api::{Bound, Costs, Listen, Parts, Rates, TlsFiles, serve};
 use collector::gateway::{GatewayId, HeardPacket, Route};
 use collector::one_time_link::OneTimeLink;
 use collector::registry::{MeterFile, Registry};
-use collector::service::{Config, Running};
+use collector::service::{Config, Running, ServiceError};
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
@@ -12,6 +12,7 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub const LONG: Duration = Duration::from_secs(20);
 pub struct Stand {
     pub address: SocketAddr,
     pub client: Client,
-    pub running: Running,
+    pub running: Stopped,
     pub files: Vec<MeterFile>,
     /// What makes the first token.
     pub link: Arc<OneTimeLink>,
@@ -37,6 +38,36 @@ pub struct Stand {
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<std::io::Result<()>>,
     folder: tempfile::TempDir,
+}
+
+/// A service that comes to its end with the test: its threads would go on beside all the others.
+pub struct Stopped(Option<Running>);
+
+impl Stopped {
+    pub async fn stop(mut self) -> Result<(), ServiceError> {
+        self.0.take().expect("stopped once").stop().await
+    }
+}
+
+impl Deref for Stopped {
+    type Target = Running;
+
+    fn deref(&self) -> &Running {
+        self.0.as_ref().expect("it runs")
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        let Some(running) = self.0.take() else { return };
+        // No task waits for another one in a runtime; a thread with its own does.
+        let stopping = std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+            // The test's end, whatever comes of it.
+            let _ = runtime.block_on(running.stop());
+        });
+        let _ = stopping.join();
+    }
 }
 
 /// Tokens in secret.
@@ -78,7 +109,7 @@ impl Stand {
         let files =
             METERS.map(|meter| registry.provision(Setup::usual(meter), 0, &images).expect("a meter").0);
         let config = Config::new(folder.path().join("wattseal.db"), keys);
-        let running = Running::start(config).await.expect("a service");
+        let running = Stopped(Some(Running::start(config).await.expect("a service")));
         let scheme = if tls.is_some() { "https" } else { "http" };
         let listen = Listen { address: "127.0.0.1:0".parse().expect("an address"), tls };
         let bound = listen.bind(false).expect("loopback");
