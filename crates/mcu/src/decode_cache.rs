@@ -5,10 +5,15 @@ use crate::Fault;
 /// Marks an address to stop at, in [`DecodeCache::index`].
 const STOP: u32 = 1 << 31;
 
+/// Where a decoded instruction is: one more than its index in [`DecodeCache::ops`]. The loops fetch the instruction by that, once,
+/// whether it was known or had to be decoded: joined from both ways it would be taken to pieces and put together again.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry(u32);
+
 /// What stands at an address.
-pub(crate) enum Next<Op> {
+pub(crate) enum Next {
     /// This instruction.
-    Op(Op),
+    Op(Entry),
     /// A breakpoint.
     Breakpoint,
 }
@@ -69,9 +74,15 @@ impl<Op: Copy, const ADDRESS_BITS: u32, const UNIT_BITS: u32> DecodeCache<Op, AD
 
     /// The instruction at `pc` if it is decoded and no breakpoint.
     #[inline(always)]
-    pub fn known(&self, pc: u32) -> Option<Op> {
-        // 0 wraps around and a marked entry is past the end.
-        self.ops.get((self.index[Self::unit(pc)] as usize).wrapping_sub(1)).copied()
+    pub fn known(&self, pc: u32) -> Option<Entry> {
+        let entry = self.index[Self::unit(pc)];
+        (1..STOP).contains(&entry).then_some(Entry(entry))
+    }
+
+    /// The instruction that was just found.
+    #[inline(always)]
+    pub fn op(&self, entry: Entry) -> Op {
+        self.ops[(entry.0 as usize).wrapping_sub(1)]
     }
 
     /// As [`DecodeCache::known`], decoding where it must; `ignore_breakpoint` passes one. `decode` also says whether some of the
@@ -82,20 +93,21 @@ impl<Op: Copy, const ADDRESS_BITS: u32, const UNIT_BITS: u32> DecodeCache<Op, AD
         pc: u32,
         ignore_breakpoint: bool,
         decode: impl FnOnce() -> Result<(Op, bool), Fault>,
-    ) -> Result<Next<Op>, Fault> {
+    ) -> Result<Next, Fault> {
         let entry = self.index[Self::unit(pc)];
         if entry & STOP != 0 && !ignore_breakpoint {
             return Ok(Next::Breakpoint);
         }
-        let known = (entry & !STOP) as usize;
+        let known = entry & !STOP;
         if known != 0 {
-            return Ok(Next::Op(self.ops[known - 1]));
+            return Ok(Next::Op(Entry(known)));
         }
         let (op, in_ram) = decode()?;
         self.in_ram |= in_ram;
         self.ops.push(op);
-        self.index[Self::unit(pc)] = self.ops.len() as u32 | entry & STOP;
-        Ok(Next::Op(op))
+        let known = self.ops.len() as u32;
+        self.index[Self::unit(pc)] = known | entry & STOP;
+        Ok(Next::Op(Entry(known)))
     }
 
     /// The unit at `address` in RAM was written: forgets the instructions that it may be part of.

@@ -547,13 +547,14 @@ impl Machine<Hc08> {
                 return Ok(stop);
             }
             let pc = self.core.pc;
-            let op = match self.core.program.known(pc.into()) {
-                Some(op) => op,
+            let entry = match self.core.program.known(pc.into()) {
+                Some(entry) => entry,
                 None => match self.core.find(pc, first)? {
-                    Next::Op(op) => op,
+                    Next::Op(entry) => entry,
                     Next::Breakpoint => return Ok(Stop::Address(pc.into())),
                 },
             };
+            let op = self.core.program.op(entry);
             first = false;
             if op.kind == Opcode::JumpToSelf && self.nothing_can_come() {
                 return Ok(Stop::Halted);

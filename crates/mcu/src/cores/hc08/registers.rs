@@ -76,7 +76,7 @@ impl Hc08 {
 
     /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u16, ignore_breakpoint: bool) -> Result<Next<Op>, Fault> {
+    pub(crate) fn find(&mut self, pc: u16, ignore_breakpoint: bool) -> Result<Next, Fault> {
         let memory = &self.memory;
         self.program.find(pc.into(), ignore_breakpoint, || {
             let address = |offset: usize| u32::from(pc.wrapping_add(offset as u16));

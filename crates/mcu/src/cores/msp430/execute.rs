@@ -17,15 +17,18 @@ impl Machine<Msp430> {
     #[inline(always)]
     pub fn execute<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         if op.count | op.count_register != 0 {
-            return self.repeat(pc, &op);
+            return self.repeat(pc);
         }
         self.execute_once(observer, pc, op)
     }
 
-    /// A register instruction behind an extension word that repeats it: there is nothing in it that an observer is told.
+    /// A register instruction behind an extension word that repeats it: there is nothing in it that an observer is told. Looks the
+    /// instruction up once more: the loop keeps its copy in registers only where nobody else wants it.
     #[cold]
     #[inline(never)]
-    fn repeat(&mut self, pc: u32, op: &Op) -> Result<(), Fault> {
+    fn repeat(&mut self, pc: u32) -> Result<(), Fault> {
+        let Next::Op(entry) = self.core.find(pc, true)? else { return Ok(()) };
+        let op = self.core.program.op(entry);
         let mut more = op.count;
         if op.count_register != 0 {
             more = (self.core.registers[usize::from(op.count_register)] & 15) as u8;
@@ -33,10 +36,10 @@ impl Machine<Msp430> {
             self.cycles += u64::from(more);
         }
         for _ in 0..=more {
-            self.execute_once(&mut NoObserver, pc, *op)?;
+            self.execute_once(&mut NoObserver, pc, op)?;
         }
         if op.destination_register == 0 {
-            self.flow = branch_flow(op);
+            self.flow = branch_flow(&op);
         }
         Ok(())
     }
@@ -636,13 +639,14 @@ impl Machine<Msp430> {
                 return Ok(stop);
             }
             let pc = self.core.registers[PC];
-            let op = match self.core.program.known(pc) {
-                Some(op) => op,
+            let entry = match self.core.program.known(pc) {
+                Some(entry) => entry,
                 None => match self.core.find(pc, first)? {
-                    Next::Op(op) => op,
+                    Next::Op(entry) => entry,
                     Next::Breakpoint => return Ok(Stop::Address(pc)),
                 },
             };
+            let op = self.core.program.op(entry);
             first = false;
             if op.kind == Opcode::Jmp && op.source_value == pc && self.nothing_can_come() {
                 return Ok(Stop::Halted);

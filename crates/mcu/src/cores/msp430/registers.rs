@@ -104,7 +104,7 @@ impl Msp430 {
 
     /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next<Op>, Fault> {
+    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next, Fault> {
         let memory = &self.memory;
         self.program.find(pc, ignore_breakpoint, || {
             let fetch = |address| (memory.page(address) != Page::Other).then(|| memory.word(address) as u16);

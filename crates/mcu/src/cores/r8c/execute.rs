@@ -404,13 +404,14 @@ impl Machine<R8c> {
                 return Ok(stop);
             }
             let pc = self.core.pc;
-            let op = match self.core.program.known(pc) {
-                Some(op) => op,
+            let entry = match self.core.program.known(pc) {
+                Some(entry) => entry,
                 None => match self.core.find(pc, first)? {
-                    Next::Op(op) => op,
+                    Next::Op(entry) => entry,
                     Next::Breakpoint => return Ok(Stop::Address(pc)),
                 },
             };
+            let op = self.core.program.op(entry);
             first = false;
             // Nothing here requests an interrupt that could end a loop or a sleep.
             if op.kind == Opcode::Jmp && op.source.value == pc || op.kind == Opcode::Wait {

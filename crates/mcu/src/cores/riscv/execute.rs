@@ -37,13 +37,14 @@ impl Machine<RiscV> {
                 return Ok(stop);
             }
             let pc = self.core.pc;
-            let op = match self.core.program.known(fold(pc)) {
-                Some(op) => op,
+            let entry = match self.core.program.known(fold(pc)) {
+                Some(entry) => entry,
                 None => match self.core.find(pc, first)? {
-                    Next::Op(op) => op,
+                    Next::Op(entry) => entry,
                     Next::Breakpoint => return Ok(Stop::Address(pc)),
                 },
             };
+            let op = self.core.program.op(entry);
             first = false;
             if op.kind == Opcode::Jal && op.imm == pc && op.rd == 0 && self.nothing_can_come() {
                 return Ok(Stop::Halted);

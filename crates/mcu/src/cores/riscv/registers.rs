@@ -145,7 +145,7 @@ impl RiscV {
 
     /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next<Op>, Fault> {
+    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next, Fault> {
         let memory = &self.memory;
         self.program.find(fold(pc), ignore_breakpoint, || {
             let fetch = |address| {
