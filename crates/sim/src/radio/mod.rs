@@ -1,13 +1,15 @@
 //! Radio channels, and packets on them.
 //!
-//! - [`channel`]: who receives what, and how it is impaired on its way
+//! - [`channel`]: who receives what, and how it is impaired on its way; [`model`]: what a channel is like
 //! - [`framing`]: how a packet lies on the air, by radio
 
 pub mod channel;
 pub mod framing;
+pub mod model;
 
-pub use channel::{Arrival, ChannelModel, Participant, RadioChannel, ReceiveMode, SentPacket, Traffic};
+pub use channel::{Participant, RadioChannel};
 pub use framing::{Frame, Framing};
+pub use model::{Arrival, ChannelModel, ReceiveMode, SentPacket, Traffic};
 
 /// A byte on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
