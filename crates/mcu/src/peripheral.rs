@@ -436,8 +436,12 @@ impl PeripheralBus {
             reductions: vec![0; devices.len()],
             askers: (0..u128::BITS)
                 .map(|irq| {
-                    let asks = |device: &Box<dyn Peripheral>| device.interrupts() >> irq & 1 == 1;
-                    (0..).zip(&devices).filter(|(_, device)| asks(device)).map(|(index, _)| index).collect()
+                    let asks = |device: &dyn Peripheral| device.interrupts() >> irq & 1 == 1;
+                    (0..)
+                        .zip(&devices)
+                        .filter(|(_, device)| asks(&***device))
+                        .map(|(index, _)| index)
+                        .collect()
                 })
                 .collect(),
             subscriber: 0,

@@ -143,7 +143,7 @@ class Copy:
         built = self.cargo(mutation, "--no-run", seconds=BUILD_S)
         if built is None:
             return f"building takes longer than {BUILD_S} s"
-        return "" if built.returncode == 0 else built.stdout
+        return "" if built.returncode == 0 else built.stdout or f"cargo ended with {built.returncode}"
 
     def passes(self, mutation: Mutation) -> tuple[bool, str]:
         ran = self.cargo(mutation, "--", "--include-ignored", "--exact", mutation.test, seconds=TEST_S)

@@ -17,7 +17,9 @@ impl Clone {
             assert!(status.expect("cp runs").success());
         }
         symlink(home.join("bench.toml"), folder.path().join("bench.toml")).expect("a link");
-        symlink(home.join("calibrations"), folder.path().join("calibrations")).expect("a link");
+        for data in ["calibrations", "boards"] {
+            symlink(home.join(data), folder.path().join(data)).expect("a link");
+        }
         Clone(folder)
     }
 

@@ -61,7 +61,7 @@ impl BoardFirmware {
 #[must_use]
 pub fn radio_states(radio: ChipModel) -> &'static [&'static str] {
     match radio {
-        ChipModel::Rfm12b => &Rfm12b::STATES,
+        ChipModel::Rfm12b => Rfm12b::STATES,
         ChipModel::Cc2500 => Cc2500::STATES,
         ChipModel::Fm25l16b => &[],
     }

@@ -128,7 +128,8 @@ impl RadioChannel {
         let ends = self
             .live
             .iter()
-            .filter_map(|sending| (sending.passed < sending.sent.len()).then(|| sending.end_ns() + hold_ns));
+            .filter(|sending| sending.passed < sending.sent.len())
+            .map(|sending| sending.end_ns() + hold_ns);
         let begins = self.delayed_copies.iter().map(|copy| copy.at_ns);
         ends.chain(begins).min().unwrap_or(u64::MAX)
     }
