@@ -120,27 +120,28 @@ impl Workspace {
     /// # Errors
     /// [`LabError::Usage`] where there is none.
     pub fn find() -> Result<Workspace, LabError> {
-        let is_workspace =
-            |path: &Path| path.join("targets").is_dir() && path.join("device/ops.toml").is_file();
         if let Some(home) = std::env::var_os("WATTSEAL_HOME") {
             let root = PathBuf::from(home);
-            if is_workspace(&root) {
-                return Ok(Workspace { root, calibration: None });
-            }
-            return Err(LabError::Usage(format!(
-                "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
-                root.display()
-            )));
+            return Workspace::at(&root).ok_or_else(|| {
+                LabError::Usage(format!(
+                    "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
+                    root.display()
+                ))
+            });
         }
         let here = std::env::current_dir().map_err(|error| LabError::File { path: ".".into(), error })?;
-        here.ancestors()
-            .find(|path| is_workspace(path))
-            .map(|root| Workspace { root: root.to_path_buf(), calibration: None })
-            .ok_or_else(|| {
-                LabError::Usage(
-                    "not inside a clone of the project; run ./wattseal there, or set WATTSEAL_HOME".into(),
-                )
-            })
+        here.ancestors().find_map(Workspace::at).ok_or_else(|| {
+            LabError::Usage(
+                "not inside a clone of the project; run ./wattseal there, or set WATTSEAL_HOME".into(),
+            )
+        })
+    }
+
+    /// The one in this folder; none where it has no `targets` and no `device`.
+    #[must_use]
+    pub fn at(root: &Path) -> Option<Workspace> {
+        let is_one = root.join("targets").is_dir() && root.join("device/ops.toml").is_file();
+        is_one.then(|| Workspace { root: root.to_path_buf(), calibration: None })
     }
 
     /// The project's folder.
