@@ -100,6 +100,10 @@ class Copy:
         for path in self.tree.rglob("*"):
             if path.is_file() and str(path.relative_to(self.tree)) not in wanted:
                 path.unlink()
+        # An empty folder of a crate that is gone would be a member of the workspace; the deepest come first.
+        for path in sorted(self.tree.rglob("*"), reverse=True):
+            if path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
 
     def _refresh(self, name: str) -> None:
         """What did not change stays, so that it need not be built again."""
