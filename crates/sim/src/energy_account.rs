@@ -54,12 +54,6 @@ impl EnergyAccount {
         self.loads.iter().map(|load| load.energy_j).sum()
     }
 
-    /// What one part drew from the rail, in joules.
-    #[must_use]
-    pub fn part_j(&self, part: &str) -> f64 {
-        self.loads.iter().filter(|load| load.part == part).map(|load| load.energy_j).sum()
-    }
-
     /// All that passed the storage's terminals, in joules: what an imbalance is measured by.
     #[must_use]
     pub fn throughput_j(&self) -> f64 {

@@ -104,8 +104,6 @@ pub struct ReadingAccount {
     /// An acknowledgement was looked at: a right one, if the firmware counts it.
     looked_at: Option<Call>,
     readings: Vec<Reading>,
-    /// Measurements that never came, for want of room in the journal.
-    lost: u64,
 }
 
 impl ReadingAccount {
@@ -120,7 +118,6 @@ impl ReadingAccount {
             sealed: None,
             looked_at: None,
             readings: Vec::new(),
-            lost: 0,
         }
     }
 
@@ -154,7 +151,6 @@ impl ReadingAccount {
             (self.sealed, self.looked_at) = (None, None);
             return;
         }
-        self.lost += u64::from(status.lost.wrapping_sub(before.lost));
         let measurement = status.measurements != before.measurements;
         if measurement || status.alerts != before.alerts {
             self.waiting.extend(self.sealed.take().and_then(|call| Report::new(&status, measurement, call)));
@@ -188,12 +184,6 @@ impl ReadingAccount {
     /// The readings that were acknowledged since this was last asked.
     pub fn take_readings(&mut self) -> Vec<Reading> {
         std::mem::take(&mut self.readings)
-    }
-
-    /// Measurements that were lost so far, for want of room.
-    #[must_use]
-    pub fn lost(&self) -> u64 {
-        self.lost
     }
 }
 

@@ -137,12 +137,6 @@ impl LinkExperiment {
         self.simulation.now_ns()
     }
 
-    /// The meter's place.
-    #[must_use]
-    pub fn site(&self) -> &Site {
-        &self.simulation.sites[0]
-    }
-
     /// The meter.
     ///
     /// # Errors
@@ -160,7 +154,7 @@ impl LinkExperiment {
         self.simulation.base.engine()
     }
 
-    /// What its site draws from now on, in watts.
+    /// What the meter measures from now on, in watts.
     pub fn set_load(&mut self, power_w: f64) {
         self.simulation.sites[0].set_load(power_w);
     }

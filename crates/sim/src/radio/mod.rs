@@ -8,7 +8,7 @@ pub mod framing;
 pub mod model;
 
 pub use channel::{Participant, RadioChannel};
-pub use framing::{Frame, Framing};
+pub use framing::Framing;
 pub use model::{Arrival, ChannelModel, ReceiveMode, SentPacket, Traffic};
 
 /// A byte on the air.
