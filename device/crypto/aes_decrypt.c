@@ -2,7 +2,7 @@
 
 WS_INLINE uint8_t inverse_sub(uint8_t x)
 {
-    return ws_table_u8(ws_aes_inverse_sbox[x]);
+    return ws_table_u8(ws_secret_table_aes_inverse_sbox[x]);
 }
 
 /* InvSubBytes and InvShiftRows, sections 5.3.1 and 5.3.2. */

@@ -8,12 +8,12 @@
 
 /* The S-box, FIPS 197 figure 7, and its inverse, figure 14: files of their own, so that each is linked once, and only
  * where it is used. */
-WS_TABLE("ws_aes_sbox") extern const uint8_t ws_aes_sbox[256][WS_TABLE_STRIDE];
-WS_TABLE("ws_aes_inverse_sbox") extern const uint8_t ws_aes_inverse_sbox[256][WS_TABLE_STRIDE];
+WS_TABLE("ws_secret_table_aes_sbox") extern const uint8_t ws_secret_table_aes_sbox[256][WS_TABLE_STRIDE];
+WS_TABLE("ws_secret_table_aes_inverse_sbox") extern const uint8_t ws_secret_table_aes_inverse_sbox[256][WS_TABLE_STRIDE];
 
 WS_INLINE uint8_t sub(uint8_t x)
 {
-    return ws_table_u8(ws_aes_sbox[x]);
+    return ws_table_u8(ws_secret_table_aes_sbox[x]);
 }
 
 /* Multiplication by x in GF(2^8), FIPS 197 section 4.2.1. The bit that falls out is taken from a doubled 16-bit word,

@@ -38,7 +38,7 @@ BEGIN {
     split(ends, end)
 }
 
-# "C:   0000F900  ws_aes_double   aes_sbox_fast" in the map; beginnings and lengths of areas are s_<area> and l_<area>.
+# "C:   0000F900  ws_secret_table_aes_double   aes_sbox_fast" in the map; beginnings and lengths of areas are s_<area> and l_<area>.
 /^([A-Z]:)? +[0-9A-F]+  / {
     sub(/^[A-Z]:/, "")
     if ($2 ~ /^[sl]_/) {

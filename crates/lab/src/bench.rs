@@ -243,6 +243,7 @@ impl Plan<'_> {
                 supply_v: point.supply_v,
                 runs: u32::try_from(samples.cycles.len()).unwrap_or(u32::MAX),
                 cycles,
+                accuracy: target.accuracy_at(samples.address).clone(),
                 time_s,
                 power_w: point.power_w,
                 energy_j: point.power_w * time_s,
@@ -323,6 +324,7 @@ impl Plan<'_> {
         let footprint = firmware.footprint();
         let flash_bytes = footprint.flash - built.empty.flash;
         let ram_bytes = footprint.ram - built.empty.ram;
-        Ok((Samples { cycles, stack_bytes, flash_bytes, ram_bytes }, verified))
+        let address = firmware.functions()[firmware.function(&operation.measure)?].address;
+        Ok((Samples { cycles, stack_bytes, flash_bytes, ram_bytes, address }, verified))
     }
 }

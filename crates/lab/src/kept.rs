@@ -18,6 +18,8 @@ pub(crate) struct Samples {
     pub(crate) flash_bytes: i64,
     /// What linking it adds to the static RAM, in bytes.
     pub(crate) ram_bytes: i64,
+    /// Where the operation's code lies.
+    pub(crate) address: u32,
 }
 
 /// A hash of contents, one after the other, each set apart from the next.
@@ -113,8 +115,13 @@ mod tests {
     fn a_damaged_file_is_none() {
         let folder = std::env::temp_dir().join(format!("wattseal-kept-{}", std::process::id()));
         let path = folder.join("a.json");
-        let samples =
-            Samples { cycles: vec![2_372_103; 3], stack_bytes: 300, flash_bytes: 28_168, ram_bytes: -4 };
+        let samples = Samples {
+            cycles: vec![2_372_103; 3],
+            stack_bytes: 300,
+            flash_bytes: 28_168,
+            ram_bytes: -4,
+            address: 0x0800_0100,
+        };
         assert_eq!(read::<Samples>(&path), None, "nothing is there yet");
         keep(&path, &samples);
         assert_eq!(read(&path), Some(samples));

@@ -2,6 +2,7 @@
 //!
 //! - [`target`]: what stands in `targets/*.toml`, and where the project's files are
 //! - [`board`]: what stands in `boards/*.toml`, put onto a machine
+//! - [`accuracy`]: how far a model's cycles may be from the part's
 //! - [`calibration`]: a user's measurements, and the targets as they correct them
 //! - [`profile`], [`region`]: cycles and stack per function call, or between two edges of a pin, while a machine runs
 //! - [`operations`] and [`reference`]: what can be measured, and what it must give
@@ -14,6 +15,7 @@
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
+pub mod accuracy;
 pub mod bench;
 pub mod board;
 pub mod calibration;

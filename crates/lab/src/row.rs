@@ -1,5 +1,6 @@
 //! What one operation costs, as `bench` reports it.
 
+use crate::accuracy::Accuracy;
 use serde::Serialize;
 
 /// Mean, spread and range of the cycles of a row.
@@ -47,6 +48,8 @@ pub struct BenchRow {
     pub runs: u32,
     /// From the call to the return.
     pub cycles: Cycles,
+    /// How far the cycles may be from the part's.
+    pub accuracy: Accuracy,
     /// Mean time, in seconds.
     pub time_s: f64,
     /// Active power, in watts.

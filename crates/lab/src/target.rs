@@ -1,5 +1,6 @@
 //! The target files, and where the project's files are.
 
+use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
 use crate::{LabError, names};
 use energy::Supply;
@@ -28,6 +29,7 @@ struct LabFile {
     toolchain: Toolchain,
     #[serde(default)]
     plan: Planning,
+    accuracy: Vec<Accuracy>,
 }
 
 /// A microcontroller with all that its target file says.
@@ -41,6 +43,8 @@ pub struct Target {
     pub toolchain: Toolchain,
     /// For choosing a clock.
     pub planning: Planning,
+    /// How far the model's cycles may be from the part's.
+    pub accuracy: Vec<Accuracy>,
 }
 
 impl Target {
@@ -86,6 +90,19 @@ impl Target {
             None => mode.current_at(clock_hz, supply_v),
         };
         Some(mode_a + modules.map(|module| module.current_a).sum::<f64>())
+    }
+
+    /// How far the cycles may be off of code that lies at an address.
+    #[must_use]
+    pub fn accuracy_at(&self, address: u32) -> &Accuracy {
+        let memory = self.part.memory_at(address).map(|memory| memory.name.as_str());
+        let general = self.accuracy.iter().position(|accuracy| accuracy.memory.is_none());
+        let named = self
+            .accuracy
+            .iter()
+            .position(|accuracy| memory.is_some() && accuracy.memory.as_deref() == memory);
+        // A target file without a general entry is refused.
+        &self.accuracy[named.or(general).unwrap_or_default()]
     }
 
     /// How long one of the cycles lasts that its model counts, in seconds.
@@ -235,7 +252,9 @@ impl Workspace {
             supply: Supply::from_toml(&text).map_err(|error| bad(error.to_string()))?,
             toolchain: own.toolchain,
             planning: own.plan,
+            accuracy: own.accuracy,
         };
+        accuracy::check(&target.accuracy, &target.part).map_err(bad)?;
         if let Some(calibration) = &self.calibration {
             calibration.put_on(&mut target)?;
         }

@@ -1,29 +1,26 @@
 //! The instructions decoded so far, by address.
 
 use crate::Fault;
+use bytemuck::Zeroable;
 
-/// Marks an address to stop at, in [`DecodeCache::index`].
-const STOP: u32 = 1 << 31;
+/// Of a unit: the instruction that begins there is decoded.
+const DECODED: u8 = 1;
+/// Of a unit: a breakpoint.
+const BREAKPOINT: u8 = 2;
 
-/// Where a decoded instruction is: one more than its index in [`DecodeCache::ops`]. The loops fetch the instruction by that, once,
-/// whether it was known or had to be decoded: joined from both ways it would be taken to pieces and put together again.
-#[derive(Clone, Copy)]
-pub(crate) struct Entry(u32);
-
-/// What stands at an address.
-pub(crate) enum Next {
-    /// This instruction.
-    Op(Entry),
-    /// A breakpoint.
-    Breakpoint,
+/// The instruction at a unit, there once its state says [`DECODED`]: beside it, so that both are in one line of the host's cache.
+#[derive(Zeroable)]
+struct Slot<Op> {
+    state: u8,
+    op: Op,
 }
 
-/// Decoded instructions of an address space of `1 << ADDRESS_BITS` bytes, in which they begin at multiples of `1 << UNIT_BITS`; filled as
-/// execution comes by, emptied where memory is written. A clone of it is empty.
-pub(crate) struct DecodeCache<Op, const ADDRESS_BITS: u32, const UNIT_BITS: u32> {
-    /// By unit: 0 for unknown, else one more than the index in `ops`; and [`STOP`].
-    index: Vec<u32>,
-    ops: Vec<Op>,
+/// Decoded instructions of an address space of `UNITS` units, a power of two, of `1 << UNIT_BITS` bytes, at which instructions begin;
+/// filled as execution comes by, emptied where memory is written. A clone of it is empty.
+pub(crate) struct DecodeCache<Op, const UNITS: usize, const UNIT_BITS: u32> {
+    slots: Box<[Slot<Op>; UNITS]>,
+    /// The units that were ever decoded since all was forgotten, some of them more than once.
+    decoded: Vec<u32>,
     /// How many units the longest instruction has.
     longest: u32,
     /// Whether an instruction in RAM was decoded, so that writes must look here.
@@ -31,83 +28,78 @@ pub(crate) struct DecodeCache<Op, const ADDRESS_BITS: u32, const UNIT_BITS: u32>
     breakpoints: Vec<u32>,
 }
 
-impl<Op: Copy, const ADDRESS_BITS: u32, const UNIT_BITS: u32> Clone
-    for DecodeCache<Op, ADDRESS_BITS, UNIT_BITS>
+impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> Clone
+    for DecodeCache<Op, UNITS, UNIT_BITS>
 {
     fn clone(&self) -> Self {
         DecodeCache::new(self.longest)
     }
 }
 
-impl<Op: Copy, const ADDRESS_BITS: u32, const UNIT_BITS: u32> DecodeCache<Op, ADDRESS_BITS, UNIT_BITS> {
-    const UNITS: usize = 1 << (ADDRESS_BITS - UNIT_BITS);
-
+impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> DecodeCache<Op, UNITS, UNIT_BITS> {
     /// Nothing decoded. The longest instruction has so many units.
     pub fn new(longest: u32) -> Self {
         // Zeroed pages come from the system untouched: what is not executed costs nothing.
-        DecodeCache {
-            index: vec![0; Self::UNITS],
-            ops: Vec::new(),
-            longest,
-            in_ram: false,
-            breakpoints: Vec::new(),
-        }
+        let slots = bytemuck::zeroed_box();
+        DecodeCache { slots, decoded: Vec::new(), longest, in_ram: false, breakpoints: Vec::new() }
     }
 
     /// Sets the addresses to stop at, and no others.
     pub fn set_breakpoints(&mut self, addresses: &[u32]) {
         for address in std::mem::take(&mut self.breakpoints) {
-            self.index[Self::unit(address)] &= !STOP;
+            self.slots[Self::unit(address)].state &= !BREAKPOINT;
         }
-        let valid =
-            |address: &&u32| **address >> ADDRESS_BITS == 0 && **address & ((1 << UNIT_BITS) - 1) == 0;
+        let valid = |address: &&u32| {
+            **address as usize >> UNIT_BITS < UNITS && **address & ((1 << UNIT_BITS) - 1) == 0
+        };
         self.breakpoints = addresses.iter().filter(valid).copied().collect();
         for address in &self.breakpoints {
-            self.index[Self::unit(*address)] |= STOP;
+            self.slots[Self::unit(*address)].state |= BREAKPOINT;
         }
     }
 
     #[inline(always)]
     fn unit(address: u32) -> usize {
-        (address >> UNIT_BITS) as usize & (Self::UNITS - 1)
+        (address >> UNIT_BITS) as usize & (UNITS - 1)
     }
 
-    /// The instruction at `pc` if it is decoded and no breakpoint.
+    /// Whether [`DecodeCache::op`] may be asked right away: the instruction at `pc` is decoded and no breakpoint.
     #[inline(always)]
-    pub fn known(&self, pc: u32) -> Option<Entry> {
-        let entry = self.index[Self::unit(pc)];
-        (1..STOP).contains(&entry).then_some(Entry(entry))
+    pub fn knows(&self, pc: u32) -> bool {
+        self.slots[Self::unit(pc)].state == DECODED
     }
 
-    /// The instruction that was just found.
+    /// The instruction at `pc`, which is known or was found just before; else any.
     #[inline(always)]
-    pub fn op(&self, entry: Entry) -> Op {
-        self.ops[(entry.0 as usize).wrapping_sub(1)]
+    pub fn op(&self, pc: u32) -> Op {
+        self.slots[Self::unit(pc)].op
     }
 
-    /// As [`DecodeCache::known`], decoding where it must; `ignore_breakpoint` passes one. `decode` also says whether some of the
-    /// instruction lies in RAM.
+    /// Sees to it that the instruction at `pc` is there, decoding it where it must be; false for a breakpoint, which `ignore_breakpoint`
+    /// passes. `decode` also says whether some of the instruction lies in RAM.
     #[cold]
     pub fn find(
         &mut self,
         pc: u32,
         ignore_breakpoint: bool,
         decode: impl FnOnce() -> Result<(Op, bool), Fault>,
-    ) -> Result<Next, Fault> {
-        let entry = self.index[Self::unit(pc)];
-        if entry & STOP != 0 && !ignore_breakpoint {
-            return Ok(Next::Breakpoint);
+    ) -> Result<bool, Fault> {
+        let unit = Self::unit(pc);
+        let state = self.slots[unit].state;
+        if state & BREAKPOINT != 0 && !ignore_breakpoint {
+            return Ok(false);
         }
-        let known = entry & !STOP;
-        if known != 0 {
-            return Ok(Next::Op(Entry(known)));
+        if state & DECODED == 0 {
+            let (op, in_ram) = decode()?;
+            // A program that writes code over and over must not fill the host's memory.
+            if self.decoded.len() == 4 * UNITS {
+                self.clear();
+            }
+            self.in_ram |= in_ram;
+            self.slots[unit] = Slot { state: state | DECODED, op };
+            self.decoded.push(unit as u32);
         }
-        let (op, in_ram) = decode()?;
-        self.in_ram |= in_ram;
-        self.ops.push(op);
-        let known = self.ops.len() as u32;
-        self.index[Self::unit(pc)] = known | entry & STOP;
-        Ok(Next::Op(Entry(known)))
+        Ok(true)
     }
 
     /// The unit at `address` in RAM was written: forgets the instructions that it may be part of.
@@ -120,7 +112,7 @@ impl<Op: Copy, const ADDRESS_BITS: u32, const UNIT_BITS: u32> DecodeCache<Op, AD
 
     /// As [`DecodeCache::written`], of `size` bytes in any memory: a debugger or the flash controller wrote.
     pub fn changed(&mut self, address: u32, size: usize) {
-        if !self.ops.is_empty() {
+        if !self.decoded.is_empty() {
             for offset in 0..size as u32 {
                 self.forget(address + offset);
             }
@@ -130,23 +122,16 @@ impl<Op: Copy, const ADDRESS_BITS: u32, const UNIT_BITS: u32> DecodeCache<Op, AD
     #[cold]
     fn forget(&mut self, address: u32) {
         for back in 0..self.longest {
-            self.index[(address >> UNIT_BITS).wrapping_sub(back) as usize & (Self::UNITS - 1)] &= STOP;
-        }
-        // A program that writes code over and over must not fill the host's memory.
-        if self.ops.len() > 4 * Self::UNITS {
-            self.clear();
+            let unit = (address >> UNIT_BITS).wrapping_sub(back) as usize & (UNITS - 1);
+            self.slots[unit].state &= !DECODED;
         }
     }
 
     /// Forgets everything decoded.
     pub fn clear(&mut self) {
-        if self.ops.is_empty() {
-            return;
+        for unit in self.decoded.drain(..) {
+            self.slots[unit as usize].state &= !DECODED;
         }
-        for entry in &mut self.index {
-            *entry &= STOP;
-        }
-        self.ops.clear();
         self.in_ram = false;
     }
 }

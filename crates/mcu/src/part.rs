@@ -171,6 +171,15 @@ impl Part {
         Ok(part)
     }
 
+    /// The memory that an address lies in, also at another of its addresses.
+    #[must_use]
+    pub fn memory_at(&self, address: u32) -> Option<&Memory> {
+        self.memories.iter().find(|memory| {
+            let mut starts = memory.aliases.iter().chain([&memory.start]);
+            starts.any(|start| address.checked_sub(*start).is_some_and(|offset| offset < memory.size))
+        })
+    }
+
     /// The wait states that the flash needs at this clock and supply; `None` where the part allows no such pair.
     #[must_use]
     pub fn wait_states(&self, clock_hz: u64, supply_v: f64) -> Option<u8> {

@@ -27,12 +27,6 @@ HOME = HERE.parents[2]
 # A test that ran longer than that without its rule would not have ended by itself.
 TEST_S = 180
 BUILD_S = 1800
-# Building takes most of the time, and what changes is the project's own code: that is not optimised, what it depends on is.
-BUILD = [
-    *("--config", "profile.dev.opt-level=0"),
-    *("--config", "profile.dev.debug=false"),
-    *("--config", 'profile.dev.package."*".opt-level=1'),
-]
 # Quick to build, each of another rule.
 SPREAD = (
     "wire-numbers-by-time",
@@ -122,7 +116,7 @@ class Copy:
     def cargo(self, mutation: Mutation, *more: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
         """None: it did not end in time."""
         only = ["--lib"] if mutation.target == "lib" else ["--test", mutation.target]
-        command = ["cargo", "test", "--quiet", "--locked", *BUILD, "--package", mutation.package, *only, *more]
+        command = ["cargo", "test", "--quiet", "--locked", "--package", mutation.package, *only, *more]
         # A folder of its own: cargo would take what it built of the copy for the project's.
         environment = {**os.environ, "CARGO_TARGET_DIR": str(self.built), "WATTSEAL_HOME": str(self.tree)}
         process = subprocess.Popen(

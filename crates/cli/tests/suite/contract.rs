@@ -437,7 +437,11 @@ fn ct_rows_say_what_was_found() {
     ];
     assert_eq!(fields, expected);
     assert_eq!((rows[0]["verdict"].as_str(), rows[0]["runs"].as_u64()), (Some("constant"), Some(4)));
-    assert!(rows[0]["tables"].as_str().is_some_and(|tables| tables.contains("ws_aes_sbox")), "{}", rows[0]);
+    assert!(
+        rows[0]["tables"].as_str().is_some_and(|tables| tables.contains("ws_secret_table_aes_sbox")),
+        "{}",
+        rows[0]
+    );
 }
 
 #[test]
@@ -458,7 +462,9 @@ fn what_is_not_constant_is_a_failure_that_names_its_line() {
     assert_eq!(output.status.code(), Some(1));
     let (data, remark) = (stdout(&output), String::from_utf8_lossy(&output.stderr).into_owned());
     assert!(
-        data.contains("VARIABLE") && data.contains("aes_fast.S:") && data.contains("ws_aes_sbox+0x"),
+        data.contains("VARIABLE")
+            && data.contains("aes_fast.S:")
+            && data.contains("ws_secret_table_aes_sbox+0x"),
         "{data}"
     );
     assert!(remark.contains("1 of 1 rows"), "{remark}");

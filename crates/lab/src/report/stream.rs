@@ -2,6 +2,7 @@
 
 use super::figure;
 use crate::LabError;
+use crate::accuracy::Bound;
 use crate::row::BenchRow;
 use console::style;
 use output::{Format, csv_line, grouped, scaled};
@@ -30,6 +31,8 @@ pub struct RowWriter {
     columns: Vec<Column>,
     /// Of the last row.
     target: Option<String>,
+    /// What explains the marks of the table under way.
+    feet: Vec<String>,
 }
 
 impl RowWriter {
@@ -41,7 +44,12 @@ impl RowWriter {
             variant = variant.max(built.chars().count());
         }
         let names = [("operation", operation, false), ("variant", variant, false)];
-        RowWriter { format, columns: names.into_iter().chain(FIGURES).collect(), target: None }
+        RowWriter {
+            format,
+            columns: names.into_iter().chain(FIGURES).collect(),
+            target: None,
+            feet: Vec::new(),
+        }
     }
 
     /// A row, with what goes before it.
@@ -60,11 +68,16 @@ impl RowWriter {
             Format::Csv => csv_line(&FlatRow::from(row), first)?,
             Format::Table if self.target.as_ref() == Some(&row.target) => self.line(row),
             Format::Table => {
-                let above = if first { String::new() } else { self.edge("└", "─", "┘") + "\n" };
+                let above = if first { String::new() } else { self.foot() + "\n" };
+                self.feet.clear();
                 above + &self.head(row) + &self.line(row)
             }
         };
         self.target = Some(row.target.clone());
+        let foot = row.accuracy.foot();
+        if !foot.is_empty() && !self.feet.contains(&foot) {
+            self.feet.push(foot);
+        }
         Ok(text)
     }
 
@@ -74,9 +87,14 @@ impl RowWriter {
         match (self.format, &self.target) {
             (Format::Json, None) => "[]\n".into(),
             (Format::Json, Some(_)) => "\n]\n".into(),
-            (Format::Table, Some(_)) => self.edge("└", "─", "┘"),
+            (Format::Table, Some(_)) => self.foot(),
             (Format::Csv, _) | (Format::Table, None) => String::new(),
         }
+    }
+
+    fn foot(&self) -> String {
+        let feet: String = self.feet.iter().map(|foot| format!("{foot}\n")).collect();
+        self.edge("└", "─", "┘") + &feet
     }
 
     fn edge(&self, left: &str, line: &str, right: &str) -> String {
@@ -112,7 +130,7 @@ impl RowWriter {
             row.variant.clone(),
             row.bytes.to_string(),
             row.runs.to_string(),
-            grouped(row.cycles.mean.round() as i64),
+            grouped(row.cycles.mean.round() as i64) + row.accuracy.cycles.mark(),
             figure(Some(row.cycles.sd), "cycles"),
             scaled(row.time_s, "s"),
             scaled(row.energy_j, "J"),
@@ -143,6 +161,8 @@ struct FlatRow<'a> {
     cycles_se: f64,
     cycles_min: u64,
     cycles_max: u64,
+    accuracy: Bound,
+    accuracy_source: &'a str,
     time_s: f64,
     power_w: f64,
     energy_j: f64,
@@ -167,6 +187,8 @@ impl<'a> From<&'a BenchRow> for FlatRow<'a> {
             cycles_se: row.cycles.se,
             cycles_min: row.cycles.min,
             cycles_max: row.cycles.max,
+            accuracy: row.accuracy.cycles,
+            accuracy_source: &row.accuracy.source,
             time_s: row.time_s,
             power_w: row.power_w,
             energy_j: row.energy_j,
@@ -181,6 +203,7 @@ impl<'a> From<&'a BenchRow> for FlatRow<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accuracy::Accuracy;
     use crate::row::Cycles;
 
     fn row(target: &str, op: &str, cycles: &[u64]) -> BenchRow {
@@ -194,6 +217,11 @@ mod tests {
             supply_v: 5.0,
             runs: 3,
             cycles,
+            accuracy: Accuracy {
+                memory: None,
+                cycles: if target == "stm32f407" { Bound::Percent(1.2) } else { Bound::Exact },
+                source: "a table".into(),
+            },
             time_s: cycles.mean / 16e6,
             power_w: 0.0485,
             energy_j: cycles.mean / 16e6 * 0.0485,
@@ -243,5 +271,7 @@ mod tests {
         assert!(text.starts_with("atmega328p  16 MHz, 5 V, 48.50 mW\n┌─"), "{text}");
         assert!(text.contains("┘\n\nstm32f407  "), "{text}");
         assert!(text.contains("│ sha1 "), "{text}");
+        assert!(text.contains(" 4,000~ ") && !text.contains("20,000~"), "{text}");
+        assert!(text.ends_with("┘\n~ within 1.2 % of the part's cycles: a table\n"), "{text}");
     }
 }

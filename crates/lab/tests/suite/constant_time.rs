@@ -142,11 +142,15 @@ fn instructions_that_take_their_time_from_their_operands_are_found() {
 fn a_table_of_aes_is_named_and_counts_where_it_is_asked_for() {
     let mut request = request("stm32f407", &["aes128-encrypt"], &["portable"], 8);
     let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
-    assert_eq!((rows[0].verdict, rows[0].tables.as_str()), (Verdict::Constant, "ws_aes_sbox"));
+    assert_eq!((rows[0].verdict, rows[0].tables.as_str()), (Verdict::Constant, "ws_secret_table_aes_sbox"));
     request.strict = true;
     let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
     assert_eq!((rows[0].verdict, rows[0].differs), (Verdict::Variable, Some(Difference::Address)));
-    assert!(rows[0].what.as_deref().is_some_and(|what| what.contains("ws_aes_sbox+0x")), "{:?}", rows[0]);
+    assert!(
+        rows[0].what.as_deref().is_some_and(|what| what.contains("ws_secret_table_aes_sbox+0x")),
+        "{:?}",
+        rows[0]
+    );
 }
 
 /// Operations that are quick on every processor, all variants.

@@ -3,9 +3,10 @@
 //! Source: CPU08RM, "Opcode Map": the opcode's low digit says what is done, its high digit to what.
 
 use super::timing;
+use bytemuck::Zeroable;
 
 /// What an instruction does. Where it does it to a register instead of memory, its [`Mode`] says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Zeroable)]
 #[repr(u8)]
 pub enum Opcode {
     /// Not decoded yet.
@@ -120,7 +121,7 @@ pub enum Opcode {
 }
 
 /// Where the operand is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Mode {
     /// In the instruction, or there is none.
@@ -138,7 +139,7 @@ pub enum Mode {
 }
 
 /// A decoded instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub struct Op {
     /// Its operation.
     pub kind: Opcode,

@@ -4,7 +4,6 @@
 
 use super::decode::{Mode, Op, Opcode};
 use super::registers::{C, H, Hc08, I, N, ONES, Sleep, V, Z};
-use crate::decode_cache::Next;
 use crate::machine::Machine;
 use crate::memory::Page;
 use crate::observe::dynamic;
@@ -547,14 +546,10 @@ impl Machine<Hc08> {
                 return Ok(stop);
             }
             let pc = self.core.pc;
-            let entry = match self.core.program.known(pc.into()) {
-                Some(entry) => entry,
-                None => match self.core.find(pc, first)? {
-                    Next::Op(entry) => entry,
-                    Next::Breakpoint => return Ok(Stop::Address(pc.into())),
-                },
-            };
-            let op = self.core.program.op(entry);
+            if !self.core.program.knows(pc.into()) && !self.core.find(pc, first)? {
+                return Ok(Stop::Address(pc.into()));
+            }
+            let op = self.core.program.op(pc.into());
             first = false;
             if op.kind == Opcode::JumpToSelf && self.nothing_can_come() {
                 return Ok(Stop::Halted);
@@ -592,6 +587,7 @@ impl Machine<Hc08> {
     }
 
     /// Reads the word at `address`, high byte first.
+    #[inline(always)]
     pub fn read_word<O: Observer>(&mut self, observer: &mut O, pc: u16, address: u16) -> Result<u16, Fault> {
         let high = self.read_bus(observer, pc, address)?;
         let low = self.read_bus(observer, pc, address.wrapping_add(1))?;
@@ -636,6 +632,7 @@ impl Machine<Hc08> {
     }
 
     /// Pushes a byte.
+    #[inline(always)]
     pub fn push<O: Observer>(&mut self, observer: &mut O, pc: u16, value: u8) -> Result<(), Fault> {
         self.write(observer, pc, self.core.sp, value)?;
         self.core.sp = self.core.sp.wrapping_sub(1);

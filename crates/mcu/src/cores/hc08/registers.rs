@@ -1,7 +1,7 @@
 //! The registers, and the memories that the core reads and writes.
 
 use super::decode::{LONGEST, Op, decode};
-use crate::decode_cache::{DecodeCache, Next};
+use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Register, Role};
 
@@ -49,7 +49,7 @@ pub struct Hc08 {
     /// The address of the register whose bit 1 enables `STOP`, where the part has it.
     pub config: Option<u16>,
     pub(crate) memory: Memory<16, 0>,
-    pub(crate) program: DecodeCache<Op, 16, 0>,
+    pub(crate) program: DecodeCache<Op, { 1 << 16 }, 0>,
 }
 
 /// The registers by their names.
@@ -74,9 +74,9 @@ impl Hc08 {
         u16::from_be_bytes([byte(address), byte(address.wrapping_add(1))])
     }
 
-    /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u16, ignore_breakpoint: bool) -> Result<Next, Fault> {
+    pub(crate) fn find(&mut self, pc: u16, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;
         self.program.find(pc.into(), ignore_breakpoint, || {
             let address = |offset: usize| u32::from(pc.wrapping_add(offset as u16));

@@ -4,9 +4,10 @@
 //! Descriptions".
 
 use super::timing::{self, Destination, Mode};
+use bytemuck::Zeroable;
 
 /// Operand width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Width {
     /// `.B`, 8 bits.
@@ -42,7 +43,7 @@ impl Width {
 }
 
 /// What an instruction does. `MOVA`, `ADDA`, `CMPA`, `SUBA` are [`Opcode::Mov`] and so on with [`Width::Address`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the manual's mnemonics")]
 pub enum Opcode {
@@ -83,7 +84,7 @@ pub enum Opcode {
 }
 
 /// Where an operand is found when the instruction executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 #[repr(u8)]
 pub enum Operand {
     /// In the register.
@@ -104,7 +105,7 @@ pub enum Operand {
 }
 
 /// A decoded instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub struct Op {
     /// Its operation.
     pub kind: Opcode,

@@ -6,7 +6,6 @@
 use super::decode::{Op, Opcode, Operand, Width, indexed16};
 use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SCG0, SP, SR, SR_BITS, V, Z, mode};
 use super::timing;
-use crate::decode_cache::Next;
 use crate::machine::{Machine, SleepMode};
 use crate::memory::Page;
 use crate::observe::dynamic;
@@ -27,8 +26,8 @@ impl Machine<Msp430> {
     #[cold]
     #[inline(never)]
     fn repeat(&mut self, pc: u32) -> Result<(), Fault> {
-        let Next::Op(entry) = self.core.find(pc, true)? else { return Ok(()) };
-        let op = self.core.program.op(entry);
+        self.core.find(pc, true)?;
+        let op = self.core.program.op(pc);
         let mut more = op.count;
         if op.count_register != 0 {
             more = (self.core.registers[usize::from(op.count_register)] & 15) as u8;
@@ -639,14 +638,10 @@ impl Machine<Msp430> {
                 return Ok(stop);
             }
             let pc = self.core.registers[PC];
-            let entry = match self.core.program.known(pc) {
-                Some(entry) => entry,
-                None => match self.core.find(pc, first)? {
-                    Next::Op(entry) => entry,
-                    Next::Breakpoint => return Ok(Stop::Address(pc)),
-                },
-            };
-            let op = self.core.program.op(entry);
+            if !self.core.program.knows(pc) && !self.core.find(pc, first)? {
+                return Ok(Stop::Address(pc));
+            }
+            let op = self.core.program.op(pc);
             first = false;
             if op.kind == Opcode::Jmp && op.source_value == pc && self.nothing_can_come() {
                 return Ok(Stop::Halted);

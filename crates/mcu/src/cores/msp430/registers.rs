@@ -1,7 +1,7 @@
 //! The registers, and the memories that the core reads and writes.
 
 use super::decode::{Op, decode};
-use crate::decode_cache::{DecodeCache, Next};
+use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Register, Role};
 
@@ -70,7 +70,7 @@ pub struct Msp430 {
     /// `R0` to `R15`; `R3` stays 0.
     pub registers: [u32; 16],
     pub(crate) memory: Memory<20, 8>,
-    pub(crate) program: DecodeCache<Op, 20, 1>,
+    pub(crate) program: DecodeCache<Op, { 1 << 19 }, 1>,
 }
 
 /// The registers by their names. R3 is the constant generator: it holds nothing.
@@ -102,9 +102,9 @@ impl Msp430 {
         if index > SR { index + 1 } else { index }
     }
 
-    /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next, Fault> {
+    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;
         self.program.find(pc, ignore_breakpoint, || {
             let fetch = |address| (memory.page(address) != Page::Other).then(|| memory.word(address) as u16);

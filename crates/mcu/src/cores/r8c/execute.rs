@@ -10,7 +10,6 @@ mod strings;
 
 use super::operation::{A0, Mode, Op, Opcode, Operand, Width};
 use super::registers::{ADDRESS_MASK, C, O, R8c, S, Z};
-use crate::decode_cache::Next;
 use crate::machine::Machine;
 use crate::memory::Page;
 use crate::observe::dynamic;
@@ -404,14 +403,10 @@ impl Machine<R8c> {
                 return Ok(stop);
             }
             let pc = self.core.pc;
-            let entry = match self.core.program.known(pc) {
-                Some(entry) => entry,
-                None => match self.core.find(pc, first)? {
-                    Next::Op(entry) => entry,
-                    Next::Breakpoint => return Ok(Stop::Address(pc)),
-                },
-            };
-            let op = self.core.program.op(entry);
+            if !self.core.program.knows(pc) && !self.core.find(pc, first)? {
+                return Ok(Stop::Address(pc));
+            }
+            let op = self.core.program.op(pc);
             first = false;
             // Nothing here requests an interrupt that could end a loop or a sleep.
             if op.kind == Opcode::Jmp && op.source.value == pc || op.kind == Opcode::Wait {

@@ -1,5 +1,7 @@
 //! A decoded instruction.
 
+use bytemuck::Zeroable;
+
 /// Index of `A0` among the registers of a bank; `R0` to `R3` are 0 to 3.
 pub const A0: u8 = 4;
 /// Index of `A1`.
@@ -10,7 +12,8 @@ pub const FB: u8 = 6;
 pub const SB: u8 = 7;
 
 /// The width of an operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
+#[repr(u8)]
 pub enum Width {
     /// 8 bits (`.B`).
     Byte,
@@ -53,7 +56,8 @@ impl Width {
 }
 
 /// Where an operand is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
+#[repr(u8)]
 pub enum Mode {
     /// There is none.
     None,
@@ -91,7 +95,7 @@ pub enum Mode {
 }
 
 /// An operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub struct Operand {
     /// Where it is.
     pub mode: Mode,
@@ -135,7 +139,8 @@ impl Operand {
 }
 
 /// What an instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
+#[repr(u8)]
 pub enum Opcode {
     /// Absolute value.
     Abs,
@@ -328,7 +333,7 @@ pub enum Opcode {
 }
 
 /// A decoded instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub struct Op {
     /// Its operation.
     pub kind: Opcode,

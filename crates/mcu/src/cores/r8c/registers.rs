@@ -3,7 +3,7 @@
 use super::decode::decode;
 use super::operation::Op;
 use super::timing;
-use crate::decode_cache::{DecodeCache, Next};
+use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Register, Role};
 
@@ -52,7 +52,7 @@ pub struct R8c {
     /// Program counter, 20 bits.
     pub pc: u32,
     pub(crate) memory: Memory<20, 8>,
-    pub(crate) program: DecodeCache<Op, 20, 0>,
+    pub(crate) program: DecodeCache<Op, { 1 << 20 }, 0>,
 }
 
 /// The registers by their names: those of the selected bank first, in the order of [`R8c::registers`], then what there is once, then
@@ -115,9 +115,9 @@ impl R8c {
         (byte(0) | byte(1) << 8 | byte(2) << 16) & ADDRESS_MASK
     }
 
-    /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next, Fault> {
+    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;
         self.program.find(pc, ignore_breakpoint, || {
             let fetch = |address| (memory.page(address) != Page::Other).then(|| memory.byte(address) as u8);

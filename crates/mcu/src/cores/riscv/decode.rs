@@ -4,8 +4,11 @@
 //! the encodings of `xw`: they are from github jnk0le/random, "ch32v003_(qkv2).md", and CaiB/CH32V003-Architecture-Exploration,
 //! "NewInstructionNotes.md", which agree with each other. They stand where RV32DC has its floating-point loads and stores.
 
+use bytemuck::Zeroable;
+
 /// What an instruction does. `imm` of jumps and branches is the target, of `Constant` the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
+#[repr(u8)]
 pub enum Opcode {
     /// `lui`, `auipc`, `c.li`, `c.lui`.
     Constant,
@@ -63,7 +66,7 @@ pub enum Opcode {
 }
 
 /// A decoded instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub struct Op {
     /// Its operation.
     pub kind: Opcode,

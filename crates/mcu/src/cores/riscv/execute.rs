@@ -3,7 +3,6 @@
 use super::decode::{Op, Opcode};
 use super::registers::{HWSTKEN, INESTEN, MIE, MPIE, MPP, RA, RiscV, SP, T0, fold};
 use super::timing::{ACCESS, BASE};
-use crate::decode_cache::Next;
 use crate::machine::Machine;
 use crate::memory::Page;
 use crate::observe::dynamic;
@@ -37,14 +36,10 @@ impl Machine<RiscV> {
                 return Ok(stop);
             }
             let pc = self.core.pc;
-            let entry = match self.core.program.known(fold(pc)) {
-                Some(entry) => entry,
-                None => match self.core.find(pc, first)? {
-                    Next::Op(entry) => entry,
-                    Next::Breakpoint => return Ok(Stop::Address(pc)),
-                },
-            };
-            let op = self.core.program.op(entry);
+            if !self.core.program.knows(fold(pc)) && !self.core.find(pc, first)? {
+                return Ok(Stop::Address(pc));
+            }
+            let op = self.core.program.op(fold(pc));
             first = false;
             if op.kind == Opcode::Jal && op.imm == pc && op.rd == 0 && self.nothing_can_come() {
                 return Ok(Stop::Halted);

@@ -2,7 +2,7 @@
 
 use super::decode::{Op, decode};
 use super::timing::Fetch;
-use crate::decode_cache::{DecodeCache, Next};
+use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Part, Register, Role};
 
@@ -75,7 +75,7 @@ pub struct RiscV {
     pub handlers: Vec<u8>,
     pub(crate) fetch: Fetch,
     pub(crate) memory: Memory<FOLDED_BITS, 6>,
-    pub(crate) program: DecodeCache<Op, FOLDED_BITS, 1>,
+    pub(crate) program: DecodeCache<Op, { 1 << (FOLDED_BITS - 1) }, 1>,
 }
 
 /// The registers by the names of the calling convention; `x0` holds nothing.
@@ -143,9 +143,9 @@ impl RiscV {
         self.memory.page(fold(address)) == Page::Flash
     }
 
-    /// The instruction at `pc`, decoded where it must be; `ignore_breakpoint` passes one.
+    /// Sees to it that the instruction at `pc` is decoded; false for a breakpoint, which `ignore_breakpoint` passes.
     #[cold]
-    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<Next, Fault> {
+    pub(crate) fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
         let memory = &self.memory;
         self.program.find(fold(pc), ignore_breakpoint, || {
             let fetch = |address| {

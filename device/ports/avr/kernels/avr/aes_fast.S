@@ -68,10 +68,10 @@
 /* XL:XH and TMP are R22, R23 and R13, free before and after the rounds. */
 #define TMP R13
 
-	.section .progmem.data.ws_aes_sbox, "a", @progbits
+	.section .progmem.data.ws_secret_table_aes_sbox, "a", @progbits
 	.balign 256
-	.type ws_aes_sbox, @object
-ws_aes_sbox:
+	.type ws_secret_table_aes_sbox, @object
+ws_secret_table_aes_sbox:
 	.byte 0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5, 0x30, 0x01, 0x67, 0x2b, 0xfe, 0xd7, 0xab, 0x76
 	.byte 0xca, 0x82, 0xc9, 0x7d, 0xfa, 0x59, 0x47, 0xf0, 0xad, 0xd4, 0xa2, 0xaf, 0x9c, 0xa4, 0x72, 0xc0
 	.byte 0xb7, 0xfd, 0x93, 0x26, 0x36, 0x3f, 0xf7, 0xcc, 0x34, 0xa5, 0xe5, 0xf1, 0x71, 0xd8, 0x31, 0x15
@@ -88,12 +88,12 @@ ws_aes_sbox:
 	.byte 0x70, 0x3e, 0xb5, 0x66, 0x48, 0x03, 0xf6, 0x0e, 0x61, 0x35, 0x57, 0xb9, 0x86, 0xc1, 0x1d, 0x9e
 	.byte 0xe1, 0xf8, 0x98, 0x11, 0x69, 0xd9, 0x8e, 0x94, 0x9b, 0x1e, 0x87, 0xe9, 0xce, 0x55, 0x28, 0xdf
 	.byte 0x8c, 0xa1, 0x89, 0x0d, 0xbf, 0xe6, 0x42, 0x68, 0x41, 0x99, 0x2d, 0x0f, 0xb0, 0x54, 0xbb, 0x16
-	.size ws_aes_sbox, . - ws_aes_sbox
+	.size ws_secret_table_aes_sbox, . - ws_secret_table_aes_sbox
 
-	.section .progmem.data.ws_aes_inverse_sbox, "a", @progbits
+	.section .progmem.data.ws_secret_table_aes_inverse_sbox, "a", @progbits
 	.balign 256
-	.type ws_aes_inverse_sbox, @object
-ws_aes_inverse_sbox:
+	.type ws_secret_table_aes_inverse_sbox, @object
+ws_secret_table_aes_inverse_sbox:
 	.byte 0x52, 0x09, 0x6a, 0xd5, 0x30, 0x36, 0xa5, 0x38, 0xbf, 0x40, 0xa3, 0x9e, 0x81, 0xf3, 0xd7, 0xfb
 	.byte 0x7c, 0xe3, 0x39, 0x82, 0x9b, 0x2f, 0xff, 0x87, 0x34, 0x8e, 0x43, 0x44, 0xc4, 0xde, 0xe9, 0xcb
 	.byte 0x54, 0x7b, 0x94, 0x32, 0xa6, 0xc2, 0x23, 0x3d, 0xee, 0x4c, 0x95, 0x0b, 0x42, 0xfa, 0xc3, 0x4e
@@ -110,37 +110,37 @@ ws_aes_inverse_sbox:
 	.byte 0x60, 0x51, 0x7f, 0xa9, 0x19, 0xb5, 0x4a, 0x0d, 0x2d, 0xe5, 0x7a, 0x9f, 0x93, 0xc9, 0x9c, 0xef
 	.byte 0xa0, 0xe0, 0x3b, 0x4d, 0xae, 0x2a, 0xf5, 0xb0, 0xc8, 0xeb, 0xbb, 0x3c, 0x83, 0x53, 0x99, 0x61
 	.byte 0x17, 0x2b, 0x04, 0x7e, 0xba, 0x77, 0xd6, 0x26, 0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d
-	.size ws_aes_inverse_sbox, . - ws_aes_inverse_sbox
+	.size ws_secret_table_aes_inverse_sbox, . - ws_secret_table_aes_inverse_sbox
 
 /* 2x in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1. */
-	.section .progmem.data.ws_aes_times2, "a", @progbits
+	.section .progmem.data.ws_secret_table_aes_times2, "a", @progbits
 	.balign 256
-	.type ws_aes_times2, @object
-ws_aes_times2:
+	.type ws_secret_table_aes_times2, @object
+ws_secret_table_aes_times2:
 	.set index, 0
 	.rept 256
 	.byte (index << 1) ^ ((index >> 7) * 0x11b)
 	.set index, index + 1
 	.endr
-	.size ws_aes_times2, . - ws_aes_times2
+	.size ws_secret_table_aes_times2, . - ws_secret_table_aes_times2
 
 /* 4x in GF(2^8). */
-	.section .progmem.data.ws_aes_times4, "a", @progbits
+	.section .progmem.data.ws_secret_table_aes_times4, "a", @progbits
 	.balign 256
-	.type ws_aes_times4, @object
-ws_aes_times4:
+	.type ws_secret_table_aes_times4, @object
+ws_secret_table_aes_times4:
 	.set index, 0
 	.rept 256
 	.byte (index << 2) ^ ((index >> 7) * 0x236) ^ (((index >> 6) & 1) * 0x11b)
 	.set index, index + 1
 	.endr
-	.size ws_aes_times4, . - ws_aes_times4
+	.size ws_secret_table_aes_times4, . - ws_secret_table_aes_times4
 
 /*
  * MixColumns of a0..a3: t in place of a0, y1..y3 into d1..d3, each of which is
  * either free or the register of the same row, in which case it goes through
  * s12 (rows 1 and 2) or s3 (row 3), free registers. ZH is the page of
- * ws_aes_times2. 19 cycles.
+ * ws_secret_table_aes_times2. 19 cycles.
  */
 .macro MIX_COLUMN a0, a1, a2, a3, d1, d2, d3, s12=none, s3=none
 	eor \a0, \a3
@@ -250,7 +250,7 @@ ws_aes_times4:
  */
 
 /* AddRoundKey and SubBytes of column t, y1..y3: row 0 in place, rows 1..3 into
- * e1..e3, none of which is y1..y3. ZH is the page of ws_aes_sbox. 29 cycles. */
+ * e1..e3, none of which is y1..y3. ZH is the page of ws_secret_table_aes_sbox. 29 cycles. */
 .macro SUB_COLUMN offset, t, y1, y2, y3, e1, e2, e3
 	ldd ZL, Y+\offset+1
 	eor ZL, \y1
@@ -277,18 +277,18 @@ ws_aes_times4:
 ws_aes_encrypt:
 	ENTER
 	dec ROUND
-	ldi ZH, hi8(ws_aes_sbox)
+	ldi ZH, hi8(ws_secret_table_aes_sbox)
 	FIRST_COLUMN 0, R00, SA, SB, SD
 	FIRST_COLUMN 4, R01, R10, SC, SE
 	FIRST_COLUMN 8, R02, R11, R20, R31
 	FIRST_COLUMN 12, R03, R12, R21, R30
 1:	adiw r28, 16
-	ldi ZH, hi8(ws_aes_times2)
+	ldi ZH, hi8(ws_secret_table_aes_times2)
 	MIX_COLUMN R03, SA, SC, R31, R13, R23, R33
 	MIX_COLUMN R02, R12, SB, SE, R12, R22, R32, s12=SA
 	MIX_COLUMN R01, R11, R21, SD, R11, R21, R31, s12=SA
 	MIX_COLUMN R00, R10, R20, R30, R10, R20, R30, s12=SA, s3=SB
-	ldi ZH, hi8(ws_aes_sbox)
+	ldi ZH, hi8(ws_secret_table_aes_sbox)
 	SUB_COLUMN 0, R00, R10, R20, R30, SA, SB, SD
 	SUB_COLUMN 4, R01, R11, R21, R31, R10, SC, SE
 	SUB_COLUMN 8, R02, R12, R22, R32, R11, R20, R31
@@ -320,7 +320,7 @@ ws_aes_encrypt:
  */
 
 /* InvSubBytes of column t, y1..y3: row 0 in place, rows 1..3 into e1..e3, none
- * of which is y1..y3. ZH is the page of ws_aes_inverse_sbox. 21 cycles. */
+ * of which is y1..y3. ZH is the page of ws_secret_table_aes_inverse_sbox. 21 cycles. */
 .macro INVERSE_SUB_COLUMN t, y1, y2, y3, e1, e2, e3
 	mov ZL, \y1
 	eor ZL, \t
@@ -338,7 +338,7 @@ ws_aes_encrypt:
 .endm
 
 /* AddRoundKey, then 4(a0 ^ a2) and 4(a1 ^ a3) in place. ZH is the page of
- * ws_aes_times4. 26 cycles. */
+ * ws_secret_table_aes_times4. 26 cycles. */
 .macro KEY_COLUMN offset, a0, a1, a2, a3
 	ldd TMP, Y+\offset
 	eor \a0, TMP
@@ -370,23 +370,23 @@ ws_aes_decrypt:
 	add r28, TMP
 	adc r29, r1
 	dec ROUND
-	ldi ZH, hi8(ws_aes_inverse_sbox)
+	ldi ZH, hi8(ws_secret_table_aes_inverse_sbox)
 	FIRST_COLUMN 0, R00, SD, SB, SA
 	FIRST_COLUMN 4, R01, SE, SC, R30
 	FIRST_COLUMN 8, R02, R11, R20, R31
 	FIRST_COLUMN 12, R03, R10, R21, R32
 1:	sbiw r28, 16
-	ldi ZH, hi8(ws_aes_times4)
+	ldi ZH, hi8(ws_secret_table_aes_times4)
 	KEY_COLUMN 0, R00, R10, R20, R30
 	KEY_COLUMN 4, R01, SD, R21, R31
 	KEY_COLUMN 8, R02, SE, SB, R32
 	KEY_COLUMN 12, R03, R11, SC, SA
-	ldi ZH, hi8(ws_aes_times2)
+	ldi ZH, hi8(ws_secret_table_aes_times2)
 	MIX_COLUMN R03, R11, SC, SA, R13, R23, R33
 	MIX_COLUMN R02, SE, SB, R32, R12, R22, R32, s3=SA
 	MIX_COLUMN R01, SD, R21, R31, R11, R21, R31, s12=SA, s3=SB
 	MIX_COLUMN R00, R10, R20, R30, R10, R20, R30, s12=SA, s3=SB
-	ldi ZH, hi8(ws_aes_inverse_sbox)
+	ldi ZH, hi8(ws_secret_table_aes_inverse_sbox)
 	INVERSE_SUB_COLUMN R00, R10, R20, R30, SD, SB, SA
 	INVERSE_SUB_COLUMN R01, R11, R21, R31, SE, SC, R30
 	INVERSE_SUB_COLUMN R02, R12, R22, R32, R11, R20, R31
@@ -460,7 +460,7 @@ ws_aes_expand:
 	ld r\k, Z+
 	st X+, r\k
 	.endr
-	ldi ZH, hi8(ws_aes_sbox)
+	ldi ZH, hi8(ws_secret_table_aes_sbox)
 	ldi r25, 1		; the round constant, 2^round in GF(2^8)
 1:	SUB_INTO r11, r24
 	SUB_INTO r12, r0
@@ -511,7 +511,7 @@ ws_aes_expand:
 	brne 5b
 	sbrc r20, 3		; AES-256 substitutes every fourth word
 	ldi r20, 4
-	ldi ZH, hi8(ws_aes_sbox)
+	ldi ZH, hi8(ws_secret_table_aes_sbox)
 	ldi r25, 1
 6:	clt			; w[i - 1] rotated, substituted, plus the constant
 	mov ZL, r18

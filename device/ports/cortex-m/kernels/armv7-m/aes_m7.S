@@ -7,7 +7,7 @@
 @ addresses do. The tables lie in DTCM, behind no cache; but DTCM is two memories, for even and for
 @ odd words (DDI 0489, D0TCM and D1TCM), and of two loads issued together one waits if both go
 @ to the same. So a table's entries lie eight bytes apart, and whichever entry a load takes, it goes
-@ to the half that its instruction names. An entry of aes_te is the same word twice, one of aes_td
+@ to the half that its instruction names. An entry of secret_table_aes_te is the same word twice, one of secret_table_aes_td
 @ its word and the byte of the inverse S-box. `in` and `out` need no alignment.
 
 @ ------------------------------------------------------------------ one round
@@ -139,14 +139,14 @@ ws_aes_encrypt:
 	ldr.w	r6, [r0, #8]
 	eor.w	r9, r9, r5
 	ldr.w	r11, [r2, #12]
-	movw	r12, #:lower16:aes_te
+	movw	r12, #:lower16:secret_table_aes_te
 	uxtb.w	r2, r8
 	ldr.w	r7, [r0, #12]
 	uxtb.w	r3, r8, ror #8
 	eor.w	r10, r10, r6
 	uxtb.w	lr, r8, ror #16
 	lsr.w	r8, r8, #24
-	movt	r12, #:upper16:aes_te
+	movt	r12, #:upper16:secret_table_aes_te
 	eor.w	r11, r11, r7
 	lsr.w	r1, r1, #1
 	b.w	2f
@@ -313,9 +313,9 @@ ws_aes_decrypt:
 	ldr.w	r7, [r3, #-4]
 	eor.w	r9, r9, r5
 	ldr.w	r11, [lr, #12]
-	movw	r12, #:lower16:aes_td
+	movw	r12, #:lower16:secret_table_aes_td
 	eor.w	r10, r10, r6
-	movt	r12, #:upper16:aes_td
+	movt	r12, #:upper16:secret_table_aes_td
 	sub.w	r0, r2, #16
 	uxtb.w	r2, r8
 	eor.w	r11, r11, r7
@@ -415,9 +415,9 @@ ws_aes_expand:
 	push	{r4-r8, lr}
 	ldr.w	r4, [r1]
 	ldr.w	r5, [r1, #4]
-	movw	r12, #:lower16:aes_te + 1
+	movw	r12, #:lower16:secret_table_aes_te + 1
 	ldr.w	r6, [r1, #8]
-	movt	r12, #:upper16:aes_te + 1
+	movt	r12, #:upper16:secret_table_aes_te + 1
 	ldr.w	r7, [r1, #12]
 	add.w	r8, r12, #4
 	@ r5 and r6 are sums on entry to a round, which the round completes. With the last
@@ -460,9 +460,9 @@ ws_aes_expand:
 1:	push.w	{r3-r11, lr}
 	ldr.w	r4, [r1]
 	ldr.w	r5, [r1, #4]
-	movw	r12, #:lower16:aes_te + 1
+	movw	r12, #:lower16:secret_table_aes_te + 1
 	ldr.w	r6, [r1, #8]
-	movt	r12, #:upper16:aes_te + 1
+	movt	r12, #:upper16:secret_table_aes_te + 1
 	ldr.w	r7, [r1, #12]
 	ldr.w	r8, [r1, #16]
 	ldr.w	r9, [r1, #20]

@@ -12,7 +12,7 @@
 
         .module aes128_keyed_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox, ws_aes_double
+        .globl  _ws_aes_block, _ws_aes_key, _ws_secret_table_aes_sbox, ws_secret_table_aes_double
         .globl  ws_aes128_rounds, ws_aes128_pair, ws_aes128_triple
         .globl  _ws_aes128_encrypt_block
 
@@ -36,7 +36,7 @@ _ws_aes128_encrypt_block::
         psha
         dbnzx   1$
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column _ws_aes_block, 0, 13, 10, 7
         substitute_column _ws_aes_block, 4, 1, 14, 11
         substitute_column _ws_aes_block, 8, 5, 2, 15
@@ -72,7 +72,7 @@ round:  ldhx    #_ws_aes_sbox
         ais     #16
         rts
 
-mix:    ldhx    #ws_aes_double
+mix:    ldhx    #ws_secret_table_aes_double
         mix_column _ws_aes_block+12, _ws_aes_key+12, ws_aes128_pair, ws_aes128_triple
         mix_column _ws_aes_block+8, _ws_aes_key+8, ws_aes128_pair, ws_aes128_triple
         mix_column _ws_aes_block+4, _ws_aes_key+4, ws_aes128_pair, ws_aes128_triple

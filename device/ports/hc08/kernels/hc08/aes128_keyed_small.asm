@@ -13,8 +13,8 @@
 
         .module aes128_keyed_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox
-        .globl  ws_aes128_rcon, ws_aes128_reduction, ws_aes128_sum
+        .globl  _ws_aes_block, _ws_aes_key, _ws_secret_table_aes_sbox
+        .globl  ws_aes128_rcon, ws_secret_table_aes128_reduction, ws_aes128_sum
         .globl  _ws_aes128_encrypt_block
 
         .area   CSEG    (CODE)
@@ -32,7 +32,7 @@ add:    ldhx    #16
         dbnzx   1$
         bcc     done
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column _ws_aes_block, 0, 13, 10, 7
         substitute_column _ws_aes_block, 4, 1, 14, 11
         substitute_column _ws_aes_block, 8, 5, 2, 15
@@ -56,12 +56,12 @@ round:  ldhx    #_ws_aes_sbox
         cbeqx   #0x36, add              ; the tenth; carry is clear from the shift that made it
 
         ldx     #0x1b
-        sthx    *ws_aes128_reduction ; 0 and 0x1b
+        sthx    *ws_secret_table_aes128_reduction ; 0 and 0x1b
         ldx     #12
 3$:     lda     *_ws_aes_block + 3,x
         eor     *_ws_aes_block,x
         sta     *ws_aes128_sum
-        double_keeping_x ws_aes128_reduction
+        double_keeping_x ws_secret_table_aes128_reduction
         eor     *_ws_aes_block,x
         eor     *_ws_aes_block + 1,x
         eor     *_ws_aes_block + 2,x
@@ -81,7 +81,7 @@ round:  ldhx    #_ws_aes_sbox
         psha
         lda     *_ws_aes_block,x
         eor     *_ws_aes_block + 1,x
-        double_keeping_x ws_aes128_reduction
+        double_keeping_x ws_secret_table_aes128_reduction
         eor     *_ws_aes_block + 1,x
         eor     *_ws_aes_block + 2,x
         eor     *_ws_aes_block + 3,x
@@ -96,6 +96,6 @@ round:  ldhx    #_ws_aes_sbox
 4$:     jmp     round
 
 ws_aes128_double_and_add::
-        double_keeping_x ws_aes128_reduction
+        double_keeping_x ws_secret_table_aes128_reduction
         eor     *ws_aes128_sum
         rts

@@ -13,7 +13,7 @@
 
         .module aes192_keyed_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox, ws_aes_double
+        .globl  _ws_aes_block, _ws_aes_key, _ws_secret_table_aes_sbox, ws_secret_table_aes_double
         .globl  ws_aes192_half
         .globl  _ws_aes192_encrypt_block
 
@@ -66,7 +66,7 @@ _ws_aes192_encrypt_block::
         sta     *_ws_aes_key + 15,x
         dbnzx   2$
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column _ws_aes_block, 12, 9, 6, 3
         substitute_column _ws_aes_block, 8, 5, 2, 15
         substitute_column _ws_aes_block, 4, 1, 14, 11
@@ -93,17 +93,17 @@ round:  ldhx    #_ws_aes_sbox
         rts
 
 mix:    next_half
-        ldhx    #ws_aes_double
+        ldhx    #ws_secret_table_aes_double
         mix_column _ws_aes_block, ws_aes192_half, pair, triple
         mix_column _ws_aes_block+4, ws_aes192_half+4, pair, triple
         next_half
-        ldhx    #ws_aes_double
+        ldhx    #ws_secret_table_aes_double
         mix_column _ws_aes_block+8, ws_aes192_half, pair, triple
         mix_column _ws_aes_block+12, ws_aes192_half+4, pair, triple
         jmp     round
 
 ws_aes192_words_0_1::
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         ldx     *_ws_aes_key + 21
         lda     ,x
         eor     *rcon

@@ -13,7 +13,7 @@
 
         .module aes192_keyed_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox
+        .globl  _ws_aes_block, _ws_aes_key, _ws_secret_table_aes_sbox
         .globl  ws_aes192_half
         .globl  _ws_aes192_encrypt_block
 
@@ -21,7 +21,7 @@
 next:   .ds     2
 rcon:   .ds     1
 rounds: .ds     1
-ws_aes192_reduction::
+ws_secret_table_aes192_reduction::
         .ds     2
 sum:    .ds     1
 
@@ -45,7 +45,7 @@ sum:    .ds     1
         lda     *_ws_aes_block + s + 3
         eor     *_ws_aes_block + s
         sta     *sum
-        double  ws_aes192_reduction
+        double  ws_secret_table_aes192_reduction
         eor     *_ws_aes_block + s
         eor     *_ws_aes_block + s + 1
         eor     *_ws_aes_block + s + 2
@@ -53,21 +53,21 @@ sum:    .ds     1
         psha
         lda     *_ws_aes_block + s + 2
         eor     *_ws_aes_block + s + 3
-        double  ws_aes192_reduction
+        double  ws_secret_table_aes192_reduction
         eor     *sum
         eor     *_ws_aes_block + s + 1
         eor     *k + 2
         psha
         lda     *_ws_aes_block + s + 1
         eor     *_ws_aes_block + s + 2
-        double  ws_aes192_reduction
+        double  ws_secret_table_aes192_reduction
         eor     *sum
         eor     *_ws_aes_block + s + 2
         eor     *k + 1
         psha
         lda     *_ws_aes_block + s
         eor     *_ws_aes_block + s + 1
-        double  ws_aes192_reduction
+        double  ws_secret_table_aes192_reduction
         eor     *_ws_aes_block + s + 1
         eor     *_ws_aes_block + s + 2
         eor     *_ws_aes_block + s + 3
@@ -82,7 +82,7 @@ _ws_aes192_encrypt_block::
         ldhx    #ws_aes192_words_4_5
         sthx    *next
         ldhx    #0x001b
-        sthx    *ws_aes192_reduction ; 0 and 0x1b
+        sthx    *ws_secret_table_aes192_reduction ; 0 and 0x1b
         clrx
 1$:     lda     *_ws_aes_block + 3,x
         eor     *_ws_aes_key + 3,x
@@ -105,7 +105,7 @@ _ws_aes192_encrypt_block::
         sta     *_ws_aes_key + 15,x
         dbnzx   2$
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column _ws_aes_block, 12, 9, 6, 3
         substitute_column _ws_aes_block, 8, 5, 2, 15
         substitute_column _ws_aes_block, 4, 1, 14, 11
@@ -139,7 +139,7 @@ mix:    next_half
         jmp     round
 
 ws_aes192_words_0_1::
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         ldx     *_ws_aes_key + 21
         lda     ,x
         eor     *rcon

@@ -12,7 +12,7 @@
 
         .module aes256_keyed_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox, ws_aes_double
+        .globl  _ws_aes_block, _ws_aes_key, _ws_secret_table_aes_sbox, ws_secret_table_aes_double
         .globl  _ws_aes256_encrypt_block
 
         .area   DSEG    (PAG)
@@ -46,7 +46,7 @@ _ws_aes256_encrypt_block::
         lda     *_ws_aes_key + 15,x     ; the second half of the key is the first round key
         sta     *round_key - 1,x
         dbnzx   1$
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
 
 round:  substitute_column _ws_aes_block, 0, 13, 10, 7
         substitute_column _ws_aes_block, 4, 1, 14, 11
@@ -66,13 +66,13 @@ round:  substitute_column _ws_aes_block, 0, 13, 10, 7
         clr     *triple
         rts
 
-mix:    ldhx    #ws_aes_double
+mix:    ldhx    #ws_secret_table_aes_double
         mix_column _ws_aes_block+12, round_key+12, pair, triple
         mix_column _ws_aes_block+8, round_key+8, pair, triple
         mix_column _ws_aes_block+4, round_key+4, pair, triple
         mix_column _ws_aes_block, round_key, pair, triple
 
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         brset   #0, *rounds, even
         ldx     *_ws_aes_key + 12
         lda     ,x

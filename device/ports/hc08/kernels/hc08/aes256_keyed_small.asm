@@ -12,7 +12,7 @@
 
         .module aes256_keyed_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_block, _ws_aes_key, _ws_aes_sbox
+        .globl  _ws_aes_block, _ws_aes_key, _ws_secret_table_aes_sbox
         .globl  _ws_aes256_encrypt_block
 
         .area   DSEG    (PAG)
@@ -20,7 +20,7 @@ round_key:
         .ds     16
 rcon:   .ds     1
 rounds: .ds     1
-ws_aes256_reduction::
+ws_secret_table_aes256_reduction::
         .ds     2
 sum:    .ds     1
 
@@ -48,9 +48,9 @@ _ws_aes256_encrypt_block::
         sta     *round_key - 1,x
         dbnzx   1$
         ldx     #0x1b
-        sthx    *ws_aes256_reduction ; 0 and 0x1b
+        sthx    *ws_secret_table_aes256_reduction ; 0 and 0x1b
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column _ws_aes_block, 0, 13, 10, 7
         substitute_column _ws_aes_block, 4, 1, 14, 11
         substitute_column _ws_aes_block, 8, 5, 2, 15
@@ -73,7 +73,7 @@ round:  ldhx    #_ws_aes_sbox
         rts
 
 ws_aes256_double_and_add::
-        double_keeping_x ws_aes256_reduction
+        double_keeping_x ws_secret_table_aes256_reduction
         eor     *sum
         rts
 
@@ -81,7 +81,7 @@ mix:    ldhx    #12
 3$:     lda     *_ws_aes_block + 3,x
         eor     *_ws_aes_block,x
         sta     *sum
-        double_keeping_x ws_aes256_reduction
+        double_keeping_x ws_secret_table_aes256_reduction
         eor     *_ws_aes_block,x
         eor     *_ws_aes_block + 1,x
         eor     *_ws_aes_block + 2,x
@@ -101,7 +101,7 @@ mix:    ldhx    #12
         psha
         lda     *_ws_aes_block,x
         eor     *_ws_aes_block + 1,x
-        double_keeping_x ws_aes256_reduction
+        double_keeping_x ws_secret_table_aes256_reduction
         eor     *_ws_aes_block + 1,x
         eor     *_ws_aes_block + 2,x
         eor     *_ws_aes_block + 3,x
@@ -111,7 +111,7 @@ mix:    ldhx    #12
         tstx
         bpl     3$
 
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         brset   #0, *rounds, even
         push_substituted _ws_aes_key+12
         push_substituted _ws_aes_key+13

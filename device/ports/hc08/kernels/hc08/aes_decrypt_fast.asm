@@ -16,7 +16,7 @@
 
         .module aes_decrypt_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_inverse_sbox, ws_aes_double
+        .globl  _ws_secret_table_aes_inverse_sbox, ws_secret_table_aes_double
         .globl  _ws_aes_decrypt, _ws_aes_decrypt_PARM_2, _ws_aes_decrypt_PARM_3, _ws_aes_decrypt_PARM_4
 
         .area   DSEG    (PAG)
@@ -66,7 +66,7 @@ triple: .ds     1
         substitute_and_add to3
         .endm
 
-; Adds four times a + b, two rows of a column, to both. H is the page of ws_aes_double. 26 cycles.
+; Adds four times a + b, two rows of a column, to both. H is the page of ws_secret_table_aes_double. 26 cycles.
         .macro  add_quadruple a, b
         lda     *a
         eor     *b
@@ -143,7 +143,7 @@ _ws_aes_decrypt:
 
 round:  ldhx    *round_keys
         take_round_key
-        ldhx    #_ws_aes_inverse_sbox
+        ldhx    #_ws_secret_table_aes_inverse_sbox
         column  0, 5, 10, 15
         column  4, 9, 14, 3
         column  8, 13, 2, 7
@@ -151,7 +151,7 @@ round:  ldhx    *round_keys
         dbnz    *_ws_aes_decrypt_PARM_2+1, unmix
         jmp     last
 
-unmix:  ldhx    #ws_aes_double
+unmix:  ldhx    #ws_secret_table_aes_double
         unmix_column state+12
         unmix_column state+8
         unmix_column state+4

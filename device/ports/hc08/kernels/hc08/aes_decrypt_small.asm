@@ -13,7 +13,7 @@
 
         .module aes_decrypt_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_inverse_sbox
+        .globl  _ws_secret_table_aes_inverse_sbox
         .globl  _ws_aes_decrypt, _ws_aes_decrypt_PARM_2, _ws_aes_decrypt_PARM_3, _ws_aes_decrypt_PARM_4
 
         .area   DSEG    (PAG)
@@ -24,7 +24,7 @@ _ws_aes_decrypt_PARM_3:
         .ds     2
 _ws_aes_decrypt_PARM_4:
         .ds     2
-ws_aes_decrypt_reduction::
+ws_secret_table_aes_decrypt_reduction::
         .ds     2
 state:  .ds     16
 round_key:
@@ -51,7 +51,7 @@ _ws_aes_decrypt:
         bcc     2$                      ; the last round key is 16 rounds bytes on
         inc     *_ws_aes_decrypt_PARM_3
 2$:     ldhx    #0x001b
-        sthx    *ws_aes_decrypt_reduction ; 0 and 0x1b
+        sthx    *ws_secret_table_aes_decrypt_reduction ; 0 and 0x1b
         bsr     ws_aes_decrypt_add_next
 push:   ldhx    #16
 3$:     lda     *state - 1,x
@@ -60,7 +60,7 @@ push:   ldhx    #16
         tst     *_ws_aes_decrypt_PARM_2 + 1
         beq     finish
 
-round:  ldhx    #_ws_aes_inverse_sbox
+round:  ldhx    #_ws_secret_table_aes_inverse_sbox
         substitute_column state, 0, 5, 10, 15
         substitute_column state, 4, 9, 14, 3
         substitute_column state, 8, 13, 2, 7
@@ -107,8 +107,8 @@ finish: ldhx    *_ws_aes_decrypt_PARM_4
 ws_aes_decrypt_add_quadruple::
         lda     *state,x
         eor     *state + 2,x
-        double_keeping_x ws_aes_decrypt_reduction
-        double_keeping_x ws_aes_decrypt_reduction
+        double_keeping_x ws_secret_table_aes_decrypt_reduction
+        double_keeping_x ws_secret_table_aes_decrypt_reduction
         sta     *sum
         eor     *state,x
         sta     *state,x
@@ -125,26 +125,26 @@ unmix:  ldhx    #12
         lda     *state + 3,x
         eor     *state,x
         sta     *sum
-        double_keeping_x ws_aes_decrypt_reduction
+        double_keeping_x ws_secret_table_aes_decrypt_reduction
         eor     *state,x
         eor     *state + 1,x
         eor     *state + 2,x
         psha
         lda     *state + 2,x
         eor     *state + 3,x
-        double_keeping_x ws_aes_decrypt_reduction
+        double_keeping_x ws_secret_table_aes_decrypt_reduction
         eor     *sum
         eor     *state + 1,x
         psha
         lda     *state + 1,x
         eor     *state + 2,x
-        double_keeping_x ws_aes_decrypt_reduction
+        double_keeping_x ws_secret_table_aes_decrypt_reduction
         eor     *sum
         eor     *state + 2,x
         psha
         lda     *state,x
         eor     *state + 1,x
-        double_keeping_x ws_aes_decrypt_reduction
+        double_keeping_x ws_secret_table_aes_decrypt_reduction
         eor     *state + 1,x
         eor     *state + 2,x
         eor     *state + 3,x

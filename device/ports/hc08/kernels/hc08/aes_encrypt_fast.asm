@@ -13,7 +13,7 @@
 
         .module aes_encrypt_fast
         .include "aes_keyed_fast.inc"
-        .globl  _ws_aes_sbox, ws_aes_double
+        .globl  _ws_secret_table_aes_sbox, ws_secret_table_aes_double
         .globl  _ws_aes_encrypt, _ws_aes_encrypt_PARM_2, _ws_aes_encrypt_PARM_3, _ws_aes_encrypt_PARM_4
 
         .area   DSEG    (PAG)
@@ -69,7 +69,7 @@ _ws_aes_encrypt:
         whiten  i
         .endm
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column state, 0, 13, 10, 7
         substitute_column state, 4, 1, 14, 11
         substitute_column state, 8, 5, 2, 15
@@ -78,7 +78,7 @@ round:  ldhx    #_ws_aes_sbox
         dbnz    *_ws_aes_encrypt_PARM_2+1, mix
         jmp     last
 
-mix:    ldhx    #ws_aes_double
+mix:    ldhx    #ws_secret_table_aes_double
         mix_column state+12, round_key+12, pair, triple
         mix_column state+8, round_key+8, pair, triple
         mix_column state+4, round_key+4, pair, triple

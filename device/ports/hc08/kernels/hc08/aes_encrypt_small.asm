@@ -13,7 +13,7 @@
 
         .module aes_encrypt_small
         .include "aes_keyed_small.inc"
-        .globl  _ws_aes_sbox
+        .globl  _ws_secret_table_aes_sbox
         .globl  _ws_aes_encrypt, _ws_aes_encrypt_PARM_2, _ws_aes_encrypt_PARM_3, _ws_aes_encrypt_PARM_4
 
         .area   DSEG    (PAG)
@@ -24,7 +24,7 @@ _ws_aes_encrypt_PARM_3:
         .ds     2
 _ws_aes_encrypt_PARM_4:
         .ds     2
-ws_aes_encrypt_reduction::
+ws_secret_table_aes_encrypt_reduction::
         .ds     2
 state:  .ds     16
 round_key:
@@ -45,7 +45,7 @@ _ws_aes_encrypt:
         pulx
         stx     *_ws_aes_encrypt_PARM_3 + 1
         ldx     #0x1b
-        sthx    *ws_aes_encrypt_reduction ; 0 and 0x1b
+        sthx    *ws_secret_table_aes_encrypt_reduction ; 0 and 0x1b
         bsr     ws_aes_encrypt_next
 add:    ldhx    #16
 2$:     lda     *state - 1,x
@@ -55,7 +55,7 @@ add:    ldhx    #16
         tst     *_ws_aes_encrypt_PARM_2 + 1
         beq     finish
 
-round:  ldhx    #_ws_aes_sbox
+round:  ldhx    #_ws_secret_table_aes_sbox
         substitute_column state, 0, 13, 10, 7
         substitute_column state, 4, 1, 14, 11
         substitute_column state, 8, 5, 2, 15
@@ -91,7 +91,7 @@ mix:    ldhx    #12
 5$:     lda     *state + 3,x
         eor     *state,x
         sta     *sum
-        double_keeping_x ws_aes_encrypt_reduction
+        double_keeping_x ws_secret_table_aes_encrypt_reduction
         eor     *state,x
         eor     *state + 1,x
         eor     *state + 2,x
@@ -99,21 +99,21 @@ mix:    ldhx    #12
         psha
         lda     *state + 2,x
         eor     *state + 3,x
-        double_keeping_x ws_aes_encrypt_reduction
+        double_keeping_x ws_secret_table_aes_encrypt_reduction
         eor     *sum
         eor     *state + 1,x
         eor     *round_key + 2,x
         psha
         lda     *state + 1,x
         eor     *state + 2,x
-        double_keeping_x ws_aes_encrypt_reduction
+        double_keeping_x ws_secret_table_aes_encrypt_reduction
         eor     *sum
         eor     *state + 2,x
         eor     *round_key + 1,x
         psha
         lda     *state,x
         eor     *state + 1,x
-        double_keeping_x ws_aes_encrypt_reduction
+        double_keeping_x ws_secret_table_aes_encrypt_reduction
         eor     *state + 1,x
         eor     *state + 2,x
         eor     *state + 3,x

@@ -11,7 +11,7 @@
 ; a chain in A. The last word is kept in page zero, too, where the S-box takes it from.
 
         .module aes_expand_fast
-        .globl  _ws_aes_sbox
+        .globl  _ws_secret_table_aes_sbox
         .globl  _ws_aes_expand, _ws_aes_expand_PARM_2, _ws_aes_expand_PARM_3
 
         .area   DSEG    (PAG)
@@ -27,7 +27,7 @@ turns:  .ds     1
 
 ; SubWord of the last word. 35 cycles.
         .macro  sub_word
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         .irp    r, 0, 1, 2, 3
         ldx     *last + r
         lda     ,x
@@ -37,7 +37,7 @@ turns:  .ds     1
 
 ; SubWord and RotWord of the last word, and the round constant. 42 cycles.
         .macro  sub_rot_word
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         ldx     *last
         lda     ,x
         psha

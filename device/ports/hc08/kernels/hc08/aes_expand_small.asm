@@ -10,7 +10,7 @@
 ; A word at a time, on two pointers; the last word is kept in page zero, too, where the S-box takes it from.
 
         .module aes_expand_small
-        .globl  _ws_aes_sbox
+        .globl  _ws_secret_table_aes_sbox
         .globl  _ws_aes_expand, _ws_aes_expand_PARM_2, _ws_aes_expand_PARM_3
 
         .area   DSEG    (PAG)
@@ -117,7 +117,7 @@ ws_aes_expand_store::
 
 ; SubWord of the last word.
 ws_aes_expand_substitute::
-        ldhx    #_ws_aes_sbox
+        ldhx    #_ws_secret_table_aes_sbox
         .irp    r, 0, 1, 2, 3
         ldx     *last + r
         lda     ,x

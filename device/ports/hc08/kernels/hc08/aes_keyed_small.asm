@@ -10,7 +10,7 @@ _ws_aes_key::
 ; What a 128-bit key leaves free of it is scratch.
 ws_aes128_rcon::
         .ds     1
-ws_aes128_reduction::
+ws_secret_table_aes128_reduction::
         .ds     2
 ws_aes128_sum::
         .ds     1

@@ -21,7 +21,7 @@
 
 	.module	aes128_keyed_fast
 	.include "aes_steps.inc"
-	.globl	_ws_aes_sbox
+	.globl	_ws_secret_table_aes_sbox
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
@@ -66,7 +66,7 @@ T	=	0x1c			; R4, where XRL T,A is one instruction
 
 _ws_aes128_encrypt_block::
 	mov	psw,#0x18
-	mov	dptr,#_ws_aes_sbox
+	mov	dptr,#_ws_secret_table_aes_sbox
 	first	s+0, k+0
 	mov	s+0,a
 	first	s+4, k+4

@@ -13,7 +13,7 @@
 
 	.module	aes128_keyed_small
 	.include "aes_steps.inc"
-	.globl	_ws_aes_sbox, ws_aes_keyed_round
+	.globl	_ws_secret_table_aes_sbox, ws_aes_keyed_round
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
@@ -26,7 +26,7 @@
 .endm
 
 _ws_aes128_encrypt_block::
-	mov	dptr,#_ws_aes_sbox
+	mov	dptr,#_ws_secret_table_aes_sbox
 	mov	r6,#10
 	mov	r7,#0x01
 	mov	r0,#k

@@ -11,12 +11,12 @@
 
 	.module	aes256_keyed_small
 	.include "aes_steps.inc"
-	.globl	_ws_aes_sbox, ws_aes_keyed_round
+	.globl	_ws_secret_table_aes_sbox, ws_aes_keyed_round
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 	.area	CSEG	(CODE)
 
 _ws_aes256_encrypt_block::
-	mov	dptr,#_ws_aes_sbox
+	mov	dptr,#_ws_secret_table_aes_sbox
 	mov	r6,#14
 	mov	r7,#0x80
 	mov	r0,#k

@@ -16,7 +16,7 @@
 
 	.module	aes_decrypt_fast
 	.include "aes_steps.inc"
-	.globl	_ws_aes_sbox, _ws_aes_inverse_sbox
+	.globl	_ws_secret_table_aes_sbox, _ws_secret_table_aes_inverse_sbox
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_block		; so that it is linked
 
@@ -109,7 +109,7 @@ loaded:
 	mov	b,r5
 	lcall	ws_aes_decrypt_add
 round:
-	mov	dptr,#_ws_aes_inverse_sbox
+	mov	dptr,#_ws_secret_table_aes_inverse_sbox
 	sub	s+0
 	sub	s+4
 	sub	s+8
@@ -165,7 +165,7 @@ store:
 	ret
 
 mix:
-	mov	dptr,#(_ws_aes_sbox + 256)
+	mov	dptr,#(_ws_secret_table_aes_sbox + 256)
 	column	s+0, s+1, s+2, s+3
 	column	s+4, s+5, s+6, s+7
 	column	s+8, s+9, s+10, s+11

@@ -15,7 +15,7 @@
 
 	.module	aes_decrypt_small
 	.include "aes_steps.inc"
-	.globl	_ws_aes_inverse_sbox
+	.globl	_ws_secret_table_aes_inverse_sbox
 	.globl	__gptrget, __gptrput
 	.globl	_ws_aes_key, _ws_aes_block	; so that they are linked
 
@@ -65,7 +65,7 @@ load:
 	mov	b,r5
 	lcall	ws_aes_decrypt_add
 round:
-	mov	dptr,#_ws_aes_inverse_sbox
+	mov	dptr,#_ws_secret_table_aes_inverse_sbox
 	sub	s+0
 	sub	s+4
 	sub	s+8

@@ -2,7 +2,7 @@
 ;
 ; ws_aes_keyed_round: SubBytes, ShiftRows, MixColumns of ws_aes_block, FIPS 197 sections 5.1.1 to 5.1.3; the last round
 ; has no MixColumns.
-;	in:	A = byte 15 of the state, the other 15 in ws_aes_block; DPTR = ws_aes_sbox; R6 = rounds left, this
+;	in:	A = byte 15 of the state, the other 15 in ws_aes_block; DPTR = ws_secret_table_aes_sbox; R6 = rounds left, this
 ;		one included, not 0; register bank 0
 ;	out:	ws_aes_block; R6 = rounds left
 ;		R2 to R5 are 0 behind the last round; R0, R1, A, PSW clobbered
@@ -16,7 +16,7 @@
 
 	.module	aes_keyed_round_small
 	.include "aes_steps.inc"
-	.globl	_ws_aes_sbox
+	.globl	_ws_secret_table_aes_sbox
 
 	.area	CSEG	(CODE)
 

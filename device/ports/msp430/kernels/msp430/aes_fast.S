@@ -93,7 +93,7 @@
     .short (TIMES8(\x) ^ \x) | ((TIMES8(\x) ^ TIMES4(\x) ^ \x) << 8)
 .endm
 
-/* The low byte of an entry is the even row. enc_1_1 also serves as S-box. */
+/* The low byte of an entry is the even row. secret_table_enc_1_1 also serves as S-box. */
 .macro table name, each, word
     .section .rodata.aes_\name, "a", @progbits
     .p2align 1
@@ -103,20 +103,20 @@
     .size \name, 512
 .endm
 
-table enc_2_1, each_sbox, word_2_1
-table enc_3_2, each_sbox, word_3_2
-table enc_1_3, each_sbox, word_1_3
-table enc_1_1, each_sbox, word_1_1
+table secret_table_enc_2_1, each_sbox, word_2_1
+table secret_table_enc_3_2, each_sbox, word_3_2
+table secret_table_enc_1_3, each_sbox, word_1_3
+table secret_table_enc_1_1, each_sbox, word_1_1
 
-table dec_14_9, each_byte, word_14_9
-table dec_11_14, each_byte, word_11_14
-table dec_13_11, each_byte, word_13_11
-table dec_9_13, each_byte, word_9_13
+table secret_table_dec_14_9, each_byte, word_14_9
+table secret_table_dec_11_14, each_byte, word_11_14
+table secret_table_dec_13_11, each_byte, word_13_11
+table secret_table_dec_9_13, each_byte, word_9_13
 
 /* The inverse S-box: FIPS 197, table 6. */
     .section .rodata.aes_inverse_sbox, "a", @progbits
-    .type inverse_sbox, @object
-inverse_sbox:
+    .type secret_table_inverse_sbox, @object
+secret_table_inverse_sbox:
     .byte 0x52, 0x09, 0x6a, 0xd5, 0x30, 0x36, 0xa5, 0x38, 0xbf, 0x40, 0xa3, 0x9e, 0x81, 0xf3, 0xd7, 0xfb
     .byte 0x7c, 0xe3, 0x39, 0x82, 0x9b, 0x2f, 0xff, 0x87, 0x34, 0x8e, 0x43, 0x44, 0xc4, 0xde, 0xe9, 0xcb
     .byte 0x54, 0x7b, 0x94, 0x32, 0xa6, 0xc2, 0x23, 0x3d, 0xee, 0x4c, 0x95, 0x0b, 0x42, 0xfa, 0xc3, 0x4e
@@ -133,7 +133,7 @@ inverse_sbox:
     .byte 0x60, 0x51, 0x7f, 0xa9, 0x19, 0xb5, 0x4a, 0x0d, 0x2d, 0xe5, 0x7a, 0x9f, 0x93, 0xc9, 0x9c, 0xef
     .byte 0xa0, 0xe0, 0x3b, 0x4d, 0xae, 0x2a, 0xf5, 0xb0, 0xc8, 0xeb, 0xbb, 0x3c, 0x83, 0x53, 0x99, 0x61
     .byte 0x17, 0x2b, 0x04, 0x7e, 0xba, 0x77, 0xd6, 0x26, 0xe1, 0x69, 0x14, 0x63, 0x55, 0x21, 0x0c, 0x7d
-    .size inverse_sbox, 256
+    .size secret_table_inverse_sbox, 256
 
 /* ---- Shared by both directions --------------------------------------- */
 
@@ -235,44 +235,44 @@ unaligned_block:
 .macro encrypt_round w0, w1, w2, w3, w4, w5, w6, w7, t, f, g
     /* Column 3: bytes 12, 1, 6, 11. */
     low_byte \w6, \t
-    mov enc_2_1(\t), \f
-    mov enc_1_3(\t), \g
+    mov secret_table_enc_2_1(\t), \f
+    mov secret_table_enc_1_3(\t), \g
     high_byte \w0, \t
-    add_byte \t, enc_3_2, \f, enc_1_1, \g
+    add_byte \t, secret_table_enc_3_2, \f, secret_table_enc_1_1, \g
     low_byte \w3, \t
-    add_byte \t, enc_1_3, \f, enc_2_1, \g
+    add_byte \t, secret_table_enc_1_3, \f, secret_table_enc_2_1, \g
     high_byte \w5, \t
-    add_byte \t, enc_1_1, \f, enc_3_2, \g
+    add_byte \t, secret_table_enc_1_1, \f, secret_table_enc_3_2, \g
     /* Column 2: bytes 7 and 13, the last of w3 and w6, then 8 and 2. */
     high_byte \w3, \w3
-    mov enc_3_2(\w3), \t
-    mov enc_1_1(\w3), \w3
+    mov secret_table_enc_3_2(\w3), \t
+    mov secret_table_enc_1_1(\w3), \w3
     high_byte \w6, \w6
-    add_byte \w6, enc_3_2, \w3, enc_1_1, \t
+    add_byte \w6, secret_table_enc_3_2, \w3, secret_table_enc_1_1, \t
     low_byte \w4, \w6
-    add_byte \w6, enc_2_1, \w3, enc_1_3, \t
+    add_byte \w6, secret_table_enc_2_1, \w3, secret_table_enc_1_3, \t
     low_byte \w1, \w6
-    add_byte \w6, enc_1_3, \w3, enc_2_1, \t
+    add_byte \w6, secret_table_enc_1_3, \w3, secret_table_enc_2_1, \t
     /* Column 1: bytes 9 and 3, the last of w4 and w1, then 4 and 14. */
     high_byte \w4, \w4
-    mov enc_3_2(\w4), \w6
-    mov enc_1_1(\w4), \w4
+    mov secret_table_enc_3_2(\w4), \w6
+    mov secret_table_enc_1_1(\w4), \w4
     high_byte \w1, \w1
-    add_byte \w1, enc_1_1, \w6, enc_3_2, \w4
+    add_byte \w1, secret_table_enc_1_1, \w6, secret_table_enc_3_2, \w4
     low_byte \w2, \w1
-    add_byte \w1, enc_2_1, \w6, enc_1_3, \w4
+    add_byte \w1, secret_table_enc_2_1, \w6, secret_table_enc_1_3, \w4
     low_byte \w7, \w1
-    add_byte \w1, enc_1_3, \w6, enc_2_1, \w4
+    add_byte \w1, secret_table_enc_1_3, \w6, secret_table_enc_2_1, \w4
     /* Column 0: bytes 0, 5, 10, 15; w0 and w5 were swapped for column 3. */
     high_byte \w0, \w0
-    mov enc_1_3(\w0), \w1
-    mov enc_2_1(\w0), \w0
+    mov secret_table_enc_1_3(\w0), \w1
+    mov secret_table_enc_2_1(\w0), \w0
     high_byte \w2, \w2
-    add_byte \w2, enc_3_2, \w0, enc_1_1, \w1
+    add_byte \w2, secret_table_enc_3_2, \w0, secret_table_enc_1_1, \w1
     high_byte \w5, \w5
-    add_byte \w5, enc_1_3, \w0, enc_2_1, \w1
+    add_byte \w5, secret_table_enc_1_3, \w0, secret_table_enc_2_1, \w1
     high_byte \w7, \w7
-    add_byte \w7, enc_1_1, \w0, enc_3_2, \w1
+    add_byte \w7, secret_table_enc_1_1, \w0, secret_table_enc_3_2, \w1
     mov \w6, \w2
     xor @ROUND_KEYS+, \w0
     xor @ROUND_KEYS+, \w1
@@ -287,10 +287,10 @@ unaligned_block:
 /* One word of the last round: S(even), S(odd), round key, stored. */
 .macro encrypt_last even, odd, offset, out, word, index
     high_byte \odd, \word
-    mov.b enc_1_1(\word), \word
+    mov.b secret_table_enc_1_1(\word), \word
     swpb \word
     low_byte \even, \index
-    mov.b enc_1_1(\index), \index
+    mov.b secret_table_enc_1_1(\index), \index
     bis \index, \word
     xor @ROUND_KEYS+, \word
     mov \word, \offset(\out)
@@ -369,7 +369,7 @@ encrypt.other.1:
 /* 2 * (inverse S(byte) ^ key). */
 .macro inverse_low from, to, key
     mov.b \from, \to
-    mov.b inverse_sbox(\to), \to
+    mov.b secret_table_inverse_sbox(\to), \to
     xor.b \key, \to
     rla \to
 .endm
@@ -388,45 +388,45 @@ encrypt.other.1:
 .macro decrypt_round w0, w1, w2, w3, w4, w5, w6, w7, t, f, g
     /* Column 0: bytes 0, 13, 10, 7. */
     inverse_low \w0, \t, @ROUND_KEYS+
-    mov dec_14_9(\t), \f
-    mov dec_13_11(\t), \g
+    mov secret_table_dec_14_9(\t), \f
+    mov secret_table_dec_13_11(\t), \g
     inverse_high \w6, \t, @ROUND_KEYS+
-    add_byte \t, dec_11_14, \f, dec_9_13, \g
+    add_byte \t, secret_table_dec_11_14, \f, secret_table_dec_9_13, \g
     inverse_low \w5, \t, @ROUND_KEYS+
-    add_byte \t, dec_13_11, \f, dec_14_9, \g
+    add_byte \t, secret_table_dec_13_11, \f, secret_table_dec_14_9, \g
     inverse_high \w3, \t, @ROUND_KEYS+
-    add_byte \t, dec_9_13, \f, dec_11_14, \g
+    add_byte \t, secret_table_dec_9_13, \f, secret_table_dec_11_14, \g
     /* Column 1: bytes 11 and 1, the last of w5 and w0, then 4 and 14. */
     inverse_high \w5, \w5, 3(ROUND_KEYS)
-    mov dec_11_14(\w5), \t
-    mov dec_9_13(\w5), \w5
+    mov secret_table_dec_11_14(\w5), \t
+    mov secret_table_dec_9_13(\w5), \w5
     inverse_high \w0, \w0, 1(ROUND_KEYS)
-    add_byte \w0, dec_11_14, \w5, dec_9_13, \t
+    add_byte \w0, secret_table_dec_11_14, \w5, secret_table_dec_9_13, \t
     inverse_low \w2, \w0, @ROUND_KEYS+
-    add_byte \w0, dec_14_9, \w5, dec_13_11, \t
+    add_byte \w0, secret_table_dec_14_9, \w5, secret_table_dec_13_11, \t
     inverse_low \w7, \w0, 1(ROUND_KEYS)
-    add_byte \w0, dec_13_11, \w5, dec_14_9, \t
+    add_byte \w0, secret_table_dec_13_11, \w5, secret_table_dec_14_9, \t
     /* Column 2: bytes 5 and 15, the last of w2 and w7, then 8 and 2. */
     inverse_high \w2, \w2, 4(ROUND_KEYS)
-    mov dec_11_14(\w2), \w0
-    mov dec_9_13(\w2), \w2
+    mov secret_table_dec_11_14(\w2), \w0
+    mov secret_table_dec_9_13(\w2), \w2
     inverse_high \w7, \w7, 6(ROUND_KEYS)
-    add_byte \w7, dec_9_13, \w0, dec_11_14, \w2
+    add_byte \w7, secret_table_dec_9_13, \w0, secret_table_dec_11_14, \w2
     inverse_low \w4, \w7, 3(ROUND_KEYS)
-    add_byte \w7, dec_14_9, \w0, dec_13_11, \w2
+    add_byte \w7, secret_table_dec_14_9, \w0, secret_table_dec_13_11, \w2
     inverse_low \w1, \w7, 5(ROUND_KEYS)
-    add_byte \w7, dec_13_11, \w0, dec_14_9, \w2
+    add_byte \w7, secret_table_dec_13_11, \w0, secret_table_dec_14_9, \w2
     /* Column 3: bytes 12, 9, 6, 3; w6 and w3 were swapped for column 0. */
     add #7, ROUND_KEYS
     inverse_high \w6, \w6, @ROUND_KEYS+
-    mov dec_13_11(\w6), \w7
-    mov dec_14_9(\w6), \w6
+    mov secret_table_dec_13_11(\w6), \w7
+    mov secret_table_dec_14_9(\w6), \w6
     inverse_high \w4, \w4, @ROUND_KEYS+
-    add_byte \w4, dec_11_14, \w6, dec_9_13, \w7
+    add_byte \w4, secret_table_dec_11_14, \w6, secret_table_dec_9_13, \w7
     inverse_high \w3, \w3, @ROUND_KEYS+
-    add_byte \w3, dec_13_11, \w6, dec_14_9, \w7
+    add_byte \w3, secret_table_dec_13_11, \w6, secret_table_dec_14_9, \w7
     inverse_high \w1, \w1, @ROUND_KEYS+
-    add_byte \w1, dec_9_13, \w6, dec_11_14, \w7
+    add_byte \w1, secret_table_dec_9_13, \w6, secret_table_dec_11_14, \w7
     mov \w0, \w4
     sub #32, ROUND_KEYS
 .endm
@@ -435,10 +435,10 @@ encrypt.other.1:
 .macro decrypt_last even, odd, offset, out, word, index
     swpb \odd
     mov.b \odd, \word
-    mov.b inverse_sbox(\word), \word
+    mov.b secret_table_inverse_sbox(\word), \word
     swpb \word
     mov.b \even, \index
-    mov.b inverse_sbox(\index), \index
+    mov.b secret_table_inverse_sbox(\index), \index
     bis \index, \word
     xor @ROUND_KEYS+, \word
     mov \word, \offset(\out)
@@ -533,10 +533,10 @@ decrypt.other.1:
 
 /* S of the byte whose double is the index, which becomes S in the low or the high byte. */
 .macro sbox_low index
-    mov.b enc_1_1(\index), \index
+    mov.b secret_table_enc_1_1(\index), \index
 .endm
 .macro sbox_high index
-    mov.b enc_1_1(\index), \index
+    mov.b secret_table_enc_1_1(\index), \index
     swpb \index
 .endm
 

@@ -56,22 +56,22 @@
 .endm
 
     .section .rodata.aes_2, "a"
-    .type aes_2, @object
-aes_2:
+    .type secret_table_aes_2, @object
+secret_table_aes_2:
     each_sbox entry_2
-    .size aes_2, . - aes_2
+    .size secret_table_aes_2, . - secret_table_aes_2
 
     .section .rodata.aes_3, "a"
-    .type aes_3, @object
-aes_3:
+    .type secret_table_aes_3, @object
+secret_table_aes_3:
     each_sbox entry_3
-    .size aes_3, . - aes_3
+    .size secret_table_aes_3, . - secret_table_aes_3
 
     .section .rodata.aes_2_3, "a"
-    .type aes_2_3, @object
-aes_2_3:
+    .type secret_table_aes_2_3, @object
+secret_table_aes_2_3:
     each_sbox entry_2_3
-    .size aes_2_3, . - aes_2_3
+    .size secret_table_aes_2_3, . - secret_table_aes_2_3
 
 /* InvMixColumns works on bytes that have left the inverse S-box: multiples of 0..255. Each
    product is a sum of s, 2s, 4s, 8s, the last three kept in symbols, as an expression
@@ -95,10 +95,10 @@ aes_2_3:
     .size \name, . - \name
 .endm
 
-    each_multiple aes_14_9, 14, 9
-    each_multiple aes_13_11, 13, 11
-    each_multiple aes_11_14, 11, 14
-    each_multiple aes_9_13, 9, 13
+    each_multiple secret_table_aes_14_9, 14, 9
+    each_multiple secret_table_aes_13_11, 13, 11
+    each_multiple secret_table_aes_11_14, 11, 14
+    each_multiple secret_table_aes_9_13, 9, 13
 
 /* ---- State ------------------------------------------------------------ */
 
@@ -158,63 +158,63 @@ aes_state:
 .macro full_round from, to, x, key
     /* Column x - 1 */
     rolc.w a0
-    mov.w aes_2_3[a0], r1
+    mov.w secret_table_aes_2_3[a0], r1
     index_from \from, 3, \x + 2, a0
     rolc.w a0
-    mov.w aes_2_3[a0], r0
+    mov.w secret_table_aes_2_3[a0], r0
     index_from \from, 0, \x - 1, a0
-    xor.b aes_2[a0], r0h
-    xor.b aes_3[a0], r1l
+    xor.b secret_table_aes_2[a0], r0h
+    xor.b secret_table_aes_3[a0], r1l
     index_from \from, 2, \x + 1, a0
-    xor.b aes_3[a0], r0l
-    xor.b aes_2[a0], r1h
+    xor.b secret_table_aes_3[a0], r0l
+    xor.b secret_table_aes_2[a0], r1h
     mix \key, \x - 1
     store \to, \x - 1
     /* Column x */
     mov.w r3, r1
     mov.b r1h, a0
     rolc.w a0
-    mov.w aes_2_3[a0], r0
+    mov.w secret_table_aes_2_3[a0], r0
     mov.b r1l, a0
-    xor.b aes_2[a1], r0h
-    mov.b aes_3[a1], r1l
+    xor.b secret_table_aes_2[a1], r0h
+    mov.b secret_table_aes_3[a1], r1l
     index_from \from, 2, \x + 2, a1
-    xor.b aes_3[a1], r0l
-    mov.b aes_2[a1], r1h
+    xor.b secret_table_aes_3[a1], r0l
+    mov.b secret_table_aes_2[a1], r1h
     index_from \from, 1, \x + 1, a1
     rolc.w a1
-    xor.w aes_2_3[a1], r1
+    xor.w secret_table_aes_2_3[a1], r1
     mix \key, \x
     store \to, \x
     /* Column x + 1 */
     mov.w r2, r1
     mov.b r1h, a1
     rolc.w a1
-    mov.w aes_2_3[a1], r0
+    mov.w secret_table_aes_2_3[a1], r0
     mov.b r1l, a1
-    xor.b aes_3[a0], r0l
-    mov.b aes_2[a0], r1h
+    xor.b secret_table_aes_3[a0], r0l
+    mov.b secret_table_aes_2[a0], r1h
     index_from \from, 0, \x + 1, a0
-    xor.b aes_2[a0], r0h
-    mov.b aes_3[a0], r1l
+    xor.b secret_table_aes_2[a0], r0h
+    mov.b secret_table_aes_3[a0], r1l
     index_from \from, 1, \x + 2, a0
     rolc.w a0
-    xor.w aes_2_3[a0], r1
+    xor.w secret_table_aes_2_3[a0], r1
     mix \key, \x + 1
     store_low \to, \x + 1
     mov.w r1, r3
     /* Column x + 2 */
     index_from \from, 3, \x + 1, a0
     rolc.w a0
-    mov.w aes_2_3[a0], r0
-    xor.b aes_3[a1], r0l
+    mov.w secret_table_aes_2_3[a0], r0
+    xor.b secret_table_aes_3[a1], r0l
     index_from \from, 1, \x + 3, a0
     rolc.w a0
-    mov.w aes_2_3[a0], r1
-    xor.b aes_2[a1], r1h
+    mov.w secret_table_aes_2_3[a0], r1
+    xor.b secret_table_aes_2[a1], r1h
     index_from \from, 0, \x + 2, a0
-    xor.b aes_2[a0], r0h
-    xor.b aes_3[a0], r1l
+    xor.b secret_table_aes_2[a0], r0h
+    xor.b secret_table_aes_3[a0], r1l
     mix \key, \x + 2
     keep
 .endm
@@ -256,41 +256,41 @@ aes_state:
 
 /* SubBytes, ShiftRows, AddRoundKey, registers as full_round has them. */
 .macro last_round x, key
-    mov.b aes_sbox[a0], r0h
+    mov.b secret_table_aes_sbox[a0], r0h
     index_from aes_state, 0, \x - 1, a0
-    mov.b aes_sbox[a0], r0l
+    mov.b secret_table_aes_sbox[a0], r0l
     index_from aes_state, 2, \x + 1, a0
-    mov.b aes_sbox[a0], r1l
+    mov.b secret_table_aes_sbox[a0], r1l
     index_from aes_state, 3, \x + 2, a0
-    mov.b aes_sbox[a0], r1h
+    mov.b secret_table_aes_sbox[a0], r1h
     add_last \key, \x - 1
     mov.w r3, r1
     mov.b r1h, a0
-    mov.b aes_sbox[a0], r1h
-    mov.b aes_sbox[a1], r0l
+    mov.b secret_table_aes_sbox[a0], r1h
+    mov.b secret_table_aes_sbox[a1], r0l
     mov.b r1l, a1
     index_from aes_state, 1, \x + 1, a0
-    mov.b aes_sbox[a0], r0h
+    mov.b secret_table_aes_sbox[a0], r0h
     index_from aes_state, 2, \x + 2, a0
-    mov.b aes_sbox[a0], r1l
+    mov.b secret_table_aes_sbox[a0], r1l
     add_last \key, \x
     mov.w r2, r1
     mov.b r1h, a0
-    mov.b aes_sbox[a0], r1h
+    mov.b secret_table_aes_sbox[a0], r1h
     mov.b r1l, a0
-    mov.b aes_sbox[a1], r1l
+    mov.b secret_table_aes_sbox[a1], r1l
     index_from aes_state, 0, \x + 1, a1
-    mov.b aes_sbox[a1], r0l
+    mov.b secret_table_aes_sbox[a1], r0l
     index_from aes_state, 1, \x + 2, a1
-    mov.b aes_sbox[a1], r0h
+    mov.b secret_table_aes_sbox[a1], r0h
     add_last \key, \x + 1
-    mov.b aes_sbox[a0], r1l
+    mov.b secret_table_aes_sbox[a0], r1l
     index_from aes_state, 0, \x + 2, a0
-    mov.b aes_sbox[a0], r0l
+    mov.b secret_table_aes_sbox[a0], r0l
     index_from aes_state, 1, \x + 3, a0
-    mov.b aes_sbox[a0], r0h
+    mov.b secret_table_aes_sbox[a0], r0h
     index_from aes_state, 3, \x + 1, a0
-    mov.b aes_sbox[a0], r1h
+    mov.b secret_table_aes_sbox[a0], r1h
     add_last \key, \x + 2
 .endm
 
@@ -355,27 +355,27 @@ ws_aes_encrypt:
 /* InvSubBytes and AddRoundKey of the byte whose value is in \index; then twice that, an
    index of words. */
 .macro invert row, column, key, index
-    mov.b aes_inverse_sbox[\index], \index
+    mov.b secret_table_aes_inverse_sbox[\index], \index
     xor.b (\key + 4 * \column + \row)[fb], \index
     rolc.w \index
 .endm
 
 /* Contribution of the byte of each row to the column in \low and \high. */
 .macro unmix_0 operation, low, high, index=a0
-    \operation aes_14_9[\index], \low
-    \operation aes_13_11[\index], \high
+    \operation secret_table_aes_14_9[\index], \low
+    \operation secret_table_aes_13_11[\index], \high
 .endm
 .macro unmix_1 operation, low, high, index=a0
-    \operation aes_11_14[\index], \low
-    \operation aes_9_13[\index], \high
+    \operation secret_table_aes_11_14[\index], \low
+    \operation secret_table_aes_9_13[\index], \high
 .endm
 .macro unmix_2 operation, low, high, index=a0
-    \operation aes_13_11[\index], \low
-    \operation aes_14_9[\index], \high
+    \operation secret_table_aes_13_11[\index], \low
+    \operation secret_table_aes_14_9[\index], \high
 .endm
 .macro unmix_3 operation, low, high, index=a0
-    \operation aes_9_13[\index], \low
-    \operation aes_11_14[\index], \high
+    \operation secret_table_aes_9_13[\index], \low
+    \operation secret_table_aes_11_14[\index], \high
 .endm
 
 /* The byte of row \row, from memory, to column \column. */
@@ -430,11 +430,11 @@ ws_aes_encrypt:
 /* The last InvShiftRows and InvSubBytes of a byte: \place is that in the old state. */
 .macro substitute_inverse_from place
     mov.b aes_state + \place, a0
-    mov.b aes_inverse_sbox[a0], ((\place + 4 * (\place & 3)) & 15)[sb]
+    mov.b secret_table_aes_inverse_sbox[a0], ((\place + 4 * (\place & 3)) & 15)[sb]
 .endm
 .macro substitute_inverse_register register, place
     mov.b \register, a0
-    mov.b aes_inverse_sbox[a0], ((\place + 4 * (\place & 3)) & 15)[sb]
+    mov.b secret_table_aes_inverse_sbox[a0], ((\place + 4 * (\place & 3)) & 15)[sb]
 .endm
 
     .section .bss.aes_rounds_left, "aw", @nobits

@@ -43,7 +43,7 @@
 
 .macro substitute i
     mov.b \i[fb], a0
-    mov.b aes_sbox[a0], \i[fb]
+    mov.b secret_table_aes_sbox[a0], \i[fb]
 .endm
 
     .section .text.ws_aes_encrypt, "ax"

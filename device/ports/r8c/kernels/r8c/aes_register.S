@@ -53,10 +53,10 @@
 /* What the bits that leave the two bytes of a doubled word add to it; the index is
    2 * (bit of the low byte) + (bit of the high byte), in words. */
     .section .rodata.aes_word_carries, "a"
-    .type aes_word_carries, @object
-aes_word_carries:
+    .type secret_table_aes_word_carries, @object
+secret_table_aes_word_carries:
     .short 0x0000, 0x1b00, 0x001b, 0x1b1b
-    .size aes_word_carries, . - aes_word_carries
+    .size secret_table_aes_word_carries, . - secret_table_aes_word_carries
 
 /* Two bytes of a row from in, at [SB], to a word; by way of R0. */
 .macro load_row low, high, word
@@ -96,7 +96,7 @@ aes_register.add_round_key.\@:
 /* SubBytes of one byte: 5 cycles. */
 .macro substitute from, to
     mov.b \from, a0
-    mov.b aes_sbox[a0], \to
+    mov.b secret_table_aes_sbox[a0], \to
 .endm
 
 /* Rows 0 and 2 to where their bytes have names. */
@@ -112,8 +112,8 @@ aes_register.byte_sub.\@:
     substitute r0h, r0h
     mov.b r1l, a0
     mov.b r1h, a1
-    mov.b aes_sbox[a0], r1h
-    mov.b aes_sbox[a1], r1l
+    mov.b secret_table_aes_sbox[a0], r1h
+    mov.b secret_table_aes_sbox[a1], r1l
 .endm
 
 /* AddRoundKey and SubBytes of a bank: row 0 to R0, row 2 to R1, rows 1 and 3 to the places
@@ -138,7 +138,7 @@ aes_register.byte_sub.\@:
     rolc.b \word\()h
     rolc.w a0
     rolc.w a0
-    xor.w aes_word_carries[a0], \word
+    xor.w secret_table_aes_word_carries[a0], \word
 .endm
 
 /*

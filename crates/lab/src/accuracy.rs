@@ -1,0 +1,136 @@
+//! How far the cycles of a model may be from the part's: the `[[accuracy]]` tables of a target file.
+
+use mcu::Part;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// How far a count of cycles may be from the part's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// Not at all: the manual's counts have no exceptions, and a second model takes the same.
+    Exact,
+    /// So many percent: the largest difference from counts on silicon.
+    Percent(f64),
+    /// Nobody has published counts to compare with.
+    Estimate,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Exact => out.write_str("exact"),
+            Bound::Percent(percent) => write!(out, "{percent} %"),
+            Bound::Estimate => out.write_str("estimate"),
+        }
+    }
+}
+
+impl Bound {
+    /// What stands behind a figure in a table, which the table's foot explains.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Bound::Exact => "",
+            Bound::Percent(_) => "~",
+            Bound::Estimate => "?",
+        }
+    }
+}
+
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bound {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.as_str() {
+            "exact" => Ok(Bound::Exact),
+            "estimate" => Ok(Bound::Estimate),
+            _ => text
+                .strip_suffix(" %")
+                .and_then(|percent| percent.parse().ok())
+                .filter(|percent: &f64| *percent > 0.0 && percent.is_finite())
+                .map(Bound::Percent)
+                .ok_or_else(|| {
+                    D::Error::custom("a bound is \"exact\", \"estimate\" or a percentage, \"1.2 %\"")
+                }),
+        }
+    }
+}
+
+/// A bound and where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accuracy {
+    /// Where the code lies that it holds for, by the name of a `[[memory]]`; anywhere else where absent.
+    #[serde(default, skip_serializing)]
+    pub memory: Option<String>,
+    /// How far the cycles may be off.
+    pub cycles: Bound,
+    /// Against what they were compared.
+    pub source: String,
+}
+
+impl Accuracy {
+    /// The foot of a table with figures of this accuracy; empty where they are exact.
+    #[must_use]
+    pub fn foot(&self) -> String {
+        let mark = self.cycles.mark();
+        match self.cycles {
+            Bound::Exact => String::new(),
+            Bound::Percent(_) => {
+                format!("{mark} within {} of the part's cycles: {}", self.cycles, self.source)
+            }
+            Bound::Estimate => format!("{mark} an estimate: {}", self.source),
+        }
+    }
+}
+
+/// Says what is wrong with the tables of a target file.
+///
+/// # Errors
+/// A memory that the part does not have, or no entry for the rest.
+pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
+    for name in stated.iter().filter_map(|accuracy| accuracy.memory.as_ref()) {
+        if !part.memories.iter().any(|memory| memory.name == *name) {
+            return Err(format!("[[accuracy]] names the memory {name}, which the part does not have"));
+        }
+    }
+    if stated.iter().filter(|accuracy| accuracy.memory.is_none()).count() != 1 {
+        return Err(
+            "one [[accuracy]] has to be without a memory: it holds for all that no other names".into()
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accuracy(text: &str) -> Result<Accuracy, toml::de::Error> {
+        toml::from_str(&format!("cycles = '{text}'\nsource = 'a data sheet'"))
+    }
+
+    #[test]
+    fn a_bound_is_read_and_written_alike() {
+        for text in ["exact", "estimate", "1.2 %", "3 %"] {
+            assert_eq!(accuracy(text).unwrap().cycles.to_string(), text);
+        }
+        for text in ["", "1.2", "-1 %", "0 %", "NaN %", "inf %", "about 1 %"] {
+            let error = accuracy(text).unwrap_err().to_string();
+            assert!(error.contains("a bound is \"exact\""), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_foot_explains_the_mark() {
+        assert_eq!(accuracy("exact").unwrap().foot(), "");
+        assert_eq!(accuracy("3 %").unwrap().foot(), "~ within 3 % of the part's cycles: a data sheet");
+        assert_eq!(accuracy("estimate").unwrap().foot(), "? an estimate: a data sheet");
+    }
+}
