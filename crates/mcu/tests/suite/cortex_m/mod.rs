@@ -4,4 +4,5 @@ mod firmware;
 mod oracle;
 mod programs;
 mod stm32_peripherals;
+mod systick;
 mod timing;
