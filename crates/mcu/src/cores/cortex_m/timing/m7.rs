@@ -185,6 +185,7 @@ impl M7 {
         // The younger one goes with it, late.
         self.now += u64::from(cost);
         self.older |= unit::MISALIGNED;
+        self.blocked = if younger { unit::CLOSED } else { self.blocked & !(unit::EVEN | unit::EVEN << 1) };
         self.write(note.result, note.delay);
         if note.units & unit::SECOND != 0 {
             self.write(note.second, note.second_delay);
@@ -217,6 +218,18 @@ impl M7 {
         }
         let waits = self.caches.write(data, u32::from(size) * u32::from(count));
         self.stall(waits);
+    }
+}
+
+/// Cycles beyond the first of an instruction of several cycles whose condition failed: "the same number of cycles as if
+/// their results were committed" (page, "predication").
+fn skipped(op: &Op) -> u32 {
+    match op.inner {
+        Opcode::Ldm | Opcode::Ldmdb | Opcode::LdmPc | Opcode::Stm | Opcode::Stmdb => {
+            (op.imm & 0xffff).count_ones().div_ceil(2) - 1
+        }
+        Opcode::Sdiv | Opcode::Udiv => DIVIDE - 1,
+        _ => 0,
     }
 }
 
@@ -262,7 +275,13 @@ impl Timing for M7 {
         let before = self.now;
         self.fetch(address, op.length);
         match outcome {
-            Retired::Plain | Retired::Skipped | Retired::Multiply { .. } => self.issue(note, note.units),
+            Retired::Plain | Retired::Multiply { .. } => self.issue(note, note.units),
+            Retired::Skipped => {
+                self.issue(note, note.units);
+                if note.units & unit::ALONE != 0 {
+                    self.stall(skipped(op));
+                }
+            }
             Retired::NotTaken => {
                 self.issue(note, note.units);
                 let lost = self.lost(op, address, None);

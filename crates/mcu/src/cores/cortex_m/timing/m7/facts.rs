@@ -181,9 +181,34 @@ fn has_immediate(op: &Op) -> bool {
     use Opcode::*;
     matches!(
         op.inner,
-        AndImm | AndImmS | BicImm | BicImmS | OrrImm | OrrImmS | OrnImm | OrnImmS | EorImm | EorImmS | AddImm
-            | AddImmS | AdcImm | AdcImmS | SbcImm | SbcImmS | SubImm | SubImmS | RsbImm | RsbImmS | TstImm
-            | TeqImm | CmpImm | CmnImm | MovImm | MovImmS | MvnImm | MvnImmS
+        AndImm
+            | AndImmS
+            | BicImm
+            | BicImmS
+            | OrrImm
+            | OrrImmS
+            | OrnImm
+            | OrnImmS
+            | EorImm
+            | EorImmS
+            | AddImm
+            | AddImmS
+            | AdcImm
+            | AdcImmS
+            | SbcImm
+            | SbcImmS
+            | SubImm
+            | SubImmS
+            | RsbImm
+            | RsbImmS
+            | TstImm
+            | TeqImm
+            | CmpImm
+            | CmnImm
+            | MovImm
+            | MovImmS
+            | MvnImm
+            | MvnImmS
     )
 }
 
@@ -215,9 +240,9 @@ fn memory(op: &Op, o: &Operands, b: &mut Builder) -> bool {
     use Opcode::*;
     match op.inner {
         LdrImm | LdrReg | LdrLit | LdrPre | LdrPost | LdrSp => b.writes(op.d, delay::WORD),
-        LdrbImm | LdrbReg | LdrbLit | LdrhImm | LdrhReg | LdrhLit | LdrsbImm | LdrsbReg | LdrsbLit | LdrshImm
-        | LdrshReg | LdrshLit | LdrbPre | LdrbPost | LdrhPre | LdrhPost | LdrsbPre | LdrsbPost | LdrshPre
-        | LdrshPost => b.writes(op.d, delay::LATER),
+        LdrbImm | LdrbReg | LdrbLit | LdrhImm | LdrhReg | LdrhLit | LdrsbImm | LdrsbReg | LdrsbLit
+        | LdrshImm | LdrshReg | LdrshLit | LdrbPre | LdrbPost | LdrhPre | LdrhPost | LdrsbPre | LdrsbPost
+        | LdrshPre | LdrshPost => b.writes(op.d, delay::LATER),
         StrImm | StrReg | StrbImm | StrbReg | StrhImm | StrhReg | StrPre | StrPost | StrbPre | StrbPost
         | StrhPre | StrhPost => b.single(unit::STORE_OR_MULTIPLY),
         Ldrd | Ldm | Ldmdb | LdmPc => {
@@ -263,8 +288,8 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
             b.writes(op.d, delay::LATE_ALU);
             b.facts.early = stage::EARLY_ALU;
         }
-        LslImm | LslImmS | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | LslReg | LslRegS | LsrReg
-        | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
+        LslImm | LslImmS | LsrImm | LsrImmS | AsrImm | AsrImmS | RorImm | RorImmS | LslReg | LslRegS
+        | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
             b.need_all(o.reads, stage::LATE);
             b.writes(op.d, delay::LATE_ALU);
             b.facts.early = stage::EARLY;
