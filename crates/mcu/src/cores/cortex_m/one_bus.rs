@@ -92,8 +92,8 @@ impl OneBus {
     }
 
     /// The instruction at `address` takes `cycles` and reads or writes `count` words from `data` up: cycles that it
-    /// waits beyond them.
-    #[inline(always)]
+    /// waits beyond them. Not inlined, so that programs without wait states do not carry it.
+    #[inline(never)]
     pub fn execute(&mut self, address: u32, length: u8, cycles: u32, data: u32, count: u32) -> u32 {
         let mut waits = 0;
         if address & 2 == 0 {
@@ -113,7 +113,7 @@ impl OneBus {
     }
 
     /// The instruction just executed goes on at `target`: cycles that this waits.
-    #[inline(always)]
+    #[inline(never)]
     pub fn branch(&mut self, target: u32) -> u32 {
         if target >= FLASH_END {
             return 0;
