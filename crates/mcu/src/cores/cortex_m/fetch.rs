@@ -1,4 +1,4 @@
-//! The fetch unit of the Cortex-M0, M3 and M4 before a flash interface: how many cycles instructions come too late.
+//! The fetch unit of the Cortex-M3 and M4 before a flash interface: how many cycles instructions come too late.
 //!
 //! The processor reads a word a cycle ahead of decoding, into a buffer of three words ("3-word prefetch buffer": ARM
 //! knowledge article 103488664; DDI 0337, section 1.2.2). At no wait states and with nobody else reading the flash
@@ -39,8 +39,6 @@ pub(super) struct FetchUnit {
     /// Halfwords in the buffer when full.
     capacity: u32,
     line_shift: u32,
-    /// One bus for instructions and data (Cortex-M0).
-    one_bus: bool,
     settings: Settings,
     instruction_lines: Cache,
     data_lines: Cache,
@@ -71,12 +69,11 @@ pub(super) struct FetchUnit {
 }
 
 impl FetchUnit {
-    pub fn new(capacity: u32, line_bits: u16, one_bus: bool, settings: Settings) -> FetchUnit {
+    pub fn new(capacity: u32, line_bits: u16, settings: Settings) -> FetchUnit {
         let line_bytes = u32::from(line_bits) / 8;
         FetchUnit {
             capacity,
             line_shift: line_bytes.trailing_zeros(),
-            one_bus,
             settings,
             // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
             instruction_lines: Cache::new(1, 64, line_bytes),
@@ -133,7 +130,7 @@ impl FetchUnit {
         self.branched = true;
         // While nothing is followed, only a target that lies across two words comes late; `follow` is called for those
         // in any case.
-        let system = !self.one_bus && target >= SYSTEM_BUS;
+        let system = target >= SYSTEM_BUS;
         self.attention |= self.settings.wait_states != 0 || system;
     }
 
@@ -165,7 +162,7 @@ impl FetchUnit {
         }
         // A target that needed no attention was passed over.
         self.branched &= address == self.target || self.target == NONE;
-        let system = !self.one_bus && address >= SYSTEM_BUS;
+        let system = address >= SYSTEM_BUS;
         let waits = self.settings.wait_states != 0 && !system;
         let reads_flash = count != 0 && data < FLASH_END;
         let halves = length >> 1;
@@ -217,7 +214,7 @@ impl FetchUnit {
             let at = data.wrapping_add(4 * served);
             if at < FLASH_END {
                 late += self.read_data(at);
-            } else if self.one_bus || (system && at >= SYSTEM_BUS) {
+            } else if system && at >= SYSTEM_BUS {
                 self.clock(Data::Bus);
             } else {
                 self.clock(Data::Idle);

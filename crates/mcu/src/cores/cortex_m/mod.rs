@@ -12,6 +12,7 @@ mod fetch;
 mod flash;
 mod memory;
 mod nvic;
+mod one_bus;
 pub mod op;
 mod operands;
 mod rcc;

@@ -194,9 +194,21 @@ impl<T: Timing> Machine<CortexM<T>> {
         if size == 4 || by_byte { Ok(()) } else { self.unmodelled(address, "only words can be accessed") }
     }
 
+    /// Brings SysTick up to now where one of its registers, or ICSR, is about to be accessed: nothing else does while its
+    /// exception is off.
+    fn advance_systick(&mut self, address: u32) {
+        if matches!(address, 0xe000_e010..=0xe000_e018 | 0xe000_ed04)
+            && self.core.system.systick.advance(self.cycles)
+        {
+            self.core.system.nvic.system_pending |= 1 << SYSTICK;
+            self.recheck();
+        }
+    }
+
     /// A read on the private peripheral bus.
     pub(super) fn system_read(&mut self, address: u32, size: u8) -> Result<u32, Fault> {
         self.check_system(address, size)?;
+        self.advance_systick(address);
         let now = self.cycles;
         let active = self.core.state.ipsr;
         let system = &mut self.core.system;
@@ -266,6 +278,7 @@ impl<T: Timing> Machine<CortexM<T>> {
     /// A write on the private peripheral bus.
     pub(super) fn system_write(&mut self, address: u32, size: u8, value: u32) -> Result<(), Fault> {
         self.check_system(address, size)?;
+        self.advance_systick(address);
         let now = self.cycles;
         let system = &mut self.core.system;
         let (v7, m7) = (system.v7(), system.m7());

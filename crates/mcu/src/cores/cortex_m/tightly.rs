@@ -17,6 +17,9 @@ const AXI: u32 = 6;
 
 const LINE: u32 = 32;
 
+/// First address of the private peripheral bus.
+const PRIVATE: u32 = 0xe000_0000;
+
 /// How an address is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Path {
@@ -47,8 +50,6 @@ pub(super) struct Caches {
     /// The 32 bytes that instructions are coming from.
     fetch_line: u32,
     fetch_path: Path,
-    /// The last instruction was a taken branch.
-    redirected: bool,
 }
 
 impl Caches {
@@ -78,7 +79,6 @@ impl Caches {
             flash_line: u32::MAX,
             fetch_line: u32::MAX,
             fetch_path: Path::Tight,
-            redirected: true,
         }
     }
 
@@ -90,7 +90,7 @@ impl Caches {
         self.instruction_on = false;
         self.data_on = false;
         self.flash_line = u32::MAX;
-        self.redirect();
+        self.fetch_line = u32::MAX;
     }
 
     pub fn apply(&mut self, changed: Changed, settings: Settings) {
@@ -107,45 +107,35 @@ impl Caches {
             .map_or(Path::Device, |(_, path)| *path)
     }
 
-    /// The next instruction is a branch's target.
-    pub fn redirect(&mut self) {
-        self.redirected = true;
-        self.fetch_line = u32::MAX;
+    /// Cycles that the packet of eight bytes with `address` comes too late.
+    #[inline]
+    pub fn fetch(&mut self, address: u32) -> u32 {
+        if address / LINE == self.fetch_line {
+            // Without a cache every eight bytes are an access of their own over AXI.
+            let bare = self.fetch_path == Path::FlashAxi && !self.instruction_on;
+            return if bare { AXI / 2 } else { 0 };
+        }
+        self.fetch_line(address)
     }
 
-    /// Cycles that the instruction at `address` comes too late.
-    #[inline]
-    pub fn fetch(&mut self, address: u32, length: u32) -> u32 {
-        let last = address + length - 1;
-        if last / LINE == self.fetch_line && !self.redirected {
-            // Without a cache every eight bytes are an access of their own over AXI.
-            return if self.fetch_path == Path::FlashAxi && !self.instruction_on && address & 7 < length {
-                AXI / 2
-            } else {
-                0
-            };
-        }
-        // The first fetch after a branch brings the eight bytes around the target.
-        let split = u32::from(self.redirected && address & 7 == 6 && length == 4);
-        self.redirected = false;
-        self.fetch_line = last / LINE;
+    #[inline(never)]
+    fn fetch_line(&mut self, address: u32) -> u32 {
+        self.fetch_line = address / LINE;
         self.fetch_path = self.path(address);
-        split
-            + match self.fetch_path {
-                Path::Tight | Path::Device => 0,
-                Path::FlashItcm => self.accelerated(address),
-                Path::FlashAxi | Path::RamAxi => {
-                    if self.instruction_on && self.instruction.hit(address) {
-                        0
-                    } else {
-                        if self.instruction_on {
-                            self.instruction.fill(address);
-                        }
-                        let array = if self.fetch_path == Path::FlashAxi { self.flash(address) } else { 0 };
-                        AXI + array
-                    }
+        match self.fetch_path {
+            Path::Tight | Path::Device => 0,
+            Path::FlashItcm => self.accelerated(address),
+            Path::FlashAxi | Path::RamAxi => {
+                if self.instruction_on && self.instruction.hit(address) {
+                    return 0;
                 }
+                if self.instruction_on {
+                    self.instruction.fill(address);
+                }
+                let array = if self.fetch_path == Path::FlashAxi { self.flash(address) } else { 0 };
+                AXI + array
             }
+        }
     }
 
     /// A read of the flash array, unless the line is at hand.
@@ -194,6 +184,8 @@ impl Caches {
                     let array = if path == Path::FlashAxi { self.flash(at) } else { 0 };
                     AXI + array + if evicted { 4 } else { 0 }
                 }
+                // The private peripheral bus is within the core: template of the page, CYCCNT read in one cycle.
+                Path::Device if address >= PRIVATE => 0,
                 Path::Device => AXI,
             };
         }
@@ -223,7 +215,7 @@ impl Caches {
             CacheControl::Enable { instruction, data } => {
                 self.instruction_on = instruction;
                 self.data_on = data;
-                self.redirect();
+                self.fetch_line = u32::MAX;
                 0
             }
             CacheControl::InvalidateInstruction => {

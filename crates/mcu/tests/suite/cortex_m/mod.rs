@@ -3,5 +3,7 @@ mod encodings;
 mod firmware;
 mod oracle;
 mod programs;
+mod silicon;
 mod stm32_peripherals;
+mod systick;
 mod timing;

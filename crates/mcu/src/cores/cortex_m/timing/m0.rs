@@ -1,25 +1,21 @@
 //! Cycles of the Cortex-M0: DDI 0432C table 3-1, with the single-cycle multiplier that the STM32F0 has (PM0215).
 //!
 //! One bus carries instructions and data, and the table counts it in; it holds at no wait states. With wait states
-//! the fetch unit is followed: words of 32 bits out of the flash, one read ahead where the program turns the prefetch
-//! buffer on (RM0091 section 3.2.2), data first.
+//! [`OneBus`] is followed.
 
-use super::super::fetch::FetchUnit;
 use super::super::flash::FlashRegisters;
+use super::super::one_bus::{FLASH_END, OneBus};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
-/// Halfwords that the fetch unit holds.
-const BUFFER: u32 = 4;
-
 /// The timing of a Cortex-M0 behind the flash interface of an STM32F0.
 #[derive(Clone)]
 pub struct M0 {
-    fetch: FetchUnit,
+    bus: OneBus,
     registers: FlashRegisters,
-    /// The flash has wait states: instructions can come late.
+    /// The flash has wait states: accesses can wait.
     waits: bool,
 }
 
@@ -27,11 +23,17 @@ impl M0 {
     /// Ends an instruction of `cycles` that accesses `count` words from `data` up.
     #[inline(always)]
     fn end(&mut self, op: &Op, address: u32, cycles: u32, data: u32, count: u32) -> u32 {
-        if self.waits && address < 0x2000_0000 {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data, count)
+        if self.waits && address < FLASH_END {
+            cycles + self.bus.execute(address, op.length, cycles, data, count)
         } else {
             cycles
         }
+    }
+
+    /// What going on at `target` waits.
+    #[inline(always)]
+    fn branch(&mut self, target: u32) -> u32 {
+        if self.waits { self.bus.branch(target) } else { 0 }
     }
 }
 
@@ -42,14 +44,12 @@ impl Timing for M0 {
 
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let registers = FlashRegisters::new(part, clock_hz)?;
-        let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
-        let fetch = FetchUnit::new(BUFFER, line_bits, true, registers.settings());
-        Ok(M0 { fetch, registers, waits: false })
+        Ok(M0 { bus: OneBus::default(), registers, waits: false })
     }
 
     fn reset(&mut self) {
         self.registers.reset();
-        self.fetch.reset(self.registers.settings());
+        self.bus.reset(self.registers.settings());
         self.waits = false;
     }
 
@@ -73,17 +73,13 @@ impl Timing for M0 {
             Retired::System => self.end(op, address, u32::from(op.cycles), 0, 0),
             Retired::Branch { target } => {
                 let cycles = if op.inner == Opcode::Bl { 4 } else { 3 };
-                let cycles = self.end(op, address, cycles, 0, 0);
-                self.fetch.branch(target);
-                cycles
+                self.end(op, address, cycles, 0, 0) + self.branch(target)
             }
             Retired::Load { address: data, count, .. } | Retired::Store { address: data, count, .. } => {
                 self.end(op, address, 1 + u32::from(count), data, u32::from(count))
             }
             Retired::LoadBranch { address: data, count, target, .. } => {
-                let cycles = self.end(op, address, 4 + u32::from(count), data, u32::from(count));
-                self.fetch.branch(target);
-                cycles
+                self.end(op, address, 4 + u32::from(count), data, u32::from(count)) + self.branch(target)
             }
         }
     }
@@ -92,11 +88,16 @@ impl Timing for M0 {
     /// figure for the way back; it loads the same eight words and is taken to last as long, tail-chaining to save
     /// both transfers of the frame.
     fn exception(&mut self, step: Exception, _sp: u32, target: u32) -> u32 {
-        self.fetch.branch(target);
-        match step {
+        let cycles = match step {
             Exception::Entry | Exception::Return => 16,
             Exception::TailChain => 6,
-        }
+        };
+        self.bus.idle(u64::from(cycles));
+        cycles + self.branch(target)
+    }
+
+    fn idle(&mut self, cycles: u64) {
+        self.bus.idle(cycles);
     }
 
     fn registers(&self) -> Range<u32> {
@@ -118,10 +119,8 @@ impl Timing for M0 {
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
         let changed = self.registers.write(address, size, value, pc)?;
         let settings = self.registers.settings();
-        self.fetch.apply(changed, settings);
-        if changed.settings && !self.waits {
-            // What was fetched until now was not followed.
-            self.fetch.branch(pc);
+        if changed.settings {
+            self.bus.apply(settings);
         }
         self.waits = settings.wait_states != 0;
         Ok(())

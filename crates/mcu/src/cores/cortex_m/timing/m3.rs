@@ -190,7 +190,7 @@ impl Timing for M3 {
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let registers = FlashRegisters::new(part, clock_hz)?;
         let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
-        let fetch = FetchUnit::new(BUFFER, line_bits, false, registers.settings());
+        let fetch = FetchUnit::new(BUFFER, line_bits, registers.settings());
         Ok(M3 { fast_multiplier: part.core == CoreName::CortexM4, after: after::OTHER, fetch, registers })
     }
 

@@ -1,0 +1,212 @@
+//! The Cortex-M0 and M7 against what others have measured on silicon, fact by fact: `m0.toml`, `m7.toml`.
+
+use super::programs;
+use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct M7 {
+    fact: Vec<PipelineFact>,
+    #[serde(rename = "loop")]
+    loops: Vec<PipelineFact>,
+    turn: Vec<TurnFact>,
+    matrix: Matrix,
+}
+
+/// A sequence and its cycles on silicon.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PipelineFact {
+    page: String,
+    text: String,
+    code: String,
+    cycles: u64,
+    /// Cycles of the model, where they are others.
+    model: Option<u64>,
+    /// Why they are.
+    gap: Option<String>,
+}
+
+impl PipelineFact {
+    fn check(&self, measured: u64) -> Option<String> {
+        let expected = self.model.unwrap_or(self.cycles);
+        assert_eq!(self.gap.is_some(), expected != self.cycles, "{}: a gap says why", self.text);
+        let row = format!("{}: {} ({}): {measured}, not {expected}", self.page, self.text, self.code);
+        (measured != expected).then_some(row)
+    }
+}
+
+/// A loop and the half cycles of a turn.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TurnFact {
+    page: String,
+    text: String,
+    code: String,
+    half_cycles: u64,
+}
+
+/// Which kinds of second operands pair.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Matrix {
+    /// Name, and an instruction with registers `{d}` and `{n}`.
+    kinds: Vec<[String; 2]>,
+    pairs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct M0 {
+    fact: Vec<FlashFact>,
+}
+
+/// A sequence in the flash and its cycles.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlashFact {
+    source: String,
+    text: String,
+    code: String,
+    acr: u32,
+    cycles: u64,
+}
+
+/// Runs to the program's BKPT.
+fn finish(machine: &mut dyn Mcu, what: &str) -> u64 {
+    let stop = machine.run(&Until { cycles: Some(1_000_000), ..Until::default() });
+    assert_eq!(stop, Ok(Stop::Breakpoint), "{what}: {:x?}", machine.registers());
+    machine.cycles()
+}
+
+fn lines(code: &str) -> String {
+    code.replace(';', "\n")
+}
+
+/// An STM32F767 with a program in ITCM, about to run it.
+fn m7(name: &str, program: &str) -> Box<dyn Mcu> {
+    let source = format!(".balign 8\n{program}\n9: bkpt 0\n.balign 4\n");
+    let mut machine = new_machine(&programs::part("stm32f767"), 16_000_000).expect("a machine");
+    let vectors = [0x2000_8000u32.to_le_bytes(), 0x0800_0009u32.to_le_bytes()].concat();
+    machine
+        .load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes: vectors }] })
+        .expect("it fits");
+    machine.reset();
+    assert!(machine.poke(0, &programs::assemble("cortex-m7", name, &source)));
+    machine.set_pc(0);
+    for (register, value) in [("r10", 0x2000_1000), ("r11", 0x2000_2004), ("r12", 0x2000_3000)] {
+        assert!(machine.set_register(register, value));
+    }
+    machine
+}
+
+/// Cycles of a sequence between two instructions that pair with nothing.
+fn sequence(name: &str, code: &str) -> u64 {
+    let copy = format!("{}\nldrd r8, r9, [r12]\n", lines(code));
+    let of = |copies: usize| {
+        let program = format!("cmp r0, r0\n{}", copy.repeat(copies));
+        finish(m7(&format!("{name}-{copies}"), &program).as_mut(), code)
+    };
+    let ten = of(14) - of(4);
+    assert_eq!(ten % 10, 0, "{code}: the same cycles in each copy, {ten} in ten");
+    ten / 10 - 1
+}
+
+fn m7_facts() -> M7 {
+    toml::from_str(include_str!("m7.toml")).expect("m7.toml")
+}
+
+#[test]
+fn cortex_m7_sequences() {
+    let wrong: Vec<String> = m7_facts()
+        .fact
+        .iter()
+        .enumerate()
+        .filter_map(|(index, fact)| fact.check(sequence(&format!("m7-{index}"), &fact.code)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn cortex_m7_second_operands() {
+    let matrix = m7_facts().matrix;
+    assert_eq!(matrix.pairs.len(), matrix.kinds.len());
+    for (row, (older, pairs)) in matrix.kinds.iter().zip(&matrix.pairs).enumerate() {
+        assert_eq!(pairs.len(), matrix.kinds.len());
+        for (column, (younger, pair)) in matrix.kinds.iter().zip(pairs.chars()).enumerate() {
+            let instruction = |text: &str, d: &str, n: &str| text.replace("{d}", d).replace("{n}", n) + "\n";
+            let code = instruction(&older[1], "r0", "r1") + &instruction(&younger[1], "r2", "r3");
+            let cycles = sequence(&format!("m7-operands-{row}-{column}"), &code);
+            assert_eq!(cycles == 1, pair == '+', "{} before {}: {cycles}", older[0], younger[0]);
+        }
+    }
+}
+
+/// Cycles of a loop of a thousand turns from label 1 on, as the page's template counts them. The model reads CYCCNT before it
+/// issues the load: both loads are the older of two here, where the page's second one is the younger, and a cycle more
+/// is taken off.
+fn thousand_turns(name: &str, code: &str) -> u64 {
+    let program = format!(
+        "ldr r4, =0xe000edfc\nmov.w r5, #0x01000000\nstr r5, [r4]\nldr r4, =0xe0001000\nmovs r5, #1\nstr r5, [r4]
+        movs.w r9, #1000\nb.w 2f\n.ltorg\n.balign 8\n2: dsb\nisb\nnop.w\nnop.w
+        ldr.w r10, [r4, #4]\nnop.w\n1: {}\nnop.w\nnop.w\nldr.w r9, [r4, #4]\nsubs r0, r9, r10\nsubs r0, #2",
+        lines(code)
+    );
+    let mut machine = m7(name, &program);
+    finish(machine.as_mut(), code);
+    machine.registers().into_iter().find(|(name, _)| name == "r0").expect("r0").1.into()
+}
+
+#[test]
+fn cortex_m7_loops() {
+    let facts = m7_facts();
+    for (index, fact) in facts.loops.iter().enumerate() {
+        assert_eq!(fact.check(thousand_turns(&format!("m7-loop-{index}"), &fact.code)), None);
+    }
+    for (index, fact) in facts.turn.iter().enumerate() {
+        let cycles = thousand_turns(&format!("m7-turn-{index}"), &fact.code);
+        assert_eq!((2 * cycles + 500) / 1000, fact.half_cycles, "{}: {} ({cycles})", fact.page, fact.text);
+    }
+}
+
+/// Cycles of a sequence in the flash of an STM32F051.
+fn in_flash(name: &str, fact: &FlashFact) -> u64 {
+    let of = |copies: usize| {
+        let copy = format!("{}\n", lines(&fact.code));
+        let program = format!(
+            ".global _start\n_start: .word 0x20001000, start + 1\nstart: b 2f\n.balign 4\n8: bx lr\n.balign 4
+            2: ldr r3, =0x40022000\nmovs r2, #{}\nstr r2, [r3]\nldr r1, =0x20000100\nb 3f\n.balign 4\n3: {}\nbkpt 0
+            .balign 4\nliteral: .word 0x11223344\n.ltorg",
+            fact.acr,
+            copy.repeat(copies)
+        );
+        let mut machine =
+            new_machine(&programs::part("stm32f051"), if fact.acr == 0 { 24 } else { 48 } * 1_000_000)
+                .expect("a machine");
+        let bytes = programs::assemble("cortex-m0", &format!("{name}-{copies}"), &program);
+        machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
+        machine.reset();
+        finish(machine.as_mut(), &fact.text)
+    };
+    let ten = of(14) - of(4);
+    assert_eq!(ten % 10, 0, "{}: the same cycles in each copy, {ten} in ten", fact.text);
+    ten / 10
+}
+
+#[test]
+fn cortex_m0_in_flash() {
+    let facts: M0 = toml::from_str(include_str!("m0.toml")).expect("m0.toml");
+    let wrong: Vec<String> = facts
+        .fact
+        .iter()
+        .enumerate()
+        .filter_map(|(index, fact)| {
+            let cycles = in_flash(&format!("m0-{index}"), fact);
+            (cycles != fact.cycles).then(|| {
+                format!("{}: {} ({}): {cycles}, not {}", fact.source, fact.text, fact.code, fact.cycles)
+            })
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
