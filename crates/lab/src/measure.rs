@@ -1,7 +1,7 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
 use crate::harness::place_fault;
-use crate::profile::{Call, Profiler};
+use crate::profile::{Call, OpenCall, Profiler};
 use crate::region::{Region, RegionTimer};
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
@@ -44,8 +44,10 @@ pub struct MeasureRow {
     pub kind: &'static str,
     /// Function name, or what brackets the region.
     pub name: String,
-    /// Calls that returned; 1 for a single call or region.
+    /// Calls that returned; for a single call or region 1, or 0 where it did not end.
     pub calls: u64,
+    /// Calls that had not returned when the run ended; what they took until then is in the other figures.
+    pub not_returned: u64,
     /// Cycles since reset at which it began; absent for sums.
     pub start_cycle: Option<u64>,
     /// Cycles with everything called.
@@ -103,7 +105,7 @@ const LOOK_EVERY: u64 = 100_000;
 ///
 /// # Errors
 /// An unknown target, symbol, function or port (with the nearest names); a file that is no ELF file for the target;
-/// a fault of the model; a function asked for that was never called or never returned; an `until` never reached.
+/// a fault of the model; a function asked for that was never called; an `until` never reached.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, LabError> {
     let target = workspace.target(&request.target)?;
     workspace.calibration_is_of([target.name()])?;
@@ -132,10 +134,12 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
 
     let ending = go(&mut *machine, &mut watcher, request, stop_at)
         .map_err(|failure| failure.into_error(request, &target, &firmware))?;
+    let open = watcher.profiler.open_calls();
     for (&function, name) in watched.iter().zip(&request.functions) {
-        if watcher.profiler.totals()[function].calls == 0 {
+        let called = watcher.profiler.totals()[function].calls > 0;
+        if !called && !open.iter().any(|call| call.function == function) {
             let cycles = machine.cycles().min(request.max_cycles);
-            return Err(never_returned(&watcher.profiler, function, name, cycles));
+            return Err(never_called(name, cycles));
         }
     }
     let rows = rows(
@@ -193,6 +197,8 @@ fn go(
         let next_look = if request.calls.is_some() { machine.cycles() + LOOK_EVERY } else { u64::MAX };
         let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
         let stop = machine.run_observed(&until, watcher).map_err(Failure::Fault)?;
+        // The last instruction, and what it was: the next run begins anew.
+        watcher.profiler.step(&machine.next_step());
         let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
         let place = firmware.place(machine.pc());
         match stop {
@@ -202,27 +208,19 @@ fn go(
             Stop::Breakpoint => return Ok(format!("breakpoint{place}")),
             Stop::PowerLost => return Ok(format!("the supply failed{place}")),
             Stop::Cycles if machine.cycles() < request.max_cycles => {}
-            // Who named functions or a region has what was asked for even though the program goes on.
+            // Who named functions or a region has what was measured of them, even though the program goes on.
             Stop::Cycles
                 if request.until.is_none()
-                    && request.calls.is_none()
                     && (!request.functions.is_empty() || watcher.region.is_some()) =>
             {
-                return Ok(format!("stopped after --max-cycles {}{place}", request.max_cycles));
+                return Ok(format!("stopped after --max-cycles {}{place}; raise it if that is too early", request.max_cycles));
             }
             Stop::Cycles => return Err(Failure::Endless(place, request.max_cycles)),
         }
     }
 }
 
-fn never_returned(profiler: &Profiler<'_>, function: usize, name: &str, cycles: u64) -> LabError {
-    if profiler.under_way(function) > 0 {
-        return LabError::Endless {
-            what: format!("the function '{name}'"),
-            cycles,
-            hint: "; raise --max-cycles if it is only slow",
-        };
-    }
+fn never_called(name: &str, cycles: u64) -> LabError {
     let problem = format!(
         "was not called within {cycles} cycles; raise --max-cycles, or look at the functions that were (without --function)"
     );
@@ -280,6 +278,7 @@ fn rows(
             kind,
             name: name.into(),
             calls,
+            not_returned: 0,
             start_cycle,
             inclusive_cycles,
             exclusive_cycles: None,
@@ -302,23 +301,42 @@ fn rows(
                 .map(|interval| row("region", &name, 1, Some(interval.start), interval.cycles)),
         );
     }
+    let open = watcher.profiler.open_calls();
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
     // The run is looked at now and then; more calls than asked for may have returned since the last look.
-    calls.truncate(wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX)));
+    let wanted = wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX));
+    calls.truncate(wanted);
     calls.sort_by_key(|call| call.start);
+    let missing = wanted - calls.len();
     rows.extend(calls.iter().map(|call| MeasureRow {
         exclusive_cycles: Some(call.exclusive),
         stack_bytes: Some(call.stack),
         ..row("call", name(call.function), 1, Some(call.start), call.inclusive)
     }));
+    let of_watched = open.iter().filter(|call| watched.contains(&call.function));
+    rows.extend(of_watched.take(missing).map(|call| MeasureRow {
+        not_returned: 1,
+        exclusive_cycles: Some(call.exclusive),
+        stack_bytes: Some(call.stack),
+        ..row("call", name(call.function), 0, Some(call.start), call.inclusive)
+    }));
+    rows.sort_by_key(|row| row.start_cycle);
     if watched.is_empty() && region.is_none() {
+        let is_open = |function: usize| open.iter().any(|call| call.function == function);
+        let totals = watcher.profiler.totals().iter().enumerate();
         let mut totals: Vec<_> =
-            watcher.profiler.totals().iter().enumerate().filter(|(_, total)| total.exclusive > 0).collect();
+            totals.filter(|(function, total)| total.exclusive > 0 || is_open(*function)).collect();
         totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
-        rows.extend(totals.into_iter().map(|(function, total)| MeasureRow {
-            exclusive_cycles: Some(total.exclusive),
-            stack_bytes: Some(total.stack),
-            ..row("function", name(function), total.calls, None, total.inclusive.max(total.exclusive))
+        rows.extend(totals.into_iter().map(|(function, total)| {
+            let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
+            let outermost = open.iter().find(|call| call.outermost);
+            let inclusive = total.inclusive + outermost.map_or(0, |call| call.inclusive);
+            MeasureRow {
+                not_returned: open.len() as u64,
+                exclusive_cycles: Some(total.exclusive),
+                stack_bytes: Some(open.iter().fold(total.stack, |deepest, call| deepest.max(call.stack))),
+                ..row("function", name(function), total.calls, None, inclusive.max(total.exclusive))
+            }
         }));
     }
     rows

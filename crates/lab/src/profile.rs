@@ -26,6 +26,23 @@ pub struct Call {
     pub to: ExecutionPoint,
 }
 
+/// A call that has not returned, as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Index into [`Firmware::functions`].
+    pub function: usize,
+    /// Cycles since reset when the call instruction began.
+    pub start: u64,
+    /// Cycles so far, as in [`Call::inclusive`].
+    pub inclusive: u64,
+    /// Cycles of its own so far.
+    pub exclusive: u64,
+    /// Deepest stack use so far, as in [`Call::stack`].
+    pub stack: u32,
+    /// No other open call of the same function is around it.
+    pub outermost: bool,
+}
+
 /// Where execution is, by which it is known again in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionPoint {
@@ -136,10 +153,27 @@ impl<'a> Profiler<'a> {
         &self.totals
     }
 
-    /// How many calls of a function are under way.
+    /// The calls of functions that are under way, the outermost first. A run that has ended is told of with
+    /// [`mcu::Mcu::next_step`], so that its last instruction is in them.
     #[must_use]
-    pub fn under_way(&self, function: usize) -> usize {
-        self.frames.iter().filter(|frame| frame.function == Some(function)).count()
+    pub fn open_calls(&self) -> Vec<OpenCall> {
+        let now = self.last.map_or(0, |last| last.cycles);
+        let mut lowest_sp = u32::MAX;
+        let mut calls = Vec::new();
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            lowest_sp = lowest_sp.min(frame.lowest_sp);
+            let Some(function) = frame.function.filter(|_| frame.whole) else { continue };
+            calls.push(OpenCall {
+                function,
+                start: frame.start,
+                inclusive: now - frame.start,
+                exclusive: frame.exclusive,
+                stack: frame.sp - lowest_sp.min(frame.sp),
+                outermost: !self.frames[..depth].iter().any(|other| other.function == frame.function),
+            });
+        }
+        calls.reverse();
+        calls
     }
 
     /// Cycles by call chain, a line each, as flame-graph tools take them: `main;caller;callee 1234`.

@@ -7,7 +7,7 @@ use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
     Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec,
-    Register, ResetCause, Residency, Role, Segment, Stop, SupplyLimits, Trace, Until, peripherals,
+    Register, ResetCause, Residency, Role, Segment, Step, Stop, SupplyLimits, Trace, Until, peripherals,
 };
 
 /// A low-power mode.
@@ -432,6 +432,10 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn instructions(&self) -> u64 {
         self.instructions
+    }
+
+    fn next_step(&self) -> Step {
+        Step { pc: self.pc(), sp: self.sp(), cycles: self.cycles, flow: self.flow }
     }
 
     fn pc(&self) -> u32 {

@@ -1,7 +1,9 @@
 //! One microcontroller as a whole, seen from outside.
 
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
-use crate::{Board, CoreName, Fault, Observer, Part, Residency, Trace};
+#[cfg(doc)]
+use crate::Flow;
+use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, Trace};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,6 +136,10 @@ pub trait Mcu: Send {
 
     /// Instructions executed since reset.
     fn instructions(&self) -> u64;
+
+    /// The instruction that an observed run would have told of next, had it not ended: the cycles of the last one that was
+    /// executed, and whether that was a call or a return, are in it. The next run tells of it again, as [`Flow::Start`].
+    fn next_step(&self) -> Step;
 
     /// Address of the next instruction.
     fn pc(&self) -> u32;
