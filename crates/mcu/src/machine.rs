@@ -148,7 +148,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
     let new = |spec: &PeripheralSpec| {
         let mut device = peripherals::new_peripheral(&clocked, spec)?;
-        device.set_clock(clock_hz);
+        device.set_clock(clock_hz, 0);
         Ok(device)
     };
     let devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
@@ -236,6 +236,7 @@ impl<C: Core> Machine<C> {
             }
             if let Some(cause) = self.bus.events.take_reset() {
                 self.reset_running(cause);
+                self.bus.tell_clock(self.cycles, dynamic(observer));
                 self.check_reset()?;
                 continue;
             }
@@ -417,6 +418,10 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn cycles(&self) -> u64 {
         self.cycles
+    }
+
+    fn clock_hz(&self) -> u64 {
+        self.bus.clock_hz()
     }
 
     fn residency(&self) -> Residency {

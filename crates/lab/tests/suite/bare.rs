@@ -34,7 +34,8 @@ pub fn program(target: &str, text: &str) -> PathBuf {
     let written = |text: String| std::fs::write(folder.join("layout.ld"), text).expect("written");
     match target {
         "atmega328p" => {
-            let arguments = ["-mmcu=atmega328p", "-nostdlib", "-nostartfiles", "program.s", "-o", "program.elf"];
+            let arguments =
+                ["-mmcu=atmega328p", "-nostdlib", "-nostartfiles", "program.s", "-o", "program.elf"];
             run("avr-gcc", &arguments);
         }
         "msp430f5438a" => {
@@ -43,7 +44,8 @@ pub fn program(target: &str, text: &str) -> PathBuf {
             run("ld.lld", &["-N", "-T", "layout.ld", "program.o", "-o", "program.elf"]);
         }
         "r8c" => {
-            let tools = Workspace::find().expect("the project").root().join("device/ports/r8c/build-binutils");
+            let tools =
+                Workspace::find().expect("the project").root().join("device/ports/r8c/build-binutils");
             let output = Command::new(tools).output().expect("it runs");
             let tools = PathBuf::from(String::from_utf8(output.stdout).expect("a path").trim());
             let tool = |name: &str| tools.join(name).display().to_string();
@@ -81,6 +83,7 @@ pub fn request(target: &str, text: &str) -> Request {
         marker: None,
         max_cycles: 1_000_000,
         clock_hz: None,
+        crystal_hz: None,
         supply_v: None,
         flamegraph: None,
     }

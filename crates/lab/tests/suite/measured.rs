@@ -39,7 +39,7 @@ const SUBJECTS: [Subject; 4] = [
         work: 10,
         stuck: 6,
     },
-    // JSR.A 9, NOP 1, RTS 6.
+    // JSR.A 9 and 1 for its word on the stack, NOP 1, RTS 6 and 1.
     Subject {
         target: "r8c",
         start: "ldc #0x800, isp",
@@ -47,10 +47,10 @@ const SUBJECTS: [Subject; 4] = [
         nop: "nop",
         back: "rts",
         halt: "1: jmp.b 1b",
-        work: 17,
-        stuck: 11,
+        work: 19,
+        stuck: 12,
     },
-    // BL 4, NOP 1, BX 3; the flash's wait state of the default clock is not on at first.
+    // BL 4, NOP 1, BX 3; after a reset the flash has no wait state.
     Subject {
         target: "stm32f051",
         start: "",
