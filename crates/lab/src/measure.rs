@@ -37,6 +37,8 @@ pub struct Request {
     pub crystal_hz: Option<u64>,
     /// Supply in volts; the target's default where absent.
     pub supply_v: Option<f64>,
+    /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
+    pub lenient: bool,
     /// Where to write a flame graph.
     pub flamegraph: Option<PathBuf>,
 }
@@ -44,7 +46,7 @@ pub struct Request {
 /// One line of a measurement: a call, a function's sums, or a region.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasureRow {
-    /// `call`, `function` or `region`.
+    /// `call`, `function` or `region`; `tolerated` for a kind of mistake that was passed over, `calls` being how often.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
     pub name: String,
@@ -64,6 +66,23 @@ pub struct MeasureRow {
     pub time_s: f64,
     /// Energy of the inclusive cycles at the active current, in joules.
     pub energy_j: f64,
+}
+
+impl MeasureRow {
+    fn new(kind: &'static str, name: &str) -> MeasureRow {
+        MeasureRow {
+            kind,
+            name: name.into(),
+            calls: 0,
+            not_returned: 0,
+            start_cycle: None,
+            inclusive_cycles: 0,
+            exclusive_cycles: None,
+            stack_bytes: None,
+            time_s: 0.0,
+            energy_j: 0.0,
+        }
+    }
 }
 
 /// A measurement's rows and how it ended.
@@ -201,6 +220,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
     let (mut machine, clock_source) = clocked(request, &target)?;
     machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
     machine.reset();
+    machine.set_lenient(request.lenient);
     let supply_v = request.supply_v.unwrap_or(target.supply.default_v);
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v)?;
     let mut watcher = Watcher {
@@ -222,7 +242,13 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
             return Err(never_called(name, cycles));
         }
     }
-    let rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
+    let mut rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
+    rows.extend(
+        machine
+            .tolerated()
+            .iter()
+            .map(|(what, count)| MeasureRow { calls: *count, ..MeasureRow::new("tolerated", what) }),
+    );
     let folded = watcher.profiler.folded();
     let outcome = MeasureResult {
         rows,
@@ -377,16 +403,12 @@ fn rows(
     wanted: Option<u64>,
 ) -> Vec<MeasureRow> {
     let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64, spent: Spent| MeasureRow {
-        kind,
-        name: name.into(),
         calls,
-        not_returned: 0,
         start_cycle,
         inclusive_cycles,
-        exclusive_cycles: None,
-        stack_bytes: None,
         time_s: spent.time_s,
         energy_j: spent.energy_j,
+        ..MeasureRow::new(kind, name)
     };
     let name = |function: usize| firmware.functions()[function].name.as_str();
     let mut rows = Vec::new();

@@ -439,6 +439,14 @@ impl<C: Core> Mcu for Machine<C> {
         self.instructions
     }
 
+    fn set_lenient(&mut self, lenient: bool) {
+        self.bus.events.set_lenient(lenient);
+    }
+
+    fn tolerated(&self) -> &[(&'static str, u64)] {
+        self.bus.events.tolerated()
+    }
+
     fn next_step(&self) -> Step {
         Step { pc: self.pc(), sp: self.sp(), cycles: self.cycles, flow: self.flow }
     }

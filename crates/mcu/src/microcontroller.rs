@@ -140,6 +140,13 @@ pub trait Mcu: Send {
     /// Instructions executed since reset.
     fn instructions(&self) -> u64;
 
+    /// Goes on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it;
+    /// otherwise, as at first, such a thing is a fault. It is counted from here on.
+    fn set_lenient(&mut self, lenient: bool);
+
+    /// What of that kind came about since, and how often.
+    fn tolerated(&self) -> &[(&'static str, u64)];
+
     /// The instruction that an observed run would have told of next, had it not ended: the cycles of the last one that was
     /// executed, and whether that was a call or a return, are in it. The next run tells of it again, as [`Flow::Start`].
     fn next_step(&self) -> Step;

@@ -64,6 +64,10 @@ pub struct Events {
     reduced: u8,
     /// Wait states of the flash, as its register has them; for cores that ask their bus and not a memory system of their own.
     pub wait_states: u8,
+    /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
+    lenient: bool,
+    /// What of this came about, and how often.
+    tolerated: Vec<(&'static str, u64)>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
 }
@@ -80,6 +84,35 @@ impl Events {
     /// Whether an event has not been routed yet.
     fn is_pending(&self) -> bool {
         self.subscription_changed || !self.risen_flags.is_empty()
+    }
+
+    /// Whether to go on after a mistake of the program, as the part does; it is counted. The kinds are few: their names say what was done.
+    #[must_use]
+    pub fn tolerate(&mut self, kind: &'static str) -> bool {
+        if self.lenient {
+            match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => self.tolerated.push((kind, 1)),
+            }
+        }
+        self.lenient
+    }
+
+    /// Begins to go on after such mistakes, or no longer; none is counted yet.
+    pub(crate) fn set_lenient(&mut self, lenient: bool) {
+        self.lenient = lenient;
+        self.tolerated.clear();
+    }
+
+    /// What was tolerated, and how often.
+    pub(crate) fn tolerated(&self) -> &[(&'static str, u64)] {
+        &self.tolerated
+    }
+
+    /// As after a reset, which changes nothing of what is tolerated.
+    fn reset(&mut self) {
+        let (lenient, tolerated) = (self.lenient, std::mem::take(&mut self.tolerated));
+        *self = Events { lenient, tolerated, ..Events::default() };
     }
 
     /// The flag of the interrupt `irq` rose at cycle `at`.
@@ -865,7 +898,7 @@ impl PeripheralBus {
     fn reset_devices(&mut self, cause: ResetCause, now: u64) {
         self.requests = 0;
         self.stall = 0;
-        self.events = Events::default();
+        self.events.reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }

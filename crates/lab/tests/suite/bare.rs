@@ -84,6 +84,7 @@ pub fn request(target: &str, text: &str) -> Request {
         max_cycles: 1_000_000,
         clock_hz: None,
         crystal_hz: None,
+        lenient: false,
         supply_v: None,
         flamegraph: None,
     }

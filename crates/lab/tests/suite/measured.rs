@@ -1,7 +1,8 @@
 //! `measure` on programs whose cycles are counted by hand: what ends in the midst of a call is reported as far as it came.
 
 use crate::bare::{measure, request};
-use lab::measure::{MeasureRow, Request};
+use lab::measure::{MeasureRow, Request, run};
+use lab::target::Workspace;
 
 /// A call and an end behind it, a function that ends in itself, and their cycles by the manuals: of `work` from the call to the
 /// return, of `stuck` from the call up to its last instruction, which is not executed.
@@ -137,4 +138,25 @@ fn no_call_is_lost_where_the_run_is_looked_at() {
         // RCALL 3, RET 4, RJMP 2.
         assert_eq!((row.start_cycle, row.inclusive_cycles), (Some(9 * call as u64), 7));
     }
+}
+
+/// A word read at an odd address stops the run; with `lenient` it is passed over and reported, a row for the kind.
+#[test]
+fn mistakes_that_the_part_passes_over_are_counted_where_that_is_asked_for() {
+    let text = "function start
+mov #0x5c00, r1
+mov #0x5a80, &0x015c
+mov #0x2001, r5
+mov @r5, r6
+mov @r5, r6
+1: jmp 1b
+end start
+";
+    let request = request("msp430f5438a", text);
+    let workspace = Workspace::find().expect("the project");
+    let error = run(&workspace, &request).expect_err("an odd address").to_string();
+    assert!(error.contains("odd address"), "{error}");
+    let result = measure(&Request { lenient: true, ..request });
+    let tolerated = result.rows.iter().find(|row| row.kind == "tolerated").expect("a row");
+    assert_eq!((tolerated.name.as_str(), tolerated.calls), ("a word access at an odd address", 2));
 }

@@ -5,7 +5,7 @@
 //! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
 //! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Events, Fault, Part, Peripheral, PeripheralSpec};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -50,6 +50,8 @@ const PORF: u8 = 1;
 /// CLKPR: CLKPS can be written within four cycles.
 const CLKPCE: u8 = 0x80;
 const WINDOW: u64 = 4;
+const OUTSIDE_WINDOW: &str =
+    "CLKPS is written without CLKPCE alone within four cycles before: the part ignores it";
 /// CLKPS: division by 2^CLKPS; higher values are reserved (DS40002061, table 9-17).
 const LAST_PRESCALER: u8 = 8;
 /// The low fuse byte: CKDIV8, 0 where it is programmed, and the field CKSEL. CLKPR then begins with a division by 8.
@@ -97,15 +99,20 @@ impl System {
     }
 
     /// Writes CLKPR where the core follows it; says what is wrong.
-    fn write_prescaler(&mut self, address: u32, value: u8, now: u64) -> Result<(), &'static str> {
+    fn write_prescaler(
+        &mut self,
+        address: u32,
+        value: u8,
+        now: u64,
+        events: &mut Events,
+    ) -> Result<(), &'static str> {
         if value == CLKPCE {
             self.window_end = now + WINDOW;
             return Ok(());
         }
         if value & CLKPCE != 0 || now > self.window_end {
-            return Err(
-                "CLKPS is written without CLKPCE alone within four cycles before: the part ignores it",
-            );
+            let ignored = events.tolerate("a write to CLKPR more than four cycles after CLKPCE");
+            return if ignored { Ok(()) } else { Err(OUTSIDE_WINDOW) };
         }
         if value > LAST_PRESCALER {
             return Err("this setting of CLKPS is reserved");
@@ -162,7 +169,7 @@ impl Peripheral for System {
             Role::ResetFlags => register.value &= value,
             Role::ClockPrescaler if self.oscillator_hz.is_some() => {
                 return self
-                    .write_prescaler(address, value, context.now)
+                    .write_prescaler(address, value, context.now, context.events)
                     .map_err(|what| self.fault(address, context, what.into()));
             }
             // CLKPCE, and then the division by one that the part already runs at.
