@@ -46,8 +46,8 @@ enum Command {
     Bench(BenchArgs),
     /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
     #[command(
-        after_help = "Examples: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10\n          \
-                      wattseal measure firmware.elf --target stm32f407 --crystal 25M"
+        after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10\n\n\
+                      On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25M"
     )]
     Measure(MeasureArgs),
     /// Whether operations take the same time and the same way whatever their secrets are
