@@ -46,7 +46,8 @@ enum Command {
     Bench(BenchArgs),
     /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
     #[command(
-        after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10"
+        after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10\n\n\
+                      On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25M"
     )]
     Measure(MeasureArgs),
     /// Whether operations take the same time and the same way whatever their secrets are
@@ -188,8 +189,24 @@ struct MeasureArgs {
     /// Write a flame graph of the cycles
     #[arg(long, value_name = "OUT.svg")]
     flamegraph: Option<PathBuf>,
-    #[command(flatten)]
-    point: OperatingPoint,
+    /// Go on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it (a
+    /// word at an odd address on the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR); each
+    /// kind is counted and reported at the end [default: stop]
+    #[arg(long)]
+    lenient: bool,
+    /// The crystal's or external clock's frequency in Hz, from which the program makes its clock [default: the target's]
+    #[arg(long, value_name = "HZ", value_parser = hertz)]
+    crystal: Option<u64>,
+    /// Run at this core clock in Hz, whatever the program sets [default: time and energy follow the clock that the program
+    /// sets, from the first instruction on and wherever it changes]
+    #[arg(long, value_name = "HZ", value_parser = hertz)]
+    clock: Option<u64>,
+    /// Supply in volts [default: the target's]
+    #[arg(long, value_name = "V")]
+    supply: Option<f64>,
+    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    #[arg(long, value_name = "FILE.toml")]
+    calibration: Option<PathBuf>,
     /// How the rows are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -356,7 +373,7 @@ fn run_ct(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
 }
 
 fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
-    let (workspace, calibrated) = args.point.workspace(workspace)?;
+    let (workspace, calibrated) = calibrated(workspace, args.calibration.as_deref())?;
     let request = measure::Request {
         elf: args.elf,
         target: args.target,
@@ -366,16 +383,27 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
         pin: args.pin,
         marker: args.marker,
         max_cycles: args.max_cycles,
-        clock_hz: args.point.clock,
-        supply_v: args.point.supply,
+        clock_hz: args.clock,
+        crystal_hz: args.crystal,
+        lenient: args.lenient,
+        supply_v: args.supply,
         flamegraph: args.flamegraph,
     };
     let outcome = measure::run(&workspace, &request)?;
     let remark = format!(
-        "{}; {} cycles, {} instructions in all",
-        outcome.ending, outcome.cycles, outcome.instructions
+        "{}; {} cycles, {} instructions in all; {}",
+        outcome.ending,
+        outcome.cycles,
+        outcome.instructions,
+        outcome.clock_remark()
     );
-    let remark = lines([calibrated, remark]);
+    let tolerated: Vec<String> = outcome
+        .rows
+        .iter()
+        .filter(|row| row.kind == "tolerated")
+        .map(|row| format!("wattseal: passed over {} times: {}", row.calls, row.name))
+        .collect();
+    let remark = lines([calibrated, tolerated.join("\n"), remark]);
     Ok(Answer { data: report::measure(&outcome.rows, args.format)?, remark, success: true })
 }
 

@@ -41,6 +41,7 @@ pub mod row;
 pub mod schemes;
 pub mod selection;
 pub mod target;
+pub mod timeline;
 pub mod units;
 pub mod work;
 

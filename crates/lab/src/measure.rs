@@ -1,12 +1,13 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
 use crate::harness::place_fault;
-use crate::profile::{Call, Profiler};
+use crate::profile::{Call, OpenCall, Profiler};
 use crate::region::{Region, RegionTimer};
 use crate::target::{Target, Workspace};
+use crate::timeline::{Clocks, Moment, Spent, Timeline};
 use crate::{LabError, names};
 use firmware::Firmware;
-use mcu::{Access, Mcu, Observer, PinEdge, Step, Stop, Until, new_machine};
+use mcu::{Access, ClockChange, Mcu, Observer, PinEdge, Step, Stop, Until, new_clocked_machine, new_machine};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -29,10 +30,15 @@ pub struct Request {
     pub marker: Option<String>,
     /// Stop after this many cycles.
     pub max_cycles: u64,
-    /// Core clock in Hz; the target's default where absent.
+    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the target's default where no table
+    /// `[clock]` says what its clock is made from.
     pub clock_hz: Option<u64>,
+    /// The crystal's frequency in Hz; the target's own where absent.
+    pub crystal_hz: Option<u64>,
     /// Supply in volts; the target's default where absent.
     pub supply_v: Option<f64>,
+    /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
+    pub lenient: bool,
     /// Where to write a flame graph.
     pub flamegraph: Option<PathBuf>,
 }
@@ -40,12 +46,14 @@ pub struct Request {
 /// One line of a measurement: a call, a function's sums, or a region.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasureRow {
-    /// `call`, `function` or `region`.
+    /// `call`, `function` or `region`; `tolerated` for a kind of mistake that was passed over, `calls` being how often.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
     pub name: String,
-    /// Calls that returned; 1 for a single call or region.
+    /// Calls that returned; for a single call or region 1, or 0 where it did not end.
     pub calls: u64,
+    /// Calls that had not returned when the run ended; what they took until then is in the other figures.
+    pub not_returned: u64,
     /// Cycles since reset at which it began; absent for sums.
     pub start_cycle: Option<u64>,
     /// Cycles with everything called.
@@ -60,11 +68,32 @@ pub struct MeasureRow {
     pub energy_j: f64,
 }
 
+impl MeasureRow {
+    fn new(kind: &'static str, name: &str) -> MeasureRow {
+        MeasureRow {
+            kind,
+            name: name.into(),
+            calls: 0,
+            not_returned: 0,
+            start_cycle: None,
+            inclusive_cycles: 0,
+            exclusive_cycles: None,
+            stack_bytes: None,
+            time_s: 0.0,
+            energy_j: 0.0,
+        }
+    }
+}
+
 /// A measurement's rows and how it ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasureResult {
     /// The rows, in the order of time or, for sums, of own cycles.
     pub rows: Vec<MeasureRow>,
+    /// The clocks that it ran at.
+    pub clocks: Clocks,
+    /// What decided on them.
+    pub clock_source: ClockSource,
     /// Cycles of the whole run.
     pub cycles: u64,
     /// Instructions of the whole run.
@@ -75,9 +104,76 @@ pub struct MeasureResult {
     pub folded: Vec<String>,
 }
 
+/// What decides on the clock of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The program, by the part's clock registers.
+    Program,
+    /// Who asked for the measurement, whatever the program sets.
+    Request,
+    /// The target's default: what its clock is made from is not known.
+    Default,
+}
+
+impl MeasureResult {
+    /// The clocks, for a person.
+    #[must_use]
+    pub fn clock_remark(&self) -> String {
+        let Clocks { last_hz, slowest_hz, fastest_hz, changes } = self.clocks;
+        let times = if changes == 1 { "once".into() } else { format!("{changes} times") };
+        match self.clock_source {
+            ClockSource::Program if changes == 0 => {
+                format!("at {}, which the program leaves as it is", hertz(last_hz))
+            }
+            ClockSource::Program => format!(
+                "the program changes the clock {times}, between {} and {}; at the end it is {}",
+                hertz(slowest_hz),
+                hertz(fastest_hz),
+                hertz(last_hz)
+            ),
+            ClockSource::Request => format!("at {} as asked for, whatever the program sets", hertz(last_hz)),
+            ClockSource::Default => format!(
+                "at {}, the target's default: its file has no [clock] that says what the program makes of it",
+                hertz(last_hz)
+            ),
+        }
+    }
+}
+
+/// A frequency as a person says it, to the last hertz.
+fn hertz(hz: u64) -> String {
+    match hz {
+        1_000_000.. => format!("{} MHz", hz as f64 / 1e6),
+        1_000.. => format!("{} kHz", hz as f64 / 1e3),
+        _ => format!("{hz} Hz"),
+    }
+}
+
 struct Watcher<'a> {
     profiler: Profiler<'a>,
-    region: Option<RegionTimer>,
+    region: Option<TimedRegion>,
+}
+
+/// Intervals of a region, and what each took.
+struct TimedRegion {
+    timer: RegionTimer,
+    begun: Moment,
+    spent: Vec<Spent>,
+}
+
+impl TimedRegion {
+    /// Lets the timer see something that happened at a cycle.
+    fn see(&mut self, cycles: u64, timeline: &Timeline<'_>, tell: impl FnOnce(&mut RegionTimer)) {
+        let before = (self.timer.opened(), self.timer.finished().len());
+        tell(&mut self.timer);
+        let now = timeline.at(cycles);
+        if self.timer.finished().len() > before.1 {
+            self.spent.push(timeline.between(&self.begun, &now));
+        }
+        if self.timer.opened() != before.0 {
+            self.begun = now;
+        }
+    }
 }
 
 impl Observer for Watcher<'_> {
@@ -86,13 +182,16 @@ impl Observer for Watcher<'_> {
     }
     fn access(&mut self, access: &Access) {
         if let Some(region) = &mut self.region {
-            region.access(access);
+            region.see(access.cycles, self.profiler.timeline(), |timer| timer.access(access));
         }
     }
     fn pin(&mut self, edge: &PinEdge<'_>) {
         if let Some(region) = &mut self.region {
-            region.pin(edge);
+            region.see(edge.cycles, self.profiler.timeline(), |timer| timer.pin(edge));
         }
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        self.profiler.clock(change);
     }
 }
 
@@ -103,11 +202,10 @@ const LOOK_EVERY: u64 = 100_000;
 ///
 /// # Errors
 /// An unknown target, symbol, function or port (with the nearest names); a file that is no ELF file for the target;
-/// a fault of the model; a function asked for that was never called or never returned; an `until` never reached.
+/// a fault of the model; a function asked for that was never called; an `until` never reached.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, LabError> {
     let target = workspace.target(&request.target)?;
     workspace.calibration_is_of([target.name()])?;
-    let point = target.operating_point(request.clock_hz, request.supply_v)?;
     let firmware = Firmware::read(&request.elf, target.part.core)?;
     let watched: Vec<usize> =
         request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
@@ -119,45 +217,81 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
         Some(name) => vec![firmware.symbol(name)?.address],
         None => Vec::new(),
     };
-    let mut machine = new_machine(&target.part, point.clock_hz).map_err(|problem| LabError::BadFile {
-        path: format!("targets/{}.toml", target.name()).into(),
-        problem,
-    })?;
+    let (mut machine, clock_source) = clocked(request, &target)?;
     machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
     machine.reset();
+    machine.set_lenient(request.lenient);
+    let supply_v = request.supply_v.unwrap_or(target.supply.default_v);
+    let timeline = Timeline::new(&target, machine.clock_hz(), supply_v)?;
     let mut watcher = Watcher {
-        profiler: Profiler::new(&firmware, &watched),
-        region: region.clone().map(RegionTimer::new),
+        profiler: Profiler::new(&firmware, &watched).timed(timeline),
+        region: region.clone().map(|region| TimedRegion {
+            timer: RegionTimer::new(region),
+            begun: Moment::default(),
+            spent: Vec::new(),
+        }),
     };
 
     let ending = go(&mut *machine, &mut watcher, request, stop_at)
         .map_err(|failure| failure.into_error(request, &target, &firmware))?;
+    let open = watcher.profiler.open_calls();
     for (&function, name) in watched.iter().zip(&request.functions) {
-        if watcher.profiler.totals()[function].calls == 0 {
+        let called = watcher.profiler.totals()[function].calls > 0;
+        if !called && !open.iter().any(|call| call.whole && call.function == function) {
             let cycles = machine.cycles().min(request.max_cycles);
-            return Err(never_returned(&watcher.profiler, function, name, cycles));
+            return Err(never_called(name, cycles));
         }
     }
-    let rows = rows(
-        &firmware,
-        &watcher,
-        &watched,
-        region.as_ref(),
-        request.calls,
-        target.seconds_per_cycle(&point),
-        point.power_w,
+    let mut rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
+    rows.extend(
+        machine
+            .tolerated()
+            .iter()
+            .map(|(what, count)| MeasureRow { calls: *count, ..MeasureRow::new("tolerated", what) }),
     );
+    let folded = watcher.profiler.folded();
     let outcome = MeasureResult {
         rows,
+        clocks: watcher.profiler.into_timeline().end()?,
+        clock_source,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
         ending,
-        folded: watcher.profiler.folded(),
+        folded,
     };
     if let Some(path) = &request.flamegraph {
         write_flamegraph(path, &outcome.folded, &target)?;
     }
     Ok(outcome)
+}
+
+/// The machine, clocked as the request says.
+fn clocked(request: &Request, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource), LabError> {
+    let bad = |problem| LabError::BadFile { path: format!("targets/{}.toml", target.name()).into(), problem };
+    let crystal = target.part.clock.as_ref().map(|clock| clock.crystal_hz);
+    let given = match (request.clock_hz, request.crystal_hz, crystal) {
+        (Some(_), Some(_), _) => {
+            return Err(LabError::Usage(
+                "give --clock, at which the core runs whatever the program sets, or --crystal, from which the program makes its clock"
+                    .into(),
+            ));
+        }
+        (Some(_), None, _) => ClockSource::Request,
+        (None, Some(_), None | Some(None)) => {
+            let said = format!(
+                "{}: no crystal is modelled that its clock is made from; give --clock",
+                target.name()
+            );
+            return Err(LabError::Usage(said));
+        }
+        (None, None, None) => ClockSource::Default,
+        (None, _, Some(_)) => {
+            let machine = new_clocked_machine(&target.part, request.crystal_hz).map_err(bad)?;
+            return Ok((machine, ClockSource::Program));
+        }
+    };
+    let point = target.operating_point(request.clock_hz, request.supply_v)?;
+    Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
 }
 
 enum Failure {
@@ -193,6 +327,8 @@ fn go(
         let next_look = if request.calls.is_some() { machine.cycles() + LOOK_EVERY } else { u64::MAX };
         let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
         let stop = machine.run_observed(&until, watcher).map_err(Failure::Fault)?;
+        // The last instruction, and what it was: the next run begins anew.
+        watcher.profiler.step(&machine.next_step());
         let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
         let place = firmware.place(machine.pc());
         match stop {
@@ -202,27 +338,21 @@ fn go(
             Stop::Breakpoint => return Ok(format!("breakpoint{place}")),
             Stop::PowerLost => return Ok(format!("the supply failed{place}")),
             Stop::Cycles if machine.cycles() < request.max_cycles => {}
-            // Who named functions or a region has what was asked for even though the program goes on.
+            // Who named functions or a region has what was measured of them, even though the program goes on.
             Stop::Cycles
-                if request.until.is_none()
-                    && request.calls.is_none()
-                    && (!request.functions.is_empty() || watcher.region.is_some()) =>
+                if request.until.is_none() && (!request.functions.is_empty() || watcher.region.is_some()) =>
             {
-                return Ok(format!("stopped after --max-cycles {}{place}", request.max_cycles));
+                return Ok(format!(
+                    "stopped after --max-cycles {}{place}; raise it if that is too early",
+                    request.max_cycles
+                ));
             }
             Stop::Cycles => return Err(Failure::Endless(place, request.max_cycles)),
         }
     }
 }
 
-fn never_returned(profiler: &Profiler<'_>, function: usize, name: &str, cycles: u64) -> LabError {
-    if profiler.under_way(function) > 0 {
-        return LabError::Endless {
-            what: format!("the function '{name}'"),
-            cycles,
-            hint: "; raise --max-cycles if it is only slow",
-        };
-    }
+fn never_called(name: &str, cycles: u64) -> LabError {
     let problem = format!(
         "was not called within {cycles} cycles; raise --max-cycles, or look at the functions that were (without --function)"
     );
@@ -271,54 +401,67 @@ fn rows(
     watched: &[usize],
     region: Option<&Region>,
     wanted: Option<u64>,
-    seconds_per_cycle: f64,
-    power_w: f64,
 ) -> Vec<MeasureRow> {
-    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64| {
-        let time_s = inclusive_cycles as f64 * seconds_per_cycle;
-        MeasureRow {
-            kind,
-            name: name.into(),
-            calls,
-            start_cycle,
-            inclusive_cycles,
-            exclusive_cycles: None,
-            stack_bytes: None,
-            time_s,
-            energy_j: time_s * power_w,
-        }
+    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64, spent: Spent| MeasureRow {
+        calls,
+        start_cycle,
+        inclusive_cycles,
+        time_s: spent.time_s,
+        energy_j: spent.energy_j,
+        ..MeasureRow::new(kind, name)
     };
     let name = |function: usize| firmware.functions()[function].name.as_str();
     let mut rows = Vec::new();
-    if let (Some(timer), Some(region)) = (&watcher.region, region) {
+    if let (Some(timed), Some(region)) = (&watcher.region, region) {
         let name = match region {
             Region::Pin { port, pin } => format!("{port}.{pin}"),
             Region::Marker { address } => format!("{address:#x}"),
         };
+        let intervals = timed.timer.finished().iter().zip(&timed.spent);
         rows.extend(
-            timer
-                .finished()
-                .iter()
-                .map(|interval| row("region", &name, 1, Some(interval.start), interval.cycles)),
+            intervals.map(|(interval, spent)| {
+                row("region", &name, 1, Some(interval.start), interval.cycles, *spent)
+            }),
         );
     }
+    let open = watcher.profiler.open_calls();
     let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
     // The run is looked at now and then; more calls than asked for may have returned since the last look.
-    calls.truncate(wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX)));
+    let wanted = wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX));
+    calls.truncate(wanted);
     calls.sort_by_key(|call| call.start);
+    let missing = wanted - calls.len();
     rows.extend(calls.iter().map(|call| MeasureRow {
         exclusive_cycles: Some(call.exclusive),
         stack_bytes: Some(call.stack),
-        ..row("call", name(call.function), 1, Some(call.start), call.inclusive)
+        ..row("call", name(call.function), 1, Some(call.start), call.inclusive, call.spent)
     }));
+    let of_watched = open.iter().filter(|call| call.whole && watched.contains(&call.function));
+    rows.extend(of_watched.take(missing).map(|call| MeasureRow {
+        not_returned: 1,
+        exclusive_cycles: Some(call.exclusive),
+        stack_bytes: Some(call.stack),
+        ..row("call", name(call.function), 0, Some(call.start), call.inclusive, call.spent)
+    }));
+    rows.sort_by_key(|row| row.start_cycle);
     if watched.is_empty() && region.is_none() {
+        let is_open = |function: usize| open.iter().any(|call| call.function == function);
+        let totals = watcher.profiler.totals().iter().enumerate();
         let mut totals: Vec<_> =
-            watcher.profiler.totals().iter().enumerate().filter(|(_, total)| total.exclusive > 0).collect();
+            totals.filter(|(function, total)| total.exclusive > 0 || is_open(*function)).collect();
         totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
-        rows.extend(totals.into_iter().map(|(function, total)| MeasureRow {
-            exclusive_cycles: Some(total.exclusive),
-            stack_bytes: Some(total.stack),
-            ..row("function", name(function), total.calls, None, total.inclusive.max(total.exclusive))
+        rows.extend(totals.into_iter().map(|(function, total)| {
+            let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
+            let outermost = open.iter().find(|call| call.outermost);
+            let inclusive = total.inclusive + outermost.map_or(0, |call| call.inclusive);
+            let spent = total.spent.plus(outermost.map_or(Spent::default(), |call| call.spent));
+            let open: Vec<&&OpenCall> = open.iter().filter(|call| call.whole).collect();
+            MeasureRow {
+                not_returned: open.len() as u64,
+                exclusive_cycles: Some(total.exclusive),
+                stack_bytes: Some(open.iter().fold(total.stack, |deepest, call| deepest.max(call.stack))),
+                ..row("function", name(function), total.calls, None, inclusive, spent)
+            }
         }));
     }
     rows

@@ -4,11 +4,12 @@
 //! call instruction's own cycles count for the function called. A jump to another function's first instruction is a
 //! tail call and ends with its caller's return. The entry into an interrupt counts for what it interrupted.
 
+use crate::timeline::{Moment, Spent, Timeline};
 use firmware::Firmware;
-use mcu::{Flow, Step};
+use mcu::{ClockChange, Flow, Step};
 
 /// One finished call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
     /// Index into [`Firmware::functions`].
     pub function: usize,
@@ -20,10 +21,33 @@ pub struct Call {
     pub exclusive: u64,
     /// Deepest stack use below the stack pointer at the call instruction, in bytes.
     pub stack: u32,
+    /// Time and energy of the inclusive cycles.
+    pub spent: Spent,
     /// The call instruction, about to execute; of a tail call the function's first.
     pub from: ExecutionPoint,
     /// The instruction returned to, about to execute.
     pub to: ExecutionPoint,
+}
+
+/// A call that has not returned, as it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenCall {
+    /// Index into [`Firmware::functions`].
+    pub function: usize,
+    /// Cycles since reset when the call instruction began.
+    pub start: u64,
+    /// Cycles so far, as in [`Call::inclusive`].
+    pub inclusive: u64,
+    /// Cycles of its own so far.
+    pub exclusive: u64,
+    /// Deepest stack use so far, as in [`Call::stack`].
+    pub stack: u32,
+    /// Time and energy of the inclusive cycles.
+    pub spent: Spent,
+    /// It began at the function's first instruction; otherwise it is of something within, which the file does not name.
+    pub whole: bool,
+    /// No other open call of the same function is around it.
+    pub outermost: bool,
 }
 
 /// Where execution is, by which it is known again in another run.
@@ -36,16 +60,18 @@ pub struct ExecutionPoint {
 }
 
 /// Sums over all calls of one function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Total {
     /// Calls that returned.
     pub calls: u64,
-    /// Cycles with everything called; of a recursive function only the outermost call counts.
+    /// Cycles with everything called, of what in it is called for itself, too; of a recursive function only the outermost call counts.
     pub inclusive: u64,
     /// Cycles of its own, also in calls that have not returned.
     pub exclusive: u64,
     /// Deepest stack use of any call, in bytes.
     pub stack: u32,
+    /// Time and energy of the inclusive cycles.
+    pub spent: Spent,
 }
 
 struct Frame {
@@ -53,6 +79,7 @@ struct Frame {
     /// Index of its node in the call tree.
     node: usize,
     start: u64,
+    begun: Moment,
     exclusive: u64,
     return_to: u32,
     /// Address of the call instruction, or of the function's first where no call led there.
@@ -94,6 +121,7 @@ pub struct Profiler<'a> {
     last: Option<StepRecord>,
     /// The stack pointer's last move may be the first half of one.
     half_moved: bool,
+    timeline: Timeline<'a>,
 }
 
 impl<'a> Profiler<'a> {
@@ -115,7 +143,31 @@ impl<'a> Profiler<'a> {
             calls: Vec::new(),
             last: None,
             half_moved: false,
+            timeline: Timeline::of_cycles(),
         }
+    }
+
+    /// The same, with time and energy of calls.
+    #[must_use]
+    pub fn timed(self, timeline: Timeline<'a>) -> Self {
+        Profiler { timeline, ..self }
+    }
+
+    /// The way from cycles to time.
+    #[must_use]
+    pub fn timeline(&self) -> &Timeline<'a> {
+        &self.timeline
+    }
+
+    /// The same, when all is over.
+    #[must_use]
+    pub fn into_timeline(self) -> Timeline<'a> {
+        self.timeline
+    }
+
+    /// The core's clock changed.
+    pub fn clock(&mut self, change: &ClockChange) {
+        self.timeline.change(change);
     }
 
     /// The firmware whose functions it follows.
@@ -136,10 +188,30 @@ impl<'a> Profiler<'a> {
         &self.totals
     }
 
-    /// How many calls of a function are under way.
+    /// The calls of functions that are under way, the outermost first. A run that has ended is told of with
+    /// [`mcu::Mcu::next_step`], so that its last instruction is in them.
     #[must_use]
-    pub fn under_way(&self, function: usize) -> usize {
-        self.frames.iter().filter(|frame| frame.function == Some(function)).count()
+    pub fn open_calls(&self) -> Vec<OpenCall> {
+        let now = self.last.map_or(0, |last| last.cycles);
+        let end = self.timeline.at(now);
+        let mut lowest_sp = u32::MAX;
+        let mut calls = Vec::new();
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            lowest_sp = lowest_sp.min(frame.lowest_sp);
+            let Some(function) = frame.function else { continue };
+            calls.push(OpenCall {
+                function,
+                start: frame.start,
+                inclusive: now - frame.start,
+                exclusive: frame.exclusive,
+                stack: frame.sp - lowest_sp.min(frame.sp),
+                whole: frame.whole,
+                spent: self.timeline.between(&frame.begun, &end),
+                outermost: !self.frames[..depth].iter().any(|other| other.function == frame.function),
+            });
+        }
+        calls.reverse();
+        calls
     }
 
     /// Cycles by call chain, a line each, as flame-graph tools take them: `main;caller;callee 1234`.
@@ -259,6 +331,7 @@ impl<'a> Profiler<'a> {
             function,
             node,
             start: from.cycles,
+            begun: self.timeline.at(from.cycles),
             exclusive: 0,
             return_to,
             from: from.pc,
@@ -311,23 +384,28 @@ impl<'a> Profiler<'a> {
             if let Some(below) = self.frames.last_mut() {
                 below.lowest_sp = below.lowest_sp.min(frame.lowest_sp);
             }
-            let Some(function) = frame.function.filter(|_| frame.whole) else { continue };
+            let Some(function) = frame.function else { continue };
             let call = Call {
                 function,
                 start: frame.start,
                 inclusive: step.cycles - frame.start,
                 exclusive: frame.exclusive,
                 stack: frame.sp - frame.lowest_sp,
+                spent: self.timeline.between(&frame.begun, &self.timeline.at(step.cycles)),
                 from: ExecutionPoint { pc: frame.from, sp: self.upright(frame.sp) },
                 to: ExecutionPoint { pc: step.pc, sp: self.upright(step.sp) },
             };
             let outermost = !self.frames.iter().any(|other| other.function == Some(function));
             let total = &mut self.totals[function];
-            total.calls += 1;
-            total.stack = total.stack.max(call.stack);
             if outermost {
                 total.inclusive += call.inclusive;
+                total.spent = total.spent.plus(call.spent);
             }
+            if !frame.whole {
+                continue;
+            }
+            total.calls += 1;
+            total.stack = total.stack.max(call.stack);
             if self.watched[function] {
                 self.calls.push(call);
             }

@@ -49,6 +49,12 @@ impl RegionTimer {
         &self.finished
     }
 
+    /// The cycle at which the interval that is open began.
+    #[must_use]
+    pub fn opened(&self) -> Option<u64> {
+        self.opened
+    }
+
     fn close(&mut self, now: u64) {
         if let Some(start) = self.opened.take() {
             self.finished.push(TimedInterval { start, cycles: now - start });

@@ -39,7 +39,12 @@ pub fn measure(rows: &[measure::MeasureRow], format: Format) -> Result<String, O
                 table.add_row(vec![
                     row.kind.to_owned(),
                     row.name.clone(),
-                    count(row.calls),
+                    match (row.calls, row.not_returned) {
+                        (calls, 0) => count(calls),
+                        (0, 1) => "not returned".to_owned(),
+                        (0, open) => format!("{} not returned", count(open)),
+                        (calls, open) => format!("{} + {} not returned", count(calls), count(open)),
+                    },
                     optional(row.start_cycle),
                     count(row.inclusive_cycles),
                     optional(row.exclusive_cycles),

@@ -122,6 +122,8 @@ pub struct Board {
     inputs: BTreeMap<Pin, bool>,
     chips: Vec<Mounted>,
     clock_hz: u64,
+    /// The cycle from which on that clock holds, and the time then, in nanoseconds.
+    since: (u64, u64),
     /// The earliest cycle at which a chip wants to be ticked; `u64::MAX` for none.
     pub(crate) due: u64,
     /// Levels at pins may have changed since the ports last looked.
@@ -140,6 +142,7 @@ impl Default for Board {
             inputs: BTreeMap::new(),
             chips: Vec::new(),
             clock_hz: 1_000_000,
+            since: (0, 0),
             due: u64::MAX,
             changed: false,
         }
@@ -256,19 +259,38 @@ impl Board {
         (driven, levels)
     }
 
-    /// The time in nanoseconds at a cycle.
+    /// The microcontroller's clock, in Hz.
+    #[must_use]
+    pub fn clock_hz(&self) -> u64 {
+        self.clock_hz
+    }
+
+    /// The microcontroller's clock is another one from cycle `now` on.
+    pub(crate) fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.since = if now == 0 { (0, 0) } else { (now, self.time_ns(now)) };
+        self.clock_hz = clock_hz.max(1);
+        self.reschedule();
+    }
+
+    /// The time in nanoseconds at a cycle, of those at the present clock.
     #[must_use]
     pub fn time_ns(&self, cycle: u64) -> u64 {
+        let (since, since_ns) = self.since;
+        let cycle = cycle.saturating_sub(since);
         // Whole seconds and the rest apart, of which neither needs more than 64 bits.
         let (seconds, rest) = (cycle / self.clock_hz, cycle % self.clock_hz);
-        seconds.wrapping_mul(NS_PER_S).wrapping_add(rest * NS_PER_S / self.clock_hz)
+        seconds.wrapping_mul(NS_PER_S).wrapping_add(rest * NS_PER_S / self.clock_hz).wrapping_add(since_ns)
     }
 
     /// The first cycle that is not before a time in nanoseconds.
     #[must_use]
     pub fn cycle_at(&self, time_ns: u64) -> u64 {
+        let (since, since_ns) = self.since;
+        let time_ns = time_ns.saturating_sub(since_ns);
         let (seconds, rest) = (time_ns / NS_PER_S, time_ns % NS_PER_S);
-        seconds.saturating_mul(self.clock_hz).saturating_add((rest * self.clock_hz).div_ceil(NS_PER_S))
+        let cycles =
+            seconds.saturating_mul(self.clock_hz).saturating_add((rest * self.clock_hz).div_ceil(NS_PER_S));
+        cycles.saturating_add(since)
     }
 
     /// The microcontroller drives the pins of `driven` of a port to `levels`; chips are selected by that. Ones in `levels` of

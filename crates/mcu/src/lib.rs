@@ -10,6 +10,7 @@
 
 mod board;
 pub mod chips;
+mod clock;
 pub mod cores;
 mod decode_cache;
 mod fault;
@@ -27,9 +28,11 @@ mod supply;
 mod trace;
 
 pub use board::{Board, Chip, Pin, SpiClock, Wiring};
+pub use clock::{ClockChange, ClockSources, FuseOscillator};
 pub use fault::Fault;
 pub use microcontroller::{
-    Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_machine,
+    Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_clocked_machine,
+    new_machine,
 };
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
 pub use part::{CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};

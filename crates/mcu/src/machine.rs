@@ -7,7 +7,7 @@ use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
     Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec,
-    Register, ResetCause, Residency, Role, Segment, Stop, SupplyLimits, Trace, Until, peripherals,
+    Register, ResetCause, Residency, Role, Segment, Step, Stop, SupplyLimits, Trace, Until, peripherals,
 };
 
 /// A low-power mode.
@@ -148,7 +148,7 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
     let clocked = Part { default_clock_hz: clock_hz, ..part.clone() };
     let new = |spec: &PeripheralSpec| {
         let mut device = peripherals::new_peripheral(&clocked, spec)?;
-        device.set_clock(clock_hz);
+        device.set_clock(clock_hz, 0);
         Ok(device)
     };
     let devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
@@ -236,6 +236,7 @@ impl<C: Core> Machine<C> {
             }
             if let Some(cause) = self.bus.events.take_reset() {
                 self.reset_running(cause);
+                self.bus.tell_clock(self.cycles, dynamic(observer));
                 self.check_reset()?;
                 continue;
             }
@@ -419,6 +420,10 @@ impl<C: Core> Mcu for Machine<C> {
         self.cycles
     }
 
+    fn clock_hz(&self) -> u64 {
+        self.bus.clock_hz()
+    }
+
     fn residency(&self) -> Residency {
         self.usage.residency(self.cycles)
     }
@@ -432,6 +437,18 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn instructions(&self) -> u64 {
         self.instructions
+    }
+
+    fn set_lenient(&mut self, lenient: bool) {
+        self.bus.events.set_lenient(lenient);
+    }
+
+    fn tolerated(&self) -> &[(&'static str, u64)] {
+        self.bus.events.tolerated()
+    }
+
+    fn next_step(&self) -> Step {
+        Step { pc: self.pc(), sp: self.sp(), cycles: self.cycles, flow: self.flow }
     }
 
     fn pc(&self) -> u32 {

@@ -1,7 +1,9 @@
 //! One microcontroller as a whole, seen from outside.
 
+#[cfg(doc)]
+use crate::Flow;
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
-use crate::{Board, CoreName, Fault, Observer, Part, Residency, Trace};
+use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, Trace};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,6 +125,9 @@ pub trait Mcu: Send {
     /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
     fn cycles(&self) -> u64;
 
+    /// The core's clock, in Hz: the one that the machine was built with, or the one that the program has set.
+    fn clock_hz(&self) -> u64;
+
     /// Where those cycles went: running at which core voltage level, asleep in which mode. The parts add up to
     /// [`Mcu::cycles`]. Sleep of families whose modes are not told apart counts as running.
     fn residency(&self) -> Residency;
@@ -134,6 +139,17 @@ pub trait Mcu: Send {
 
     /// Instructions executed since reset.
     fn instructions(&self) -> u64;
+
+    /// Goes on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it;
+    /// otherwise, as at first, such a thing is a fault. It is counted from here on.
+    fn set_lenient(&mut self, lenient: bool);
+
+    /// What of that kind came about since, and how often.
+    fn tolerated(&self) -> &[(&'static str, u64)];
+
+    /// The instruction that an observed run would have told of next, had it not ended: the cycles of the last one that was
+    /// executed, and whether that was a call or a return, are in it. The next run tells of it again, as [`Flow::Start`].
+    fn next_step(&self) -> Step;
 
     /// Address of the next instruction.
     fn pc(&self) -> u32;
@@ -213,6 +229,25 @@ impl Register {
     pub(crate) const fn with(name: &'static str, bits: u8, role: Role) -> Register {
         Register { name, bits, role }
     }
+}
+
+/// Builds the machine that `part` describes, its core clocked as the program sets it from the part's oscillators and a crystal of
+/// `crystal_hz`, the target file's where there is none; reset, with empty memories. Time is told by [`Mcu::clock_hz`] and
+/// [`Observer::clock`].
+///
+/// # Errors
+/// As [`new_machine`]; a part whose target file has no table `[clock]`, or no use for a crystal.
+pub fn new_clocked_machine(part: &Part, crystal_hz: Option<u64>) -> Result<Box<dyn Mcu>, String> {
+    let mut part = part.clone();
+    let Some(clock) = &mut part.clock else {
+        return Err(format!("{}: no [clock] table says what its clock is made from", part.name));
+    };
+    if crystal_hz.is_some() && clock.crystal_hz.is_none() {
+        return Err(format!("{}: no crystal is modelled", part.name));
+    }
+    clock.crystal_hz = crystal_hz.or(clock.crystal_hz);
+    clock.followed = true;
+    new_machine(&part, part.default_clock_hz)
 }
 
 /// Builds the machine that `part` describes, its core clocked at `clock_hz`, reset, with empty memories.

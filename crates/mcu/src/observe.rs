@@ -1,6 +1,6 @@
 //! Looking on while a machine runs.
 
-use crate::Trace;
+use crate::{ClockChange, Trace};
 
 /// How execution came to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,10 @@ pub trait Observer {
     fn pin(&mut self, edge: &PinEdge<'_>) {
         let _ = edge;
     }
+    /// The core's clock changed; never where it was given from outside.
+    fn clock(&mut self, change: &ClockChange) {
+        let _ = change;
+    }
     /// A byte left a UART, complete at `cycles`.
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
         let _ = (port, byte, cycles);
@@ -146,6 +150,11 @@ impl Observer for AnyObserver<'_> {
     fn pin(&mut self, edge: &PinEdge<'_>) {
         if let AnyObserver::Other(observer) = self {
             observer.pin(edge);
+        }
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        if let AnyObserver::Other(observer) = self {
+            observer.clock(change);
         }
     }
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {

@@ -2,6 +2,7 @@
 //!
 //! The file has more tables than these (`[toolchain]`, `[supply]`); each is read by the crate that needs it.
 
+use crate::ClockSources;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -144,6 +145,9 @@ pub struct Part {
     /// Its flash interface.
     #[serde(default)]
     pub flash: Option<FlashTiming>,
+    /// What its clocks are made from; absent where the program has no say in it, or it is not modelled.
+    #[serde(default)]
+    pub clock: Option<ClockSources>,
     /// Its peripherals.
     #[serde(rename = "peripheral", default)]
     pub peripherals: Vec<PeripheralSpec>,
@@ -178,6 +182,16 @@ impl Part {
             let mut starts = memory.aliases.iter().chain([&memory.start]);
             starts.any(|start| address.checked_sub(*start).is_some_and(|offset| offset < memory.size))
         })
+    }
+
+    /// Whether the core runs at the clock that the program sets.
+    pub(crate) fn follows_clock(&self) -> bool {
+        self.clock.as_ref().is_some_and(|clock| clock.followed)
+    }
+
+    /// The crystal's frequency, where the core runs at the clock that the program sets.
+    pub(crate) fn followed_crystal_hz(&self) -> Option<u64> {
+        self.clock.as_ref().filter(|clock| clock.followed).map(|clock| clock.crystal_hz.unwrap_or(0))
     }
 
     /// The wait states that the flash needs at this clock and supply; `None` where the part allows no such pair.

@@ -1,6 +1,6 @@
 //! The bus's plug-in side: registers that do something.
 
-use crate::{Board, Fault, Observer, PinEdge, ResetCause};
+use crate::{Board, ClockChange, Fault, Observer, PinEdge, ResetCause};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -64,6 +64,10 @@ pub struct Events {
     reduced: u8,
     /// Wait states of the flash, as its register has them; for cores that ask their bus and not a memory system of their own.
     pub wait_states: u8,
+    /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
+    lenient: bool,
+    /// What of this came about, and how often.
+    tolerated: Vec<(&'static str, u64)>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
 }
@@ -80,6 +84,35 @@ impl Events {
     /// Whether an event has not been routed yet.
     fn is_pending(&self) -> bool {
         self.subscription_changed || !self.risen_flags.is_empty()
+    }
+
+    /// Whether to go on after a mistake of the program, as the part does; it is counted. The kinds are few: their names say what was done.
+    #[must_use]
+    pub fn tolerate(&mut self, kind: &'static str) -> bool {
+        if self.lenient {
+            match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => self.tolerated.push((kind, 1)),
+            }
+        }
+        self.lenient
+    }
+
+    /// Begins to go on after such mistakes, or no longer; none is counted yet.
+    pub(crate) fn set_lenient(&mut self, lenient: bool) {
+        self.lenient = lenient;
+        self.tolerated.clear();
+    }
+
+    /// What was tolerated, and how often.
+    pub(crate) fn tolerated(&self) -> &[(&'static str, u64)] {
+        &self.tolerated
+    }
+
+    /// As after a reset, which changes nothing of what is tolerated.
+    fn reset(&mut self) {
+        let (lenient, tolerated) = (self.lenient, std::mem::take(&mut self.tolerated));
+        *self = Events { lenient, tolerated, ..Events::default() };
     }
 
     /// The flag of the interrupt `irq` rose at cycle `at`.
@@ -218,9 +251,14 @@ pub trait Peripheral: Send {
         self.write(address, 1, value, context)
     }
 
-    /// The core clock in Hz; told once, before the first reset.
-    fn set_clock(&mut self, clock_hz: u64) {
-        let _ = clock_hz;
+    /// The core clock in Hz from cycle `now` on; told before the first reset, and whenever the program sets another one.
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        let _ = (clock_hz, now);
+    }
+
+    /// The core clock that it has set, in Hz, where it is the part's clock control and the core runs at what the program sets.
+    fn core_clock_hz(&self) -> Option<u64> {
+        None
     }
 
     /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2), told whenever the program sets
@@ -372,6 +410,8 @@ pub struct PeripheralBus {
     pub power_changed: bool,
     /// Which device is the power management; past the end where there is none.
     power_device: usize,
+    /// Which device is the clock control that the core's clock follows; past the end where there is none.
+    clock_device: usize,
     /// The bit of each device, by its index, in the power reduction register: see [`Events::reduce`].
     reductions: Vec<u8>,
 }
@@ -425,6 +465,8 @@ impl PeripheralBus {
         }
         let power_device =
             devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
+        let clock_device =
+            devices.iter().position(|device| device.core_clock_hz().is_some()).unwrap_or(devices.len());
         let mut low = [NOBODY; LOW];
         for (range, index) in &map {
             for address in range.clone().take_while(|address| *address < LOW as u32) {
@@ -454,6 +496,7 @@ impl PeripheralBus {
             power: Power::default(),
             power_changed: true,
             power_device,
+            clock_device,
             board: Board::default(),
             events: Events::default(),
         };
@@ -683,10 +726,14 @@ impl PeripheralBus {
         let Some(index) = self.reach(address) else {
             return Err(self.out_of_reach(address, size, pc, "write"));
         };
-        let mut context = context!(self, now, pc, observer);
+        let mut observer = observer;
+        let mut context = context!(self, now, pc, observer.as_deref_mut());
         self.devices[index].0.write(address, size, value, &mut context)?;
         if index == self.power_device {
             self.refresh_power();
+        }
+        if index == self.clock_device {
+            self.follow_clock(now, observer);
         }
         self.settle(index, now, pc);
         Ok(())
@@ -708,10 +755,58 @@ impl PeripheralBus {
         let Some(index) = self.reach(address) else {
             return Err(self.out_of_reach(address, 1, pc, "write"));
         };
-        let mut context = context!(self, now, pc, observer);
+        let mut observer = observer;
+        let mut context = context!(self, now, pc, observer.as_deref_mut());
         self.devices[index].0.write_bit(address, bit, on, &mut context)?;
+        if index == self.clock_device {
+            self.follow_clock(now, observer);
+        }
         self.settle(index, now, pc);
         Ok(())
+    }
+
+    /// The core's clock, in Hz.
+    #[must_use]
+    pub fn clock_hz(&self) -> u64 {
+        self.board.clock_hz()
+    }
+
+    /// The clock control may have set another clock.
+    pub(crate) fn follow_clock(&mut self, now: u64, observer: Option<&mut (dyn Observer + '_)>) {
+        let Some(device) = self.devices.get(self.clock_device) else { return };
+        if let Some(clock_hz) = device.0.core_clock_hz() {
+            self.change_clock(clock_hz, now, observer);
+        }
+    }
+
+    /// The core's clock is `clock_hz` from cycle `now` on.
+    pub(crate) fn change_clock(
+        &mut self,
+        clock_hz: u64,
+        now: u64,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) {
+        if clock_hz == self.board.clock_hz() {
+            return;
+        }
+        self.set_clock(clock_hz, now);
+        self.refresh_power();
+        self.reschedule();
+        self.tell_clock(now, observer);
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.board.set_clock(clock_hz, now);
+        for device in &mut self.devices {
+            device.0.set_clock(clock_hz, now);
+        }
+    }
+
+    /// Tells the observer of the clock as it is.
+    pub(crate) fn tell_clock(&self, now: u64, observer: Option<&mut (dyn Observer + '_)>) {
+        if let Some(observer) = observer {
+            observer.clock(&ClockChange { clock_hz: self.board.clock_hz(), cycles: now });
+        }
     }
 
     /// Tells the devices of the peripheral buses' clocks: see [`Peripheral::set_bus_dividers`].
@@ -803,10 +898,16 @@ impl PeripheralBus {
     fn reset_devices(&mut self, cause: ResetCause, now: u64) {
         self.requests = 0;
         self.stall = 0;
-        self.events = Events::default();
+        self.events.reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);
         }
+        if cause == ResetCause::PowerOn {
+            // Time begins anew.
+            let clock_hz = self.board.clock_hz();
+            self.set_clock(clock_hz, 0);
+        }
+        self.follow_clock(now, None);
         self.refresh_power();
     }
 

@@ -324,11 +324,18 @@ fn a_compiler_that_is_not_there_is_named_with_its_package() {
 fn firmware_that_never_returns_is_stopped_at_max_cycles() {
     let error = refused(&["measure", firmware(), "--target", "atmega328p", "--max-cycles", "100000"], 1);
     assert!(error.contains("did not return within 100000 cycles") && error.contains("--until"), "{error}");
-    let error = refused(
-        &["measure", firmware(), "--target", "atmega328p", "--function", "main", "--max-cycles", "100000"],
-        1,
+    // What was measured until then is reported, and said to have not returned.
+    let arguments =
+        ["measure", firmware(), "--target", "atmega328p", "--function", "main", "--max-cycles", "100000"];
+    let calls = rows(&[&arguments[..], &["--format", "json"]].concat());
+    assert_eq!((calls.len(), &calls[0]["calls"], &calls[0]["not_returned"]), (1, &0.into(), &1.into()));
+    assert!(calls[0]["inclusive_cycles"].as_u64() > Some(99_000), "{calls:?}");
+    let output = wattseal(&arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stdout(&output).contains("not returned") && said.contains("stopped after --max-cycles"),
+        "{said}"
     );
-    assert!(error.contains("'main' did not return within 100000 cycles"), "{error}");
     let error = refused(
         &["bench", "--target", "atmega328p", "--op", "sha1", "--variant", "O0", "--max-cycles", "20000"],
         1,
@@ -367,6 +374,32 @@ fn measure_reports_each_call_of_a_function() {
         bench[0]["cycles"]["mean"].as_f64(),
         calls[0]["inclusive_cycles"].as_u64().map(|cycles| cycles as f64)
     );
+}
+
+/// The bench's firmware leaves the crystal's clock as it is: time follows the crystal, or an override, which says so.
+#[test]
+fn measure_says_by_which_clock_it_counts_time() {
+    let asked =
+        ["measure", firmware(), "--target", "atmega328p", "--function", "ws_aes_encrypt", "--calls", "1"];
+    let time = |more: &[&str]| {
+        let output = wattseal(&[&asked[..], more, &["--format", "json"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let rows: Value = serde_json::from_slice(&output.stdout).expect("rows");
+        (
+            rows[0]["inclusive_cycles"].as_f64().expect("cycles") / rows[0]["time_s"].as_f64().expect("time"),
+            said,
+        )
+    };
+    for (more, hz, remark) in [
+        (&[][..], 16e6, "at 16 MHz, which the program leaves as it is"),
+        (&["--crystal", "8M"], 8e6, "at 8 MHz, which the program leaves as it is"),
+        (&["--clock", "4M"], 4e6, "at 4 MHz as asked for, whatever the program sets"),
+    ] {
+        let (found, said) = time(more);
+        assert!((found / hz - 1.0).abs() < 1e-9 && said.contains(remark), "{found} Hz: {said}");
+    }
+    let error = refused(&[&asked[..], &["--clock", "4M", "--crystal", "8M"]].concat(), 2);
+    assert!(error.contains("--crystal"), "{error}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ const MODELS: &[Model] = &[
             "sleep_register",
             "smcr_register",
         ],
-        new: |_, spec| Ok(Box::new(microchip::system::System::new(spec))),
+        new: |part, spec| Ok(Box::new(microchip::system::System::new(part, spec))),
     },
     Model {
         name: "avr-timer8",
@@ -137,7 +137,7 @@ const MODELS: &[Model] = &[
     Model {
         name: "r8c-system",
         settings: &[],
-        new: |_, spec| Ok(Box::new(renesas::system::System::new(spec))),
+        new: |part, spec| Ok(Box::new(renesas::system::System::new(part, spec))),
     },
     Model { name: "mpy32", settings: &[], new: |_, spec| Ok(Box::new(ti::mpy32::Mpy32::new(spec))) },
     Model {
@@ -173,7 +173,11 @@ const MODELS: &[Model] = &[
         settings: &["channels"],
         new: |part, spec| Ok(Box::new(ti::timer_a::TimerA::new(part, spec))),
     },
-    Model { name: "msp430-ucs", settings: &[], new: |_, spec| Ok(Box::new(ti::ucs::Ucs::new(spec))) },
+    Model {
+        name: "msp430-ucs",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::ucs::Ucs::new(part, spec))),
+    },
     Model {
         name: "msp430-usci-spi",
         settings: &[],

@@ -2,6 +2,7 @@
 
 mod avr;
 mod chips;
+mod clock;
 mod cortex_m;
 mod hc08;
 mod mcs51;

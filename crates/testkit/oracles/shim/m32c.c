@@ -1,5 +1,5 @@
 /* A program around GDB's simulator of the M16C and R8C (sim/m32c) that sets registers, executes one instruction and
- * gives the registers back, as often as it is asked: `build-m32c-sim` links it with the simulator's own files.
+ * gives the registers back, as often as it is asked: `build-gdb-sim m32c` links it with the simulator's own files.
  *
  * Standard input, standard output: words of 32 bits, little-endian.
  *   in 0, address, length, bytes   writes memory

@@ -3,7 +3,7 @@
 //!
 //! The simulators are Debian packages.
 
-pub mod m32c_sim;
+pub mod gdb_sim;
 pub mod mspdebug;
 pub mod simavr;
 pub mod ucsim;

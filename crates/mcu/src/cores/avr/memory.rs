@@ -7,7 +7,7 @@ use super::timing;
 use crate::machine::Machine;
 use crate::observe::dynamic;
 use crate::peripherals::microchip::watchdog::WATCHDOG_RESET;
-use crate::{Access, AccessKind, Fault, Observer, PinEdge};
+use crate::{Access, AccessKind, ClockChange, Fault, Observer, PinEdge};
 
 /// Data-space addresses of the core's own registers.
 const RAMPZ: u16 = 0x5B;
@@ -27,6 +27,9 @@ struct AtEnd<'a> {
 impl Observer for AtEnd<'_> {
     fn pin(&mut self, edge: &PinEdge<'_>) {
         self.observer.pin(&PinEdge { cycles: self.end, ..*edge });
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        self.observer.clock(&ClockChange { cycles: self.end, ..*change });
     }
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
         self.observer.uart(port, byte, cycles);

@@ -127,6 +127,9 @@ impl<T: Timing> Machine<CortexM<T>> {
             let written = self.core.timing.write_register(address, size, value, pc);
             let (apb1, apb2) = self.core.timing.bus_dividers();
             self.bus.set_bus_dividers(apb1, apb2);
+            if let Some(clock_hz) = self.core.timing.core_clock_hz() {
+                self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
+            }
             written
         } else {
             self.bus.write(address, size, value, self.cycles, pc, dynamic(observer))

@@ -33,6 +33,9 @@ impl<T: Timing> Machine<CortexM<T>> {
                 self.core.state.it = self.core.code.op(index).it;
                 self.flow = Flow::Next;
                 if let Some(stop) = self.service(observer)? {
+                    if self.flow == Flow::Next {
+                        self.flow = flow;
+                    }
                     return Ok(stop);
                 }
                 cycles = self.cycles;
@@ -68,6 +71,9 @@ impl<T: Timing> Machine<CortexM<T>> {
                     self.instructions = instructions;
                     self.core.state.pc = address!();
                     self.core.state.it = op.it;
+                    if O::enabled() {
+                        self.flow = flow;
+                    }
                 };
             }
             macro_rules! fail {

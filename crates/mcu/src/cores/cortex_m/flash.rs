@@ -183,7 +183,7 @@ impl FlashRegisters {
         let offset = (address - self.clock_base()) & !3;
         let before = self.rcc.on_internal_oscillator();
         self.rcc.write(offset, merge(self.rcc.read(offset)));
-        if before && !self.rcc.on_internal_oscillator() {
+        if self.part.follows_clock() || before && !self.rcc.on_internal_oscillator() {
             self.check("RCC", address, pc)?;
         }
         Ok(Changed::default())
@@ -197,6 +197,11 @@ impl FlashRegisters {
     /// See [`Rcc::bus_dividers`].
     pub fn bus_dividers(&self) -> (u64, u64) {
         self.rcc.bus_dividers()
+    }
+
+    /// The core's clock, where it is what the program sets.
+    pub fn core_clock_hz(&self) -> Option<u64> {
+        self.part.followed_crystal_hz().map(|crystal_hz| self.rcc.hclk_hz(crystal_hz))
     }
 
     fn write_acr(&mut self, value: u32, address: u32, pc: u32) -> Result<Changed, Fault> {
@@ -214,7 +219,10 @@ impl FlashRegisters {
             Interface::F0 | Interface::F1 => {
                 let status = if value & F0_PRFTBE == 0 { 0 } else { F0_PRFTBS };
                 self.acr = value & !F0_PRFTBS | status;
-                if value & F1_HLFCYA != 0 && self.interface == Interface::F1 && self.clock_hz > 8_000_000 {
+                if value & F1_HLFCYA != 0
+                    && self.interface == Interface::F1
+                    && self.core_clock_hz().unwrap_or(self.clock_hz) > 8_000_000
+                {
                     let what = "half-cycle access above 8 MHz (RM0041, section 2.3.3)".into();
                     return Err(self.fault("FLASH", address, pc, what));
                 }
@@ -231,7 +239,9 @@ impl FlashRegisters {
 
     /// Whether the wait states suffice for the clock that runs; the real part would misread.
     fn check(&self, device: &str, address: u32, pc: u32) -> Result<(), Fault> {
-        let clock_hz = if self.rcc.on_internal_oscillator() {
+        let clock_hz = if let Some(clock_hz) = self.core_clock_hz() {
+            clock_hz
+        } else if self.rcc.on_internal_oscillator() {
             self.clock_hz.min(self.rcc.internal_oscillator_hz())
         } else {
             self.clock_hz

@@ -126,6 +126,10 @@ impl<T: Timing> Core for CortexM<T> {
         core.state = State::new();
         core.timing.reset();
         core.timing.set_reset_cause(cause);
+        if let Some(clock_hz) = core.timing.core_clock_hz() {
+            machine.bus.change_clock(clock_hz, machine.cycles, None);
+        }
+        let core = &mut machine.core;
         core.system.reset();
         core.calls.clear();
         let mut words = [0; 8];

@@ -155,6 +155,44 @@ impl Rcc {
         }
     }
 
+    /// The core's clock HCLK, from a crystal or external clock HSE of `crystal_hz`.
+    pub fn hclk_hz(&self, crystal_hz: u64) -> u64 {
+        let cfgr = self.words[self.cfgr()];
+        let source_hz = match self.status {
+            0 => self.internal_oscillator_hz(),
+            1 => crystal_hz,
+            _ => self.pll_hz(crystal_hz),
+        };
+        // HPRE: 2, 4, 8, 16, 64, 128, 256, 512.
+        let divider = match cfgr >> 4 & 15 {
+            setting @ 12.. => 1 << (setting - 6),
+            setting @ 8..12 => 1 << (setting - 7),
+            _ => 1,
+        };
+        source_hz / divider
+    }
+
+    /// What the PLL makes of its input.
+    fn pll_hz(&self, crystal_hz: u64) -> u64 {
+        let hsi_hz = self.internal_oscillator_hz();
+        match self.interface {
+            // PLLSRC, PLLMUL, PREDIV in RCC_CFGR2: RM0091, RM0041. The HSI goes in by half.
+            Interface::F0 | Interface::F1 => {
+                let cfgr = self.words[self.cfgr()];
+                let divider = u64::from(self.words[word(0x2c)] & 15) + 1;
+                let input_hz = if cfgr >> 16 & 1 == 1 { crystal_hz / divider } else { hsi_hz / 2 };
+                input_hz * u64::from((cfgr >> 18 & 15) + 2).min(16)
+            }
+            // RCC_PLLCFGR: PLLM, PLLN, PLLP, PLLSRC: RM0090, RM0410.
+            Interface::F4 | Interface::F7 => {
+                let setting = self.words[word(0x04)];
+                let input_hz = if setting >> 22 & 1 == 1 { crystal_hz } else { hsi_hz };
+                let (m, n, p) = (setting & 63, setting >> 6 & 511, ((setting >> 16 & 3) + 1) * 2);
+                input_hz * u64::from(n) / u64::from(m.max(1)) / u64::from(p)
+            }
+        }
+    }
+
     /// Whether the core runs from the internal oscillator, as after reset.
     pub fn on_internal_oscillator(&self) -> bool {
         self.status == 0
@@ -166,5 +204,37 @@ impl Rcc {
             Interface::F0 | Interface::F1 => 8_000_000,
             Interface::F4 | Interface::F7 => 16_000_000,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RCC with these registers written, in this order, and its core's clock from a crystal.
+    fn hclk_hz(interface: Interface, crystal_hz: u64, writes: &[(u32, u32)]) -> u64 {
+        let mut rcc = Rcc::new(interface);
+        writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
+        rcc.hclk_hz(crystal_hz)
+    }
+
+    #[test]
+    fn the_core_clock_is_what_the_registers_make_of_the_oscillators() {
+        // After reset: HSI. HPRE 1010: by 8; 1100: by 64.
+        assert_eq!(hclk_hz(Interface::F0, 4_000_000, &[]), 8_000_000);
+        assert_eq!(hclk_hz(Interface::F7, 25_000_000, &[]), 16_000_000);
+        assert_eq!(hclk_hz(Interface::F0, 0, &[(4, 0xa0)]), 1_000_000);
+        assert_eq!(hclk_hz(Interface::F4, 0, &[(8, 0xc0)]), 250_000);
+        // PLL on HSI / 2 times 12; on HSE 12 MHz / 2 times 4.
+        assert_eq!(hclk_hz(Interface::F0, 0, &[(0, 0x0100_0083), (4, 0x0028_0002)]), 48_000_000);
+        let writes = [(0x2c, 1), (0, 0x0101_0083), (4, 0x0009_0002)];
+        assert_eq!(hclk_hz(Interface::F1, 12_000_000, &writes), 24_000_000);
+        // PLLM 8, PLLN 336, PLLP 2 on HSE; PLLM 16, PLLN 216, PLLP 4 on HSI.
+        let writes = [(4, 1 << 22 | 336 << 6 | 8), (0, 0x0101_0083), (8, 2)];
+        assert_eq!(hclk_hz(Interface::F4, 8_000_000, &writes), 168_000_000);
+        let writes = [(4, 1 << 16 | 216 << 6 | 16), (0, 0x0100_0083), (8, 2)];
+        assert_eq!(hclk_hz(Interface::F7, 8_000_000, &writes), 54_000_000);
+        // A source that is not ready is not switched to.
+        assert_eq!(hclk_hz(Interface::F4, 8_000_000, &[(8, 1)]), 16_000_000);
     }
 }

@@ -212,6 +212,11 @@ pub trait Timing: Clone + Send + 'static {
         let _ = cause;
     }
 
+    /// The core's clock, in Hz, where it is what the program sets.
+    fn core_clock_hz(&self) -> Option<u64> {
+        None
+    }
+
     /// Cycles of the core's clock in one of APB1's and one of APB2's, as the program has set them.
     fn bus_dividers(&self) -> (u64, u64) {
         (1, 1)

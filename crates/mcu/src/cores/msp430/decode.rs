@@ -81,7 +81,20 @@ pub enum Opcode {
     Rram,
     Rlam,
     Rrum,
+    /// No instruction: [`UNKNOWN`] at `source_value` says what is not known of it.
+    Unknown,
 }
+
+/// What sources that were tried on silicon, the manual and the assemblers say differently of an instruction, so that what a part does
+/// is not known. Indices are in `source_value` of [`Opcode::Unknown`].
+pub const UNKNOWN: [&str; 2] = [
+    "bits 3:0 and 10:7 of the extension word differ: SLAU208's figure 4-31 has bits 19:16 of the index of a single operand in 3:0, \
+     assemblers put them into 10:7, and the description tried on an MSP430FR5994 uses neither: which one the part takes is not known",
+    "PUSH or CALL of @SP, or CALL SP: whether the part takes SP before or after it counts down is not known (openMSP430's RTL: \
+     after; SLAU208 and simulators: before)",
+];
+const INDEX_HIGH: u32 = 0;
+const OF_SP: u32 = 1;
 
 /// Where an operand is found when the instruction executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
@@ -136,8 +149,6 @@ pub struct Op {
     pub count_register: u8,
     /// The extension word's ZC bit: the carry counts as zero.
     pub zero_carry: bool,
-    /// A SWPBX or SXTX, which treat bits 19:16 otherwise than SWPB and SXT.
-    pub extended: bool,
 }
 
 /// The extension word before an MSP430X instruction.
@@ -152,6 +163,10 @@ impl Extension {
     /// Bits 19:16 of the destination's address or index.
     fn destination_high(self) -> u32 {
         u32::from(self.0 & 15) << 16
+    }
+    /// The two fields are the same: it does not matter which one is meant.
+    fn is_plain(self) -> bool {
+        self.source_high() == self.destination_high()
     }
     /// `A/L = 0`: 20 bits.
     fn address(self) -> bool {
@@ -221,8 +236,12 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             count: 0,
             count_register: 0,
             zero_carry: false,
-            extended: self.extension.is_some(),
         }
+    }
+
+    /// An instruction of which it is not known what it does.
+    fn unknown(&self, reason: u32) -> Op {
+        Op { source_value: reason, ..self.op(Opcode::Unknown, Width::Word) }
     }
 
     /// The address that an index in the next word gives relative to the program counter, which points to that word.
@@ -246,8 +265,8 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         })
     }
 
-    fn source(&mut self, register: u8, mode: u16) -> Option<Found> {
-        let high = self.extension.map_or(0, Extension::source_high);
+    /// A source whose bits 19:16, where the instruction is extended, are `high`.
+    fn source(&mut self, register: u8, mode: u16, high: u32) -> Option<Found> {
         let found = |operand, value, mode| Some(Found { operand, register, value, mode });
         match (register, mode) {
             (0, 0) => found(Operand::Value, self.next, Mode::Register),
@@ -329,9 +348,15 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
         ];
         let kind = KINDS[usize::from(word >> 12) - 4];
         let width = self.width(word & 0x40 != 0)?;
-        let source = self.source((word >> 8 & 15) as u8, word >> 4 & 3)?;
+        let high = self.extension.map_or(0, Extension::source_high);
+        let mut source = self.source((word >> 8 & 15) as u8, word >> 4 & 3, high)?;
         let register = (word & 15) as u8;
         let (destination, value) = self.destination(register, word & 0x80 != 0)?;
+        if source.register == 0 && source.mode == Mode::Register {
+            // PC is the next instruction's address, the destination's index behind it (openMSP430's RTL; on an MSP430FR5994 by
+            // Ghidra's pull request 4120).
+            source.value = self.next;
+        }
         let to = match (destination, register) {
             (Operand::Register, 0) => Destination::ProgramCounter,
             (Operand::Register, _) => Destination::Register,
@@ -385,7 +410,9 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             _ => self.width(byte)?,
         };
         let register = (word & 15) as u8;
-        let found = self.source(register, word >> 4 & 3)?;
+        // SLAU208, figure 4-31: bits 19:16 of a single operand are in 3:0.
+        let high = self.extension.map_or(0, Extension::destination_high);
+        let found = self.source(register, word >> 4 & 3, high)?;
         let in_place = !matches!(kind, Opcode::Push | Opcode::Call);
         // A constant cannot be rotated in place.
         if in_place && found.mode == Mode::Register && word & 0x30 != 0 {
@@ -395,6 +422,15 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             None => timing::format_ii(kind, found.mode)?,
             Some(_) => timing::extended_format_ii(kind, width, found.mode, register == 1)?,
         };
+        let indexed = found.operand == Operand::Indexed20;
+        if indexed && self.extension.is_some_and(|extension| !extension.is_plain()) {
+            return Some(self.unknown(INDEX_HIGH));
+        }
+        let at_sp = matches!(found.operand, Operand::Indirect | Operand::Increment) && register == 1;
+        let call_sp = kind == Opcode::Call && found.operand == Operand::Register && register == 1;
+        if at_sp && !in_place || call_sp {
+            return Some(self.unknown(OF_SP));
+        }
         let operand =
             if in_place && found.mode == Mode::Register { Operand::Register } else { found.operand };
         let mut op = Op {
@@ -405,6 +441,12 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             cycles,
             ..self.op(kind, width)
         };
+        if !in_place && register == 1 && matches!(operand, Operand::Indexed16 | Operand::Indexed20) {
+            // SP has counted down before the operand is addressed (openMSP430's RTL, MSPSim, the description tried on an
+            // MSP430FR5994).
+            let pushed = if width == Width::Address { 4 } else { 2 };
+            op.source_value = op.source_value.wrapping_sub(pushed);
+        }
         if found.mode == Mode::Register {
             self.repetition(&mut op)?;
             // The manual gives no cycles for a repeated PUSHX.
@@ -499,7 +541,7 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
                     (_, 2 | 3) => return None,
                     _ => (Operand::Indexed20, sign_extend(value) & 0xf_ffff),
                 };
-                self.address_register(&mut op, here);
+                self.address_register(&mut op, self.next);
                 return Some(Op { cycles: timing::mova(Mode::Register, Destination::Memory), ..op });
             }
             8..=11 => {
@@ -510,6 +552,11 @@ impl<F: FnMut(u32) -> Option<u16>> Decoder<F> {
             _ => {
                 let here = self.next;
                 self.address_register(&mut op, here);
+                // ADDA and SUBA take the constants 4 and 2 for R2 and R3: not in the manual, but TI's compiler emits it, and it was
+                // tried on an MSP430FR5969 (TI E2E 1489338; renode issue 773).
+                if let (14 | 15, 2 | 3) = (identifier, first) {
+                    (op.source, op.source_value) = (Operand::Value, if first == 2 { 4 } else { 2 });
+                }
                 Mode::Register
             }
         };

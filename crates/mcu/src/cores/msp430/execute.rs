@@ -3,13 +3,16 @@
 //! Source: SLAU208, chapter CPUX, section "Instruction Set Description". Flags that the manual leaves undefined (V of
 //! `DADD`, V of `RLAM`) stay as they are.
 
-use super::decode::{Op, Opcode, Operand, Width, indexed16};
+use super::decode::{Op, Opcode, Operand, UNKNOWN, Width, indexed16};
 use super::registers::{ADDRESS_MASK, C, CPUOFF, GIE, Msp430, N, PC, SCG0, SP, SR, SR_BITS, V, Z, mode};
 use super::timing;
 use crate::machine::{Machine, SleepMode};
 use crate::memory::Page;
 use crate::observe::dynamic;
 use crate::{Access, AccessKind, Fault, FlashStore, Flow, NoObserver, Observer, Step, Stop};
+
+/// What an access to a word at an odd address is told as.
+const ODD_WORD: &str = "a word access at an odd address";
 
 impl Machine<Msp430> {
     /// Executes `op`, which stands at `pc`; the program counter already points behind it.
@@ -166,6 +169,10 @@ impl Machine<Msp430> {
             Opcode::Pushm => self.push_multiple(observer, pc, &op)?,
             Opcode::Popm => self.pop_multiple(observer, pc, &op)?,
             Opcode::Rrcm | Opcode::Rram | Opcode::Rlam | Opcode::Rrum => self.rotate_multiple(&op),
+            Opcode::Unknown => {
+                let what = UNKNOWN[op.source_value as usize].into();
+                return Err(Fault::Architecture { pc, address: pc, what });
+            }
         }
         Ok(())
     }
@@ -305,10 +312,9 @@ impl Machine<Msp430> {
         Ok(())
     }
 
-    /// `SXT` extends a register to 20 bits, memory to 16; `SXTX` extends to its width.
+    /// `SXT` and `SXTX` extend a register to 20 bits, memory to the width.
     fn sign_extend<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
-        let to_20_bits = op.source == Operand::Register && !op.extended;
-        let mask = if to_20_bits { ADDRESS_MASK } else { op.width.mask() };
+        let mask = if op.source == Operand::Register { ADDRESS_MASK } else { op.width.mask() };
         self.in_place(observer, pc, op, |state, d| {
             let value = if d & 0x80 != 0 { d & 0x7f | mask & !0x7f } else { d & 0x7f };
             state.logic_flags(op.width, value & op.width.mask());
@@ -549,9 +555,7 @@ impl Machine<Msp430> {
         size: u8,
         cycle: u8,
     ) -> Result<u32, Fault> {
-        if size == 2 && address & 1 != 0 {
-            return Err(misaligned(pc, address));
-        }
+        let address = if size == 2 && address & 1 != 0 { self.rounded_down(pc, address)? } else { address };
         if self.core.memory.page(address) == Page::Other {
             return self.read_peripheral(observer, pc, address, size, cycle);
         }
@@ -568,9 +572,7 @@ impl Machine<Msp430> {
         value: u32,
         cycle: u8,
     ) -> Result<(), Fault> {
-        if size == 2 && address & 1 != 0 {
-            return Err(misaligned(pc, address));
-        }
+        let address = if size == 2 && address & 1 != 0 { self.rounded_down(pc, address)? } else { address };
         if self.core.memory.page(address) != Page::Ram {
             return self.write_elsewhere(observer, pc, address, size, value, cycle);
         }
@@ -581,6 +583,16 @@ impl Machine<Msp430> {
             self.core.memory.set_word(address, value);
         }
         Ok(())
+    }
+
+    /// A word at an odd address: the part takes the even one below (tried on an MSP430FR5994, Ghidra's pull request 4120).
+    #[cold]
+    #[inline(never)]
+    fn rounded_down(&mut self, pc: u32, address: u32) -> Result<u32, Fault> {
+        if self.bus.events.tolerate(ODD_WORD) {
+            return Ok(address & !1);
+        }
+        Err(Fault::Architecture { pc, address, what: ODD_WORD.into() })
     }
 
     #[inline(never)]
@@ -708,9 +720,4 @@ impl Machine<Msp430> {
         self.flow = Flow::Interrupt { return_to };
         Ok(true)
     }
-}
-
-#[cold]
-fn misaligned(pc: u32, address: u32) -> Fault {
-    Fault::Architecture { pc, address, what: "a word access at an odd address".into() }
 }

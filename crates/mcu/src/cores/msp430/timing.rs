@@ -110,7 +110,8 @@ const PUSHX: SingleOperand = [4, 4, 4, 4, 5, 5, 5];
 /// Table 4-17a: `PUSHX.A`; `x(SP)` takes one more.
 const PUSHX_ADDRESS: SingleOperand = [5, 6, 6, 5, 7, 7, 7];
 /// Table 4-17a: `CALLA`; `x(SP)` takes one more. The manual's 5 for `x(Rn)` is fewer than the six bus cycles of
-/// that form; it is kept as printed.
+/// that form, and likely a misprint for the 7 of `EDE`, which is the same form with PC: TI's own cycle counter for the first CPUX
+/// (MSPDebugStack, `CycleCounter.cpp`) gives both the same. It is kept as printed.
 const CALLA: SingleOperand = [5, 6, 6, 5, 5, 7, 7];
 
 /// Section "Jump Instructions Cycles and Lengths": taken or not.

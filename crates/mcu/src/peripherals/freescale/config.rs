@@ -79,7 +79,7 @@ impl Peripheral for Config {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64) {
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
         self.time_out = TIME_OUT * clock_hz / ICLK_HZ;
     }
 

@@ -6,6 +6,7 @@
 //! (8.4.2: "If a reset occurs while a write operation is in progress, the write operation will be completed provided that
 //! the power supply voltage is sufficient").
 
+use crate::clock::rescaled;
 use crate::{Context, Fault, MemoryKind, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -172,7 +173,10 @@ impl Peripheral for Eeprom {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64) {
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        if let Some((_, _, end)) = &mut self.writing {
+            *end = rescaled(*end, now, self.clock_hz, clock_hz);
+        }
         self.clock_hz = clock_hz;
     }
 

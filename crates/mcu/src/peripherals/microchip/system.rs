@@ -5,7 +5,7 @@
 //! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
 //! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Events, Fault, Part, Peripheral, PeripheralSpec};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ enum Role {
     Plain,
     /// Keeps only the bits that are not written as zero (MCUSR: reset flags).
     ResetFlags,
-    /// CLKPR: the clock of the machine is fixed when it is built.
+    /// CLKPR: divides the clock by up to 256; where the clock is given from outside, it stays.
     ClockPrescaler,
     /// OSCCAL: readable; a write would change the clock.
     Calibration,
@@ -39,15 +39,38 @@ struct Register {
 pub struct System {
     name: String,
     registers: BTreeMap<u32, Register>,
+    /// The oscillator that the fuses choose, where the core's clock is what the program sets.
+    oscillator_hz: Option<u64>,
+    /// Up to this cycle CLKPS can be written.
+    window_end: u64,
 }
 
 /// Power-on reset flag, PORF.
 const PORF: u8 = 1;
+/// CLKPR: CLKPS can be written within four cycles.
+const CLKPCE: u8 = 0x80;
+const WINDOW: u64 = 4;
+const OUTSIDE_WINDOW: &str =
+    "CLKPS is written without CLKPCE alone within four cycles before: the part ignores it";
+/// CLKPS: division by 2^CLKPS; higher values are reserved (DS40002061, table 9-17).
+const LAST_PRESCALER: u8 = 8;
+/// The low fuse byte: CKDIV8, 0 where it is programmed, and the field CKSEL. CLKPR then begins with a division by 8.
+const CKDIV8: u8 = 0x80;
+const CKSEL: u8 = 0x0F;
+const CKDIV8_PRESCALER: u8 = 3;
 
 impl System {
     /// The registers that `spec` gives an address.
     #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> System {
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> System {
+        let clock = part.clock.as_ref().filter(|_| part.follows_clock());
+        let fuse = clock.and_then(|clock| clock.low_fuse).unwrap_or(0xFF);
+        let oscillator_hz = clock.map(|clock| {
+            let chosen = clock.oscillators.iter().find(|oscillator| oscillator.cksel == fuse & CKSEL);
+            chosen.map_or(clock.crystal_hz.unwrap_or(0), |oscillator| oscillator.hz)
+        });
+        let prescalers = if oscillator_hz.is_some() { 0x8F } else { CLKPCE };
+        let prescaler = if fuse & CKDIV8 == 0 { CKDIV8_PRESCALER } else { 0 };
         let kinds: [(&str, &'static str, Role, u8, u8); 12] = [
             ("smcr_register", "SMCR", Role::Plain, 0x0F, 0),
             // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL and IVCE move the vectors.
@@ -55,7 +78,7 @@ impl System {
             // 128: SE and SM2..SM0; SRE and SRW10 would switch on external memory.
             ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
-            ("clkpr_register", "CLKPR", Role::ClockPrescaler, 0x80, 0),
+            ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, prescaler),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
             ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),
             // The comparator switched off (ACD), or on and its output never read.
@@ -72,7 +95,33 @@ impl System {
                 registers.insert(address as u32, register);
             }
         }
-        System { name: spec.name.clone(), registers }
+        System { name: spec.name.clone(), registers, oscillator_hz, window_end: 0 }
+    }
+
+    /// Writes CLKPR where the core follows it; says what is wrong.
+    fn write_prescaler(
+        &mut self,
+        address: u32,
+        value: u8,
+        now: u64,
+        events: &mut Events,
+    ) -> Result<(), &'static str> {
+        if value == CLKPCE {
+            self.window_end = now + WINDOW;
+            return Ok(());
+        }
+        if value & CLKPCE != 0 || now > self.window_end {
+            let ignored = events.tolerate("a write to CLKPR more than four cycles after CLKPCE");
+            return if ignored { Ok(()) } else { Err(OUTSIDE_WINDOW) };
+        }
+        if value > LAST_PRESCALER {
+            return Err("this setting of CLKPS is reserved");
+        }
+        if let Some(register) = self.registers.get_mut(&address) {
+            register.value = value;
+        }
+        self.window_end = 0;
+        Ok(())
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
@@ -118,6 +167,11 @@ impl Peripheral for System {
                 context.events.reduce(value);
             }
             Role::ResetFlags => register.value &= value,
+            Role::ClockPrescaler if self.oscillator_hz.is_some() => {
+                return self
+                    .write_prescaler(address, value, context.now, context.events)
+                    .map_err(|what| self.fault(address, context, what.into()));
+            }
             // CLKPCE, and then the division by one that the part already runs at.
             Role::ClockPrescaler => register.value = 0,
             Role::Calibration if value == register.value => {}
@@ -136,6 +190,11 @@ impl Peripheral for System {
         for register in self.registers.values_mut() {
             register.value = register.after_reset;
         }
+    }
+
+    fn core_clock_hz(&self) -> Option<u64> {
+        let prescaler = self.registers.values().find(|register| register.role == Role::ClockPrescaler);
+        self.oscillator_hz.map(|hz| (hz >> prescaler.map_or(0, |register| register.value)).max(1))
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

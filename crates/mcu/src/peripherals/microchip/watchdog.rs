@@ -5,6 +5,7 @@
 //! the target file says where MCUSR is, else the write that would leave it on faults. The oscillator counts at its typical 128 kHz
 //! (DS40002061, 11.8; real ones differ by several per cent with supply and temperature).
 
+use crate::clock::rescaled;
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -168,7 +169,8 @@ impl Peripheral for Watchdog {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64) {
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.deadline = self.deadline.map(|deadline| rescaled(deadline, now, self.clock_hz, clock_hz));
         self.clock_hz = clock_hz;
     }
 

@@ -3,6 +3,7 @@
 //! RM0090 section 21.4; the other families' are the same (F0 and F7 with a window besides, which is not modelled). It counts the
 //! internal low-speed oscillator, [`LSI_HZ`] here, of which the part's may differ by half; new settings count at once.
 
+use crate::clock::rescaled;
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -111,7 +112,8 @@ impl Peripheral for Iwdg {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64) {
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.expiry = self.expiry.map(|expiry| rescaled(expiry, now, self.clock_hz, clock_hz));
         self.clock_hz = clock_hz;
     }
 

@@ -234,7 +234,7 @@ impl Peripheral for Spi {
         Ok(())
     }
 
-    fn set_clock(&mut self, clock_hz: u64) {
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
         self.clock_hz = clock_hz;
     }
 

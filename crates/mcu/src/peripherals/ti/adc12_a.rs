@@ -397,6 +397,12 @@ impl Peripheral for Adc12 {
         self.served = false;
     }
 
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.clocks.set_clock(clock_hz, now);
+        self.clock_hz = clock_hz;
+        self.reference.set_clock(clock_hz);
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
     }

@@ -230,6 +230,10 @@ impl Peripheral for Flash {
         self.half = None;
     }
 
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
+        self.clock_hz = clock_hz;
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: SLAU208, chapter "32-Bit Hardware Multiplier (MPY32)"; the same chapter stands in SLAU367P, whose table
 //! numbers are used here. Of its availability tables the fractional one (5-5) was read; the plain one (5-1) is taken
-//! as equal to it, and the saturated one (5-6) could not be had and is not checked.
+//! as equal to it, and the saturated one (5-6) could not be had: the manual's examples stand for it.
 //!
 //! The multiplier works beside the core: a result register that is read before its time holds an intermediate value
 //! that the manual does not define. That is a mistake in the firmware, and the model stops there with a fault. Time
@@ -33,12 +33,15 @@ const AVAILABLE: [AvailabilityRow; 4] = [
     AvailabilityRow { low: [3, 8, 10, 11, 11], high: [0, 3, 5, 6, 6] },
 ];
 
-/// Table 5-6, with saturation: nothing is there before all is. `RES2` and `RES3` do not apply to 16×16 bits.
+/// With saturation nothing is there before all is; `RES2` and `RES3` do not apply to 16×16 bits. Table 5-6 could not be had: these
+/// figures follow from the manual's examples ("Putting It All Together"). After a 16×16-bit operation `MOV &RES0` follows at once.
+/// After 32×24 bits "5 NOPs required" stands before `MOV &RES0`, whose read is its third cycle: 12 after `OP2L`, one more than `RES3`
+/// alone takes. The other 32-bit figures are taken to need that one more, too.
 const AVAILABLE_SATURATED: [AvailabilityRow; 4] = [
     AvailabilityRow { low: [3, 3, 3, 3, 3], high: [0; 5] },
-    AvailabilityRow { low: [7; 5], high: [0; 5] },
-    AvailabilityRow { low: [7; 5], high: [4; 5] },
-    AvailabilityRow { low: [11; 5], high: [6; 5] },
+    AvailabilityRow { low: [8; 5], high: [0; 5] },
+    AvailabilityRow { low: [8; 5], high: [5; 5] },
+    AvailabilityRow { low: [12; 5], high: [7; 5] },
 ];
 
 /// Offsets of the registers.

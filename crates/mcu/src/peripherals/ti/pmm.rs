@@ -60,8 +60,8 @@ struct Levels {
     brown_out_over_v: f64,
     /// The lowest supply that is allowed, by core voltage level.
     allowed_v: Vec<f64>,
-    /// The core voltage level that the clock needs.
-    clock_level: usize,
+    /// The fastest clock at all core voltage levels but the highest.
+    fastest_hz: [u64; 3],
 }
 
 /// The power management module.
@@ -94,11 +94,9 @@ impl Pmm {
             (0..count).map(|level| volts(&format!("{key}_{level}_mv"))).collect()
         };
         let clock_hz = part.default_clock_hz;
-        let mut clock_level = 0;
-        for level in 0..3 {
-            if clock_hz > setting(&format!("clock_{level}_khz"))? * 1000 {
-                clock_level = level + 1;
-            }
+        let mut fastest_hz = [0; 3];
+        for (level, fastest_hz) in fastest_hz.iter_mut().enumerate() {
+            *fastest_hz = setting(&format!("clock_{level}_khz"))? * 1000;
         }
         let levels = Levels {
             falling_v: row("svsh", 4)?,
@@ -106,7 +104,7 @@ impl Pmm {
             brown_out_v: volts("bor_mv")?,
             brown_out_over_v: volts("bor_off_mv")?,
             allowed_v: row("vcc", 4)?,
-            clock_level,
+            fastest_hz,
         };
         let (name, base) = (spec.name.clone(), spec.base);
         Ok(Pmm { name, base, registers: AFTER_RESET, unlocked: false, clock_hz, levels })
@@ -248,7 +246,10 @@ impl Peripheral for Pmm {
         let allowed_v = if supervised && reset_level >= core_level {
             0.0
         } else {
-            levels.allowed_v[levels.clock_level.max(core_level as usize)]
+            // The core voltage level that the clock needs.
+            let clock_level =
+                levels.fastest_hz.iter().filter(|fastest_hz| self.clock_hz > **fastest_hz).count();
+            levels.allowed_v[clock_level.max(core_level as usize)]
         };
         Some(Power {
             core_level: core_level as u8,
@@ -269,6 +270,10 @@ impl Peripheral for Pmm {
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
         self.unlocked = false;
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
+        self.clock_hz = clock_hz;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -19,6 +19,7 @@ const REFVSEL: u32 = 0x0030;
 pub struct Reference {
     voltages_v: [f64; 3],
     lowest_supply_v: [f64; 3],
+    settle_us: u64,
     settle_cycles: u64,
     control: u32,
     /// The cycle at which it was last switched on or to another voltage.
@@ -46,10 +47,16 @@ impl Reference {
         Ok(Reference {
             voltages_v: row("_mv")?,
             lowest_supply_v: row("_supply_mv")?,
+            settle_us,
             settle_cycles: (settle_us * part.default_clock_hz).div_ceil(1_000_000),
             control: REFMSTR,
             since: 0,
         })
+    }
+
+    /// The core clock is another one: what settles from now on does so in as much time.
+    pub fn set_clock(&mut self, clock_hz: u64) {
+        self.settle_cycles = (self.settle_us * clock_hz).div_ceil(1_000_000);
     }
 
     /// `REFCTL0`.

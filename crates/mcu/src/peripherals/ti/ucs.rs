@@ -1,13 +1,16 @@
 //! The unified clock system of the MSP430F5xx.
 //!
-//! Source: SLAU208, chapter "Unified Clock System (UCS)". The machine's clock is given from outside, as MCLK: whatever
-//! a program sets the DCO and the FLL to, it runs at that clock from the first instruction, settled. What the model
-//! needs to hold is that SMCLK equals MCLK and that ACLK has 32,768 Hz; settings that would change either are refused
+//! Source: SLAU208, chapter "Unified Clock System (UCS)". MCLK is given from outside, and then a program runs at that clock from the
+//! first instruction, whatever it sets; or it is what the program sets, at once and settled: the frequency-locked loop stands at what
+//! it is told, also while SCG0 holds it, and DCO taps set by hand (UCSCTL0) count for nothing. There is no crystal at XT2. What the
+//! model needs to hold is that SMCLK equals MCLK and that ACLK has 32,768 Hz; settings that would change either are refused
 //! with a fault rather than counted wrongly. Fault flags are set by power-up and stay clear once cleared.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
+const UCSCTL2: u32 = 0x04;
+const UCSCTL3: u32 = 0x06;
 const UCSCTL4: u32 = 0x08;
 const UCSCTL5: u32 = 0x0a;
 const END: u32 = 0x12;
@@ -16,6 +19,11 @@ const AFTER_RESET: [u32; 9] = [0, 0x20, 0x101f, 0, 0x44, 0, 0xc1cd, 0x0703, 0x07
 /// Sources of `UCSCTL4`: XT1CLK and REFOCLK have 32,768 Hz; 3 falls back to XT1 or REFO.
 const XT1: u32 = 0;
 const REFO: u32 = 2;
+const VLO: u32 = 1;
+const DCO: u32 = 3;
+/// REFOCLK, and VLOCLK as SLAS655H's "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" has it, typically.
+const REFO_HZ: u64 = 32_768;
+const VLO_HZ: u64 = 9_400;
 
 /// The unified clock system.
 #[derive(Clone)]
@@ -23,13 +31,30 @@ pub struct Ucs {
     name: String,
     base: u32,
     registers: [u32; 9],
+    /// XT1's crystal, where the core's clock is what the program sets.
+    crystal_hz: Option<u64>,
 }
 
 impl Ucs {
     /// The clock system with its registers from `spec.base` on.
     #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> Ucs {
-        Ucs { name: spec.name.clone(), base: spec.base, registers: AFTER_RESET }
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Ucs {
+        let crystal_hz = part.followed_crystal_hz();
+        Ucs { name: spec.name.clone(), base: spec.base, registers: AFTER_RESET, crystal_hz }
+    }
+
+    fn register(&self, offset: u32) -> u32 {
+        self.registers[(offset >> 1) as usize]
+    }
+
+    /// DCOCLKDIV: (FLLN + 1) times the reference by its divider; DCOCLK is that times the loop's own divider FLLD.
+    fn dco_hz(&self, crystal_hz: u64) -> (u64, u64) {
+        // SELREF: 0 XT1CLK, 2 REFOCLK; 5 to 7 XT2CLK, or REFOCLK without it. FLLREFDIV: 1, 2, 4, 8, 12, 16.
+        let reference_hz = if self.register(UCSCTL3) >> 4 & 7 == 0 { crystal_hz } else { REFO_HZ };
+        let divider = [1, 2, 4, 8, 12, 16, 16, 16][(self.register(UCSCTL3) & 7) as usize];
+        let factor = u64::from(self.register(UCSCTL2) & 0x3ff) + 1;
+        let divided_hz = reference_hz * factor / divider;
+        (divided_hz << (self.register(UCSCTL2) >> 12 & 7).min(5), divided_hz)
     }
 }
 
@@ -83,6 +108,21 @@ impl Peripheral for Ucs {
 
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
+    }
+
+    fn core_clock_hz(&self) -> Option<u64> {
+        let crystal_hz = self.crystal_hz?;
+        let (dco_hz, divided_hz) = self.dco_hz(crystal_hz);
+        // SELM: 4 is DCOCLKDIV, and so are 5 to 7 without a crystal at XT2.
+        let source_hz = match self.register(UCSCTL4) & 7 {
+            XT1 => crystal_hz,
+            VLO => VLO_HZ,
+            REFO => REFO_HZ,
+            DCO => dco_hz,
+            _ => divided_hz,
+        };
+        // DIVM: 1 to 32.
+        Some((source_hz >> (self.register(UCSCTL5) & 7).min(5)).max(1))
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -277,6 +277,11 @@ impl Peripheral for Spi {
         self.served = false;
     }
 
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.clocks.set_clock(clock_hz, now);
+        self.mclk_hz = clock_hz;
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
     }

@@ -270,6 +270,10 @@ impl Peripheral for Uart {
         self.served = false;
     }
 
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.clocks.set_clock(clock_hz, now);
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
     }

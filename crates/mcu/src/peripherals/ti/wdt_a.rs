@@ -190,6 +190,15 @@ impl Peripheral for Watchdog {
         self.since = now;
     }
 
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        if self.control >> 5 & 3 != 0 {
+            // The counter has counted ACLK for as long as it has.
+            let elapsed = u128::from(now.saturating_sub(self.since)) * u128::from(clock_hz);
+            self.since = now.saturating_sub((elapsed / u128::from(self.clocks.mclk_hz())) as u64);
+        }
+        self.clocks.set_clock(clock_hz, now);
+    }
+
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
         Box::new(self.clone())
     }

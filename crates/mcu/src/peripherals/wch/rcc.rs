@@ -142,7 +142,8 @@ impl Rcc {
             );
             return Err(self.fault(address, context, what));
         }
-        if self.hclk_hz() > self.clock_hz && self.words[CFGR0] & (SWS | 15 << HPRE_SHIFT) != 0 {
+        let given = !self.part.follows_clock();
+        if given && self.hclk_hz() > self.clock_hz && self.words[CFGR0] & (SWS | 15 << HPRE_SHIFT) != 0 {
             let what = format!(
                 "the program sets HCLK to {} MHz, but the machine is run at {} MHz: run it at the program's clock",
                 self.hclk_hz() as f64 / 1e6,
@@ -229,7 +230,7 @@ impl Peripheral for Rcc {
         if index == CFGR0 { self.check(address, context) } else { Ok(()) }
     }
 
-    fn set_clock(&mut self, clock_hz: u64) {
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
         self.clock_hz = clock_hz;
     }
 
@@ -250,6 +251,10 @@ impl Peripheral for Rcc {
             ResetCause::Watchdog => IWDGRSTF | PINRSTF,
             ResetCause::Software => SFTRSTF | PINRSTF,
         };
+    }
+
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.hclk_hz())
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

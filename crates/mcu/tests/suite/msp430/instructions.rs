@@ -96,8 +96,114 @@ fn sign_extension() {
     // "SXT": Rn.7 into Rn.19:8; "SXTX".
     assert_eq!(Bench::new(&[0x1185], &[("r5", 0x12380)]).after(["r5", "sr"]), [0xfff80, N | C]);
     assert_eq!(Bench::new(&[0x1185], &[("r5", 0x12300)]).after(["r5", "sr"]), [0, Z]);
-    assert_eq!(Bench::new(&[0x1840, 0x1185], &[("r5", 0x12380)]).after(["r5"]), [0xff80]);
+    // "SXTX.W": Rn.7 into Rn.19:8 all the same; a word in memory has 16 bits.
+    assert_eq!(Bench::new(&[0x1840, 0x1185], &[("r5", 0x12380)]).after(["r5", "sr"]), [0xfff80, N | C]);
+    assert_eq!(Bench::new(&[0x1840, 0x1185], &[("r5", 0xf237f)]).after(["r5", "sr"]), [0x7f, C]);
     assert_eq!(Bench::new(&[0x1800, 0x1185], &[("r5", 0x12380)]).after(["r5"]), [0xfff80]);
+}
+
+/// TI E2E 1489338, tried on an MSP430FR5969: `ADDA R3, R15`, which TI's compiler makes of `p += 1`, adds 2.
+#[test]
+fn adda_and_suba_take_constants_for_r2_and_r3() {
+    for (word, expected) in [(0x03ef, 0x12347), (0x02ef, 0x12349), (0x03ff, 0x12343), (0x02ff, 0x12341)] {
+        let bench = Bench::new(&[word], &[("r15", 0x12345), ("sr", C)]);
+        assert_eq!(bench.after(["r15"]), [expected], "{word:04x}");
+    }
+    // CMPA has R3 as 0, by the manual.
+    assert_eq!(Bench::new(&[0x03df], &[("r15", 0)]).after(["sr"]), [Z | C]);
+}
+
+/// openMSP430's RTL: PC is the next instruction's address, behind the index.
+#[test]
+fn pc_as_a_source_is_the_next_instruction() {
+    let next = |words: &[u16], address: u32| {
+        let mut bench = Bench::new(words, &[("r5", 0x3000)]);
+        assert_eq!(bench.step(), Ok(Stop::Cycles));
+        let expected = PC + 2 * words.len() as u32;
+        assert_eq!((bench.word(address), bench.get("pc")), (expected & 0xffff, expected), "{words:04x?}");
+    };
+    next(&[0x4085, 0x0010], 0x3010); // MOV PC, 16(R5)
+    next(&[0x4082, 0x3020], 0x3020); // MOV PC, &3020h
+    next(&[0x1840, 0x4085, 0x0030], 0x3030); // MOVX.W PC, 48(R5)
+    next(&[0x0075, 0x0040], 0x3040); // MOVA PC, 64(R5)
+    assert_eq!(Bench::new(&[0x4006], &[]).after(["r6"]), [PC + 2]); // MOV PC, R6
+}
+
+/// openMSP430's RTL, MSPSim and the description tried on an MSP430FR5994: x(SP) of PUSH and CALL is of the SP that has counted down.
+#[test]
+fn push_and_call_index_the_sp_that_has_counted_down() {
+    for (words, pushed) in [
+        (vec![0x1211, 6], 2),         // PUSH 6(SP)
+        (vec![0x1840, 0x1211, 6], 2), // PUSHX.W 6(SP)
+        (vec![0x1800, 0x1251, 6], 4), // PUSHX.A 6(SP)
+    ] {
+        let mut bench = Bench::new(&words, &[("sp", 0x3000)]);
+        (0x2ff0..0x3010).step_by(2).for_each(|address| bench.poke(address, &[address as u16]));
+        assert_eq!(bench.step(), Ok(Stop::Cycles));
+        let sp = 0x3000 - pushed;
+        assert_eq!((bench.get("sp"), bench.word(sp)), (sp, sp + 6), "{words:04x?}");
+    }
+    // CALL 6(SP): to what stands 6 above the return address.
+    let mut bench = Bench::new(&[0x1291, 6], &[("sp", 0x3000)]);
+    bench.poke(0x3004, &[0x2100, 0x2200]);
+    assert_eq!(bench.after(["pc", "sp"]), [0x2100, 0x2ffe]);
+}
+
+#[test]
+fn what_sources_contradict_each_other_about_is_refused_and_said() {
+    for (words, said) in [
+        (vec![0x1221u16], "counts down"),         // PUSH @SP
+        (vec![0x1231], "counts down"),            // PUSH @SP+
+        (vec![0x1840, 0x1221], "counts down"),    // PUSHX.W @SP
+        (vec![0x1281], "counts down"),            // CALL SP
+        (vec![0x12a1], "counts down"),            // CALL @SP
+        (vec![0x1801, 0x1255, 0], "figure 4-31"), // PUSHX.A x(R5), 3:0 = 1
+        (vec![0x1880, 0x1055, 0], "figure 4-31"), // RRCX.A x(R5), 10:7 = 1
+    ] {
+        let mut bench = Bench::new(&words, &[("r5", 0x3000)]);
+        let stop = bench.step();
+        assert!(
+            matches!(&stop, Err(Fault::Architecture { pc: PC, what, .. }) if what.contains(said)),
+            "{words:04x?}: {stop:?}"
+        );
+        assert_eq!((bench.get("pc"), bench.get("sp")), (PC, 0x4000));
+    }
+    // Where the two fields are the same it does not matter which is meant.
+    let mut bench = Bench::new(&[0x1840 | 1 << 7 | 1, 0x1215, 0x0010], &[("r5", 0x3000)]); // PUSHX.W 10010h(R5)
+    bench.poke(0x1_3010, &[0x1234]);
+    assert_eq!(bench.step(), Ok(Stop::Cycles));
+    assert_eq!(bench.word(0x3ffe), 0x1234);
+}
+
+/// SLAU208, figure 4-31: bits 19:16 of a single operand's address or value stand in 3:0 of the extension word.
+#[test]
+fn a_single_operand_s_upper_bits_are_the_extension_word_s_lowest() {
+    let mut bench = Bench::new(&[0x1841, 0x1212, 0x3010], &[]); // PUSHX.W &13010h
+    bench.poke(0x1_3010, &[0x1234]);
+    assert_eq!(bench.step(), Ok(Stop::Cycles));
+    assert_eq!(bench.word(0x3ffe), 0x1234);
+    let mut bench = Bench::new(&[0x1805, 0x1270, 0x4321], &[]); // PUSHX.A #54321h
+    assert_eq!(bench.step(), Ok(Stop::Cycles));
+    assert_eq!((bench.word(0x3ffc), bench.word(0x3ffe)), (0x4321, 5));
+}
+
+/// The part takes the word below (tried on an MSP430FR5994); here only where that is asked for, and it is counted.
+#[test]
+fn a_word_at_an_odd_address_is_the_one_below_where_that_is_asked_for() {
+    // MOV @R5, R6; MOV R6, 1(R7); MOV.B @R5, R8.
+    let mut bench = Bench::new(&[0x4526, 0x4687, 1, 0x4568], &[("r5", 0x3001), ("r7", 0x3100)]);
+    bench.poke(0x3000, &[0x1234]);
+    assert!(matches!(bench.step(), Err(Fault::Architecture { address: 0x3001, .. })));
+    assert!(bench.0.tolerated().is_empty());
+    bench.0.set_lenient(true);
+    for _ in 0..3 {
+        assert_eq!(bench.step(), Ok(Stop::Cycles));
+    }
+    assert_eq!((bench.get("r6"), bench.word(0x3100), bench.get("r8")), (0x1234, 0x1234, 0x12));
+    assert_eq!(bench.0.tolerated(), [("a word access at an odd address", 2)]);
+    bench.0.set_lenient(false);
+    bench.set("pc", PC);
+    assert!(bench.step().is_err());
 }
 
 #[test]

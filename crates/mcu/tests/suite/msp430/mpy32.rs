@@ -267,12 +267,12 @@ const TABLE: [AvailabilityRow; 4] = [
     (32, 32, [3, 8, 10, 11, 11], Some([0, 3, 5, 6, 6])),
 ];
 
-/// SLAU208, "Result Availability in Saturation Mode"; RES2 and RES3 of 16x16 bits do not apply.
+/// What follows from SLAU208's examples, see the model; RES2 and RES3 of 16x16 bits do not apply.
 const TABLE_SATURATED: [AvailabilityRow; 4] = [
     (16, 16, [3, 3, 0, 0, 3], None),
-    (32, 16, [7; 5], None),
-    (16, 32, [7; 5], Some([4; 5])),
-    (32, 32, [11; 5], Some([6; 5])),
+    (32, 16, [8; 5], None),
+    (16, 32, [8; 5], Some([5; 5])),
+    (32, 32, [12; 5], Some([7; 5])),
 ];
 
 #[test]
@@ -336,4 +336,34 @@ fn what_the_manual_does_not_define_is_refused() {
     bench.write(OP2L, 2, 9);
     bench.write(OP2H, 2, 0);
     assert!(bench.try_write(OP2L, 2, 9).is_err());
+}
+
+/// The second example of "Putting It All Together" as a program, with so many NOPs: "5 NOPs required".
+fn saturated_after(nops: usize) -> Result<[u32; 4], Fault> {
+    use super::programs::{mov, mov_byte, part, poke, register};
+    let at = |offset: u32| (BASE + offset) as u16;
+    let mut words = [
+        mov(SATURATE as u16, at(CONTROL)),
+        mov(0x52c5, at(0x10)),
+        mov(0x6153, at(0x12)),
+        mov(0x01ab, at(OP2L)),
+        mov_byte(0x23, at(OP2H)),
+        vec![0x4303; nops],
+    ]
+    .concat();
+    for word in 0..4 {
+        words.extend([0x4216 + word, at(RES0) + 2 * word]);
+    }
+    words.push(0x3fff);
+    let mut machine = mcu::new_machine(&part(), 1_000_000).expect("a machine");
+    poke(&mut *machine, 0x2000, &words);
+    machine.set_pc(0x2000);
+    let until = mcu::Until { cycles: Some(200), addresses: Vec::new() };
+    machine.run(&until).map(|_| ["r6", "r7", "r8", "r9"].map(|name| register(&*machine, name)))
+}
+
+#[test]
+fn a_saturated_result_takes_the_five_nops_of_the_manual() {
+    assert_eq!(saturated_after(5), Ok([0x0e97, 0xa6ea, 0x4f06, 0x000d]));
+    assert!(matches!(saturated_after(4), Err(Fault::Peripheral { .. })));
 }

@@ -9,6 +9,8 @@
 //! - MSP430X instructions and bits 19:16 of registers (sections "MSP430X Extended Instructions", "CPU Registers");
 //!   `SXT Rn` sets bits 19:16, the model's are cut off after each instruction.
 //! - `PUSH.B` clears the high byte of the stack's word; the manual leaves it ("PUSH").
+//! - `PUSH` and `CALL` of `x(SP)` address with the SP before it counts down, and PC as a source is the address behind the opcode, also
+//!   where an index follows; `instructions.rs` names who knows better.
 //! - `PUSH SP` stores the old SP; the manual's figure "PUSH SP – POP SP Sequence" has the new one stored.
 //! - `@SP+` of a byte counts SP up by 1; the manual's SP counts by 2 ("Indirect Autoincrement Mode").
 //! - Bit 0 of PC and SP can be set; the manual has it always 0 ("Program Counter", "Stack Pointer").
@@ -63,9 +65,11 @@ fn instruction(random: &mut Random) -> u32 {
 fn is_left_out(word: u32) -> bool {
     let push_byte = word & 0xffc0 == 0x1240;
     let push_sp = word == 0x1201;
+    let by_sp = word & 0xffbf == 0x1211 || word == 0x1291;
+    let pc_before_index = word >> 12 >= 4 && word & 0xfb0 == 0x080;
     let register = if word >> 12 == 1 { word & 15 } else { word >> 8 & 15 };
     let byte_from_sp = (word >> 12 == 1 || word >> 12 >= 4) && word & 0x70 == 0x70 && register == 1;
-    push_byte || push_sp || byte_from_sp
+    push_byte || push_sp || by_sp || pc_before_index || byte_from_sp
 }
 
 /// The double-operand opcode `DADD`.

@@ -25,8 +25,10 @@
 //! - Addresses below 0x500 belong to the simulator's devices; reserved bits of FLG and INTB can be set.
 
 use mcu::{Access, AccessKind, Mcu, Observer, Part, Stop, Until, new_machine};
-use testkit::oracles::m32c_sim::{Answer, Registers, Script};
+use testkit::oracles::gdb_sim::{Answer, R8cRegisters as Registers, Script as GdbScript, Simulator};
 use testkit::random::{self, Random};
+
+type Script = GdbScript<20>;
 
 const PART: &str = r#"
 name = "oracle"
@@ -315,7 +317,7 @@ struct ModelState {
 fn compare(random: &mut Random, count: usize) {
     let part = Part::from_toml(PART).expect("part");
     let mut machine = new_machine(&part, 20_000_000).expect("machine");
-    let mut script = Script::new();
+    let mut script = Script::new(Simulator::M32c);
     let mut outcomes = Vec::new();
     let image: Vec<u8> = MEMORY.map(|_| random.word() as u8).collect();
     assert!(machine.poke(MEMORY.start, &image));

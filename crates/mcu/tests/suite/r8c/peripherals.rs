@@ -56,6 +56,19 @@ fn protected_registers_and_what_is_not_modelled() {
     assert!(matches!(stop(&[(0xa0, 0)]), Err(Fault::Unmapped { address: 0xa0, .. })));
 }
 
+/// The part ignores the write, and so does the model where that is asked for.
+#[test]
+fn a_protected_register_stays_where_mistakes_are_tolerated() {
+    let part = Part::from_toml(PART).expect("part");
+    let mut machine = new_machine(&part, 20_000_000).expect("machine");
+    // MOV.B #48h,CM0; JMP to itself.
+    assert!(machine.poke(0x8000, &[0x74, 0xcf, 0x06, 0x00, 0x48, 0xfe, 0xff]));
+    machine.set_pc(0x8000);
+    machine.set_lenient(true);
+    assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
+    assert_eq!(machine.tolerated(), [("a write to a register that PRCR protects", 1)]);
+}
+
 #[test]
 fn a_watchdog_that_runs_after_reset_is_refused() {
     let part = Part::from_toml(PART).expect("part");

@@ -318,6 +318,10 @@ impl Timing for M3 {
         self.registers.set_reset_cause(cause);
     }
 
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.registers.core_clock_hz()
+    }
+
     fn bus_dividers(&self) -> (u64, u64) {
         self.registers.bus_dividers()
     }

@@ -1,5 +1,5 @@
-//! GDB's simulator of the M16C and R8C (`sim/m32c` of GDB 13.1, Debian package `gdb-source`), in a program of ours around
-//! it that `build-m32c-sim` builds into the user's cache.
+//! GDB's simulators of the R8C (`sim/m32c` of GDB 13.1, Debian package `gdb-source`) and of the MSP430 (`sim/msp430`), each in a
+//! program of ours around it that `build-gdb-sim` builds into the user's cache.
 //!
 //! A [`Script`] collects commands: write memory, execute one instruction from given registers, read memory.
 //! [`Script::run`] has a fresh simulator execute all of them; its memory is zero at first.
@@ -7,15 +7,35 @@
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
 
-/// Registers, in this order: `r0` to `r3`, `a0`, `a1`, `fb` of bank 0, the same of bank 1, `sb`, `usp`, `isp`, `flg`,
+/// The R8C's registers, in this order: `r0` to `r3`, `a0`, `a1`, `fb` of bank 0, the same of bank 1, `sb`, `usp`, `isp`, `flg`,
 /// `intb`, `pc`.
-pub type Registers = [u32; 20];
+pub type R8cRegisters = [u32; 20];
+/// The MSP430's: R0 to R15; and in answers, 1 where the instruction was executed, 0 where the simulator stopped at it.
+pub type Msp430Registers = [u32; 17];
+
+/// One of the simulators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simulator {
+    /// Of the R8C.
+    M32c,
+    /// Of the MSP430.
+    Msp430,
+}
+
+impl Simulator {
+    fn family(self) -> &'static str {
+        match self {
+            Simulator::M32c => "m32c",
+            Simulator::Msp430 => "msp430",
+        }
+    }
+}
 
 /// What a command of a script answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Answer<const REGISTERS: usize> {
     /// The registers after [`Script::step`].
-    Registers(Registers),
+    Registers([u32; REGISTERS]),
     /// The bytes of [`Script::read`].
     Bytes(Vec<u8>),
 }
@@ -25,17 +45,17 @@ enum Expected {
     Bytes(usize),
 }
 
-/// Commands for one run of the simulator.
-#[derive(Default)]
-pub struct Script {
+/// Commands for one run of a simulator that has so many registers.
+pub struct Script<const REGISTERS: usize> {
+    simulator: Simulator,
     commands: Vec<u8>,
     expected: Vec<Expected>,
 }
 
-impl Script {
+impl<const REGISTERS: usize> Script<REGISTERS> {
     #[must_use]
-    pub fn new() -> Script {
-        Script::default()
+    pub fn new(simulator: Simulator) -> Self {
+        Script { simulator, commands: Vec::new(), expected: Vec::new() }
     }
 
     fn words(&mut self, words: &[u32]) {
@@ -44,7 +64,7 @@ impl Script {
         }
     }
 
-    /// Writes memory. Below 0x500 the simulator has devices of its own.
+    /// Writes memory. Below 0x500 the simulators have devices of their own.
     pub fn write(&mut self, address: u32, bytes: &[u8]) {
         self.words(&[0, address, bytes.len() as u32]);
         self.commands.extend(bytes);
@@ -56,8 +76,8 @@ impl Script {
         self.expected.push(Expected::Bytes(size));
     }
 
-    /// Executes the instruction at `pc` from these registers.
-    pub fn step(&mut self, registers: &Registers) {
+    /// Executes the instruction at the program counter from these registers.
+    pub fn step(&mut self, registers: &[u32; REGISTERS]) {
         self.words(&[2]);
         self.words(registers);
         self.expected.push(Expected::Registers);
@@ -68,10 +88,11 @@ impl Script {
     /// # Errors
     /// Where the simulator cannot be built (what to do then is in the error), or ends early: at an instruction that it
     /// does not know.
-    pub fn run(self) -> io::Result<Vec<Answer>> {
-        let mut child = Command::new(program()?).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    pub fn run(self) -> io::Result<Vec<Answer<REGISTERS>>> {
+        let mut child =
+            Command::new(program(self.simulator)?).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(io::Error::other("m32c-sim has no pipes"));
+            return Err(io::Error::other("the simulator has no pipes"));
         };
         let commands = self.commands;
         // Both pipes at once, lest each side wait for the other. The simulator's early end shows in its answers.
@@ -84,7 +105,7 @@ impl Script {
         let mut take = |size: usize| {
             let (taken, left) = rest
                 .split_at_checked(size)
-                .ok_or_else(|| io::Error::other("m32c-sim ended before its last command"))?;
+                .ok_or_else(|| io::Error::other("the simulator ended before its last command"))?;
             rest = left;
             Ok::<_, io::Error>(taken)
         };
@@ -93,8 +114,9 @@ impl Script {
             .map(|expected| match expected {
                 Expected::Bytes(size) => Ok(Answer::Bytes(take(*size)?.to_vec())),
                 Expected::Registers => {
-                    let mut registers = [0; 20];
-                    for (register, word) in registers.iter_mut().zip(take(80)?.as_chunks::<4>().0) {
+                    let mut registers = [0; REGISTERS];
+                    for (register, word) in registers.iter_mut().zip(take(4 * REGISTERS)?.as_chunks::<4>().0)
+                    {
                         *register = u32::from_le_bytes(*word);
                     }
                     Ok(Answer::Registers(registers))
@@ -105,8 +127,9 @@ impl Script {
 }
 
 /// The simulator, built where it is not there yet.
-fn program() -> io::Result<String> {
-    let output = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/oracles/build-m32c-sim")).output()?;
+fn program(simulator: Simulator) -> io::Result<String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/oracles/build-gdb-sim");
+    let output = Command::new(script).arg(simulator.family()).output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_string()));
     }

@@ -1,0 +1,51 @@
+//! Which clock the core runs at: given from outside, or what the program makes of the part's oscillators.
+
+use serde::Deserialize;
+
+/// The `[clock]` table of a target file: what its clocks are made from.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockSources {
+    /// Manual, document number and chapter.
+    pub source: String,
+    /// The crystal or external clock that is on the board, in Hz (STM32: HSE; MSP430: XT1; R8C: XIN); none where the model knows
+    /// no use for one.
+    #[serde(default)]
+    pub crystal_hz: Option<u64>,
+    /// The low fuse byte, where it chooses the oscillator (AVR).
+    #[serde(default)]
+    pub low_fuse: Option<u8>,
+    /// The internal oscillators that its field CKSEL chooses; any other value is the crystal.
+    #[serde(default)]
+    pub oscillators: Vec<FuseOscillator>,
+    /// The core runs at the clock that the program sets; otherwise at the one it is given, whatever the program sets.
+    #[serde(skip)]
+    pub(crate) followed: bool,
+}
+
+/// An internal oscillator of an AVR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FuseOscillator {
+    /// The fuses' field CKSEL.
+    pub cksel: u8,
+    /// Its frequency, in Hz.
+    pub hz: u64,
+}
+
+/// The core's clock changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockChange {
+    /// The clock from now on, in Hz.
+    pub clock_hz: u64,
+    /// Cycles since reset from which on it holds: the start of the instruction that set it (MSP430: its bus cycle; AVR: its
+    /// end).
+    pub cycles: u64,
+}
+
+/// The cycle at which something ends that would have ended at cycle `end`, had the clock not gone from `before` to `after` at cycle
+/// `now`: its time is kept.
+pub(crate) fn rescaled(end: u64, now: u64, before: u64, after: u64) -> u64 {
+    let rest = u128::from(end.saturating_sub(now)) * u128::from(after) / u128::from(before.max(1));
+    now + rest as u64
+}
