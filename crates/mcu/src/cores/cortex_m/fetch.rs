@@ -10,8 +10,8 @@
 //! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without
 //! wait states that serves data in that cycle has lost the opportunity, one with wait states takes it later.
 
-use super::cache::Cache;
 use super::flash::{Changed, Settings};
+use super::lines::Lines;
 
 const NONE: u32 = u32::MAX;
 
@@ -42,8 +42,8 @@ pub(super) struct FetchUnit {
     /// One bus for instructions and data (Cortex-M0).
     one_bus: bool,
     settings: Settings,
-    instruction_lines: Cache,
-    data_lines: Cache,
+    instruction_lines: Lines,
+    data_lines: Lines,
 
     /// [`FetchUnit::follow`] must be called for the next instruction; otherwise only if it lies across two words or
     /// reads the flash.
@@ -66,7 +66,7 @@ pub(super) struct FetchUnit {
     /// A read of the flash under way for instructions: its line and the cycles left.
     reading: u32,
     reading_left: u32,
-    /// Whether that read is for the line that is waited for, not ahead.
+    /// Whether that line has been waited for; otherwise it is read ahead.
     reading_wanted: bool,
 }
 
@@ -79,8 +79,8 @@ impl FetchUnit {
             one_bus,
             settings,
             // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
-            instruction_lines: Cache::new(1, 64, line_bytes),
-            data_lines: Cache::new(1, 8, line_bytes),
+            instruction_lines: Lines::new(64),
+            data_lines: Lines::new(8),
             attention: true,
             level: 0,
             followed: false,
@@ -135,24 +135,6 @@ impl FetchUnit {
         // in any case.
         let system = !self.one_bus && target >= SYSTEM_BUS;
         self.attention |= self.settings.wait_states != 0 || system;
-    }
-
-    /// As [`FetchUnit::follow`] without data, for an instruction that has [`FetchUnit::attention`], or lies across two
-    /// words where [`FetchUnit::branched`] is set.
-    #[inline(never)]
-    pub fn ask(&mut self, address: u32, length: u32, cycles: u32) -> u32 {
-        self.ask_load(address, length, cycles, 0, 0)
-    }
-
-    /// As [`FetchUnit::ask`] for one that reads memory elsewhere than in the flash.
-    #[inline(always)]
-    pub fn ask_load(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
-        if self.attention || address == self.target {
-            self.follow(address, length, cycles, data, count)
-        } else {
-            self.branched = false;
-            0
-        }
     }
 
     /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles that it comes too
@@ -263,7 +245,7 @@ impl FetchUnit {
 
     /// A word of data from the flash: cycles beyond one.
     fn read_data(&mut self, address: u32) -> u32 {
-        if self.settings.data_lines && self.data_lines.hit(address) {
+        if self.settings.data_lines && self.data_lines.hit(address >> self.line_shift) {
             self.clock(Data::Idle);
             return 0;
         }
@@ -279,7 +261,7 @@ impl FetchUnit {
         }
         self.clock(Data::Flash);
         if self.settings.data_lines {
-            self.data_lines.fill(address);
+            self.data_lines.fill(address >> self.line_shift);
         }
         late
     }
@@ -300,68 +282,65 @@ impl FetchUnit {
             flash_busy = true;
             self.reading_left -= 1;
             if self.reading_left == 0 {
-                if self.reading_wanted {
-                    self.line = self.reading;
-                    self.armed = true;
-                    if self.settings.instruction_lines {
-                        self.instruction_lines.fill(self.line << self.line_shift);
-                    }
-                } else {
-                    self.ahead = self.reading;
+                // "Each time a miss occurs, the line read is copied into the instruction cache": what was read ahead
+                // in time is not.
+                if self.reading_wanted && self.settings.instruction_lines {
+                    self.instruction_lines.fill(self.reading);
                 }
+                self.ahead = self.reading;
                 self.reading = NONE;
             }
         }
         let mut fresh = false;
         if wants {
             let wanted = self.next >> self.line_shift;
-            if wanted != self.line && self.reading == NONE {
-                if wanted == self.ahead {
-                    self.line = wanted;
-                    self.ahead = NONE;
-                    fresh = true;
-                } else if self.settings.instruction_lines
-                    && self.instruction_lines.hit(self.next & !((1 << self.line_shift) - 1))
-                {
-                    self.line = wanted;
-                    fresh = true;
-                } else if !flash_busy {
-                    flash_busy = true;
-                    if self.settings.wait_states == 0 {
-                        self.line = wanted;
-                        fresh = true;
-                        if self.settings.instruction_lines {
-                            self.instruction_lines.fill(self.next);
-                        }
-                    } else {
-                        self.reading = wanted;
-                        self.reading_left = u32::from(self.settings.wait_states);
-                        self.reading_wanted = true;
-                    }
-                }
-            }
             if wanted == self.line {
                 self.take(step);
+            } else if wanted == self.ahead {
+                self.ahead = NONE;
+                fresh = true;
+            } else if self.settings.instruction_lines && self.instruction_lines.hit(wanted) {
+                fresh = true;
+            } else if wanted == self.reading {
+                self.reading_wanted = true;
+            } else if !flash_busy {
+                flash_busy = true;
+                if self.settings.wait_states == 0 {
+                    fresh = true;
+                    if self.settings.instruction_lines {
+                        self.instruction_lines.fill(wanted);
+                    }
+                } else {
+                    self.reading = wanted;
+                    self.reading_left = u32::from(self.settings.wait_states);
+                    self.reading_wanted = true;
+                }
+            }
+            if fresh {
+                self.line = wanted;
+                self.armed = self.settings.prefetch;
+                self.take(step);
+                return;
             }
         }
-        if fresh {
-            self.armed = true;
-        } else if self.armed && self.settings.prefetch {
-            let next_line = self.line + 1;
-            if !flash_busy && self.reading == NONE {
-                self.armed = false;
-                if next_line != self.ahead {
-                    if self.settings.wait_states == 0 {
-                        self.ahead = next_line;
-                    } else {
-                        self.reading = next_line;
-                        self.reading_left = u32::from(self.settings.wait_states);
-                        self.reading_wanted = false;
-                    }
-                }
-            } else if self.settings.wait_states == 0 {
-                self.armed = false;
+        if !self.armed {
+            return;
+        }
+        let next_line = self.line + 1;
+        if next_line == self.ahead
+            || (self.settings.instruction_lines && self.instruction_lines.contains(next_line))
+        {
+            self.armed = false;
+        } else if self.settings.wait_states == 0 {
+            self.armed = false;
+            if !flash_busy {
+                self.ahead = next_line;
             }
+        } else if !flash_busy && self.reading == NONE {
+            self.armed = false;
+            self.reading = next_line;
+            self.reading_left = u32::from(self.settings.wait_states);
+            self.reading_wanted = false;
         }
     }
 

@@ -146,10 +146,11 @@ impl M3 {
             self.after |= (row + after::LONG) & after::ROW;
         }
         let cycles = cycles + u32::from(row == after::ROW);
-        if self.fetch.attention || before & after::BRANCH != 0 || (data.1 != 0 && data.0 < 0x1000_0000) {
+        if self.fetch.attention || (data.1 != 0 && data.0 < 0x1000_0000) {
             cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
         } else {
-            cycles
+            // The branch's refill brought the word with its first half.
+            cycles + u32::from(before & after::BRANCH != 0)
         }
     }
 
@@ -258,6 +259,12 @@ impl Timing for M3 {
         if loads {
             op.extra |= after::STORE as u16;
         }
+        // A branch and the refill of the pipeline.
+        op.cycles = match op.inner {
+            Bx if op.m == 14 => 2,
+            Bx | Blx | MovPc | AddPc => 3,
+            _ => 2,
+        };
         let narrow = if op.length == 2 { after::NARROW } else { 0 };
         let across = if op.length == 4 && address & 2 != 0 { after::ACROSS } else { 0 };
         leaves | narrow | across
@@ -272,12 +279,7 @@ impl Timing for M3 {
                 self.end(op, note, after::OTHER | note & after::NARROW, address, 1)
             }
             Retired::Branch { target } => {
-                let refill = match op.inner {
-                    Opcode::Bx if op.m == 14 => 1,
-                    Opcode::Bx | Opcode::Blx | Opcode::MovPc | Opcode::AddPc => 2,
-                    _ => 1,
-                };
-                let cycles = self.end(op, note, after::OTHER, address, 1 + refill);
+                let cycles = self.end(op, note, after::OTHER, address, u32::from(op.cycles));
                 self.branch(target);
                 cycles
             }
