@@ -15,7 +15,7 @@
 //!   cycle for each operand that is not; the signed accumulating ones one more.
 //! - Divides (2 to 12, by the leading zeros of the operands): three quotient bits a cycle.
 
-use super::super::fetch::FetchUnit;
+use super::super::fetch::{FLASH_END, FetchUnit};
 use super::super::flash::FlashRegisters;
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
@@ -68,8 +68,12 @@ pub struct M3 {
     fast_multiplier: bool,
     /// What the instruction before did: [`after`].
     after: u32,
-    /// Address of the last data access.
+    /// Address of the last single access.
     block: u32,
+    /// First address of a second bank of RAM, or the last of all.
+    second_bank: u32,
+    /// Bytes from the end of the flash up whose data never meets instruction fetches.
+    undisturbed: u32,
     fetch: FetchUnit,
     registers: FlashRegisters,
 }
@@ -85,12 +89,6 @@ fn split(address: u32, size: u8) -> u32 {
     } else {
         1
     }
-}
-
-/// Whether two data addresses are in one block of memory.
-#[inline(always)]
-fn same_block(one: u32, other: u32) -> bool {
-    (one ^ other) >> 26 == 0
 }
 
 impl M3 {
@@ -114,9 +112,15 @@ impl M3 {
         }
     }
 
-    /// Ends a load of `count` words from `data`.
+    /// Whether data at this address can meet instruction fetches: in the flash or the second bank of RAM.
     #[inline(always)]
-    fn end_load(
+    fn meets_fetches(&self, data: u32) -> bool {
+        data.wrapping_sub(FLASH_END) >= self.undisturbed
+    }
+
+    /// Ends an access of `data.1` words from `data.0` up.
+    #[inline(always)]
+    fn end_access(
         &mut self,
         op: &Op,
         note: u32,
@@ -129,8 +133,7 @@ impl M3 {
         if note & after::ACROSS != 0 && before & (after::ROW | after::BRANCH) != 0 {
             return self.end_across(op, before, address, cycles, data);
         }
-        // Below 0x10000000 is the flash, which serves instructions, too.
-        if self.fetch.attention || data.0 < 0x1000_0000 {
+        if self.fetch.attention || self.meets_fetches(data.0) {
             cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
         } else {
             cycles
@@ -146,12 +149,19 @@ impl M3 {
             self.after |= (row + after::LONG) & after::ROW;
         }
         let cycles = cycles + u32::from(row == after::ROW);
-        if self.fetch.attention || (data.1 != 0 && data.0 < 0x1000_0000) {
+        if self.fetch.attention || (data.1 != 0 && self.meets_fetches(data.0)) {
             cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
         } else {
             // The branch's refill brought the word with its first half.
             cycles + u32::from(before & after::BRANCH != 0)
         }
+    }
+
+    /// Whether two data addresses are in one block of memory: flash, CCM, SRAM and its banks, peripherals lie in
+    /// different 64 MB or on different sides of where the second bank begins.
+    #[inline(always)]
+    fn same_block(&self, one: u32, other: u32) -> bool {
+        (one ^ other) >> 26 == 0 && (one < self.second_bank) == (other < self.second_bank)
     }
 
     /// Cycles of a single load, and whether it leaves [`after::LONG`].
@@ -162,7 +172,7 @@ impl M3 {
         if self.after & after::LOAD == 0 {
             return (2 + u32::from(waits) + split(data, size), after::LONG);
         }
-        if waits || op.class != class::CHAINED || !same_block(before, data) {
+        if waits || op.class != class::CHAINED || !self.same_block(before, data) {
             return (2 + split(data, size), after::LONG);
         }
         match split(data, size) {
@@ -178,7 +188,7 @@ impl M3 {
         let before = std::mem::replace(&mut self.block, data);
         let cycles = if self.after & after::LOAD == 0 {
             1 + u32::from(op.class >= class::REGISTER_OFFSET) + u32::from(waits)
-        } else if waits || op.class != class::CHAINED || !same_block(before, data) {
+        } else if waits || op.class != class::CHAINED || !self.same_block(before, data) {
             1 + u32::from(op.class == class::MULTIPLE)
         } else {
             0
@@ -222,8 +232,21 @@ impl Timing for M3 {
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let registers = FlashRegisters::new(part, clock_hz)?;
         let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
-        let fetch = FetchUnit::new(BUFFER, line_bits, false, registers.settings());
-        Ok(M3 { fast_multiplier: part.core == CoreName::CortexM4, after: after::OTHER, block: 0, fetch, registers })
+        let mut fetch = FetchUnit::new(BUFFER, line_bits, false, registers.settings());
+        let bank = part.memories.iter().find_map(|memory| {
+            Some((memory.second_bank?, memory.start.wrapping_add(memory.size)))
+        });
+        let (second_bank, end) = bank.unwrap_or((u32::MAX, u32::MAX));
+        fetch.second_bank = second_bank..end;
+        Ok(M3 {
+            fast_multiplier: part.core == CoreName::CortexM4,
+            after: after::OTHER,
+            block: 0,
+            second_bank,
+            undisturbed: second_bank - FLASH_END,
+            fetch,
+            registers,
+        })
     }
 
     fn reset(&mut self) {
@@ -297,19 +320,19 @@ impl Timing for M3 {
             }
             Retired::Load { address: data, size, count: 1 } => {
                 let (cycles, long) = self.single_load(op, data, size);
-                self.end_load(op, note, note | long, address, cycles, (data, 1))
+                self.end_access(op, note, note | long, address, cycles, (data, 1))
             }
             Retired::Load { address: data, count, .. } => {
                 let waits = self.after & after::STORE != 0;
                 let cycles = 1 + u32::from(count) + u32::from(waits);
-                self.end_load(op, note, note | after::LONG, address, cycles, (data, count))
+                self.end_access(op, note, note | after::LONG, address, cycles, (data, count))
             }
             Retired::Store { address: data, size, count: 1 } => {
                 let (cycles, long) = self.single_store(op, data, size);
-                self.end(op, note, note | long, address, cycles)
+                self.end_access(op, note, note | long, address, cycles, (data, 1))
             }
-            Retired::Store { count, .. } => {
-                self.end(op, note, note | after::LONG, address, 1 + u32::from(count))
+            Retired::Store { address: data, count, .. } => {
+                self.end_access(op, note, note | after::LONG, address, 1 + u32::from(count), (data, count))
             }
             Retired::LoadBranch { address: data, count, target, .. } => {
                 let loads = match op.inner {
@@ -318,7 +341,7 @@ impl Timing for M3 {
                     _ => 1 + u32::from(count),
                 };
                 let loads = loads + u32::from(self.after & after::STORE != 0);
-                let cycles = self.end_load(op, note, after::OTHER, address, loads + 3, (data, count));
+                let cycles = self.end_access(op, note, after::OTHER, address, loads + 3, (data, count));
                 self.branch(target);
                 cycles
             }
