@@ -77,6 +77,9 @@ pub struct Memory {
     /// Other addresses at which the same bytes appear (STM32: flash at 0, too; STM32F7: ITCM view of the flash).
     #[serde(default)]
     pub aliases: Vec<u32>,
+    /// Where a second block of the same memory begins, with a port of its own at the bus (STM32F4: SRAM2 after SRAM1).
+    #[serde(default)]
+    pub second_bank: Option<u32>,
 }
 
 /// The wait states of the flash up to a clock, at a supply from `min_v` up.
@@ -171,6 +174,12 @@ impl Part {
         let part: Part = toml::from_str(text).map_err(|error| PartError(error.to_string()))?;
         if part.clocks_per_cycle == 0 {
             return Err(PartError("clocks_per_cycle must be at least 1".into()));
+        }
+        for memory in &part.memories {
+            let inside = memory.start..memory.start.saturating_add(memory.size);
+            if memory.second_bank.is_some_and(|bank| !inside.contains(&bank)) {
+                return Err(PartError(format!("second_bank is outside of memory {}", memory.name)));
+            }
         }
         Ok(part)
     }

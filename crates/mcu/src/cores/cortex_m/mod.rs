@@ -10,6 +10,7 @@ mod exceptions;
 mod execute;
 mod fetch;
 mod flash;
+mod lines;
 mod memory;
 mod nvic;
 mod one_bus;

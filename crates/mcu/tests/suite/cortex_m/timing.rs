@@ -7,7 +7,8 @@ use std::path::Path;
 
 const CODE: u32 = 0x0800_0100;
 const RAM: u32 = 0x2000_0000;
-const NOP: u16 = 0xbf00;
+/// MOV r8, r8: a no-operation proper goes by beside a load.
+const NOP: u16 = 0x46c0;
 const BKPT: u16 = 0xbe00;
 
 fn part(name: &str) -> Part {

@@ -15,42 +15,46 @@
 //!   cycle for each operand that is not; the signed accumulating ones one more.
 //! - Divides (2 to 12, by the leading zeros of the operands): three quotient bits a cycle.
 
-use super::super::fetch::FetchUnit;
+use super::super::fetch::{FLASH_END, FetchUnit};
 use super::super::flash::FlashRegisters;
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
 use crate::{CoreName, Fault, Part, ResetCause};
 use std::ops::Range;
 
-/// What the instruction before did, beside the registers it wrote (bits 0 to 15).
+/// What the instruction before left: bits 0 to 14 are registers that an address must wait for, of a single load, a
+/// store with writeback or data processing. [`Op::extra`] has the same bits for the address of a load or store, and
+/// [`after::STORE`] where a load waits for a store.
 mod after {
-    /// Data processing: a result that an address must wait a cycle for.
-    pub const DATA: u32 = 1 << 16;
-    /// A single load, whose data phase the next load or store can overlap.
-    pub const LOAD: u32 = 2 << 16;
-    /// A single store with an immediate offset, likewise.
-    pub const STORE: u32 = 3 << 16;
     /// Anything that nothing overlaps.
     pub const OTHER: u32 = 0;
-    pub const KIND: u32 = 3 << 16;
-    pub const REGISTERS: u32 = 0xffff;
+    pub const REGISTERS: u32 = 0x7fff;
+    /// A single store with an immediate offset.
+    pub const STORE: u32 = 1 << 15;
+    /// A single load: its data phase takes a cycle that the next instruction may share.
+    pub const LOAD: u32 = 1 << 16;
+    /// A single store with a register offset: its second cycle goes to a no-operation, too.
+    pub const STORE_REGISTER: u32 = 1 << 17;
     /// A 16-bit encoding: a following IT is folded into it.
     pub const NARROW: u32 = 1 << 18;
-    /// A 32-bit encoding across two words; of the instruction before: how many in a row, in units of this.
+    /// A 32-bit encoding across two words.
     pub const ACROSS: u32 = 1 << 19;
-    /// Where counting ends.
-    pub const ACROSS_MOST: u32 = 4 * ACROSS;
-    pub const ACROSS_COUNT: u32 = 7 * ACROSS;
+    /// A branch: what follows is its target.
+    pub const BRANCH: u32 = 1 << 20;
+    /// It took more than a cycle: one more than how many [`ACROSS`] in a row have followed such a one, in units of this.
+    pub const LONG: u32 = 1 << 21;
+    pub const ROW: u32 = 3 * LONG;
 }
 
 /// [`Op::class`] of loads and stores.
 mod class {
-    pub const PLAIN: u8 = 0;
-    /// The base register is written back: not pipelined.
-    pub const WRITEBACK: u8 = 1;
-    /// A store with register offset: two cycles unless a load precedes.
+    /// A load that shares the data phase of a load before; a store that hides in it.
+    pub const CHAINED: u8 = 0;
+    /// A load or store that takes its full time after a load.
+    pub const ALONE: u8 = 1;
+    /// A store with register offset.
     pub const REGISTER_OFFSET: u8 = 2;
-    /// LDRD, STRD, LDM, STM: never pipelined.
+    /// LDRD, STRD, LDM, STM.
     pub const MULTIPLE: u8 = 3;
 }
 
@@ -64,6 +68,12 @@ pub struct M3 {
     fast_multiplier: bool,
     /// What the instruction before did: [`after`].
     after: u32,
+    /// Address of the last single access.
+    block: u32,
+    /// First address of a second bank of RAM, or the last of all.
+    second_bank: u32,
+    /// Bytes from the end of the flash up whose data never meets instruction fetches.
+    undisturbed: u32,
     fetch: FetchUnit,
     registers: FlashRegisters,
 }
@@ -84,33 +94,33 @@ fn split(address: u32, size: u8) -> u32 {
 impl M3 {
     #[inline(always)]
     fn branch(&mut self, target: u32) {
-        self.after = after::OTHER;
+        self.after = after::BRANCH;
         self.fetch.branch(target);
-    }
-
-    /// Notes what an instruction leaves in `after`, and adds to `cycles` the one that the third instruction across two
-    /// words takes more. The flag says whether the fetch unit must be asked.
-    #[inline(always)]
-    fn retire_cycles(&mut self, note: u32, after: u32, cycles: u32) -> (u32, bool) {
-        if note & after::ACROSS == 0 {
-            self.after = after;
-            return (cycles, self.fetch.attention);
-        }
-        let row = ((self.after & after::ACROSS_COUNT) + after::ACROSS).min(after::ACROSS_MOST);
-        self.after = after & !after::ACROSS_COUNT | row;
-        (cycles + u32::from(row == 3 * after::ACROSS), self.fetch.attention | self.fetch.branched)
     }
 
     /// Ends an instruction without data: its cycles and what the fetch unit adds. `after` is what it leaves.
     #[inline(always)]
     fn end(&mut self, op: &Op, note: u32, after: u32, address: u32, cycles: u32) -> u32 {
-        let (cycles, asks) = self.retire_cycles(note, after, cycles);
-        if asks { cycles + self.fetch.ask(address, u32::from(op.length), cycles) } else { cycles }
+        let before = std::mem::replace(&mut self.after, after);
+        if note & after::ACROSS != 0 && before & (after::ROW | after::BRANCH) != 0 {
+            return self.end_across(op, before, address, cycles, (0, 0));
+        }
+        if self.fetch.attention {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, 0, 0)
+        } else {
+            cycles
+        }
     }
 
-    /// Ends a load of `count` words from `data`.
+    /// Whether data at this address can meet instruction fetches: in the flash or the second bank of RAM.
     #[inline(always)]
-    fn end_load(
+    fn meets_fetches(&self, data: u32) -> bool {
+        data.wrapping_sub(FLASH_END) >= self.undisturbed
+    }
+
+    /// Ends an access of `data.1` words from `data.0` up.
+    #[inline(always)]
+    fn end_access(
         &mut self,
         op: &Op,
         note: u32,
@@ -119,39 +129,71 @@ impl M3 {
         cycles: u32,
         data: (u32, u8),
     ) -> u32 {
-        let (cycles, asks) = self.retire_cycles(note, after, cycles);
-        let (data, count) = (data.0, u32::from(data.1));
-        // Below 0x10000000 is the flash, which serves instructions, too.
-        if data < 0x1000_0000 {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data, count)
-        } else if asks {
-            cycles + self.fetch.ask_load(address, u32::from(op.length), cycles, data, count)
+        let before = std::mem::replace(&mut self.after, after);
+        if note & after::ACROSS != 0 && before & (after::ROW | after::BRANCH) != 0 {
+            return self.end_across(op, before, address, cycles, data);
+        }
+        if self.fetch.attention || self.meets_fetches(data.0) {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
         } else {
             cycles
         }
     }
 
-    #[inline(always)]
-    fn single_load(&self, op: &Op) -> u32 {
-        let addresses = u32::from(op.extra);
-        match self.after & after::KIND {
-            after::LOAD | after::STORE
-                if op.class == class::PLAIN && self.after & addresses & after::REGISTERS == 0 =>
-            {
-                1
-            }
-            after::DATA if self.after & addresses & after::REGISTERS != 0 => 3,
-            _ => 2,
+    /// Ends an instruction across two words that comes after a long one or as a branch's target. The third of a row
+    /// after a long one takes a cycle more.
+    #[inline(never)]
+    fn end_across(&mut self, op: &Op, before: u32, address: u32, cycles: u32, data: (u32, u8)) -> u32 {
+        let row = before & after::ROW;
+        if row != 0 && self.after & after::ROW == 0 {
+            self.after |= (row + after::LONG) & after::ROW;
+        }
+        let cycles = cycles + u32::from(row == after::ROW);
+        if self.fetch.attention || (data.1 != 0 && self.meets_fetches(data.0)) {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
+        } else {
+            // The branch's refill brought the word with its first half.
+            cycles + u32::from(before & after::BRANCH != 0)
         }
     }
 
+    /// Whether two data addresses are in one block of memory: flash, CCM, SRAM and its banks, peripherals lie in
+    /// different 64 MB or on different sides of where the second bank begins.
     #[inline(always)]
-    fn single_store(&self, op: &Op) -> u32 {
-        let addresses = u32::from(op.extra);
-        let waits = self.after & after::KIND == after::DATA && self.after & addresses & after::REGISTERS != 0;
-        let own =
-            if op.class == class::REGISTER_OFFSET && self.after & after::KIND != after::LOAD { 2 } else { 1 };
-        own + u32::from(waits)
+    fn same_block(&self, one: u32, other: u32) -> bool {
+        (one ^ other) >> 26 == 0 && (one < self.second_bank) == (other < self.second_bank)
+    }
+
+    /// Cycles of a single load, and whether it leaves [`after::LONG`].
+    #[inline(always)]
+    fn single_load(&mut self, op: &Op, data: u32, size: u8) -> (u32, u32) {
+        let waits = self.after & u32::from(op.extra) != 0;
+        let before = std::mem::replace(&mut self.block, data);
+        if self.after & after::LOAD == 0 {
+            return (2 + u32::from(waits) + split(data, size), after::LONG);
+        }
+        if waits || op.class != class::CHAINED || !self.same_block(before, data) {
+            return (2 + split(data, size), after::LONG);
+        }
+        match split(data, size) {
+            0 => (1, 0),
+            more => (1 + more, after::LONG),
+        }
+    }
+
+    /// Cycles of a single store, and whether it leaves [`after::LONG`].
+    #[inline(always)]
+    fn single_store(&mut self, op: &Op, data: u32, size: u8) -> (u32, u32) {
+        let waits = self.after & u32::from(op.extra) != 0;
+        let before = std::mem::replace(&mut self.block, data);
+        let cycles = if self.after & after::LOAD == 0 {
+            1 + u32::from(op.class >= class::REGISTER_OFFSET) + u32::from(waits)
+        } else if waits || op.class != class::CHAINED || !self.same_block(before, data) {
+            1 + u32::from(op.class == class::MULTIPLE)
+        } else {
+            0
+        } + split(data, size);
+        (cycles, if cycles > 1 { after::LONG } else { 0 })
     }
 
     /// A multiplication of the Cortex-M3.
@@ -190,8 +232,21 @@ impl Timing for M3 {
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
         let registers = FlashRegisters::new(part, clock_hz)?;
         let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
-        let fetch = FetchUnit::new(BUFFER, line_bits, registers.settings());
-        Ok(M3 { fast_multiplier: part.core == CoreName::CortexM4, after: after::OTHER, fetch, registers })
+        let mut fetch = FetchUnit::new(BUFFER, line_bits, registers.settings());
+        let bank = part.memories.iter().find_map(|memory| {
+            Some((memory.second_bank?, memory.start.wrapping_add(memory.size)))
+        });
+        let (second_bank, end) = bank.unwrap_or((u32::MAX, u32::MAX));
+        fetch.second_bank = second_bank..end;
+        Ok(M3 {
+            fast_multiplier: part.core == CoreName::CortexM4,
+            after: after::OTHER,
+            block: 0,
+            second_bank,
+            undisturbed: second_bank - FLASH_END,
+            fetch,
+            registers,
+        })
     }
 
     fn reset(&mut self) {
@@ -203,23 +258,39 @@ impl Timing for M3 {
     fn classify(&self, op: &mut Op, address: u32) -> u32 {
         use Opcode::*;
         let operands = op.operands();
-        op.extra = operands.addresses;
-        let (class, kind) = match op.inner {
+        // Pre- and post-indexed accesses of the Cortex-M3 do not overlap a load before.
+        let indexed = if self.fast_multiplier { class::CHAINED } else { class::ALONE };
+        let registers = u32::from(operands.writes) & after::REGISTERS;
+        let (class, leaves) = match op.inner {
             LdrImm | LdrReg | LdrLit | LdrbImm | LdrbReg | LdrbLit | LdrhImm | LdrhReg | LdrhLit
-            | LdrsbImm | LdrsbReg | LdrsbLit | LdrshImm | LdrshReg | LdrshLit | Ldrex | Ldrexb | Ldrexh
-            | Strex | Strexb | Strexh => (class::PLAIN, after::LOAD),
+            | LdrsbImm | LdrsbReg | LdrsbLit | LdrshImm | LdrshReg | LdrshLit | Ldrex | Ldrexb | Ldrexh => {
+                (class::CHAINED, after::LOAD | registers)
+            }
             LdrPre | LdrPost | LdrbPre | LdrbPost | LdrhPre | LdrhPost | LdrsbPre | LdrsbPost | LdrshPre
-            | LdrshPost => (class::WRITEBACK, after::OTHER),
-            StrImm | StrbImm | StrhImm => (class::PLAIN, after::STORE),
-            StrPre | StrPost | StrbPre | StrbPost | StrhPre | StrhPost => (class::WRITEBACK, after::OTHER),
-            StrReg | StrbReg | StrhReg => (class::REGISTER_OFFSET, after::OTHER),
+            | LdrshPost => (indexed, after::LOAD | registers),
+            // "Treated more like an LDR".
+            Strex | Strexb | Strexh => (class::REGISTER_OFFSET, after::LOAD | registers),
+            StrImm | StrbImm | StrhImm => (class::CHAINED, after::STORE),
+            StrPre | StrPost | StrbPre | StrbPost | StrhPre | StrhPost => (indexed, after::STORE | registers),
+            StrReg | StrbReg | StrhReg => (class::REGISTER_OFFSET, after::STORE_REGISTER),
             Ldrd | Strd | Ldm | Ldmdb | Stm | Stmdb | LdmPc => (class::MULTIPLE, after::OTHER),
-            _ => (class::PLAIN, after::DATA),
+            _ => (class::CHAINED, registers),
         };
         op.class = class;
+        let loads = leaves & after::LOAD != 0 || matches!(op.inner, Ldrd | Ldm | Ldmdb | LdmPc);
+        op.extra = if class == class::MULTIPLE { 0 } else { operands.addresses & after::REGISTERS as u16 };
+        if loads {
+            op.extra |= after::STORE as u16;
+        }
+        // A branch and the refill of the pipeline.
+        op.cycles = match op.inner {
+            Bx if op.m == 14 => 2,
+            Bx | Blx | MovPc | AddPc => 3,
+            _ => 2,
+        };
         let narrow = if op.length == 2 { after::NARROW } else { 0 };
         let across = if op.length == 4 && address & 2 != 0 { after::ACROSS } else { 0 };
-        kind | narrow | across | u32::from(operands.writes)
+        leaves | narrow | across
     }
 
     #[inline(always)]
@@ -231,41 +302,37 @@ impl Timing for M3 {
                 self.end(op, note, after::OTHER | note & after::NARROW, address, 1)
             }
             Retired::Branch { target } => {
-                let refill = match op.inner {
-                    Opcode::Bx if op.m == 14 => 1,
-                    Opcode::Bx | Opcode::Blx | Opcode::MovPc | Opcode::AddPc => 2,
-                    _ => 1,
-                };
-                let cycles = self.end(op, note, after::OTHER, address, 1 + refill);
+                let cycles = self.end(op, note, after::OTHER, address, u32::from(op.cycles));
                 self.branch(target);
                 cycles
             }
             Retired::Multiply { n, m } => {
-                let cycles = if self.fast_multiplier { 1 } else { Self::multiply(op, n, m) };
-                self.end(op, note, note, address, cycles)
+                if self.fast_multiplier {
+                    return self.end(op, note, note, address, 1);
+                }
+                let cycles = Self::multiply(op, n, m);
+                let after = note | if cycles > 1 { after::LONG } else { 0 };
+                self.end(op, note, after, address, cycles)
             }
             Retired::Divide { n, m } => {
                 let cycles = Self::divide(op, n, m);
-                self.end(op, note, note, address, cycles)
+                self.end(op, note, note | after::LONG, address, cycles)
             }
-            Retired::Load { address: data, size, count } => {
-                let cycles = if op.class == class::MULTIPLE {
-                    1 + u32::from(count)
-                } else {
-                    self.single_load(op) + split(data, size)
-                };
-                self.end_load(op, note, note, address, cycles, (data, count))
+            Retired::Load { address: data, size, count: 1 } => {
+                let (cycles, long) = self.single_load(op, data, size);
+                self.end_access(op, note, note | long, address, cycles, (data, 1))
             }
-            Retired::Store { address: data, size, count } => {
-                let cycles = if op.class == class::MULTIPLE {
-                    1 + u32::from(count)
-                } else if note & after::KIND == after::LOAD {
-                    // STREX, which is pipelined as loads are.
-                    self.single_load(op)
-                } else {
-                    self.single_store(op) + split(data, size)
-                };
-                self.end(op, note, note, address, cycles)
+            Retired::Load { address: data, count, .. } => {
+                let waits = self.after & after::STORE != 0;
+                let cycles = 1 + u32::from(count) + u32::from(waits);
+                self.end_access(op, note, note | after::LONG, address, cycles, (data, count))
+            }
+            Retired::Store { address: data, size, count: 1 } => {
+                let (cycles, long) = self.single_store(op, data, size);
+                self.end_access(op, note, note | long, address, cycles, (data, 1))
+            }
+            Retired::Store { address: data, count, .. } => {
+                self.end_access(op, note, note | after::LONG, address, 1 + u32::from(count), (data, count))
             }
             Retired::LoadBranch { address: data, count, target, .. } => {
                 let loads = match op.inner {
@@ -273,7 +340,8 @@ impl Timing for M3 {
                     Opcode::Tbb | Opcode::Tbh => 3,
                     _ => 1 + u32::from(count),
                 };
-                let cycles = self.end_load(op, note, after::OTHER, address, loads + 3, (data, count));
+                let loads = loads + u32::from(self.after & after::STORE != 0);
+                let cycles = self.end_access(op, note, after::OTHER, address, loads + 3, (data, count));
                 self.branch(target);
                 cycles
             }
@@ -283,12 +351,16 @@ impl Timing for M3 {
                     // The flags of MRS and MSR are at hand; other special registers take a second cycle.
                     Opcode::Mrs | Opcode::Msr => 1 + u32::from(op.imm & 0xff > 3),
                     Opcode::Isb => 4,
+                    // It goes by in a cycle that the one before leaves to it.
+                    Opcode::Nop => {
+                        u32::from(self.after & (after::LOAD | after::STORE_REGISTER) == 0)
+                    }
                     _ => 1,
                 };
                 let after = if op.inner == Opcode::It {
                     after::OTHER
                 } else {
-                    note & (after::REGISTERS | after::NARROW)
+                    note & after::NARROW | if cycles > 1 { after::LONG } else { 0 }
                 };
                 self.end(op, note, after, address, cycles)
             }
