@@ -5,6 +5,7 @@ mod plan;
 mod simulate;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use lab::accuracy::Accuracy;
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
@@ -403,7 +404,9 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
         .filter(|row| row.kind == "tolerated")
         .map(|row| format!("wattseal: passed over {} times: {}", row.calls, row.name))
         .collect();
-    let remark = lines([calibrated, tolerated.join("\n"), remark]);
+    let feet: Vec<String> =
+        outcome.accuracies.iter().map(Accuracy::foot).filter(|foot| !foot.is_empty()).collect();
+    let remark = lines([calibrated, tolerated.join("\n"), feet.join("\n"), remark]);
     Ok(Answer { data: report::measure(&outcome.rows, args.format)?, remark, success: true })
 }
 

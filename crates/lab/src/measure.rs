@@ -1,5 +1,6 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
+use crate::accuracy::{Accuracy, Bound};
 use crate::harness::place_fault;
 use crate::profile::{Call, OpenCall, Profiler};
 use crate::region::{Region, RegionTimer};
@@ -58,6 +59,8 @@ pub struct MeasureRow {
     pub start_cycle: Option<u64>,
     /// Cycles with everything called.
     pub inclusive_cycles: u64,
+    /// How far the cycles may be from the part's; absent for what is no count of cycles.
+    pub accuracy: Option<Bound>,
     /// Cycles of its own; absent for a region.
     pub exclusive_cycles: Option<u64>,
     /// Deepest stack use in bytes; absent for a region.
@@ -77,6 +80,7 @@ impl MeasureRow {
             not_returned: 0,
             start_cycle: None,
             inclusive_cycles: 0,
+            accuracy: None,
             exclusive_cycles: None,
             stack_bytes: None,
             time_s: 0.0,
@@ -90,6 +94,8 @@ impl MeasureRow {
 pub struct MeasureResult {
     /// The rows, in the order of time or, for sums, of own cycles.
     pub rows: Vec<MeasureRow>,
+    /// How far the rows' cycles may be from the part's, each bound once.
+    pub accuracies: Vec<Accuracy>,
     /// The clocks that it ran at.
     pub clocks: Clocks,
     /// What decided on them.
@@ -243,6 +249,14 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
         }
     }
     let mut rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
+    let mut accuracies: Vec<Accuracy> = Vec::new();
+    for row in &mut rows {
+        let accuracy = target.accuracy_at(code_of(&firmware, row));
+        row.accuracy = Some(accuracy.cycles);
+        if !accuracies.contains(accuracy) {
+            accuracies.push(accuracy.clone());
+        }
+    }
     rows.extend(
         machine
             .tolerated()
@@ -252,6 +266,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
     let folded = watcher.profiler.folded();
     let outcome = MeasureResult {
         rows,
+        accuracies,
         clocks: watcher.profiler.into_timeline().end()?,
         clock_source,
         cycles: machine.cycles(),
@@ -393,6 +408,13 @@ fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Opt
             Ok(Some(Region::Marker { address }))
         }
     }
+}
+
+/// Where the code of a row lies; for a region, where the program's first function does.
+fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
+    let functions = firmware.functions();
+    let function = if row.kind == "region" { Ok(0) } else { firmware.function(&row.name) };
+    function.ok().and_then(|function| functions.get(function)).map_or(0, |function| function.address)
 }
 
 fn rows(

@@ -2,6 +2,7 @@
 
 pub mod stream;
 
+use crate::accuracy::Bound;
 use crate::{ct, measure};
 use comfy_table::{Cell, CellAlignment};
 use console::style;
@@ -46,7 +47,7 @@ pub fn measure(rows: &[measure::MeasureRow], format: Format) -> Result<String, O
                         (calls, open) => format!("{} + {} not returned", count(calls), count(open)),
                     },
                     optional(row.start_cycle),
-                    count(row.inclusive_cycles),
+                    count(row.inclusive_cycles) + row.accuracy.map_or("", Bound::mark),
                     optional(row.exclusive_cycles),
                     optional(row.stack_bytes.map(u64::from)),
                     scaled(row.time_s, "s"),
