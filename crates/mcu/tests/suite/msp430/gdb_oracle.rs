@@ -86,14 +86,11 @@ enum When {
     NotDecimal,
 }
 
+/// A flag.
 #[derive(Clone, Copy, Deserialize)]
 enum Flags {
     V,
     C,
-    #[serde(rename = "CV")]
-    CarryAndOverflow,
-    NZ,
-    NZCV,
 }
 
 impl Flags {
@@ -101,9 +98,6 @@ impl Flags {
         match self {
             Flags::V => 0x100,
             Flags::C => 0x001,
-            Flags::CarryAndOverflow => 0x101,
-            Flags::NZ => 0x006,
-            Flags::NZCV => FLAGS,
         }
     }
 }
@@ -266,7 +260,7 @@ impl When {
             When::Address => extension.is_some_and(|extension| extension & 0x40 == 0),
             When::NotDecimal => {
                 instruction.mode() == 0 && not_decimal(source)
-                    || word & 0x80 == 0 && not_decimal(destination)
+                    || word & 0x80 == 0 && (word & 15 == 0 || not_decimal(destination))
                     || instruction.source_register() == 0
                         && (instruction.mode() == 0 || not_decimal(operands[0]))
                     || instruction.source_register() == 3 && instruction.mode() == 3
