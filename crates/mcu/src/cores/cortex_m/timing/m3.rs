@@ -233,9 +233,10 @@ impl Timing for M3 {
         let registers = FlashRegisters::new(part, clock_hz)?;
         let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
         let mut fetch = FetchUnit::new(BUFFER, line_bits, false, registers.settings());
-        let bank = part.memories.iter().find_map(|memory| {
-            Some((memory.second_bank?, memory.start.wrapping_add(memory.size)))
-        });
+        let bank = part
+            .memories
+            .iter()
+            .find_map(|memory| Some((memory.second_bank?, memory.start.wrapping_add(memory.size))));
         let (second_bank, end) = bank.unwrap_or((u32::MAX, u32::MAX));
         fetch.second_bank = second_bank..end;
         Ok(M3 {
@@ -352,9 +353,7 @@ impl Timing for M3 {
                     Opcode::Mrs | Opcode::Msr => 1 + u32::from(op.imm & 0xff > 3),
                     Opcode::Isb => 4,
                     // It goes by in a cycle that the one before leaves to it.
-                    Opcode::Nop => {
-                        u32::from(self.after & (after::LOAD | after::STORE_REGISTER) == 0)
-                    }
+                    Opcode::Nop => u32::from(self.after & (after::LOAD | after::STORE_REGISTER) == 0),
                     _ => 1,
                 };
                 let after = if op.inner == Opcode::It {
