@@ -2,6 +2,7 @@ mod core;
 mod encodings;
 mod firmware;
 mod oracle;
+mod pipeline_m3_m4;
 mod programs;
 mod silicon;
 mod stm32_peripherals;

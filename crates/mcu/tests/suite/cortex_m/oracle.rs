@@ -223,10 +223,8 @@ impl Pair {
             let next = at + 2 * code.len() as u32;
             // IT may take no time: it ends at the address after it.
             let it = is_it(code);
-            let until = Until {
-                cycles: (!it).then(|| self.ours.cycles() + 1),
-                addresses: if it { vec![next] } else { Vec::new() },
-            };
+            // An instruction can take no cycle: IT, and what goes by beside a load.
+            let until = Until { cycles: (!it).then(|| self.ours.cycles() + 1), addresses: vec![next] };
             let ours = self.ours.run(&until);
             // Unicorn counts an IT block as one instruction: its state is compared at the end of the block.
             if block && index + 1 < sequence.len() && ours.is_ok() && self.ours.pc() == next {
