@@ -83,6 +83,7 @@ fn bench_rows_have_the_contract_s_fields() {
         "supply_v",
         "runs",
         "cycles",
+        "accuracy",
         "time_s",
         "power_w",
         "energy_j",
@@ -98,6 +99,8 @@ fn bench_rows_have_the_contract_s_fields() {
     for row in &rows {
         assert_eq!(row["verified"], true);
         assert_eq!(row["runs"], 3);
+        let accuracy = row["accuracy"].as_object().expect("an object");
+        assert!(accuracy["cycles"] == "exact" && accuracy["source"].is_string() && accuracy.len() == 2);
         let cycles = row["cycles"].as_object().expect("an object");
         assert!(["mean", "sd", "se", "min", "max"].iter().all(|field| cycles[*field].is_number()));
         let (time, power) = (row["time_s"].as_f64().unwrap(), row["power_w"].as_f64().unwrap());
@@ -329,7 +332,8 @@ fn firmware_that_never_returns_is_stopped_at_max_cycles() {
         ["measure", firmware(), "--target", "atmega328p", "--function", "main", "--max-cycles", "100000"];
     let calls = rows(&[&arguments[..], &["--format", "json"]].concat());
     assert_eq!((calls.len(), &calls[0]["calls"], &calls[0]["not_returned"]), (1, &0.into(), &1.into()));
-    assert!(calls[0]["inclusive_cycles"].as_u64() > Some(99_000), "{calls:?}");
+    let cycles = |field: &str| calls[0][field].as_u64().expect("a count");
+    assert!((100_000..100_010).contains(&(cycles("start_cycle") + cycles("inclusive_cycles"))), "{calls:?}");
     let output = wattseal(&arguments);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
