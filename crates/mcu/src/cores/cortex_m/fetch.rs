@@ -6,9 +6,9 @@
 //! from the flash, which goes before instructions (RM0090 section 3.5.2: "accesses through the D-code bus have
 //! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
 //!
-//! Data in the second bank of an STM32F4's RAM meets instruction fetches as well: it waits a cycle where one is under way.
-//! ST does not say so. It gives the 10 % that X25519 is slower with its data at the end of RAM than in CCM (pqm4, issue
-//! 180); with all data in SRAM1 the measured counts leave no room for any.
+//! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before had that bank.
+//! ST does not say so. X25519 with its data there comes out 10 % slower than in CCM, as was measured (pqm4, issue 180,
+//! whose RAM ends in SRAM2); the counts of Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle.
 //!
 //! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
 //! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without
@@ -46,8 +46,10 @@ pub(super) struct FetchUnit {
     line_shift: u32,
     /// One bus for instructions and data (Cortex-M0).
     one_bus: bool,
-    /// RAM whose data waits a cycle where an instruction is fetched (STM32F4: SRAM2). Empty for none.
+    /// RAM whose data waits a cycle; empty for none.
     pub second_bank: Range<u32>,
+    /// The instruction before had that bank.
+    granted: bool,
     settings: Settings,
     instruction_lines: Lines,
     data_lines: Lines,
@@ -85,6 +87,7 @@ impl FetchUnit {
             line_shift: line_bytes.trailing_zeros(),
             one_bus,
             second_bank: 0..0,
+            granted: false,
             settings,
             // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
             instruction_lines: Lines::new(64),
@@ -151,17 +154,20 @@ impl FetchUnit {
     #[inline(never)]
     pub fn follow(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
         if self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
+            self.granted = false;
             return 0;
         }
         // A target that needed no attention was passed over.
         self.branched &= address == self.target || self.target == NONE;
         let system = !self.one_bus && address >= SYSTEM_BUS;
         let waits = self.settings.wait_states != 0 && !system;
-        let meets_fetches = count != 0 && (data < FLASH_END || self.second_bank.contains(&data));
+        let reads_flash = count != 0 && data < FLASH_END;
         let halves = length >> 1;
+        let had = std::mem::replace(&mut self.granted, count != 0 && self.second_bank.contains(&data));
+        let wait = u32::from(self.granted && !had);
         let mut late = 0;
 
-        if !self.followed && (waits || system || meets_fetches) {
+        if !self.followed && (waits || system || reads_flash) {
             self.followed = true;
             // A branch leaves a word or two in the buffer; it fills up wherever an instruction is short or slow. It is
             // not watched while nothing can make it run dry, but taken to have gained a halfword with each word.
@@ -174,15 +180,17 @@ impl FetchUnit {
             self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
             self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
         }
+        if !self.followed {
+            // The first fetch is part of the branch's refill; half a word of it may be before the target.
+            let half = self.branched && address & 2 != 0 && halves == 2;
+            self.branched = false;
+            self.attention = self.granted;
+            return u32::from(half) + wait;
+        }
         if self.branched {
             self.branched = false;
             self.level = 0;
             self.next = address;
-            if !self.followed {
-                // The first fetch is part of the branch's refill; half a word of it may be before the target.
-                self.attention = false;
-                return u32::from(address & 2 != 0 && halves == 2);
-            }
             if system {
                 late += 1;
             }
@@ -201,18 +209,16 @@ impl FetchUnit {
             self.level -= halves;
         }
 
+        late += wait;
+        if wait != 0 {
+            self.clock(Data::Idle);
+        }
         let mut remaining = cycles;
         let mut served = 0;
         while served < count {
             let at = data.wrapping_add(4 * served);
             if at < FLASH_END {
                 late += self.read_data(at);
-            } else if self.second_bank.contains(&at) {
-                if self.level + 2 <= self.capacity {
-                    self.clock(Data::Idle);
-                    late += 1;
-                }
-                self.clock(Data::Idle);
             } else if self.one_bus || (system && at >= SYSTEM_BUS) {
                 self.clock(Data::Bus);
             } else {
@@ -227,10 +233,10 @@ impl FetchUnit {
 
         // Once the buffer is full and the next line read ahead, nothing is left of what data has delayed.
         let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
-        if !waits && !system && !meets_fetches && settled && self.level + 2 > self.capacity {
+        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
             self.followed = false;
         }
-        self.attention = self.followed || self.branched;
+        self.attention = self.followed || self.branched || self.granted;
         late
     }
 
