@@ -7,8 +7,9 @@
 //! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
 //!
 //! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before had that bank.
-//! ST does not say so. X25519 with its data there comes out 10 % slower than in CCM, as was measured (pqm4, issue 180,
-//! whose RAM ends in SRAM2); the counts of Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle.
+//! ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4, pull request 73); by how much is taken from
+//! issue 180 there: X25519 is about 10 % faster in CCM than in SRAM. The issue has SRAM1 for it, but the counts of
+//! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there.
 //!
 //! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
 //! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without

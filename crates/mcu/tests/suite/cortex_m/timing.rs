@@ -269,7 +269,7 @@ fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
     }
 }
 
-/// pqm4 issue 180 (T. Pornin): the same code is about 10 % faster with its data in CCM than at the end of SRAM.
+/// pqm4, pull request 73 ("SRAM2 seems to slow down memory accesses") and issue 180 (about 10 % for X25519).
 #[test]
 fn data_in_sram2_waits_a_cycle() {
     // As X25519 has it, an access of several words to five other instructions: LDM.W r2, {r0, r4, r8}; MOV.W r6, #1.

@@ -14,9 +14,7 @@
 //! - Loads, stores and no-operations beside each other: what jnk0le measured ("pipeline cycle test"), in
 //!   `tests/suite/cortex_m/pipeline_m3_m4.toml`. A store that hides in a load, and a no-operation beside one, take none
 //!   here, for the load has counted the cycle.
-//! - STM32F4's SRAM2 has its first access after other instructions wait a cycle. ST does not say so. X25519 with its
-//!   data there comes out 10 % slower than in CCM, as was measured (pqm4, issue 180; its RAM ends in SRAM2), and the AES
-//!   of Schwabe and Stoffelen, whose RAM was SRAM1 alone, leaves no room for a cycle there.
+//! - An access to STM32F4's SRAM2 waits a cycle: `fetch.rs`.
 //! - IT is folded into a preceding 16-bit instruction and then costs nothing; otherwise one cycle.
 //! - Long multiplies of the M3 (3 to 5, 4 to 7 cycles, "terminate early for inputs below 64K in magnitude"): one
 //!   cycle for each operand that is not; the signed accumulating ones one more.
