@@ -6,7 +6,7 @@
 //! from the flash, which goes before instructions (RM0090 section 3.5.2: "accesses through the D-code bus have
 //! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
 //!
-//! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before had that bank.
+//! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before it had that bank.
 //! ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4, pull request 73); by how much is taken from
 //! issue 180 there: X25519 is about 10 % faster in CCM than in SRAM. The issue has SRAM1 for it, but the counts of
 //! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there.
@@ -49,8 +49,8 @@ pub(super) struct FetchUnit {
     one_bus: bool,
     /// RAM whose data waits a cycle; empty for none.
     pub second_bank: Range<u32>,
-    /// The instruction before had that bank.
-    granted: bool,
+    /// Address of the instruction after one that had that bank.
+    granted: u32,
     settings: Settings,
     instruction_lines: Lines,
     data_lines: Lines,
@@ -76,8 +76,10 @@ pub(super) struct FetchUnit {
     /// A read of the flash under way for instructions: its line and the cycles left.
     reading: u32,
     reading_left: u32,
-    /// Whether that line has been waited for; otherwise it is read ahead.
+    /// Whether that read is for the line that is waited for, not ahead.
     reading_wanted: bool,
+    /// Whether a line that is read ahead has been waited for.
+    missed: bool,
 }
 
 impl FetchUnit {
@@ -87,8 +89,8 @@ impl FetchUnit {
             capacity,
             line_shift: line_bytes.trailing_zeros(),
             one_bus,
-            second_bank: 0..0,
-            granted: false,
+            second_bank: NONE..NONE,
+            granted: NONE,
             settings,
             // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
             instruction_lines: Lines::new(64),
@@ -105,6 +107,7 @@ impl FetchUnit {
             reading: NONE,
             reading_left: 0,
             reading_wanted: false,
+            missed: false,
         }
     }
 
@@ -155,7 +158,6 @@ impl FetchUnit {
     #[inline(never)]
     pub fn follow(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
         if self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
-            self.granted = false;
             return 0;
         }
         // A target that needed no attention was passed over.
@@ -164,8 +166,12 @@ impl FetchUnit {
         let waits = self.settings.wait_states != 0 && !system;
         let reads_flash = count != 0 && data < FLASH_END;
         let halves = length >> 1;
-        let had = std::mem::replace(&mut self.granted, count != 0 && self.second_bank.contains(&data));
-        let wait = u32::from(self.granted && !had);
+        let in_bank = data >= self.second_bank.start && count != 0 && data < self.second_bank.end;
+        let mut wait = 0;
+        if in_bank {
+            wait = u32::from(self.granted != address);
+            self.granted = address.wrapping_add(length);
+        }
         let mut late = 0;
 
         if !self.followed && (waits || system || reads_flash) {
@@ -185,7 +191,7 @@ impl FetchUnit {
             // The first fetch is part of the branch's refill; half a word of it may be before the target.
             let half = self.branched && address & 2 != 0 && halves == 2;
             self.branched = false;
-            self.attention = self.granted;
+            self.attention = in_bank;
             return u32::from(half) + wait;
         }
         if self.branched {
@@ -210,8 +216,8 @@ impl FetchUnit {
             self.level -= halves;
         }
 
-        late += wait;
         if wait != 0 {
+            late += wait;
             self.clock(Data::Idle);
         }
         let mut remaining = cycles;
@@ -237,7 +243,7 @@ impl FetchUnit {
         if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
             self.followed = false;
         }
-        self.attention = self.followed || self.branched || self.granted;
+        self.attention = self.followed || self.branched || in_bank;
         late
     }
 
@@ -305,10 +311,15 @@ impl FetchUnit {
             if self.reading_left == 0 {
                 // "Each time a miss occurs, the line read is copied into the instruction cache": what was read ahead
                 // in time is not.
-                if self.reading_wanted && self.settings.instruction_lines {
+                if (self.reading_wanted || self.missed) && self.settings.instruction_lines {
                     self.instruction_lines.fill(self.reading);
                 }
-                self.ahead = self.reading;
+                if self.reading_wanted && self.next >> self.line_shift == self.reading {
+                    self.line = self.reading;
+                    self.armed = self.settings.prefetch;
+                } else {
+                    self.ahead = self.reading;
+                }
                 self.reading = NONE;
             }
         }
@@ -323,7 +334,7 @@ impl FetchUnit {
             } else if self.settings.instruction_lines && self.instruction_lines.hit(wanted) {
                 fresh = true;
             } else if wanted == self.reading {
-                self.reading_wanted = true;
+                self.missed = true;
             } else if !flash_busy {
                 flash_busy = true;
                 if self.settings.wait_states == 0 {
@@ -335,6 +346,7 @@ impl FetchUnit {
                     self.reading = wanted;
                     self.reading_left = u32::from(self.settings.wait_states);
                     self.reading_wanted = true;
+                    self.missed = false;
                 }
             }
             if fresh {
@@ -362,6 +374,7 @@ impl FetchUnit {
             self.reading = next_line;
             self.reading_left = u32::from(self.settings.wait_states);
             self.reading_wanted = false;
+            self.missed = false;
         }
     }
 
