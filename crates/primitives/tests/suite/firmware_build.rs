@@ -52,6 +52,15 @@ fn refused(arguments: &[&str], says: &str) {
     assert!(text.contains(says), "{arguments:?}: {text}");
 }
 
+/// Variables and stack are in the first bank of RAM alone: an access to the second waits.
+#[test]
+fn the_stm32f407_firmware_leaves_sram2_alone() {
+    let bytes = elf("sram1", &[]);
+    let file = object::File::parse(&*bytes).expect("an ELF");
+    let top = file.symbol_by_name("ws_stack_top").expect("the linker script has it");
+    assert_eq!(top.address(), 0x2001_c000);
+}
+
 #[test]
 fn a_clock_that_the_part_cannot_make_is_refused() {
     let (_, output) = make("refused", &["TARGET=stm32f100", "OP=empty", "CLOCK=30000000"]);

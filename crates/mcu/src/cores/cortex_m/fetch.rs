@@ -6,9 +6,10 @@
 //! from the flash, which goes before instructions (RM0090 section 3.5.2: "accesses through the D-code bus have
 //! priority over accesses through the I-code bus"; RM0041 section 2.3.3 says the same). Then every cycle is followed.
 //!
-//! Data in the second bank of an STM32F4's RAM meets instruction fetches as well: it waits a cycle where one is under way.
-//! ST does not say so. It gives the 10 % that X25519 is slower with its data at the end of RAM than in CCM (pqm4, issue
-//! 180); with all data in SRAM1 the measured counts leave no room for any.
+//! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before it had that bank.
+//! ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4, pull request 73); by how much is taken from
+//! issue 180 there: X25519 is about 10 % faster in CCM than in SRAM. The issue has SRAM1 for it, but the counts of
+//! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there.
 //!
 //! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
 //! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without
@@ -44,8 +45,10 @@ pub(super) struct FetchUnit {
     /// Halfwords in the buffer when full.
     capacity: u32,
     line_shift: u32,
-    /// RAM whose data waits a cycle where an instruction is fetched (STM32F4: SRAM2). Empty for none.
+    /// RAM whose data waits a cycle; empty for none.
     pub second_bank: Range<u32>,
+    /// Address of the instruction after one that had that bank.
+    granted: u32,
     settings: Settings,
     instruction_lines: Lines,
     data_lines: Lines,
@@ -71,8 +74,10 @@ pub(super) struct FetchUnit {
     /// A read of the flash under way for instructions: its line and the cycles left.
     reading: u32,
     reading_left: u32,
-    /// Whether that line has been waited for; otherwise it is read ahead.
+    /// Whether that read is for the line that is waited for, not ahead.
     reading_wanted: bool,
+    /// Whether a line that is read ahead has been waited for.
+    missed: bool,
 }
 
 impl FetchUnit {
@@ -81,7 +86,8 @@ impl FetchUnit {
         FetchUnit {
             capacity,
             line_shift: line_bytes.trailing_zeros(),
-            second_bank: 0..0,
+            second_bank: NONE..NONE,
+            granted: NONE,
             settings,
             // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
             instruction_lines: Lines::new(64),
@@ -98,6 +104,7 @@ impl FetchUnit {
             reading: NONE,
             reading_left: 0,
             reading_wanted: false,
+            missed: false,
         }
     }
 
@@ -154,11 +161,17 @@ impl FetchUnit {
         self.branched &= address == self.target || self.target == NONE;
         let system = address >= SYSTEM_BUS;
         let waits = self.settings.wait_states != 0 && !system;
-        let meets_fetches = count != 0 && (data < FLASH_END || self.second_bank.contains(&data));
+        let reads_flash = count != 0 && data < FLASH_END;
         let halves = length >> 1;
+        let in_bank = data >= self.second_bank.start && count != 0 && data < self.second_bank.end;
+        let mut wait = 0;
+        if in_bank {
+            wait = u32::from(self.granted != address);
+            self.granted = address.wrapping_add(length);
+        }
         let mut late = 0;
 
-        if !self.followed && (waits || system || meets_fetches) {
+        if !self.followed && (waits || system || reads_flash) {
             self.followed = true;
             // A branch leaves a word or two in the buffer; it fills up wherever an instruction is short or slow. It is
             // not watched while nothing can make it run dry, but taken to have gained a halfword with each word.
@@ -171,15 +184,17 @@ impl FetchUnit {
             self.armed = self.settings.prefetch && first_word && self.level == self.capacity;
             self.ahead = if self.settings.prefetch && !self.armed { self.line + 1 } else { NONE };
         }
+        if !self.followed {
+            // The first fetch is part of the branch's refill; half a word of it may be before the target.
+            let half = self.branched && address & 2 != 0 && halves == 2;
+            self.branched = false;
+            self.attention = in_bank;
+            return u32::from(half) + wait;
+        }
         if self.branched {
             self.branched = false;
             self.level = 0;
             self.next = address;
-            if !self.followed {
-                // The first fetch is part of the branch's refill; half a word of it may be before the target.
-                self.attention = false;
-                return u32::from(address & 2 != 0 && halves == 2);
-            }
             if system {
                 late += 1;
             }
@@ -198,18 +213,16 @@ impl FetchUnit {
             self.level -= halves;
         }
 
+        if wait != 0 {
+            late += wait;
+            self.clock(Data::Idle);
+        }
         let mut remaining = cycles;
         let mut served = 0;
         while served < count {
             let at = data.wrapping_add(4 * served);
             if at < FLASH_END {
                 late += self.read_data(at);
-            } else if self.second_bank.contains(&at) {
-                if self.level + 2 <= self.capacity {
-                    self.clock(Data::Idle);
-                    late += 1;
-                }
-                self.clock(Data::Idle);
             } else if system && at >= SYSTEM_BUS {
                 self.clock(Data::Bus);
             } else {
@@ -224,10 +237,10 @@ impl FetchUnit {
 
         // Once the buffer is full and the next line read ahead, nothing is left of what data has delayed.
         let settled = !self.settings.prefetch || self.ahead == self.line.wrapping_add(1);
-        if !waits && !system && !meets_fetches && settled && self.level + 2 > self.capacity {
+        if !waits && !system && !reads_flash && settled && self.level + 2 > self.capacity {
             self.followed = false;
         }
-        self.attention = self.followed || self.branched;
+        self.attention = self.followed || self.branched || in_bank;
         late
     }
 
@@ -295,10 +308,15 @@ impl FetchUnit {
             if self.reading_left == 0 {
                 // "Each time a miss occurs, the line read is copied into the instruction cache": what was read ahead
                 // in time is not.
-                if self.reading_wanted && self.settings.instruction_lines {
+                if (self.reading_wanted || self.missed) && self.settings.instruction_lines {
                     self.instruction_lines.fill(self.reading);
                 }
-                self.ahead = self.reading;
+                if self.reading_wanted && self.next >> self.line_shift == self.reading {
+                    self.line = self.reading;
+                    self.armed = self.settings.prefetch;
+                } else {
+                    self.ahead = self.reading;
+                }
                 self.reading = NONE;
             }
         }
@@ -313,7 +331,7 @@ impl FetchUnit {
             } else if self.settings.instruction_lines && self.instruction_lines.hit(wanted) {
                 fresh = true;
             } else if wanted == self.reading {
-                self.reading_wanted = true;
+                self.missed = true;
             } else if !flash_busy {
                 flash_busy = true;
                 if self.settings.wait_states == 0 {
@@ -325,6 +343,7 @@ impl FetchUnit {
                     self.reading = wanted;
                     self.reading_left = u32::from(self.settings.wait_states);
                     self.reading_wanted = true;
+                    self.missed = false;
                 }
             }
             if fresh {
@@ -352,6 +371,7 @@ impl FetchUnit {
             self.reading = next_line;
             self.reading_left = u32::from(self.settings.wait_states);
             self.reading_wanted = false;
+            self.missed = false;
         }
     }
 

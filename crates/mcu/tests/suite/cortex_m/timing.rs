@@ -269,11 +269,11 @@ fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
     }
 }
 
-/// pqm4 issue 180 (T. Pornin): the same code is about 10 % faster with its data in CCM than at the end of SRAM.
+/// pqm4, pull request 73 ("SRAM2 seems to slow down memory accesses") and issue 180 (about 10 % for X25519).
 #[test]
-fn data_in_sram2_waits_for_instruction_fetches() {
-    // 32-bit instructions alone, a fifth of them loads: LDM.W r2, {r0, r4}; MOV.W r6, #1 four times.
-    let code: Vec<u16> = [[0xe892, 0x0011].to_vec(), [0xf04f, 0x0601].repeat(4)]
+fn data_in_sram2_waits_a_cycle() {
+    // As X25519 has it, an access of several words to five other instructions: LDM.W r2, {r0, r4, r8}; MOV.W r6, #1.
+    let code: Vec<u16> = [[0xe892, 0x0111].to_vec(), [0xf04f, 0x0601].repeat(5)]
         .concat()
         .repeat(16)
         .into_iter()
@@ -285,10 +285,9 @@ fn data_in_sram2_waits_for_instruction_fetches() {
         run(machine)
     };
     let ccm = at(0x1000_0000);
-    assert_eq!(ccm, 16 * (3 + 4));
+    assert_eq!(ccm, 16 * (4 + 5));
     assert_eq!(at(0x2001_bf00), ccm, "SRAM1");
-    let ratio = at(0x2001_c000) as f64 / ccm as f64;
-    assert!((1.05..1.15).contains(&ratio), "{ratio}");
+    assert_eq!(at(0x2001_c000), ccm + 16, "SRAM2");
 }
 
 /// The store and the move before the loop.

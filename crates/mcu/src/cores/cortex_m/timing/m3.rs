@@ -8,8 +8,13 @@
 //!   and BX LR: with 2 the fixsliced AES of Adomnicai and Peyrin, TCHES 2021/1, comes out 1 % above its measured
 //!   cycles), 2 for targets out of other registers, 3 after a load; one more where a 32-bit target straddles two
 //!   words.
-//! - The third of three or more 32-bit instructions in a row that lie across two words takes a cycle more: measured
-//!   on an M4 (compendium.i-0.nl, "Alignment rules"), and X25519 of Emil Lenngren comes out 2 % short without it.
+//! - Of three 32-bit instructions in a row that lie across two words and come directly after one of several cycles the
+//!   third takes a cycle more (eprint 2025/523). After single cycles none does: the key schedules and the decryption of
+//!   jnk0le's AES have such rows in their loops, and not a cycle for them.
+//! - Loads, stores and no-operations beside each other: what jnk0le measured ("pipeline cycle test"), in
+//!   `tests/suite/cortex_m/pipeline_m3_m4.toml`. A store that hides in a load, and a no-operation beside one, take none
+//!   here, for the load has counted the cycle.
+//! - An access to STM32F4's SRAM2 waits a cycle: `fetch.rs`.
 //! - IT is folded into a preceding 16-bit instruction and then costs nothing; otherwise one cycle.
 //! - Long multiplies of the M3 (3 to 5, 4 to 7 cycles, "terminate early for inputs below 64K in magnitude"): one
 //!   cycle for each operand that is not; the signed accumulating ones one more.
@@ -72,8 +77,8 @@ pub struct M3 {
     block: u32,
     /// First address of a second bank of RAM, or the last of all.
     second_bank: u32,
-    /// Bytes from the end of the flash up whose data never meets instruction fetches.
-    undisturbed: u32,
+    /// Bytes from the end of the flash up to a second bank of RAM.
+    plain: u32,
     fetch: FetchUnit,
     registers: FlashRegisters,
 }
@@ -112,10 +117,10 @@ impl M3 {
         }
     }
 
-    /// Whether data at this address can meet instruction fetches: in the flash or the second bank of RAM.
+    /// Whether data at this address can take longer: in the flash, or in a second bank of RAM or above it.
     #[inline(always)]
-    fn meets_fetches(&self, data: u32) -> bool {
-        data.wrapping_sub(FLASH_END) >= self.undisturbed
+    fn is_apart(&self, data: u32) -> bool {
+        data.wrapping_sub(FLASH_END) >= self.plain
     }
 
     /// Ends an access of `data.1` words from `data.0` up.
@@ -133,7 +138,7 @@ impl M3 {
         if note & after::ACROSS != 0 && before & (after::ROW | after::BRANCH) != 0 {
             return self.end_across(op, before, address, cycles, data);
         }
-        if self.fetch.attention || self.meets_fetches(data.0) {
+        if self.fetch.attention || self.is_apart(data.0) {
             cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
         } else {
             cycles
@@ -149,7 +154,7 @@ impl M3 {
             self.after |= (row + after::LONG) & after::ROW;
         }
         let cycles = cycles + u32::from(row == after::ROW);
-        if self.fetch.attention || (data.1 != 0 && self.meets_fetches(data.0)) {
+        if self.fetch.attention || (data.1 != 0 && self.is_apart(data.0)) {
             cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
         } else {
             // The branch's refill brought the word with its first half.
@@ -244,7 +249,7 @@ impl Timing for M3 {
             after: after::OTHER,
             block: 0,
             second_bank,
-            undisturbed: second_bank - FLASH_END,
+            plain: second_bank - FLASH_END,
             fetch,
             registers,
         })
