@@ -111,6 +111,7 @@ pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Workspace;
 
     fn accuracy(text: &str) -> Result<Accuracy, toml::de::Error> {
         toml::from_str(&format!("cycles = '{text}'\nsource = 'a data sheet'"))
@@ -132,5 +133,21 @@ mod tests {
         assert_eq!(accuracy("exact").unwrap().foot(), "");
         assert_eq!(accuracy("3 %").unwrap().foot(), "~ within 3 % of the part's cycles: a data sheet");
         assert_eq!(accuracy("estimate").unwrap().foot(), "? an estimate: a data sheet");
+    }
+
+    #[test]
+    fn the_bound_is_that_of_the_memory_with_the_code() {
+        let target = Workspace::find().unwrap().target("stm32f407").unwrap();
+        let of_flash = target.accuracy_at(0x0800_0100);
+        assert!(matches!(of_flash.cycles, Bound::Percent(_)) && of_flash.memory.is_none());
+        assert_eq!(target.accuracy_at(0x100), of_flash, "the flash's other address");
+        assert_eq!(target.accuracy_at(0x2000_0000).cycles, Bound::Estimate);
+
+        let general = accuracy("exact").unwrap();
+        let of_eeprom = Accuracy { memory: Some("eeprom".into()), ..general.clone() };
+        let problem = |stated: &[Accuracy]| check(stated, &target.part).unwrap_err();
+        assert!(problem(&[general.clone(), of_eeprom]).contains("the memory eeprom"));
+        assert!(problem(&[]).contains("without a memory"));
+        assert!(problem(&[general.clone(), general]).contains("without a memory"));
     }
 }
