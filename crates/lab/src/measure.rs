@@ -5,7 +5,7 @@ use crate::harness::place_fault;
 use crate::profile::{Call, OpenCall, Profiler};
 use crate::region::{Region, RegionTimer};
 use crate::target::{Target, Workspace};
-use crate::timeline::{Clocks, Moment, Spent, Timeline};
+use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::{LabError, names};
 use firmware::Firmware;
 use mcu::{Access, ClockChange, Mcu, Observer, PinEdge, Step, Stop, Until, new_clocked_machine, new_machine};
@@ -163,7 +163,7 @@ struct Watcher<'a> {
 /// Intervals of a region, and what each took.
 struct TimedRegion {
     timer: RegionTimer,
-    begun: Moment,
+    begun: Timestamp,
     spent: Vec<Spent>,
 }
 
@@ -233,7 +233,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
         profiler: Profiler::new(&firmware, &watched).timed(timeline),
         region: region.clone().map(|region| TimedRegion {
             timer: RegionTimer::new(region),
-            begun: Moment::default(),
+            begun: Timestamp::default(),
             spent: Vec::new(),
         }),
     };
@@ -476,7 +476,7 @@ fn rows(
             let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
             let outermost = open.iter().find(|call| call.outermost);
             let inclusive = total.inclusive + outermost.map_or(0, |call| call.inclusive);
-            let spent = total.spent.plus(outermost.map_or(Spent::default(), |call| call.spent));
+            let spent = total.spent + outermost.map_or(Spent::default(), |call| call.spent);
             let open: Vec<&&OpenCall> = open.iter().filter(|call| call.whole).collect();
             MeasureRow {
                 not_returned: open.len() as u64,

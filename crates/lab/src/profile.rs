@@ -4,7 +4,7 @@
 //! call instruction's own cycles count for the function called. A jump to another function's first instruction is a
 //! tail call and ends with its caller's return. The entry into an interrupt counts for what it interrupted.
 
-use crate::timeline::{Moment, Spent, Timeline};
+use crate::timeline::{Spent, Timeline, Timestamp};
 use firmware::Firmware;
 use mcu::{ClockChange, Flow, Step};
 
@@ -79,7 +79,7 @@ struct Frame {
     /// Index of its node in the call tree.
     node: usize,
     start: u64,
-    begun: Moment,
+    begun: Timestamp,
     exclusive: u64,
     return_to: u32,
     /// Address of the call instruction, or of the function's first where no call led there.
@@ -399,7 +399,7 @@ impl<'a> Profiler<'a> {
             let total = &mut self.totals[function];
             if outermost {
                 total.inclusive += call.inclusive;
-                total.spent = total.spent.plus(call.spent);
+                total.spent = total.spent + call.spent;
             }
             if !frame.whole {
                 continue;

@@ -3,8 +3,9 @@
 use crate::LabError;
 use crate::target::Target;
 use mcu::ClockChange;
+use std::ops::Add;
 
-/// What a stretch of a run took.
+/// What a part of a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     pub time_s: f64,
@@ -12,17 +13,17 @@ pub struct Spent {
     pub energy_j: f64,
 }
 
-impl Spent {
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Spent) -> Spent {
+impl Add for Spent {
+    type Output = Spent;
+
+    fn add(self, other: Spent) -> Spent {
         Spent { time_s: self.time_s + other.time_s, energy_j: self.energy_j + other.energy_j }
     }
 }
 
 /// A point of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moment {
+pub struct Timestamp {
     cycles: u64,
     /// Clock changes before it.
     changes: u64,
@@ -47,7 +48,7 @@ pub struct Timeline<'a> {
     target: Option<&'a Target>,
     supply_v: f64,
     /// Where the clock last changed.
-    last: Moment,
+    last: Timestamp,
     seconds_per_cycle: f64,
     power_w: f64,
     clocks: Clocks,
@@ -61,7 +62,7 @@ impl<'a> Timeline<'a> {
         Timeline {
             target: None,
             supply_v: 0.0,
-            last: Moment::default(),
+            last: Timestamp::default(),
             seconds_per_cycle: 0.0,
             power_w: 0.0,
             clocks: Clocks { last_hz: 0, slowest_hz: 0, fastest_hz: 0, changes: 0 },
@@ -94,7 +95,7 @@ impl<'a> Timeline<'a> {
         if change.clock_hz == self.clocks.last_hz || self.problem.is_some() {
             return;
         }
-        self.last = Moment { changes: self.last.changes + 1, ..self.at(change.cycles) };
+        self.last = Timestamp { changes: self.last.changes + 1, ..self.at(change.cycles) };
         self.problem = self.set_clock(target, change.clock_hz).err();
         let Clocks { slowest_hz, fastest_hz, changes, .. } = self.clocks;
         self.clocks = Clocks {
@@ -105,11 +106,11 @@ impl<'a> Timeline<'a> {
         };
     }
 
-    /// The moment of a cycle, of those since the clock last changed.
+    /// The point of a cycle, of those since the clock last changed.
     #[must_use]
-    pub fn at(&self, cycles: u64) -> Moment {
+    pub fn at(&self, cycles: u64) -> Timestamp {
         let since = self.spent(cycles.saturating_sub(self.last.cycles));
-        Moment { cycles, changes: self.last.changes, since_reset: self.last.since_reset.plus(since) }
+        Timestamp { cycles, changes: self.last.changes, since_reset: self.last.since_reset + since }
     }
 
     /// What so many cycles take at the present clock.
@@ -118,9 +119,9 @@ impl<'a> Timeline<'a> {
         Spent { time_s, energy_j: time_s * self.power_w }
     }
 
-    /// What went by from one moment to another that is not before the clock last changed.
+    /// What went by from one point to another that is not before the clock last changed.
     #[must_use]
-    pub fn between(&self, from: &Moment, to: &Moment) -> Spent {
+    pub fn between(&self, from: &Timestamp, to: &Timestamp) -> Spent {
         if from.changes == self.last.changes {
             // To the last digit what these cycles take at this clock.
             return self.spent(to.cycles - from.cycles);
