@@ -138,7 +138,7 @@ struct BenchArgs {
     #[arg(long, value_name = "N")]
     bytes: Option<u16>,
     /// Random inputs for each row [default: 3 where the cycles do not vary; else from 10 to 100, until the standard error is
-    /// at most 0.5 % of the mean]
+    /// at most 1 % of the mean]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     #[command(flatten)]

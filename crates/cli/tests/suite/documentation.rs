@@ -1,12 +1,14 @@
 //! A command that the documentation shows is a command that works: every `./wattseal` and `make` line of its shell
-//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one. The collector's lines and the
-//! demonstration's are run by the tests of their own crates.
+//! blocks is run as it stands, in order; a bench that does not say how many runs it wants gets one, and a variant stays out of all
+//! rows. The collector's lines and the demonstration's are run by the tests of their own crates.
 
+use lab::operations::VARIANTS;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 use testkit::documents::{commands, home, is_collector_s, is_demo_s};
+use testkit::random::{Random, seed};
 
 /// Runs a line as it stands, once: documents repeat each other, and their tests run at the same time.
 fn run(document: &str, line: &str) {
@@ -17,9 +19,17 @@ fn run(document: &str, line: &str) {
     if line.starts_with("./wattseal bench") {
         run.push_str(" --fresh");
     }
-    // All rows, with one run each, are verified; more of them would take minutes. What the tables of README.md show is measured in full.
+    // One run of each row is verified; more of them would take minutes. What the tables of README.md show is measured in full.
     if line.starts_with("./wattseal bench ") && !line.contains("--runs") {
         run.push_str(" --runs 1");
+    }
+    // The compiler's two slow builds of the curves take longer than all else together.
+    if line.starts_with("./wattseal bench --all") {
+        let left_out = ["portable", "small"][(Random::new(seed()).word64() % 2) as usize];
+        run.push_str(" --cold");
+        for variant in VARIANTS.into_iter().filter(|variant| *variant != left_out) {
+            run.push_str(&format!(" --variant {variant}"));
+        }
     }
     let once = LINES.lock().expect("no panic").entry(line.to_owned()).or_default().clone();
     once.get_or_init(|| {

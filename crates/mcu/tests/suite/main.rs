@@ -9,3 +9,4 @@ mod mcs51;
 mod msp430;
 mod r8c;
 mod riscv;
+mod settings;
