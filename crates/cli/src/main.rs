@@ -11,15 +11,19 @@ use lab::report::stream::RowWriter;
 use lab::selection::Choice;
 use lab::target::Workspace;
 use lab::{LabError, bench, ct, measure, report};
+use mcu::StubUse;
 use output::commands::{hand_over, with_all_listed};
-use output::{Answer, Bar, Failure, Format};
+use output::{Answer, Bar, Failure, Format, Written};
 #[cfg(feature = "simulator")]
 use papers::reproduce;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
 use std::ffi::OsString;
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Says to the cycle, the byte and the microjoule what cryptography costs on a microcontroller.
 ///
@@ -195,6 +199,11 @@ struct MeasureArgs {
     /// kind is counted and reported at the end [default: stop]
     #[arg(long)]
     lenient: bool,
+    /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50060800-0x50060bff, registers that
+    /// remember what is written, so that a program goes on that only passes by; may be repeated. Each use is counted and reported
+    /// at the end, and the figures are then estimates [default: what has no model stops the run]
+    #[arg(long, value_name = "NAME")]
+    stub: Vec<String>,
     /// The crystal's or external clock's frequency in Hz, from which the program makes its clock [default: the target's]
     #[arg(long, value_name = "HZ", value_parser = hertz)]
     crystal: Option<u64>,
@@ -310,11 +319,10 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     let bar = Bar::new();
     let mut failed = None;
     let count = plan.run(&bar, |row| {
-        let written = writer.row(&row).map(|text| bar.aside(|| write_now(&text)));
+        let written = writer.row(&row).and_then(|text| Ok(bar.aside(|| output::write(&text))?));
         match written {
-            Ok(true) => ControlFlow::Continue(()),
-            // A reader that has seen enough (`| head`) is no failure.
-            Ok(false) => ControlFlow::Break(()),
+            Ok(Written::All) => ControlFlow::Continue(()),
+            Ok(Written::Unread) => ControlFlow::Break(()),
             Err(error) => {
                 failed = Some(error);
                 ControlFlow::Break(())
@@ -337,12 +345,6 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     };
     let remark = lines([calibrated, earlier, remark]);
     Ok(Answer { data: writer.end(), remark, success: wrong == 0 })
-}
-
-/// Writes to standard output at once; false where nobody reads it.
-fn write_now(text: &str) -> bool {
-    let mut output = std::io::stdout().lock();
-    output.write_all(text.as_bytes()).and_then(|()| output.flush()).is_ok()
 }
 
 fn run_ct(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
@@ -387,10 +389,11 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
         clock_hz: args.clock,
         crystal_hz: args.crystal,
         lenient: args.lenient,
+        stubs: args.stub,
         supply_v: args.supply,
         flamegraph: args.flamegraph,
     };
-    let outcome = measure::run(&workspace, &request)?;
+    let outcome = measure::run(&workspace, &request, interruption()?.as_ref())?;
     let remark = format!(
         "{}; {} cycles, {} instructions in all; {}",
         outcome.ending,
@@ -404,10 +407,30 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
         .filter(|row| row.kind == "tolerated")
         .map(|row| format!("wattseal: passed over {} times: {}", row.calls, row.name))
         .collect();
+    let stubs: Vec<String> = outcome
+        .stubs
+        .iter()
+        .map(|used| {
+            let StubUse { name, reads, writes } = used;
+            format!("wattseal: {name} only remembered what was written: {reads} reads, {writes} writes")
+        })
+        .collect();
     let feet: Vec<String> =
         outcome.accuracies.iter().map(Accuracy::foot).filter(|foot| !foot.is_empty()).collect();
-    let remark = lines([calibrated, tolerated.join("\n"), feet.join("\n"), remark]);
-    Ok(Answer { data: report::measure(&outcome.rows, args.format)?, remark, success: true })
+    let success = outcome.failure.is_none();
+    let failure = outcome.failure.map_or_else(String::new, |failure| format!("wattseal: {failure}"));
+    let remark =
+        lines([calibrated, tolerated.join("\n"), stubs.join("\n"), feet.join("\n"), remark, failure]);
+    Ok(Answer { data: report::measure(&outcome.rows, args.format)?, remark, success })
+}
+
+/// Becomes true at the first Ctrl-C; the second one ends the program at once.
+fn interruption() -> Result<Arc<AtomicBool>, LabError> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    flag::register_conditional_shutdown(SIGINT, 1, interrupted.clone())
+        .and_then(|_| flag::register(SIGINT, interrupted.clone()))
+        .map_err(|error| LabError::Unfinished(format!("Ctrl-C cannot be caught: {error}")))?;
+    Ok(interrupted)
 }
 
 #[cfg(feature = "simulator")]

@@ -22,6 +22,9 @@ pub enum LabError {
     /// Rows that the format asked for cannot hold.
     #[error(transparent)]
     Output(#[from] output::OutputError),
+    /// Standard output that cannot be written.
+    #[error(transparent)]
+    Unwritten(#[from] output::Unwritten),
     /// A file that cannot be read or written.
     #[error("{path}: {error}; check the path and its permissions")]
     File { path: PathBuf, error: std::io::Error },
@@ -64,7 +67,7 @@ pub enum LabError {
     Fault {
         target: String,
         fault: mcu::Fault,
-        /// Function and source line, as far as the ELF tells.
+        /// Function and source line, as far as the ELF tells, and what to try next, where there is anything.
         place: String,
     },
     /// The firmware did not come back.
@@ -73,8 +76,11 @@ pub enum LabError {
         what: String,
         cycles: u64,
         /// What to try next.
-        hint: &'static str,
+        hint: String,
     },
+    /// A run ended before what was asked for came about.
+    #[error("{0}")]
+    Unfinished(String),
     /// The firmware did something that the protocol of the bench does not allow.
     #[error("{what}: {problem}")]
     Protocol {

@@ -133,7 +133,7 @@ impl<'a> Bench<'a> {
             Ok(Stop::Cycles) => Err(LabError::Endless {
                 what: self.what.clone(),
                 cycles: self.max_cycles,
-                hint: "; raise --max-cycles if it is only slow",
+                hint: "; raise --max-cycles if it is only slow".into(),
             }),
             Ok(stop) => Err(LabError::Protocol {
                 what: self.what.clone(),

@@ -1,16 +1,24 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
+mod ending;
+mod rows;
+
+pub use rows::MeasureRow;
+
 use crate::accuracy::{Accuracy, Bound};
 use crate::harness::place_fault;
-use crate::profile::{Call, OpenCall, Profiler};
+use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
 use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::{LabError, names};
+use ending::Ending;
 use firmware::Firmware;
-use mcu::{Access, ClockChange, Mcu, Observer, PinEdge, Step, Stop, Until, new_clocked_machine, new_machine};
-use serde::Serialize;
+use mcu::{Access, ClockChange, Mcu, Observer, PinEdge, Step, StubUse, new_clocked_machine, new_machine};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// What is asked of a measurement.
 #[derive(Clone, Debug)]
@@ -40,57 +48,14 @@ pub struct Request {
     pub supply_v: Option<f64>,
     /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
     pub lenient: bool,
+    /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
+    pub stubs: Vec<String>,
     /// Where to write a flame graph.
     pub flamegraph: Option<PathBuf>,
 }
 
-/// One line of a measurement: a call, a function's sums, or a region.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MeasureRow {
-    /// `call`, `function` or `region`; `tolerated` for a kind of mistake that was passed over, `calls` being how often.
-    pub kind: &'static str,
-    /// Function name, or what brackets the region.
-    pub name: String,
-    /// Calls that returned; for a single call or region 1, or 0 where it did not end.
-    pub calls: u64,
-    /// Calls that had not returned when the run ended; what they took until then is in the other figures.
-    pub not_returned: u64,
-    /// Cycles since reset at which it began; absent for sums.
-    pub start_cycle: Option<u64>,
-    /// Cycles with everything called.
-    pub inclusive_cycles: u64,
-    /// How far the cycles may be from the part's; absent for what is no count of cycles.
-    pub accuracy: Option<Bound>,
-    /// Cycles of its own; absent for a region.
-    pub exclusive_cycles: Option<u64>,
-    /// Deepest stack use in bytes; absent for a region.
-    pub stack_bytes: Option<u32>,
-    /// Time of the inclusive cycles, in seconds.
-    pub time_s: f64,
-    /// Energy of the inclusive cycles at the active current, in joules.
-    pub energy_j: f64,
-}
-
-impl MeasureRow {
-    fn new(kind: &'static str, name: &str) -> MeasureRow {
-        MeasureRow {
-            kind,
-            name: name.into(),
-            calls: 0,
-            not_returned: 0,
-            start_cycle: None,
-            inclusive_cycles: 0,
-            accuracy: None,
-            exclusive_cycles: None,
-            stack_bytes: None,
-            time_s: 0.0,
-            energy_j: 0.0,
-        }
-    }
-}
-
 /// A measurement's rows and how it ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct MeasureResult {
     /// The rows, in the order of time or, for sums, of own cycles.
     pub rows: Vec<MeasureRow>,
@@ -106,6 +71,10 @@ pub struct MeasureResult {
     pub instructions: u64,
     /// How it ended, for a person.
     pub ending: String,
+    /// What was asked for and did not come about, or what the model stopped at; the rows are what was counted until then.
+    pub failure: Option<LabError>,
+    /// The stubs that the program used.
+    pub stubs: Vec<StubUse>,
     /// The lines of the flame graph, `main;caller;callee cycles`.
     pub folded: Vec<String>,
 }
@@ -201,17 +170,24 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Cycles between two looks at whether enough calls have returned.
-const LOOK_EVERY: u64 = 100_000;
-
-/// Runs the ELF file from reset and reports.
+/// Runs the ELF file from reset and reports what was counted, whatever ends the run; `interrupted` ends it, too.
 ///
 /// # Errors
-/// An unknown target, symbol, function or port (with the nearest names); a file that is no ELF file for the target;
-/// a fault of the model; a function asked for that was never called; an `until` never reached.
-pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, LabError> {
-    let target = workspace.target(&request.target)?;
+/// What the run cannot begin with: an unknown target, symbol, function, port or stub (with the nearest names); a file that is no ELF
+/// file for the target; a flame graph that cannot be written.
+pub fn run(
+    workspace: &Workspace,
+    request: &Request,
+    interrupted: &AtomicBool,
+) -> Result<MeasureResult, LabError> {
+    let mut target = workspace.target(&request.target)?;
     workspace.calibration_is_of([target.name()])?;
+    for name in &request.stubs {
+        if !target.part.stub(name) {
+            return Err(unknown_stub(name, &target));
+        }
+    }
+    let target = target;
     let firmware = Firmware::read(&request.elf, target.part.core)?;
     let watched: Vec<usize> =
         request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
@@ -229,6 +205,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
     machine.set_lenient(request.lenient);
     let supply_v = request.supply_v.unwrap_or(target.supply.default_v);
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v)?;
+    let flamegraph = request.flamegraph.as_deref().map(open_for_writing).transpose()?;
     let mut watcher = Watcher {
         profiler: Profiler::new(&firmware, &watched).timed(timeline),
         region: region.clone().map(|region| TimedRegion {
@@ -238,20 +215,18 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
         }),
     };
 
-    let ending = go(&mut *machine, &mut watcher, request, stop_at)
-        .map_err(|failure| failure.into_error(request, &target, &firmware))?;
-    let open = watcher.profiler.open_calls();
-    for (&function, name) in watched.iter().zip(&request.functions) {
-        let called = watcher.profiler.totals()[function].calls > 0;
-        if !called && !open.iter().any(|call| call.whole && call.function == function) {
-            let cycles = machine.cycles().min(request.max_cycles);
-            return Err(never_called(name, cycles));
-        }
-    }
-    let mut rows = rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
-    let mut accuracies: Vec<Accuracy> = Vec::new();
+    let Ending { what, failure } =
+        ending::go(&mut *machine, &mut watcher, request, &target, stop_at, interrupted);
+    let mut rows = rows::rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
+    let failure =
+        failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));
+    let stubs = machine.stub_uses();
+    let mut accuracies: Vec<Accuracy> = stubs_accuracy(&stubs).into_iter().collect();
     for row in &mut rows {
-        let accuracy = target.accuracy_at(code_of(&firmware, row));
+        let accuracy = match stubs.is_empty() {
+            true => target.accuracy_at(rows::code_of(&firmware, row)),
+            false => &accuracies[0],
+        };
         row.accuracy = Some(accuracy.cycles);
         if !accuracies.contains(accuracy) {
             accuracies.push(accuracy.clone());
@@ -263,6 +238,12 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
             .iter()
             .map(|(what, count)| MeasureRow { calls: *count, ..MeasureRow::new("tolerated", what) }),
     );
+    rows.extend(
+        stubs.iter().map(|used| MeasureRow {
+            calls: used.reads + used.writes,
+            ..MeasureRow::new("stub", &used.name)
+        }),
+    );
     let folded = watcher.profiler.folded();
     let outcome = MeasureResult {
         rows,
@@ -271,13 +252,32 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<MeasureResult, La
         clock_source,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
-        ending,
+        ending: what,
+        failure,
+        stubs,
         folded,
     };
-    if let Some(path) = &request.flamegraph {
-        write_flamegraph(path, &outcome.folded, &target)?;
+    if let (Some(file), Some(path)) = (flamegraph, &request.flamegraph) {
+        write_flamegraph(file, path, &outcome.folded, &target)?;
     }
     Ok(outcome)
+}
+
+fn unknown_stub(name: &str, target: &Target) -> LabError {
+    let part = &target.part;
+    let peripherals = part.peripherals.iter().map(|spec| spec.name.as_str());
+    let blocks = part.unmodelled.iter().map(|block| block.name.as_str());
+    let mut suggestion = names::suggestion(name, blocks.chain(peripherals));
+    suggestion.push_str("; registers without a name are written as addresses, 0x50060800-0x50060bff");
+    LabError::UnknownName { what: "peripheral", name: name.into(), suggestion }
+}
+
+/// How far the cycles of a run may be off in which these stubs were used.
+fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
+    let names: Vec<&str> = stubs.iter().map(|used| used.name.as_str()).collect();
+    let source =
+        format!("the program used registers that only remember what was written: {}", names.join(", "));
+    (!stubs.is_empty()).then_some(Accuracy { memory: None, cycles: Bound::Estimate, source })
 }
 
 /// The machine, clocked as the request says.
@@ -307,71 +307,6 @@ fn clocked(request: &Request, target: &Target) -> Result<(Box<dyn Mcu>, ClockSou
     };
     let point = target.operating_point(request.clock_hz, request.supply_v)?;
     Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
-}
-
-enum Failure {
-    Fault(mcu::Fault),
-    /// The cycle limit came before `until`.
-    Endless(String, u64),
-}
-
-impl Failure {
-    fn into_error(self, request: &Request, target: &Target, firmware: &Firmware) -> LabError {
-        match self {
-            Failure::Fault(fault) => place_fault(target, firmware, fault),
-            Failure::Endless(place, cycles) => LabError::Endless {
-                what: format!("{} (last seen{place})", request.elf.display()),
-                cycles,
-                hint: match request.until {
-                    Some(_) => " to the --until symbol; raise --max-cycles or choose another symbol",
-                    None => "; give --until SYMBOL, --function NAME --calls N, or a larger --max-cycles",
-                },
-            },
-        }
-    }
-}
-
-fn go(
-    machine: &mut dyn Mcu,
-    watcher: &mut Watcher<'_>,
-    request: &Request,
-    addresses: Vec<u32>,
-) -> Result<String, Failure> {
-    let firmware = watcher.profiler.firmware();
-    loop {
-        let next_look = if request.calls.is_some() { machine.cycles() + LOOK_EVERY } else { u64::MAX };
-        let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
-        let stop = machine.run_observed(&until, watcher).map_err(Failure::Fault)?;
-        // The last instruction, and what it was: the next run begins anew.
-        watcher.profiler.step(&machine.next_step());
-        let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
-        let place = firmware.place(machine.pc());
-        match stop {
-            _ if enough => return Ok("the calls asked for have returned".into()),
-            Stop::Address(_) => return Ok(format!("reached{place}")),
-            Stop::Halted => return Ok(format!("the program ended{place}")),
-            Stop::Breakpoint => return Ok(format!("breakpoint{place}")),
-            Stop::PowerLost => return Ok(format!("the supply failed{place}")),
-            Stop::Cycles if machine.cycles() < request.max_cycles => {}
-            // Who named functions or a region has what was measured of them, even though the program goes on.
-            Stop::Cycles
-                if request.until.is_none() && (!request.functions.is_empty() || watcher.region.is_some()) =>
-            {
-                return Ok(format!(
-                    "stopped after --max-cycles {}{place}; raise it if that is too early",
-                    request.max_cycles
-                ));
-            }
-            Stop::Cycles => return Err(Failure::Endless(place, request.max_cycles)),
-        }
-    }
-}
-
-fn never_called(name: &str, cycles: u64) -> LabError {
-    let problem = format!(
-        "was not called within {cycles} cycles; raise --max-cycles, or look at the functions that were (without --function)"
-    );
-    LabError::Protocol { what: format!("the function '{name}'"), problem }
 }
 
 fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Option<Region>, LabError> {
@@ -410,87 +345,12 @@ fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Opt
     }
 }
 
-/// Where the code of a row lies; for a region, where the program's first function does.
-fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
-    let functions = firmware.functions();
-    let function = if row.kind == "region" { Ok(0) } else { firmware.function(&row.name) };
-    function.ok().and_then(|function| functions.get(function)).map_or(0, |function| function.address)
+/// Opens a file, so that one that cannot be written is known before the run.
+fn open_for_writing(path: &Path) -> Result<File, LabError> {
+    File::create(path).map_err(|error| LabError::File { path: path.into(), error })
 }
 
-fn rows(
-    firmware: &Firmware,
-    watcher: &Watcher<'_>,
-    watched: &[usize],
-    region: Option<&Region>,
-    wanted: Option<u64>,
-) -> Vec<MeasureRow> {
-    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64, spent: Spent| MeasureRow {
-        calls,
-        start_cycle,
-        inclusive_cycles,
-        time_s: spent.time_s,
-        energy_j: spent.energy_j,
-        ..MeasureRow::new(kind, name)
-    };
-    let name = |function: usize| firmware.functions()[function].name.as_str();
-    let mut rows = Vec::new();
-    if let (Some(timed), Some(region)) = (&watcher.region, region) {
-        let name = match region {
-            Region::Pin { port, pin } => format!("{port}.{pin}"),
-            Region::Marker { address } => format!("{address:#x}"),
-        };
-        let intervals = timed.timer.finished().iter().zip(&timed.spent);
-        rows.extend(
-            intervals.map(|(interval, spent)| {
-                row("region", &name, 1, Some(interval.start), interval.cycles, *spent)
-            }),
-        );
-    }
-    let open = watcher.profiler.open_calls();
-    let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
-    // The run is looked at now and then; more calls than asked for may have returned since the last look.
-    let wanted = wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX));
-    calls.truncate(wanted);
-    calls.sort_by_key(|call| call.start);
-    let missing = wanted - calls.len();
-    rows.extend(calls.iter().map(|call| MeasureRow {
-        exclusive_cycles: Some(call.exclusive),
-        stack_bytes: Some(call.stack),
-        ..row("call", name(call.function), 1, Some(call.start), call.inclusive, call.spent)
-    }));
-    let of_watched = open.iter().filter(|call| call.whole && watched.contains(&call.function));
-    rows.extend(of_watched.take(missing).map(|call| MeasureRow {
-        not_returned: 1,
-        exclusive_cycles: Some(call.exclusive),
-        stack_bytes: Some(call.stack),
-        ..row("call", name(call.function), 0, Some(call.start), call.inclusive, call.spent)
-    }));
-    rows.sort_by_key(|row| row.start_cycle);
-    if watched.is_empty() && region.is_none() {
-        let is_open = |function: usize| open.iter().any(|call| call.function == function);
-        let totals = watcher.profiler.totals().iter().enumerate();
-        let mut totals: Vec<_> =
-            totals.filter(|(function, total)| total.exclusive > 0 || is_open(*function)).collect();
-        totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
-        rows.extend(totals.into_iter().map(|(function, total)| {
-            let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
-            let outermost = open.iter().find(|call| call.outermost);
-            let inclusive = total.inclusive + outermost.map_or(0, |call| call.inclusive);
-            let spent = total.spent + outermost.map_or(Spent::default(), |call| call.spent);
-            let open: Vec<&&OpenCall> = open.iter().filter(|call| call.whole).collect();
-            MeasureRow {
-                not_returned: open.len() as u64,
-                exclusive_cycles: Some(total.exclusive),
-                stack_bytes: Some(open.iter().fold(total.stack, |deepest, call| deepest.max(call.stack))),
-                ..row("function", name(function), total.calls, None, inclusive, spent)
-            }
-        }));
-    }
-    rows
-}
-
-fn write_flamegraph(path: &Path, folded: &[String], target: &Target) -> Result<(), LabError> {
-    let failed = |error| LabError::File { path: path.into(), error };
+fn write_flamegraph(mut file: File, path: &Path, folded: &[String], target: &Target) -> Result<(), LabError> {
     let mut options = inferno::flamegraph::Options::default();
     options.title = format!("Cycles on {}", target.part.description);
     options.count_name = "cycles".into();
@@ -499,5 +359,5 @@ fn write_flamegraph(path: &Path, folded: &[String], target: &Target) -> Result<(
     inferno::flamegraph::from_lines(&mut options, folded.iter().map(String::as_str), &mut svg).map_err(
         |error| LabError::BadFile { path: path.into(), problem: format!("no flame graph: {error}") },
     )?;
-    std::fs::write(path, svg).map_err(failed)
+    file.write_all(&svg).map_err(|error| LabError::File { path: path.into(), error })
 }

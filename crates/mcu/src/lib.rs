@@ -35,8 +35,10 @@ pub use microcontroller::{
     new_machine,
 };
 pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
-pub use part::{CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, WaitStates};
-pub use peripheral::{Context, Events, FlashChange, FlashStore, Peripheral, PeripheralBus, Power};
+pub use part::{
+    CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled, WaitStates,
+};
+pub use peripheral::{Context, Events, FlashChange, FlashStore, Peripheral, PeripheralBus, Power, StubUse};
 pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};
 pub use trace::{Fingerprint, Tables, Trace};

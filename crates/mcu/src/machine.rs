@@ -6,8 +6,9 @@ use crate::observe::{AnyObserver, dynamic};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec,
-    Register, ResetCause, Residency, Role, Segment, Step, Stop, SupplyLimits, Trace, Until, peripherals,
+    Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, Peripheral, PeripheralBus,
+    PeripheralSpec, Register, ResetCause, Residency, Role, Segment, Step, Stop, StubUse, SupplyLimits, Trace,
+    Until, peripherals,
 };
 
 /// A low-power mode.
@@ -151,7 +152,11 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
         device.set_clock(clock_hz, 0);
         Ok(device)
     };
-    let devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
+    let mut devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
+    let stubs = part.unmodelled.iter().filter(|block| block.stub);
+    devices.extend(stubs.map(|block| {
+        Box::new(peripherals::stub::Stub::new(&block.name, vec![block.range()])) as Box<dyn Peripheral>
+    }));
     let mut bus = PeripheralBus::new(devices)?;
     bus.board = Board::new(clock_hz);
     Ok(bus)
@@ -445,6 +450,10 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn tolerated(&self) -> &[(&'static str, u64)] {
         self.bus.events.tolerated()
+    }
+
+    fn stub_uses(&self) -> Vec<StubUse> {
+        self.bus.stub_uses()
     }
 
     fn next_step(&self) -> Step {

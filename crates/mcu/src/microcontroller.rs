@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use crate::Flow;
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
-use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, Trace};
+use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, StubUse, Trace};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,6 +146,9 @@ pub trait Mcu: Send {
 
     /// What of that kind came about since, and how often.
     fn tolerated(&self) -> &[(&'static str, u64)];
+
+    /// The stubs that the program used since the machine was made, and how often.
+    fn stub_uses(&self) -> Vec<StubUse>;
 
     /// The instruction that an observed run would have told of next, had it not ended: the cycles of the last one that was
     /// executed, and whether that was a call or a return, are in it. The next run tells of it again, as [`Flow::Start`].

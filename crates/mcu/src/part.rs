@@ -4,6 +4,7 @@
 
 use crate::ClockSources;
 use serde::Deserialize;
+use std::ops::Range;
 use thiserror::Error;
 
 /// The processor cores that have a model.
@@ -39,6 +40,11 @@ impl CoreName {
     #[must_use]
     pub fn stack_grows_up(self) -> bool {
         self == CoreName::Mcs51
+    }
+
+    /// The address of a register as target files have it: on an AVR without the ELF's 0x800000.
+    fn register_address(self, address: u32) -> u32 {
+        if matches!(self, CoreName::Avr5 | CoreName::Avr51) { address & 0xffff } else { address }
     }
 
     /// Whether the more significant byte of a number comes first in memory, as on the 68HC08 alone.
@@ -126,6 +132,32 @@ pub struct PeripheralSpec {
     /// Further settings that only its model knows, integers by name.
     #[serde(default)]
     pub settings: std::collections::BTreeMap<String, i64>,
+    /// In place of its model there are registers that remember what was written.
+    #[serde(default)]
+    pub stub: bool,
+}
+
+/// A block of the part's registers that has no model.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unmodelled {
+    /// Its name in the data sheet: `RNG`, `DMA1`.
+    pub name: String,
+    /// First register address, as in [`PeripheralSpec::base`].
+    pub base: u32,
+    /// Bytes.
+    pub size: u32,
+    /// There are registers that remember what was written; otherwise an access is a fault.
+    #[serde(default)]
+    pub stub: bool,
+}
+
+impl Unmodelled {
+    /// Its addresses.
+    #[must_use]
+    pub fn range(&self) -> Range<u32> {
+        self.base..self.base.saturating_add(self.size)
+    }
 }
 
 /// A microcontroller, as the processor models need it.
@@ -154,6 +186,17 @@ pub struct Part {
     /// Its peripherals.
     #[serde(rename = "peripheral", default)]
     pub peripherals: Vec<PeripheralSpec>,
+    /// What it has beside them.
+    #[serde(default)]
+    pub unmodelled: Vec<Unmodelled>,
+}
+
+/// First address and bytes of `0x50060800-0x50060bff`.
+fn base_and_size(addresses: &str) -> Option<(u32, u32)> {
+    let number = |text: &str| u32::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
+    let (first, last) = addresses.split_once('-')?;
+    let (first, last) = (number(first)?, number(last)?);
+    Some((first, last.checked_sub(first)?.checked_add(1)?))
 }
 
 fn one() -> u8 {
@@ -191,6 +234,29 @@ impl Part {
             let mut starts = memory.aliases.iter().chain([&memory.start]);
             starts.any(|start| address.checked_sub(*start).is_some_and(|offset| offset < memory.size))
         })
+    }
+
+    /// The block without a model that a register address lies in.
+    #[must_use]
+    pub fn unmodelled_at(&self, address: u32) -> Option<&Unmodelled> {
+        let address = self.core.register_address(address);
+        self.unmodelled.iter().find(|block| block.range().contains(&address))
+    }
+
+    /// Gives a peripheral or a block without a model registers that remember what was written, by its name or, where it has none in
+    /// the target file, by its addresses, `0x50060800-0x50060bff`. False where there is no such name.
+    pub fn stub(&mut self, name: &str) -> bool {
+        if let Some(spec) = self.peripherals.iter_mut().find(|spec| spec.name == name) {
+            spec.stub = true;
+        } else if let Some(block) = self.unmodelled.iter_mut().find(|block| block.name == name) {
+            block.stub = true;
+        } else if let Some((base, size)) = base_and_size(name) {
+            let base = self.core.register_address(base);
+            self.unmodelled.push(Unmodelled { name: name.into(), base, size, stub: true });
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Whether the core runs at the clock that the program sets.

@@ -200,6 +200,17 @@ pub enum FlashChange {
     },
 }
 
+/// How often a stub, registers without a model that remember what was written, was used since the machine was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StubUse {
+    /// The block's name in the target file.
+    pub name: String,
+    /// Reads of its registers.
+    pub reads: u64,
+    /// Writes to its registers.
+    pub writes: u64,
+}
+
 /// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
 pub trait Peripheral: Send {
     /// Its name in the target file.
@@ -261,10 +272,10 @@ pub trait Peripheral: Send {
         None
     }
 
-    /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2), told whenever the program sets
-    /// them; 1 after a reset.
-    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64) {
-        let _ = (apb1, apb2);
+    /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2) from cycle `now` on, told whenever the program
+    /// sets them; 1 after a reset.
+    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
+        let _ = (apb1, apb2, now);
     }
 
     /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
@@ -373,6 +384,11 @@ pub trait Peripheral: Send {
     /// Writes of bytes of non-volatile memory that were begun since the machine was made.
     fn nonvolatile_writes(&self) -> u64 {
         0
+    }
+
+    /// How often it was used, where it is a stub.
+    fn stub_use(&self) -> Option<&StubUse> {
+        None
     }
 
     /// A copy of itself, for snapshots.
@@ -810,9 +826,9 @@ impl PeripheralBus {
     }
 
     /// Tells the devices of the peripheral buses' clocks: see [`Peripheral::set_bus_dividers`].
-    pub fn set_bus_dividers(&mut self, apb1: u64, apb2: u64) {
+    pub fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
         for device in &mut self.devices {
-            device.0.set_bus_dividers(apb1, apb2);
+            device.0.set_bus_dividers(apb1, apb2, now);
         }
         self.reschedule();
     }
@@ -922,6 +938,12 @@ impl PeripheralBus {
         for device in &mut self.devices {
             device.0.cut_power(torn);
         }
+    }
+
+    /// The stubs that were used: see [`Peripheral::stub_use`].
+    pub(crate) fn stub_uses(&self) -> Vec<StubUse> {
+        let uses = self.devices.iter().filter_map(|device| device.0.stub_use());
+        uses.filter(|used| used.reads + used.writes > 0).cloned().collect()
     }
 
     /// Writes of bytes of non-volatile memory that were begun: see [`Peripheral::nonvolatile_writes`].

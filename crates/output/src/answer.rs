@@ -1,8 +1,9 @@
 //! How a command ends.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use thiserror::Error;
 
 /// What a command has to say: data, a remark for a person, and whether all is well.
 pub struct Answer {
@@ -29,17 +30,46 @@ impl Failure {
     }
 }
 
+/// What became of a text for standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It is all there.
+    All,
+    /// Nobody reads on: a reader that has seen enough (`| head`) is no failure.
+    Unread,
+}
+
+/// Standard output that does not take what is written: a full disk behind it, `/dev/full`.
+#[derive(Debug, Error)]
+#[error("standard output: {0}; not all of it is there: make room, or write it elsewhere")]
+pub struct Unwritten(#[from] std::io::Error);
+
+/// Writes a text to standard output at once.
+///
+/// # Errors
+/// [`Unwritten`], but for a reader that has gone.
+pub fn write(text: &str) -> Result<Written, Unwritten> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Ok(()) => Ok(Written::All),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Written::Unread),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Writes what a command has to say, and returns its exit code.
 #[must_use]
 pub fn end(result: Result<Answer, Failure>) -> ExitCode {
     match result {
         Ok(answer) => {
-            // A reader that has seen enough (`| head`) is no failure.
-            let _ = std::io::stdout().write_all(answer.data.as_bytes());
+            let written = write(&answer.data);
             if !answer.remark.is_empty() {
                 eprintln!("{}", answer.remark);
             }
-            if answer.success { ExitCode::SUCCESS } else { ExitCode::from(1) }
+            if let Err(error) = &written {
+                eprintln!("wattseal: {error}");
+            }
+            if answer.success && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(1) }
         }
         Err(failure) => {
             eprintln!("wattseal: {}", failure.message);

@@ -7,7 +7,7 @@ mod format;
 mod progress;
 mod rows;
 
-pub use answer::{Answer, Failure, end};
+pub use answer::{Answer, Failure, Unwritten, Written, end, write};
 pub use format::Format;
 pub use progress::Bar;
 pub use rows::{OutputError, csv, csv_line, grouped, json, scaled, table};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 fn home() -> PathBuf {
@@ -325,8 +325,22 @@ fn a_compiler_that_is_not_there_is_named_with_its_package() {
 
 #[test]
 fn firmware_that_never_returns_is_stopped_at_max_cycles() {
-    let error = refused(&["measure", firmware(), "--target", "atmega328p", "--max-cycles", "100000"], 1);
-    assert!(error.contains("did not return within 100000 cycles") && error.contains("--until"), "{error}");
+    // What was measured until then is there, also where something was asked for that did not come about.
+    let missed = [
+        "measure",
+        firmware(),
+        "--target",
+        "atmega328p",
+        "--max-cycles",
+        "100000",
+        "--until",
+        "ws_bench_message",
+    ];
+    let output = wattseal(&missed);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(error.contains("did not return within 100000 cycles to ws_bench_message"), "{error}");
+    assert!(stdout(&output).contains("main"), "{}", stdout(&output));
     // What was measured until then is reported, and said to have not returned.
     let arguments =
         ["measure", firmware(), "--target", "atmega328p", "--function", "main", "--max-cycles", "100000"];
@@ -623,4 +637,33 @@ fn a_scenario_that_is_none_is_refused_as_usage() {
     let _ = std::fs::remove_file(&path);
     assert!(error.contains("clock_mhz") && error.contains("`clock_hz`"), "{error}");
     assert!(error.contains(&path.display().to_string()), "{error}");
+}
+
+#[test]
+fn standard_output_that_is_full_is_a_failure() {
+    for arguments in [
+        &["measure", firmware(), "--target", "atmega328p", "--function", "ws_aes_encrypt", "--calls", "1"][..],
+        &["bench", "--target", "atmega328p", "--op", "aes128-encrypt", "--variant", "fast", "--runs", "1"],
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux");
+        let output = command(arguments).stdout(full).output().expect("runs");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.contains("standard output: No space left"), "{error}");
+    }
+}
+
+/// Ctrl-C: what was counted is printed, and the exit code is that of a failure.
+#[test]
+fn an_interrupted_measurement_prints_what_was_counted() {
+    let arguments = ["measure", firmware(), "--target", "atmega328p", "--max-cycles", "18000000000000000000"];
+    let mut child = command(&arguments);
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(interrupt.success());
+    let output = child.wait_with_output().expect("ends");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("interrupted") && stdout(&output).contains("main"), "{error}");
 }

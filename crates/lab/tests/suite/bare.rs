@@ -1,10 +1,11 @@
 //! Programs of a few lines of assembly, which `measure` takes as they are.
 
+use lab::LabError;
 use lab::measure::{MeasureResult, Request, run};
 use lab::target::Workspace;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// The linked program of an assembler text that begins with the symbol `start`: what the part executes first. `function NAME` and
 /// `end NAME` stand around each function.
@@ -85,6 +86,7 @@ pub fn request(target: &str, text: &str) -> Request {
         clock_hz: None,
         crystal_hz: None,
         lenient: false,
+        stubs: Vec::new(),
         supply_v: None,
         flamegraph: None,
     }
@@ -92,6 +94,15 @@ pub fn request(target: &str, text: &str) -> Request {
 
 /// Measures; the program runs to an end.
 pub fn measure(request: &Request) -> MeasureResult {
+    let result = try_measure(request).unwrap_or_else(|error| panic!("{}: {error}", request.target));
+    if let Some(failure) = &result.failure {
+        panic!("{}: {failure}", request.target);
+    }
+    result
+}
+
+/// Measures, however it ends.
+pub fn try_measure(request: &Request) -> Result<MeasureResult, LabError> {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    run(&workspace, request).unwrap_or_else(|error| panic!("{}: {error}", request.target))
+    run(&workspace, request, &AtomicBool::new(false))
 }

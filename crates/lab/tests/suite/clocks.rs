@@ -1,9 +1,9 @@
 //! Time and energy follow the clock that the program sets: by the part's registers, its fuses and its crystal, also where it changes
 //! in mid-run.
 
-use crate::bare::{measure, request};
+use crate::bare::{measure, request, try_measure};
 use lab::LabError;
-use lab::measure::{ClockSource, MeasureResult, Request, run};
+use lab::measure::{ClockSource, MeasureResult, Request};
 use lab::target::Workspace;
 
 /// The times of the calls of `work` must be these cycles at these clocks, and the energies those at the data sheet's current.
@@ -59,7 +59,6 @@ fn avr_clkpr_divides_the_crystal() {
 #[test]
 fn an_override_says_that_it_is_one() {
     let asked = Request { functions: vec!["work".into()], ..request("atmega328p", AVR) };
-    let workspace = Workspace::find().expect("the project");
     // Where the clock is given, a program that sets another one is refused as ever.
     let text = AVR.replace("ldi r16, 3", "ldi r16, 0");
     let given = Request { clock_hz: Some(4_000_000), elf: request("atmega328p", &text).elf, ..asked.clone() };
@@ -70,7 +69,7 @@ fn an_override_says_that_it_is_one() {
         Request { crystal_hz: Some(1), ..given },
         Request { crystal_hz: Some(12_000_000), target: "i8051".into(), ..asked },
     ] {
-        assert!(matches!(run(&workspace, &wrong), Err(LabError::Usage(_) | LabError::Firmware(_))));
+        assert!(matches!(try_measure(&wrong), Err(LabError::Usage(_) | LabError::Firmware(_))));
     }
 }
 

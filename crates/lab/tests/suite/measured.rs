@@ -1,8 +1,8 @@
 //! `measure` on programs whose cycles are counted by hand: what ends in the midst of a call is reported as far as it came.
 
-use crate::bare::{measure, request};
-use lab::measure::{MeasureRow, Request, run};
-use lab::target::Workspace;
+use crate::bare::{measure, request, try_measure};
+use lab::accuracy::Bound;
+use lab::measure::{MeasureRow, Request};
 
 /// A call and an end behind it, a function that ends in itself, and their cycles by the manuals: of `work` from the call to the
 /// return, of `stuck` from the call up to its last instruction, which is not executed.
@@ -153,10 +153,126 @@ mov @r5, r6
 end start
 ";
     let request = request("msp430f5438a", text);
-    let workspace = Workspace::find().expect("the project");
-    let error = run(&workspace, &request).expect_err("an odd address").to_string();
+    let error = try_measure(&request).expect("what was counted").failure.expect("an odd address").to_string();
     assert!(error.contains("odd address"), "{error}");
     let result = measure(&Request { lenient: true, ..request });
     let tolerated = result.rows.iter().find(|row| row.kind == "tolerated").expect("a row");
     assert_eq!((tolerated.name.as_str(), tolerated.calls), ("a word access at an odd address", 2));
+}
+
+/// `work` is called, and then a register of the STM32F407's random numbers is written and read (RM0090, section 24.4).
+const RANDOM_NUMBERS: &str = ".syntax unified
+.word 0x20001000, start + 1
+.thumb_func
+function start
+bl work
+ldr r0, =0x50060800
+movs r1, #4
+str r1, [r0]
+ldr r2, [r0]
+ldr r3, [r0, #8]
+1: b 1b
+.ltorg
+end start
+.thumb_func
+function work
+nop
+nop
+bx lr
+end work
+";
+
+#[test]
+fn what_was_counted_before_a_fault_is_in_the_rows() {
+    let asked = Request { functions: vec!["work".into()], ..request("stm32f407", RANDOM_NUMBERS) };
+    let result = try_measure(&asked).expect("rows");
+    let row = one(&result.rows);
+    assert_eq!((row.name.as_str(), row.calls, row.not_returned), ("work", 1, 0));
+    let failure = result.failure.expect("a fault").to_string();
+    assert!(failure.contains("0x50060800") && failure.contains("--stub RNG gives it registers"), "{failure}");
+    assert!(result.ending.starts_with("the model stopped"), "{}", result.ending);
+}
+
+#[test]
+fn a_stub_remembers_what_was_written_and_marks_the_figures() {
+    // By its name, by its addresses, and in place of a model.
+    for name in ["RNG", "0x50060800-0x50060bff"] {
+        let result = measure(&Request { stubs: vec![name.into()], ..request("stm32f407", RANDOM_NUMBERS) });
+        let stub = result.rows.iter().find(|row| row.kind == "stub").expect("a row");
+        assert_eq!((stub.name.as_str(), stub.calls), (name, 3));
+        let [used] = &result.stubs[..] else { panic!("{:?}", result.stubs) };
+        assert_eq!((used.reads, used.writes), (2, 1));
+        let work = result.rows.iter().find(|row| row.name == "work").expect("a row");
+        assert_eq!(work.accuracy, Some(Bound::Estimate));
+        assert!(result.accuracies.iter().all(|accuracy| accuracy.source.contains(name)));
+    }
+    let text = RANDOM_NUMBERS.replace("0x50060800", "0x40007000").replace("movs r1, #4", "mvns r1, r0");
+    let asked = request("stm32f407", &text);
+    let failure = try_measure(&asked).expect("rows").failure.expect("bits that no PWR has").to_string();
+    assert!(failure.contains("--stub PWR gives registers"), "{failure}");
+    assert_eq!(measure(&Request { stubs: vec!["PWR".into()], ..asked }).stubs[0].name, "PWR");
+}
+
+#[test]
+fn an_unused_stub_changes_nothing() {
+    let text = RANDOM_NUMBERS.replace("bl work", "bl work\nb .");
+    let plain = measure(&request("stm32f407", &text));
+    let stubbed = measure(&Request { stubs: vec!["RNG".into()], ..request("stm32f407", &text) });
+    assert_eq!((plain.rows, plain.accuracies), (stubbed.rows, stubbed.accuracies));
+}
+
+#[test]
+fn an_unknown_stub_names_its_neighbour() {
+    for (wrong, near) in
+        [("RNG1", "RNG"), ("0x50060bff-0x50060800", "0x50060800-0x50060bff"), ("0x1-", "addresses")]
+    {
+        let asked = Request { stubs: vec![wrong.into()], ..request("stm32f407", RANDOM_NUMBERS) };
+        let error = try_measure(&asked).expect_err("no such peripheral");
+        assert!(error.is_usage() && error.to_string().contains(near), "{error}");
+    }
+}
+
+/// On an AVR addresses are the ELF's.
+#[test]
+fn a_stub_by_the_addresses_of_a_fault_lets_the_program_go_on() {
+    let text = "function start\nldi r16, 72\nsts 0xf0, r16\nlds r17, 0xf0\n1: rjmp 1b\nend start\n";
+    let asked = request("atmega328p", text);
+    let failure = try_measure(&asked).expect("rows").failure.expect("no model").to_string();
+    let stub =
+        failure.split("--stub ").nth(1).expect("advice").split(' ').next().expect("a name").to_string();
+    let result = measure(&Request { stubs: vec![stub], ..asked });
+    assert_eq!(result.stubs[0].reads + result.stubs[0].writes, 2);
+}
+
+#[test]
+fn calls_that_did_not_come_about_are_named() {
+    let named = |functions: &[&str], calls| {
+        let functions = functions.iter().map(|name| (*name).to_string()).collect();
+        let text = RANDOM_NUMBERS.replace("bl work", "bl work\nb .");
+        let result = try_measure(&Request { functions, calls, ..request("stm32f407", &text) }).expect("rows");
+        (result.rows.len(), result.failure.map(|failure| failure.to_string()).unwrap_or_default())
+    };
+    let (rows, failure) = named(&["work"], Some(3));
+    assert!(rows == 1 && failure.contains("1 of the 3 calls asked for"), "{failure}");
+    assert_eq!(named(&["work"], Some(1)), (1, String::new()));
+}
+
+#[test]
+fn an_interrupted_run_has_what_was_counted_until_then() {
+    let text = "function start\n1: rcall work\nrjmp 1b\nend start\nfunction work\nret\nend work\n";
+    let asked = Request { max_cycles: u64::MAX, ..request("atmega328p", text) };
+    let workspace = lab::target::Workspace::find().expect("the project");
+    let result = lab::measure::run(&workspace, &asked, &true.into()).expect("rows");
+    assert!(result.rows.iter().any(|row| row.name == "work" && row.calls > 1_000));
+    assert!(result.failure.expect("an interruption").to_string().contains("interrupted"));
+}
+
+#[test]
+fn a_flame_graph_that_cannot_be_written_is_refused_before_the_run() {
+    let asked = Request {
+        flamegraph: Some("/no-such-folder/graph.svg".into()),
+        ..request("stm32f407", RANDOM_NUMBERS)
+    };
+    let error = try_measure(&asked).expect_err("no such folder").to_string();
+    assert!(error.contains("/no-such-folder/graph.svg"), "{error}");
 }

@@ -1,10 +1,12 @@
-//! Models of peripherals: a folder for each vendor, a file for each block. `targets/*.toml` names them by [`new_peripheral`]'s table.
+//! Models of peripherals: a folder for each vendor, a file for each block. `targets/*.toml` names them by [`new_peripheral`]'s table;
+//! [`stub`] stands in for those without one.
 
 pub mod freescale;
 pub mod intel;
 pub mod microchip;
 pub mod renesas;
 pub mod st;
+pub mod stub;
 pub mod ti;
 pub mod wch;
 
@@ -223,7 +225,7 @@ const MODELS: &[Model] = &[
     },
 ];
 
-/// Builds the peripheral that `spec` asks for.
+/// Builds the peripheral that `spec` asks for, or its stub.
 ///
 /// # Errors
 /// A sentence that names the unknown model, or the setting that it cannot have.
@@ -245,7 +247,8 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
             ));
         }
     }
-    (model.new)(part, spec)
+    let device = (model.new)(part, spec)?;
+    Ok(if spec.stub { Box::new(stub::Stub::new(&spec.name, device.ranges())) } else { device })
 }
 
 /// The name of a setting with `#` for each number in it.

@@ -126,7 +126,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         } else if self.core.timing.registers().contains(&address) {
             let written = self.core.timing.write_register(address, size, value, pc);
             let (apb1, apb2) = self.core.timing.bus_dividers();
-            self.bus.set_bus_dividers(apb1, apb2);
+            self.bus.set_bus_dividers(apb1, apb2, self.cycles);
             if let Some(clock_hz) = self.core.timing.core_clock_hz() {
                 self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
             }

@@ -342,7 +342,7 @@ impl Peripheral for Adc {
         self.clock_hz = clock_hz;
     }
 
-    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64) {
+    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64, _now: u64) {
         self.bus_divider = apb2;
     }
 

@@ -1,6 +1,7 @@
 //! The STM32 parts of STMicroelectronics.
 
 pub mod adc;
+mod bus;
 pub mod exti;
 pub mod gpio;
 pub mod iwdg;

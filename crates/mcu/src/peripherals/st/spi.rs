@@ -238,8 +238,8 @@ impl Peripheral for Spi {
         self.clock_hz = clock_hz;
     }
 
-    fn set_bus_dividers(&mut self, _apb1: u64, apb2: u64) {
-        self.bus_divider = apb2;
+    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
+        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
     }
 
     fn due(&self) -> Option<u64> {

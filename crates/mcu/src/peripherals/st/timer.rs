@@ -1,7 +1,8 @@
 //! A timer of the STM32 that counts up: prescaler, auto-reload, update interrupt, one-pulse mode, compare flags.
 //!
 //! RM0090 section 18.4 (TIM2 to TIM5) and 20.4 (TIM6, TIM7); the other families' are the same. Counting down or both
-//! ways, capture, outputs, slave modes and DMA are not modelled. The timer's clock is the core's clock.
+//! ways, capture, outputs, slave modes and DMA are not modelled. The timer's clock is the bus's, or twice that where the bus is slower
+//! than the core (RM0090, section 7.2, and the clock trees of the others); RCC_DCKCFGR.TIMPRE is taken to be zero.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -22,6 +23,8 @@ pub struct Timer {
     base: u32,
     irq: Option<u8>,
     mask: u32,
+    /// Cycles of the core's clock in one of the timer's.
+    clock_divider: u64,
     control: u32,
     enables: u32,
     status: u32,
@@ -47,6 +50,7 @@ impl Timer {
             base: spec.base,
             irq: spec.irq,
             mask,
+            clock_divider: 1,
             control: 0,
             enables: 0,
             status: 0,
@@ -67,7 +71,7 @@ impl Timer {
     }
 
     fn step(&self) -> u64 {
-        u64::from(self.prescaler) + 1
+        (u64::from(self.prescaler) + 1) * self.clock_divider
     }
 
     /// Returns the cycle at which the count next goes from the reload value to zero.
@@ -210,6 +214,15 @@ impl Peripheral for Timer {
         Ok(())
     }
 
+    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
+        self.settle(now);
+        self.clock_divider = match super::bus::divider(self.base, apb1, apb2) {
+            1 => 1,
+            divider => divider / 2,
+        };
+        self.since = now;
+    }
+
     fn due(&self) -> Option<u64> {
         // Once the flag is up, nothing changes until the program looks.
         self.update_at().filter(|_| self.status & UIF == 0 && self.enables & UIF != 0)
@@ -221,6 +234,7 @@ impl Peripheral for Timer {
     }
 
     fn reset(&mut self) {
+        self.clock_divider = 1;
         self.control = 0;
         self.enables = 0;
         self.status = 0;

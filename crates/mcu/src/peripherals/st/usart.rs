@@ -1,8 +1,8 @@
 //! A USART of the STM32 as an asynchronous transmitter of 8-bit characters; its receiver hears nothing.
 //!
 //! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR); RM0091 section
-//! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). The bus
-//! clock is taken to be the core's: a program that divides it sends that much slower than the model says.
+//! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). Its clock is
+//! the bus's; other sources (RCC_CFGR3, DCKCFGR2) are not looked at.
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -28,6 +28,8 @@ pub struct Usart {
     new_layout: bool,
     control: [u32; 3],
     baud: u32,
+    /// Cycles of the core's clock in one of the bus's.
+    bus_divider: u64,
     guard: u32,
     timeout: u32,
     flags: u32,
@@ -48,6 +50,7 @@ impl Usart {
             new_layout: spec.settings.get("layout") == Some(&2),
             control: [0; 3],
             baud: 0,
+            bus_divider: 1,
             guard: 0,
             timeout: 0,
             flags: TXE | TC,
@@ -62,7 +65,7 @@ impl Usart {
         self.control[0] & enable != 0 && self.control[0] & TE != 0
     }
 
-    /// Cycles of a frame: start bit, 8 data bits, 1 or 2 stop bits; BRR cycles each at 16-fold oversampling.
+    /// Cycles of a frame: start bit, 8 data bits, 1 or 2 stop bits; BRR cycles of the bus each at 16-fold oversampling.
     fn frame(&self) -> u64 {
         let stops = if self.control[1] >> 12 & 3 == 2 { 2 } else { 1 };
         // CR1.OVER8: BRR[2:0] hold the low bits shifted right by one.
@@ -71,7 +74,7 @@ impl Usart {
         } else {
             self.baud
         };
-        u64::from(bit) * (9 + stops)
+        u64::from(bit) * (9 + stops) * self.bus_divider
     }
 
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
@@ -205,7 +208,12 @@ impl Peripheral for Usart {
         self.signal(context);
     }
 
+    fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
+        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
+    }
+
     fn reset(&mut self) {
+        self.bus_divider = 1;
         self.control = [0; 3];
         self.baud = 0;
         self.guard = 0;

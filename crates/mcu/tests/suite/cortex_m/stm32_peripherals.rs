@@ -143,6 +143,29 @@ fn a_timer_counts_up_and_interrupts() {
     assert!(bench.try_write(TIM2, 1 | 1 << 4).is_err(), "counting down is not modelled");
 }
 
+/// RM0090 section 7.2: a USART has the clock of its bus, a timer twice that where the bus is slower than the core.
+#[test]
+fn a_divided_bus_slows_its_peripherals_down() {
+    // USART2 and TIM2 on APB1, USART1 and TIM9 on APB2.
+    for (usart, timer, divider) in [(0x4000_4400, 0x4000_0000, 4), (0x4001_1000, 0x4001_4000, 2)] {
+        let mut bench = Bench::new("stm32f407");
+        bench.write(timer + 0x2c, 99);
+        bench.write(timer, 1);
+        bench.advance(bench.now + 50);
+        assert_eq!(bench.read(timer + 0x24), 50);
+        bench.bus.set_bus_dividers(4, 2, bench.now);
+        let changed = bench.now;
+        bench.advance(changed + 40);
+        assert_eq!(bench.read(timer + 0x24), 50 + 40 * 2 / divider);
+        bench.write(usart + 0x08, 100);
+        bench.write(usart + 0x0c, 1 << 13 | 1 << 3);
+        let start = bench.now;
+        bench.write(usart + 4, u32::from(b'x'));
+        bench.advance(start + 10_000);
+        assert_eq!(bench.seen.bytes[0].2, start + 1 + 1000 * u64::from(divider));
+    }
+}
+
 /// RM0410 section 4.4: over-drive is ready when it is asked for; RM0090 section 21.4: the watchdog may be set up.
 #[test]
 fn power_control_and_watchdog() {
@@ -170,7 +193,7 @@ fn power_control_and_watchdog() {
 fn spi_sends_and_receives() {
     const SPI1: u32 = 0x4001_3000;
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2);
+    bench.bus.set_bus_dividers(4, 2, bench.now);
     assert!(bench.try_write(SPI1, 0x44).is_err(), "a slave's select line");
     bench.write(SPI1, 0x0304 | 2 << 3 | 0x40);
     assert!(bench.try_write(SPI1, 0x0304 | 1 << 3 | 0x40).is_err(), "the divider changes while it works");
@@ -200,7 +223,7 @@ fn spi_sends_and_receives() {
 fn the_converter_converts_a_group() {
     const ADC: u32 = 0x4001_2000;
     let mut bench = Bench::new("stm32f407");
-    bench.bus.set_bus_dividers(4, 2);
+    bench.bus.set_bus_dividers(4, 2, bench.now);
     bench.bus.board.supply_v = 3.3;
     bench.bus.board.set_analog(11, 1.65);
     bench.bus.board.set_analog(12, 3.5);

@@ -1,0 +1,135 @@
+//! The rows of a measurement.
+
+use super::Watcher;
+use crate::accuracy::Bound;
+use crate::profile::{Call, OpenCall};
+use crate::region::Region;
+use crate::timeline::Spent;
+use firmware::Firmware;
+use serde::Serialize;
+
+/// One line of a measurement: a call, a function's sums, or a region.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeasureRow {
+    /// `call`, `function` or `region`; `tolerated` for a kind of mistake that was passed over and `stub` for a block of registers that
+    /// has no model, `calls` being how often.
+    pub kind: &'static str,
+    /// Function name, or what brackets the region.
+    pub name: String,
+    /// Calls that returned; for a single call or region 1, or 0 where it did not end.
+    pub calls: u64,
+    /// Calls that had not returned when the run ended; what they took until then is in the other figures.
+    pub not_returned: u64,
+    /// Cycles since reset at which it began; absent for sums.
+    pub start_cycle: Option<u64>,
+    /// Cycles with everything called.
+    pub inclusive_cycles: u64,
+    /// How far the cycles may be from the part's; absent for what is no count of cycles.
+    pub accuracy: Option<Bound>,
+    /// Cycles of its own; absent for a region.
+    pub exclusive_cycles: Option<u64>,
+    /// Deepest stack use in bytes; absent for a region.
+    pub stack_bytes: Option<u32>,
+    /// Time of the inclusive cycles, in seconds.
+    pub time_s: f64,
+    /// Energy of the inclusive cycles at the active current, in joules.
+    pub energy_j: f64,
+}
+
+impl MeasureRow {
+    pub(super) fn new(kind: &'static str, name: &str) -> MeasureRow {
+        MeasureRow {
+            kind,
+            name: name.into(),
+            calls: 0,
+            not_returned: 0,
+            start_cycle: None,
+            inclusive_cycles: 0,
+            accuracy: None,
+            exclusive_cycles: None,
+            stack_bytes: None,
+            time_s: 0.0,
+            energy_j: 0.0,
+        }
+    }
+}
+
+/// Where the code of a row lies; for a region, where the program's first function does.
+pub(super) fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
+    let functions = firmware.functions();
+    let function = if row.kind == "region" { Ok(0) } else { firmware.function(&row.name) };
+    function.ok().and_then(|function| functions.get(function)).map_or(0, |function| function.address)
+}
+
+/// The rows of what was watched; of calls no more than were wanted.
+pub(super) fn rows(
+    firmware: &Firmware,
+    watcher: &Watcher<'_>,
+    watched: &[usize],
+    region: Option<&Region>,
+    wanted: Option<u64>,
+) -> Vec<MeasureRow> {
+    let row = |kind, name: &str, calls, start_cycle, inclusive_cycles: u64, spent: Spent| MeasureRow {
+        calls,
+        start_cycle,
+        inclusive_cycles,
+        time_s: spent.time_s,
+        energy_j: spent.energy_j,
+        ..MeasureRow::new(kind, name)
+    };
+    let name = |function: usize| firmware.functions()[function].name.as_str();
+    let mut rows = Vec::new();
+    if let (Some(timed), Some(region)) = (&watcher.region, region) {
+        let name = match region {
+            Region::Pin { port, pin } => format!("{port}.{pin}"),
+            Region::Marker { address } => format!("{address:#x}"),
+        };
+        let intervals = timed.timer.finished().iter().zip(&timed.spent);
+        rows.extend(
+            intervals.map(|(interval, spent)| {
+                row("region", &name, 1, Some(interval.start), interval.cycles, *spent)
+            }),
+        );
+    }
+    let open = watcher.profiler.open_calls();
+    let mut calls: Vec<Call> = watcher.profiler.calls().to_vec();
+    // The run is looked at now and then; more calls than asked for may have returned since the last look.
+    let wanted = wanted.map_or(usize::MAX, |calls| usize::try_from(calls).unwrap_or(usize::MAX));
+    calls.truncate(wanted);
+    calls.sort_by_key(|call| call.start);
+    let missing = wanted - calls.len();
+    rows.extend(calls.iter().map(|call| MeasureRow {
+        exclusive_cycles: Some(call.exclusive),
+        stack_bytes: Some(call.stack),
+        ..row("call", name(call.function), 1, Some(call.start), call.inclusive, call.spent)
+    }));
+    let of_watched = open.iter().filter(|call| call.whole && watched.contains(&call.function));
+    rows.extend(of_watched.take(missing).map(|call| MeasureRow {
+        not_returned: 1,
+        exclusive_cycles: Some(call.exclusive),
+        stack_bytes: Some(call.stack),
+        ..row("call", name(call.function), 0, Some(call.start), call.inclusive, call.spent)
+    }));
+    rows.sort_by_key(|row| row.start_cycle);
+    if watched.is_empty() && region.is_none() {
+        let is_open = |function: usize| open.iter().any(|call| call.function == function);
+        let totals = watcher.profiler.totals().iter().enumerate();
+        let mut totals: Vec<_> =
+            totals.filter(|(function, total)| total.exclusive > 0 || is_open(*function)).collect();
+        totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
+        rows.extend(totals.into_iter().map(|(function, total)| {
+            let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
+            let outermost = open.iter().find(|call| call.outermost);
+            let inclusive = total.inclusive + outermost.map_or(0, |call| call.inclusive);
+            let spent = total.spent + outermost.map_or(Spent::default(), |call| call.spent);
+            let open: Vec<&&OpenCall> = open.iter().filter(|call| call.whole).collect();
+            MeasureRow {
+                not_returned: open.len() as u64,
+                exclusive_cycles: Some(total.exclusive),
+                stack_bytes: Some(open.iter().fold(total.stack, |deepest, call| deepest.max(call.stack))),
+                ..row("function", name(function), total.calls, None, inclusive, spent)
+            }
+        }));
+    }
+    rows
+}

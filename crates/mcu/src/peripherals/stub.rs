@@ -1,0 +1,60 @@
+//! Registers without a model that remember what was written: a program that only passes by goes on.
+
+use crate::{Context, Fault, Peripheral, StubUse};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A range of such registers. It sets no flag and asks for no interrupt: a program that waits for either waits for ever.
+#[derive(Clone)]
+pub struct Stub {
+    used: StubUse,
+    ranges: Vec<Range<u32>>,
+    /// What was written since the last reset, by the byte; all else is zero.
+    bytes: BTreeMap<u32, u8>,
+}
+
+impl Stub {
+    /// Registers at these addresses.
+    pub fn new(name: &str, ranges: Vec<Range<u32>>) -> Stub {
+        Stub { used: StubUse { name: name.into(), reads: 0, writes: 0 }, ranges, bytes: BTreeMap::new() }
+    }
+}
+
+impl Peripheral for Stub {
+    fn name(&self) -> &str {
+        &self.used.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.ranges.clone()
+    }
+
+    fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.used.reads += 1;
+        let byte = |at| u32::from(self.bytes.get(&(address + at)).copied().unwrap_or(0)) << (8 * at);
+        Ok((0..u32::from(size)).map(byte).sum())
+    }
+
+    fn write(&mut self, address: u32, size: u8, value: u32, _: &mut Context<'_, '_>) -> Result<(), Fault> {
+        self.used.writes += 1;
+        let bytes = value.to_le_bytes().into_iter().take(size.into());
+        self.bytes.extend((address..).zip(bytes));
+        Ok(())
+    }
+
+    fn interrupts(&self) -> u128 {
+        0
+    }
+
+    fn reset(&mut self) {
+        self.bytes.clear();
+    }
+
+    fn stub_use(&self) -> Option<&StubUse> {
+        Some(&self.used)
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
