@@ -3,12 +3,13 @@
 
 use crate::flash::Torn;
 use crate::observe::{AnyObserver, dynamic};
+use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, Peripheral, PeripheralBus,
-    PeripheralSpec, Register, ResetCause, Residency, Role, Segment, Step, Stop, StubUse, SupplyLimits, Trace,
-    Until, peripherals,
+    Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec,
+    Register, ResetCause, Residency, Role, Segment, Step, Stop, StubUse, SupplyLimits, Trace, Until,
+    peripherals,
 };
 
 /// A low-power mode.
@@ -153,10 +154,10 @@ pub(crate) fn new_peripherals(part: &Part, clock_hz: u64) -> Result<PeripheralBu
         Ok(device)
     };
     let mut devices = part.peripherals.iter().map(new).collect::<Result<Vec<_>, String>>()?;
-    let stubs = part.unmodelled.iter().filter(|block| block.stub);
-    devices.extend(stubs.map(|block| {
-        Box::new(peripherals::stub::Stub::new(&block.name, vec![block.range()])) as Box<dyn Peripheral>
-    }));
+    for block in part.unmodelled.iter().filter(|block| block.stub) {
+        let modelled = devices.iter().flat_map(|device| device.ranges()).collect();
+        devices.push(Box::new(Stub::new(&block.name, without(block.range(), modelled))));
+    }
     let mut bus = PeripheralBus::new(devices)?;
     bus.board = Board::new(clock_hz);
     Ok(bus)

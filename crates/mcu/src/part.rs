@@ -244,7 +244,7 @@ impl Part {
     }
 
     /// Gives a peripheral or a block without a model registers that remember what was written, by its name or, where it has none in
-    /// the target file, by its addresses, `0x50060800-0x50060bff`. False where there is no such name.
+    /// the target file, by its addresses, `0x50060800-0x50060bff`, of which what has a model keeps it. False where there is no such name.
     pub fn stub(&mut self, name: &str) -> bool {
         if let Some(spec) = self.peripherals.iter_mut().find(|spec| spec.name == name) {
             spec.stub = true;

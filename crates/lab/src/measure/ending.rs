@@ -83,8 +83,10 @@ fn advice(fault: &mcu::Fault, target: &Target) -> String {
                 format!("; this is a register of {name}, which has no model: --stub {name} gives it {gives}")
             }
             None => {
-                let first = address & !0xff;
-                format!("; if there are registers, --stub {first:#010x}-{:#010x} gives {gives}", first | 0xff)
+                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it keeps it.
+                let within = if *address >= 0x4000_0000 { 0x3ff } else { 0xf };
+                let (first, last) = (address & !within, address | within);
+                format!("; if there are registers, --stub {first:#010x}-{last:#010x} gives {gives}")
             }
         },
         mcu::Fault::Peripheral { device, .. }

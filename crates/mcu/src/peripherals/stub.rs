@@ -58,3 +58,18 @@ impl Peripheral for Stub {
         Box::new(self.clone())
     }
 }
+
+/// What of a range is in none of the others.
+#[must_use]
+pub fn without(range: Range<u32>, mut others: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    others.sort_by_key(|other| other.start);
+    let mut left = Vec::new();
+    let mut start = range.start;
+    for other in others.into_iter().filter(|other| other.end > range.start && other.start < range.end) {
+        left.push(start..other.start);
+        start = start.max(other.end);
+    }
+    left.push(start..range.end);
+    left.retain(|piece| piece.start < piece.end);
+    left
+}
