@@ -6,7 +6,7 @@
 //! where the target is the second halfword.
 //!
 //! The flash reads one word at a time, in `wait_states` + 1 cycles. Where the prefetch buffer is on, it reads the next
-//! words whenever there is room for one: three words (RM0091 section 3.2.2). Where both could begin, the core's read comes
+//! words whenever there is room for one: three words (RM0091 section 3.2.1). Where both could begin, the core's read comes
 //! first. A read for the buffer that has begun is finished before data are read, which makes a literal load cheaper as
 //! the first of a pair of instructions (jnk0le/random, "pipeline cycle test", doc/cortex_m0.md); a branch gives it up.
 //! The latter is told by jnk0le/cortexm-AES with its key schedule on the fly, a branch in every 24 cycles: 2,650 and 3,736
@@ -15,7 +15,7 @@
 use super::flash::Settings;
 
 /// First address that is not the flash.
-pub(super) const FLASH_END: u32 = 0x2000_0000;
+const FLASH_END: u32 = 0x2000_0000;
 
 /// Words that the prefetch buffer holds.
 const BLOCKS: u8 = 3;
@@ -96,9 +96,11 @@ impl OneBus {
     #[inline(never)]
     pub fn execute(&mut self, address: u32, length: u8, cycles: u32, data: u32, count: u32) -> u32 {
         let mut waits = 0;
-        if address & 2 == 0 {
+        // RAM has no wait states (RM0091 section 2.3); what its code reads from the flash has.
+        let from_flash = address < FLASH_END;
+        if from_flash && address & 2 == 0 {
             waits = self.fetch(self.now);
-        } else if length == 4 {
+        } else if from_flash && length == 4 {
             waits = self.fetch(self.now + 1);
         }
         if count != 0 && data < FLASH_END {

@@ -1,6 +1,7 @@
 mod core;
 mod encodings;
 mod firmware;
+mod m0;
 mod oracle;
 mod pipeline_m3_m4;
 mod programs;

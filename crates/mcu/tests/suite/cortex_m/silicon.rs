@@ -1,4 +1,4 @@
-//! The Cortex-M0 and M7 against what others have measured on silicon, fact by fact: `m0.toml`, `m7.toml`.
+//! The Cortex-M7 against what others have measured on silicon, fact by fact: `m7.toml`.
 
 use super::programs;
 use mcu::{Image, Mcu, Segment, Stop, Until, new_machine};
@@ -54,23 +54,6 @@ struct Matrix {
     /// Name, and an instruction with registers `{d}` and `{n}`.
     kinds: Vec<[String; 2]>,
     pairs: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct M0 {
-    fact: Vec<FlashFact>,
-}
-
-/// A sequence in the flash and its cycles.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FlashFact {
-    source: String,
-    text: String,
-    code: String,
-    acr: u32,
-    cycles: u64,
 }
 
 /// Runs to the program's BKPT.
@@ -168,45 +151,4 @@ fn cortex_m7_loops() {
         let cycles = thousand_turns(&format!("m7-turn-{index}"), &fact.code);
         assert_eq!((2 * cycles + 500) / 1000, fact.half_cycles, "{}: {} ({cycles})", fact.page, fact.text);
     }
-}
-
-/// Cycles of a sequence in the flash of an STM32F051.
-fn in_flash(name: &str, fact: &FlashFact) -> u64 {
-    let of = |copies: usize| {
-        let copy = format!("{}\n", lines(&fact.code));
-        let program = format!(
-            ".global _start\n_start: .word 0x20001000, start + 1\nstart: b 2f\n.balign 4\n8: bx lr\n.balign 4
-            2: ldr r3, =0x40022000\nmovs r2, #{}\nstr r2, [r3]\nldr r1, =0x20000100\nb 3f\n.balign 4\n3: {}\nbkpt 0
-            .balign 4\nliteral: .word 0x11223344\n.ltorg",
-            fact.acr,
-            copy.repeat(copies)
-        );
-        let mut machine =
-            new_machine(&programs::part("stm32f051"), if fact.acr == 0 { 24 } else { 48 } * 1_000_000)
-                .expect("a machine");
-        let bytes = programs::assemble("cortex-m0", &format!("{name}-{copies}"), &program);
-        machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
-        machine.reset();
-        finish(machine.as_mut(), &fact.text)
-    };
-    let ten = of(14) - of(4);
-    assert_eq!(ten % 10, 0, "{}: the same cycles in each copy, {ten} in ten", fact.text);
-    ten / 10
-}
-
-#[test]
-fn cortex_m0_in_flash() {
-    let facts: M0 = toml::from_str(include_str!("m0.toml")).expect("m0.toml");
-    let wrong: Vec<String> = facts
-        .fact
-        .iter()
-        .enumerate()
-        .filter_map(|(index, fact)| {
-            let cycles = in_flash(&format!("m0-{index}"), fact);
-            (cycles != fact.cycles).then(|| {
-                format!("{}: {} ({}): {cycles}, not {}", fact.source, fact.text, fact.code, fact.cycles)
-            })
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
 }

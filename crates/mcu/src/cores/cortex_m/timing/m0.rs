@@ -4,7 +4,7 @@
 //! [`OneBus`] is followed.
 
 use super::super::flash::FlashRegisters;
-use super::super::one_bus::{FLASH_END, OneBus};
+use super::super::one_bus::OneBus;
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
@@ -23,11 +23,7 @@ impl M0 {
     /// Ends an instruction of `cycles` that accesses `count` words from `data` up.
     #[inline(always)]
     fn end(&mut self, op: &Op, address: u32, cycles: u32, data: u32, count: u32) -> u32 {
-        if self.waits && address < FLASH_END {
-            cycles + self.bus.execute(address, op.length, cycles, data, count)
-        } else {
-            cycles
-        }
+        if self.waits { cycles + self.bus.execute(address, op.length, cycles, data, count) } else { cycles }
     }
 
     /// What going on at `target` waits.
