@@ -1,5 +1,6 @@
 //! The integration tests: one program, so that it is linked once.
 
+mod any_accesses;
 mod avr;
 mod chips;
 mod clock;
