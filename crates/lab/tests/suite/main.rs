@@ -12,6 +12,7 @@ mod constant_time;
 mod curves;
 mod measured;
 mod meter_ports;
+mod mutated;
 mod node;
 mod plan;
 mod unobserved;
