@@ -379,7 +379,7 @@ fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>)
             continue;
         }
         let start = section.address() as u32;
-        let range = start..start + section.size() as u32;
+        let range = start..start.saturating_add(section.size() as u32);
         let bench: i64 = symbols
             .iter()
             .filter(|(name, symbol)| name.starts_with("ws_bench_") && range.contains(&symbol.address))

@@ -44,3 +44,20 @@ fn mutated_elf_files_are_survived() {
         assert!(outcomes.iter().all(|&count| count > 0), "{target}: {outcomes:?}");
     }
 }
+
+/// Found by the seed 1795456134693936342: sections that end beyond the address space.
+#[test]
+fn sections_may_have_any_size() {
+    let asked = request("stm32f407", &program("stm32f407"));
+    let mut bytes = std::fs::read(&asked.elf).expect("linked");
+    let half = |bytes: &[u8], at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+    // e_shoff, e_shentsize and e_shnum; sh_size.
+    let table = u32::from_le_bytes(bytes[0x20..0x24].try_into().expect("four")) as usize;
+    let (size, count) = (half(&bytes, 0x2e), half(&bytes, 0x30));
+    for section in 0..count {
+        let at = table + section * size + 0x14;
+        bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    }
+    std::fs::write(&asked.elf, &bytes).expect("written");
+    let _ = try_measure(&asked);
+}
