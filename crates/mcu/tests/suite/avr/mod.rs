@@ -1,3 +1,4 @@
+mod basic_blocks;
 mod board;
 mod board_oracle;
 mod firmware;
@@ -6,4 +7,3 @@ mod oracle;
 mod peripherals;
 mod programs;
 mod resets;
-mod stretches;
