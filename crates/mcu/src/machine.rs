@@ -31,7 +31,12 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// What addresses on the stack have in ELF files on top of the stack pointer.
     const STACK_SPACE: u32 = 0;
 
-    /// The value of a register, by its index in [`Core::REGISTERS`].
+    /// The registers of this core, which begin with [`Core::REGISTERS`]: those of an optional unit may follow.
+    fn all_registers(&self) -> &'static [Register] {
+        Self::REGISTERS
+    }
+
+    /// The value of a register, by its index in [`Core::all_registers`].
     fn register(&self, index: usize) -> u32;
 
     /// Sets it as a debugger would. A core that sleeps wakes where that is the program counter.
@@ -475,19 +480,20 @@ impl<C: Core> Mcu for Machine<C> {
     }
 
     fn register_names(&self) -> &'static [Register] {
-        C::REGISTERS
+        self.core.all_registers()
     }
 
     fn registers(&self) -> Vec<(String, u32)> {
-        let named = C::REGISTERS.iter().enumerate();
+        let named = self.core.all_registers().iter().enumerate();
         named.map(|(index, register)| (register.name.to_string(), self.core.register(index))).collect()
     }
 
     fn set_register(&mut self, name: &str, value: u32) -> bool {
-        let Some(index) = C::REGISTERS.iter().position(|register| register.name == name) else {
+        let registers = self.core.all_registers();
+        let Some(index) = registers.iter().position(|register| register.name == name) else {
             return false;
         };
-        if C::REGISTERS[index].role == Role::ProgramCounter {
+        if registers[index].role == Role::ProgramCounter {
             self.set_pc(value);
         } else {
             self.core.set_register(index, value);

@@ -16,10 +16,15 @@ const SET_CPU_MODEL: c_int = 0x4400_0007;
 /// UC_CTL_WRITE(UC_CTL_TB_REMOVE_CACHE, 2).
 const REMOVE_CACHE: c_int = 0x4800_0009;
 const UC_PROT_ALL: u32 = 7;
+const UC_ARM_REG_APSR_NZCV: c_int = 2;
+const UC_ARM_REG_FPEXC: c_int = 4;
+const UC_ARM_REG_FPSCR: c_int = 6;
 const UC_ARM_REG_LR: c_int = 10;
 const UC_ARM_REG_PC: c_int = 11;
 const UC_ARM_REG_SP: c_int = 12;
 const UC_ARM_REG_R0: c_int = 66;
+const UC_ARM_REG_S0: c_int = 79;
+const UC_ARM_REG_C1_C0_2: c_int = 111;
 const UC_ARM_REG_XPSR: c_int = 120;
 const UC_RISCV_REG_X0: c_int = 1;
 const UC_RISCV_REG_PC: c_int = 190;
@@ -45,6 +50,8 @@ pub enum Model {
     CortexM3 = 8,
     /// ARMv7E-M.
     CortexM4 = 9,
+    /// ARMv8-A in Thumb state, the only one with all of FPv5 in double precision: the library's Cortex-M7 has none.
+    ArmV8 = 33,
     /// RV32 with all that is in it.
     RiscV32 = 0,
 }
@@ -79,14 +86,20 @@ impl Unicorn {
     pub fn new(model: Model) -> Result<Unicorn, Error> {
         let (architecture, mode) = match model {
             Model::RiscV32 => (UC_ARCH_RISCV, UC_MODE_RISCV32),
+            Model::ArmV8 => (UC_ARCH_ARM, UC_MODE_THUMB),
             _ => (UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS),
         };
         let mut engine = std::ptr::null_mut();
         // SAFETY: `engine` is where the library puts the handle.
         check(unsafe { uc_open(architecture, mode, &mut engine) })?;
-        let unicorn = Unicorn { engine: NonNull::new(engine).ok_or(Error(-1))?, model };
+        let mut unicorn = Unicorn { engine: NonNull::new(engine).ok_or(Error(-1))?, model };
         // SAFETY: the handle is open; this control takes one int.
         check(unsafe { uc_ctl(engine, SET_CPU_MODEL, model as c_int) })?;
+        if model == Model::ArmV8 {
+            // Access to CP10 and CP11, and FPEXC.EN.
+            unicorn.set_numbered(UC_ARM_REG_C1_C0_2, 0xf0_0000)?;
+            unicorn.set_numbered(UC_ARM_REG_FPEXC, 1 << 30)?;
+        }
         Ok(unicorn)
     }
 
@@ -131,12 +144,15 @@ impl Unicorn {
             13 => UC_ARM_REG_SP,
             14 => UC_ARM_REG_LR,
             15 => UC_ARM_REG_PC,
+            16 if self.model == Model::ArmV8 => UC_ARM_REG_APSR_NZCV,
             16 => UC_ARM_REG_XPSR,
+            17..=48 => UC_ARM_REG_S0 + (register as c_int - 17),
+            49 => UC_ARM_REG_FPSCR,
             _ => UC_ARM_REG_R0 + register as c_int,
         }
     }
 
-    /// r0 to r15, and xPSR as number 16; of RISC-V x0 to x31, and the program counter as number 32.
+    /// r0 to r15, xPSR as number 16, s0 to s31 from 17 on, FPSCR as number 49; of RISC-V x0 to x31, and the program counter as number 32.
     ///
     /// # Errors
     /// What the library says.
@@ -152,9 +168,13 @@ impl Unicorn {
     /// # Errors
     /// What the library says.
     pub fn set_register(&mut self, register: usize, value: u32) -> Result<(), Error> {
+        self.set_numbered(self.number(register), value)
+    }
+
+    fn set_numbered(&mut self, number: c_int, value: u32) -> Result<(), Error> {
         let value = u64::from(value);
         // SAFETY: the handle is open; the library reads at most eight bytes.
-        check(unsafe { uc_reg_write(self.engine.as_ptr(), self.number(register), (&raw const value).cast()) })
+        check(unsafe { uc_reg_write(self.engine.as_ptr(), number, (&raw const value).cast()) })
     }
 
     /// Executes `count` instructions from `pc` on.

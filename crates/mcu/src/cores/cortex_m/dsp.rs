@@ -44,9 +44,9 @@ impl State {
                     value
                 }
             }
-            Opcode::Ssat16 | Opcode::Usat16 => {
+            Opcode::Sat16 => {
                 let mut lane = |value: i32| {
-                    let (value, changed) = if kind == Opcode::Ssat16 {
+                    let (value, changed) = if op.imm == 0 {
                         let (value, changed) = saturate_signed(i64::from(value), u32::from(op.a));
                         (value as u32, changed)
                     } else {

@@ -2,12 +2,17 @@
 
 use super::code::Region;
 use super::decode::Architecture;
+use super::fpu::registers::Unit;
+use super::fpu::stacking::{FPCA, FRAME};
 use super::registers::CortexM;
 use super::registers::Sleep;
 use super::timing::{Exception, Timing};
 use crate::machine::{Core as _, Machine};
 use crate::observe::dynamic;
 use crate::{Fault, Flow, Observer};
+
+/// In EXC_RETURN: the frame has no floating-point state.
+const STANDARD_FRAME: u32 = 1 << 4;
 
 impl<T: Timing> Machine<CortexM<T>> {
     /// Brings peripherals, SysTick and interrupt lines up to now.
@@ -52,13 +57,13 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
     }
 
-    fn frame_word(&mut self, address: u32) -> Result<u32, Fault> {
+    pub(super) fn frame_word(&mut self, address: u32) -> Result<u32, Fault> {
         let missing = Fault::Unmapped { pc: self.core.state.pc, address, size: 4, kind: "read" };
         let (_, offset) = self.core.memory.find(address, 4).ok_or(missing)?;
         Ok(self.core.memory.word(offset))
     }
 
-    fn set_frame_word(&mut self, address: u32, value: u32) -> Result<(), Fault> {
+    pub(super) fn set_frame_word(&mut self, address: u32, value: u32) -> Result<(), Fault> {
         let missing = Fault::Unmapped { pc: self.core.state.pc, address, size: 4, kind: "write" };
         let (_, offset) =
             self.core.memory.find(address, 4).filter(|(view, _)| view.writable).ok_or(missing)?;
@@ -73,9 +78,10 @@ impl<T: Timing> Machine<CortexM<T>> {
     fn take(&mut self, exception: u16) -> Result<(), Fault> {
         let thread = self.core.state.ipsr == 0;
         let process = self.core.state.control & 2 != 0;
-        let align = self.core.architecture == Architecture::V6M || self.core.system.stack_aligned();
+        let float = self.core.state.control & FPCA != 0;
+        let align = float || self.core.architecture == Architecture::V6M || self.core.system.stack_aligned();
         let sp = self.core.state.r[13];
-        let mut frame = sp.wrapping_sub(32);
+        let mut frame = sp.wrapping_sub(if float { FRAME } else { 32 });
         let pad = align && frame & 4 != 0;
         if pad {
             frame = frame.wrapping_sub(4);
@@ -86,11 +92,15 @@ impl<T: Timing> Machine<CortexM<T>> {
             self.set_frame_word(frame + 4 * index, value)?;
         }
         self.core.state.r[13] = frame;
+        if float {
+            self.push_float(frame)?;
+        }
         let link = match (thread, process) {
             (false, _) => 0xffff_fff1,
             (true, false) => 0xffff_fff9,
             (true, true) => 0xffff_fffd,
         };
+        let link = if float { link & !STANDARD_FRAME } else { link };
         self.handler(exception, link, Exception::Entry, frame)
     }
 
@@ -106,6 +116,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             ));
         }
         self.use_stack(false);
+        self.core.state.control &= !FPCA;
         self.core.state.r[14] = link;
         self.core.state.ipsr = exception;
         self.core.state.it = 0;
@@ -149,11 +160,12 @@ impl<T: Timing> Machine<CortexM<T>> {
     fn exception_return<O: Observer>(&mut self, link: u32, observer: &mut O) -> Result<(), Fault> {
         let pc = self.core.state.pc;
         let nested = self.core.system.nvic.active.len() > 1;
-        let fits = match link {
+        let float = link & STANDARD_FRAME == 0;
+        let fits = match link | STANDARD_FRAME {
             0xffff_fff1 => nested,
             0xffff_fff9 | 0xffff_fffd => !nested,
             _ => false,
-        };
+        } && !(float && self.core.fpu.unit == Unit::None);
         let exception = self.core.state.ipsr;
         if !fits || !self.core.system.nvic.deactivate(exception) {
             return Err(self.architecture(
@@ -167,7 +179,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
         // The handler's own writes are seen: a line that was let go does not come back.
         self.refresh(observer);
-        let process = link == 0xffff_fffd;
+        let process = link | STANDARD_FRAME == 0xffff_fffd;
         // Tail-chaining: what would be taken right after unstacking is taken instead of it.
         if let Some(next) = self.core.system.nvic.preempts(&self.core.state, true) {
             let frame = if process { self.core.state.other_sp } else { self.core.state.r[13] };
@@ -187,7 +199,14 @@ impl<T: Timing> Machine<CortexM<T>> {
         self.core.state.r[..4].copy_from_slice(&words[..4]);
         self.core.state.r[12] = words[4];
         self.core.state.r[14] = words[5];
-        self.core.state.r[13] = frame.wrapping_add(32).wrapping_add(pad);
+        if float {
+            self.pop_float(frame)?;
+            self.core.state.control |= FPCA;
+        } else {
+            self.core.state.control &= !FPCA;
+        }
+        let size = if float { FRAME } else { 32 };
+        self.core.state.r[13] = frame.wrapping_add(size).wrapping_add(pad);
         self.core.state.set_xpsr(xpsr);
         if self.core.architecture == Architecture::V6M {
             self.core.state.it = 0;
@@ -240,6 +259,9 @@ impl<T: Timing> Machine<CortexM<T>> {
             20 => {
                 if self.core.state.ipsr == 0 {
                     self.use_stack(value & 2 != 0);
+                }
+                if self.core.fpu.unit != Unit::None {
+                    self.core.state.control = self.core.state.control & !FPCA | value as u8 & FPCA;
                 }
                 // The Cortex-M0 has no unprivileged mode.
                 if self.core.architecture >= Architecture::V7M {

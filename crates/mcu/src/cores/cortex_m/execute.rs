@@ -611,8 +611,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Uxtah => set!(r!(op.n).wrapping_add(r!(op.m).rotate_right(op.imm) & 0xffff)),
                     Pkhbt => set!(r!(op.n) & 0xffff | (r!(op.m) << (op.imm & 31)) & 0xffff_0000),
                     Pkhtb => set!(r!(op.n) & 0xffff_0000 | shift(r!(op.m), 2, op.imm, false) & 0xffff),
-                    Sel | Sxtb16 | Sxtab16 | Uxtab16 | Ssat | Usat | Ssat16 | Usat16 | Qadd | Qsub
-                    | Qdadd | Qdsub | Usad8 | Usada8 | Parallel => self.core.state.dsp(kind, op),
+                    Sel | Sxtb16 | Sxtab16 | Uxtab16 | Ssat | Usat | Sat16 | Qadd | Qsub | Qdadd | Qdsub
+                    | Usad8 | Usada8 | Parallel => self.core.state.dsp(kind, op),
 
                     Mul => {
                         let (n, m) = (r!(op.n), r!(op.m));
@@ -1029,6 +1029,16 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Bkpt => {
                         publish!();
                         return Ok(Stop::Breakpoint);
+                    }
+                    Float => {
+                        publish!();
+                        let Some(outcome) = self.float(op, observer) else { fail!() };
+                        cycles = self.cycles;
+                        let cost = self.core.timing.float(op, &slot.note, address!(), outcome, cycles);
+                        cycles += u64::from(cost);
+                        index += 2;
+                        instructions += 1;
+                        continue 'run;
                     }
                 }
                 break;

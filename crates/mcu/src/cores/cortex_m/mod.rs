@@ -1,4 +1,4 @@
-//! ARM Cortex-M0, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M without floating point.
+//! ARM Cortex-M0, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
 
 mod arithmetic;
 mod bus;
@@ -10,6 +10,7 @@ mod exceptions;
 mod execute;
 mod fetch;
 mod flash;
+pub mod fpu;
 mod lines;
 mod memory;
 mod nvic;
@@ -27,9 +28,10 @@ use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::{CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
 use code::Code;
 use decode::Architecture;
+use fpu::registers::{Fpu, Unit};
 use memory::Memory;
 use nvic::SYSTICK;
-use registers::{CortexM, REGISTERS, Sleep, State};
+use registers::{CortexM, FIRST_FLOAT, INTEGER_REGISTERS, REGISTERS, Sleep, State};
 use system::System;
 use timing::Timing;
 
@@ -62,6 +64,7 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         code: Code::new(&memory, architecture),
         timing: T::new(part, clock_hz)?,
         system: System::new(part.core, memory.boot_address()),
+        fpu: Fpu::new(part.core),
         memory,
         strict: 0,
         extra: 0,
@@ -72,13 +75,18 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
 }
 
 impl<T: Timing> Core for CortexM<T> {
-    const REGISTERS: &'static [Register] = REGISTERS;
+    const REGISTERS: &'static [Register] = INTEGER_REGISTERS;
+
+    fn all_registers(&self) -> &'static [Register] {
+        if self.fpu.unit == Unit::None { INTEGER_REGISTERS } else { REGISTERS }
+    }
 
     fn register(&self, index: usize) -> u32 {
         match index {
             0..15 => self.state.r[index],
             15 => self.state.pc,
-            _ => self.state.xpsr(),
+            16 => self.state.xpsr(),
+            _ => self.fpu.s.get(index - FIRST_FLOAT).copied().unwrap_or(self.fpu.fpscr()),
         }
     }
 
@@ -91,7 +99,11 @@ impl<T: Timing> Core for CortexM<T> {
                 self.state.it = 0;
                 self.state.sleep = Sleep::Awake;
             }
-            _ => self.state.set_xpsr(value),
+            16 => self.state.set_xpsr(value),
+            _ => match self.fpu.s.get_mut(index - FIRST_FLOAT) {
+                Some(register) => *register = value,
+                None => self.fpu.set_fpscr(value),
+            },
         }
     }
 
@@ -132,6 +144,7 @@ impl<T: Timing> Core for CortexM<T> {
         }
         let core = &mut machine.core;
         core.system.reset();
+        core.fpu.reset();
         core.calls.clear();
         let mut words = [0; 8];
         core.memory.peek(core.system.vtor, &mut words);

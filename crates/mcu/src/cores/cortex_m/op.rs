@@ -53,7 +53,9 @@ pub enum Opcode {
     /// Extensions of `m` rotated right by `imm` bits, added to `n`.
     Sxtab, Sxtah, Uxtab, Uxtah, Sxtab16, Uxtab16,
     /// Saturation to `a` bits of `n` shifted by `imm`: 0 to 31 LSL, 32 + k ASR by k.
-    Ssat, Usat, Ssat16, Usat16,
+    Ssat, Usat,
+    /// SSAT16, and USAT16 where `imm` is 1, to `a` bits.
+    Sat16,
     Qadd, Qsub, Qdadd, Qdsub,
     /// SADD8 and its kin: `imm` 0 ADD8, 1 ADD16, 2 ASX, 4 SUB8, 5 SUB16, 6 SAX; `a` 0 S, 1 Q, 2 SH, 3 U, 4 UQ, 5 UH.
     Parallel,
@@ -125,6 +127,9 @@ pub enum Opcode {
     /// `imm`: SYSm; `a`: mask bits (2 flags, 1 GE).
     Msr,
     Svc, Bkpt,
+
+    /// Floating point: [`super::fpu::decode::Operation`] in `a`, which has the rest, too.
+    Float,
 }
 
 /// A decoded instruction.

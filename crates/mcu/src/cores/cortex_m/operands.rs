@@ -1,5 +1,6 @@
 //! Which registers and flags an instruction reads and writes, for timing models with interlocks.
 
+use super::fpu::decode::{Operation, core_registers, operation};
 use super::op::{Op, Opcode, Operands};
 
 impl Op {
@@ -23,7 +24,7 @@ impl Op {
             | Bls | Bge | Blt | Bgt | Ble => {}
             AndImm | AndImmS | BicImm | BicImmS | OrrImm | OrrImmS | OrnImm | OrnImmS | EorImm | EorImmS
             | AddImm | AddImmS | AdcImm | AdcImmS | SbcImm | SbcImmS | SubImm | SubImmS | RsbImm
-            | RsbImmS | Sbfx | Ubfx | Ssat | Usat | Ssat16 | Usat16 => set(n, d, 0),
+            | RsbImmS | Sbfx | Ubfx | Ssat | Usat | Sat16 => set(n, d, 0),
             AndReg | AndRegS | AndShift | AndShiftS | BicReg | BicRegS | BicShift | BicShiftS | OrrReg
             | OrrRegS | OrrShift | OrrShiftS | OrnShift | OrnShiftS | EorReg | EorRegS | EorShift
             | EorShiftS | AddReg | AddRegS | AddShift | AddShiftS | AdcReg | AdcRegS | AdcShift
@@ -71,6 +72,10 @@ impl Op {
             Blx => set(m, 1 << 14 | 1 << 15, 0),
             Tbb | Tbh => set(0, 1 << 15, if self.n == 15 { m } else { n | m }),
             Msr => set(n, 0, 0),
+            Float => {
+                let (reads, writes, addresses) = core_registers(self);
+                set(reads, writes, addresses);
+            }
         }
         o.reads_flags = self.it != 0
             || matches!(
@@ -80,7 +85,8 @@ impl Op {
                     | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble
             )
             // RRX as the shift of another instruction.
-            || (self.a == 4 && self.is_shifted());
+            || (self.a == 4 && self.is_shifted())
+            || (self.inner == Float && operation(self) == Operation::Vsel);
         o.writes_flags = matches!(
             self.inner,
             AndImmS
@@ -140,7 +146,8 @@ impl Op {
                 | MulS
                 | Msr
         ) || (self.inner == Parallel && matches!(self.a, 0 | 3))
-            || (self.a == 1 && matches!(self.inner, AddSpShift | SubSpShift));
+            || (self.a == 1 && matches!(self.inner, AddSpShift | SubSpShift))
+            || (self.inner == Float && operation(self) == Operation::Vmrs && self.n == 15);
         o
     }
 

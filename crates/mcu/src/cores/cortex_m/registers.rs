@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::decode::Architecture;
+use super::fpu::registers::Fpu;
 use super::memory::Memory;
 use super::system::System;
 use super::timing::Timing;
@@ -32,7 +33,7 @@ pub struct State {
     pub ipsr: u16,
     /// The stack pointer that is not in use: PSP while MSP is, MSP while PSP is.
     pub other_sp: u32,
-    /// CONTROL: bit 0 nPRIV, bit 1 SPSEL.
+    /// CONTROL: bit 0 nPRIV, bit 1 SPSEL, bit 2 FPCA.
     pub control: u8,
     /// PRIMASK.
     pub primask: bool,
@@ -162,6 +163,7 @@ pub struct CortexM<T: Timing> {
     pub(super) code: Code<T>,
     pub(super) timing: T,
     pub(super) system: System,
+    pub(super) fpu: Fpu,
     /// All ones where misaligned words and halfwords fault, else zero.
     pub(super) strict: u32,
     /// Cycles that a register access of the instruction under way has cost beyond the access.
@@ -182,6 +184,7 @@ impl<T: Timing> Clone for CortexM<T> {
             code: self.code.fresh(),
             timing: self.timing.clone(),
             system: self.system.clone(),
+            fpu: self.fpu.clone(),
             strict: self.strict,
             extra: self.extra,
             return_flow: self.return_flow,
@@ -190,7 +193,7 @@ impl<T: Timing> Clone for CortexM<T> {
     }
 }
 
-/// The registers by their names.
+/// The registers by their names; those of the floating-point unit from [`FIRST_FLOAT`] on.
 pub(crate) const REGISTERS: &[Register] = &[
     Register::new("r0", 32),
     Register::new("r1", 32),
@@ -209,4 +212,43 @@ pub(crate) const REGISTERS: &[Register] = &[
     Register::with("lr", 32, Role::Link),
     Register::with("pc", 32, Role::ProgramCounter),
     Register::with("xpsr", 32, Role::Status),
+    Register::new("s0", 32),
+    Register::new("s1", 32),
+    Register::new("s2", 32),
+    Register::new("s3", 32),
+    Register::new("s4", 32),
+    Register::new("s5", 32),
+    Register::new("s6", 32),
+    Register::new("s7", 32),
+    Register::new("s8", 32),
+    Register::new("s9", 32),
+    Register::new("s10", 32),
+    Register::new("s11", 32),
+    Register::new("s12", 32),
+    Register::new("s13", 32),
+    Register::new("s14", 32),
+    Register::new("s15", 32),
+    Register::new("s16", 32),
+    Register::new("s17", 32),
+    Register::new("s18", 32),
+    Register::new("s19", 32),
+    Register::new("s20", 32),
+    Register::new("s21", 32),
+    Register::new("s22", 32),
+    Register::new("s23", 32),
+    Register::new("s24", 32),
+    Register::new("s25", 32),
+    Register::new("s26", 32),
+    Register::new("s27", 32),
+    Register::new("s28", 32),
+    Register::new("s29", 32),
+    Register::new("s30", 32),
+    Register::new("s31", 32),
+    Register::new("fpscr", 32),
 ];
+
+/// Index of S0; FPSCR follows S31.
+pub(crate) const FIRST_FLOAT: usize = 17;
+
+/// The registers of a part without a floating-point unit.
+pub(crate) const INTEGER_REGISTERS: &[Register] = REGISTERS.split_at(FIRST_FLOAT).0;

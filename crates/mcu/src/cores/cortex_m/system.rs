@@ -21,9 +21,8 @@ pub(super) struct System {
     sleep_control: u32,
     /// CCR, the bits that can be written.
     configuration: u32,
-    /// ACTLR, CPACR, DEMCR, SHCSR, CSSELR, FPCCR and FPDSCR do nothing here and are kept for reading back.
+    /// ACTLR, DEMCR, SHCSR and CSSELR do nothing here and are kept for reading back.
     auxiliary: u32,
-    coprocessors: u32,
     debug: u32,
     fault_enables: u32,
     cache_select: u32,
@@ -52,7 +51,6 @@ impl System {
             sleep_control: 0,
             configuration: STKALIGN,
             auxiliary: 0,
-            coprocessors: 0,
             debug: 0,
             fault_enables: 0,
             cache_select: 0,
@@ -249,7 +247,6 @@ impl<T: Timing> Machine<CortexM<T>> {
             0xe000_ed24 => system.handlers(),
             // A fault stops the model, so the fault status registers are always clear.
             0xe000_ed28..=0xe000_ed3c if v7 => 0,
-            0xe000_ed88 if v7 => system.coprocessors,
             // CLIDR, CTR, CCSIDR, CSSELR: L1 separate caches, lines of 32 bytes; 16 KB each on STM32F76x, the data
             // cache with four ways and the instruction cache with two (ARM DDI 0489, 4.3; ST AN4667).
             0xe000_ed78 if m7 => 0x0900_0003,
@@ -271,7 +268,10 @@ impl<T: Timing> Machine<CortexM<T>> {
             // DHCSR: no debugger.
             0xe000_edf0 => 0,
             0xe000_edfc if v7 => system.debug,
-            _ => return self.unmodelled(address, "a register that is not modelled was read"),
+            _ => match self.core.fpu.read(address) {
+                Some(value) if v7 => value,
+                _ => return self.unmodelled(address, "a register that is not modelled was read"),
+            },
         })
     }
 
@@ -355,7 +355,6 @@ impl<T: Timing> Machine<CortexM<T>> {
             // Fault status: writing ones clears what is clear.
             0xe000_ed28..=0xe000_ed3c if v7 => {}
             0xe000_ed84 if m7 => system.cache_select = value & 1,
-            0xe000_ed88 if v7 => system.coprocessors = value & 0x00f0_0000,
             0xe000_ed94..0xe000_edbc if v7 => {
                 if address == 0xe000_ed94 && value & 1 != 0 {
                     return self.unmodelled(address, "the memory protection unit is not modelled");
@@ -384,6 +383,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                 cache = Some(CacheControl::DataSetWay { value, clean: true, invalidate: true });
             }
             0xe000_ef78 if m7 => cache = Some(CacheControl::InvalidateBranches),
+            _ if v7 && self.core.fpu.write(address, value) => {}
             _ => return self.unmodelled(address, "a register that is not modelled was written"),
         }
         if let Some(control) = cache {

@@ -85,6 +85,10 @@ pub enum Exception {
     Return,
 }
 
+/// Words of the floating-point state in a frame, one a cycle (ARM AN298, "Cortex-M4(F) lazy stacking and context
+/// switching": an interrupt's latency is 12 cycles, with the state 29).
+pub const FLOAT_STATE: u32 = 17;
+
 /// What the program did to the caches through the system control space (Cortex-M7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheControl {
@@ -170,6 +174,18 @@ pub trait Timing: Clone + Send + 'static {
 
     /// Cycles of the instruction at `address`.
     fn retire(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired) -> u32;
+
+    /// Cycles of the floating-point instruction at `address`, which begins at `now`: [`Retired::Plain`], or a load or
+    /// store of words.
+    fn float(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired, now: u64) -> u32 {
+        let _ = now;
+        self.retire(op, note, address, outcome)
+    }
+
+    /// Cycles of saving S0 to S15 and FPSCR to the stack, or of taking them from it.
+    fn float_state(&mut self) -> u32 {
+        FLOAT_STATE
+    }
 
     /// Cycles of a step of exception handling: stacking at `sp` (the frame's lowest address), going on at `target`.
     fn exception(&mut self, step: Exception, sp: u32, target: u32) -> u32;

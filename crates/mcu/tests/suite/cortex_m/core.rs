@@ -370,7 +370,7 @@ fn bit_band_aliases_are_single_bits() {
 fn what_a_core_lacks_is_an_opcode_fault() {
     let cases: [(&str, &str, &str, &[u8]); 7] = [
         ("stm32f407", "cortex-m4", ".inst.n 0xde07", &[0x07, 0xde]),
-        ("stm32f407", "cortex-m4", ".inst.w 0xee300a00", &[0x30, 0xee, 0x00, 0x0a]), // VADD.F32
+        ("stm32f407", "cortex-m4", ".inst.w 0xee000010", &[0x00, 0xee, 0x10, 0x00]), // MCR p0
         ("stm32f407", "cortex-m4", ".inst.w 0xf7f0a000", &[0xf0, 0xf7, 0x00, 0xa0]), // UDF.W
         ("stm32f100", "cortex-m3", ".inst.w 0xfa90f000", &[0x90, 0xfa, 0x00, 0xf0]), // SADD16: DSP
         ("stm32f100", "cortex-m3", ".inst.w 0xfbe01062", &[0xe0, 0xfb, 0x62, 0x10]), // UMAAL: DSP

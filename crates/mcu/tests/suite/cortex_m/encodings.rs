@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Fields(BTreeMap<char, u32>);
 
 impl Fields {
-    fn get(&self, letter: char) -> u32 {
+    pub fn get(&self, letter: char) -> u32 {
         self.0[&letter]
     }
 }
@@ -36,7 +36,7 @@ pub struct Encoding {
     pub since: Since,
     pub in_it: InIt,
     pub bits: &'static str,
-    valid: fn(&Fields) -> bool,
+    pub valid: fn(&Fields) -> bool,
 }
 
 impl Encoding {

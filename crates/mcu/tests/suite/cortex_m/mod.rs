@@ -1,6 +1,9 @@
 mod core;
 mod encodings;
 mod firmware;
+mod float;
+mod float_encodings;
+mod float_oracle;
 mod m0;
 mod oracle;
 mod pipeline_m3_m4;

@@ -5,6 +5,7 @@
 mod narrow;
 mod wide;
 
+use super::fpu::decode as float;
 use super::op::{Op, Opcode};
 
 /// The instruction set of a core.
@@ -29,7 +30,12 @@ pub fn is_wide(first: u16) -> bool {
 #[must_use]
 pub fn decode(first: u16, second: u16, address: u32, it: u8, architecture: Architecture) -> Op {
     let mut op = if is_wide(first) {
-        let mut op = wide::decode(first, second, address, architecture).unwrap_or_default();
+        let op = if float::is_float(first, second) {
+            float::decode(first, second, address, it != 0)
+        } else {
+            wide::decode(first, second, address, architecture)
+        };
+        let mut op = op.unwrap_or_default();
         op.length = 4;
         op
     } else {

@@ -25,7 +25,7 @@ pub(super) fn decode(h1: u16, h2: u16, address: u32, architecture: Architecture)
         0b1111101 if h1 & 0x100 == 0 => register(h1, h2, architecture),
         0b1111101 if h1 & 0x80 == 0 => multiply(h1, h2, architecture),
         0b1111101 => long_multiply(h1, h2, architecture),
-        // Coprocessors: none is modelled, the floating-point unit neither.
+        // Coprocessors: none but the floating-point unit, whose encodings are decoded elsewhere.
         _ => None,
     }
 }
@@ -336,7 +336,7 @@ fn plain_immediate(h1: u16, h2: u16, address: u32, architecture: Architecture) -
                 if architecture < Architecture::V7EM || h2 & 0x10 != 0 {
                     return None;
                 }
-                return Some(Op { inner: if unsigned { Usat16 } else { Ssat16 }, a: to, ..op });
+                return Some(Op { inner: Sat16, a: to, imm: u32::from(unsigned), ..op });
             }
             let imm = if shift_right { 32 + lsb } else { lsb };
             Some(Op { inner: if unsigned { Usat } else { Ssat }, a: to, imm, ..op })

@@ -329,7 +329,7 @@ fn arithmetic(op: &Op, o: &Operands, b: &mut Builder) -> bool {
             b.facts.units |= unit::OLDER;
             b.single(unit::SHIFTER);
         }
-        Ssat | Usat | Ssat16 | Usat16 | Qdadd | Qdsub => {
+        Ssat | Usat | Sat16 | Qdadd | Qdsub => {
             b.need_all(o.reads, stage::EARLY);
             b.writes(op.d, delay::LATER);
             b.facts.units |= unit::OLDER;
