@@ -70,7 +70,7 @@ macro_rules! documents {
 documents! {
     every_command_of_readme_works: "README.md"
     every_command_of_architecture_works: "docs/architecture.md"
-    every_command_of_accuracy_works: "docs/accuracy.md"
+    every_command_of_energy_works: "docs/energy.md"
     every_command_of_constant_time_works: "docs/constant-time.md"
     every_command_of_measuring_works: "docs/measuring.md"
     every_command_of_papers_works: "docs/papers.md"
