@@ -4,6 +4,7 @@
 //! the encodings of `xw`: they are from github jnk0le/random, "ch32v003_(qkv2).md", and CaiB/CH32V003-Architecture-Exploration,
 //! "NewInstructionNotes.md", which agree with each other. They stand where RV32DC has its floating-point loads and stores.
 
+use super::timing::Place;
 use bytemuck::Zeroable;
 
 /// What an instruction does. `imm` of jumps and branches is the target, of `Constant` the result.
@@ -13,6 +14,8 @@ pub enum Opcode {
     /// `lui`, `auipc`, `c.li`, `c.lui`.
     Constant,
     Jal,
+    /// `jal x0` to itself: the end of a program, where nothing interrupts it.
+    JalSelf,
     Jalr,
     Beq,
     Bne,
@@ -78,6 +81,8 @@ pub struct Op {
     pub rs2: u8,
     /// Bytes: 2 or 4.
     pub length: u8,
+    /// Where it lies.
+    pub place: Place,
     /// Immediate, sign-extended.
     pub imm: u32,
 }
@@ -91,6 +96,8 @@ pub fn decode(pc: u32, low: u16, high: Option<u16>) -> Option<Op> {
     } else {
         short(pc, u32::from(low))
     }?;
+    let ends = op.kind == Opcode::Jal && op.imm == pc && op.rd == 0;
+    let op = Op { kind: if ends { Opcode::JalSelf } else { op.kind }, ..op };
     // RV32E has sixteen registers. The immediate forms of the CSR instructions have a number in the place of `rs1`.
     let immediate = matches!(op.kind, Opcode::Csrrwi | Opcode::Csrrsi | Opcode::Csrrci);
     (op.rd < 16 && (op.rs1 < 16 || immediate) && op.rs2 < 16).then_some(op)
@@ -111,7 +118,8 @@ fn long(pc: u32, word: u32) -> Option<Op> {
     let (rd, rs1, rs2) = (field(word, 11, 7) as u8, field(word, 19, 15) as u8, field(word, 24, 20) as u8);
     let (funct3, funct7) = (field(word, 14, 12) as usize, field(word, 31, 25));
     let immediate = signed(word >> 20, 12);
-    let op = |kind, rd, rs1, rs2, imm| Some(Op { kind, rd, rs1, rs2, length: 4, imm });
+    let op =
+        |kind, rd, rs1, rs2, imm| Some(Op { kind, rd, rs1, rs2, length: 4, place: Place::of(pc, 4), imm });
     match word & 0x7f {
         0x37 => op(Constant, rd, 0, 0, word & 0xffff_f000),
         0x17 => op(Constant, rd, 0, 0, pc.wrapping_add(word & 0xffff_f000)),
@@ -179,7 +187,15 @@ fn long(pc: u32, word: u32) -> Option<Op> {
 fn short(pc: u32, word: u32) -> Option<Op> {
     use Opcode::*;
     let op = |kind, rd: u32, rs1: u32, rs2: u32, imm| {
-        Some(Op { kind, rd: rd as u8, rs1: rs1 as u8, rs2: rs2 as u8, length: 2, imm })
+        Some(Op {
+            kind,
+            rd: rd as u8,
+            rs1: rs1 as u8,
+            rs2: rs2 as u8,
+            length: 2,
+            place: Place::of(pc, 2),
+            imm,
+        })
     };
     // The registers as most instructions have them, and those of three bits, x8 to x15.
     let (rd, rs2) = (field(word, 11, 7), field(word, 6, 2));

@@ -2,20 +2,40 @@
 
 use super::decode::{Op, Opcode};
 use super::registers::{HWSTKEN, INESTEN, MIE, MPIE, MPP, RA, RiscV, SP, T0, fold};
-use super::timing::{ACCESS, BASE};
+use super::timing::{Course, Place};
 use crate::machine::Machine;
 use crate::memory::Page;
 use crate::observe::dynamic;
 use crate::{Access, AccessKind, Fault, FlashStore, Flow, Observer, Step, Stop};
 
-/// What comes after an instruction.
-enum Continuation {
-    /// The next one in memory, after so many cycles.
-    Next(u64),
-    /// The one at the program counter, fetched anew.
-    Jump,
-    /// Nothing: `ebreak`.
-    Break,
+/// Why the loop over the instructions was left.
+enum Exit {
+    Stop(Stop),
+    Fault(Fault),
+}
+
+impl From<Fault> for Box<Exit> {
+    fn from(fault: Fault) -> Box<Exit> {
+        Box::new(Exit::Fault(fault))
+    }
+}
+
+/// How an instruction goes on; in a box what hardly ever is, so that the loop hands on little.
+type Executed = Result<Course, Box<Exit>>;
+
+/// Where the loop over the instructions is: its own, so that the host keeps it in registers.
+struct Position {
+    /// The instruction.
+    pc: u32,
+    /// The cycle at which the core is ready for it.
+    cycles: u64,
+    /// The moment of the instruction fetch then.
+    moment: u16,
+    /// Instructions before.
+    instructions: u64,
+    /// The address of the next instruction, and the same folded.
+    next: u32,
+    at: u32,
 }
 
 /// mcause of `ecall` in machine mode.
@@ -35,63 +55,63 @@ impl Machine<RiscV> {
             {
                 return Ok(stop);
             }
-            let pc = self.core.pc;
-            if !self.core.program.knows(fold(pc)) && !self.core.find(pc, first)? {
-                return Ok(Stop::Address(pc));
+            let mut position = Position {
+                pc: self.core.pc,
+                cycles: self.cycles,
+                moment: self.core.fetch.enter(self.cycles),
+                instructions: self.instructions,
+                next: self.core.pc,
+                at: fold(self.core.pc),
+            };
+            let exit = self.run_to_deadline(observer, &mut position, first);
+            self.core.pc = position.pc;
+            self.cycles = position.cycles;
+            self.instructions = position.instructions;
+            self.core.fetch.leave(position.moment, position.cycles);
+            match exit.map_err(|exit| *exit) {
+                Ok(()) => first = false,
+                Err(Exit::Stop(stop)) => return Ok(stop),
+                Err(Exit::Fault(fault)) => return Err(fault),
             }
-            let op = self.core.program.op(fold(pc));
+        }
+    }
+
+    /// Executes instructions, at least one, up to the deadline.
+    #[inline(always)]
+    fn run_to_deadline<O: Observer>(
+        &mut self,
+        observer: &mut O,
+        position: &mut Position,
+        mut first: bool,
+    ) -> Result<(), Box<Exit>> {
+        loop {
+            let pc = position.pc;
+            if !self.core.program.knows(position.at) && !self.core.find(pc, first)? {
+                return Err(stop(Stop::Address(pc)));
+            }
+            let op = self.core.program.op(position.at);
             first = false;
-            if op.kind == Opcode::Jal && op.imm == pc && op.rd == 0 && self.nothing_can_come() {
-                return Ok(Stop::Halted);
-            }
-            if O::enabled() {
-                let step = Step { pc, sp: self.core.x[SP], cycles: self.cycles, flow: self.flow };
+            if O::enabled() && !(op.kind == Opcode::JalSelf && self.nothing_can_come()) {
+                let step = Step { pc, sp: self.core.x[SP], cycles: position.cycles, flow: self.flow };
                 observer.step(&step);
                 self.flow = Flow::Next;
             }
-            if self.step(observer, pc, op)? {
-                return Ok(Stop::Breakpoint);
+            position.next = pc.wrapping_add(op.length.into());
+            position.at += u32::from(op.length);
+            let course = self.execute(observer, position, op)?;
+            let transition = self.core.fetch.after(position.moment, op.place, course);
+            position.pc = position.next;
+            position.cycles += u64::from(transition.cycles);
+            position.moment = transition.moment;
+            position.instructions += 1;
+            if position.cycles >= self.deadline {
+                return Ok(());
             }
         }
     }
 
-    /// Executes an instruction; says whether it is a breakpoint.
     #[inline(always)]
-    fn step<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<bool, Fault> {
-        let begin = self.core.fetch.issue(self.cycles, pc, op.length.into());
-        self.core.pc = pc.wrapping_add(op.length.into());
-        match self.execute(observer, pc, op, begin) {
-            Ok(Continuation::Next(cycles)) => self.cycles = begin + cycles,
-            Ok(Continuation::Jump) => self.jump(begin + BASE),
-            Ok(Continuation::Break) => {
-                self.core.pc = pc;
-                return Ok(true);
-            }
-            Err(fault) => {
-                self.core.pc = pc;
-                return Err(fault);
-            }
-        }
-        self.instructions += 1;
-        Ok(false)
-    }
-
-    /// Fetches from the program counter, beginning at cycle `at`.
-    #[inline(always)]
-    fn jump(&mut self, at: u64) {
-        let core = &mut self.core;
-        let to_flash = core.in_flash(core.pc);
-        self.cycles = core.fetch.jump(at, core.pc, to_flash);
-    }
-
-    #[inline(always)]
-    fn execute<O: Observer>(
-        &mut self,
-        observer: &mut O,
-        pc: u32,
-        op: Op,
-        begin: u64,
-    ) -> Result<Continuation, Fault> {
+    fn execute<O: Observer>(&mut self, observer: &mut O, position: &mut Position, op: Op) -> Executed {
         use Opcode::*;
         let (a, b) = (self.core.x[usize::from(op.rs1 & 15)], self.core.x[usize::from(op.rs2 & 15)]);
         let imm = op.imm;
@@ -122,49 +142,54 @@ impl Machine<RiscV> {
                     Lh | Lhu => 2,
                     _ => 1,
                 };
-                let (value, cycles) = self.load(observer, pc, a.wrapping_add(imm), size, begin)?;
+                let (value, course) = self.load(observer, position, op.place, a.wrapping_add(imm), size)?;
                 let value = match op.kind {
                     Lb => value as i8 as u32,
                     Lh => value as i16 as u32,
                     _ => value,
                 };
                 self.set(op.rd, value);
-                return Ok(Continuation::Next(cycles));
+                return Ok(course);
             }
-            Sb => return self.store(observer, pc, a.wrapping_add(imm), 1, b & 0xff, begin),
-            Sh => return self.store(observer, pc, a.wrapping_add(imm), 2, b & 0xffff, begin),
-            Sw => return self.store(observer, pc, a.wrapping_add(imm), 4, b, begin),
-            Beq => return Ok(self.branch(a == b, imm)),
-            Bne => return Ok(self.branch(a != b, imm)),
-            Blt => return Ok(self.branch((a as i32) < b as i32, imm)),
-            Bge => return Ok(self.branch(a as i32 >= b as i32, imm)),
-            Bltu => return Ok(self.branch(a < b, imm)),
-            Bgeu => return Ok(self.branch(a >= b, imm)),
-            Jal => return Ok(self.call(op, imm, false)),
-            Jalr => return Ok(self.call(op, a.wrapping_add(imm) & !1, true)),
-            Fence => return Ok(Continuation::Next(BASE)),
-            FenceI => return Ok(Continuation::Jump),
+            Sb => return self.store(observer, position, op.place, a.wrapping_add(imm), 1, b & 0xff),
+            Sh => return self.store(observer, position, op.place, a.wrapping_add(imm), 2, b & 0xffff),
+            Sw => return self.store(observer, position, op.place, a.wrapping_add(imm), 4, b),
+            Beq => return Ok(self.branch::<O>(position, a == b, imm)),
+            Bne => return Ok(self.branch::<O>(position, a != b, imm)),
+            Blt => return Ok(self.branch::<O>(position, (a as i32) < b as i32, imm)),
+            Bge => return Ok(self.branch::<O>(position, a as i32 >= b as i32, imm)),
+            Bltu => return Ok(self.branch::<O>(position, a < b, imm)),
+            Bgeu => return Ok(self.branch::<O>(position, a >= b, imm)),
+            Jal => return Ok(self.call::<O>(position, op, imm, false)),
+            JalSelf if self.nothing_can_come() => return Err(stop(Stop::Halted)),
+            JalSelf => return Ok(self.jump::<O>(position, imm, Flow::Jump)),
+            Jalr => return Ok(self.call::<O>(position, op, a.wrapping_add(imm) & !1, true)),
+            Fence => return Ok(Course::Base),
+            FenceI => return Ok(self.jump::<O>(position, position.next, Flow::Next)),
             Ecall => {
-                self.trap(pc, ECALL_FROM_M, EXCEPTION_VECTOR)?;
-                return Ok(Continuation::Jump);
+                let return_to = position.pc;
+                let handler = self.trap(return_to, ECALL_FROM_M, EXCEPTION_VECTOR)?;
+                return Ok(self.jump::<O>(position, handler, Flow::Interrupt { return_to }));
             }
-            Ebreak => return Ok(Continuation::Break),
+            Ebreak => return Err(stop(Stop::Breakpoint)),
             Mret => {
-                self.return_from_trap();
-                return Ok(Continuation::Jump);
+                let (target, flow) = self.return_from_trap();
+                return Ok(self.jump::<O>(position, target, flow));
             }
             Wfi => {
                 self.core.asleep = true;
                 self.recheck();
-                return Ok(Continuation::Next(BASE));
+                return Ok(Course::Base);
             }
             Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi | Csrrci => {
-                self.exchange(pc, op, a)?;
-                return Ok(Continuation::Next(BASE));
+                let Op { kind, rd, rs1, .. } = op;
+                let before = self.exchange(position.pc, kind, rs1, imm, a)?;
+                self.set(rd, before);
+                return Ok(Course::Base);
             }
         };
         self.set(op.rd, value);
-        Ok(Continuation::Next(BASE))
+        Ok(Course::Base)
     }
 
     #[inline(always)]
@@ -173,22 +198,29 @@ impl Machine<RiscV> {
         self.core.x[0] = 0;
     }
 
+    /// Goes on at `target`.
     #[inline(always)]
-    fn branch(&mut self, taken: bool, target: u32) -> Continuation {
-        if !taken {
-            return Continuation::Next(BASE);
+    fn jump<O: Observer>(&mut self, position: &mut Position, target: u32, flow: Flow) -> Course {
+        if O::enabled() {
+            self.flow = flow;
         }
-        self.core.pc = target;
-        self.flow = Flow::Jump;
-        Continuation::Jump
+        position.next = target;
+        position.at = fold(target);
+        let to_flash = self.core.memory.page(position.at) == Page::Flash;
+        if to_flash { Course::JumpToFlash } else { Course::JumpToRam }
+    }
+
+    #[inline(always)]
+    fn branch<O: Observer>(&mut self, position: &mut Position, taken: bool, target: u32) -> Course {
+        if taken { self.jump::<O>(position, target, Flow::Jump) } else { Course::Base }
     }
 
     /// `jal` and `jalr`: by the calling convention, `ra` and `t0` hold return addresses (Volume I, table 2.1).
     #[inline(always)]
-    fn call(&mut self, op: Op, target: u32, indirect: bool) -> Continuation {
+    fn call<O: Observer>(&mut self, position: &mut Position, op: Op, target: u32, indirect: bool) -> Course {
         let links = |register: u8| [RA, T0].contains(&usize::from(register));
-        let return_to = self.core.pc;
-        self.flow = if links(op.rd) {
+        let return_to = position.next;
+        let flow = if links(op.rd) {
             Flow::Call { return_to }
         } else if indirect && op.rd == 0 && links(op.rs1) {
             Flow::Return
@@ -196,30 +228,37 @@ impl Machine<RiscV> {
             Flow::Jump
         };
         self.set(op.rd, return_to);
-        self.core.pc = target;
-        Continuation::Jump
+        self.jump::<O>(position, target, flow)
     }
 
-    /// Reads memory; the value, and how long it takes.
+    /// The cycle at which an instruction begins.
+    #[inline(always)]
+    fn beginning(&self, position: &Position, place: Place) -> u64 {
+        position.cycles + self.core.fetch.wait(position.moment, place)
+    }
+
+    /// Reads memory; the value, and how the instruction goes on.
     #[inline(always)]
     fn load<O: Observer>(
         &mut self,
         observer: &mut O,
-        pc: u32,
+        position: &Position,
+        place: Place,
         address: u32,
         size: u8,
-        begin: u64,
-    ) -> Result<(u32, u64), Fault> {
+    ) -> Result<(u32, Course), Box<Exit>> {
+        let pc = position.pc;
         if address & (u32::from(size) - 1) != 0 {
-            return Err(misaligned(pc, address, size, "load"));
+            return Err(misaligned(pc, address, size, "load").into());
         }
         let at = fold(address);
         let memory = &self.core.memory;
         let page = memory.page(at);
-        let mut cycles = ACCESS;
+        let mut course = Course::Access;
         let value = if page == Page::Other {
             // A read may change what is requested.
             self.recheck();
+            let begin = self.beginning(position, place);
             self.bus.read(address, size, begin, pc, dynamic(observer))?
         } else {
             let value = match size {
@@ -228,12 +267,12 @@ impl Machine<RiscV> {
                 _ => memory.word(at) | memory.word(at + 2) << 16,
             };
             if page == Page::Flash {
-                cycles = self.core.fetch.load_from_flash(begin);
+                course = Course::FlashLoad;
             }
             value
         };
-        self.tell::<O>(observer, pc, address, size, AccessKind::Read, value);
-        Ok((value, cycles))
+        tell(observer, position, address, size, AccessKind::Read, value);
+        Ok((value, course))
     }
 
     /// Writes memory.
@@ -241,14 +280,15 @@ impl Machine<RiscV> {
     fn store<O: Observer>(
         &mut self,
         observer: &mut O,
-        pc: u32,
+        position: &Position,
+        place: Place,
         address: u32,
         size: u8,
         value: u32,
-        begin: u64,
-    ) -> Result<Continuation, Fault> {
+    ) -> Executed {
+        let pc = position.pc;
         if address & (u32::from(size) - 1) != 0 {
-            return Err(misaligned(pc, address, size, "store"));
+            return Err(misaligned(pc, address, size, "store").into());
         }
         let at = fold(address);
         let core = &mut self.core;
@@ -264,10 +304,11 @@ impl Machine<RiscV> {
                 }
             }
         } else {
-            self.store_elsewhere(observer, pc, address, size, value, begin)?;
+            let begin = self.beginning(position, place);
+            self.store_elsewhere(observer, pc, begin, address, size, value)?;
         }
-        self.tell::<O>(observer, pc, address, size, AccessKind::Write, value);
-        Ok(Continuation::Next(ACCESS))
+        tell(observer, position, address, size, AccessKind::Write, value);
+        Ok(Course::Access)
     }
 
     #[inline(never)]
@@ -275,10 +316,10 @@ impl Machine<RiscV> {
         &mut self,
         observer: &mut O,
         pc: u32,
+        begin: u64,
         address: u32,
         size: u8,
         value: u32,
-        begin: u64,
     ) -> Result<(), Fault> {
         self.recheck();
         if self.core.in_flash(address) {
@@ -294,31 +335,16 @@ impl Machine<RiscV> {
         Ok(())
     }
 
-    #[inline(always)]
-    fn tell<O: Observer>(
-        &self,
-        observer: &mut O,
-        pc: u32,
-        address: u32,
-        size: u8,
-        kind: AccessKind,
-        value: u32,
-    ) {
-        if O::enabled() {
-            let value = u64::from(value);
-            observer.access(&Access { pc, address, size, kind, value, cycles: self.cycles });
-        }
-    }
-
-    /// Enters the handler of an exception or an interrupt, which returns to `return_to` (CH32V003RM, section 6.5.3.2, MTVEC).
-    fn trap(&mut self, return_to: u32, cause: u32, vector: u32) -> Result<(), Fault> {
+    /// The address of the handler of an exception or an interrupt, which returns to `return_to` (CH32V003RM, section 6.5.3.2, MTVEC); it
+    /// is under way from here on.
+    fn trap(&mut self, return_to: u32, cause: u32, vector: u32) -> Result<u32, Fault> {
         let core = &mut self.core;
         core.mepc = return_to;
         core.mcause = cause;
         core.mstatus = if core.mstatus & MIE != 0 { MPIE } else { 0 };
         let base = core.mtvec & !3;
         let entry = base + 4 * vector;
-        core.pc = match core.mtvec & 3 {
+        let handler = match core.mtvec & 3 {
             0 | 2 => base,
             1 => entry,
             _ => {
@@ -330,17 +356,18 @@ impl Machine<RiscV> {
             }
         };
         core.handlers.push(vector as u8);
-        self.flow = Flow::Interrupt { return_to };
         self.recheck();
-        Ok(())
+        Ok(handler)
     }
 
-    fn return_from_trap(&mut self) {
+    /// Where a handler returns to.
+    fn return_from_trap(&mut self) -> (u32, Flow) {
         let core = &mut self.core;
-        core.pc = core.mepc;
         core.mstatus = MPIE | if core.mstatus & MPIE != 0 { MIE } else { 0 };
-        self.flow = if core.handlers.pop().is_some() { Flow::InterruptReturn } else { Flow::Jump };
+        let flow = if core.handlers.pop().is_some() { Flow::InterruptReturn } else { Flow::Jump };
+        let target = core.mepc;
         self.recheck();
+        (target, flow)
     }
 
     /// Takes the enabled interrupt with the lowest number: priorities other than those of the numbers are refused by the PFIC.
@@ -365,30 +392,31 @@ impl Machine<RiscV> {
         }
         let number = ready.trailing_zeros();
         let return_to = core.pc;
-        self.trap(return_to, MCAUSE_INTERRUPT | number, number)?;
-        self.jump(self.cycles + BASE);
+        let handler = self.trap(return_to, MCAUSE_INTERRUPT | number, number)?;
+        self.core.pc = handler;
+        let to_flash = self.core.in_flash(handler);
+        self.cycles = self.core.fetch.interrupt(self.cycles, to_flash);
+        self.flow = Flow::Interrupt { return_to };
         Ok(true)
     }
 
-    /// An instruction on a control and status register.
+    /// An instruction on a control and status register: what was in it.
     #[inline(never)]
-    fn exchange(&mut self, pc: u32, op: Op, register: u32) -> Result<(), Fault> {
+    fn exchange(&mut self, pc: u32, kind: Opcode, rs1: u8, number: u32, register: u32) -> Result<u32, Fault> {
         use Opcode::*;
-        let number = op.imm;
         let before = self.csr(pc, number)?;
-        let operand = if matches!(op.kind, Csrrwi | Csrrsi | Csrrci) { u32::from(op.rs1) } else { register };
-        let after = match op.kind {
+        let operand = if matches!(kind, Csrrwi | Csrrsi | Csrrci) { u32::from(rs1) } else { register };
+        let after = match kind {
             Csrrw | Csrrwi => Some(operand),
             // With x0 or 0 nothing is written (Volume I, section 9.1).
-            _ if op.rs1 == 0 => None,
+            _ if rs1 == 0 => None,
             Csrrs | Csrrsi => Some(before | operand),
             _ => Some(before & !operand),
         };
         if let Some(after) = after {
             self.set_csr(pc, number, after)?;
         }
-        self.set(op.rd, before);
-        Ok(())
+        Ok(before)
     }
 
     fn csr(&self, pc: u32, number: u32) -> Result<u32, Fault> {
@@ -422,6 +450,26 @@ impl Machine<RiscV> {
             _ => return Err(no_csr(pc, number)),
         }
         Ok(())
+    }
+}
+
+#[cold]
+fn stop(stop: Stop) -> Box<Exit> {
+    Box::new(Exit::Stop(stop))
+}
+
+#[inline(always)]
+fn tell<O: Observer>(
+    observer: &mut O,
+    position: &Position,
+    address: u32,
+    size: u8,
+    kind: AccessKind,
+    value: u32,
+) {
+    if O::enabled() {
+        let Position { pc, cycles, .. } = *position;
+        observer.access(&Access { pc, address, size, kind, value: value.into(), cycles });
     }
 }
 

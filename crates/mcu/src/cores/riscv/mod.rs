@@ -49,7 +49,7 @@ impl Core for RiscV {
                 self.pc = value & !1;
                 self.asleep = false;
                 let from_flash = self.in_flash(self.pc);
-                self.fetch.restart(self.pc, from_flash);
+                self.fetch.restart(from_flash);
             }
             16 => self.mstatus = value & (MIE | MPIE),
             17 => self.mtvec = value & !0x3fc,
@@ -88,7 +88,7 @@ impl Core for RiscV {
         core.asleep = false;
         core.enabled = 0;
         core.handlers.clear();
-        core.fetch.reset(now, 0, true);
+        core.fetch.reset(now, true);
         Ok(())
     }
 

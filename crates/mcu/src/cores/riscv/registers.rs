@@ -1,7 +1,7 @@
 //! The registers, and the memories that the core reads and writes.
 
 use super::decode::{Op, decode};
-use super::timing::Fetch;
+use super::timing::Moments;
 use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Part, Register, Role};
@@ -31,18 +31,18 @@ const LONGEST: u32 = 2;
 /// Bits of an address as [`fold`] makes it.
 const FOLDED_BITS: u32 = 18;
 /// What [`fold`] makes of addresses at which there is no memory.
-const OUTSIDE: u32 = 0x2_0000;
+const OUTSIDE: u32 = 0x3_0000;
 /// Where RAM is, and how much of the address space code and RAM can have each.
 const SRAM: u32 = 0x2000_0000;
 const REGION: u32 = 0x1_0000;
 
-/// Code and RAM one behind the other, so that both fit into one small table.
+/// Code and RAM in one small table, with nothing behind each: the loop over the instructions goes on in folded addresses.
 #[inline(always)]
 pub fn fold(address: u32) -> u32 {
     if address < REGION {
         address
     } else if address.wrapping_sub(SRAM) < REGION {
-        address - SRAM + REGION
+        address - SRAM + 2 * REGION
     } else {
         OUTSIDE
     }
@@ -73,7 +73,7 @@ pub struct RiscV {
     pub enabled: u128,
     /// The handlers under way, the innermost last: their numbers.
     pub handlers: Vec<u8>,
-    pub(crate) fetch: Fetch,
+    pub(crate) fetch: Moments,
     pub(crate) memory: Memory<FOLDED_BITS, 6>,
     pub(crate) program: DecodeCache<Op, { 1 << (FOLDED_BITS - 1) }, 1>,
 }
@@ -131,7 +131,7 @@ impl RiscV {
             asleep: false,
             enabled: 0,
             handlers: Vec::new(),
-            fetch: Fetch::default(),
+            fetch: Moments::default(),
             memory: Memory::new(&folded)?,
             program: DecodeCache::new(LONGEST),
         })
