@@ -7,6 +7,7 @@
 use crate::timeline::{Spent, Timeline, Timestamp};
 use firmware::Firmware;
 use mcu::{ClockChange, Flow, Step};
+use std::ops::Range;
 
 /// One finished call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,10 +116,19 @@ pub struct Profiler<'a> {
     firmware: &'a Firmware,
     frames: Vec<Frame>,
     nodes: Vec<Node>,
+    /// By function; behind them one for what is in no function.
     totals: Vec<Total>,
+    /// Of these the one of the innermost call.
+    current: usize,
+    /// Addresses behind the first of its function and before the next one: a jump there is no call.
+    body: Range<u32>,
     watched: Vec<bool>,
     calls: Vec<Call>,
     last: Option<StepRecord>,
+    /// The cycle up to which frames and nodes have their own cycles; from there on they are the innermost call's.
+    charged: u64,
+    /// All ones where the stack grows up.
+    upside_down: u32,
     /// The stack pointer's last move may be the first half of one.
     half_moved: bool,
     timeline: Timeline<'a>,
@@ -138,10 +148,14 @@ impl<'a> Profiler<'a> {
             firmware,
             frames: Vec::new(),
             nodes: Vec::new(),
-            totals: vec![Total::default(); count],
+            totals: vec![Total::default(); count + 1],
+            current: count,
+            body: 0..0,
             watched: marks,
             calls: Vec::new(),
             last: None,
+            charged: 0,
+            upside_down: if firmware.core().stack_grows_up() { u32::MAX } else { 0 },
             half_moved: false,
             timeline: Timeline::of_cycles(),
         }
@@ -185,7 +199,7 @@ impl<'a> Profiler<'a> {
     /// Sums for each of [`Firmware::functions`].
     #[must_use]
     pub fn totals(&self) -> &[Total] {
-        &self.totals
+        &self.totals[..self.totals.len() - 1]
     }
 
     /// The calls of functions that are under way, the outermost first. A run that has ended is told of with
@@ -196,14 +210,16 @@ impl<'a> Profiler<'a> {
         let end = self.timeline.at(now);
         let mut lowest_sp = u32::MAX;
         let mut calls = Vec::new();
+        let mut uncharged = if self.frames.is_empty() { 0 } else { now - self.charged };
         for (depth, frame) in self.frames.iter().enumerate().rev() {
             lowest_sp = lowest_sp.min(frame.lowest_sp);
+            let exclusive = frame.exclusive + std::mem::take(&mut uncharged);
             let Some(function) = frame.function else { continue };
             calls.push(OpenCall {
                 function,
                 start: frame.start,
                 inclusive: now - frame.start,
-                exclusive: frame.exclusive,
+                exclusive,
                 stack: frame.sp - lowest_sp.min(frame.sp),
                 whole: frame.whole,
                 spent: self.timeline.between(&frame.begun, &end),
@@ -217,11 +233,17 @@ impl<'a> Profiler<'a> {
     /// Cycles by call chain, a line each, as flame-graph tools take them: `main;caller;callee 1234`.
     #[must_use]
     pub fn folded(&self) -> Vec<String> {
+        let now = self.last.map_or(0, |last| last.cycles);
+        let mut own: Vec<u64> = self.nodes.iter().map(|node| node.exclusive).collect();
+        if let Some(top) = self.frames.last() {
+            own[top.node] += now - self.charged;
+        }
         let mut lines: Vec<String> = self
             .nodes
             .iter()
-            .filter(|node| node.exclusive > 0)
-            .map(|node| {
+            .zip(own)
+            .filter(|(_, own)| *own > 0)
+            .map(|(node, own)| {
                 let mut names = vec![self.name(node.function)];
                 let mut parent = node.parent;
                 while let Some(index) = parent {
@@ -229,7 +251,7 @@ impl<'a> Profiler<'a> {
                     parent = self.nodes[index].parent;
                 }
                 names.reverse();
-                format!("{} {}", names.join(";"), node.exclusive)
+                format!("{} {own}", names.join(";"))
             })
             .collect();
         lines.sort();
@@ -241,11 +263,27 @@ impl<'a> Profiler<'a> {
     }
 
     /// An instruction is about to execute.
+    #[inline(always)]
     pub fn step(&mut self, step: &Step) {
+        // Most follow on the one before and leave the stack as it is.
+        if step.flow == Flow::Next
+            && let Some(last) = &mut self.last
+            && last.sp == step.sp ^ self.upside_down
+        {
+            self.totals[self.current].exclusive += step.cycles - last.cycles;
+            last.pc = step.pc;
+            last.cycles = step.cycles;
+            return;
+        }
+        self.follow(step);
+    }
+
+    fn follow(&mut self, step: &Step) {
         let flow = step.flow;
         let step = StepRecord { pc: step.pc, sp: self.upright(step.sp), cycles: step.cycles };
         let Some(last) = self.last else {
             self.last = Some(step);
+            self.charged = step.cycles;
             self.push(step.pc, u32::MAX, step, step, false);
             return;
         };
@@ -254,18 +292,20 @@ impl<'a> Profiler<'a> {
         match flow {
             // `rcall .+0` and the like make room on the stack; nothing is called.
             Flow::Call { return_to } if return_to != step.pc => {
+                // The call instruction counts for what is called.
+                self.charge(last.cycles);
                 self.push(step.pc, return_to, last, step, false);
-                self.charge(elapsed);
+                self.totals[self.current].exclusive += elapsed;
                 return;
             }
+            _ => self.totals[self.current].exclusive += elapsed,
+        }
+        self.charge(step.cycles);
+        match flow {
             Flow::Interrupt { return_to } => {
-                self.charge(elapsed);
                 self.push(step.pc, return_to, step, step, false);
                 return;
             }
-            _ => self.charge(elapsed),
-        }
-        match flow {
             Flow::Return | Flow::InterruptReturn => self.unwind(step),
             Flow::Jump => {
                 if self.frames.last().is_some_and(|top| top.return_to == step.pc && step.sp >= top.sp) {
@@ -281,7 +321,7 @@ impl<'a> Profiler<'a> {
 
     /// A stack that grows up is looked at upside down; what this turns over, it turns back.
     fn upright(&self, sp: u32) -> u32 {
-        if self.firmware.core().stack_grows_up() { u32::MAX - sp } else { sp }
+        sp ^ self.upside_down
     }
 
     /// Notes how deep the stack pointer went, which was `last` one step before `sp`.
@@ -307,18 +347,32 @@ impl<'a> Profiler<'a> {
 
     /// A run begins anew where the last one stopped, after time that belongs to nobody.
     pub fn pause(&mut self) {
-        self.last = None;
+        if let Some(last) = self.last.take() {
+            self.charge(last.cycles);
+        }
         self.frames.clear();
+        self.entered();
     }
 
-    fn charge(&mut self, elapsed: u64) {
+    /// The cycles up to `until` are the innermost call's own; its function has them already.
+    fn charge(&mut self, until: u64) {
+        let elapsed = until - self.charged;
+        self.charged = until;
         if let Some(top) = self.frames.last_mut() {
             top.exclusive += elapsed;
             self.nodes[top.node].exclusive += elapsed;
-            if let Some(function) = top.function {
-                self.totals[function].exclusive += elapsed;
-            }
         }
+    }
+
+    /// Another call is the innermost one.
+    fn entered(&mut self) {
+        let function = self.frames.last().and_then(|top| top.function);
+        self.current = function.unwrap_or(self.totals.len() - 1);
+        let functions = self.firmware.functions();
+        self.body = function.map_or(0..0, |index| {
+            let next = functions.get(index + 1).map_or(u32::MAX, |next| next.address);
+            functions[index].address + 1..next
+        });
     }
 
     fn push(&mut self, pc: u32, return_to: u32, from: StepRecord, step: StepRecord, tail: bool) {
@@ -340,6 +394,7 @@ impl<'a> Profiler<'a> {
             tail,
             whole,
         });
+        self.entered();
     }
 
     fn node(&mut self, parent: Option<usize>, function: Option<usize>) -> usize {
@@ -363,6 +418,9 @@ impl<'a> Profiler<'a> {
     }
 
     fn tail_call(&mut self, step: StepRecord) {
+        if self.body.contains(&step.pc) {
+            return;
+        }
         let Some(function) = self.firmware.function_at(step.pc) else { return };
         let Some(top) = self.frames.last() else { return };
         // Without a size it is a label inside something, as local loop labels of assembly are.
@@ -410,5 +468,6 @@ impl<'a> Profiler<'a> {
                 self.calls.push(call);
             }
         }
+        self.entered();
     }
 }
