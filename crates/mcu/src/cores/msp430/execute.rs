@@ -46,6 +46,7 @@ impl Machine<Msp430> {
         Ok(())
     }
 
+    /// Executes `op`. What is not inlined here looks it up once more: see [`Machine::repeat`].
     #[inline(always)]
     fn execute_once<O: Observer>(&mut self, observer: &mut O, pc: u32, op: Op) -> Result<(), Fault> {
         let mask = op.width.mask();
@@ -122,7 +123,7 @@ impl Machine<Msp430> {
             Opcode::Swpb => {
                 self.in_place(observer, pc, &op, |_, d| d & !0xffff | d >> 8 & 0xff | (d & 0xff) << 8)?
             }
-            Opcode::Sxt => self.sign_extend(observer, pc, &op)?,
+            Opcode::Sxt => self.sign_extend(observer, pc)?,
             Opcode::Push => {
                 let value = self.source(observer, pc, &op)?;
                 let sp = self.core.registers[SP].wrapping_sub(if op.width == Width::Address { 4 } else { 2 })
@@ -166,9 +167,9 @@ impl Machine<Msp430> {
                     self.flow = Flow::InterruptReturn;
                 }
             }
-            Opcode::Pushm => self.push_multiple(observer, pc, &op)?,
-            Opcode::Popm => self.pop_multiple(observer, pc, &op)?,
-            Opcode::Rrcm | Opcode::Rram | Opcode::Rlam | Opcode::Rrum => self.rotate_multiple(&op),
+            Opcode::Pushm => self.push_multiple(observer, pc)?,
+            Opcode::Popm => self.pop_multiple(observer, pc)?,
+            Opcode::Rrcm | Opcode::Rram | Opcode::Rlam | Opcode::Rrum => self.rotate_multiple(pc),
             Opcode::Unknown => {
                 let what = UNKNOWN[op.source_value as usize].into();
                 return Err(Fault::Architecture { pc, address: pc, what });
@@ -225,6 +226,7 @@ impl Machine<Msp430> {
     }
 
     /// Where a source in memory is, without reading it.
+    #[inline(always)]
     fn source_address(&self, op: &Op) -> u32 {
         let register = self.core.registers[usize::from(op.source_register) & 15];
         match op.source {
@@ -313,9 +315,11 @@ impl Machine<Msp430> {
     }
 
     /// `SXT` and `SXTX` extend a register to 20 bits, memory to the width.
-    fn sign_extend<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+    #[inline(never)]
+    fn sign_extend<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<(), Fault> {
+        let op = self.core.program.op(pc);
         let mask = if op.source == Operand::Register { ADDRESS_MASK } else { op.width.mask() };
-        self.in_place(observer, pc, op, |state, d| {
+        self.in_place(observer, pc, &op, |state, d| {
             let value = if d & 0x80 != 0 { d & 0x7f | mask & !0x7f } else { d & 0x7f };
             state.logic_flags(op.width, value & op.width.mask());
             value
@@ -389,7 +393,9 @@ impl Machine<Msp430> {
     }
 
     /// `PUSHM`: from the register named downwards.
-    fn push_multiple<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+    #[inline(never)]
+    fn push_multiple<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<(), Fault> {
+        let op = self.core.program.op(pc);
         let size = if op.width == Width::Address { 4 } else { 2 };
         let mut sp = self.core.registers[SP];
         for step in 0..op.source_value as usize {
@@ -403,7 +409,9 @@ impl Machine<Msp430> {
     }
 
     /// `POPM`: from the register encoded, the lowest, upwards.
-    fn pop_multiple<O: Observer>(&mut self, observer: &mut O, pc: u32, op: &Op) -> Result<(), Fault> {
+    #[inline(never)]
+    fn pop_multiple<O: Observer>(&mut self, observer: &mut O, pc: u32) -> Result<(), Fault> {
+        let op = self.core.program.op(pc);
         let size = if op.width == Width::Address { 4 } else { 2 };
         let mut sp = self.core.registers[SP];
         for step in 0..op.source_value as usize {
@@ -416,7 +424,9 @@ impl Machine<Msp430> {
     }
 
     /// `RRCM`, `RRAM`, `RLAM`, `RRUM`: the single shift, so often.
-    fn rotate_multiple(&mut self, op: &Op) {
+    #[inline(never)]
+    fn rotate_multiple(&mut self, pc: u32) {
+        let op = self.core.program.op(pc);
         let register = usize::from(op.destination_register) & 15;
         let mut value = self.core.registers[register] & op.width.mask();
         let mut carry = self.core.registers[SR] & C != 0;
@@ -438,6 +448,7 @@ impl Machine<Msp430> {
 }
 
 /// How a move to the program counter counts: `RET` and `RETA` are moves from the stack.
+#[inline(always)]
 fn branch_flow(op: &Op) -> Flow {
     if op.source == Operand::Increment && op.source_register == 1 { Flow::Return } else { Flow::Jump }
 }
