@@ -97,7 +97,9 @@ fn round(machine: &mut dyn Mcu, start: u32, block: u32, other: u32) -> u64 {
 
 /// Runs the cases with their data in each of `blocks`, the other block the one after it, at each setting of FLASH_ACR.
 fn check(target: &str, cpu: &str, cases: &[Case], blocks: &[u32], acr: u32, settings: &[u32]) {
-    let bytes = assemble(cpu, "pipeline", &program(cases));
+    let has_float = cpu == "cortex-m4";
+    let fpu = if has_float { ".fpu fpv4-sp-d16\n" } else { "" };
+    let bytes = assemble(cpu, "pipeline", &format!("{fpu}{}", program(cases)));
     let mut wrong = Vec::new();
     for &setting in settings {
         let mut machine = new_machine(&part(target), 24_000_000).expect("a machine");
@@ -107,9 +109,14 @@ fn check(target: &str, cpu: &str, cases: &[Case], blocks: &[u32], acr: u32, sett
         all.extend([0x0e, 0x60, 0x00, 0xbe]);
         machine.load(&Image { segments: vec![Segment { address: FLASH, bytes: all }] }).expect("it fits");
         // There is no vector table: the loops begin where it would be.
-        machine.set_pc(prologue);
-        assert!(machine.set_register("r1", acr) && machine.set_register("r6", setting));
-        assert_eq!(machine.run(&Until { cycles: Some(1_000), ..Until::default() }), Ok(Stop::Breakpoint));
+        let writes = [(acr, setting), (0xe000_ed88, 0xf0_0000)];
+        // FLASH_ACR, and CPACR where there is a floating-point unit.
+        for (address, value) in &writes[..if has_float { 2 } else { 1 }] {
+            machine.set_pc(prologue);
+            assert!(machine.set_register("r1", *address) && machine.set_register("r6", *value));
+            let until = Until { cycles: Some(machine.cycles() + 1_000), ..Until::default() };
+            assert_eq!(machine.run(&until), Ok(Stop::Breakpoint));
+        }
         for (index, &block) in blocks.iter().enumerate() {
             let other = blocks[(index + 1) % blocks.len()];
             let bare = round(machine.as_mut(), FLASH, block, other);

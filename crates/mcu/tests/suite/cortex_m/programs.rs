@@ -20,23 +20,24 @@ pub fn folder() -> PathBuf {
 /// The bytes of `mix.c` for a core, linked at the flash of the STM32 parts; the result is at 0x20000000.
 #[allow(dead_code, reason = "the benchmark does not need all")]
 pub fn build(cpu: &str, optimise: &str, count: u32) -> Vec<u8> {
-    let name = format!("mix-{cpu}{optimise}-{count}");
+    build_source("mix", cpu, &["-mfloat-abi=soft"], optimise, count)
+}
+
+/// As [`build`], of another source beside `mix.c`, with the compiler's options for floating point.
+#[allow(dead_code, reason = "the benchmark does not need all")]
+pub fn build_source(source: &str, cpu: &str, float: &[&str], optimise: &str, count: u32) -> Vec<u8> {
+    let name = format!("{source}-{cpu}{optimise}-{count}");
     let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.elf"));
     let binary = elf.with_extension("bin");
     run(Command::new("arm-none-eabi-gcc")
-        .args([
-            "-mthumb",
-            "-mfloat-abi=soft",
-            "-ffreestanding",
-            "-nostdlib",
-            "-fno-tree-loop-distribute-patterns",
-        ])
+        .args(["-mthumb", "-ffreestanding", "-nostdlib", "-fno-tree-loop-distribute-patterns"])
+        .args(float)
         .arg(format!("-mcpu={cpu}"))
         .arg(optimise)
         .arg(format!("-DCOUNT={count}"))
         .arg("-T")
         .arg(folder().join("mix.ld"))
-        .arg(folder().join("mix.c"))
+        .arg(folder().join(format!("{source}.c")))
         .arg("-o")
         .arg(&elf)
         .arg("-lgcc"));

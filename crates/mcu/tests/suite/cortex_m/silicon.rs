@@ -8,6 +8,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct M7 {
     fact: Vec<PipelineFact>,
+    float: Vec<PipelineFact>,
     #[serde(rename = "loop")]
     loops: Vec<PipelineFact>,
     turn: Vec<TurnFact>,
@@ -69,7 +70,7 @@ fn lines(code: &str) -> String {
 
 /// An STM32F767 with a program in ITCM, about to run it.
 fn m7(name: &str, program: &str) -> Box<dyn Mcu> {
-    let source = format!(".balign 8\n{program}\n9: bkpt 0\n.balign 4\n");
+    let source = format!(".fpu fpv5-d16\n.balign 8\n{program}\n9: bkpt 0\n.balign 4\n");
     let mut machine = new_machine(&programs::part("stm32f767"), 16_000_000).expect("a machine");
     let vectors = [0x2000_8000u32.to_le_bytes(), 0x0800_0009u32.to_le_bytes()].concat();
     machine
@@ -84,16 +85,21 @@ fn m7(name: &str, program: &str) -> Box<dyn Mcu> {
     machine
 }
 
-/// Cycles of a sequence between two instructions that pair with nothing.
-fn sequence(name: &str, code: &str) -> u64 {
-    let copy = format!("{}\nldrd r8, r9, [r12]\n", lines(code));
+/// Turns the floating-point unit on in CPACR.
+const FLOAT_ON: &str = "movw r0, #0xed88\nmovt r0, #0xe000\nmov.w r1, #0xf00000\nstr r1, [r0]\ndsb\nisb
+    movs r0, #0\nmovs r1, #0\n";
+
+/// Cycles of a sequence between two instructions that pair with nothing, after `before`; `apart` of them, so that
+/// what is under way is done with before the next copy.
+fn sequence(name: &str, before: &str, apart: u64, code: &str) -> u64 {
+    let copy = format!("{}\n{}", lines(code), "ldrd r8, r9, [r12]\n".repeat(apart as usize));
     let of = |copies: usize| {
-        let program = format!("cmp r0, r0\n{}", copy.repeat(copies));
+        let program = format!("{before}cmp r0, r0\n{}", copy.repeat(copies));
         finish(m7(&format!("{name}-{copies}"), &program).as_mut(), code)
     };
     let ten = of(14) - of(4);
     assert_eq!(ten % 10, 0, "{code}: the same cycles in each copy, {ten} in ten");
-    ten / 10 - 1
+    ten / 10 - apart
 }
 
 fn m7_facts() -> M7 {
@@ -106,8 +112,18 @@ fn cortex_m7_sequences() {
         .fact
         .iter()
         .enumerate()
-        .filter_map(|(index, fact)| fact.check(sequence(&format!("m7-{index}"), &fact.code)))
+        .filter_map(|(index, fact)| fact.check(sequence(&format!("m7-{index}"), "", 1, &fact.code)))
         .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn cortex_m7_floating_point_sequences() {
+    let facts = m7_facts().float;
+    let checked = facts.iter().enumerate().filter_map(|(index, fact)| {
+        fact.check(sequence(&format!("m7-float-{index}"), FLOAT_ON, 8, &fact.code))
+    });
+    let wrong: Vec<String> = checked.collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -120,7 +136,7 @@ fn cortex_m7_second_operands() {
         for (column, (younger, pair)) in matrix.kinds.iter().zip(pairs.chars()).enumerate() {
             let instruction = |text: &str, d: &str, n: &str| text.replace("{d}", d).replace("{n}", n) + "\n";
             let code = instruction(&older[1], "r0", "r1") + &instruction(&younger[1], "r2", "r3");
-            let cycles = sequence(&format!("m7-operands-{row}-{column}"), &code);
+            let cycles = sequence(&format!("m7-operands-{row}-{column}"), "", 1, &code);
             assert_eq!(cycles == 1, pair == '+', "{} before {}: {cycles}", older[0], younger[0]);
         }
     }

@@ -8,5 +8,6 @@ mod conversions;
 pub mod decode;
 mod execute;
 mod formats;
+pub mod operands;
 pub mod registers;
 pub(super) mod stacking;

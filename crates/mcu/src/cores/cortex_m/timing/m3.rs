@@ -20,8 +20,12 @@
 //!   cycle for each operand that is not; the signed accumulating ones one more.
 //! - Divides (2 to 12, by the leading zeros of the operands): three quotient bits a cycle.
 
+mod float;
+
+use self::float::FloatUnit;
 use super::super::fetch::{FLASH_END, FetchUnit};
 use super::super::flash::FlashRegisters;
+use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
 use crate::{CoreName, Fault, Part, ResetCause};
@@ -81,6 +85,7 @@ pub struct M3 {
     plain: u32,
     fetch: FetchUnit,
     registers: FlashRegisters,
+    float: FloatUnit,
 }
 
 /// Extra accesses of a load or store that is not aligned: it is split into aligned bytes and halfwords (DDI 0337I
@@ -252,12 +257,14 @@ impl Timing for M3 {
             plain: second_bank - FLASH_END,
             fetch,
             registers,
+            float: FloatUnit::default(),
         })
     }
 
     fn reset(&mut self) {
         self.registers.reset();
         self.after = after::OTHER;
+        self.float = FloatUnit::default();
         self.fetch.reset(self.registers.settings());
     }
 
@@ -280,6 +287,13 @@ impl Timing for M3 {
             StrPre | StrPost | StrbPre | StrbPost | StrhPre | StrhPost => (indexed, after::STORE | registers),
             StrReg | StrbReg | StrhReg => (class::REGISTER_OFFSET, after::STORE_REGISTER),
             Ldrd | Strd | Ldm | Ldmdb | Stm | Stmdb | LdmPc => (class::MULTIPLE, after::OTHER),
+            Float => match operation(op) {
+                Operation::Vldr if op.m == 1 => (class::CHAINED, after::LOAD),
+                Operation::Vldr | Operation::Vldm | Operation::Vstr | Operation::Vstm => {
+                    (class::MULTIPLE, registers)
+                }
+                _ => (class::CHAINED, registers),
+            },
             _ => (class::CHAINED, registers),
         };
         op.class = class;
@@ -369,6 +383,27 @@ impl Timing for M3 {
                 self.end(op, note, after, address, cycles)
             }
         }
+    }
+
+    fn float(&mut self, op: &Op, note: &u32, address: u32, outcome: Retired, now: u64) -> u32 {
+        let waits = self.float.wait(op, now);
+        if waits != 0 {
+            // A load before has long had its data phase.
+            self.after = after::OTHER;
+        }
+        let cycles = match outcome {
+            // Two cycles, of which the table lets none be shared: unlike that of STR no measurement is known.
+            Retired::Store { address: data, count: 1, .. } => {
+                self.end_access(op, *note, *note | after::LONG, address, 2, (data, 1))
+            }
+            Retired::Load { .. } | Retired::Store { .. } => self.retire(op, note, address, outcome),
+            _ => {
+                let cycles = self.float.process(op, now + u64::from(waits));
+                let after = *note | if cycles > 1 { after::LONG } else { 0 };
+                self.end(op, *note, after, address, cycles)
+            }
+        };
+        waits + cycles
     }
 
     /// DDI 0337I and DDI 0439, "Exception handling": 12 cycles to the first instruction of the handler, 6 from one

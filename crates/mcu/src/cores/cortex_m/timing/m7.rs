@@ -13,13 +13,15 @@
 
 mod branches;
 mod facts;
+mod float;
 
 use self::branches::Branches;
 use self::facts::{DELAYS, FLAGS, Facts, delay, unit};
 use super::super::flash::FlashRegisters;
+use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::super::tightly::Caches;
-use super::{CacheControl, Exception, Retired, Timing};
+use super::{CacheControl, Exception, FLOAT_STATE, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
@@ -89,7 +91,7 @@ impl M7 {
                 kind = usize::from(delay::EARLY_ALU);
             }
         }
-        let delays = &DELAYS[kind & 7];
+        let delays = &DELAYS[kind & 15];
         self.ready[usize::from(note.result) & 63] = std::array::from_fn(|stage| now + delays[stage]);
         self.ready[usize::from(note.flags) & 63][0] = now + 1;
         if units & unit::SECOND != 0 {
@@ -99,7 +101,7 @@ impl M7 {
 
     #[inline(always)]
     fn write(&mut self, register: u8, delay: u8) {
-        let delays = &DELAYS[usize::from(delay & 7)];
+        let delays = &DELAYS[usize::from(delay & 15)];
         let now = self.now;
         self.ready[usize::from(register) & 63] = std::array::from_fn(|stage| now + delays[stage]);
     }
@@ -229,6 +231,9 @@ fn skipped(op: &Op) -> u32 {
             (op.imm & 0xffff).count_ones().div_ceil(2) - 1
         }
         Opcode::Sdiv | Opcode::Udiv => DIVIDE - 1,
+        Opcode::Float if matches!(operation(op), Operation::Vldm | Operation::Vstm) => {
+            u32::from(op.m).div_ceil(2) - 1
+        }
         _ => 0,
     }
 }
@@ -280,6 +285,8 @@ impl Timing for M7 {
                 self.issue(note, note.units);
                 if note.units & unit::ALONE != 0 {
                     self.stall(skipped(op));
+                } else if note.cycles > 1 {
+                    self.stall(u32::from(note.cycles) - 1);
                 }
             }
             Retired::NotTaken => {
@@ -319,6 +326,18 @@ impl Timing for M7 {
             }
         }
         (self.now - before) as u32
+    }
+
+    fn float(&mut self, op: &Op, note: &Facts, address: u32, outcome: Retired, _now: u64) -> u32 {
+        let before = self.now;
+        self.fetch(address, op.length);
+        self.float_outcome(op, note, outcome);
+        (self.now - before) as u32
+    }
+
+    fn float_state(&mut self) -> u32 {
+        self.stall(FLOAT_STATE);
+        FLOAT_STATE
     }
 
     /// DDI 0489 gives 12 cycles for the entry at no wait states, as for the Cortex-M3; the way back is taken alike.

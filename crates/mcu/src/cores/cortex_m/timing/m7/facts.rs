@@ -3,6 +3,8 @@
 //! Sources: jnk0le/random, "pipeline cycle test", doc/cortex_m7.md (measured on an STM32H743), called the page below;
 //! what it leaves open is LLVM's ARMScheduleM7.td. Facts of the page one by one: `crates/mcu/tests/suite/cortex_m/m7.toml`.
 
+mod float;
+
 use super::super::super::op::{Op, Opcode, Operands};
 use super::super::Note;
 
@@ -28,6 +30,11 @@ pub mod unit {
     pub const LIST: u16 = 1 << 9;
     /// A misaligned load. Known at execution.
     pub const MISALIGNED: u16 = 1 << 10;
+    /// Floating-point arithmetic: one in a cycle, not with a multiply-accumulate either.
+    pub const FLOAT: u16 = 1 << 11;
+    /// A load, store or move of a floating-point register, which does not go with a multiply-accumulate.
+    pub const FLOAT_MOVE: u16 = 1 << 12;
+    pub const FLOAT_ACCUMULATE: u16 = 1 << 13;
     /// Nothing joins.
     pub const CLOSED: u16 = u16::MAX;
 }
@@ -53,21 +60,50 @@ pub mod delay {
     pub const WORD: u8 = 4;
     /// Bytes and halfwords loaded, products, saturated sums.
     pub const LATER: u8 = 5;
+    /// Results of floating-point instructions: sums and products, fused and chained multiply-accumulates, words loaded, moves.
+    pub const FLOAT: u8 = 6;
+    pub const FUSED: u8 = 7;
+    pub const CHAINED: u8 = 8;
+    pub const FLOAT_LOADED: u8 = 9;
+    pub const FLOAT_MOVED: u8 = 10;
 }
 
-/// Cycles from the issue of an instruction until one that consumes its result in each stage can be issued.
+/// Cycles from the issue of an instruction until one that consumes its result in each stage can be issued. Of floating-point
+/// results the stages are those of [`float`], which has their rows.
 ///
 /// The early ALU comes a cycle before the late one, so that its result reaches the late ALU of the same cycle (page,
 /// "overall"). A word loaded reaches the late ALU in the next cycle, but not that of an instruction which also has an
 /// early operand (page, "loads"). REV's result is late for addresses and shifts, a base written back for ADD, SUB
 /// and MOV alone.
-pub const DELAYS: [[u64; 4]; 6] =
-    [[1, 1, 2, 2], [0, 0, 1, 1], [0, 0, 2, 1], [0, 0, 1, 2], [1, 2, 2, 2], [2, 2, 3, 3]];
+pub const DELAYS: [[u64; 4]; 16] = [
+    [1, 1, 2, 2],
+    [0, 0, 1, 1],
+    [0, 0, 2, 1],
+    [0, 0, 1, 2],
+    [1, 2, 2, 2],
+    [2, 2, 3, 3],
+    [3, 3, 2, 1],
+    [5, 3, 3, 3],
+    [6, 3, 3, 4],
+    [1, 3, 2, 1],
+    [3, 3, 3, 3],
+    [0; 4],
+    [0; 4],
+    [0; 4],
+    [0; 4],
+    [0; 4],
+];
 
 /// Rows of the table of results beyond r0 to r15: the flags; what is ready for ever; where results go that nobody asks for.
 pub const FLAGS: u8 = 16;
 const READY: u8 = 17;
 const NOBODY: u8 = 18;
+/// When what a multiply-accumulate keeps out may be issued; when a fused one may be after a chained one; FPSCR.
+pub const AFTER_ACCUMULATE: u8 = 19;
+pub const AFTER_CHAINED: u8 = 20;
+const FPSCR: u8 = 21;
+/// S0, and S1 to S31 after it.
+pub const S0: u8 = 32;
 /// An operand that is not there.
 const NO_NEED: u8 = READY * 4;
 
@@ -88,6 +124,8 @@ pub struct Facts {
     pub flags: u8,
     /// The stage in which it must find its operands to execute in the early ALU; 0 if it cannot.
     pub early: u8,
+    /// Cycles of a floating-point instruction that keeps the pipeline for more than one.
+    pub cycles: u8,
     pub units: u16,
     /// Of the next instruction's units, those that may not be there.
     pub blocks: u16,
@@ -222,7 +260,9 @@ pub fn facts(op: &Op) -> Facts {
     }
     let conditional_branch =
         matches!(op.inner, Beq | Bne | Bcs | Bcc | Bmi | Bpl | Bvs | Bvc | Bhi | Bls | Bge | Blt | Bgt | Ble);
-    if !memory(op, &o, &mut b) && !arithmetic(op, &o, &mut b) {
+    if op.inner == Float {
+        float::facts(op, &o, &mut b);
+    } else if !memory(op, &o, &mut b) && !arithmetic(op, &o, &mut b) {
         control(op, &o, &mut b);
     }
     // A branch is issued on its prediction. Flags are set in the late ALU, and what depends on them is late.
