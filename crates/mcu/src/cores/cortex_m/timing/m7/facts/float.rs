@@ -36,14 +36,12 @@ fn cycles(operation: Operation, double: bool) -> u8 {
 }
 
 impl Builder {
-    /// The registers of a mask; of a double one its lower half stands for both.
+    /// The registers of a mask; of a double one its lower half stands for both. Conversions have a single one beside it.
     fn need_float(&mut self, mut registers: u32, double: bool, stage: u8) {
         while registers != 0 {
-            self.need(S0 + registers.trailing_zeros() as u8, stage);
-            registers &= registers - 1;
-            if double {
-                registers &= registers - 1;
-            }
+            let lowest = registers.trailing_zeros();
+            self.need(S0 + lowest as u8, stage);
+            registers &= if double { !(0b11 << (lowest & !1)) } else { !(1 << lowest) };
         }
     }
 }
