@@ -24,7 +24,8 @@ def time_2000() -> int:
 
 
 class Radio:
-    """A UDP socket that sends packets to the collector and hears its packets."""
+    """A UDP socket that sends packets to the collector and hears its packets. Its port may have been another's, to whom
+    somebody else's collector still speaks: that is not heard."""
 
     def __init__(self, collector: tuple[str, int]) -> None:
         self.collector = collector
@@ -41,12 +42,13 @@ class Radio:
         packets = []
         while True:
             try:
-                packet = protocol.packet_of(self.socket.recv(2048))
+                datagram, sender = self.socket.recvfrom(2048)
             except BlockingIOError:
                 return packets
             except ConnectionRefusedError:
                 continue  # nobody listened to an earlier packet
-            if packet:
+            packet = protocol.packet_of(datagram)
+            if packet and sender == self.collector:
                 packets.append(packet)
 
     def close(self) -> None:
