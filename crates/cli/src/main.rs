@@ -19,6 +19,7 @@ use papers::reproduce;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::ffi::OsString;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -191,6 +192,9 @@ struct MeasureArgs {
     /// Give up after this many cycles
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     max_cycles: u64,
+    /// Show on standard error, line by line, what the program writes to its UARTs, the trace port (ITM) and semihosting
+    #[arg(long)]
+    console: bool,
     /// Write a flame graph of the cycles
     #[arg(long, value_name = "OUT.svg")]
     flamegraph: Option<PathBuf>,
@@ -393,7 +397,9 @@ fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabErr
         supply_v: args.supply,
         flamegraph: args.flamegraph,
     };
-    let outcome = measure::run(&workspace, &request, interruption()?.as_ref())?;
+    let mut stderr = std::io::stderr();
+    let console = args.console.then_some(&mut stderr as &mut dyn Write);
+    let outcome = measure::run(&workspace, &request, interruption()?.as_ref(), console)?;
     let remark = format!(
         "{}; {} cycles, {} instructions in all; {}",
         outcome.ending,

@@ -1,5 +1,6 @@
 //! `measure`: any ELF file for a known target, run as it is.
 
+mod console;
 mod ending;
 mod rows;
 
@@ -12,6 +13,7 @@ use crate::region::{Region, RegionTimer};
 use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
 use crate::{LabError, names};
+use console::Console;
 use ending::Ending;
 use firmware::Firmware;
 use mcu::{Access, ClockChange, Mcu, Observer, PinEdge, Step, StubUse, new_clocked_machine, new_machine};
@@ -124,9 +126,10 @@ fn hertz(hz: u64) -> String {
     }
 }
 
-struct Watcher<'a> {
+struct Watcher<'a, 'c> {
     profiler: Profiler<'a>,
     region: Option<TimedRegion>,
+    console: Option<Console<'c>>,
 }
 
 /// Intervals of a region, and what each took.
@@ -151,7 +154,7 @@ impl TimedRegion {
     }
 }
 
-impl Observer for Watcher<'_> {
+impl Observer for Watcher<'_, '_> {
     fn step(&mut self, step: &Step) {
         self.profiler.step(step);
     }
@@ -168,9 +171,15 @@ impl Observer for Watcher<'_> {
     fn clock(&mut self, change: &ClockChange) {
         self.profiler.clock(change);
     }
+    fn uart(&mut self, port: &str, byte: u8, _cycles: u64) {
+        if let Some(console) = &mut self.console {
+            console.take(port, byte);
+        }
+    }
 }
 
-/// Runs the ELF file from reset and reports what was counted, whatever ends the run; `interrupted` ends it, too.
+/// Runs the ELF file from reset and reports what was counted, whatever ends the run; `interrupted` ends it, too. What the program
+/// writes to its UARTs, the trace port and semihosting goes to `console`, line by line, where there is one.
 ///
 /// # Errors
 /// What the run cannot begin with: an unknown target, symbol, function, port or stub (with the nearest names); a file that is no ELF
@@ -179,6 +188,7 @@ pub fn run(
     workspace: &Workspace,
     request: &Request,
     interrupted: &AtomicBool,
+    console: Option<&mut dyn Write>,
 ) -> Result<MeasureResult, LabError> {
     let mut target = workspace.target(&request.target)?;
     workspace.calibration_is_of([target.name()])?;
@@ -213,10 +223,14 @@ pub fn run(
             begun: Timestamp::default(),
             spent: Vec::new(),
         }),
+        console: console.map(Console::new),
     };
 
     let Ending { what, failure } =
         ending::go(&mut *machine, &mut watcher, request, &target, stop_at, interrupted);
+    if let Some(console) = watcher.console.take() {
+        console.finish();
+    }
     let mut rows = rows::rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
     let failure =
         failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));

@@ -49,6 +49,8 @@ pub enum Stop {
     PowerLost,
     /// A breakpoint instruction (`BREAK`, `BKPT`) was reached; it comes next.
     Breakpoint,
+    /// The program has ended itself by semihosting, with this exit code.
+    Exit(u32),
 }
 
 /// Between which supplies a part works and does not, as its power management is set now.

@@ -20,7 +20,7 @@ pub(super) struct Ending {
 /// Runs until what is asked for has come about, or nothing more can come.
 pub(super) fn go(
     machine: &mut dyn Mcu,
-    watcher: &mut Watcher<'_>,
+    watcher: &mut Watcher<'_, '_>,
     request: &Request,
     target: &Target,
     addresses: Vec<u32>,
@@ -48,6 +48,7 @@ pub(super) fn go(
             Ok(Stop::Address(_)) => return ended(format!("reached{place}")),
             Ok(Stop::Halted) => return ended(format!("the program ended{place}")),
             Ok(Stop::Breakpoint) => return ended(format!("breakpoint{place}")),
+            Ok(Stop::Exit(code)) => return ended(format!("the program exited with {code}{place}")),
             Ok(Stop::PowerLost) => return ended(format!("the supply failed{place}")),
             Ok(Stop::Cycles) if machine.cycles() >= request.max_cycles => {
                 let cycles = request.max_cycles;
@@ -101,7 +102,7 @@ fn advice(fault: &mcu::Fault, target: &Target) -> String {
 /// The functions asked for of which there is no call, or not as many as were asked for.
 pub(super) fn missing_calls(
     request: &Request,
-    watcher: &Watcher<'_>,
+    watcher: &Watcher<'_, '_>,
     watched: &[usize],
     rows: &[MeasureRow],
     cycles: u64,

@@ -64,7 +64,7 @@ pub(super) fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
 /// The rows of what was watched; of calls no more than were wanted.
 pub(super) fn rows(
     firmware: &Firmware,
-    watcher: &Watcher<'_>,
+    watcher: &Watcher<'_, '_>,
     watched: &[usize],
     region: Option<&Region>,
     wanted: Option<u64>,

@@ -104,5 +104,5 @@ pub fn measure(request: &Request) -> MeasureResult {
 /// Measures, however it ends.
 pub fn try_measure(request: &Request) -> Result<MeasureResult, LabError> {
     let workspace = Workspace::find().expect("the tests run inside the project");
-    run(&workspace, request, &AtomicBool::new(false))
+    run(&workspace, request, &AtomicBool::new(false), None)
 }

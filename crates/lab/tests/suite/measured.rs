@@ -262,7 +262,7 @@ fn an_interrupted_run_has_what_was_counted_until_then() {
     let text = "function start\n1: rcall work\nrjmp 1b\nend start\nfunction work\nret\nend work\n";
     let asked = Request { max_cycles: u64::MAX, ..request("atmega328p", text) };
     let workspace = lab::target::Workspace::find().expect("the project");
-    let result = lab::measure::run(&workspace, &asked, &true.into()).expect("rows");
+    let result = lab::measure::run(&workspace, &asked, &true.into(), None).expect("rows");
     assert!(result.rows.iter().any(|row| row.name == "work" && row.calls > 1_000));
     assert!(result.failure.expect("an interruption").to_string().contains("interrupted"));
 }
@@ -275,4 +275,17 @@ fn a_flame_graph_that_cannot_be_written_is_refused_before_the_run() {
     };
     let error = try_measure(&asked).expect_err("no such folder").to_string();
     assert!(error.contains("/no-such-folder/graph.svg"), "{error}");
+}
+
+#[test]
+fn what_the_program_writes_is_shown_and_its_exit_is_told() {
+    // SYS_WRITE0 and SYS_EXIT.
+    let text = ".syntax unified\n.word 0x20001000, start + 1\n.thumb_func\nfunction start\nmovs r0, #4\nldr r1, =text\nbkpt 0xab
+movs r0, #0x18\nldr r1, =0x20026\nbkpt 0xab\nb .\nend start\n.ltorg\ntext: .asciz \"first\\nsecond\"\n";
+    let asked = request("stm32f051", text);
+    let workspace = lab::target::Workspace::find().expect("the project");
+    let mut shown = Vec::new();
+    let result = lab::measure::run(&workspace, &asked, &false.into(), Some(&mut shown)).expect("rows");
+    assert_eq!(String::from_utf8_lossy(&shown), "semihosting: first\nsemihosting: second\n");
+    assert!(result.failure.is_none() && result.ending.contains("exited with 0"), "{}", result.ending);
 }

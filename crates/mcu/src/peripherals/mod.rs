@@ -201,6 +201,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
     },
     Model {
+        name: "stm32-dbgmcu",
+        settings: &["dev_id", "rev_id"],
+        new: |_, spec| Ok(Box::new(st::dbgmcu::Dbgmcu::new(spec)?)),
+    },
+    Model {
         name: "stm32-exti",
         settings: &["syscfg_base"],
         new: |_, spec| Ok(Box::new(st::exti::Exti::new(spec)?)),

@@ -1,13 +1,15 @@
 //! Data accesses that go elsewhere than to the first RAM and the first flash.
 
 use super::registers::CortexM;
+use super::system::debug::STIMULUS;
+use super::system::mpu::Wanted;
 use super::timing::Timing;
 use crate::machine::Machine;
 use crate::observe::dynamic;
 use crate::{Fault, Observer};
 
-/// The private peripheral bus with the system control space.
-const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe010_0000;
+/// The private peripheral bus as far as it is Arm's; what the vendor has there lies behind.
+const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe004_2000;
 
 impl<T: Timing> Machine<CortexM<T>> {
     /// Keeps the fault for the loop to find.
@@ -43,6 +45,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         observer: &mut O,
     ) -> Option<u32> {
         if let Some(fault) = self.misaligned(address, size, strict) {
+            return self.refuse(fault);
+        }
+        if let Some(fault) = self.protected(address, Wanted::Read) {
             return self.refuse(fault);
         }
         let pc = self.core.state.pc;
@@ -91,6 +96,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         if let Some(fault) = self.misaligned(address, size, strict) {
             return self.refuse(fault);
         }
+        if let Some(fault) = self.protected(address, Wanted::Write) {
+            return self.refuse(fault);
+        }
         let pc = self.core.state.pc;
         if let Some((view, offset)) = self.core.memory.find(address, size) {
             if !view.writable {
@@ -122,6 +130,10 @@ impl<T: Timing> Machine<CortexM<T>> {
         let size = size as u8;
         self.deadline = 0;
         let result = if PRIVATE.contains(&address) {
+            if STIMULUS.contains(&address) {
+                self.write_stimulus(address, size, value, observer);
+                return Some(());
+            }
             self.system_write(address, size, value)
         } else if self.core.timing.registers().contains(&address) {
             let written = self.core.timing.write_register(address, size, value, pc);

@@ -5,6 +5,7 @@ use super::memory::{Memory, View};
 use super::op::{Op, Opcode};
 use super::timing::Timing;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::ops::Range;
 
 /// A decoded instruction and what the timing model notes of it.
 #[derive(Clone, Copy)]
@@ -54,6 +55,8 @@ pub(super) struct Code<T: Timing> {
     changes: Vec<(usize, u32)>,
     /// Marked slots with the ops that belong there.
     stops: Vec<(usize, Op)>,
+    /// Addresses whose instructions are not decoded: the MPU forbids their execution.
+    barred: Vec<Range<u32>>,
 }
 
 impl<T: Timing> Code<T> {
@@ -72,6 +75,7 @@ impl<T: Timing> Code<T> {
             high: 0,
             changes: Vec::new(),
             stops: Vec::new(),
+            barred: Vec::new(),
         }
     }
 
@@ -100,7 +104,18 @@ impl<T: Timing> Code<T> {
             high: 0,
             changes: Vec::new(),
             stops: Vec::new(),
+            barred: self.barred.clone(),
         }
+    }
+
+    /// From now on nothing at these addresses is decoded.
+    pub fn bar(&mut self, barred: Vec<Range<u32>>) {
+        self.barred = barred;
+    }
+
+    /// Whether the MPU forbids the execution of what is at an address.
+    pub fn barred(&self, address: u32) -> bool {
+        self.barred.iter().any(|range| range.contains(&address))
     }
 
     /// Forgets everything.
@@ -139,7 +154,7 @@ impl<T: Timing> Code<T> {
     }
 
     /// Decodes the instruction at `index` with this ITSTATE, and, if it is IT or in its block, those that the block
-    /// holds after it. False where the instruction does not lie wholly in the region.
+    /// holds after it. False where the instruction does not lie wholly in the region, or must not be executed.
     pub fn fill(
         &mut self,
         memory: &Memory,
@@ -151,6 +166,9 @@ impl<T: Timing> Code<T> {
         let start = index;
         loop {
             let address = region.address(index);
+            if self.barred(address) {
+                return index != start;
+            }
             let Some(offset) = region.view.locate(address, 2) else { return index != start };
             let first = memory.half(offset);
             let mut second = 0;

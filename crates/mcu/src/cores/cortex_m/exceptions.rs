@@ -6,6 +6,7 @@ use super::fpu::registers::Unit;
 use super::fpu::stacking::{FPCA, FRAME};
 use super::registers::CortexM;
 use super::registers::Sleep;
+use super::system::mpu::Wanted;
 use super::timing::{Exception, Timing};
 use crate::machine::{Core as _, Machine};
 use crate::observe::dynamic;
@@ -64,6 +65,9 @@ impl<T: Timing> Machine<CortexM<T>> {
     }
 
     pub(super) fn set_frame_word(&mut self, address: u32, value: u32) -> Result<(), Fault> {
+        if let Some(fault) = self.protected(address, Wanted::Write) {
+            return Err(fault);
+        }
         let missing = Fault::Unmapped { pc: self.core.state.pc, address, size: 4, kind: "write" };
         let (_, offset) =
             self.core.memory.find(address, 4).filter(|(view, _)| view.writable).ok_or(missing)?;

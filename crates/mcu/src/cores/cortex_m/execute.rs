@@ -6,6 +6,7 @@ use super::nvic;
 use super::op::{Op, Opcode};
 use super::registers::CortexM;
 use super::registers::Sleep;
+use super::semihosting;
 use super::timing::{Retired, Timing};
 use crate::machine::Machine;
 use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
@@ -376,9 +377,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Undecoded => {
                         if !self.core.code.fill(&self.core.memory, &self.core.timing, region, index, 0) {
                             publish!();
-                            let address = address!();
-                            self.fault =
-                                Some(Fault::Unmapped { pc: address, address, size: 2, kind: "fetch" });
+                            self.fault = Some(self.not_executable(address!()));
                             fail!();
                         }
                         continue 'run;
@@ -1028,7 +1027,13 @@ impl<T: Timing> Machine<CortexM<T>> {
                     }
                     Bkpt => {
                         publish!();
-                        return Ok(Stop::Breakpoint);
+                        if op.imm != semihosting::CALL {
+                            return Ok(Stop::Breakpoint);
+                        }
+                        if let Some(code) = self.semihosting(observer)? {
+                            return Ok(Stop::Exit(code));
+                        }
+                        next!(Retired::System);
                     }
                     Float => {
                         publish!();

@@ -25,18 +25,26 @@ impl View {
     }
 }
 
+/// The first view of RAM, or of flash.
+fn first_view(views: &[View], writable: bool) -> Option<View> {
+    views.iter().copied().find(|view| view.writable == writable)
+}
+
 /// All memories of a part.
 #[derive(Clone)]
 pub(super) struct Memory {
     /// The bytes of all memories, one after the other.
     bytes: Vec<u8>,
-    /// The first RAM, where the stack usually is.
+    /// The first RAM, where the stack usually is; no bytes while accesses are watched.
     pub ram: View,
-    /// The first flash.
+    /// The first flash; no bytes while accesses are watched.
     pub flash: View,
     /// All views, these two among them.
     pub views: Vec<View>,
 }
+
+/// A view of what no access lies in.
+const NOWHERE: View = View { start: u32::MAX, size: 8, offset: 0, writable: false };
 
 impl Memory {
     pub fn new(part: &Part) -> Result<Memory, String> {
@@ -54,11 +62,16 @@ impl Memory {
             }
         }
         let first = |writable: bool, what: &str| {
-            let found = views.iter().copied().find(|view| view.writable == writable);
-            found.ok_or_else(|| format!("{}: no {what} among its memories", part.name))
+            first_view(&views, writable).ok_or_else(|| format!("{}: no {what} among its memories", part.name))
         };
         let (ram, flash) = (first(true, "RAM")?, first(false, "flash")?);
         Ok(Memory { bytes, ram, flash, views })
+    }
+
+    /// From now on every access is looked for among all views, where it is asked whether it may be made; or no longer.
+    pub fn set_watched(&mut self, watched: bool) {
+        let first = |writable| first_view(&self.views, writable).filter(|_| !watched).unwrap_or(NOWHERE);
+        (self.ram, self.flash) = (first(true), first(false));
     }
 
     /// Where reset finds the vector table: the flash at 0 where the part maps it there, else the flash's alias for

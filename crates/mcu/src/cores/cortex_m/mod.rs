@@ -19,6 +19,7 @@ pub mod op;
 mod operands;
 mod rcc;
 pub mod registers;
+mod semihosting;
 mod system;
 mod systick;
 mod tightly;
@@ -144,6 +145,8 @@ impl<T: Timing> Core for CortexM<T> {
         }
         let core = &mut machine.core;
         core.system.reset();
+        core.memory.set_watched(false);
+        core.code.bar(Vec::new());
         core.fpu.reset();
         core.calls.clear();
         let mut words = [0; 8];
@@ -242,6 +245,15 @@ impl<T: Timing> Machine<CortexM<T>> {
         let mut bytes = vec![0; usize::from(length)];
         self.core.memory.peek(self.core.state.pc, &mut bytes);
         Fault::Opcode { pc: self.core.state.pc, bytes }
+    }
+
+    /// The fault of an instruction that cannot be fetched from `pc`.
+    pub(super) fn not_executable(&self, pc: u32) -> Fault {
+        if self.core.code.barred(pc) {
+            self.architecture(pc, pc, "the MPU forbids execution there (MemManage)")
+        } else {
+            Fault::Unmapped { pc, address: pc, size: 2, kind: "fetch" }
+        }
     }
 
     /// CCR.UNALIGN_TRP may have changed; ARMv6-M has no misaligned accesses at all.

@@ -1,12 +1,16 @@
-//! The private peripheral bus: SysTick, NVIC, system control block, DWT cycle counter (DDI 0403E, B3 and C1; DDI
-//! 0419E, B3).
+//! The private peripheral bus: SysTick, NVIC, system control block, MPU, debug units (DDI 0403E, B3 and C1; DDI 0419E, B3).
 
+pub(super) mod debug;
+pub(super) mod mpu;
+
+use self::debug::{Debug, STIMULUS};
+use self::mpu::{Mpu, Wanted};
 use super::nvic::{NMI, Nvic, PENDSV, SYSTICK};
 use super::registers::CortexM;
 use super::systick::SysTick;
 use super::timing::{CacheControl, Timing};
 use crate::machine::Machine;
-use crate::{CoreName, Fault, ResetCause};
+use crate::{CoreName, Fault, Observer, ResetCause};
 
 /// The registers of the system control space, as far as they are state.
 #[derive(Clone, Debug)]
@@ -21,17 +25,16 @@ pub(super) struct System {
     sleep_control: u32,
     /// CCR, the bits that can be written.
     configuration: u32,
-    /// ACTLR, DEMCR, SHCSR and CSSELR do nothing here and are kept for reading back.
+    /// ACTLR, SHCSR and CSSELR do nothing here and are kept for reading back.
     auxiliary: u32,
-    debug: u32,
     fault_enables: u32,
     cache_select: u32,
-    /// DWT_CTRL's bits that can be written.
-    observer: u32,
-    /// CYCCNT while it stands; while it runs, the cycle count at which it was zero.
-    counter: u32,
-    counter_base: u64,
+    debug: Debug,
+    pub mpu: Mpu,
 }
+
+/// Of a write.
+const NOT_MODELLED: &str = "a register that is not modelled was written";
 
 /// CCR bits that can be written on ARMv7-M, and the cache enables of the Cortex-M7.
 const CCR_WRITABLE: u32 = 0x031b;
@@ -51,12 +54,11 @@ impl System {
             sleep_control: 0,
             configuration: STKALIGN,
             auxiliary: 0,
-            debug: 0,
             fault_enables: 0,
             cache_select: 0,
-            observer: 0,
-            counter: 0,
-            counter_base: 0,
+            debug: Debug::new(core == CoreName::CortexM7),
+            // The STM32F0 and the F100 have none.
+            mpu: Mpu::new(matches!(core, CoreName::CortexM4 | CoreName::CortexM7)),
         }
     }
 
@@ -143,23 +145,6 @@ impl System {
             | (pending >> super::nvic::SVCALL & 1) << 15
     }
 
-    fn counting(&self) -> bool {
-        self.debug >> 24 & 1 != 0 && self.observer & 1 != 0
-    }
-
-    /// DWT_CYCCNT at a cycle.
-    fn cycle_counter(&self, now: u64) -> u32 {
-        if self.counting() { now.wrapping_sub(self.counter_base) as u32 } else { self.counter }
-    }
-
-    /// Changes DWT_CTRL or DEMCR while CYCCNT keeps its value.
-    fn control_counter(&mut self, now: u64, change: impl FnOnce(&mut System)) {
-        let value = self.cycle_counter(now);
-        change(self);
-        self.counter = value;
-        self.counter_base = now.wrapping_sub(u64::from(value));
-    }
-
     /// Four priorities from `first` on, as NVIC_IPR and SHPR have them.
     fn priorities(bytes: &[u8], first: usize, size: u8) -> u32 {
         (0..usize::from(size)).fold(0, |word, at| word | u32::from(bytes[first + at]) << (8 * at))
@@ -188,7 +173,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             return self.unmodelled(address, "unprivileged access (a bus fault)");
         }
         let by_byte = self.core.system.v7()
-            && (matches!(address, 0xe000_e400..0xe000_e480) || matches!(address, 0xe000_ed18..0xe000_ed24));
+            && (matches!(address, 0xe000_e400..0xe000_e480 | 0xe000_ed18..0xe000_ed24)
+                || STIMULUS.contains(&address));
         if size == 4 || by_byte { Ok(()) } else { self.unmodelled(address, "only words can be accessed") }
     }
 
@@ -215,9 +201,6 @@ impl<T: Timing> Machine<CortexM<T>> {
         // Registers of 32 interrupts a word; there are at most 128 interrupts.
         let lines = |set: u128, from: usize| (set >> ((offset - from) * 8)) as u32;
         Ok(match address {
-            0xe000_1000 if v7 => 0x4000_0000 | system.observer,
-            0xe000_1004 if v7 => system.cycle_counter(now),
-            0xe000_1fb4 if m7 => 0,
             // Number of interrupt lines in groups of 32, less one.
             0xe000_e004 if v7 => 3,
             0xe000_e008 if v7 => system.auxiliary,
@@ -259,16 +242,11 @@ impl<T: Timing> Machine<CortexM<T>> {
                 }
             }
             0xe000_ed84 if m7 => system.cache_select,
-            // MPU_TYPE: STM32F0 and F100 have none; eight regions on STM32F4 and F7. MPU_CTRL: off.
-            0xe000_ed90 => match system.core {
-                CoreName::CortexM4 | CoreName::CortexM7 => 0x800,
-                _ => 0,
-            },
-            0xe000_ed94 if v7 => 0,
+            mpu::TYPE..mpu::END => system.mpu.read(address),
             // DHCSR: no debugger.
             0xe000_edf0 => 0,
-            0xe000_edfc if v7 => system.debug,
-            _ => match self.core.fpu.read(address) {
+            0xe000_edfc if v7 => system.debug.monitor,
+            _ => match system.debug.read(address, now).or_else(|| self.core.fpu.read(address)) {
                 Some(value) if v7 => value,
                 _ => return self.unmodelled(address, "a register that is not modelled was read"),
             },
@@ -287,18 +265,6 @@ impl<T: Timing> Machine<CortexM<T>> {
         let implemented = system.nvic.implemented;
         let mut cache = None;
         match address {
-            0xe000_1000 if v7 => {
-                if value & !0x4000_0001 != 0 {
-                    return self.unmodelled(address, "of DWT only the cycle counter is modelled");
-                }
-                system.control_counter(now, |system| system.observer = value & 1);
-            }
-            0xe000_1004 if v7 => {
-                system.counter = value;
-                system.counter_base = now.wrapping_sub(u64::from(value));
-            }
-            // DWT_LAR.
-            0xe000_1fb0 if m7 => {}
             0xe000_e008 if v7 => system.auxiliary = value,
             0xe000_e010 => system.systick.write_control(value),
             0xe000_e014 => system.systick.write_reload(value),
@@ -355,12 +321,11 @@ impl<T: Timing> Machine<CortexM<T>> {
             // Fault status: writing ones clears what is clear.
             0xe000_ed28..=0xe000_ed3c if v7 => {}
             0xe000_ed84 if m7 => system.cache_select = value & 1,
-            0xe000_ed94..0xe000_edbc if v7 => {
-                if address == 0xe000_ed94 && value & 1 != 0 {
-                    return self.unmodelled(address, "the memory protection unit is not modelled");
-                }
+            mpu::TYPE..mpu::END => {
+                system.mpu.write(address, value);
+                self.protection_changed();
             }
-            0xe000_edfc if v7 => system.control_counter(now, |system| system.debug = value & 0x010f_07f1),
+            0xe000_edfc if v7 => system.debug.write_monitor(now, value),
             0xe000_ef00 if v7 => system.nvic.pending |= 1 << (value & 127),
             0xe000_ef50 if m7 => cache = Some(CacheControl::InvalidateInstruction),
             0xe000_ef58 if m7 => cache = Some(CacheControl::InvalidateInstructionLine(value)),
@@ -384,12 +349,48 @@ impl<T: Timing> Machine<CortexM<T>> {
             }
             0xe000_ef78 if m7 => cache = Some(CacheControl::InvalidateBranches),
             _ if v7 && self.core.fpu.write(address, value) => {}
-            _ => return self.unmodelled(address, "a register that is not modelled was written"),
+            _ => {
+                let written = if v7 { system.debug.write(address, value, now) } else { Err(NOT_MODELLED) };
+                if let Err(what) = written {
+                    return self.unmodelled(address, what);
+                }
+            }
         }
         if let Some(control) = cache {
             self.core.extra += self.core.timing.cache(control);
         }
         self.alignment_changed();
         Ok(())
+    }
+    /// A write to a stimulus port of the ITM: its bytes leave by the trace port, where both are on.
+    pub(super) fn write_stimulus<O: Observer>(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        observer: &mut O,
+    ) {
+        let port = (address - STIMULUS.start) / 4;
+        if self.core.system.debug.port_enabled(port) {
+            for byte in &value.to_le_bytes()[..usize::from(size)] {
+                observer.uart(&format!("ITM.{port}"), *byte, self.cycles);
+            }
+        }
+    }
+
+    /// Why the MPU forbids a data access. It never does on the private peripheral bus.
+    pub(super) fn protected(&self, address: u32, wanted: Wanted) -> Option<Fault> {
+        let state = &self.core.state;
+        let negative = state.faultmask || matches!(state.ipsr, 2 | 3);
+        let what = self.core.system.mpu.forbids(address, wanted, state.privileged(), negative)?;
+        Some(Fault::Architecture { pc: state.pc, address, what })
+    }
+
+    /// The MPU was written: while it is on, no access goes past it.
+    fn protection_changed(&mut self) {
+        let mpu = &self.core.system.mpu;
+        self.core.memory.set_watched(mpu.enabled());
+        self.core.code.bar(mpu.execute_never());
+        self.core.timing.protect(mpu);
     }
 }

@@ -3,11 +3,13 @@
 //!
 //! RM0410 sections 2.1 and 3.3.2, DDI 0489 section 5: 16 kB instruction cache in two ways and 16 kB data cache in
 //! four, lines of 32 bytes; the flash in lines of 256 bits with an accelerator of 64 lines on the ITCM view. Default
-//! attributes (DDI 0403, B3.1): the flash is write-through, RAM write-back with write allocation, the rest uncached.
+//! attributes (DDI 0403, B3.1): the flash is write-through, RAM write-back with write allocation, the rest uncached; regions
+//! of the MPU have their own.
 //! How long AXI and its bridge take is not published; six cycles stand for it.
 
 use super::cache::Cache;
 use super::flash::{Changed, Settings};
+use super::system::mpu::{Caching, Mpu};
 use super::timing::CacheControl;
 use crate::{MemoryKind, Part};
 use std::ops::Range;
@@ -50,6 +52,7 @@ pub(super) struct Caches {
     /// The 32 bytes that instructions are coming from.
     fetch_line: u32,
     fetch_path: Path,
+    mpu: Mpu,
 }
 
 impl Caches {
@@ -79,7 +82,22 @@ impl Caches {
             flash_line: u32::MAX,
             fetch_line: u32::MAX,
             fetch_path: Path::Tight,
+            mpu: Mpu::new(true),
         }
+    }
+
+    /// What the MPU says from now on.
+    pub fn protect(&mut self, mpu: &Mpu) {
+        self.mpu = mpu.clone();
+    }
+
+    /// What the data cache does with an address of this path.
+    fn caching(&self, path: Path, address: u32) -> Caching {
+        if !self.data_on {
+            return Caching::None;
+        }
+        let default = if path == Path::RamAxi { Caching::WriteAllocate } else { Caching::WriteThrough };
+        self.mpu.caching(address).unwrap_or(default)
     }
 
     pub fn reset(&mut self, settings: Settings) {
@@ -91,6 +109,7 @@ impl Caches {
         self.data_on = false;
         self.flash_line = u32::MAX;
         self.fetch_line = u32::MAX;
+        self.mpu = Mpu::new(true);
     }
 
     pub fn apply(&mut self, changed: Changed, settings: Settings) {
@@ -177,10 +196,11 @@ impl Caches {
                 Path::Tight => 0,
                 Path::FlashItcm => self.accelerated(at),
                 Path::FlashAxi | Path::RamAxi => {
-                    if self.data_on && self.data.hit(at) {
+                    let cached = self.caching(path, at) != Caching::None;
+                    if cached && self.data.hit(at) {
                         continue;
                     }
-                    let evicted = self.data_on && self.data.fill(at);
+                    let evicted = cached && self.data.fill(at);
                     let array = if path == Path::FlashAxi { self.flash(at) } else { 0 };
                     AXI + array + if evicted { 4 } else { 0 }
                 }
@@ -195,14 +215,23 @@ impl Caches {
     /// Cycles beyond the issue of a store of `bytes` from `address` up. The store buffer hides all but allocation.
     #[inline]
     pub fn write(&mut self, address: u32, bytes: u32) -> u32 {
-        if self.path(address) != Path::RamAxi || !self.data_on {
+        if self.path(address) != Path::RamAxi {
+            return 0;
+        }
+        let caching = self.caching(Path::RamAxi, address);
+        if !matches!(caching, Caching::WriteBack | Caching::WriteAllocate) {
             return 0;
         }
         let mut cycles = 0;
         for line in address / LINE..=(address + bytes - 1) / LINE {
             let at = line * LINE;
-            if !self.data.hit(at) && self.data.fill(at) {
-                cycles += 4;
+            if !self.data.hit(at) {
+                if caching == Caching::WriteBack {
+                    continue;
+                }
+                if self.data.fill(at) {
+                    cycles += 4;
+                }
             }
             self.data.mark_dirty(at);
         }

@@ -8,6 +8,7 @@ pub mod m3;
 pub mod m7;
 
 use super::op::Op;
+use super::system::mpu::Mpu;
 use crate::{Fault, Part, ResetCause};
 use std::ops::Range;
 
@@ -199,6 +200,11 @@ pub trait Timing: Clone + Send + 'static {
     fn cache(&mut self, control: CacheControl) -> u32 {
         let _ = control;
         0
+    }
+
+    /// The memory protection unit was written (Cortex-M7: it says what the data cache keeps).
+    fn protect(&mut self, mpu: &Mpu) {
+        let _ = mpu;
     }
 
     /// Addresses of the registers that the memory system itself has (the flash interface's); empty for none.

@@ -2,6 +2,7 @@
 
 pub mod adc;
 mod bus;
+pub mod dbgmcu;
 pub mod exti;
 pub mod gpio;
 pub mod iwdg;

@@ -10,5 +10,6 @@ mod pipeline_m3_m4;
 mod programs;
 mod silicon;
 mod stm32_peripherals;
+mod system;
 mod systick;
 mod timing;

@@ -20,6 +20,7 @@ use self::facts::{DELAYS, FLAGS, Facts, delay, unit};
 use super::super::flash::FlashRegisters;
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
+use super::super::system::mpu::Mpu;
 use super::super::tightly::Caches;
 use super::{CacheControl, Exception, FLOAT_STATE, Retired, Timing};
 use crate::{Fault, Part, ResetCause};
@@ -353,6 +354,10 @@ impl Timing for M7 {
     fn idle(&mut self, cycles: u64) {
         self.now += cycles;
         self.blocked = unit::CLOSED;
+    }
+
+    fn protect(&mut self, mpu: &Mpu) {
+        self.caches.protect(mpu);
     }
 
     fn cache(&mut self, control: CacheControl) -> u32 {

@@ -1,0 +1,83 @@
+//! DBGMCU of the STM32: the device's identity, and what goes on while a debugger holds the core (RM0090 section 38.16; RM0041 25.16,
+//! RM0091 32.9, RM0410 40.16). There is no debugger: the switches are kept.
+
+use super::register::{merged_word, part_of_word};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
+use std::ops::Range;
+
+/// DBGMCU_IDCODE, and DBGMCU_CR, APB1_FZ and APB2_FZ behind it.
+#[derive(Clone)]
+pub struct Dbgmcu {
+    name: String,
+    base: u32,
+    identity: u32,
+    switches: [u32; 3],
+}
+
+impl Dbgmcu {
+    /// DBGMCU at `spec.base`; the settings `dev_id` and `rev_id` are the fields of IDCODE.
+    ///
+    /// # Errors
+    /// An identity that is missing or too long.
+    pub fn new(spec: &PeripheralSpec) -> Result<Dbgmcu, String> {
+        let field = |name: &str, most: i64| {
+            let value = spec.settings.get(name).copied().filter(|value| (0..=most).contains(value));
+            value.ok_or_else(|| format!("{}: needs {name}, up to {most:#x}", spec.name))
+        };
+        let identity = field("rev_id", 0xffff)? << 16 | field("dev_id", 0xfff)?;
+        Ok(Dbgmcu { name: spec.name.clone(), base: spec.base, identity: identity as u32, switches: [0; 3] })
+    }
+}
+
+impl Peripheral for Dbgmcu {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        std::iter::once(self.base..self.base + 0x10).collect()
+    }
+
+    fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let offset = address - self.base;
+        let word = match offset >> 2 {
+            0 => self.identity,
+            register => self.switches[register as usize - 1],
+        };
+        Ok(part_of_word(word, offset, size))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        _context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let offset = address - self.base;
+        if let Some(register) = (offset >> 2).checked_sub(1) {
+            let switches = &mut self.switches[register as usize];
+            *switches = merged_word(*switches, offset, size, value);
+        }
+        Ok(())
+    }
+
+    fn interrupts(&self) -> u128 {
+        0
+    }
+
+    fn reset(&mut self) {
+        self.switches = [0; 3];
+    }
+
+    // Other resets leave a debugger its settings.
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        if cause == ResetCause::PowerOn {
+            self.reset();
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
