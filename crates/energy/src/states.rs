@@ -99,6 +99,9 @@ pub struct BrownOut {
     pub falling_v: f64,
     /// From this rising supply it leaves reset, in volts.
     pub rising_v: f64,
+    /// The value of the fuses' field for it that puts it in force (AVR: BODLEVEL).
+    #[serde(default)]
+    pub fuse: Option<u8>,
     /// When it is in force, in a sentence.
     pub what: String,
     /// Document and table.

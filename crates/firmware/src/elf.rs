@@ -372,6 +372,9 @@ fn pieces(file: &ElfFile32<LittleEndian>) -> Vec<(String, u32)> {
     pieces.into_values().collect()
 }
 
+/// Where on an AVR what no program reads as its own begins: EEPROM, fuses, lock bits, signature.
+const AVR_APART: u32 = 0x81_0000;
+
 fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>) -> Footprint {
     let mut footprint = Footprint { flash: 0, ram: 0 };
     for section in file.sections() {
@@ -379,6 +382,9 @@ fn footprint(file: &ElfFile32<LittleEndian>, symbols: &BTreeMap<String, Symbol>)
             continue;
         }
         let start = section.address() as u32;
+        if file.elf_header().e_machine(LittleEndian) == elf::EM_AVR && start >= AVR_APART {
+            continue;
+        }
         let range = start..start.saturating_add(section.size() as u32);
         let bench: i64 = symbols
             .iter()

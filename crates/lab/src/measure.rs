@@ -2,6 +2,7 @@
 
 mod console;
 mod ending;
+mod fuses;
 mod rows;
 
 pub use rows::MeasureRow;
@@ -209,11 +210,13 @@ pub fn run(
         Some(name) => vec![firmware.symbol(name)?.address],
         None => Vec::new(),
     };
+    fuses::check_signature(workspace, &target, &firmware)?;
     let (mut machine, clock_source) = clocked(request, &target)?;
     machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
     machine.reset();
     machine.set_lenient(request.lenient);
     let supply_v = request.supply_v.unwrap_or(target.supply.default_v);
+    fuses::check_brown_out(&*machine, &target, supply_v)?;
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v)?;
     let flamegraph = request.flamegraph.as_deref().map(open_for_writing).transpose()?;
     let mut watcher = Watcher {

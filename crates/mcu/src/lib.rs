@@ -15,6 +15,7 @@ pub mod cores;
 mod decode_cache;
 mod fault;
 mod flash;
+mod fuses;
 mod machine;
 mod memory;
 mod microcontroller;
@@ -30,6 +31,7 @@ mod trace;
 pub use board::{Board, Chip, Pin, SpiClock, Wiring};
 pub use clock::{ClockChange, ClockSources, FuseOscillator};
 pub use fault::Fault;
+pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use microcontroller::{
     Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_clocked_machine,
     new_machine,

@@ -8,7 +8,7 @@ use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, StubUse, Tr
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000; 8051: program memory from 0,
+    /// First address (AVR: flash from 0, data space from 0x800000, EEPROM from 0x810000, fuses from 0x820000; 8051: program memory from 0,
     /// external data from 0x10000, internal data from 0x20000, special function registers at 0x30080).
     pub address: u32,
     /// The bytes.

@@ -2,7 +2,7 @@
 //!
 //! The file has more tables than these (`[toolchain]`, `[supply]`); each is read by the crate that needs it.
 
-use crate::ClockSources;
+use crate::{ClockSources, Fuses};
 use serde::Deserialize;
 use std::ops::Range;
 use thiserror::Error;
@@ -183,6 +183,9 @@ pub struct Part {
     /// What its clocks are made from; absent where the program has no say in it, or it is not modelled.
     #[serde(default)]
     pub clock: Option<ClockSources>,
+    /// Its fuses and its signature (AVR).
+    #[serde(default)]
+    pub fuses: Option<Fuses>,
     /// Its peripherals.
     #[serde(rename = "peripheral", default)]
     pub peripherals: Vec<PeripheralSpec>,

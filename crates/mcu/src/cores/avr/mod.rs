@@ -7,6 +7,7 @@
 
 mod decode;
 mod execute;
+mod fuses;
 mod memory;
 mod registers;
 mod timing;
@@ -14,6 +15,7 @@ mod timing;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::{CoreName, Fault, Mcu, MemoryKind, Observer, Part, PeripheralSpec, Register, ResetCause, Stop};
 use decode::Op;
+use fuses::Programmed;
 use registers::{Avr, DATA, Flags, REGISTERS, SLEEP_MODES, SleepRegister};
 use std::sync::Arc;
 
@@ -61,6 +63,7 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         breakpoints: Vec::new(),
         replaced: Vec::new(),
         pc: 0,
+        programmed: Programmed::new(part),
         sleep_mode: 0,
         sleeping: false,
         delay: false,
@@ -103,6 +106,8 @@ impl Core for Avr {
             flash
         } else if let Some(range) = self.ram_range(address, bytes.len()) {
             &self.data[range]
+        } else if let Some(programmed) = self.programmed.peek(address, bytes.len()) {
+            programmed
         } else {
             return false;
         };
@@ -118,7 +123,9 @@ impl Core for Avr {
             self.decode_flash(start, end);
             return true;
         }
-        let Some(range) = self.ram_range(address, bytes.len()) else { return false };
+        let Some(range) = self.ram_range(address, bytes.len()) else {
+            return self.programmed.poke(address, bytes);
+        };
         self.data[range].copy_from_slice(bytes);
         true
     }
@@ -132,15 +139,18 @@ impl Core for Avr {
         self.data.fill(0);
     }
 
+    fn check_image(&self) -> Result<(), Fault> {
+        self.programmed.check()
+    }
+
     fn reset(machine: &mut Machine<Avr>, _cause: ResetCause) -> Result<(), Fault> {
         let core = &mut machine.core;
         core.flags = Flags::from_byte(0);
         core.sp = core.reset_sp;
         core.rampz = 0;
-        core.pc = 0;
         core.sleeping = false;
         core.delay = false;
-        Ok(())
+        machine.apply_fuses()
     }
 
     fn set_breakpoints(&mut self, addresses: &[u32]) {

@@ -1,6 +1,7 @@
 //! Registers, flags, data space and program memory.
 
 use super::decode::{Op, Opcode, TOGETHER, decode, link};
+use super::fuses::Programmed;
 use crate::{Fault, Register, Role};
 use std::sync::Arc;
 
@@ -237,6 +238,7 @@ pub(crate) struct Avr {
     pub extended: bool,
     pub sleep_register: Option<SleepRegister>,
     pub reset_sp: u16,
+    pub programmed: Programmed,
     pub flash: Arc<[u8]>,
     pub program: Arc<[Op; 0x1_0000]>,
     /// Word addresses at which [`Avr::program`] has breakpoints.

@@ -5,7 +5,7 @@
 //! and "MCU Control Register". Which registers there are is data: each setting `NAME_register` of the target file
 //! is an address. The core itself reads `sleep_register`, `sleep_enable`, `sleep_mode` and `reset_sp`.
 
-use crate::{Context, Events, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{ClockSources, Context, Events, Fault, Part, Peripheral, PeripheralSpec};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -39,11 +39,16 @@ struct Register {
 pub struct System {
     name: String,
     registers: BTreeMap<u32, Register>,
-    /// The oscillator that the fuses choose, where the core's clock is what the program sets.
+    /// What the fuses choose from, where the core's clock is what the program sets.
+    sources: Option<ClockSources>,
+    /// The oscillator that they choose.
     oscillator_hz: Option<u64>,
     /// Up to this cycle CLKPS can be written.
     window_end: u64,
 }
+
+/// Where the core tells the low fuse byte after a reset: beyond the data space.
+pub const LOW_FUSE: u32 = 0x1_0001;
 
 /// Power-on reset flag, PORF.
 const PORF: u8 = 1;
@@ -63,14 +68,9 @@ impl System {
     /// The registers that `spec` gives an address.
     #[must_use]
     pub fn new(part: &Part, spec: &PeripheralSpec) -> System {
-        let clock = part.clock.as_ref().filter(|_| part.follows_clock());
-        let fuse = clock.and_then(|clock| clock.low_fuse).unwrap_or(0xFF);
-        let oscillator_hz = clock.map(|clock| {
-            let chosen = clock.oscillators.iter().find(|oscillator| oscillator.cksel == fuse & CKSEL);
-            chosen.map_or(clock.crystal_hz.unwrap_or(0), |oscillator| oscillator.hz)
-        });
-        let prescalers = if oscillator_hz.is_some() { 0x8F } else { CLKPCE };
-        let prescaler = if fuse & CKDIV8 == 0 { CKDIV8_PRESCALER } else { 0 };
+        let sources = part.clock.as_ref().filter(|_| part.follows_clock()).cloned();
+        let fuse = sources.as_ref().and_then(|clock| clock.low_fuse).unwrap_or(0xFF);
+        let prescalers = if sources.is_some() { 0x8F } else { CLKPCE };
         let kinds: [(&str, &'static str, Role, u8, u8); 12] = [
             ("smcr_register", "SMCR", Role::Plain, 0x0F, 0),
             // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL and IVCE move the vectors.
@@ -78,7 +78,7 @@ impl System {
             // 128: SE and SM2..SM0; SRE and SRW10 would switch on external memory.
             ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
-            ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, prescaler),
+            ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, 0),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
             ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),
             // The comparator switched off (ACD), or on and its output never read.
@@ -95,7 +95,23 @@ impl System {
                 registers.insert(address as u32, register);
             }
         }
-        System { name: spec.name.clone(), registers, oscillator_hz, window_end: 0 }
+        let name = spec.name.clone();
+        let mut system = System { name, registers, sources, oscillator_hz: None, window_end: 0 };
+        system.set_low_fuse(fuse);
+        system.reset();
+        system
+    }
+
+    /// The fuses CKSEL choose the oscillator, CKDIV8 the prescaler to begin with.
+    fn set_low_fuse(&mut self, fuse: u8) {
+        let Some(clock) = &self.sources else { return };
+        let chosen = clock.oscillators.iter().find(|oscillator| oscillator.cksel == fuse & CKSEL);
+        self.oscillator_hz = Some(chosen.map_or(clock.crystal_hz.unwrap_or(0), |oscillator| oscillator.hz));
+        let prescaler = if fuse & CKDIV8 == 0 { CKDIV8_PRESCALER } else { 0 };
+        for register in self.registers.values_mut().filter(|register| register.role == Role::ClockPrescaler) {
+            register.after_reset = prescaler;
+            register.value = prescaler;
+        }
     }
 
     /// Writes CLKPR where the core follows it; says what is wrong.
@@ -135,7 +151,7 @@ impl Peripheral for System {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        self.registers.keys().map(|&address| address..address + 1).collect()
+        self.registers.keys().copied().chain([LOW_FUSE]).map(|address| address..address + 1).collect()
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -153,6 +169,10 @@ impl Peripheral for System {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let value = value as u8;
+        if address == LOW_FUSE {
+            self.set_low_fuse(value);
+            return Ok(());
+        }
         let Some(register) = self.registers.get_mut(&address) else {
             return Err(self.fault(address, context, "no such register".into()));
         };

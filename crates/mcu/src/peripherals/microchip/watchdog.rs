@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Where the core reports the instruction `WDR`: beyond the data space.
 pub const WATCHDOG_RESET: u32 = 0x1_0000;
 
+/// Where the core says after a reset whether the fuse WDTON is programmed: beyond it.
+pub const WATCHDOG_ALWAYS_ON: u32 = 0x1_0002;
+
 const OSCILLATOR_HZ: u64 = 128_000;
 
 const WDIF: u8 = 0x80;
@@ -44,6 +47,8 @@ pub struct Watchdog {
     control: u8,
     /// MCUSR.
     causes: u8,
+    /// WDTON: WDE is locked to one and WDIE to zero (DS40002061, 11.8.2).
+    always_on: bool,
     /// Until when WDE and the prescaler may be changed.
     window_end: u64,
     /// When the time runs out, if it counts.
@@ -68,6 +73,7 @@ impl Watchdog {
             clock_hz: 1,
             control: 0,
             causes: PORF,
+            always_on: false,
             window_end: 0,
             deadline: None,
         }
@@ -95,7 +101,7 @@ impl Peripheral for Watchdog {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        let addresses = [Some(self.base), Some(WATCHDOG_RESET), self.cause_address];
+        let addresses = [Some(self.base), Some(WATCHDOG_RESET), Some(WATCHDOG_ALWAYS_ON), self.cause_address];
         addresses.into_iter().flatten().map(|address| address..address + 1).collect()
     }
 
@@ -118,7 +124,22 @@ impl Peripheral for Watchdog {
             self.restart(context.now);
             return Ok(());
         }
-        let value = value as u8;
+        if address == WATCHDOG_ALWAYS_ON {
+            self.always_on = value & 1 == 1;
+            if self.always_on && self.cause_address.is_none() {
+                return Err(self.fault(
+                    address,
+                    context,
+                    "WDTON: a watchdog that resets the part is not modelled",
+                ));
+            }
+            if self.always_on {
+                self.control |= WDE;
+                self.restart(context.now);
+            }
+            return Ok(());
+        }
+        let value = if self.always_on { value as u8 & !WDIE | WDE } else { value as u8 };
         if Some(address) == self.cause_address {
             // Flags are reset by writing zeros.
             self.causes &= value;

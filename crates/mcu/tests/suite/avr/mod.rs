@@ -2,6 +2,7 @@ mod basic_blocks;
 mod board;
 mod board_oracle;
 mod firmware;
+mod fuses;
 mod instructions;
 mod oracle;
 mod peripherals;

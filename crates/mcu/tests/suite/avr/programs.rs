@@ -42,7 +42,7 @@ pub fn image(elf: &[u8]) -> Image {
 /// The program that avr-gcc makes of `body`, which may define functions and a `main`.
 pub fn program(name: &str, mcu: &str, body: &str) -> Image {
     let source = format!(
-        "#include <avr/io.h>\n#include <avr/interrupt.h>\n#include <avr/sleep.h>\n#include <stdint.h>\n{body}"
+        "#include <avr/io.h>\n#include <avr/interrupt.h>\n#include <avr/fuse.h>\n#include <avr/sleep.h>\n#include <stdint.h>\n{body}"
     );
     image(&compile(name, mcu, &source, &["-Os"]))
 }

@@ -1,0 +1,118 @@
+//! The memories that only a programmer writes: fuses, lock bits, signature.
+
+use super::registers::Avr;
+use crate::fuses::{FUSES, Fuses, LOCK, SIGNATURE, Signature, USER_SIGNATURES, in_order};
+use crate::machine::Machine;
+use crate::peripherals::microchip::{system::LOW_FUSE, watchdog::WATCHDOG_ALWAYS_ON};
+use crate::{Fault, Part};
+
+/// Bytes of the largest row of user signatures.
+const USER_ROW: usize = 0x400;
+
+/// What is in them.
+#[derive(Clone)]
+pub(crate) struct Programmed {
+    layout: Option<Fuses>,
+    fuses: Vec<u8>,
+    lock: [u8; 1],
+    signature: [u8; 3],
+    user_signatures: Vec<u8>,
+    /// The signature of the part that the image was built for.
+    image_signature: Option<[u8; 3]>,
+}
+
+impl Programmed {
+    pub fn new(part: &Part) -> Programmed {
+        let layout = part.fuses.clone();
+        let mut fuses = vec![0xFF; layout.as_ref().map_or(0, |layout| layout.bytes)];
+        if let (Some(low), Some(value)) =
+            (fuses.first_mut(), part.clock.as_ref().and_then(|clock| clock.low_fuse))
+        {
+            *low = value;
+        }
+        let signature = layout.as_ref().map_or([0; 3], |layout| layout.signature);
+        let user_signatures = vec![0xFF; if layout.is_some() { USER_ROW } else { 0 }];
+        Programmed { layout, fuses, lock: [0xFF], signature, user_signatures, image_signature: None }
+    }
+
+    /// The bytes from an ELF address on.
+    pub fn peek(&self, address: u32, size: usize) -> Option<&[u8]> {
+        self.layout.as_ref()?;
+        let (start, memory): (u32, &[u8]) = match address & 0xFF_0000 {
+            FUSES => (FUSES, &self.fuses),
+            LOCK => (LOCK, &self.lock),
+            SIGNATURE => (SIGNATURE, &self.signature),
+            USER_SIGNATURES => (USER_SIGNATURES, &self.user_signatures),
+            _ => return None,
+        };
+        let offset = address.checked_sub(start)? as usize;
+        memory.get(offset..offset.checked_add(size)?)
+    }
+
+    /// Programs the bytes from an ELF address on. A signature is only compared.
+    pub fn poke(&mut self, address: u32, bytes: &[u8]) -> bool {
+        if self.peek(address, bytes.len()).is_none() {
+            return false;
+        }
+        let offset = (address & 0xFFFF) as usize;
+        let memory: &mut [u8] = match address & 0xFF_0000 {
+            FUSES => &mut self.fuses,
+            LOCK => &mut self.lock,
+            SIGNATURE => self.image_signature.get_or_insert(self.signature),
+            _ => &mut self.user_signatures,
+        };
+        memory[offset..offset + bytes.len()].copy_from_slice(bytes);
+        true
+    }
+
+    /// What in them is not for this part, or not modelled.
+    pub fn check(&self) -> Result<(), Fault> {
+        let Some(layout) = &self.layout else { return Ok(()) };
+        let own = Signature(layout.signature);
+        if let Some(image) = self.image_signature.map(in_order).filter(|image| *image != own) {
+            let what = format!("the image is for a part with the signature {image}; this one's is {own}");
+            return Err(Fault::Architecture { pc: 0, address: SIGNATURE, what });
+        }
+        match layout.refused.iter().find(|refused| refused.field.of(&self.fuses) == 0) {
+            None => Ok(()),
+            Some(refused) => {
+                let what = format!("the fuse {} is programmed, which is not modelled", refused.what);
+                Err(Fault::Architecture { pc: 0, address: FUSES + refused.field.byte as u32, what })
+            }
+        }
+    }
+
+    /// Where the program begins after a reset, in bytes.
+    fn start(&self) -> u32 {
+        let boot = self.layout.as_ref().and_then(|layout| {
+            let programmed = layout.boot_reset?.of(&self.fuses) == 0;
+            let size = usize::from(layout.boot_size?.of(&self.fuses));
+            layout.boot_starts.get(size).copied().filter(|_| programmed)
+        });
+        boot.unwrap_or(0)
+    }
+
+    fn watchdog_always_on(&self) -> bool {
+        let field = self.layout.as_ref().and_then(|layout| layout.watchdog_on);
+        field.is_some_and(|field| field.of(&self.fuses) == 0)
+    }
+}
+
+impl Machine<Avr> {
+    /// What the fuses decide at a reset: oscillator and prescaler, the watchdog, where the program begins.
+    pub(super) fn apply_fuses(&mut self) -> Result<(), Fault> {
+        let programmed = &self.core.programmed;
+        let (low, always_on, start) =
+            (programmed.fuses.first().copied(), programmed.watchdog_always_on(), programmed.start());
+        if let Some(low) = low
+            && self.bus.claims(LOW_FUSE)
+        {
+            self.bus.write(LOW_FUSE, 1, low.into(), self.cycles, 0, None)?;
+        }
+        if self.bus.claims(WATCHDOG_ALWAYS_ON) {
+            self.bus.write(WATCHDOG_ALWAYS_ON, 1, always_on.into(), self.cycles, 0, None)?;
+        }
+        self.core.pc = (start / 2) as u16;
+        Ok(())
+    }
+}
