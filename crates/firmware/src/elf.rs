@@ -291,7 +291,7 @@ fn sdld_spaces(core: CoreName) -> Option<sdld::Spaces> {
 
 fn elf_machine(core: CoreName) -> u16 {
     match core {
-        CoreName::Avr5 | CoreName::Avr51 => elf::EM_AVR,
+        CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => elf::EM_AVR,
         CoreName::Hc08 => elf::EM_68HC08,
         CoreName::Mcs51 => elf::EM_8051,
         CoreName::Msp430x => elf::EM_MSP430,

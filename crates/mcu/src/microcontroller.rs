@@ -264,7 +264,9 @@ pub fn new_clocked_machine(part: &Part, crystal_hz: Option<u64>) -> Result<Box<d
 /// A sentence naming the peripheral of the part that no model exists for.
 pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     match part.core {
-        CoreName::Avr5 | CoreName::Avr51 => avr::new_machine(part, clock_hz),
+        CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6 => {
+            avr::new_machine(part, clock_hz)
+        }
         CoreName::Hc08 => hc08::new_machine(part, clock_hz),
         CoreName::Mcs51 => mcs51::new_machine(part, clock_hz),
         CoreName::Msp430x => msp430::new_machine(part, clock_hz),

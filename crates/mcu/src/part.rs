@@ -11,10 +11,14 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreName {
+    /// AVR with up to 8 kB of flash: no `MUL`, no `JMP` and `CALL`, vectors of one word (avr25).
+    Avr25,
     /// AVR with up to 64 kB of flash reachable by `LPM`, 16-bit program counter (avr5).
     Avr5,
     /// AVR with RAMPZ and `ELPM`, 128 kB of flash, 16-bit program counter (avr51).
     Avr51,
+    /// AVR with RAMPZ and EIND, 256 kB of flash, 22-bit program counter (avr6).
+    Avr6,
     /// Motorola (Freescale) CPU08, the processor of the MC68HC08 and MC68HC908.
     Hc08,
     /// MCS-51 with twelve clocks to a machine cycle, the processor of the 8051 and 80C51.
@@ -42,9 +46,15 @@ impl CoreName {
         self == CoreName::Mcs51
     }
 
+    /// Whether it is an AVR.
+    #[must_use]
+    pub fn is_avr(self) -> bool {
+        matches!(self, CoreName::Avr25 | CoreName::Avr5 | CoreName::Avr51 | CoreName::Avr6)
+    }
+
     /// The address of a register as target files have it: on an AVR without the ELF's 0x800000.
     fn register_address(self, address: u32) -> u32 {
-        if matches!(self, CoreName::Avr5 | CoreName::Avr51) { address & 0xffff } else { address }
+        if self.is_avr() { address & 0xffff } else { address }
     }
 
     /// Whether the more significant byte of a number comes first in memory, as on the 68HC08 alone.

@@ -60,8 +60,8 @@ pub struct Events {
     risen_flags: Vec<(u8, u64)>,
     /// Something resets the part, for this cause.
     reset: Option<ResetCause>,
-    /// The power reduction register: modules without a clock.
-    reduced: u8,
+    /// The power reduction registers, the second one above the first: modules without a clock.
+    reduced: u16,
     /// Wait states of the flash, as its register has them; for cores that ask their bus and not a memory system of their own.
     pub wait_states: u8,
     /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
@@ -127,9 +127,12 @@ impl Events {
         self.reset.get_or_insert(cause);
     }
 
-    /// The power reduction register (AVR) is written: modules of these bits can no longer be read or written.
-    pub fn reduce(&mut self, bits: u8) {
-        self.reduced = bits;
+    /// A power reduction register (AVR: PRR or PRR0 is number 0, PRR1 is 1) is written: modules of these bits can no longer be read or
+    /// written.
+    pub fn reduce(&mut self, number: usize, bits: u8) {
+        let mut registers = self.reduced.to_le_bytes();
+        registers[number] = bits;
+        self.reduced = u16::from_le_bytes(registers);
     }
 
     /// Whether a reset was requested.
@@ -428,8 +431,8 @@ pub struct PeripheralBus {
     power_device: usize,
     /// Which device is the clock control that the core's clock follows; past the end where there is none.
     clock_device: usize,
-    /// The bit of each device, by its index, in the power reduction register: see [`Events::reduce`].
-    reductions: Vec<u8>,
+    /// The bit of each device, by its index, in the power reduction registers: see [`Events::reduce`].
+    reductions: Vec<u16>,
 }
 
 /// A device that the bus owns.
@@ -522,7 +525,7 @@ impl PeripheralBus {
     }
 
     /// Says which bits of the power reduction register stop the clocks of the devices, in the order in which they came.
-    pub fn set_reductions(&mut self, bits: &[u8]) {
+    pub fn set_reductions(&mut self, bits: &[u16]) {
         for (reduction, bits) in self.reductions.iter_mut().zip(bits) {
             *reduction = *bits;
         }

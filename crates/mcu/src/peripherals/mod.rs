@@ -74,6 +74,7 @@ const MODELS: &[Model] = &[
             "mcucr_register",
             "mcusr_register",
             "osccal_register",
+            "prr#_register",
             "prr_register",
             "reset_sp",
             "sleep_adc",
@@ -91,7 +92,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "avr-timer16",
-        settings: &["prr", "tifr", "timsk"],
+        settings: &["overflow", "prr", "tifr", "timsk"],
         new: |_, spec| Ok(Box::new(microchip::timer::Timer::new(spec, microchip::timer::Width::Sixteen))),
     },
     Model {

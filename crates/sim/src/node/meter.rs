@@ -9,7 +9,7 @@ use lab::LabError;
 use lab::board::{ChipModel, Quantity};
 use lab::target::Workspace;
 use mcu::chips::fm25::Fm25;
-use mcu::{CoreName, Mcu, Signal, Stop};
+use mcu::{Mcu, Signal, Stop};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 use wire::meter::{PROVISION_SYMBOL, Provision, Setup};
@@ -137,7 +137,7 @@ impl EmulatedMeter {
     /// # Errors
     /// A function that the firmware does not have; a processor that is no AVR.
     pub fn observe(&mut self, functions: &[&str]) -> Result<(), LabError> {
-        if !matches!(self.firmware.board.target.part.core, CoreName::Avr5 | CoreName::Avr51) {
+        if !self.firmware.board.target.part.core.is_avr() {
             return Err(self.firmware.board.protocol("calls are observed on AVR alone".into()));
         }
         self.calls = CallObserver::new(&self.firmware.board.image, functions)?;

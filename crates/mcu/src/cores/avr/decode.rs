@@ -84,16 +84,18 @@ pub(crate) enum Opcode {
     Cbi,
     Sbic,
     Sbis,
-    /// Target word address in `b`.
+    /// Target word address: [`Op::target`].
     Rjmp,
     Rcall,
     Jmp,
     Call,
     Ijmp,
     Icall,
+    Eijmp,
+    Eicall,
     Ret,
     Reti,
-    /// Branches: target word address in `b`.
+    /// Branches, with their targets as those of the jumps.
     Brcs,
     Brcc,
     Breq,
@@ -147,7 +149,7 @@ impl Opcode {
     pub fn turns(self) -> bool {
         use Opcode::*;
         let skip = matches!(self, Cpse | Sbrc | Sbrs | Sbic | Sbis);
-        let jump = matches!(self, Rjmp | Rcall | Jmp | Call | Ijmp | Icall | Ret | Reti);
+        let jump = matches!(self, Rjmp | Rcall | Jmp | Call | Ijmp | Icall | Eijmp | Eicall | Ret | Reti);
         let on_flag = matches!(self, Brcs | Brcc | Breq | Brne | Brmi | Brpl | Brvs | Brvc);
         let on_more = matches!(self, Brlt | Brge | Brhs | Brhc | Brts | Brtc | Brie | Brid);
         let end = matches!(self, Spm | Sleep | Break | Undefined | Outside | Stop);
@@ -245,19 +247,48 @@ impl Op {
     const fn new(kind: Opcode, a: u8, b: u16) -> Op {
         Op { kind, a, b, rest: Rest { cycles: 1, instructions: 1 } }
     }
+
+    /// A jump or branch to a word address.
+    const fn jump(kind: Opcode, target: u32) -> Op {
+        Op::new(kind, (target >> 16) as u8, target as u16)
+    }
+}
+
+/// The target of a jump or branch with these fields; parts with up to 64 k words have nothing in `a`.
+#[inline(always)]
+pub(super) const fn target<const WORDS: usize>(a: u8, b: u16) -> u32 {
+    if is_wide(WORDS) { (a as u32) << 16 | b as u32 } else { b as u32 }
+}
+
+/// Whether so many words of program memory need a program counter of more than 16 bits.
+pub(super) const fn is_wide(words: usize) -> bool {
+    words > 0x1_0000
+}
+
+/// Which instructions a core has beyond those that all have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstructionSet {
+    /// `MUL` and its relatives.
+    pub multiplier: bool,
+    /// `JMP` and `CALL`.
+    pub long_jumps: bool,
+    /// `ELPM`, with RAMPZ.
+    pub extended_load: bool,
+    /// `EIJMP` and `EICALL`, with EIND.
+    pub extended_jumps: bool,
 }
 
 /// How many words before it a word can be executed together with: see [`Opcode::with`].
-pub(super) const TOGETHER: u16 = 2;
+pub(super) const TOGETHER: u32 = 2;
 
 /// Links the operations below `end` to what comes behind them, after any of them has changed.
-pub(super) fn link(program: &mut [Op; 0x1_0000], end: usize) {
-    let behind = |index: usize, words| (index + words) % 0x1_0000;
+pub(super) fn link<const WORDS: usize>(program: &mut [Op; WORDS], end: usize) {
+    let behind = |index: usize, words| (index + words) % WORDS;
     for index in (0..end.min(program.len())).rev() {
         let kind = program[index].kind.alone();
         let none = Rest { cycles: 0, instructions: 0 };
         let rest = if kind.turns() { none } else { program[behind(index, kind.words())].rest };
-        program[index].rest = rest.after(timing::cycles(kind));
+        program[index].rest = rest.after(timing::cycles::<WORDS>(kind));
         let [second, third] = [1, 2].map(|words| program[behind(index, words)].kind.alone());
         program[index].kind = kind.with(second, third);
     }
@@ -273,9 +304,8 @@ const X: u16 = 26;
 const Y: u16 = 28;
 const Z: u16 = 30;
 
-/// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two;
-/// `extended` says whether the part has `RAMPZ` and `ELPM`.
-pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) -> Op {
+/// Decodes `word` at word address `pc`, followed by `next`. `words` is the flash size in words, a power of two.
+pub(super) fn decode(word: u16, next: u16, pc: u32, words: u32, set: InstructionSet) -> Op {
     use Opcode::*;
     let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
     let undefined = op(Undefined, 0, 0);
@@ -284,11 +314,12 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
     let two = |kind| op(kind, d5, r5);
     let skip = length(next) << 8;
     let immediate = |kind| op(kind, 16 + (word >> 4 & 0x0F), word >> 4 & 0xF0 | word & 0x0F);
-    let relative = |offset: i16| (pc.wrapping_add(1).wrapping_add(offset as u16)) & (words - 1) as u16;
+    let relative = |offset: i16| pc.wrapping_add(1).wrapping_add_signed(offset.into()) & (words - 1);
     match word >> 12 {
         0x0 => match word >> 8 {
             0x00 if word == 0 => op(Nop, 0, 0),
             0x01 => op(Movw, (word >> 4 & 0x0F) * 2, (word & 0x0F) * 2),
+            0x02 | 0x03 if !set.multiplier => undefined,
             0x02 => op(Muls, 16 + (word >> 4 & 0x0F), 16 + (word & 0x0F)),
             0x03 => {
                 let kind = match word & 0x88 {
@@ -317,22 +348,22 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
             let pointer = if word & 8 == 0 { Z } else { Y };
             op(if word & 0x0200 == 0 { Ldd } else { Std }, d5, pointer << 8 | q)
         }
-        0x9 => decode_9(word, next, words, extended),
+        0x9 => decode_9(word, next, words, set),
         0xB => {
             let address = 0x20 + (word & 0x0F | word >> 5 & 0x30);
             op(if word & 0x0800 == 0 { In } else { Out }, d5, address)
         }
         0xC | 0xD => {
             let target = relative(((word << 4) as i16) >> 4);
-            op(if word & 0x1000 == 0 { Rjmp } else { Rcall }, 0, target)
+            Op::jump(if word & 0x1000 == 0 { Rjmp } else { Rcall }, target)
         }
         0xE => immediate(Ldi),
         _ => {
             let target = relative(((word << 6) as i16) >> 9);
             let bit = usize::from(word & 7);
             match word >> 9 & 7 {
-                0 | 1 => op([Brcs, Breq, Brmi, Brvs, Brlt, Brhs, Brts, Brie][bit], 0, target),
-                2 | 3 => op([Brcc, Brne, Brpl, Brvc, Brge, Brhc, Brtc, Brid][bit], 0, target),
+                0 | 1 => Op::jump([Brcs, Breq, Brmi, Brvs, Brlt, Brhs, Brts, Brie][bit], target),
+                2 | 3 => Op::jump([Brcc, Brne, Brpl, Brvc, Brge, Brhc, Brtc, Brid][bit], target),
                 _ if word & 8 != 0 => undefined,
                 4 => op(Bld, d5, 1 << bit),
                 5 => op(Bst, d5, 1 << bit),
@@ -344,11 +375,12 @@ pub(super) fn decode(word: u16, next: u16, pc: u16, words: u32, extended: bool) 
 }
 
 /// The opcodes 0x9000 to 0x9FFF.
-fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
+fn decode_9(word: u16, next: u16, words: u32, set: InstructionSet) -> Op {
     use Opcode::*;
     let op = |kind, a: u16, b| Op::new(kind, a as u8, b);
     let undefined = op(Undefined, 0, 0);
     let register = word >> 4 & 0x1F;
+    let extended = set.extended_load;
     // The manual leaves the result undefined where the pointer itself is loaded or stored while it changes.
     let moving =
         |kind, pointer| if register & !1 == pointer { undefined } else { op(kind, register, pointer << 8) };
@@ -406,12 +438,19 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
             0x9 => match word {
                 0x9409 => op(Ijmp, 0, 0),
                 0x9509 => op(Icall, 0, 0),
+                0x9419 if set.extended_jumps => op(Eijmp, 0, 0),
+                0x9519 if set.extended_jumps => op(Eicall, 0, 0),
                 _ => undefined,
             },
+            0xC..=0xF if !set.long_jumps => undefined,
             0xC..=0xF => {
                 let high = u32::from(word >> 3 & 0x3E | word & 1);
                 let target = high << 16 | u32::from(next);
-                if target >= words { undefined } else { op(if word & 2 == 0 { Jmp } else { Call }, 0, next) }
+                if target >= words {
+                    undefined
+                } else {
+                    Op::jump(if word & 2 == 0 { Jmp } else { Call }, target)
+                }
             }
             _ => undefined,
         },
@@ -424,6 +463,7 @@ fn decode_9(word: u16, next: u16, words: u32, extended: bool) -> Op {
             let skip = if word & 0x0100 == 0 { 0 } else { length(next) << 8 };
             op(kind, word & 7, skip | (0x20 + (word >> 3 & 0x1F)))
         }
+        _ if !set.multiplier => undefined,
         _ => op(Mul, register, word & 0x0F | word >> 5 & 0x10),
     }
 }

@@ -1,6 +1,6 @@
 //! The instructions.
 
-use super::decode::{Op, Opcode, Rest};
+use super::decode::{Op, Opcode, Rest, target};
 use super::memory::BailOut;
 use super::registers::{Avr, SLEEP_MODES};
 use super::timing;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Where an instruction stands: its word address and the cycles before it.
 #[derive(Clone, Copy)]
 pub(super) struct InstructionStart {
-    pub pc: u16,
+    pub pc: u32,
     pub cycles: u64,
 }
 
@@ -31,12 +31,12 @@ enum Exit {
     Stop(Stop),
 }
 
-impl Machine<Avr> {
+impl<const WORDS: usize> Machine<Avr<WORDS>> {
     /// Whether the run ends at this instruction instead of executing it.
-    fn stops_at(&self, op: Op, pc: u16) -> bool {
+    fn stops_at(&self, op: Op, pc: u32) -> bool {
         match op.kind {
             Opcode::Stop | Opcode::Break => true,
-            Opcode::Rjmp => op.b == pc && self.nothing_can_come(),
+            Opcode::Rjmp => target::<WORDS>(op.a, op.b) == pc && self.nothing_can_come(),
             _ => false,
         }
     }
@@ -46,7 +46,7 @@ impl Machine<Avr> {
         if let Some(stop) = self.pass_breakpoint(observer)? {
             return Ok(stop);
         }
-        let program: Arc<[Op; 0x1_0000]> = Arc::clone(&self.core.program);
+        let program: Arc<[Op; WORDS]> = Arc::clone(&self.core.program);
         loop {
             if let Some(stop) = self.service(observer)? {
                 return Ok(stop);
@@ -59,7 +59,7 @@ impl Machine<Avr> {
                 }
                 self.deadline = 0;
                 if exit == Exit::Slow {
-                    exit = self.slow_path(program[usize::from(self.core.pc)]);
+                    exit = self.slow_path(program[self.core.pc as usize % WORDS]);
                     if exit == Exit::Deadline {
                         self.skip_service();
                     }
@@ -86,7 +86,7 @@ impl Machine<Avr> {
             return Ok(Some(stop));
         }
         let all = std::mem::take(&mut self.core.breakpoints);
-        let others: Vec<u16> = all.iter().copied().filter(|breakpoint| *breakpoint != here).collect();
+        let others: Vec<u32> = all.iter().copied().filter(|breakpoint| *breakpoint != here).collect();
         self.core.place_breakpoints(others);
         let program = Arc::clone(&self.core.program);
         self.recheck();
@@ -105,9 +105,9 @@ impl Machine<Avr> {
     #[inline(always)]
     fn slow_path(&mut self, op: Op) -> Exit {
         let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
-        let length = timing::cycles(op.kind);
+        let length = timing::cycles::<WORDS>(op.kind);
         let register = usize::from(op.a);
-        let behind = |words: u16| Ok(at.pc.wrapping_add(words));
+        let behind = |words: u32| Ok((at.pc + words) % WORDS as u32);
         let next = match op.kind {
             Opcode::In | Opcode::Lds => {
                 self.load::<NoObserver, false>(op.b, at, &mut NoObserver).and_then(|value| {
@@ -145,14 +145,14 @@ impl Machine<Avr> {
     }
 
     fn taken_fault(&mut self) -> Fault {
-        let pc = u32::from(self.core.pc) * 2;
+        let pc = self.core.pc * 2;
         let unexplained = || Fault::Architecture { pc, address: pc, what: "the model lost its fault".into() };
         self.fault.take().unwrap_or_else(unexplained)
     }
 
     /// Executes instructions, at least one, until the deadline is reached or something else ends it.
     #[inline(never)]
-    fn execute<O: Observer, const FAST: bool>(&mut self, program: &[Op; 0x1_0000], observer: &mut O) -> Exit {
+    fn execute<O: Observer, const FAST: bool>(&mut self, program: &[Op; WORDS], observer: &mut O) -> Exit {
         let mut pc = self.core.pc;
         let mut instructions = self.instructions;
         // Up to the current instruction; on the fast path up to the end of its basic block, which is counted as one: a fifth faster
@@ -166,7 +166,7 @@ impl Machine<Avr> {
         // deadline.
         macro_rules! begin_block {
             () => {{
-                let rest = program[usize::from(pc)].rest;
+                let rest = program[pc as usize % WORDS].rest;
                 let end = cycles + u64::from(rest.cycles);
                 let fits = end <= deadline && rest != Rest::UNCOUNTED;
                 if fits {
@@ -198,17 +198,17 @@ impl Machine<Avr> {
                 };
             }
 
-            let op = program[usize::from(pc)];
+            let op = program[pc as usize % WORDS];
             let Op { kind, mut a, mut b, .. } = op;
             let kind = if FAST { kind } else { kind.alone() };
             let at = InstructionStart { pc, cycles };
             if O::enabled() && !self.stops_at(op, pc) {
                 let sp = self.core.sp.into();
-                observer.step(&Step { pc: u32::from(pc) * 2, sp, cycles, flow });
+                observer.step(&Step { pc: pc * 2, sp, cycles, flow });
                 flow = Flow::Next;
             }
-            let mut next = pc.wrapping_add(1);
-            let length = timing::cycles(kind);
+            let mut next = (pc + 1) % WORDS as u32;
+            let length = timing::cycles::<WORDS>(kind);
             // Cycles of what is taken or skipped, and whether this ends the basic block.
             let mut taken = 0;
             let mut turned = false;
@@ -241,8 +241,8 @@ impl Machine<Avr> {
             macro_rules! then {
                 ($($operand:ident),+) => {
                     pc = next;
-                    next = pc.wrapping_add(1);
-                    Op { $($operand,)+ .. } = program[usize::from(pc)];
+                    next = (pc + 1) % WORDS as u32;
+                    Op { $($operand,)+ .. } = program[pc as usize % WORDS];
                 };
             }
             macro_rules! branch {
@@ -250,7 +250,7 @@ impl Machine<Avr> {
                     turned = true;
                     if $condition {
                         taken = timing::TAKEN;
-                        jump!(b, Flow::Jump);
+                        jump!(target::<WORDS>(a, b), Flow::Jump);
                     }
                 }};
             }
@@ -260,7 +260,7 @@ impl Machine<Avr> {
                     if $condition {
                         let words = b >> 8;
                         taken = u64::from(words) * timing::TAKEN;
-                        jump!(next.wrapping_add(words), Flow::Jump);
+                        jump!((next + u32::from(words)) % WORDS as u32, Flow::Jump);
                     }
                 }};
             }
@@ -357,7 +357,7 @@ impl Machine<Avr> {
                     self.core.set_pair(pointer, address);
                 }
                 Opcode::Lds => {
-                    next = next.wrapping_add(1);
+                    next = (next + 1) % WORDS as u32;
                     load!(b);
                 }
                 Opcode::Pop => {
@@ -382,7 +382,7 @@ impl Machine<Avr> {
                     let z = u32::from(self.core.rampz) << 16 | u32::from(self.core.pair(b as u8));
                     rd!() = attempt!(self.load_program::<O, FAST>(z, at, observer));
                     self.core.set_pair(b as u8, (z + 1) as u16);
-                    self.core.rampz = ((z + 1) >> 16) as u8 & 1;
+                    self.core.rampz = ((z + 1) >> 16) as u8 & self.core.rampz_bits();
                 }
                 Opcode::Std => store!(displaced!()),
                 Opcode::StInc => {
@@ -396,7 +396,7 @@ impl Machine<Avr> {
                     self.core.set_pair(pointer, address);
                 }
                 Opcode::Sts => {
-                    next = next.wrapping_add(1);
+                    next = (next + 1) % WORDS as u32;
                     store!(b);
                 }
                 Opcode::Push => {
@@ -405,7 +405,7 @@ impl Machine<Avr> {
                 Opcode::Spm => {
                     not_fast!();
                     let fault = Fault::Peripheral {
-                        pc: u32::from(pc) * 2,
+                        pc: pc * 2,
                         address: self.core.pair(30).into(),
                         device: "flash".into(),
                         what: "SPM: self-programming is not modelled".into(),
@@ -455,28 +455,35 @@ impl Machine<Avr> {
                     skip!((value >> (a & 7) & 1 == 1) == (kind == Opcode::Sbis));
                 }
                 Opcode::Rjmp => {
-                    if b == pc {
+                    if target::<WORDS>(a, b) == pc {
                         not_fast!();
                         if self.nothing_can_come() {
                             break Exit::Stop(Stop::Halted);
                         }
                     }
-                    jump!(b, Flow::Jump);
+                    jump!(target::<WORDS>(a, b), Flow::Jump);
                 }
                 Opcode::Jmp => {
-                    jump!(b, Flow::Jump);
+                    jump!(target::<WORDS>(a, b), Flow::Jump);
                 }
                 Opcode::Ijmp => {
-                    jump!(self.core.pair(30), Flow::Jump);
+                    jump!(self.core.pair(30).into(), Flow::Jump);
                 }
-                Opcode::Rcall | Opcode::Icall => {
-                    let target = if kind == Opcode::Rcall { b } else { self.core.pair(30) };
+                Opcode::Eijmp => {
+                    jump!(self.core.extended_z() % WORDS as u32, Flow::Jump);
+                }
+                Opcode::Rcall | Opcode::Icall | Opcode::Eicall => {
+                    let target = match kind {
+                        Opcode::Rcall => target::<WORDS>(a, b),
+                        Opcode::Icall => self.core.pair(30).into(),
+                        _ => self.core.extended_z() % WORDS as u32,
+                    };
                     attempt!(self.push_address::<O, FAST>(next, at, length, observer));
-                    jump!(target, Flow::Call { return_to: (u32::from(pc) + 1) * 2 });
+                    jump!(target, Flow::Call { return_to: (pc + 1) * 2 });
                 }
                 Opcode::Call => {
-                    attempt!(self.push_address::<O, FAST>(next.wrapping_add(1), at, length, observer));
-                    jump!(b, Flow::Call { return_to: (u32::from(pc) + 2) * 2 });
+                    attempt!(self.push_address::<O, FAST>((next + 1) % WORDS as u32, at, length, observer));
+                    jump!(target::<WORDS>(a, b), Flow::Call { return_to: (pc + 2) * 2 });
                 }
                 Opcode::Ret => {
                     jump!(attempt!(self.pop_address::<O, FAST>(at, observer)), Flow::Return);
@@ -520,7 +527,7 @@ impl Machine<Avr> {
                 }
                 Opcode::Outside => {
                     not_fast!();
-                    let pc = u32::from(pc) * 2;
+                    let pc = pc * 2;
                     let what = "execution beyond the end of the flash".into();
                     attempt!(self.raise(Fault::Architecture { pc, address: pc, what }))
                 }
@@ -548,34 +555,34 @@ impl Machine<Avr> {
                     flags!().subtract(rd!(), rr!());
                     then!(a, b);
                     flags!().subtract_with_carry(rd!(), rr!());
-                    then!(b);
+                    then!(a, b);
                     branch!(!flags!().z());
                 }
                 Opcode::CpiCpcBrne => {
                     flags!().subtract(rd!(), b as u8);
                     then!(a, b);
                     flags!().subtract_with_carry(rd!(), rr!());
-                    then!(b);
+                    then!(a, b);
                     branch!(!flags!().z());
                 }
                 Opcode::CpiBreq => {
                     flags!().subtract(rd!(), b as u8);
-                    then!(b);
+                    then!(a, b);
                     branch!(flags!().z());
                 }
                 Opcode::CpiBrne => {
                     flags!().subtract(rd!(), b as u8);
-                    then!(b);
+                    then!(a, b);
                     branch!(!flags!().z());
                 }
                 Opcode::SubiBrne => {
                     rd!() = flags!().subtract(rd!(), b as u8);
-                    then!(b);
+                    then!(a, b);
                     branch!(!flags!().z());
                 }
                 Opcode::DecBrne => {
                     rd!() = flags!().decrement(rd!());
-                    then!(b);
+                    then!(a, b);
                     branch!(!flags!().z());
                 }
                 Opcode::LsrRor => {
@@ -613,9 +620,9 @@ impl Machine<Avr> {
                     then!(a, b);
                     store!(displaced!());
                 }
-                Opcode::Stop => break Exit::Stop(Stop::Address(u32::from(pc) * 2)),
+                Opcode::Stop => break Exit::Stop(Stop::Address(pc * 2)),
             }
-            debug_assert!(!FAST || turned == program[usize::from(pc)].kind.alone().turns());
+            debug_assert!(!FAST || turned == program[pc as usize % WORDS].kind.alone().turns());
             pc = next;
             if FAST {
                 if turned {
@@ -633,7 +640,7 @@ impl Machine<Avr> {
             }
         };
         if FAST && exit != Exit::DeadlineNear {
-            let rest = program[usize::from(pc)].rest;
+            let rest = program[pc as usize % WORDS].rest;
             cycles -= u64::from(rest.cycles);
             instructions -= u64::from(rest.instructions);
         }
@@ -645,7 +652,7 @@ impl Machine<Avr> {
     }
 }
 
-impl Machine<Avr> {
+impl<const WORDS: usize> Machine<Avr<WORDS>> {
     /// `SLEEP`.
     pub(super) fn sleep<O: Observer>(
         &mut self,
@@ -682,7 +689,7 @@ impl Machine<Avr> {
         self.core.sleeping = true;
         self.core.sleep_mode = usize::from(noise_reduction);
         if noise_reduction {
-            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles(Opcode::Sleep), pc);
+            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles::<WORDS>(Opcode::Sleep), pc);
         }
         Ok(())
     }
@@ -714,20 +721,19 @@ impl Machine<Avr> {
         }
         let irq = self.bus.requests.trailing_zeros() as u8;
         let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
-        let mut length = timing::INTERRUPT_CYCLES;
+        let mut length = timing::interrupt(WORDS);
         if self.core.sleeping {
-            length += timing::WAKE;
+            length += timing::wake(WORDS);
         }
         if let Err(BailOut) = self.push_address::<O, false>(self.core.pc, at, length, observer) {
             return Err(self.taken_fault());
         }
-        self.flow = Flow::Interrupt { return_to: u32::from(self.core.pc) * 2 };
+        self.flow = Flow::Interrupt { return_to: self.core.pc * 2 };
         self.core.sleeping = false;
         self.bus.taken(irq);
         self.core.flags.i = false;
         self.cycles += length;
-        // Vectors are two words apart on parts with more than 8 kB of flash.
-        self.core.pc = u16::from(irq) * 2;
+        self.core.pc = u32::from(irq) * self.core.vector_words;
         Ok(true)
     }
 }

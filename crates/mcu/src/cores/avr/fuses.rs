@@ -98,7 +98,7 @@ impl Programmed {
     }
 }
 
-impl Machine<Avr> {
+impl<const WORDS: usize> Machine<Avr<WORDS>> {
     /// What the fuses decide at a reset: oscillator and prescaler, the watchdog, where the program begins.
     pub(super) fn apply_fuses(&mut self) -> Result<(), Fault> {
         let programmed = &self.core.programmed;
@@ -112,7 +112,7 @@ impl Machine<Avr> {
         if self.bus.claims(WATCHDOG_ALWAYS_ON) {
             self.bus.write(WATCHDOG_ALWAYS_ON, 1, always_on.into(), self.cycles, 0, None)?;
         }
-        self.core.pc = (start / 2) as u16;
+        self.core.pc = start / 2;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Data space and program memory as instructions see them.
 
+use super::decode::is_wide;
 use super::execute::InstructionStart;
 use super::registers::Avr;
 use super::registers::{Flags, unmapped};
@@ -11,6 +12,7 @@ use crate::{Access, AccessKind, ClockChange, Fault, Observer, PinEdge};
 
 /// Data-space addresses of the core's own registers.
 const RAMPZ: u16 = 0x5B;
+const EIND: u16 = 0x5C;
 const SPL: u16 = 0x5D;
 const SPH: u16 = 0x5E;
 const SREG: u16 = 0x5F;
@@ -36,7 +38,12 @@ impl Observer for AtEnd<'_> {
     }
 }
 
-impl Machine<Avr> {
+/// Bytes of a return address.
+const fn address_bytes(words: usize) -> u16 {
+    if is_wide(words) { 3 } else { 2 }
+}
+
+impl<const WORDS: usize> Machine<Avr<WORDS>> {
     fn report<O: Observer>(
         &self,
         observer: &mut O,
@@ -46,7 +53,7 @@ impl Machine<Avr> {
         kind: AccessKind,
         size: u8,
     ) {
-        let pc = u32::from(at.pc) * 2;
+        let pc = at.pc * 2;
         observer.access(&Access { pc, address, size, kind, value, cycles: at.cycles });
     }
 
@@ -118,11 +125,12 @@ impl Machine<Avr> {
             SREG => Ok(self.core.flags.to_byte()),
             SPL => Ok(self.core.sp as u8),
             SPH => Ok((self.core.sp >> 8) as u8),
-            RAMPZ if self.core.extended => Ok(self.core.rampz),
+            RAMPZ if self.core.instruction_set.extended_load => Ok(self.core.rampz),
+            EIND if self.core.instruction_set.extended_jumps => Ok(self.core.eind),
             _ if address >= self.core.ram_start => Err(unmapped(at.pc, address, "read")),
             _ => {
                 self.recheck();
-                let pc = u32::from(at.pc) * 2;
+                let pc = at.pc * 2;
                 let value = self.bus.read(address.into(), 1, at.cycles, pc, dynamic(observer))?;
                 Ok(value as u8)
             }
@@ -148,12 +156,18 @@ impl Machine<Avr> {
             }
             SPL => self.core.sp = self.core.sp & 0xFF00 | u16::from(value),
             SPH => self.core.sp = self.core.sp & 0x00FF | u16::from(value) << 8,
-            // ATmega128 data sheet 2467, "RAM Page Z Select Register": bit 0 alone exists.
-            RAMPZ if self.core.extended => self.core.rampz = value & 1,
+            // Only the bits that the flash needs exist: ATmega128 data sheet 2467, "RAM Page Z Select Register"; ATmega2560 data sheet
+            // 2549Q, 7.6.1 and 7.6.2.
+            RAMPZ if self.core.instruction_set.extended_load => {
+                self.core.rampz = value & self.core.rampz_bits();
+            }
+            EIND if self.core.instruction_set.extended_jumps => {
+                self.core.eind = value & ((self.core.words() - 1) >> 16) as u8;
+            }
             _ if address >= self.core.ram_start => return Err(unmapped(at.pc, address, "write")),
             _ => {
                 self.recheck();
-                let pc = u32::from(at.pc) * 2;
+                let pc = at.pc * 2;
                 let end = at.cycles + length;
                 let value = value.into();
                 match dynamic(observer) {
@@ -181,7 +195,7 @@ impl Machine<Avr> {
             return Err(BailOut);
         }
         self.recheck();
-        let pc = u32::from(at.pc) * 2;
+        let pc = at.pc * 2;
         let address32 = u32::from(address);
         let done = match dynamic(observer) {
             None => self.bus.write_bit(address32, bit, on, at.cycles, pc, None),
@@ -213,16 +227,19 @@ impl Machine<Avr> {
     #[inline(always)]
     pub(super) fn push_address<O: Observer, const FAST: bool>(
         &mut self,
-        address: u16,
+        address: u32,
         at: InstructionStart,
         length: u64,
         observer: &mut O,
     ) -> Result<(), BailOut> {
-        let [low, high] = address.to_le_bytes();
+        let [low, high, third, _] = address.to_le_bytes();
         let sp = self.core.sp;
         self.store::<O, FAST>(sp, low, at, length, observer)?;
         self.store::<O, FAST>(sp.wrapping_sub(1), high, at, length, observer)?;
-        self.core.sp = sp.wrapping_sub(2);
+        if is_wide(WORDS) {
+            self.store::<O, FAST>(sp.wrapping_sub(2), third, at, length, observer)?;
+        }
+        self.core.sp = sp.wrapping_sub(address_bytes(WORDS));
         Ok(())
     }
 
@@ -231,12 +248,15 @@ impl Machine<Avr> {
         &mut self,
         at: InstructionStart,
         observer: &mut O,
-    ) -> Result<u16, BailOut> {
+    ) -> Result<u32, BailOut> {
+        let size = address_bytes(WORDS);
         let sp = self.core.sp;
-        let high = self.load::<O, FAST>(sp.wrapping_add(1), at, observer)?;
-        let low = self.load::<O, FAST>(sp.wrapping_add(2), at, observer)?;
-        self.core.sp = sp.wrapping_add(2);
-        Ok(u16::from_le_bytes([low, high]))
+        let third = if is_wide(WORDS) { self.load::<O, FAST>(sp.wrapping_add(1), at, observer)? } else { 0 };
+        let high = self.load::<O, FAST>(sp.wrapping_add(size - 1), at, observer)?;
+        let low = self.load::<O, FAST>(sp.wrapping_add(size), at, observer)?;
+        self.core.sp = sp.wrapping_add(size);
+        // No more bits than the program counter has.
+        Ok(u32::from_le_bytes([low, high, third, 0]) & (WORDS as u32 - 1))
     }
 
     #[inline(always)]
@@ -250,7 +270,7 @@ impl Machine<Avr> {
             if FAST {
                 return Err(BailOut);
             }
-            return self.raise(Fault::Unmapped { pc: u32::from(at.pc) * 2, address, size: 1, kind: "read" });
+            return self.raise(Fault::Unmapped { pc: at.pc * 2, address, size: 1, kind: "read" });
         };
         if O::enabled() {
             self.report(observer, at, address, value.into(), AccessKind::Read, 1);
@@ -268,8 +288,8 @@ impl Machine<Avr> {
     }
 
     /// The word at `pc` is no instruction of this part.
-    pub(super) fn no_such_instruction<T>(&mut self, pc: u16) -> Result<T, BailOut> {
-        let at = usize::from(pc) * 2;
+    pub(super) fn no_such_instruction<T>(&mut self, pc: u32) -> Result<T, BailOut> {
+        let at = pc as usize * 2;
         let bytes = self.core.flash[at..at + 2].to_vec();
         self.raise(Fault::Opcode { pc: at as u32, bytes })
     }
@@ -281,7 +301,7 @@ impl Machine<Avr> {
         observer: &mut O,
     ) -> Result<(), BailOut> {
         if self.bus.claims(WATCHDOG_RESET) {
-            let pc = u32::from(at.pc) * 2;
+            let pc = at.pc * 2;
             let done = self.bus.write(WATCHDOG_RESET, 1, 0, at.cycles, pc, dynamic(observer));
             self.kept(done)?;
             self.recheck();

@@ -1,6 +1,7 @@
-//! The AVR cores of the ATmega parts with up to 128 kB of flash: the whole instruction set, cycle by cycle.
+//! The AVR cores of ATmega and ATtiny parts with up to 256 kB of flash: the whole instruction set, cycle by cycle.
 //!
-//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128 data sheet, 2467.
+//! Sources: AVR Instruction Set Manual, DS40002198; ATmega328P data sheet, DS40002061; ATmega128 data sheet, 2467;
+//! ATmega2560 data sheet, 2549Q; ATtiny85 data sheet, 2586Q.
 //! The flash is decoded once, when it is written ([`decode`]); [`execute`] runs the decoded operations on the
 //! registers and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is not a
 //! register of the core belongs to the peripherals.
@@ -14,9 +15,9 @@ mod timing;
 
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::{CoreName, Fault, Mcu, MemoryKind, Observer, Part, PeripheralSpec, Register, ResetCause, Stop};
-use decode::Op;
+use decode::{InstructionSet, Op};
 use fuses::Programmed;
-use registers::{Avr, DATA, Flags, REGISTERS, SLEEP_MODES, SleepRegister};
+use registers::{Avr, DATA, Flags, SLEEP_MODES, SleepRegister, registers};
 use std::sync::Arc;
 
 /// Builds a machine of this family.
@@ -24,6 +25,23 @@ use std::sync::Arc;
 /// # Errors
 /// The peripheral that no model exists for, or the memory that is missing.
 pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
+    match part.core {
+        CoreName::Avr6 => build::<0x2_0000>(part, clock_hz),
+        _ => build::<0x1_0000>(part, clock_hz),
+    }
+}
+
+fn instruction_set(core: CoreName) -> InstructionSet {
+    InstructionSet {
+        multiplier: core != CoreName::Avr25,
+        long_jumps: core != CoreName::Avr25,
+        extended_load: matches!(core, CoreName::Avr51 | CoreName::Avr6),
+        extended_jumps: core == CoreName::Avr6,
+    }
+}
+
+/// A machine whose program counter reaches so many words.
+fn build<const WORDS: usize>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     let memory = |kind| {
         let mut found = part.memories.iter().filter(move |memory| memory.kind == kind);
         match (found.next(), found.next()) {
@@ -33,8 +51,9 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     };
     let flash = memory(MemoryKind::Flash)?;
     let ram = memory(MemoryKind::Ram)?;
-    if !flash.size.is_power_of_two() || flash.size > 0x2_0000 || flash.start != 0 {
-        return Err(format!("{}: the flash must be a power of two up to 128 kB, from 0", part.name));
+    if !flash.size.is_power_of_two() || flash.size as usize > 2 * WORDS || flash.start != 0 {
+        let kilobytes = WORDS / 512;
+        return Err(format!("{}: the flash must be a power of two up to {kilobytes} kB, from 0", part.name));
     }
     let ram_start = ram.start.checked_sub(DATA).filter(|start| (0x60..0x1_0000).contains(start));
     let Some(ram_start) = ram_start.filter(|start| start + ram.size <= 0x1_0000) else {
@@ -48,18 +67,23 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         mode: setting("sleep_mode").unwrap_or(0) as u32,
         adc: setting("sleep_adc").map(|bits| bits as u32),
     });
-    let core = Avr {
+    let program: Arc<[Op]> = vec![Op::OUTSIDE; WORDS].into();
+    let Ok(program) = program.try_into() else { unreachable!("it has WORDS operations") };
+    let core = Avr::<WORDS> {
         flags: Flags::from_byte(0),
         sp: 0,
         rampz: 0,
+        eind: 0,
         data: [0; 0x1_0000],
         ram_start: ram_start as u16,
         ram_size: ram.size as u16,
-        extended: part.core == CoreName::Avr51,
+        instruction_set: instruction_set(part.core),
+        // One jump: RJMP on parts with up to 8 kB of flash.
+        vector_words: if part.core == CoreName::Avr25 { 1 } else { 2 },
         sleep_register,
         reset_sp: setting("reset_sp").unwrap_or(0) as u16,
         flash: vec![0xFF; flash.size as usize].into(),
-        program: Arc::new([Op::OUTSIDE; 0x1_0000]),
+        program,
         breakpoints: Vec::new(),
         replaced: Vec::new(),
         pc: 0,
@@ -69,22 +93,22 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         delay: false,
     };
     let mut bus = new_peripherals(part, clock_hz)?;
-    let reduction = |spec: &PeripheralSpec| spec.settings.get("prr").map_or(0, |bits| *bits as u8);
+    let reduction = |spec: &PeripheralSpec| spec.settings.get("prr").map_or(0, |bits| *bits as u16);
     bus.set_reductions(&part.peripherals.iter().map(reduction).collect::<Vec<_>>());
     let mut machine = Machine::new(part, core, bus);
     machine.core.decode_flash(0, flash.size as usize);
     Ok(Box::new(machine))
 }
 
-impl Core for Avr {
-    const REGISTERS: &'static [Register] = REGISTERS;
+impl<const WORDS: usize> Core for Avr<WORDS> {
+    const REGISTERS: &'static [Register] = &registers(WORDS);
 
     fn register(&self, index: usize) -> u32 {
         match index {
             0..32 => self.data[index].into(),
             32 => self.flags.to_byte().into(),
             33 => self.sp.into(),
-            _ => u32::from(self.pc) * 2,
+            _ => self.pc * 2,
         }
     }
 
@@ -94,7 +118,7 @@ impl Core for Avr {
             32 => self.flags = Flags::from_byte(value as u8),
             33 => self.sp = value as u16,
             _ => {
-                self.pc = (value / 2) as u16;
+                self.pc = value / 2 % WORDS as u32;
                 self.sleeping = false;
             }
         }
@@ -143,11 +167,12 @@ impl Core for Avr {
         self.programmed.check()
     }
 
-    fn reset(machine: &mut Machine<Avr>, _cause: ResetCause) -> Result<(), Fault> {
+    fn reset(machine: &mut Machine<Avr<WORDS>>, _cause: ResetCause) -> Result<(), Fault> {
         let core = &mut machine.core;
         core.flags = Flags::from_byte(0);
         core.sp = core.reset_sp;
         core.rampz = 0;
+        core.eind = 0;
         core.sleeping = false;
         core.delay = false;
         machine.apply_fuses()
@@ -155,15 +180,15 @@ impl Core for Avr {
 
     fn set_breakpoints(&mut self, addresses: &[u32]) {
         let words = self.words();
-        let word = |address: &u32| (address & 1 == 0 && address / 2 < words).then_some((address / 2) as u16);
+        let word = |address: &u32| (address & 1 == 0 && address / 2 < words).then_some(address / 2);
         self.place_breakpoints(addresses.iter().filter_map(word).collect());
     }
 
-    fn execute<O: Observer>(machine: &mut Machine<Avr>, observer: &mut O) -> Result<Stop, Fault> {
+    fn execute<O: Observer>(machine: &mut Machine<Avr<WORDS>>, observer: &mut O) -> Result<Stop, Fault> {
         machine.run_loop(observer)
     }
 
-    fn settle(machine: &mut Machine<Avr>) {
+    fn settle(machine: &mut Machine<Avr<WORDS>>) {
         machine.settle_delay();
     }
 
@@ -171,11 +196,11 @@ impl Core for Avr {
         if self.flags.i { !0 } else { 0 }
     }
 
-    fn interrupt<O: Observer>(machine: &mut Machine<Avr>, observer: &mut O) -> Result<bool, Fault> {
+    fn interrupt<O: Observer>(machine: &mut Machine<Avr<WORDS>>, observer: &mut O) -> Result<bool, Fault> {
         machine.take_interrupt(observer)
     }
 
-    fn sleeping(machine: &mut Machine<Avr>) -> Result<Option<SleepMode>, Fault> {
+    fn sleeping(machine: &mut Machine<Avr<WORDS>>) -> Result<Option<SleepMode>, Fault> {
         let core = &machine.core;
         Ok(core.sleeping.then_some(SleepMode { name: Some(SLEEP_MODES[core.sleep_mode]) }))
     }

@@ -1,6 +1,6 @@
 //! Registers, flags, data space and program memory.
 
-use super::decode::{Op, Opcode, TOGETHER, decode, link};
+use super::decode::{InstructionSet, Op, Opcode, TOGETHER, decode, is_wide, link};
 use super::fuses::Programmed;
 use crate::{Fault, Register, Role};
 use std::sync::Arc;
@@ -220,12 +220,14 @@ pub struct SleepRegister {
 /// The sleep modes that are modelled, by their names in target files.
 pub(super) const SLEEP_MODES: [&str; 2] = ["idle", "adc-noise-reduction"];
 
-/// An AVR core with its memories.
+/// An AVR core with its memories. `WORDS` is how many words of program memory its program counter reaches: 64 k with 16 bits; of
+/// 22 bits 17 are used.
 #[derive(Clone)]
-pub(crate) struct Avr {
+pub(crate) struct Avr<const WORDS: usize> {
     pub flags: Flags,
     pub sp: u16,
     pub rampz: u8,
+    pub eind: u8,
     /// The data space; only the working registers, its first 32 bytes, and `ram_start..ram_start + ram_size` are
     /// used. Any register number is within it, which spares every operand a check, and it lies in here so that one
     /// base address reaches all.
@@ -233,16 +235,17 @@ pub(crate) struct Avr {
     pub ram_start: u16,
     pub ram_size: u16,
     /// Word address of the next instruction.
-    pub pc: u16,
-    /// Whether the part has RAMPZ and ELPM.
-    pub extended: bool,
+    pub pc: u32,
+    pub instruction_set: InstructionSet,
+    /// Words from one interrupt vector to the next.
+    pub vector_words: u32,
     pub sleep_register: Option<SleepRegister>,
     pub reset_sp: u16,
     pub programmed: Programmed,
     pub flash: Arc<[u8]>,
-    pub program: Arc<[Op; 0x1_0000]>,
+    pub program: Arc<[Op; WORDS]>,
     /// Word addresses at which [`Avr::program`] has breakpoints.
-    pub breakpoints: Vec<u16>,
+    pub breakpoints: Vec<u32>,
     /// What stands there without them, and before them, in the order in which it was replaced.
     pub replaced: Vec<(usize, Op)>,
     /// The number of the mode that it sleeps in, or last did, in [`SLEEP_MODES`].
@@ -253,45 +256,58 @@ pub(crate) struct Avr {
 }
 
 /// The registers by their names.
-pub(crate) const REGISTERS: &[Register] = &[
-    Register::new("r0", 8),
-    Register::new("r1", 8),
-    Register::new("r2", 8),
-    Register::new("r3", 8),
-    Register::new("r4", 8),
-    Register::new("r5", 8),
-    Register::new("r6", 8),
-    Register::new("r7", 8),
-    Register::new("r8", 8),
-    Register::new("r9", 8),
-    Register::new("r10", 8),
-    Register::new("r11", 8),
-    Register::new("r12", 8),
-    Register::new("r13", 8),
-    Register::new("r14", 8),
-    Register::new("r15", 8),
-    Register::new("r16", 8),
-    Register::new("r17", 8),
-    Register::new("r18", 8),
-    Register::new("r19", 8),
-    Register::new("r20", 8),
-    Register::new("r21", 8),
-    Register::new("r22", 8),
-    Register::new("r23", 8),
-    Register::new("r24", 8),
-    Register::new("r25", 8),
-    Register::new("r26", 8),
-    Register::new("r27", 8),
-    Register::new("r28", 8),
-    Register::new("r29", 8),
-    Register::new("r30", 8),
-    Register::new("r31", 8),
-    Register::with("sreg", 8, Role::Status),
-    Register::with("sp", 16, Role::StackPointer),
-    Register::with("pc", 16, Role::ProgramCounter),
-];
+pub(crate) const fn registers(words: usize) -> [Register; 35] {
+    let pc_bits = if is_wide(words) { 18 } else { 17 };
+    [
+        Register::new("r0", 8),
+        Register::new("r1", 8),
+        Register::new("r2", 8),
+        Register::new("r3", 8),
+        Register::new("r4", 8),
+        Register::new("r5", 8),
+        Register::new("r6", 8),
+        Register::new("r7", 8),
+        Register::new("r8", 8),
+        Register::new("r9", 8),
+        Register::new("r10", 8),
+        Register::new("r11", 8),
+        Register::new("r12", 8),
+        Register::new("r13", 8),
+        Register::new("r14", 8),
+        Register::new("r15", 8),
+        Register::new("r16", 8),
+        Register::new("r17", 8),
+        Register::new("r18", 8),
+        Register::new("r19", 8),
+        Register::new("r20", 8),
+        Register::new("r21", 8),
+        Register::new("r22", 8),
+        Register::new("r23", 8),
+        Register::new("r24", 8),
+        Register::new("r25", 8),
+        Register::new("r26", 8),
+        Register::new("r27", 8),
+        Register::new("r28", 8),
+        Register::new("r29", 8),
+        Register::new("r30", 8),
+        Register::new("r31", 8),
+        Register::with("sreg", 8, Role::Status),
+        Register::with("sp", 16, Role::StackPointer),
+        Register::with("pc", pc_bits, Role::ProgramCounter),
+    ]
+}
 
-impl Avr {
+impl<const WORDS: usize> Avr<WORDS> {
+    /// RAMPZ's bits that the flash needs.
+    pub(super) fn rampz_bits(&self) -> u8 {
+        ((self.flash.len() - 1) >> 16) as u8
+    }
+
+    /// EIND and Z: where `EIJMP` and `EICALL` go.
+    pub(super) fn extended_z(&self) -> u32 {
+        u32::from(self.eind) << 16 | u32::from(self.pair(30))
+    }
+
     pub(super) fn words(&self) -> u32 {
         self.flash.len() as u32 / 2
     }
@@ -307,13 +323,13 @@ impl Avr {
         let program = Arc::make_mut(&mut self.program);
         let first = (start / 2).saturating_sub(1);
         for (index, op) in program.iter_mut().enumerate().take(end.div_ceil(2)).skip(first) {
-            *op = decode(word(index), word(index + 1), index as u16, words, self.extended);
+            *op = decode(word(index), word(index + 1), index as u32, words, self.instruction_set);
         }
         link(program, end.div_ceil(2));
     }
 
     /// Marks these word addresses in the program, and no others.
-    pub(super) fn place_breakpoints(&mut self, mut breakpoints: Vec<u16>) {
+    pub(super) fn place_breakpoints(&mut self, mut breakpoints: Vec<u32>) {
         breakpoints.sort_unstable();
         breakpoints.dedup();
         if !self.replaced.is_empty() {
@@ -329,13 +345,13 @@ impl Avr {
         let program = Arc::make_mut(&mut self.program);
         // What lies before a breakpoint must not run into it.
         for &breakpoint in &self.breakpoints {
-            for index in (0..=TOGETHER).map(|before| usize::from(breakpoint.wrapping_sub(before))) {
+            for index in (0..=TOGETHER).map(|before| breakpoint.wrapping_sub(before) as usize % WORDS) {
                 self.replaced.push((index, program[index]));
                 program[index].kind = program[index].kind.alone();
             }
         }
         for &breakpoint in &self.breakpoints {
-            program[usize::from(breakpoint)].kind = Opcode::Stop;
+            program[breakpoint as usize % WORDS].kind = Opcode::Stop;
         }
     }
 
@@ -371,6 +387,6 @@ impl Avr {
 
 /// The fault of an access to data space where the part has nothing.
 #[cold]
-pub(super) fn unmapped(pc: u16, address: u16, kind: &'static str) -> Fault {
-    Fault::Unmapped { pc: u32::from(pc) * 2, address: 0x80_0000 + u32::from(address), size: 1, kind }
+pub(super) fn unmapped(pc: u32, address: u16, kind: &'static str) -> Fault {
+    Fault::Unmapped { pc: pc * 2, address: 0x80_0000 + u32::from(address), size: 1, kind }
 }

@@ -20,8 +20,10 @@ enum Role {
     ClockPrescaler,
     /// OSCCAL: readable; a write would change the clock.
     Calibration,
-    /// PRR: modules without a clock can no longer be accessed (DS40002061, 10.9).
+    /// PRR, PRR0: modules without a clock can no longer be accessed (DS40002061, 10.9).
     PowerReduction,
+    /// PRR1, alike (2549Q, 11.10.3).
+    PowerReduction1,
 }
 
 #[derive(Clone)]
@@ -71,19 +73,25 @@ impl System {
         let sources = part.clock.as_ref().filter(|_| part.follows_clock()).cloned();
         let fuse = sources.as_ref().and_then(|clock| clock.low_fuse).unwrap_or(0xFF);
         let prescalers = if sources.is_some() { 0x8F } else { CLKPCE };
-        let kinds: [(&str, &'static str, Role, u8, u8); 12] = [
+        let kinds: [(&str, &'static str, Role, u8, u8); 16] = [
             ("smcr_register", "SMCR", Role::Plain, 0x0F, 0),
             // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL and IVCE move the vectors.
             ("mcucr_register", "MCUCR", Role::Plain, 0x60, 0),
             // 128: SE and SM2..SM0; SRE and SRW10 would switch on external memory.
             ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
+            // 2560, 32U4: JTD, which frees pins that the debugger has; PUD, IVSEL and IVCE as above.
+            ("mcucr_2560_register", "MCUCR", Role::Plain, 0x80, 0),
+            // 85: SE, SM1 and SM0, ISC01 and ISC00; BODS and BODSE change nothing here; PUD as above.
+            ("mcucr_85_register", "MCUCR", Role::Plain, 0xBF, 0),
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
             ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, 0),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
             ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),
+            ("prr1_register", "PRR1", Role::PowerReduction1, 0xFF, 0),
             // The comparator switched off (ACD), or on and its output never read.
             ("acsr_register", "ACSR", Role::Plain, 0x80, 0),
             ("didr1_register", "DIDR1", Role::Plain, 0x03, 0),
+            ("didr2_register", "DIDR2", Role::Plain, 0xFF, 0),
             ("gpior0_register", "GPIOR0", Role::Plain, 0xFF, 0),
             ("gpior1_register", "GPIOR1", Role::Plain, 0xFF, 0),
             ("gpior2_register", "GPIOR2", Role::Plain, 0xFF, 0),
@@ -184,7 +192,11 @@ impl Peripheral for System {
             Role::Plain => register.value = value,
             Role::PowerReduction => {
                 register.value = value;
-                context.events.reduce(value);
+                context.events.reduce(0, value);
+            }
+            Role::PowerReduction1 => {
+                register.value = value;
+                context.events.reduce(1, value);
             }
             Role::ResetFlags => register.value &= value,
             Role::ClockPrescaler if self.oscillator_hz.is_some() => {

@@ -71,8 +71,8 @@ const PRESCALER: [Option<u32>; 6] = [None, Some(0), Some(3), Some(6), Some(8), S
 const PRESCALER_2: [Option<u32>; 8] = [None, Some(0), Some(3), Some(5), Some(6), Some(7), Some(8), Some(10)];
 
 impl Timer {
-    /// TCCRA at `spec.base`; `spec.irq` is the vector of compare A, followed by compare B and overflow. Settings
-    /// `timsk`, `tifr`: addresses; `timer2` = 1: the clock select of timer 2.
+    /// TCCRA at `spec.base`; `spec.irq` is the vector of compare A, followed by compare B and, unless the setting `overflow` has
+    /// it, overflow. Settings `timsk`, `tifr`: addresses; `timer2` = 1: the clock select of timer 2.
     #[must_use]
     pub fn new(spec: &PeripheralSpec, width: Width) -> Timer {
         let setting = |name: &str| spec.settings.get(name).copied().unwrap_or(0);
@@ -83,7 +83,7 @@ impl Timer {
             width,
             mask_address: setting("timsk") as u32,
             flags_address: setting("tifr") as u32,
-            irqs: [irq + 2, irq, irq + 1],
+            irqs: [spec.settings.get("overflow").map_or(irq + 2, |vector| *vector as u8), irq, irq + 1],
             divisors: if setting("timer2") == 1 { &PRESCALER_2 } else { &PRESCALER },
             control_a: 0,
             control_b: 0,

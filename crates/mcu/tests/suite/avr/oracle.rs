@@ -6,12 +6,12 @@
 //! - `SPM`: self-programming is not modelled. `BREAK`: a stop to the model, a debugger's trap to simavr.
 //! - `SLEEP`: simavr sleeps whether SE is set or not (DS40002198: only if it is set). Tested in `instructions`.
 //! - Encodings that the manual leaves undefined (`LD r26, X+`): faults to the model.
-//! - Bits 7 to 1 of RAMPZ, which the ATmega128 does not have (2467, "RAM Page Z Select Register") and simavr keeps:
+//! - Bits of RAMPZ and EIND that the part does not have (2467, "RAM Page Z Select Register"; 2549Q, 7.6) and simavr keeps:
 //!   they are cleared in simavr after each instruction.
 //! - `ST X` onto X itself: simavr then writes X back as it was; the instruction changes no pointer (DS40002198).
 //! - `RJMP .`: the end of the program to the model when interrupts are off.
 
-use super::programs::{ATMEGA128L, ATMEGA328P};
+use super::programs::{ATMEGA128L, ATMEGA328P, ATMEGA2560, ATTINY85};
 use mcu::{Fault, Mcu, Part, Until, new_machine};
 use testkit::oracles::simavr::Simavr;
 use testkit::random::{self, Random};
@@ -22,18 +22,25 @@ struct Bench {
     toml: &'static str,
     flash_words: u32,
     ram: std::ops::Range<u32>,
-    extended: bool,
+    /// Bits of RAMPZ; none where there is no ELPM.
+    rampz: u8,
+    /// Bits of EIND; none where the program counter has 16 bits.
+    eind: u8,
+    /// MUL, JMP and CALL.
+    enhanced: bool,
     /// I/O addresses (0 to 63) that keep what is written and do nothing else in both simulators.
     plain_io: &'static [u16],
 }
 
-const BENCHES: [Bench; 2] = [
+const BENCHES: [Bench; 4] = [
     Bench {
         name: "atmega328p",
         toml: ATMEGA328P,
         flash_words: 0x4000,
         ram: 0x100..0x900,
-        extended: false,
+        rampz: 0,
+        eind: 0,
+        enhanced: true,
         // DDRB, PORTB, DDRC, GPIOR0, GPIOR1, GPIOR2.
         plain_io: &[0x04, 0x05, 0x0A, 0x0B, 0x1E, 0x2A, 0x2B],
     },
@@ -42,9 +49,33 @@ const BENCHES: [Bench; 2] = [
         toml: ATMEGA128L,
         flash_words: 0x1_0000,
         ram: 0x100..0x1100,
-        extended: true,
+        rampz: 1,
+        eind: 0,
+        enhanced: true,
         // DDRE, PORTE, DDRD, PORTD, DDRA, PORTA.
         plain_io: &[0x02, 0x03, 0x11, 0x12, 0x1A, 0x1B],
+    },
+    Bench {
+        name: "atmega2560",
+        toml: ATMEGA2560,
+        flash_words: 0x2_0000,
+        ram: 0x200..0x2200,
+        rampz: 3,
+        eind: 1,
+        enhanced: true,
+        // DDRB, PORTB, DDRE, GPIOR0, GPIOR1, GPIOR2.
+        plain_io: &[0x04, 0x05, 0x0D, 0x1E, 0x2A, 0x2B],
+    },
+    Bench {
+        name: "attiny85",
+        toml: ATTINY85,
+        flash_words: 0x1000,
+        ram: 0x60..0x260,
+        rampz: 0,
+        eind: 0,
+        enhanced: false,
+        // GPIOR0, GPIOR1, GPIOR2.
+        plain_io: &[0x11, 0x12, 0x13],
     },
 ];
 
@@ -52,6 +83,7 @@ const SPL: u16 = 0x3D;
 const SPH: u16 = 0x3E;
 const SREG: u16 = 0x3F;
 const RAMPZ: u16 = 0x3B;
+const EIND: u16 = 0x3C;
 
 impl Bench {
     fn io(&self, random: &mut Random, low: bool) -> u16 {
@@ -61,7 +93,8 @@ impl Bench {
                 0 if !low => SREG,
                 1 if !low => SPL,
                 2 if !low => SPH,
-                3 if !low && self.extended => RAMPZ,
+                3 if !low && self.rampz != 0 => RAMPZ,
+                4 if !low && self.eind != 0 => EIND,
                 _ => pick,
             };
             if !low || address < 0x20 {
@@ -78,6 +111,7 @@ impl Bench {
             let pointer_clash = |pointer: u16| d >> 4 & !1 == pointer;
             let word = match word >> 12 {
                 0x0 if word < 0x0100 && word != 0 => continue,
+                0x0 if !self.enhanced && matches!(word >> 8, 2 | 3) => continue,
                 // Offset -1 is `rjmp .`.
                 0xC if word == 0xCFFF => continue,
                 0xF if word & 0x0C08 == 0x0808 || word & 0x0C08 == 0x0C08 => continue,
@@ -103,8 +137,8 @@ impl Bench {
                             0x1 | 0x2 | 0x9 | 0xA | 0xC | 0xD | 0xE | 0xF => word,
                             0x4 if !store => word,
                             0x5 if !store && !pointer_clash(30) => word,
-                            0x6 if !store && self.extended => word,
-                            0x7 if !store && self.extended && !pointer_clash(30) => word,
+                            0x6 if !store && (self.rampz != 0) => word,
+                            0x7 if !store && (self.rampz != 0) && !pointer_clash(30) => word,
                             _ => continue,
                         }
                     }
@@ -115,14 +149,18 @@ impl Bench {
                             1 => 0x9518,
                             2 => 0x95A8,
                             3 => 0x95C8,
-                            4 if self.extended => 0x95D8,
+                            4 if (self.rampz != 0) => 0x95D8,
                             _ => 0x9408 | word & 0x00F0,
                         },
-                        0x9 => 0x9409 | word & 0x0100,
-                        0xC..=0xF => return (0x940C | word & 2, Some(self.target(random))),
+                        0x9 => 0x9409 | word & 0x0100 | if self.eind != 0 { word & 0x0010 } else { 0 },
+                        0xC..=0xF if self.enhanced => {
+                            let target = self.target(random);
+                            return (0x940C | word & 2 | (target >> 16) as u16, Some(target as u16));
+                        }
                         _ => continue,
                     },
                     0x8..=0xB => word & 0xFF07 | self.io(random, true) << 3,
+                    0xC..=0xF if !self.enhanced => continue,
                     _ => word,
                 },
                 _ => word,
@@ -131,8 +169,13 @@ impl Bench {
         }
     }
 
-    fn target(&self, random: &mut Random) -> u16 {
-        random.below(self.flash_words) as u16
+    fn target(&self, random: &mut Random) -> u32 {
+        random.below(self.flash_words)
+    }
+
+    /// Whether an I/O address is one of the core's own registers.
+    fn is_core_io(&self, io: u16) -> bool {
+        io >= SPL || self.rampz != 0 && io == RAMPZ || self.eind != 0 && io == EIND
     }
 
     /// A flash full of instructions. Where a jump lands on the second word of one, that word is data; the run puts
@@ -266,8 +309,9 @@ fn prepare(pair: &mut Pair, bench: &Bench, random: &mut Random) -> (u16, u16) {
                 _ => {}
             }
         }
-        0x9 if matches!(word, 0x9409 | 0x9509) => {
-            let target = bench.target(random);
+        0x9 if matches!(word, 0x9409 | 0x9509 | 0x9419 | 0x9519) => {
+            // IJMP and ICALL reach the first 64 k words.
+            let target = bench.target(random) as u16;
             pair.set_pair(30, target);
         }
         0x9 if matches!(word, 0x95C8 | 0x95D8) => {
@@ -283,7 +327,7 @@ fn prepare(pair: &mut Pair, bench: &Bench, random: &mut Random) -> (u16, u16) {
     if matches!(word, 0x9508 | 0x9518) {
         let target = bench.target(random);
         let sp = pair.model.sp();
-        pair.poke_ram(sp + 1, &target.to_be_bytes());
+        pair.poke_ram(sp + 1, &target.to_be_bytes()[if bench.eind != 0 { 1 } else { 2 }..]);
     }
     (word, next)
 }
@@ -291,7 +335,7 @@ fn prepare(pair: &mut Pair, bench: &Bench, random: &mut Random) -> (u16, u16) {
 /// Whether the stream may execute this word as it stands: it may be the second word of something else.
 fn legal(bench: &Bench, word: u16, next: u16) -> bool {
     let io = match word >> 12 {
-        0x0 => return word == 0 || word >= 0x0100,
+        0x0 => return word == 0 || word >= 0x0400 || word >= 0x0100 && (bench.enhanced || word < 0x0200),
         0xB => word & 0x0F | word >> 5 & 0x30,
         0xC => return word != 0xCFFF,
         0xF => return word & 0x0808 != 0x0808,
@@ -305,7 +349,7 @@ fn legal(bench: &Bench, word: u16, next: u16) -> bool {
                         0x0 if next < 0x20 => true,
                         0x0 if next < 0x60 => {
                             let io = next - 0x20;
-                            bench.plain_io.contains(&io) || io >= SPL || bench.extended && io == RAMPZ
+                            bench.plain_io.contains(&io) || bench.is_core_io(io)
                         }
                         0x0 => bench.ram.contains(&next.into()),
                         0x1 | 0x2 => !clash(30),
@@ -314,8 +358,8 @@ fn legal(bench: &Bench, word: u16, next: u16) -> bool {
                         0xC | 0xF => true,
                         0x4 => !store,
                         0x5 => !store && !clash(30),
-                        0x6 => !store && bench.extended,
-                        0x7 => !store && bench.extended && !clash(30),
+                        0x6 => !store && (bench.rampz != 0),
+                        0x7 => !store && (bench.rampz != 0) && !clash(30),
                         _ => false,
                     };
                 }
@@ -324,21 +368,28 @@ fn legal(bench: &Bench, word: u16, next: u16) -> bool {
                         0x4 | 0xB => false,
                         0x8 => {
                             matches!(word, 0x9508 | 0x9518 | 0x95A8 | 0x95C8)
-                                || bench.extended && word == 0x95D8
+                                || (bench.rampz != 0) && word == 0x95D8
                                 || word < 0x9500
                         }
-                        0x9 => matches!(word, 0x9409 | 0x9509),
-                        0xC..=0xF => word & 0x01F1 == 0 && u32::from(next) < bench.flash_words,
+                        0x9 => {
+                            matches!(word, 0x9409 | 0x9509)
+                                || bench.eind != 0 && matches!(word, 0x9419 | 0x9519)
+                        }
+                        0xC..=0xF => {
+                            let target = u32::from(word & 1) << 16 | u32::from(next);
+                            bench.enhanced && word & 0x01F0 == 0 && target < bench.flash_words
+                        }
                         _ => true,
                     };
                 }
                 0x8..=0xB => word >> 3 & 0x1F,
+                0xC..=0xF => return bench.enhanced,
                 _ => return true,
             }
         }
         _ => return true,
     };
-    bench.plain_io.contains(&io) || word >> 12 == 0xB && (io >= SPL || bench.extended && io == RAMPZ)
+    bench.plain_io.contains(&io) || word >> 12 == 0xB && bench.is_core_io(io)
 }
 
 fn compare(bench: &Bench, count: usize, seed: u64) {
@@ -365,8 +416,11 @@ fn compare(bench: &Bench, count: usize, seed: u64) {
         assert!(pair.simavr.step(), "simavr stopped at {pc:#06x}");
         let outcome = pair.step_model(executed % 2 == 1);
 
-        if bench.extended {
-            pair.simavr.data()[0x20 + usize::from(RAMPZ)] &= 1;
+        if bench.rampz != 0 {
+            pair.simavr.data()[0x20 + usize::from(RAMPZ)] &= bench.rampz;
+        }
+        if bench.eind != 0 {
+            pair.simavr.data()[0x20 + usize::from(EIND)] &= bench.eind;
         }
         let mut expected: Vec<(String, u32)> =
             (0..32).map(|n| (format!("r{n}"), u32::from(pair.simavr.data()[n]))).collect();
