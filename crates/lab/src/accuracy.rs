@@ -69,6 +69,9 @@ pub struct Accuracy {
     /// Where the code lies that it holds for, by the name of a `[[memory]]`; anywhere else where absent.
     #[serde(default, skip_serializing)]
     pub memory: Option<String>,
+    /// It holds for programs that do arithmetic in the floating-point unit, wherever they lie.
+    #[serde(default, skip_serializing)]
+    pub floating_point: bool,
     /// How far the cycles may be off.
     pub cycles: Bound,
     /// Against what they were compared.
@@ -93,14 +96,19 @@ impl Accuracy {
 /// Says what is wrong with the tables of a target file.
 ///
 /// # Errors
-/// A memory that the part does not have, or no entry for the rest.
+/// A memory that the part does not have, two entries for floating point, or no entry for the rest.
 pub(crate) fn check(stated: &[Accuracy], part: &Part) -> Result<(), String> {
     for name in stated.iter().filter_map(|accuracy| accuracy.memory.as_ref()) {
         if !part.memories.iter().any(|memory| memory.name == *name) {
             return Err(format!("[[accuracy]] names the memory {name}, which the part does not have"));
         }
     }
-    if stated.iter().filter(|accuracy| accuracy.memory.is_none()).count() != 1 {
+    if stated.iter().filter(|accuracy| accuracy.floating_point).count() > 1
+        || stated.iter().any(|accuracy| accuracy.floating_point && accuracy.memory.is_some())
+    {
+        return Err("at most one [[accuracy]] is of floating_point, and it names no memory".into());
+    }
+    if stated.iter().filter(|accuracy| accuracy.memory.is_none() && !accuracy.floating_point).count() != 1 {
         return Err(
             "one [[accuracy]] has to be without a memory: it holds for all that no other names".into()
         );
@@ -148,6 +156,8 @@ mod tests {
         let problem = |stated: &[Accuracy]| check(stated, &target.part).unwrap_err();
         assert!(problem(&[general.clone(), of_eeprom]).contains("the memory eeprom"));
         assert!(problem(&[]).contains("without a memory"));
+        let of_floats = Accuracy { floating_point: true, ..general.clone() };
+        assert!(problem(&[general.clone(), of_floats.clone(), of_floats]).contains("floating_point"));
         assert!(problem(&[general.clone(), general]).contains("without a memory"));
     }
 }

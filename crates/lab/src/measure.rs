@@ -238,12 +238,11 @@ pub fn run(
     let failure =
         failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));
     let stubs = machine.stub_uses();
-    let mut accuracies: Vec<Accuracy> = stubs_accuracy(&stubs).into_iter().collect();
+    let in_float = || target.accuracy_in_float().filter(|_| machine.computed_in_float()).cloned();
+    let of_all = stubs_accuracy(&stubs).or_else(in_float);
+    let mut accuracies = Vec::new();
     for row in &mut rows {
-        let accuracy = match stubs.is_empty() {
-            true => target.accuracy_at(rows::code_of(&firmware, row)),
-            false => &accuracies[0],
-        };
+        let accuracy = of_all.as_ref().unwrap_or_else(|| target.accuracy_at(rows::code_of(&firmware, row)));
         row.accuracy = Some(accuracy.cycles);
         if !accuracies.contains(accuracy) {
             accuracies.push(accuracy.clone());
@@ -294,7 +293,12 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
     let names: Vec<&str> = stubs.iter().map(|used| used.name.as_str()).collect();
     let source =
         format!("the program used registers that only remember what was written: {}", names.join(", "));
-    (!stubs.is_empty()).then_some(Accuracy { memory: None, cycles: Bound::Estimate, source })
+    (!stubs.is_empty()).then_some(Accuracy {
+        memory: None,
+        floating_point: false,
+        cycles: Bound::Estimate,
+        source,
+    })
 }
 
 /// The machine, clocked as the request says.

@@ -96,13 +96,20 @@ impl Target {
     #[must_use]
     pub fn accuracy_at(&self, address: u32) -> &Accuracy {
         let memory = self.part.memory_at(address).map(|memory| memory.name.as_str());
-        let general = self.accuracy.iter().position(|accuracy| accuracy.memory.is_none());
+        let general =
+            self.accuracy.iter().position(|accuracy| accuracy.memory.is_none() && !accuracy.floating_point);
         let named = self
             .accuracy
             .iter()
             .position(|accuracy| memory.is_some() && accuracy.memory.as_deref() == memory);
         // A target file without a general entry is refused.
         &self.accuracy[named.or(general).unwrap_or_default()]
+    }
+
+    /// How far the cycles may be off of programs that do arithmetic in the floating-point unit, where that is told apart.
+    #[must_use]
+    pub fn accuracy_in_float(&self) -> Option<&Accuracy> {
+        self.accuracy.iter().find(|accuracy| accuracy.floating_point)
     }
 
     /// How long one of the cycles lasts that its model counts, in seconds.

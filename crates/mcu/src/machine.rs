@@ -106,6 +106,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         Ok(None)
     }
 
+    /// Whether a floating-point unit did arithmetic since the machine was made.
+    fn computed_in_float(&self) -> bool {
+        false
+    }
+
     /// So many cycles of sleep go by.
     fn idle(&mut self, cycles: u64) {
         let _ = cycles;
@@ -460,6 +465,10 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn stub_uses(&self) -> Vec<StubUse> {
         self.bus.stub_uses()
+    }
+
+    fn computed_in_float(&self) -> bool {
+        self.core.computed_in_float()
     }
 
     fn next_step(&self) -> Step {

@@ -152,6 +152,10 @@ pub trait Mcu: Send {
     /// The stubs that the program used since the machine was made, and how often.
     fn stub_uses(&self) -> Vec<StubUse>;
 
+    /// Whether the program did arithmetic in a floating-point unit since the machine was made: its timing is known less well than the
+    /// core's.
+    fn computed_in_float(&self) -> bool;
+
     /// The instruction that an observed run would have told of next, had it not ended: the cycles of the last one that was
     /// executed, and whether that was a call or a return, are in it. The next run tells of it again, as [`Flow::Start`].
     fn next_step(&self) -> Step;

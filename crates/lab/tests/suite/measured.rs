@@ -289,3 +289,18 @@ movs r0, #0x18\nldr r1, =0x20026\nbkpt 0xab\nb .\nend start\n.ltorg\ntext: .asci
     assert_eq!(String::from_utf8_lossy(&shown), "semihosting: first\nsemihosting: second\n");
     assert!(result.failure.is_none() && result.ending.contains("exited with 0"), "{}", result.ending);
 }
+
+#[test]
+fn figures_of_floating_point_arithmetic_are_estimates() {
+    let of = |instruction: &str| {
+        let text = format!(
+            ".syntax unified\n.cpu cortex-m4\n.fpu fpv4-sp-d16\n.word 0x20001000, start + 1\n.thumb_func\nfunction start
+ldr r0, =0xe000ed88\nldr r1, =0xf00000\nstr r1, [r0]\ndsb\nisb\n{instruction}\nb .\nend start\n.ltorg\n"
+        );
+        let result = measure(&request("stm32f407", &text));
+        (result.accuracies[0].cycles.to_string(), result.accuracies[0].source.clone())
+    };
+    assert_eq!(of("vmov s0, r0").0, "1.5 %");
+    let (bound, source) = of("vadd.f32 s0, s0, s0");
+    assert!(bound == "estimate" && source.contains("floating-point"), "{bound}: {source}");
+}

@@ -659,7 +659,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         at: InstructionStart,
         observer: &mut O,
     ) -> Result<(), BailOut> {
-        let pc = u32::from(at.pc) * 2;
+        let pc = at.pc * 2;
         let Some(register) = self.core.sleep_register else {
             return self.raise(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
         };

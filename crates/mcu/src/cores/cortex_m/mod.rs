@@ -212,6 +212,10 @@ impl<T: Timing> Core for CortexM<T> {
     fn idle(&mut self, cycles: u64) {
         self.timing.idle(cycles);
     }
+
+    fn computed_in_float(&self) -> bool {
+        self.fpu.computed
+    }
 }
 
 impl<T: Timing> Machine<CortexM<T>> {

@@ -47,7 +47,10 @@ impl<T: Timing> Machine<CortexM<T>> {
                 let value = self.core.fpu.get(from, decode::is_double(op));
                 self.core.fpu.set(op.d, decode::is_double(op), value);
             }
-            operation => self.core.fpu.process(operation, op),
+            operation => {
+                self.core.fpu.computed = true;
+                self.core.fpu.process(operation, op);
+            }
         }
         Some(Retired::Plain)
     }

@@ -41,6 +41,8 @@ pub(in super::super) struct Fpu {
     defaults: u32,
     /// CPACR.
     access: u32,
+    /// Arithmetic was done since the machine was made; moves, loads and stores are none.
+    pub computed: bool,
 }
 
 impl Fpu {
@@ -51,13 +53,22 @@ impl Fpu {
             CoreName::CortexM7 => Unit::Double,
             _ => Unit::None,
         };
-        Fpu { unit, s: [0; 32], fpscr: 0, context: ASPEN | LSPEN, saved_at: 0, defaults: 0, access: 0 }
+        Fpu {
+            unit,
+            s: [0; 32],
+            fpscr: 0,
+            context: ASPEN | LSPEN,
+            saved_at: 0,
+            defaults: 0,
+            access: 0,
+            computed: false,
+        }
     }
 
     /// Everything as after reset.
     pub fn reset(&mut self) {
-        let unit = self.unit;
-        *self = Fpu { unit, ..Fpu::new(CoreName::CortexM0) };
+        let (unit, computed) = (self.unit, self.computed);
+        *self = Fpu { unit, computed, ..Fpu::new(CoreName::CortexM0) };
     }
 
     pub fn fpscr(&self) -> u32 {
