@@ -155,6 +155,7 @@ const MODELS: &[Model] = &[
         ],
         new: |part, spec| Ok(Box::new(ti::adc12_a::Adc12::new(part, spec)?)),
     },
+    Model { name: "msp430-crc16", settings: &[], new: |_, spec| Ok(Box::new(ti::crc16::Crc16::new(spec))) },
     Model {
         name: "msp430-flash",
         settings: &["erase_us", "word_us"],
@@ -174,7 +175,12 @@ const MODELS: &[Model] = &[
     Model {
         name: "msp430-timer-a",
         settings: &["channels"],
-        new: |part, spec| Ok(Box::new(ti::timer_a::TimerA::new(part, spec))),
+        new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::A))),
+    },
+    Model {
+        name: "msp430-timer-b",
+        settings: &["channels"],
+        new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::B))),
     },
     Model {
         name: "msp430-ucs",

@@ -2,6 +2,7 @@
 
 pub mod adc12_a;
 pub mod clocks;
+pub mod crc16;
 pub mod digital_io;
 pub mod flash_controller;
 pub mod mpy32;

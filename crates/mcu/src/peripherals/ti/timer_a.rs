@@ -1,8 +1,9 @@
-//! Timer_A of the MSP430F5xx: up and continuous mode, compare.
+//! Timer_A and Timer_B of the MSP430F5xx: up, continuous and up/down mode, compare.
 //!
-//! Source: SLAU208, chapter "Timer_A". The counter runs from SMCLK or ACLK through both dividers. Capture, the
-//! up/down mode, external clocks and the output units are not modelled and refused with a fault. A counter is not
-//! stepped: its value is computed from the cycle, and the machine is woken only for interrupts that are enabled.
+//! Source: SLAU208, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or ACLK through both dividers; Timer_B's may be shorter
+//! (`CNTLx`). Capture, external clocks, the output units, and loading Timer_B's compare latches later than at once are not modelled and
+//! refused with a fault. A counter is not stepped: its value is computed from the cycle, and the machine is woken only for interrupts
+//! that are enabled.
 
 use super::clocks::Clocks;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
@@ -20,22 +21,37 @@ const END: u32 = 0x30;
 const TACLR: u32 = 0x04;
 const TAIE: u32 = 0x02;
 const TAIFG: u32 = 0x01;
+/// `CNTLx` and `TBCLGRPx` of `TBxCTL`.
+const CNTL: u32 = 0x1800;
+const TBCLGRP: u32 = 0x6000;
 /// Bits of `TAxCCTLn`: capture, output mode, enable, flag.
 const CAP: u32 = 0x100;
+/// `CLLDx` of `TBxCCTLn`.
+const CLLD: u32 = 0x600;
 const OUTMOD: u32 = 0xe0;
 const CCIE: u32 = 0x10;
 const CCIFG: u32 = 0x01;
-/// `MCx`: stopped, up, continuous.
+/// `MCx`: stopped, up, continuous, up/down.
 const MC_STOP: u32 = 0;
 const MC_UP: u32 = 1;
-const MC_CONTINUOUS: u32 = 2;
-/// The longest Timer_A has seven channels.
+const MC_UP_DOWN: u32 = 3;
+/// The longest timers have seven channels.
 const CHANNELS: usize = 7;
 
-/// Timer_A.
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Timer_A.
+    A,
+    /// Timer_B.
+    B,
+}
+
+/// Timer_A or Timer_B.
 #[derive(Clone)]
-pub struct TimerA {
+pub struct Timer {
     name: String,
+    kind: Kind,
     base: u32,
     /// Vector of `CCR0`; the one below serves all other flags.
     irq: u8,
@@ -48,19 +64,22 @@ pub struct TimerA {
     /// The counter at its last change of settings, and the count of the source clock then.
     value: u32,
     since: u64,
+    /// In up/down mode: it counted down then.
+    down: bool,
     /// Counter clocks since then whose flags are set already.
     seen: u64,
     served: bool,
 }
 
-impl TimerA {
+impl Timer {
     /// The timer with its registers from `spec.base` on; `spec.irq` is the vector of `CCR0`, and the setting
     /// `channels` says how many capture/compare registers it has.
     #[must_use]
-    pub fn new(part: &Part, spec: &PeripheralSpec) -> TimerA {
+    pub fn new(part: &Part, spec: &PeripheralSpec, kind: Kind) -> Timer {
         let channels = spec.settings.get("channels").copied().unwrap_or(3);
-        TimerA {
+        Timer {
             name: spec.name.clone(),
+            kind,
             base: spec.base,
             irq: spec.irq.unwrap_or(1),
             clocks: Clocks::new(part),
@@ -71,17 +90,23 @@ impl TimerA {
             compare: [0; CHANNELS],
             value: 0,
             since: 0,
+            down: false,
             seen: 0,
             served: false,
         }
     }
 
     fn mode(&self) -> u32 {
-        // Up mode with CCR0 = 0 stops the timer.
+        // In the modes that count to CCR0 the value 0 stops the timer.
         match self.control >> 4 & 3 {
-            MC_UP if self.compare[0] == 0 => MC_STOP,
+            MC_UP | MC_UP_DOWN if self.compare[0] == 0 => MC_STOP,
             mode => mode,
         }
+    }
+
+    /// The highest count: 16 bits, or as `CNTLx` has it.
+    fn highest(&self) -> u32 {
+        [0xffff, 0xfff, 0x3ff, 0xff][(self.control >> 11 & 3) as usize]
     }
 
     fn divider(&self) -> u64 {
@@ -108,30 +133,51 @@ impl TimerA {
     }
 
     fn period(&self) -> u64 {
-        if self.mode() == MC_UP { u64::from(self.compare[0]) + 1 } else { 0x1_0000 }
+        let (top, highest) = (u64::from(self.compare[0]), u64::from(self.highest()));
+        match self.mode() {
+            MC_UP if top <= highest => top + 1,
+            MC_UP_DOWN => 2 * top,
+            _ => highest + 1,
+        }
     }
 
-    /// The clock, counted from 0, at which the counter stands at 0 for the first time, where it starts beyond `CCR0`;
-    /// else the clock at which it would have stood there.
+    /// How many clocks ago the counter stood at 0, at the last change of settings.
     fn phase(&self) -> u64 {
         let (value, period) = (u64::from(self.value), self.period());
+        if self.mode() == MC_UP_DOWN && self.down {
+            return (period - value) % period;
+        }
         // Beyond the period the next clock goes to 0.
         if value >= period { period - 1 } else { value }
     }
 
+    /// Clocks since the counter stood at 0.
+    fn position(&self, clock: u64) -> u64 {
+        (self.phase() + clock) % self.period()
+    }
+
     fn counter(&self, clock: u64) -> u32 {
-        if clock == 0 { self.value } else { ((self.phase() + clock) % self.period()) as u32 }
+        let position = self.position(clock) as u32;
+        match self.mode() {
+            _ if clock == 0 => self.value,
+            MC_UP_DOWN if position > self.compare[0] => 2 * self.compare[0] - position,
+            _ => position,
+        }
     }
 
     /// The first clock after `clock` at which the counter gets to `value`.
     fn next(&self, value: u32, clock: u64) -> Option<u64> {
         let (value, period) = (u64::from(value), self.period());
-        if self.mode() == MC_STOP || value >= period {
+        let up_down = self.mode() == MC_UP_DOWN;
+        let highest = if up_down { period / 2 } else { period - 1 };
+        if self.mode() == MC_STOP || value > highest {
             return None;
         }
-        let now = (self.phase() + clock) % period;
-        let ahead = (value + period - now) % period;
-        Some(clock + if ahead == 0 { period } else { ahead })
+        let now = self.position(clock);
+        let ahead = |position: u64| (position + period - now - 1) % period + 1;
+        // Up/down it comes by twice.
+        let first = if up_down { ahead(value).min(ahead((period - value) % period)) } else { ahead(value) };
+        Some(clock + first)
     }
 
     /// Sets the flags of all that came up to `cycle`.
@@ -150,6 +196,10 @@ impl TimerA {
     /// Starts counting anew from here, where settings are about to change.
     fn rebase(&mut self, cycle: u64) {
         self.advance(cycle);
+        if self.mode() == MC_UP_DOWN {
+            // At the top it goes down from here on.
+            self.down = self.position(self.seen) >= u64::from(self.compare[0]);
+        }
         self.value = self.counter(self.seen);
         self.since = self.source_count(cycle);
         self.seen = 0;
@@ -191,7 +241,7 @@ impl TimerA {
     }
 }
 
-impl Peripheral for TimerA {
+impl Peripheral for Timer {
     fn name(&self) -> &str {
         &self.name
     }
@@ -236,19 +286,21 @@ impl Peripheral for TimerA {
         let channels = self.channels as u32;
         match offset {
             CTL => {
-                if value >> 4 & 3 > MC_CONTINUOUS {
-                    return Err(self.fault(address, context, "the up/down mode is not modelled"));
+                if self.kind == Kind::B && value & TBCLGRP != 0 {
+                    return Err(self.fault(address, context, "groups of compare latches are not modelled"));
                 }
                 if value >> 4 & 3 != MC_STOP && !matches!(value >> 8 & 3, 1 | 2) {
                     return Err(self.fault(address, context, "an external clock is not modelled"));
                 }
-                self.control = value & 0x3ff & !TACLR;
+                let length = if self.kind == Kind::B { CNTL } else { 0 };
+                self.control = value & (0x3ff | length) & !TACLR;
                 self.since = self.source_count(context.now);
                 if value & TACLR != 0 {
                     self.value = 0;
+                    self.down = false;
                 }
             }
-            R => self.value = value,
+            R => self.value = value & self.highest(),
             EX0 => self.expansion = value & 7,
             IV => {
                 self.take_vector();
@@ -257,12 +309,20 @@ impl Peripheral for TimerA {
                 if value & (CAP | OUTMOD) != 0 {
                     return Err(self.fault(address, context, "capture and output units are not modelled"));
                 }
+                if self.kind == Kind::B && value & CLLD != 0 {
+                    let what = "compare latches that are loaded later are not modelled";
+                    return Err(self.fault(address, context, what));
+                }
                 self.capture_control[((offset - CCTL0) / 2) as usize] = value;
             }
             _ if (CCR0..CCR0 + 2 * channels).contains(&offset) => {
                 self.compare[((offset - CCR0) / 2) as usize] = value;
             }
             _ => return Err(self.fault(address, context, "there is no such register")),
+        }
+        if self.mode() == MC_UP_DOWN && self.value > self.compare[0] {
+            let what = "a counter beyond CCR0 in up/down mode is not modelled; clear it with TACLR";
+            return Err(self.fault(address, context, what));
         }
         self.update(context);
         Ok(())
@@ -308,6 +368,7 @@ impl Peripheral for TimerA {
         self.compare = [0; CHANNELS];
         self.value = 0;
         self.since = 0;
+        self.down = false;
         self.seen = 0;
         self.served = false;
     }

@@ -170,8 +170,48 @@ fn timers_count_their_clocks() {
     assert_eq!(r5(&[&start(0x0214)[..], &[0x4303; 20], &read(0x380)].concat()), 0x0211);
     assert_eq!(r5(&[&start(0x0214)[..], &[0x4303; 20], &read(0x382)].concat()), 1);
     assert_eq!(r5(&[&start(0x0214)[..], &read(0x382)].concat()), 0);
-    assert!(fault(&mov(0x0230, 0x380)).contains("up/down"));
+    // Up to 9 and down again: three clocks, fifteen of eighteen, five of the next eighteen.
+    let after =
+        |nops: usize, register| r5(&[&start(0x0234)[..], &vec![0x4303; nops], &read(register)].concat());
+    assert_eq!([0, 12, 20].map(|nops| after(nops, 0x390)), [3, 3, 5]);
+    // CCR0's CCIFG comes at the top, TAIFG at the bottom.
+    assert_eq!([5, 6, 12].map(|nops| after(nops, 0x382)), [0, 1, 1]);
+    assert_eq!([12, 14, 15].map(|nops| after(nops, 0x380)), [0x0230, 0x0230, 0x0231]);
+    // On the way down the counter goes on down where settings change: here CCR1's.
+    let down = [&start(0x0234)[..], &[0x4303; 8], &mov(7, 0x394), &read(0x390)].concat();
+    assert_eq!(r5(&down), 3);
+    let beyond = [&start(0x0224)[..], &[0x4303; 20], &mov(0x0230, 0x380)].concat();
+    assert!(fault(&beyond).contains("beyond CCR0"));
     assert!(fault(&mov(0x0100, 0x382)).contains("capture"));
+}
+
+#[test]
+fn timer_b_may_be_shorter() {
+    // Continuous from SMCLK with eight bits (CNTL = 3), then with ten.
+    let after = |control: u16, nops: usize| {
+        let start = [&mov(0x5a80, 0x15c)[..], &mov(control, 0x3c0)].concat();
+        r5(&[&start[..], &vec![0x4303; nops], &read(0x3d0)].concat())
+    };
+    assert_eq!([after(0x1a24, 250), after(0x1a24, 260)], [253, 7]);
+    assert_eq!([after(0x1224, 260), after(0x1224, 1030)], [263, 9]);
+    assert!(fault(&mov(0x2000, 0x3c0)).contains("groups of compare latches"));
+    assert!(fault(&mov(0x0200, 0x3c2)).contains("compare latches"));
+}
+
+/// SLAU208, "CRC Module", assembler examples: 0x89f6 by CRCDI, 0x29b1 by CRCDIRB. The digits as words by CRCDIRB: read on an
+/// MSP430F5438A (TI's E2E forum, thread 373270).
+#[test]
+fn the_crc_module_signs_the_nine_digits() {
+    let bytes = |register: u16| {
+        let words: Vec<u16> = (0x31..0x3a).flat_map(|digit| mov_byte(digit, register)).collect();
+        [&mov(0xffff, 0x154)[..], &words].concat()
+    };
+    assert_eq!(r5(&[&bytes(0x150)[..], &read(0x154)].concat()), 0x89f6);
+    assert_eq!(r5(&[&bytes(0x152)[..], &read(0x154)].concat()), 0x29b1);
+    let words: Vec<u16> = (0x31..0x3a).flat_map(|digit| mov(digit, 0x152)).collect();
+    let signed = [&mov(0xffff, 0x154)[..], &words].concat();
+    assert_eq!(r5(&[&signed[..], &read(0x154)].concat()), 0x4d64);
+    assert_eq!(r5(&[&signed[..], &read(0x156)].concat()), 0x26b2);
 }
 
 #[test]
