@@ -31,6 +31,11 @@ static ws_drbg random;
 #else
 #define WS_BENCH_AAD_CAPACITY 16
 #endif
+#elif WS_RAM_SIZE < 1024
+/* Round keys of AES-128, a message of 32 bytes and a digest: the rest of 512 bytes is the stack's. */
+#define WS_BENCH_CAPACITY 32
+#define WS_BENCH_KEY_CAPACITY 176
+#define WS_BENCH_AAD_CAPACITY 16
 #else
 /* HKDF's variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */
 #if defined(WS_HKDF_H)

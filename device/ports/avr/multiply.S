@@ -1,3 +1,6 @@
+/* Parts without MUL have the compiler's own, which take a time that hangs on the operands. */
+#ifdef __AVR_HAVE_MUL__
+
 /* Signed products of 16 bits for C, in place of the compiler's own in libgcc, which branch on the operands' signs.
  *
  * Registers are libgcc's, and gcc takes it that no others change: in R27:R26 (A) and R19:R18 (B), which stay; out R25:R22;
@@ -59,3 +62,5 @@ __usmulhisi3:
     clr r1
     ret
     .size __usmulhisi3, . - __usmulhisi3
+
+#endif

@@ -1,4 +1,4 @@
-; Start-up of the ATmega: vectors, stack, .data, .bss, main. Between the stack and .data comes what drivers put into the
+; Start-up of the ATmega and the ATtiny: vectors, stack, .data, .bss, main. Between the stack and .data comes what drivers put into the
 ; section .start.drivers, where an app has any; device.ld.in joins the sections .start.
 ;
 ; Registers touched: SPL, SPH (stack pointer; 0 after reset on the ATmega128L), SREG, and RAMPZ where .data may lie
@@ -8,19 +8,32 @@
 
 .altmacro
 
+; Parts with up to 8 kB of flash have neither JMP nor CALL, and vectors of one word.
+#ifdef __AVR_HAVE_JMP_CALL__
+#define VECTOR_SIZE 4
+.macro far_jump target
+    jmp \target
+.endm
+#else
+#define VECTOR_SIZE 2
+.macro far_jump target
+    rjmp \target
+.endm
+#endif
+
 ; A handler is named __vector_<number>, as the compiler's ISR convention has it; without one, stop.
 .macro vector number
     .weak __vector_\number
     .set __vector_\number, ws_unexpected_interrupt
-    jmp __vector_\number
+    far_jump __vector_\number
 .endm
 
     .section .vectors, "ax", @progbits
     .global ws_vectors
 ws_vectors:
-    jmp ws_reset
+    far_jump ws_reset
 .set number, 1
-.rept _VECTORS_SIZE / 4 - 1
+.rept _VECTORS_SIZE / VECTOR_SIZE - 1
     vector %number
     .set number, number + 1
 .endr
@@ -69,7 +82,11 @@ ws_start:
     cpc r27, r17
     brne 3b
 
+#ifdef __AVR_HAVE_JMP_CALL__
     call main
+#else
+    rcall main
+#endif
 
 ws_unexpected_interrupt:
     rjmp ws_unexpected_interrupt

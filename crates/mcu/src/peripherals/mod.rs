@@ -40,7 +40,7 @@ struct Model {
 const MODELS: &[Model] = &[
     Model {
         name: "avr-adc",
-        settings: &["prr", "trigger#"],
+        settings: &["bandgap", "ground", "mux", "mux#", "prr", "reference#_mv", "trigger#"],
         new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),
     },
     Model {
@@ -50,7 +50,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "avr-external",
-        settings: &["int#", "pcicr", "port#"],
+        settings: &["asynchronous", "change_irq", "int#", "int#_port", "pcicr", "port#", "port#_first"],
         new: |part, spec| Ok(Box::new(microchip::external_interrupts::External::new(part, spec)?)),
     },
     Model {
@@ -96,9 +96,19 @@ const MODELS: &[Model] = &[
         new: |_, spec| Ok(Box::new(microchip::timer::Timer::new(spec, microchip::timer::Width::Sixteen))),
     },
     Model {
+        name: "avr-timer4",
+        settings: &["prr", "tifr", "timsk"],
+        new: |_, spec| Ok(Box::new(microchip::timer4::Timer4::new(spec)?)),
+    },
+    Model {
         name: "avr-usart",
         settings: &["a", "b", "c", "prr", "ubrrh", "ubrrl"],
         new: |_, spec| Ok(Box::new(microchip::usart::Usart::new(spec)?)),
+    },
+    Model {
+        name: "avr-usb",
+        settings: &["lock_us", "pllcsr", "pllfrq", "prr"],
+        new: |_, spec| Ok(Box::new(microchip::usb::Usb::new(spec)?)),
     },
     Model {
         name: "avr-watchdog",

@@ -1,12 +1,13 @@
-//! The analog to digital converter of an ATmega328P.
+//! The analog to digital converter of an ATmega328P, and as the ATmega2560 and the ATmega32U4 have it.
 //!
 //! ATmega328P data sheet DS40002061, chapter 24: single conversions (13 clocks of the converter, the first after it is enabled 25),
 //! free running, and automatic triggers by the flags of other peripherals (13.5 clocks from the flag on, which restarts the
 //! prescaler, and three of the core's "for synchronization logic"; table 24-1). A conversion takes the voltage that the board has at its channel 1.5 clocks after it began (the first
 //! 13.5, triggered 2). Between conversions a start waits for the next rising edge of the converter's clock, which is taken to come
 //! every whole number of its periods after the converter was enabled. References: AVCC (the board's supply), 1.1 V, and AREF as the
-//! board drives it; none takes time to settle. Channels: ADC0 to ADC7, the 1.1 V of the bandgap, 0 V. Not modelled, and faults: the
-//! temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that
+//! board drives it; none takes time to settle. Channels: single-ended inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560
+//! (data sheet 2549Q, tables 26-3 and 26-4) and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
+//! reference of 2.56 V. Not modelled, and faults: differential channels, the temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that
 //! changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
 //! written within the first clock of a conversion that was asked for (24.5).
 
@@ -39,11 +40,26 @@ const FASTEST_HZ: u64 = 1_000_000;
 /// The internal reference and the bandgap, typical (the same table), in volts.
 const BANDGAP_V: f64 = 1.1;
 
+/// How ADMUX and ADCSRB choose input and reference.
+#[derive(Clone, Copy)]
+struct Channels {
+    /// MUX4 to MUX0 in ADMUX, as far as they exist.
+    mux: u8,
+    /// MUX5 in ADCSRB, where it exists.
+    mux5: u8,
+    /// The channels of the bandgap and of 0 V.
+    bandgap: u8,
+    ground: u8,
+    /// The internal references that REFS = 2 and 3 choose, in volts.
+    references_v: [Option<f64>; 2],
+}
+
 /// A conversion under way.
 #[derive(Clone, Copy)]
 struct Conversion {
-    /// ADMUX when it began.
+    /// ADMUX and MUX5 when it began.
     channel: u8,
+    mux5: bool,
     /// From when on ADMUX may be written again.
     settled: u64,
     /// When it takes the voltage, and when it ends.
@@ -64,6 +80,7 @@ pub struct Adc {
     control_b: u8,
     channel: u8,
     digital: u8,
+    channels: Channels,
     result: u16,
     /// ADCL was read and ADCH was not: results are lost.
     locked: bool,
@@ -86,7 +103,8 @@ const SYNCHRONISATION: u64 = 3;
 
 impl Adc {
     /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
-    /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are.
+    /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are; where they differ from the ATmega328P's, `mux` and
+    /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `reference2_mv` and `reference3_mv`.
     ///
     /// # Errors
     /// `irq` is missing.
@@ -96,7 +114,17 @@ impl Adc {
             let setting = spec.settings.get(&format!("trigger{number}"));
             *vector = setting.and_then(|vector| u8::try_from(*vector).ok()).unwrap_or(0);
         }
+        let setting = |name: &str| spec.settings.get(name).copied();
+        let volts = |name: &str| setting(name).map(|millivolts| millivolts as f64 / 1e3);
+        let channels = Channels {
+            mux: setting("mux").unwrap_or(0x0F) as u8 & 0x1F,
+            mux5: setting("mux5").unwrap_or(0) as u8,
+            bandgap: setting("bandgap").unwrap_or(14) as u8,
+            ground: setting("ground").unwrap_or(15) as u8,
+            references_v: [volts("reference2_mv"), volts("reference3_mv").or(Some(BANDGAP_V))],
+        };
         Ok(Adc {
+            channels,
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq.ok_or_else(|| format!("{}: irq is missing", spec.name))?,
@@ -131,6 +159,7 @@ impl Adc {
         self.control_a |= ADSC;
         self.conversion = Some(Conversion {
             channel: self.channel,
+            mux5: self.control_b & self.channels.mux5 != 0,
             settled: start + divider,
             sample: start + sample * divider / 2,
             end: start + end * divider / 2,
@@ -152,19 +181,20 @@ impl Adc {
         match channel >> 6 {
             0 => board.reference_v.ok_or("the reference is AREF, which nothing drives (Board::reference_v)"),
             1 => Ok(board.supply_v),
-            2 => Err("REFS = 2 is reserved"),
-            _ => Ok(BANDGAP_V),
+            refs => self.channels.references_v[usize::from(refs - 2)].ok_or("REFS = 2 is reserved"),
         }
     }
 
     fn convert(&self, conversion: Conversion, board: &Board) -> Result<u16, &'static str> {
         let reference_v = self.reference_v(conversion.channel, board)?;
-        let input_v = match conversion.channel & 15 {
+        let Channels { mux, bandgap, ground, .. } = self.channels;
+        let input_v = match conversion.channel & mux | u8::from(conversion.mux5) << 5 {
             channel @ 0..8 => board.analog_v(channel, conversion.sample),
-            14 => BANDGAP_V,
-            15 => 0.0,
-            8 => return Err("the temperature sensor is not modelled"),
-            _ => return Err("this channel is reserved"),
+            // ADC8 and up.
+            channel @ 32..40 => board.analog_v(channel - 24, conversion.sample),
+            channel if channel == bandgap => BANDGAP_V,
+            channel if channel == ground => 0.0,
+            _ => return Err("this channel (differential, temperature sensor, reserved) is not modelled"),
         };
         // 24.7: Vin 1024 / Vref; 0x3FF is the reference less one step.
         Ok((1024.0 * input_v / reference_v).clamp(0.0, 1023.0) as u16)
@@ -232,8 +262,10 @@ impl Adc {
     fn write_register(&mut self, offset: u32, value: u8, now: u64) -> Result<(), &'static str> {
         match offset {
             ADCSRA => return self.write_control(value, now),
-            ADCSRB if value & !ADTS != 0 => return Err("the comparator's multiplexer is not modelled"),
-            ADCSRB if value != 0 && self.triggers[usize::from(value)] == 0 => {
+            ADCSRB if value & !(ADTS | self.channels.mux5) != 0 => {
+                return Err("the comparator's multiplexer is not modelled");
+            }
+            ADCSRB if value & ADTS != 0 && self.triggers[usize::from(value & ADTS)] == 0 => {
                 return Err("this trigger is not modelled");
             }
             ADCSRB => self.control_b = value,

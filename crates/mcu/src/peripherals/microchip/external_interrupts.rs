@@ -1,9 +1,9 @@
-//! External interrupts of an ATmega328P: INT0 and INT1 by level or edge, and pin changes.
+//! External interrupts of an ATmega: INT0 to INT7, as far as the part has them, by level or edge, and pin changes.
 //!
-//! ATmega328P data sheet DS40002061, chapter 13. An interrupt sees the level of the pin whoever drives it, the part itself
-//! included. A pin that nobody drives reads low. The few cycles for which the part synchronises a pin are left out. In idle all of
-//! this goes on; ADC noise reduction stops the clock that edges are found with, so going to sleep in it with an edge enabled
-//! is refused.
+//! ATmega328P data sheet DS40002061, chapter 13; ATmega2560 data sheet 2549Q, chapter 15; ATmega32U4 data sheet 7766J, chapter 11. An
+//! interrupt sees the level of the pin whoever drives it, the part itself included. A pin that nobody drives reads low. The few cycles for
+//! which the part synchronises a pin are left out. In idle all of this goes on; ADC noise reduction stops the clock that edges are found
+//! with, but for those that are found without, so going to sleep in it with such an edge enabled is refused.
 
 use super::super::avr_port;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
@@ -14,25 +14,42 @@ use std::ops::Range;
 const PCIFR: usize = 0;
 const EIFR: usize = 1;
 const EIMSK: usize = 2;
+const PCICR: usize = 3;
 const EICRA: usize = 4;
-const PCMSK0: usize = 5;
-/// Which bits each has.
-const BITS: [u8; 8] = [0x07, 0x03, 0x03, 0x07, 0x0F, 0xFF, 0x7F, 0xFF];
+const PCMSK0: usize = 6;
+const COUNT: usize = 9;
+
+/// A pin of a port.
+#[derive(Clone)]
+struct Pin {
+    port: String,
+    bit: u8,
+}
+
+impl Pin {
+    fn is_high(&self, board: &Board) -> bool {
+        board.pin(&self.port, self.bit) == Some(true)
+    }
+}
 
 /// The external interrupts.
 #[derive(Clone)]
 pub struct External {
     name: String,
-    /// PCIFR, EIFR, EIMSK, PCICR, EICRA, PCMSK0, PCMSK1, PCMSK2.
-    addresses: [u32; 8],
-    /// The vector of INT0; INT1 and the pin changes follow.
-    irq: u8,
-    /// The ports of PCMSK0 to PCMSK2.
-    ports: [String; 3],
-    /// The bits of INT0 and INT1 in the last of them.
-    pins: [u8; 2],
-    registers: [u8; 8],
-    /// Levels of INT0 and INT1 when last looked at.
+    /// PCIFR, EIFR, EIMSK, PCICR, EICRA, EICRB, PCMSK0, PCMSK1, PCMSK2.
+    addresses: [u32; COUNT],
+    /// Which bits each has; a register without any is not there.
+    bits: [u8; COUNT],
+    /// The vectors of INT0 and of PCINT0; the others follow.
+    irqs: [u8; 2],
+    /// INT0 to INT7.
+    pins: [Option<Pin>; 8],
+    /// INTn whose edges are found without a clock.
+    asynchronous: u8,
+    /// The pins of PCMSK0 to PCMSK2.
+    change_pins: [[Option<Pin>; 8]; 3],
+    registers: [u8; COUNT],
+    /// Levels of INT0 to INT7 when last looked at.
     seen: u8,
     /// Levels of the pins of PCMSK0 to PCMSK2, those that count.
     changing: [u8; 3],
@@ -42,29 +59,60 @@ pub struct External {
 
 impl External {
     /// PCIFR at `spec.base`, EIFR and EIMSK after it; `spec.irq` is the vector of INT0. Settings: `pcicr`, the address of PCICR,
-    /// after which EICRA and the PCMSK come as on the ATmega328P; `port0` to `port2`, PINx of the ports of PCMSK0 to PCMSK2;
-    /// `int0` and `int1`, bits of the last of those.
+    /// after which EICRA, EICRB and the PCMSK come; `int#` and `int#_port`, the bit of INTn and PINx of its port; `asynchronous`, the
+    /// INTn whose edges are found without a clock; `change_irq`, the vector of PCINT0; `port#`, PINx of the port of PCMSKn;
+    /// `port#_first`, that of its first pin where this is another port, after which the port's own begin.
     ///
     /// # Errors
     /// What is missing.
     pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<External, String> {
-        let setting = |name: &str| {
-            let value = spec.settings.get(name).copied();
-            value.ok_or_else(|| format!("{}: {} needs {name}", part.name, spec.name))
-        };
-        let bit = |name: &str| setting(name).map(|bit| bit as u8 & 7);
-        let (low, high) = (spec.base, setting("pcicr")? as u32);
+        let setting = |name: &str| spec.settings.get(name).copied();
+        let needed =
+            |name: &str| setting(name).ok_or_else(|| format!("{}: {} needs {name}", part.name, spec.name));
+        let mut pins = [const { None }; 8];
+        let mut bits = [0; COUNT];
+        for (number, pin) in pins.iter_mut().enumerate() {
+            let Some(bit) = setting(&format!("int{number}")) else { continue };
+            let port = avr_port(part, spec, &format!("int{number}_port"))?;
+            *pin = Some(Pin { port, bit: bit as u8 & 7 });
+            bits[EIFR] |= 1 << number;
+            bits[EICRA + number / 4] |= 3 << (2 * (number % 4));
+        }
+        bits[EIMSK] = bits[EIFR];
+        let mut change_pins = [const { [const { None }; 8] }; 3];
+        for (number, row) in change_pins.iter_mut().enumerate() {
+            if setting(&format!("port{number}")).is_none() {
+                continue;
+            }
+            let port = avr_port(part, spec, &format!("port{number}"))?;
+            let first = setting(&format!("port{number}_first"))
+                .map(|_| avr_port(part, spec, &format!("port{number}_first")));
+            let mut own = (0..8).map(|bit| Pin { port: port.clone(), bit });
+            let all = first.transpose()?.map(|port| Pin { port, bit: 0 }).into_iter().chain(&mut own);
+            let there = part.peripherals.iter().find(|spec| spec.name == port);
+            let there = there.and_then(|spec| spec.settings.get("pins")).map_or(0xFF, |pins| *pins as u8);
+            for (bit, (slot, pin)) in row.iter_mut().zip(all).enumerate() {
+                if pin.port != port || there >> pin.bit & 1 == 1 {
+                    *slot = Some(pin);
+                    bits[PCMSK0 + number] |= 1 << bit;
+                }
+            }
+            bits[PCIFR] |= 1 << number;
+        }
+        bits[PCICR] = bits[PCIFR];
+        let (low, high) = (spec.base, needed("pcicr")? as u32);
         Ok(External {
             name: spec.name.clone(),
-            addresses: [low, low + 1, low + 2, high, high + 1, high + 3, high + 4, high + 5],
-            irq: spec.irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
-            ports: [
-                avr_port(part, spec, "port0")?,
-                avr_port(part, spec, "port1")?,
-                avr_port(part, spec, "port2")?,
+            addresses: [low, low + 1, low + 2, high, high + 1, high + 2, high + 3, high + 4, high + 5],
+            bits,
+            irqs: [
+                spec.irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
+                needed("change_irq")? as u8 & 0x7F,
             ],
-            pins: [bit("int0")?, bit("int1")?],
-            registers: [0; 8],
+            pins,
+            asynchronous: setting("asynchronous").unwrap_or(0) as u8,
+            change_pins,
+            registers: [0; COUNT],
             seen: 0,
             changing: [0; 3],
             served: false,
@@ -73,31 +121,28 @@ impl External {
 
     /// ISCn1 and ISCn0 of INTn.
     fn sense(&self, number: usize) -> u8 {
-        self.registers[EICRA] >> (2 * number) & 3
+        self.registers[EICRA + number / 4] >> (2 * (number % 4)) & 3
     }
 
-    fn levels(&self, board: &Board) -> u8 {
-        let level = |pin: u8| u8::from(board.pin(&self.ports[2], pin) == Some(true));
-        level(self.pins[0]) | level(self.pins[1]) << 1
+    /// The levels of those pins that a mask lets through.
+    fn levels(pins: &[Option<Pin>; 8], mask: u8, board: &Board) -> u8 {
+        let high = |(bit, pin): (usize, &Option<Pin>)| {
+            let counts = mask >> bit & 1 == 1;
+            u8::from(counts && pin.as_ref().is_some_and(|pin| pin.is_high(board))) << bit
+        };
+        pins.iter().enumerate().map(high).fold(0, |all, bit| all | bit)
     }
 
     /// The pins of a port that PCMSKn lets through.
     fn enabled_levels(&self, number: usize, board: &Board) -> u8 {
-        let mut mask = self.registers[PCMSK0 + number];
-        let mut levels = 0;
-        while mask != 0 {
-            let bit = mask.trailing_zeros() as u8;
-            mask &= mask - 1;
-            levels |= u8::from(board.pin(&self.ports[number], bit) == Some(true)) << bit;
-        }
-        levels
+        External::levels(&self.change_pins[number], self.registers[PCMSK0 + number], board)
     }
 
     /// Sets the flags of what has come about at the pins.
     fn look(&mut self, context: &mut Context<'_, '_>) {
-        let levels = self.levels(context.board);
+        let levels = External::levels(&self.pins, self.bits[EIFR], context.board);
         let changed = levels ^ std::mem::replace(&mut self.seen, levels);
-        for number in 0..2 {
+        for number in 0..8 {
             let high = levels >> number & 1 == 1;
             let counts = match self.sense(number) {
                 0 => false,
@@ -120,35 +165,47 @@ impl External {
 
     /// Sets a flag of EIFR or PCIFR.
     fn rise(&mut self, register: usize, number: usize, context: &mut Context<'_, '_>) {
-        let first = if register == EIFR { self.irq } else { self.irq + 2 };
+        let first = self.irqs[usize::from(register == PCIFR)];
         if self.registers[register] >> number & 1 == 0 {
             context.events.raise(first + number as u8, context.now);
         }
         self.registers[register] |= 1 << number;
     }
 
-    /// Requests or withdraws the five interrupts.
+    /// Requests or withdraws the interrupts.
     fn update(&self, context: &mut Context<'_, '_>) {
-        let [change_flags, flags, mask, change_control, ..] = self.registers;
-        let mut pending = flags & mask | (change_flags & change_control) << 2;
-        for number in 0..2 {
+        let mut pending = self.registers[EIFR] & self.registers[EIMSK];
+        for number in 0..8 {
             // A level has no flag: the interrupt is requested as long as the pin is low.
             if self.sense(number) == 0 {
                 pending &= !(1 << number);
-                pending |= mask & !self.seen & 1 << number;
+                pending |= self.registers[EIMSK] & !self.seen & 1 << number;
             }
         }
-        for number in 0..5 {
-            if pending >> number & 1 == 1 {
-                context.request(self.irq + number);
-            } else {
-                context.withdraw(self.irq + number);
+        let changes = self.registers[PCIFR] & self.registers[PCICR];
+        for (first, pending, there) in
+            [(self.irqs[0], pending, self.bits[EIFR]), (self.irqs[1], changes, self.bits[PCIFR])]
+        {
+            for number in (0..8).filter(|number| there >> number & 1 == 1) {
+                if pending >> number & 1 == 1 {
+                    context.request(first + number);
+                } else {
+                    context.withdraw(first + number);
+                }
             }
         }
     }
 
     fn register(&self, address: u32) -> usize {
         self.addresses.iter().position(|at| *at == address).unwrap_or(0)
+    }
+
+    /// Which of INT0 to INT7, or of the pin changes, a vector is, and the register with its flag.
+    fn flag_of(&self, irq: u8) -> Option<(usize, u8)> {
+        [PCIFR, EIFR].into_iter().find_map(|register| {
+            let number = irq.checked_sub(self.irqs[usize::from(register == PCIFR)])?;
+            (number < 8 && self.bits[register] >> number & 1 == 1).then_some((register, number))
+        })
     }
 }
 
@@ -158,7 +215,8 @@ impl Peripheral for External {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        self.addresses.map(|address| address..address + 1).to_vec()
+        let there = self.addresses.iter().zip(self.bits).filter(|(_, bits)| *bits != 0);
+        there.map(|(address, _)| *address..address + 1).collect()
     }
 
     fn read(&mut self, address: u32, _size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -174,7 +232,7 @@ impl Peripheral for External {
     ) -> Result<(), Fault> {
         let register = self.register(address);
         let value = value as u8;
-        if value & !BITS[register] != 0 {
+        if value & !self.bits[register] != 0 {
             let what = "this bit is reserved".into();
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
@@ -210,15 +268,16 @@ impl Peripheral for External {
     }
 
     fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
-        for number in (0..2).filter(|number| to_set && self.registers[EIFR] >> number & 1 == 1) {
-            if vectors >> (self.irq + number) & 1 == 1 {
-                context.events.raise(self.irq + number, context.now);
+        for number in (0..8).filter(|number| to_set && self.registers[EIFR] >> number & 1 == 1) {
+            if vectors >> (self.irqs[0] + number) & 1 == 1 {
+                context.events.raise(self.irqs[0] + number, context.now);
             }
         }
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        let edge = (0..2).any(|number| self.registers[EIMSK] >> number & 1 == 1 && self.sense(number) != 0);
+        let clocked = self.registers[EIMSK] & !self.asynchronous;
+        let edge = (0..8).any(|number| clocked >> number & 1 == 1 && self.sense(number) != 0);
         edge.then_some("clkI/O")
     }
 
@@ -232,22 +291,17 @@ impl Peripheral for External {
     }
 
     fn interrupts(&self) -> u128 {
-        0b1_1111 << self.irq
+        u128::from(self.bits[EIFR]) << self.irqs[0] | u128::from(self.bits[PCIFR]) << self.irqs[1]
     }
 
     fn taken(&mut self, irq: u8) {
-        let Some(number) = irq.checked_sub(self.irq).filter(|number| *number < 5) else { return };
-        match number {
-            0 | 1 => {
-                self.registers[EIFR] &= !(1 << number);
-                self.served |= self.sense(number.into()) == 0;
-            }
-            _ => self.registers[PCIFR] &= !(1 << (number - 2)),
-        }
+        let Some((register, number)) = self.flag_of(irq) else { return };
+        self.registers[register] &= !(1 << number);
+        self.served |= register == EIFR && self.sense(number.into()) == 0;
     }
 
     fn reset(&mut self) {
-        self.registers = [0; 8];
+        self.registers = [0; COUNT];
         self.seen = 0;
         self.changing = [0; 3];
         self.served = false;

@@ -1,4 +1,4 @@
-//! The ATmega parts of Microchip (Atmel).
+//! The ATmega and ATtiny parts of Microchip (Atmel).
 
 pub mod adc;
 pub mod eeprom;
@@ -7,5 +7,7 @@ pub mod gpio;
 pub mod spi;
 pub mod system;
 pub mod timer;
+pub mod timer4;
 pub mod usart;
+pub mod usb;
 pub mod watchdog;

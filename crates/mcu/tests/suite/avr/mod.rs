@@ -5,6 +5,7 @@ mod firmware;
 mod fuses;
 mod instructions;
 mod oracle;
+mod parts;
 mod peripherals;
 mod programs;
 mod resets;

@@ -1,0 +1,195 @@
+//! What the ATmega2560, the ATmega32U4 and the ATtiny85 have otherwise than the ATmega328P: vectors (by avr-libc's names), ports,
+//! converter channels, clocks.
+
+use super::programs::{ATMEGA32U4, ATMEGA328P, ATMEGA2560, ATTINY85, loaded, machine, program};
+use mcu::{Mcu, Stop, Until};
+
+fn run(machine: &mut dyn Mcu, cycles: u64) -> Stop {
+    machine.run(&Until { cycles: Some(cycles), addresses: vec![] }).unwrap()
+}
+
+/// The first bytes of RAM, where the programs have `out`.
+fn out<const N: usize>(machine: &dyn Mcu, start: u32) -> [u8; N] {
+    let mut bytes = [0; N];
+    assert!(machine.peek(start, &mut bytes));
+    bytes
+}
+
+const OUT: &str = "static volatile uint8_t out[8] __attribute__((section(\".noinit\")));\n";
+
+/// INT7 is PE7, PCINT9 is PJ0, PCINT8 is PE0, PCINT16 is PK0 (2549Q, 13.3); the part drives them itself.
+#[test]
+fn the_atmega2560_has_its_external_interrupts() {
+    let body = format!(
+        "{OUT} ISR(INT0_vect) {{ out[0]++; }} ISR(INT7_vect) {{ out[1]++; }}
+        ISR(PCINT0_vect) {{ out[2]++; }} ISR(PCINT1_vect) {{ out[3]++; }} ISR(PCINT2_vect) {{ out[4]++; }}
+        int main(void) {{
+            DDRB = DDRD = DDRE = DDRJ = DDRK = 0xFF;
+            EICRA = 1 << ISC01; EICRB = 1 << ISC71 | 1 << ISC70; EIMSK = 1 << INT0 | 1 << INT7;
+            PCICR = 7; PCMSK0 = 1 << PCINT5; PCMSK1 = 1 << PCINT8 | 1 << PCINT9; PCMSK2 = 1 << PCINT16; sei();
+            PORTD = 1; PORTD = 0; PORTE = 0x80; PORTE = 0x81; PORTJ = 1; PORTJ = 2; PORTB = 0x20; PORTB = 0x30; PORTK = 1;
+            cli(); return 0; }}"
+    );
+    let mut machine = machine("external", ATMEGA2560, "atmega2560", &body);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    // INT0 by its falling edge, INT7 by its rising one; PE0, and PJ0 twice.
+    assert_eq!(out(&*machine, 0x80_0200), [1, 1, 1, 3, 1]);
+}
+
+#[test]
+fn the_atmega32u4_has_its_external_interrupts() {
+    let body = format!(
+        "{OUT} ISR(INT3_vect) {{ out[0]++; }} ISR(INT6_vect) {{ out[1]++; }} ISR(PCINT0_vect) {{ out[2]++; }}
+        int main(void) {{
+            DDRB = DDRD = 0xFF; DDRE = 1 << 6;
+            EICRA = 1 << ISC31; EICRB = 1 << ISC61 | 1 << ISC60; EIMSK = 1 << INT3 | 1 << INT6;
+            PCICR = 1; PCMSK0 = 1 << PCINT7; sei();
+            PORTD = 8; PORTD = 0; PORTE = 1 << 6; PORTE = 0; PORTB = 0x80; PORTB = 0; PORTB = 1;
+            cli(); return 0; }}"
+    );
+    let mut machine = machine("external", ATMEGA32U4, "atmega32u4", &body);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0100), [1, 1, 2]);
+}
+
+/// From the end of `SBI PORTD, 0`, which takes two cycles, four to the vector; five where the program counter has 22 bits (2549Q, 7.8.1).
+#[test]
+fn an_interrupt_takes_five_cycles_with_22_bits() {
+    let body = "ISR(INT0_vect) { }
+        int main(void) { DDRD = 5; EICRA = 3; EIMSK = 1; sei(); __asm__(\"nop\"); PORTD |= 1 << PD; for (;;); }";
+    for (part, mcu, pin, sbi, cycles) in
+        [(ATMEGA328P, "atmega328p", "2", 0x9A5A_u16, 6), (ATMEGA2560, "atmega2560", "0", 0x9A58, 7)]
+    {
+        let image = program("latency", mcu, &body.replace("PD;", &format!("{pin};")));
+        let flash = &image.segments[0].bytes;
+        let words: Vec<u16> = flash.chunks(2).map(|word| u16::from_le_bytes([word[0], word[1]])).collect();
+        let address = words.iter().position(|word| *word == sbi).expect("SBI") as u32 * 2;
+        let mut machine = loaded(part, &image);
+        let until = |address| Until { cycles: Some(10_000), addresses: vec![address] };
+        assert_eq!(machine.run(&until(address)), Ok(Stop::Address(address)));
+        let before = machine.cycles();
+        assert_eq!(machine.run(&until(4)), Ok(Stop::Address(4)), "{mcu}");
+        assert_eq!(machine.cycles() - before, cycles, "{mcu}");
+    }
+}
+
+#[test]
+fn each_timer_of_the_atmega2560_has_its_vectors() {
+    let names =
+        ["TIMER0_OVF", "TIMER1_OVF", "TIMER2_OVF", "TIMER3_OVF", "TIMER4_COMPA", "TIMER4_OVF", "TIMER5_OVF"];
+    let handlers = names.iter().enumerate();
+    let handlers: String =
+        handlers.map(|(n, name)| format!("ISR({name}_vect) {{ out[{n}]++; }}\n")).collect();
+    let body = format!(
+        "{OUT} {handlers} int main(void) {{
+            TIMSK0 = TIMSK1 = TIMSK2 = TIMSK3 = TIMSK5 = 1; TIMSK4 = 3; OCR4A = 500; sei();
+            TCCR0B = TCCR1B = TCCR2B = TCCR3B = TCCR4B = TCCR5B = 1; TCNT0 = TCNT2 = 0;
+            TCNT1 = TCNT3 = TCNT4 = TCNT5 = 0;
+            while (!out[6]); cli(); TCCR0B = TCCR1B = TCCR2B = TCCR3B = TCCR4B = TCCR5B = 0; return 0; }}"
+    );
+    let mut machine = machine("timers", ATMEGA2560, "atmega2560", &body);
+    assert_eq!(run(&mut *machine, 200_000), Stop::Halted);
+    let counts: [u8; 7] = out(&*machine, 0x80_0200);
+    // 65,536 cycles are 256 periods of the timers of 8 bits: a byte goes round once, less what interrupts of others hide.
+    assert_eq!([1, 3, 4, 5, 6].map(|timer| counts[timer]), [1; 5]);
+    assert!(counts[0] != 0 || counts[2] != 0);
+}
+
+/// ADC9, MUX5 with MUX = 1, against 2.56 V: 1024 * 1.28 / 2.56. The bandgap's 1.1 V is channel 30: 440.
+#[test]
+fn converters_have_channels_beyond_eight() {
+    let body = |mux5: &str| {
+        format!(
+            "static volatile uint16_t out[2] __attribute__((section(\".noinit\")));
+            static uint16_t convert(uint8_t a, uint8_t b) {{ ADMUX = a; ADCSRB = b; ADCSRA = 0xC7; while (ADCSRA & 0x40); return ADC; }}
+            int main(void) {{ out[0] = convert(0xC1, {mux5}); out[1] = convert(0xDE, 0); return 0; }}"
+        )
+    };
+    for (part, mcu, mux5, ram) in
+        [(ATMEGA2560, "atmega2560", "0x08", 0x80_0200), (ATMEGA32U4, "atmega32u4", "0x20", 0x80_0100)]
+    {
+        let mut machine = machine("adc", part, mcu, &body(mux5));
+        machine.board_mut().set_analog(9, 1.28);
+        assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+        assert_eq!(out(&*machine, ram), [0, 2, 440_u16.to_le_bytes()[0], 1], "{mcu}");
+    }
+}
+
+/// At 9600 baud a frame takes ten times 16 * 104 cycles of 16 MHz (2549Q, table 22-9: UBRR = 103).
+#[test]
+fn every_usart_of_the_atmega2560_sends() {
+    for number in 0..4 {
+        let body = "int main(void) { UBRRn = 103; UCSRnB = 1 << 3; UDRn = 0x55; while (!(UCSRnA & 1 << 6)); return 0; }";
+        let body = body.replace("Rn", &format!("R{number}"));
+        let mut machine = machine("usart", ATMEGA2560, "atmega2560", &body);
+        assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+        assert!((16_640..16_900).contains(&machine.cycles()), "{number}: {}", machine.cycles());
+    }
+}
+
+#[test]
+fn the_second_power_reduction_register_stops_modules() {
+    let body =
+        "int main(void) { UCSR1B = 1 << 3; PRR1 = 1 << PRUSART1; UCSR0B = 1 << 3; UCSR1B = 0; return 0; }";
+    let mut machine = machine("prr1", ATMEGA2560, "atmega2560", body);
+    let said = machine.run(&Until::default()).expect_err("switched off").to_string();
+    assert!(said.contains("power reduction"), "{said}");
+}
+
+/// The lock takes the 3 ms of the target file, 48,000 cycles; nothing is plugged in.
+#[test]
+fn the_usb_pll_of_the_atmega32u4_locks() {
+    let body = format!(
+        "{OUT} int main(void) {{
+            UHWCON |= 1 << UVREGE; USBCON = 1 << USBE | 1 << FRZCLK; PLLCSR |= 1 << PINDIV; out[0] = PLLCSR;
+            PLLCSR |= 1 << PLLE; out[1] = PLLCSR; while (!(PLLCSR & 1 << PLOCK)); out[2] = PLLCSR;
+            USBCON = (USBCON & ~(1 << FRZCLK)) | 1 << OTGPADE; out[3] = USBCON; out[4] = UDCON;
+            UDCON &= ~(1 << DETACH); UDIEN = 1 << EORSTE | 1 << SOFE; out[5] = UDINT; out[6] = USBSTA & 1 << VBUS;
+            return 0; }}"
+    );
+    let mut machine = machine("usb", ATMEGA32U4, "atmega32u4", &body);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0100), [0x10, 0x12, 0x13, 0x90, 0x01, 0, 0]);
+    assert!((48_000..48_200).contains(&machine.cycles()), "{}", machine.cycles());
+}
+
+/// Vectors of one word; the watchdog's interrupt is number 12.
+#[test]
+fn the_attiny85_has_vectors_of_one_word() {
+    let body = format!(
+        "{OUT} ISR(WDT_vect) {{ out[0]++; }}
+        int main(void) {{ WDTCR = 1 << WDIE; sei(); while (!out[0]); cli(); WDTCR = 0; DDRB = 1; PINB = 1; out[1] = PORTB; return 0; }}"
+    );
+    let mut machine = machine("vectors", ATTINY85, "attiny85", &body);
+    assert_eq!(run(&mut *machine, 1_000_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0060), [1, 1]);
+    // 16 ms of 8 MHz.
+    assert!((128_000..128_200).contains(&machine.cycles()), "{}", machine.cycles());
+}
+
+#[test]
+fn the_attiny85_starts_on_the_oscillator_that_its_fuses_choose() {
+    // 2586Q, tables 6-1 and 6-2: PLL, RC oscillator, that by 8, 6.4 MHz, 128 kHz.
+    for (low, hz) in
+        [(0xF1, 16_000_000), (0xE2, 8_000_000), (0x62, 1_000_000), (0xE3, 6_400_000), (0xE4, 128_000)]
+    {
+        let image = program(
+            "fuses",
+            "attiny85",
+            &format!("FUSES = {{ {low}, 0xDF, 0xFF }}; int main(void) {{ return 0; }}"),
+        );
+        let part = mcu::Part::from_toml(ATTINY85).unwrap();
+        let mut machine = mcu::new_clocked_machine(&part, None).unwrap();
+        machine.load(&image).unwrap();
+        machine.reset();
+        assert_eq!(machine.clock_hz(), hz, "{low:#04x}");
+    }
+}
+
+#[test]
+fn a_wrong_core_says_which_there_are() {
+    let said = mcu::Part::from_toml(&ATTINY85.replace("\"avr25\"", "\"avr26\"")).unwrap_err().to_string();
+    for core in ["avr25", "avr5", "avr51", "avr6"] {
+        assert!(said.contains(core), "{said}");
+    }
+}
