@@ -34,7 +34,11 @@ static ws_drbg random;
 #elif WS_RAM_SIZE < 1024
 /* Round keys of AES-128, a message of 32 bytes and a digest: the rest of 512 bytes is the stack's. */
 #define WS_BENCH_CAPACITY 32
+#ifdef WS_AES_H
 #define WS_BENCH_KEY_CAPACITY 176
+#else
+#define WS_BENCH_KEY_CAPACITY 32
+#endif
 #define WS_BENCH_AAD_CAPACITY 16
 #else
 /* HKDF's variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */

@@ -56,14 +56,14 @@ ws_start:
     ldi r27, hi8(ws_data_start)
     ldi r30, lo8(ws_data_load)
     ldi r31, hi8(ws_data_load)
-#ifdef RAMPZ
+#ifdef __AVR_HAVE_ELPMX__
     ldi r16, hh8(ws_data_load)
     out _SFR_IO_ADDR(RAMPZ), r16
 #endif
     ldi r17, hi8(ws_data_end)
     rjmp 2f
 1:
-#ifdef RAMPZ
+#ifdef __AVR_HAVE_ELPMX__
     elpm r0, Z+
 #else
     lpm r0, Z+
