@@ -176,10 +176,11 @@ impl Rcc {
     fn pll_hz(&self, crystal_hz: u64) -> u64 {
         let hsi_hz = self.internal_oscillator_hz();
         match self.interface {
-            // PLLSRC, PLLMUL, PREDIV in RCC_CFGR2: RM0091, RM0041. The HSI goes in by half.
+            // PLLSRC, PLLMUL, PREDIV in RCC_CFGR2, whose lowest bit is PLLXTPRE, too: RM0091, RM0041; the STM32F103 has
+            // that bit alone (RM0008). The HSI goes in by half.
             Interface::F0 | Interface::F1 => {
                 let cfgr = self.words[self.cfgr()];
-                let divider = u64::from(self.words[word(0x2c)] & 15) + 1;
+                let divider = u64::from(self.words[word(0x2c)] & 15 | cfgr >> 17 & 1) + 1;
                 let input_hz = if cfgr >> 16 & 1 == 1 { crystal_hz / divider } else { hsi_hz / 2 };
                 input_hz * u64::from((cfgr >> 18 & 15) + 2).min(16)
             }
@@ -229,6 +230,10 @@ mod tests {
         assert_eq!(hclk_hz(Interface::F0, 0, &[(0, 0x0100_0083), (4, 0x0028_0002)]), 48_000_000);
         let writes = [(0x2c, 1), (0, 0x0101_0083), (4, 0x0009_0002)];
         assert_eq!(hclk_hz(Interface::F1, 12_000_000, &writes), 24_000_000);
+        // HSE times 9; half of it by PLLXTPRE times 9.
+        let writes = |cfgr| [(0, 0x0101_0083), (4, cfgr)];
+        assert_eq!(hclk_hz(Interface::F1, 8_000_000, &writes(0x001d_0402)), 72_000_000);
+        assert_eq!(hclk_hz(Interface::F1, 16_000_000, &writes(0x001f_0402)), 72_000_000);
         // PLLM 8, PLLN 336, PLLP 2 on HSE; PLLM 16, PLLN 216, PLLP 4 on HSI.
         let writes = [(4, 1 << 22 | 336 << 6 | 8), (0, 0x0101_0083), (8, 2)];
         assert_eq!(hclk_hz(Interface::F4, 8_000_000, &writes), 168_000_000);
