@@ -104,6 +104,23 @@ struct Port {
     driven: u32,
     /// Their levels; of others, whether they are pulled up.
     levels: u32,
+    /// The levels without what modules make of them.
+    latch: u32,
+    /// Pins of which a module (a timer's compare output) gives the level while they are driven, and those levels.
+    module_pins: u32,
+    module_levels: u32,
+}
+
+impl Port {
+    /// The levels of the pins that it drives.
+    fn outputs(self) -> u32 {
+        self.driven & self.levels
+    }
+
+    fn combine(&mut self) {
+        let pins = self.module_pins & self.driven;
+        self.levels = self.latch & !pins | self.module_levels & pins;
+    }
 }
 
 /// Everything around one microcontroller. With nothing mounted and nothing set it is 3.0 V and open pins.
@@ -297,12 +314,51 @@ impl Board {
     /// pins that are not driven are pull-ups.
     pub fn drive(&mut self, port: &str, driven: u32, levels: u32, cycle: u64) {
         match self.ports.get_mut(port) {
-            Some(own) if (own.driven, own.levels) == (driven, levels) => return,
-            Some(own) => *own = Port { driven, levels },
+            Some(own) if (own.driven, own.latch) == (driven, levels) => return,
+            Some(own) => {
+                (own.driven, own.latch) = (driven, levels);
+                own.combine();
+            }
             None => {
-                self.ports.insert(port.to_string(), Port { driven, levels });
+                self.ports
+                    .insert(port.to_string(), Port { driven, levels, latch: levels, ..Port::default() });
             }
         }
+        self.select_chips(port, cycle);
+    }
+
+    /// A module gives the level of a pin from now on, or no longer: see [`crate::Context::module_output`]. The levels of the outputs of its
+    /// port before and after, if that changes anything.
+    pub(crate) fn module_output(&mut self, pin: &Pin, level: Option<bool>, cycle: u64) -> Option<(u32, u32)> {
+        let bit = 1 << pin.bit;
+        if !self.ports.contains_key(&pin.port) {
+            level?;
+            self.ports.insert(pin.port.clone(), Port::default());
+        }
+        let own = self.ports.get_mut(&pin.port)?;
+        let (pins, high) = (own.module_pins & bit != 0, own.module_levels & bit != 0);
+        if level == pins.then_some(high) {
+            return None;
+        }
+        let before = own.outputs();
+        own.module_pins = own.module_pins & !bit | if level.is_some() { bit } else { 0 };
+        own.module_levels = own.module_levels & !bit | if level == Some(true) { bit } else { 0 };
+        own.combine();
+        let after = own.outputs();
+        if before != after {
+            self.select_chips(&pin.port, cycle);
+        }
+        Some((before, after))
+    }
+
+    /// The levels of the pins that the microcontroller drives.
+    pub(crate) fn outputs(&self, port: &str) -> u32 {
+        self.ports.get(port).map_or(0, |port| port.outputs())
+    }
+
+    /// Levels at a port have changed: chips are selected by that.
+    fn select_chips(&mut self, port: &str, cycle: u64) {
+        let Some(Port { driven, levels, .. }) = self.ports.get(port).copied() else { return };
         self.changed = true;
         if self.chips.is_empty() {
             return;
@@ -376,6 +432,9 @@ impl Board {
     /// The microcontroller lets go of all its pins.
     pub(crate) fn high_impedance(&mut self, cycle: u64) {
         for port in self.ports.keys().cloned().collect::<Vec<_>>() {
+            if let Some(own) = self.ports.get_mut(&port) {
+                own.module_pins = 0;
+            }
             self.drive(&port, 0, 0, cycle);
         }
     }

@@ -1,6 +1,6 @@
 //! The bus's plug-in side: registers that do something.
 
-use crate::{Board, ClockChange, Fault, Observer, PinEdge, ResetCause};
+use crate::{Board, ClockChange, Fault, Observer, Pin, PinEdge, ResetCause};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,12 +35,24 @@ impl Context<'_, '_> {
 
     /// Tells the observer of each pin that differs between two output levels of a port.
     pub fn pins(&mut self, port: &str, before: u32, after: u32) {
+        self.pins_at(port, before, after, self.now);
+    }
+
+    /// A module of the part takes a pin over from its port's latch with this level, or lets go of it: that is seen while the port
+    /// drives the pin. It came about at cycle `at`, up to the length of an instruction before now.
+    pub fn module_output(&mut self, pin: &Pin, level: Option<bool>, at: u64) {
+        if let Some((before, after)) = self.board.module_output(pin, level, self.now) {
+            self.pins_at(&pin.port, before, after, at);
+        }
+    }
+
+    fn pins_at(&mut self, port: &str, before: u32, after: u32, cycles: u64) {
         if let Some(observer) = &mut self.observer {
             let mut changed = before ^ after;
             while changed != 0 {
                 let pin = changed.trailing_zeros() as u8;
                 changed &= changed - 1;
-                observer.pin(&PinEdge { port, pin, high: after >> pin & 1 == 1, cycles: self.now });
+                observer.pin(&PinEdge { port, pin, high: after >> pin & 1 == 1, cycles });
             }
         }
     }

@@ -87,13 +87,39 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "avr-timer8",
-        settings: &["prr", "tifr", "timer#", "timsk"],
-        new: |_, spec| Ok(Box::new(microchip::timer::Timer::new(spec, microchip::timer::Width::Eight))),
+        settings: &[
+            "oca",
+            "oca_port",
+            "ocb",
+            "ocb_port",
+            "ocfa",
+            "ocfb",
+            "ocra",
+            "ocrb",
+            "overflow",
+            "prr",
+            "t",
+            "t_port",
+            "tccrb",
+            "tcnt",
+            "tifr",
+            "timer#",
+            "timsk",
+            "tov",
+        ],
+        new: |part, spec| {
+            Ok(Box::new(microchip::timer::Timer::new(part, spec, microchip::timer::Width::Eight)?))
+        },
     },
     Model {
         name: "avr-timer16",
-        settings: &["overflow", "prr", "tifr", "timsk"],
-        new: |_, spec| Ok(Box::new(microchip::timer::Timer::new(spec, microchip::timer::Width::Sixteen))),
+        settings: &[
+            "channels", "icp", "icp_port", "oca", "oca_port", "ocb", "ocb_port", "occ", "occ_port", "overflow", "prr",
+            "t", "t_port", "tifr", "timsk",
+        ],
+        new: |part, spec| {
+            Ok(Box::new(microchip::timer::Timer::new(part, spec, microchip::timer::Width::Sixteen)?))
+        },
     },
     Model {
         name: "avr-timer4",

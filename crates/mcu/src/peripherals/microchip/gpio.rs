@@ -42,11 +42,12 @@ impl Gpio {
     }
 
     fn drive(&mut self, ddr: u8, port: u8, context: &mut Context<'_, '_>) {
-        let before = self.port & self.ddr;
+        let before = context.board.outputs(&self.name);
         self.ddr = ddr & self.mask;
         self.port = port & self.mask;
-        context.pins(&self.name, before.into(), (self.port & self.ddr).into());
         context.board.drive(&self.name, self.ddr.into(), self.port.into(), context.now);
+        let after = context.board.outputs(&self.name);
+        context.pins(&self.name, before, after);
     }
 }
 
@@ -67,8 +68,9 @@ impl Peripheral for Gpio {
         } else {
             let (driven, levels) = context.board.outside(&self.name);
             let outside = driven as u8 & !self.ddr & self.mask;
-            // An output reads its level, an input that nobody drives its pull-up: PORTx in both cases.
-            self.port & !outside | levels as u8 & outside
+            // An output reads its level, which a module may give; an input that nobody drives its pull-up.
+            let own = context.board.outputs(&self.name) as u8 | self.port & !self.ddr;
+            own & !outside | levels as u8 & outside
         }
         .into())
     }

@@ -9,3 +9,4 @@ mod parts;
 mod peripherals;
 mod programs;
 mod resets;
+mod timers;

@@ -139,8 +139,7 @@ fn what_is_not_modelled_faults() {
     run_to_the_end(&mut *machine("off", ATMEGA328P, "atmega328p", off));
     for (name, statement) in [
         ("wdt", "WDTCSR = 1 << WDCE | 1 << WDE; WDTCSR = 1 << WDE | 1 << WDP3 | 1 << WDP1"),
-        ("pwm", "TCCR0A = 3"),
-        ("icr", "ICR1 = 1"),
+        ("wgm", "TCCR0B = 1 << WGM02 | 1"),
         ("pud", "MCUCR = 1 << PUD"),
         ("adc", "ADCSRB = 1 << ACME"),
         ("twi", "TWCR = 1"),
