@@ -1,6 +1,7 @@
 //! What is around a microcontroller: its supply, voltages and levels at its pins, and the chips wired to it.
 
-use crate::Signal;
+use crate::two_wire::TwoWire;
+use crate::{Signal, TwoWireDevice};
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -138,6 +139,7 @@ pub struct Board {
     ports: BTreeMap<String, Port>,
     inputs: BTreeMap<Pin, bool>,
     chips: Vec<Mounted>,
+    two_wire: TwoWire,
     clock_hz: u64,
     /// The cycle from which on that clock holds, and the time then, in nanoseconds.
     since: (u64, u64),
@@ -158,6 +160,7 @@ impl Default for Board {
             analog: BTreeMap::new(),
             inputs: BTreeMap::new(),
             chips: Vec::new(),
+            two_wire: TwoWire::default(),
             clock_hz: 1_000_000,
             since: (0, 0),
             due: u64::MAX,
@@ -191,6 +194,42 @@ impl Board {
     pub fn chip(&self, name: &str) -> Option<&dyn Any> {
         let mounted = self.chips.iter().find(|mounted| mounted.chip.name() == name)?;
         Some(&*mounted.chip)
+    }
+
+    /// Puts a device onto the two-wire bus of the serial interface of this name (`TWI`), powered up at time 0: to be done before the run
+    /// begins.
+    pub fn mount_two_wire(&mut self, bus: &str, mut device: Box<dyn TwoWireDevice>) {
+        device.power_up();
+        self.two_wire.place(bus, device);
+    }
+
+    /// The device of that name on a two-wire bus, to be asked or told something.
+    pub fn two_wire_device_mut(&mut self, name: &str) -> Option<&mut dyn Any> {
+        self.two_wire.find(name)
+    }
+
+    /// A START and an address are complete on a two-wire bus: whether anything acknowledges.
+    pub fn two_wire_address(&mut self, bus: &str, address: u8, read: bool, cycle: u64) -> bool {
+        let now_ns = self.time_ns(cycle);
+        self.two_wire.address(bus, address, read, now_ns)
+    }
+
+    /// A byte from the master on a two-wire bus: whether it is acknowledged.
+    pub fn two_wire_write(&mut self, bus: &str, byte: u8, cycle: u64) -> bool {
+        let now_ns = self.time_ns(cycle);
+        self.two_wire.write(bus, byte, now_ns)
+    }
+
+    /// A byte for the master on a two-wire bus; all ones where none is addressed.
+    pub fn two_wire_read(&mut self, bus: &str, acknowledged: bool, cycle: u64) -> u8 {
+        let now_ns = self.time_ns(cycle);
+        self.two_wire.read(bus, acknowledged, now_ns)
+    }
+
+    /// A STOP on a two-wire bus.
+    pub fn two_wire_stop(&mut self, bus: &str, cycle: u64) {
+        let now_ns = self.time_ns(cycle);
+        self.two_wire.stop(bus, now_ns);
     }
 
     /// Sets the voltage at an input of the converter.
@@ -443,6 +482,7 @@ impl Board {
     pub(crate) fn power_up(&mut self) {
         self.ports.clear();
         self.changed = true;
+        self.two_wire.power_up();
         for mounted in &mut self.chips {
             mounted.selected = false;
             mounted.chip.power_up();

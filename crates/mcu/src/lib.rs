@@ -27,6 +27,7 @@ mod residency;
 mod signal;
 mod supply;
 mod trace;
+mod two_wire;
 
 pub use board::{Board, Chip, Pin, SpiClock, Wiring};
 pub use clock::{ClockChange, ClockSources, FuseOscillator};
@@ -44,3 +45,4 @@ pub use peripheral::{Context, Events, FlashChange, FlashStore, Peripheral, Perip
 pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};
 pub use trace::{Fingerprint, Tables, Trace};
+pub use two_wire::TwoWireDevice;

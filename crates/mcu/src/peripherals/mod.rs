@@ -125,6 +125,9 @@ const MODELS: &[Model] = &[
         name: "avr-timer4",
         settings: &["prr", "tifr", "timsk"],
         new: |_, spec| Ok(Box::new(microchip::timer4::Timer4::new(spec)?)),
+        name: "avr-twi",
+        settings: &["mask", "prr"],
+        new: |part, spec| Ok(Box::new(microchip::twi::Twi::new(part, spec)?)),
     },
     Model {
         name: "avr-usart",

@@ -8,6 +8,7 @@ pub mod spi;
 pub mod system;
 pub mod timer;
 pub mod timer4;
+pub mod twi;
 pub mod usart;
 pub mod usb;
 pub mod watchdog;

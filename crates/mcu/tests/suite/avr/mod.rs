@@ -10,3 +10,4 @@ mod peripherals;
 mod programs;
 mod resets;
 mod timers;
+mod twi;

@@ -142,7 +142,6 @@ fn what_is_not_modelled_faults() {
         ("wgm", "TCCR0B = 1 << WGM02 | 1"),
         ("pud", "MCUCR = 1 << PUD"),
         ("adc", "ADCSRB = 1 << ACME"),
-        ("twi", "TWCR = 1"),
         ("prr", "PRR = 1 << PRADC; ADCSRA = 0"),
         ("ivsel", "MCUCR = 2"),
     ] {

@@ -25,7 +25,8 @@ fn run(machine: &mut dyn Mcu, cycles: u64) {
 
 /// The edges at a pin after a setup, up to a cycle; the program then spins.
 fn edges(name: &str, port: &'static str, pin: u8, setup: &str, cycles: u64) -> Vec<(bool, u64)> {
-    let body = format!("int main(void) {{ DDRB = DDRD = 0xFF; {setup} for (;;) __asm__ volatile(\"nop\"); }}");
+    let body =
+        format!("int main(void) {{ DDRB = DDRD = 0xFF; {setup} for (;;) __asm__ volatile(\"nop\"); }}");
     let mut machine = machine(name, ATMEGA328P, "atmega328p", &body);
     let mut log = Edges { port, pin, edges: Vec::new() };
     machine.run_observed(&Until { cycles: Some(cycles), addresses: vec![] }, &mut log).unwrap();
