@@ -88,24 +88,8 @@ const MODELS: &[Model] = &[
     Model {
         name: "avr-timer8",
         settings: &[
-            "oca",
-            "oca_port",
-            "ocb",
-            "ocb_port",
-            "ocfa",
-            "ocfb",
-            "ocra",
-            "ocrb",
-            "overflow",
-            "prr",
-            "t",
-            "t_port",
-            "tccrb",
-            "tcnt",
-            "tifr",
-            "timer#",
-            "timsk",
-            "tov",
+            "oca", "oca_port", "ocb", "ocb_port", "ocfa", "ocfb", "ocra", "ocrb", "overflow", "prr", "t",
+            "t_port", "tccrb", "tcnt", "tifr", "timer#", "timsk", "tov",
         ],
         new: |part, spec| {
             Ok(Box::new(microchip::timer::Timer::new(part, spec, microchip::timer::Width::Eight)?))
@@ -114,8 +98,8 @@ const MODELS: &[Model] = &[
     Model {
         name: "avr-timer16",
         settings: &[
-            "channels", "icp", "icp_port", "oca", "oca_port", "ocb", "ocb_port", "occ", "occ_port", "overflow", "prr",
-            "t", "t_port", "tifr", "timsk",
+            "channels", "icp", "icp_port", "oca", "oca_port", "ocb", "ocb_port", "occ", "occ_port",
+            "overflow", "prr", "t", "t_port", "tifr", "timsk",
         ],
         new: |part, spec| {
             Ok(Box::new(microchip::timer::Timer::new(part, spec, microchip::timer::Width::Sixteen)?))
@@ -125,6 +109,8 @@ const MODELS: &[Model] = &[
         name: "avr-timer4",
         settings: &["prr", "tifr", "timsk"],
         new: |_, spec| Ok(Box::new(microchip::timer4::Timer4::new(spec)?)),
+    },
+    Model {
         name: "avr-twi",
         settings: &["mask", "prr"],
         new: |part, spec| Ok(Box::new(microchip::twi::Twi::new(part, spec)?)),

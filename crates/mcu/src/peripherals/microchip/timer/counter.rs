@@ -201,12 +201,12 @@ impl Counter {
         if updates {
             self.compare = self.buffer;
         }
-        for channel in 0..self.channels {
+        for (channel, matched) in matched.into_iter().enumerate().take(self.channels) {
             match self.waveform.kind {
-                Kind::Plain if matched[channel] => self.match_plain(channel),
+                Kind::Plain if matched => self.match_plain(channel),
                 Kind::Plain => {}
-                Kind::Fast => self.match_fast(channel, matched[channel], wraps),
-                _ => self.match_dual(channel, matched[channel], at_top.then_some(top)),
+                Kind::Fast => self.match_fast(channel, matched, wraps),
+                _ => self.match_dual(channel, matched, at_top.then_some(top)),
             }
         }
         Happened { flags, begins: if self.waveform.is_dual_slope() { at_bottom } else { wraps } }
