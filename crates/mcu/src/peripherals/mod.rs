@@ -40,7 +40,20 @@ struct Model {
 const MODELS: &[Model] = &[
     Model {
         name: "avr-adc",
-        settings: &["bandgap", "ground", "mux", "mux#", "prr", "reference#_mv", "trigger#"],
+        settings: &[
+            "adcsrb",
+            "admux",
+            "bandgap",
+            "didr#",
+            "ground",
+            "inputs",
+            "mux",
+            "mux#",
+            "prr",
+            "reference#_mv",
+            "refs#",
+            "trigger#",
+        ],
         new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),
     },
     Model {
@@ -52,6 +65,11 @@ const MODELS: &[Model] = &[
         name: "avr-external",
         settings: &["asynchronous", "change_irq", "int#", "int#_port", "pcicr", "port#", "port#_first"],
         new: |part, spec| Ok(Box::new(microchip::external_interrupts::External::new(part, spec)?)),
+    },
+    Model {
+        name: "avr-general-interrupts",
+        settings: &["int#", "mcucr", "pcmsk", "port"],
+        new: |part, spec| Ok(Box::new(microchip::general_interrupts::GeneralInterrupts::new(part, spec)?)),
     },
     Model {
         name: "avr-gpio",

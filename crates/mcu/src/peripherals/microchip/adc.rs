@@ -1,4 +1,4 @@
-//! The analog to digital converter of an ATmega328P, and as the ATmega2560 and the ATmega32U4 have it.
+//! The analog to digital converter of an ATmega328P, and as the ATmega2560, the ATmega32U4 and the ATtiny85 have it.
 //!
 //! ATmega328P data sheet DS40002061, chapter 24: single conversions (13 clocks of the converter, the first after it is enabled 25),
 //! free running, and automatic triggers by the flags of other peripherals (13.5 clocks from the flag on, which restarts the
@@ -7,7 +7,7 @@
 //! every whole number of its periods after the converter was enabled. References: AVCC (the board's supply), 1.1 V, and AREF as the
 //! board drives it; none takes time to settle. Channels: single-ended inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560
 //! (data sheet 2549Q, tables 26-3 and 26-4) and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
-//! reference of 2.56 V. Not modelled, and faults: differential channels, the temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that
+//! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. Not modelled, and faults: differential channels, the temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that
 //! changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
 //! written within the first clock of a conversion that was asked for (24.5).
 
@@ -39,6 +39,9 @@ const SLOWEST_HZ: u64 = 50_000;
 const FASTEST_HZ: u64 = 1_000_000;
 /// The internal reference and the bandgap, typical (the same table), in volts.
 const BANDGAP_V: f64 = 1.1;
+/// The other internal reference, of parts that have it.
+const BYPASSED_V: f64 = 2.56;
+const NO_AREF: &str = "the reference is AREF, which nothing drives (Board::reference_v)";
 
 /// How ADMUX and ADCSRB choose input and reference.
 #[derive(Clone, Copy)]
@@ -50,8 +53,12 @@ struct Channels {
     /// The channels of the bandgap and of 0 V.
     bandgap: u8,
     ground: u8,
+    /// ADCn that exist.
+    inputs: u16,
     /// The internal references that REFS = 2 and 3 choose, in volts.
     references_v: [Option<f64>; 2],
+    /// REFS2 in ADMUX (ATtiny85), where it exists: REFS = 0 is VCC and 1 AREF, 2 and 3 are 2.56 V while it is set.
+    refs2: u8,
 }
 
 /// A conversion under way.
@@ -72,6 +79,8 @@ struct Conversion {
 pub struct Adc {
     name: String,
     base: u32,
+    /// ADCSRB, ADMUX, DIDR0.
+    others: [u32; 3],
     irq: u8,
     /// The vectors whose flags are the triggers 1 to 7; 0 where there is none that is modelled.
     triggers: [u8; 8],
@@ -104,7 +113,8 @@ const SYNCHRONISATION: u64 = 3;
 impl Adc {
     /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
     /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are; where they differ from the ATmega328P's, `mux` and
-    /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `reference2_mv` and `reference3_mv`.
+    /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `inputs`, the
+    /// ADCn that exist, `reference2_mv` and `reference3_mv`, `refs2`, a bit in ADMUX, and `adcsrb`, `admux`, `didr0`, addresses.
     ///
     /// # Errors
     /// `irq` is missing.
@@ -121,12 +131,16 @@ impl Adc {
             mux5: setting("mux5").unwrap_or(0) as u8,
             bandgap: setting("bandgap").unwrap_or(14) as u8,
             ground: setting("ground").unwrap_or(15) as u8,
+            inputs: setting("inputs").unwrap_or(0xFF) as u16,
+            refs2: setting("refs2").unwrap_or(0) as u8,
             references_v: [volts("reference2_mv"), volts("reference3_mv").or(Some(BANDGAP_V))],
         };
         Ok(Adc {
             channels,
             name: spec.name.clone(),
             base: spec.base,
+            others: [("adcsrb", ADCSRB), ("admux", ADMUX), ("didr0", DIDR0)]
+                .map(|(name, offset)| setting(name).map_or(spec.base + offset, |address| address as u32)),
             irq: spec.irq.ok_or_else(|| format!("{}: irq is missing", spec.name))?,
             triggers,
             clock_hz: 1,
@@ -145,6 +159,12 @@ impl Adc {
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// The register at an address.
+    fn register(&self, address: u32) -> u32 {
+        let other = self.others.iter().position(|at| *at == address);
+        other.map_or_else(|| address - self.base, |index| [ADCSRB, ADMUX, DIDR0][index])
     }
 
     /// Core clocks of one of the converter's: table 24-5.
@@ -178,10 +198,19 @@ impl Adc {
     }
 
     fn reference_v(&self, channel: u8, board: &Board) -> Result<f64, &'static str> {
-        match channel >> 6 {
-            0 => board.reference_v.ok_or("the reference is AREF, which nothing drives (Board::reference_v)"),
+        let refs = channel >> 6;
+        if self.channels.refs2 != 0 && refs < 2 {
+            return if refs == 0 { Ok(board.supply_v) } else { board.reference_v.ok_or(NO_AREF) };
+        }
+        if channel & self.channels.refs2 != 0 {
+            return Ok(BYPASSED_V);
+        }
+        match refs {
+            0 => board.reference_v.ok_or(NO_AREF),
             1 => Ok(board.supply_v),
-            refs => self.channels.references_v[usize::from(refs - 2)].ok_or("REFS = 2 is reserved"),
+            refs => {
+                self.channels.references_v[usize::from(refs - 2)].ok_or("this setting of REFS is reserved")
+            }
         }
     }
 
@@ -189,9 +218,13 @@ impl Adc {
         let reference_v = self.reference_v(conversion.channel, board)?;
         let Channels { mux, bandgap, ground, .. } = self.channels;
         let input_v = match conversion.channel & mux | u8::from(conversion.mux5) << 5 {
-            channel @ 0..8 => board.analog_v(channel, conversion.sample),
+            channel @ 0..8 if self.channels.inputs >> channel & 1 == 1 => {
+                board.analog_v(channel, conversion.sample)
+            }
             // ADC8 and up.
-            channel @ 32..40 => board.analog_v(channel - 24, conversion.sample),
+            channel @ 32..40 if self.channels.inputs >> (channel - 24) & 1 == 1 => {
+                board.analog_v(channel - 24, conversion.sample)
+            }
             channel if channel == bandgap => BANDGAP_V,
             channel if channel == ground => 0.0,
             _ => return Err("this channel (differential, temperature sensor, reserved) is not modelled"),
@@ -289,7 +322,8 @@ impl Peripheral for Adc {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 5, self.base + DIDR0..self.base + DIDR0 + 1]
+        let [adcsrb, admux, didr0] = self.others.map(|address| address..address + 1);
+        vec![self.base..self.base + ADCSRA + 1, adcsrb, admux, didr0]
     }
 
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -298,7 +332,7 @@ impl Peripheral for Adc {
             return Err(self.fault(address, context, what));
         }
         let result = if self.channel & ADLAR == 0 { self.result } else { self.result << 6 };
-        let value = match address - self.base {
+        let value = match self.register(address) {
             ADCL => {
                 self.locked = true;
                 result as u8
@@ -325,7 +359,7 @@ impl Peripheral for Adc {
     ) -> Result<(), Fault> {
         self.advance(context);
         let (subscribed, source) = (self.listens(), self.control_b & ADTS);
-        let done = self.write_register(address - self.base, value as u8, context.now + 1);
+        let done = self.write_register(self.register(address), value as u8, context.now + 1);
         done.map_err(|what| self.fault(address, context, what))?;
         if let Some(what) = &self.failure {
             return Err(self.fault(address, context, what));

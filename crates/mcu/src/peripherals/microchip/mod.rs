@@ -3,6 +3,7 @@
 pub mod adc;
 pub mod eeprom;
 pub mod external_interrupts;
+pub mod general_interrupts;
 pub mod gpio;
 pub mod spi;
 pub mod system;

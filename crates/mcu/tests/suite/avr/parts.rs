@@ -167,6 +167,35 @@ fn the_attiny85_has_vectors_of_one_word() {
     assert!((128_000..128_200).contains(&machine.cycles()), "{}", machine.cycles());
 }
 
+/// INT0 is PB2 by its rising edge, PCINT3 is PB3; a low level interrupts until it ends.
+#[test]
+fn the_attiny85_has_its_external_interrupts() {
+    let body = format!(
+        "{OUT} ISR(INT0_vect) {{ out[0]++; if (out[0] == 3) PORTB |= 4; }} ISR(PCINT0_vect) {{ out[1]++; }}
+        int main(void) {{ out[0] = out[1] = 0;
+            DDRB = 0x3F; MCUCR = 1 << ISC01 | 1 << ISC00; GIMSK = 1 << INT0 | 1 << PCIE; PCMSK = 1 << PCINT3; sei();
+            PORTB |= 4; PORTB |= 8; PORTB &= ~8; PORTB |= 1; MCUCR = 0; out[2] = GIFR; PORTB &= ~4;
+            while (out[0] < 3); cli(); return 0; }}"
+    );
+    let mut machine = machine("external", ATTINY85, "attiny85", &body);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0060), [3, 2, 0]);
+}
+
+/// 2586Q, tables 17-3 and 17-4: ADC2 against 2.56 V (REFS2 and REFS1), against VCC; the bandgap against VCC of 5 V: 225.
+#[test]
+fn the_attiny85_converts() {
+    let body = "static volatile uint16_t out[3] __attribute__((section(\".noinit\")));
+        static uint16_t convert(uint8_t a) { ADMUX = a; ADCSRA = 0xC6; while (ADCSRA & 0x40); return ADC; }
+        int main(void) { out[0] = convert(0x92); out[1] = convert(0x02); out[2] = convert(0x0C); return 0; }";
+    let mut machine = machine("adc", ATTINY85, "attiny85", body);
+    machine.board_mut().supply_v = 5.0;
+    machine.board_mut().set_analog(2, 1.28);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    let expected = [512_u16, 262, 225].map(u16::to_le_bytes).concat();
+    assert_eq!(out::<6>(&*machine, 0x80_0060).to_vec(), expected);
+}
+
 #[test]
 fn the_attiny85_starts_on_the_oscillator_that_its_fuses_choose() {
     // 2586Q, tables 6-1 and 6-2: PLL, RC oscillator, that by 8, 6.4 MHz, 128 kHz.
