@@ -293,6 +293,12 @@ pub trait Peripheral: Send {
         let _ = (apb1, apb2, now);
     }
 
+    /// HCLK and the clock of 48 MHz that USB, SDIO and the random number generator share (STM32: PLL48CLK; 0 where it stands still), in
+    /// Hz, from cycle `now` on, told whenever the program may have set them; after a reset it stands still.
+    fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
+        let _ = (hclk_hz, clock48_hz, now);
+    }
+
     /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
     fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
         let _ = (bytes, now);
@@ -844,6 +850,14 @@ impl PeripheralBus {
     pub fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
         for device in &mut self.devices {
             device.0.set_bus_dividers(apb1, apb2, now);
+        }
+        self.reschedule();
+    }
+
+    /// Tells the devices of the clock of 48 MHz: see [`Peripheral::set_clock48`].
+    pub fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
+        for device in &mut self.devices {
+            device.0.set_clock48(hclk_hz, clock48_hz, now);
         }
         self.reschedule();
     }

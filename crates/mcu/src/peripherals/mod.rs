@@ -250,6 +250,7 @@ const MODELS: &[Model] = &[
         settings: &["limit_khz", "start_ns"],
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
     },
+    Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {
         name: "stm32-dbgmcu",
         settings: &["dev_id", "rev_id"],
@@ -257,7 +258,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-exti",
-        settings: &["syscfg_base"],
+        settings: &["layout", "syscfg_base"],
         new: |_, spec| Ok(Box::new(st::exti::Exti::new(spec)?)),
     },
     Model {
@@ -267,6 +268,12 @@ const MODELS: &[Model] = &[
     },
     Model { name: "stm32-iwdg", settings: &[], new: |_, spec| Ok(Box::new(st::iwdg::Iwdg::new(spec))) },
     Model { name: "stm32-pwr", settings: &["layout"], new: |_, spec| Ok(Box::new(st::pwr::Pwr::new(spec))) },
+    Model { name: "stm32-rng", settings: &[], new: |_, spec| Ok(Box::new(st::rng::Rng::new(spec))) },
+    Model {
+        name: "stm32-signature",
+        settings: &["flash_size"],
+        new: |part, spec| Ok(Box::new(st::signature::Signature::new(part, spec)?)),
+    },
     Model { name: "stm32-spi", settings: &[], new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec))) },
     Model {
         name: "stm32-timer",

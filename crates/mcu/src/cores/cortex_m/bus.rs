@@ -73,6 +73,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             self.core.timing.read_register(address, size, pc)
         } else {
             let result = self.bus.read(address, size, self.cycles, pc, dynamic(observer));
+            self.cycles += std::mem::take(&mut self.bus.stall);
             self.deadline = 0;
             result
         };
@@ -139,6 +140,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             let written = self.core.timing.write_register(address, size, value, pc);
             let (apb1, apb2) = self.core.timing.bus_dividers();
             self.bus.set_bus_dividers(apb1, apb2, self.cycles);
+            let (hclk_hz, clock48_hz) = self.core.timing.clock48();
+            self.bus.set_clock48(hclk_hz, clock48_hz, self.cycles);
             if let Some(clock_hz) = self.core.timing.core_clock_hz() {
                 self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
             }
@@ -146,8 +149,8 @@ impl<T: Timing> Machine<CortexM<T>> {
         } else {
             self.bus.write(address, size, value, self.cycles, pc, dynamic(observer))
         };
-        // Cache maintenance takes its time within the store.
-        self.cycles += u64::from(std::mem::take(&mut self.core.extra));
+        // Cache maintenance and a peripheral that is busy take their time within the store.
+        self.cycles += u64::from(std::mem::take(&mut self.core.extra)) + std::mem::take(&mut self.bus.stall);
         match result {
             Ok(()) => Some(()),
             Err(fault) => self.refuse(fault),

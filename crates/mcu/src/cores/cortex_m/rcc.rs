@@ -194,6 +194,26 @@ impl Rcc {
         }
     }
 
+    /// PLL48CLK: PLLQ of RCC_PLLCFGR (RM0090 section 7.3.2); STM32F7 with CK48MSEL of RCC_DCKCFGR2: PLLSAIP of RCC_PLLSAICFGR
+    /// (RM0410, sections 5.3.24 and 5.3.26). 0 where that PLL is off, or there is none.
+    pub fn clock48_hz(&self, crystal_hz: u64) -> u64 {
+        if !matches!(self.interface, Interface::F4 | Interface::F7) {
+            return 0;
+        }
+        let setting = self.words[word(0x04)];
+        let input_hz = if setting >> 22 & 1 == 1 { crystal_hz } else { self.internal_oscillator_hz() };
+        let input_hz = input_hz / u64::from((setting & 63).max(1));
+        let second = self.interface == Interface::F7 && self.words[word(0x90)] >> 27 & 1 == 1;
+        let (ready, n, divider) = if second {
+            let setting = self.words[word(0x88)];
+            (29, setting >> 6 & 511, ((setting >> 16 & 3) + 1) * 2)
+        } else {
+            (25, setting >> 6 & 511, (setting >> 24 & 15).max(1))
+        };
+        let on = u64::from(self.words[0] >> ready & 1);
+        on * input_hz * u64::from(n) / u64::from(divider)
+    }
+
     /// Whether the core runs from the internal oscillator, as after reset.
     pub fn on_internal_oscillator(&self) -> bool {
         self.status == 0
@@ -239,6 +259,22 @@ mod tests {
         assert_eq!(hclk_hz(Interface::F4, 8_000_000, &writes), 168_000_000);
         let writes = [(4, 1 << 16 | 216 << 6 | 16), (0, 0x0100_0083), (8, 2)];
         assert_eq!(hclk_hz(Interface::F7, 8_000_000, &writes), 54_000_000);
+        // PLLQ 7, and 48 MHz by it; the PLL that is off; PLLSAIN 192, PLLSAIP 8 on an input of 2 MHz.
+        let clock48_hz = |interface, writes: &[(u32, u32)]| {
+            let mut rcc = Rcc::new(interface);
+            writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
+            rcc.clock48_hz(8_000_000)
+        };
+        let writes = [(4, 7 << 24 | 1 << 22 | 336 << 6 | 8), (0, 0x0101_0083)];
+        assert_eq!(clock48_hz(Interface::F4, &writes), 48_000_000);
+        assert_eq!(clock48_hz(Interface::F4, &writes[..1]), 0);
+        let writes = [
+            (4, 2 << 24 | 1 << 22 | 100 << 6 | 4),
+            (0, 0x1101_0083),
+            (0x88, 3 << 16 | 192 << 6),
+            (0x90, 1 << 27),
+        ];
+        assert_eq!(clock48_hz(Interface::F7, &writes), 48_000_000);
         // A source that is not ready is not switched to.
         assert_eq!(hclk_hz(Interface::F4, 8_000_000, &[(8, 1)]), 16_000_000);
     }

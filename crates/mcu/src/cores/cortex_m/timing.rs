@@ -243,4 +243,9 @@ pub trait Timing: Clone + Send + 'static {
     fn bus_dividers(&self) -> (u64, u64) {
         (1, 1)
     }
+
+    /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands still.
+    fn clock48(&self) -> (u64, u64) {
+        (1, 0)
+    }
 }

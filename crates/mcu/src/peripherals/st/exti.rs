@@ -1,8 +1,10 @@
-//! The external interrupts (EXTI) of the STM32F4 and F7, with the registers of SYSCFG that choose their pins.
+//! The external interrupts (EXTI) of the STM32, with the registers of SYSCFG (F1: AFIO) that choose their pins.
 //!
-//! RM0090 sections 12.3 and 9.3. Lines 0 to 15 follow the pins as the board drives them: an edge of a line sets its
-//! pending bit, a pending bit that is not masked its interrupt. Lines 16 to 22 and events are not modelled.
+//! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines 0 to 15 follow the pins as the board
+//! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt. The lines above, of other
+//! peripherals, and events are not modelled.
 
+use super::syscfg::{Family, Syscfg};
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -13,43 +15,61 @@ const FTSR: u32 = 0x0c;
 const SWIER: u32 = 0x10;
 const PR: u32 = 0x14;
 
-/// Interrupt numbers of the lines 0 to 4, of 5 to 9, and of 10 to 15: RM0090, "Vector table for STM32F405xx/07xx".
-const FIRST_IRQ: u8 = 6;
-const IRQ_5_TO_9: u8 = 23;
-const IRQ_10_TO_15: u8 = 40;
+/// Interrupts of the lines, a set of bits each: vector tables of RM0091 and of RM0041, RM0090 and RM0410.
+const F0_GROUPS: &[(u8, u32)] = &[(5, 0x3), (6, 0xc), (7, 0xfff0)];
+const GROUPS: &[(u8, u32)] = &[(6, 1), (7, 2), (8, 4), (9, 8), (10, 16), (23, 0x03e0), (40, 0xfc00)];
+
+/// IMR of the STM32F05x after reset: the lines of peripherals within (RM0091, section 11.3.1; from memory, not yet compared).
+const F0_INTERNAL: u32 = 0x0f94_0000;
 
 /// EXTI and SYSCFG.
 #[derive(Clone)]
 pub struct Exti {
     name: String,
     base: u32,
-    syscfg: u32,
+    syscfg_base: u32,
+    syscfg: Syscfg,
+    /// Its interrupts, and the lines of each.
+    groups: &'static [(u8, u32)],
+    /// IMR's bits above line 15, which change nothing.
+    internal: u32,
     mask: u32,
     rising: u32,
     falling: u32,
     pending: u32,
-    /// EXTICR1 to EXTICR4.
-    ports: [u32; 4],
+    /// SWIER.
+    software: u32,
     /// Levels of the lines when they were last looked at.
     levels: u32,
 }
 
 impl Exti {
-    /// EXTI at `spec.base`, SYSCFG at `settings.syscfg_base`.
+    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family `settings.layout` (0, 1, 4 or 7).
     ///
     /// # Errors
-    /// The setting is missing.
+    /// A setting is missing or wrong.
     pub fn new(spec: &PeripheralSpec) -> Result<Exti, String> {
-        let syscfg = spec.settings.get("syscfg_base").copied().and_then(|base| u32::try_from(base).ok());
+        let syscfg_base = spec.settings.get("syscfg_base").copied().and_then(|base| u32::try_from(base).ok());
+        let family = match spec.settings.get("layout").copied() {
+            Some(0) => Family::F0,
+            Some(1) => Family::F1,
+            Some(4) => Family::F4,
+            Some(7) => Family::F7,
+            _ => return Err(format!("{} needs layout: 0, 1, 4 or 7", spec.name)),
+        };
+        let internal = if family == Family::F0 { F0_INTERNAL } else { 0 };
         Ok(Exti {
             name: spec.name.clone(),
             base: spec.base,
-            syscfg: syscfg.ok_or_else(|| format!("{} needs syscfg_base", spec.name))?,
-            mask: 0,
+            syscfg_base: syscfg_base.ok_or_else(|| format!("{} needs syscfg_base", spec.name))?,
+            syscfg: Syscfg::new(family),
+            groups: if family == Family::F0 { F0_GROUPS } else { GROUPS },
+            internal,
+            mask: internal,
             rising: 0,
             falling: 0,
             pending: 0,
-            ports: [0; 4],
+            software: 0,
             levels: 0,
         })
     }
@@ -61,8 +81,7 @@ impl Exti {
     /// The levels of the lines now; of pins that nobody drives 0.
     fn look(&self, context: &Context<'_, '_>) -> u32 {
         let high = |line: u8| {
-            let port = self.ports[usize::from(line) / 4] >> (line % 4 * 4) & 15;
-            let name = format!("GPIO{}", char::from(b'A' + port as u8));
+            let name = format!("GPIO{}", char::from(b'A' + self.syscfg.port(line)));
             context.board.level(&name, line).unwrap_or(false)
         };
         (0..16)
@@ -71,9 +90,8 @@ impl Exti {
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
-        let wanted = self.pending & self.mask;
-        let groups = (0..5).map(|line| (FIRST_IRQ + line, 1u32 << line));
-        for (irq, lines) in groups.chain([(IRQ_5_TO_9, 0x03e0), (IRQ_10_TO_15, 0xfc00)]) {
+        let wanted = self.pending & self.mask & 0xffff;
+        for &(irq, lines) in self.groups {
             if wanted & lines != 0 {
                 context.request(irq);
             } else {
@@ -89,7 +107,7 @@ impl Peripheral for Exti {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 0x18, self.syscfg..self.syscfg + 0x24]
+        vec![self.base..self.base + 0x18, self.syscfg_base..self.syscfg_base + Syscfg::SIZE]
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
@@ -98,14 +116,13 @@ impl Peripheral for Exti {
                 IMR => self.mask,
                 RTSR => self.rising,
                 FTSR => self.falling,
-                EMR | SWIER => 0,
+                SWIER => self.software,
+                EMR => 0,
                 _ => self.pending,
             }
         } else {
-            match (address - self.syscfg) & !3 {
-                register @ 0x08..=0x14 => self.ports[(register as usize - 8) / 4],
-                _ => return Err(self.fault(address, context, "register not modelled")),
-            }
+            let word = self.syscfg.read((address - self.syscfg_base) & !3);
+            word.ok_or_else(|| self.fault(address, context, "register not modelled"))?
         };
         Ok(super::register::part_of_word(word, address & 3, size))
     }
@@ -127,7 +144,8 @@ impl Peripheral for Exti {
                 _ => 0,
             };
             let new = merge(old);
-            if new & !0xffff != 0 || matches!(register, EMR | SWIER) && new != 0 {
+            let internal = if register == IMR { self.internal } else { 0 };
+            if new & !(0xffff | internal) != 0 || register == EMR && new != 0 {
                 return Err(self.fault(
                     address,
                     context,
@@ -138,18 +156,22 @@ impl Peripheral for Exti {
                 IMR => self.mask = new,
                 RTSR => self.rising = new,
                 FTSR => self.falling = new,
-                // Ones clear.
-                PR => self.pending &= !new,
+                // A bit that rises sets its pending bit where the line is not masked.
+                SWIER => {
+                    self.pending |= new & !self.software & self.mask;
+                    self.software |= new;
+                }
+                // Ones clear, SWIER's too.
+                PR => {
+                    self.pending &= !new;
+                    self.software &= !new;
+                }
                 _ => {}
             }
         } else {
-            match (address - self.syscfg) & !3 {
-                register @ 0x08..=0x14 => {
-                    let index = (register as usize - 8) / 4;
-                    self.ports[index] = merge(self.ports[index]) & 0xffff;
-                }
-                _ => return Err(self.fault(address, context, "register not modelled")),
-            }
+            let offset = (address - self.syscfg_base) & !3;
+            let word = merge(self.syscfg.read(offset).unwrap_or(0));
+            self.syscfg.write(offset, word).map_err(|what| self.fault(address, context, what))?;
         }
         // A line that goes to another pin, or is looked at from now on, has no edge by that.
         self.levels = self.look(context);
@@ -169,11 +191,12 @@ impl Peripheral for Exti {
     }
 
     fn reset(&mut self) {
-        self.mask = 0;
+        self.mask = self.internal;
         self.rising = 0;
         self.falling = 0;
         self.pending = 0;
-        self.ports = [0; 4];
+        self.software = 0;
+        self.syscfg.reset();
         self.levels = 0;
     }
 

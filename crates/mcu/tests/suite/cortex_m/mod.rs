@@ -10,6 +10,7 @@ mod pipeline_m3_m4;
 mod programs;
 mod silicon;
 mod stm32_peripherals;
+mod stm32_start_up;
 mod system;
 mod systick;
 mod timing;

@@ -4,9 +4,9 @@ use mcu::{Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_periph
 use std::path::Path;
 
 #[derive(Default)]
-struct Seen {
-    pins: Vec<(String, u8, bool, u64)>,
-    bytes: Vec<(String, u8, u64)>,
+pub struct Seen {
+    pub pins: Vec<(String, u8, bool, u64)>,
+    pub bytes: Vec<(String, u8, u64)>,
 }
 
 impl Observer for Seen {
@@ -19,14 +19,14 @@ impl Observer for Seen {
     }
 }
 
-struct Bench {
-    bus: PeripheralBus,
-    seen: Seen,
-    now: u64,
+pub struct Bench {
+    pub bus: PeripheralBus,
+    pub seen: Seen,
+    pub now: u64,
 }
 
 impl Bench {
-    fn new(target: &str) -> Bench {
+    pub fn new(target: &str) -> Bench {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../targets/{target}.toml"));
         let text = std::fs::read_to_string(file).expect("a target file");
         let part = Part::from_toml(&text).expect("a valid target file");
@@ -35,20 +35,26 @@ impl Bench {
         Bench { bus: PeripheralBus::new(devices).expect("bus"), seen: Seen::default(), now: 0 }
     }
 
-    fn try_write(&mut self, address: u32, value: u32) -> Result<(), Fault> {
+    pub fn try_write(&mut self, address: u32, value: u32) -> Result<(), Fault> {
         self.now += 1;
         self.bus.write(address, 4, value, self.now, 0, Some(&mut self.seen))
     }
 
-    fn write(&mut self, address: u32, value: u32) {
+    pub fn write(&mut self, address: u32, value: u32) {
         self.try_write(address, value).expect("a modelled register");
     }
 
-    fn read(&mut self, address: u32) -> u32 {
+    /// A write of `size` bytes.
+    pub fn write_part(&mut self, address: u32, size: u8, value: u32) {
+        self.now += 1;
+        self.bus.write(address, size, value, self.now, 0, Some(&mut self.seen)).expect("a modelled register");
+    }
+
+    pub fn read(&mut self, address: u32) -> u32 {
         self.bus.read(address, 4, self.now, 0, None).expect("a modelled register")
     }
 
-    fn advance(&mut self, now: u64) {
+    pub fn advance(&mut self, now: u64) {
         self.now = now;
         while self.bus.due <= now {
             self.bus.tick(now, 0, Some(&mut self.seen));

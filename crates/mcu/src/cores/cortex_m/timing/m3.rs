@@ -437,6 +437,10 @@ impl Timing for M3 {
         self.registers.bus_dividers()
     }
 
+    fn clock48(&self) -> (u64, u64) {
+        self.registers.clock48()
+    }
+
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
         let changed = self.registers.write(address, size, value, pc)?;
         self.fetch.apply(changed, self.registers.settings());

@@ -390,6 +390,10 @@ impl Timing for M7 {
         self.registers.bus_dividers()
     }
 
+    fn clock48(&self) -> (u64, u64) {
+        self.registers.clock48()
+    }
+
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
         let changed = self.registers.write(address, size, value, pc)?;
         self.caches.apply(changed, self.registers.settings());

@@ -1,0 +1,94 @@
+//! The system configuration of the STM32, SYSCFG or (F1) AFIO: what of it [`super::exti`] does not say itself.
+//!
+//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2; offsets: ST's CMSIS headers. Which pin a peripheral
+//! is at, the Ethernet interface and what breaks a timer are kept: no model looks at them. The memory at address 0 stays the flash.
+
+/// The family whose registers a block has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Family {
+    F0,
+    F1,
+    F4,
+    F7,
+}
+
+/// CMPCR: the compensation cell's switch, and that it is ready.
+const CMP_PD: u32 = 1;
+const READY: u32 = 1 << 8;
+
+/// Words of the block, up to CMPCR.
+const WORDS: usize = 9;
+
+/// The registers.
+#[derive(Clone)]
+pub(super) struct Syscfg {
+    family: Family,
+    words: [u32; WORDS],
+}
+
+impl Syscfg {
+    /// Bytes from its base at which there are registers.
+    pub const SIZE: u32 = 4 * WORDS as u32;
+
+    pub fn new(family: Family) -> Syscfg {
+        Syscfg { family, words: [0; WORDS] }
+    }
+
+    /// The bits of the register at `offset` (a multiple of 4) that keep what is written; none where there is no register.
+    fn kept(&self, offset: u32) -> Option<u32> {
+        Some(match (self.family, offset) {
+            // EXTICR1 to EXTICR4.
+            (_, 0x08..=0x14) => 0xffff,
+            (Family::F0, 0x00) => 0x000f_1f00,
+            (Family::F0, 0x18) => 0x0007,
+            // EVCR, MAPR (SWJ_CFG is write-only), MAPR2.
+            (Family::F1, 0x00) => 0x007f,
+            (Family::F1, 0x04) => 0xf8ff_ffff,
+            (Family::F1, 0x1c) => 0x3fff,
+            (Family::F4 | Family::F7, 0x00) => 0,
+            (Family::F4, 0x04) => 0x0080_0000,
+            (Family::F7, 0x04) => 0x0087_00ff,
+            (Family::F7, 0x1c) => 0x5,
+            (Family::F4 | Family::F7, 0x20) => CMP_PD,
+            _ => return None,
+        })
+    }
+
+    /// What the register at `offset` (a multiple of 4) reads as.
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        self.kept(offset)?;
+        let word = self.words[offset as usize / 4];
+        let cell = matches!(self.family, Family::F4 | Family::F7) && offset == 0x20 && word & CMP_PD != 0;
+        Some(if cell { word | READY } else { word })
+    }
+
+    /// Writes the register at `offset` (a multiple of 4).
+    ///
+    /// # Errors
+    /// What is not modelled.
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
+        let kept = self.kept(offset).ok_or("register not modelled")?;
+        let refused = match (self.family, offset) {
+            (Family::F0 | Family::F4, 0x00) => {
+                (7, "a memory other than the flash at address 0 is not modelled")
+            }
+            (Family::F7, 0x00) => (0xd00, "swapped flash banks and memories are not modelled"),
+            (Family::F1, 0x00) => (1 << 7, "the event output is not modelled"),
+            _ => (0, ""),
+        };
+        if value & refused.0 != 0 {
+            return Err(refused.1);
+        }
+        self.words[offset as usize / 4] = value & kept;
+        Ok(())
+    }
+
+    /// The port, from A, whose pin is the line's: EXTICR.
+    pub fn port(&self, line: u8) -> u8 {
+        (self.words[2 + usize::from(line) / 4] >> (line % 4 * 4) & 15) as u8
+    }
+
+    pub fn reset(&mut self) {
+        self.words = [0; WORDS];
+    }
+}
