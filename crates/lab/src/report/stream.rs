@@ -219,6 +219,7 @@ mod tests {
             cycles,
             accuracy: Accuracy {
                 memory: None,
+                floating_point: false,
                 cycles: if target == "stm32f407" { Bound::Percent(1.2) } else { Bound::Exact },
                 source: "a table".into(),
             },
