@@ -161,12 +161,12 @@ end start
 }
 
 /// `work` is called, and then a register of the STM32F407's random numbers is written and read (RM0090, section 24.4).
-const RANDOM_NUMBERS: &str = ".syntax unified
+const UNMODELLED: &str = ".syntax unified
 .word 0x20001000, start + 1
 .thumb_func
 function start
 bl work
-ldr r0, =0x50060800
+ldr r0, =0x50050000
 movs r1, #4
 str r1, [r0]
 ldr r2, [r0]
@@ -184,20 +184,23 @@ end work
 
 #[test]
 fn what_was_counted_before_a_fault_is_in_the_rows() {
-    let asked = Request { functions: vec!["work".into()], ..request("stm32f407", RANDOM_NUMBERS) };
+    let asked = Request { functions: vec!["work".into()], ..request("stm32f407", UNMODELLED) };
     let result = try_measure(&asked).expect("rows");
     let row = one(&result.rows);
     assert_eq!((row.name.as_str(), row.calls, row.not_returned), ("work", 1, 0));
     let failure = result.failure.expect("a fault").to_string();
-    assert!(failure.contains("0x50060800") && failure.contains("--stub RNG gives it registers"), "{failure}");
+    assert!(
+        failure.contains("0x50050000") && failure.contains("--stub DCMI gives it registers"),
+        "{failure}"
+    );
     assert!(result.ending.starts_with("the model stopped"), "{}", result.ending);
 }
 
 #[test]
 fn a_stub_remembers_what_was_written_and_marks_the_figures() {
     // By its name, by its addresses, and in place of a model.
-    for name in ["RNG", "0x50060800-0x50060bff"] {
-        let result = measure(&Request { stubs: vec![name.into()], ..request("stm32f407", RANDOM_NUMBERS) });
+    for name in ["DCMI", "0x50050000-0x500503ff"] {
+        let result = measure(&Request { stubs: vec![name.into()], ..request("stm32f407", UNMODELLED) });
         let stub = result.rows.iter().find(|row| row.kind == "stub").expect("a row");
         assert_eq!((stub.name.as_str(), stub.calls), (name, 3));
         let [used] = &result.stubs[..] else { panic!("{:?}", result.stubs) };
@@ -206,7 +209,7 @@ fn a_stub_remembers_what_was_written_and_marks_the_figures() {
         assert_eq!(work.accuracy, Some(Bound::Estimate));
         assert!(result.accuracies.iter().all(|accuracy| accuracy.source.contains(name)));
     }
-    let text = RANDOM_NUMBERS.replace("0x50060800", "0x40007000").replace("movs r1, #4", "mvns r1, r0");
+    let text = UNMODELLED.replace("0x50050000", "0x40007000").replace("movs r1, #4", "mvns r1, r0");
     let asked = request("stm32f407", &text);
     let failure = try_measure(&asked).expect("rows").failure.expect("bits that no PWR has").to_string();
     assert!(failure.contains("--stub PWR gives registers"), "{failure}");
@@ -215,18 +218,18 @@ fn a_stub_remembers_what_was_written_and_marks_the_figures() {
 
 #[test]
 fn an_unused_stub_changes_nothing() {
-    let text = RANDOM_NUMBERS.replace("bl work", "bl work\nb .");
+    let text = UNMODELLED.replace("bl work", "bl work\nb .");
     let plain = measure(&request("stm32f407", &text));
-    let stubbed = measure(&Request { stubs: vec!["RNG".into()], ..request("stm32f407", &text) });
+    let stubbed = measure(&Request { stubs: vec!["DCMI".into()], ..request("stm32f407", &text) });
     assert_eq!((plain.rows, plain.accuracies), (stubbed.rows, stubbed.accuracies));
 }
 
 #[test]
 fn an_unknown_stub_names_its_neighbour() {
     for (wrong, near) in
-        [("RNG1", "RNG"), ("0x50060bff-0x50060800", "0x50060800-0x50060bff"), ("0x1-", "addresses")]
+        [("DCMI1", "DCMI"), ("0x500503ff-0x50050000", "0x50050000-0x500503ff"), ("0x1-", "addresses")]
     {
-        let asked = Request { stubs: vec![wrong.into()], ..request("stm32f407", RANDOM_NUMBERS) };
+        let asked = Request { stubs: vec![wrong.into()], ..request("stm32f407", UNMODELLED) };
         let error = try_measure(&asked).expect_err("no such peripheral");
         assert!(error.is_usage() && error.to_string().contains(near), "{error}");
     }
@@ -248,7 +251,7 @@ fn a_stub_by_the_addresses_of_a_fault_lets_the_program_go_on() {
 fn calls_that_did_not_come_about_are_named() {
     let named = |functions: &[&str], calls| {
         let functions = functions.iter().map(|name| (*name).to_string()).collect();
-        let text = RANDOM_NUMBERS.replace("bl work", "bl work\nb .");
+        let text = UNMODELLED.replace("bl work", "bl work\nb .");
         let result = try_measure(&Request { functions, calls, ..request("stm32f407", &text) }).expect("rows");
         (result.rows.len(), result.failure.map(|failure| failure.to_string()).unwrap_or_default())
     };
@@ -269,10 +272,8 @@ fn an_interrupted_run_has_what_was_counted_until_then() {
 
 #[test]
 fn a_flame_graph_that_cannot_be_written_is_refused_before_the_run() {
-    let asked = Request {
-        flamegraph: Some("/no-such-folder/graph.svg".into()),
-        ..request("stm32f407", RANDOM_NUMBERS)
-    };
+    let asked =
+        Request { flamegraph: Some("/no-such-folder/graph.svg".into()), ..request("stm32f407", UNMODELLED) };
     let error = try_measure(&asked).expect_err("no such folder").to_string();
     assert!(error.contains("/no-such-folder/graph.svg"), "{error}");
 }

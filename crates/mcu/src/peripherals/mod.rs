@@ -277,8 +277,8 @@ const MODELS: &[Model] = &[
     Model { name: "stm32-spi", settings: &[], new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec))) },
     Model {
         name: "stm32-timer",
-        settings: &["bits"],
-        new: |_, spec| Ok(Box::new(st::timer::Timer::new(spec))),
+        settings: &["bits", "channels", "compare_irq", "repetition"],
+        new: |_, spec| Ok(Box::new(st::timer::Timer::new(spec)?)),
     },
     Model {
         name: "stm32-usart",

@@ -1,20 +1,35 @@
-//! A timer of the STM32 that counts up: prescaler, auto-reload, update interrupt, one-pulse mode, compare flags.
+//! The timers of the STM32: counting up, down and both ways, auto-reload and compare registers with preload, one-pulse mode, repetition
+//! counter, update and compare flags with their interrupts.
 //!
-//! RM0090 section 18.4 (TIM2 to TIM5) and 20.4 (TIM6, TIM7); the other families' are the same. Counting down or both
-//! ways, capture, outputs, slave modes and DMA are not modelled. The timer's clock is the bus's, or twice that where the bus is slower
-//! than the core (RM0090, section 7.2, and the clock trees of the others); RCC_DCKCFGR.TIMPRE is taken to be zero.
+//! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4 (TIM6, TIM7); the other families' are the
+//! same as far as they are modelled. The outputs' settings are kept, the pins do not follow them. Capture, slave modes, DMA, the break
+//! input and the lock of BDTR are not modelled.
+//!
+//! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090, section 7.2, and the clock trees of the
+//! others); RCC_DCKCFGR.TIMPRE is taken to be zero.
+
+mod counter;
 
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use counter::Counter;
 use std::ops::Range;
 
-/// CR1.
-const CEN: u32 = 1 << 0;
-const UDIS: u32 = 1 << 1;
+/// CR1; CEN, UDIS, OPM, DIR, CMS are the counter's.
 const URS: u32 = 1 << 2;
-const OPM: u32 = 1 << 3;
 const ARPE: u32 = 1 << 7;
-/// SR.UIF; DIER.UIE and EGR.UG are at the same place.
+const CKD: u32 = 3 << 8;
+/// CR2.CCPC.
+const CCPC: u32 = 1;
+/// SMCR: SMS (with SMS[3] of the STM32F7) and ECE.
+const SLAVE: u32 = 1 << 16 | 1 << 14 | 7;
+/// SR.UIF; DIER.UIE and EGR.UG are at the same place, those of the channels behind them.
 const UIF: u32 = 1;
+/// SR, EGR: commutation, trigger, break.
+const OTHERS: u32 = 7 << 5;
+const BIF: u32 = 1 << 7;
+/// BDTR.
+const LOCK: u32 = 3 << 8;
+const MOE: u32 = 1 << 15;
 
 /// The timer.
 #[derive(Clone)]
@@ -22,107 +37,168 @@ pub struct Timer {
     name: String,
     base: u32,
     irq: Option<u8>,
-    mask: u32,
-    /// Cycles of the core's clock in one of the timer's.
-    clock_divider: u64,
+    /// The interrupt of the channels where it is one of its own: TIM1, TIM8.
+    compare_irq: Option<u8>,
+    channels: usize,
+    repeats: bool,
+    counter: Counter,
     control: u32,
+    control2: u32,
+    slave: u32,
     enables: u32,
-    status: u32,
-    compare: [u32; 4],
-    /// The prescaler as written, and as in use since the last update.
-    prescaler_next: u32,
-    prescaler: u32,
-    reload_next: u32,
-    reload: u32,
-    /// The count at `since`.
-    count: u32,
-    /// The cycle at which the count was `count` and the prescaler zero.
-    since: u64,
+    /// CCMR1, CCMR2.
+    modes: [u32; 2],
+    /// CCER.
+    outputs: u32,
+    /// BDTR.
+    breaks: u32,
+    /// The interrupts that it asks for now: of two timers at one vector, one must not take back what the other asks for.
+    requested: u128,
 }
 
 impl Timer {
-    /// The timer at `spec.base`, interrupting with `spec.irq`, of `settings.bits` (16 where absent).
-    #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> Timer {
-        let mask = if spec.settings.get("bits") == Some(&32) { u32::MAX } else { 0xffff };
-        let mut timer = Timer {
+    /// The timer at `spec.base`, interrupting with `spec.irq`, of `settings.bits` (16 where absent) and `settings.channels` (4 where
+    /// absent); `settings.compare_irq` is for the channels, `settings.repetition = 1` where it has RCR and BDTR.
+    ///
+    /// # Errors
+    /// A setting out of range.
+    pub fn new(spec: &PeripheralSpec) -> Result<Timer, String> {
+        let setting = |name: &str| spec.settings.get(name).copied();
+        let channels = setting("channels").unwrap_or(4);
+        let compare_irq = setting("compare_irq").map(u8::try_from).transpose();
+        let compare_irq = compare_irq.ok().filter(|irq| irq.is_none_or(|irq| irq < 128));
+        Ok(Timer {
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
-            mask,
-            clock_divider: 1,
+            compare_irq: compare_irq.ok_or_else(|| format!("{}: no such compare_irq", spec.name))?,
+            channels: usize::try_from(channels)
+                .ok()
+                .filter(|channels| *channels <= 4)
+                .ok_or_else(|| format!("{}: {channels} channels", spec.name))?,
+            repeats: setting("repetition") == Some(1),
+            counter: Counter::new(if setting("bits") == Some(32) { u32::MAX } else { 0xffff }),
             control: 0,
+            control2: 0,
+            slave: 0,
             enables: 0,
-            status: 0,
-            compare: [0; 4],
-            prescaler_next: 0,
-            prescaler: 0,
-            reload_next: mask,
-            reload: mask,
-            count: 0,
-            since: 0,
-        };
-        timer.reset();
-        timer
+            modes: [0; 2],
+            outputs: 0,
+            breaks: 0,
+            requested: 0,
+        })
     }
 
-    fn running(&self) -> bool {
-        self.control & CEN != 0 && self.reload != 0
+    /// SR and DIER: the flags of the channels that it has.
+    fn channel_flags(&self) -> u32 {
+        ((1 << self.channels) - 1) << 1
     }
 
-    fn step(&self) -> u64 {
-        (u64::from(self.prescaler) + 1) * self.clock_divider
+    /// Which channels' compare registers are preloaded: OCxPE.
+    fn preloaded(&self) -> [bool; 4] {
+        std::array::from_fn(|channel| self.modes[channel / 2] >> (channel % 2 * 8 + 3) & 1 == 1)
     }
 
-    /// Returns the cycle at which the count next goes from the reload value to zero.
-    fn update_at(&self) -> Option<u64> {
-        let left = if self.count <= self.reload {
-            u64::from(self.reload - self.count) + 1
-        } else {
-            // It runs to its end before it meets the reload value.
-            u64::from(self.mask - self.count) + 1 + u64::from(self.reload) + 1
-        };
-        self.running().then(|| self.since + left * self.step())
-    }
-
-    /// Brings count, flags and reload up to `now`.
     fn settle(&mut self, now: u64) {
-        while let Some(at) = self.update_at() {
-            if at > now {
-                break;
-            }
-            self.since = at;
-            self.count = 0;
-            if self.control & UDIS == 0 {
-                self.status |= UIF;
-                self.take_over();
-            }
-            if self.control & OPM != 0 {
-                self.control &= !CEN;
+        let channels = self.channel_flags();
+        self.counter.settle(now, channels);
+    }
+
+    fn signal(&mut self, context: &mut Context<'_, '_>) {
+        let wanted = self.counter.status & self.enables;
+        let mut requests = 0;
+        for (flags, irq) in [(UIF, self.irq), (self.channel_flags(), self.compare_irq.or(self.irq))] {
+            if wanted & flags != 0 {
+                requests |= irq.map_or(0, |irq| 1u128 << irq);
             }
         }
-        if self.running() {
-            let steps = now.saturating_sub(self.since) / self.step();
-            self.count = self.count.wrapping_add(steps as u32) & self.mask;
-            self.since += steps * self.step();
-        } else {
-            self.since = now;
+        *context.requests = *context.requests & !self.requested | requests;
+        self.requested = requests;
+    }
+
+    fn write_control(&mut self, control: u32, now: u64) -> Result<(), &'static str> {
+        let ways = if self.channels == 4 { counter::DIR | counter::CMS } else { 0 };
+        let counting = counter::CEN | counter::UDIS | counter::OPM | ways;
+        if control & !(counting | URS | ARPE | CKD) != 0 {
+            return Err("a bit of TIMx_CR1 that is not modelled, or that this timer does not have");
+        }
+        self.control = control & (URS | ARPE | CKD);
+        self.counter.set_control(control & counting, now);
+        Ok(())
+    }
+
+    fn generate(&mut self, events: u32, now: u64) {
+        self.counter.status |= events & (self.channel_flags() | if self.repeats { OTHERS } else { 0 });
+        if events & BIF != 0 && self.repeats {
+            self.breaks &= !MOE;
+        }
+        if events & UIF != 0 {
+            self.counter.generate_update(now, self.control & URS == 0);
         }
     }
 
-    fn take_over(&mut self) {
-        self.prescaler = self.prescaler_next;
-        self.reload = self.reload_next;
+    /// Where the register at an offset is one of a channel's: its number.
+    fn channel(&self, offset: u32) -> Option<usize> {
+        let channel = (offset & !3).checked_sub(0x34)? as usize / 4;
+        (channel < self.channels).then_some(channel)
     }
 
-    fn signal(&self, context: &mut Context<'_, '_>) {
-        if let Some(irq) = self.irq {
-            if self.status & self.enables & UIF != 0 {
-                context.request(irq);
-            } else {
-                context.withdraw(irq);
+    fn register(&self, offset: u32) -> Option<u32> {
+        Some(match offset & !3 {
+            0x00 => self.control | self.counter.control(),
+            0x04 => self.control2,
+            0x08 if self.channels >= 2 => self.slave,
+            0x0c => self.enables,
+            0x10 => self.counter.status,
+            0x14 => 0,
+            0x18 if self.channels >= 1 => self.modes[0],
+            0x1c if self.channels >= 3 => self.modes[1],
+            0x20 if self.channels >= 1 => self.outputs,
+            0x24 => self.counter.count,
+            0x28 => self.counter.prescaler_next,
+            0x2c => self.counter.reload_next,
+            0x30 if self.repeats => self.counter.repetition_next,
+            0x44 if self.repeats => self.breaks,
+            register => self.counter.compare_next[self.channel(register)?],
+        })
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32, now: u64) -> Result<(), &'static str> {
+        match offset & !3 {
+            0x00 => self.write_control(value, now)?,
+            0x04 if value & CCPC != 0 => {
+                return Err("preloaded control bits of the channels are not modelled");
+            }
+            0x04 => self.control2 = value,
+            0x08 if value & SLAVE != 0 => return Err("slave modes and external clocks are not modelled"),
+            0x08 => self.slave = value,
+            0x0c if value & !(UIF | self.channel_flags()) != 0 => {
+                return Err("of the timer's interrupts and requests only update and compare are modelled");
+            }
+            0x0c => self.enables = value,
+            // Flags are cleared by writing zero.
+            0x10 => self.counter.status &= value,
+            0x14 => self.generate(value, now),
+            // CCxS: the channel is an input.
+            0x18 | 0x1c if value & 0x0303 != 0 => return Err("capture is not modelled"),
+            register @ (0x18 | 0x1c) => {
+                self.modes[(register as usize - 0x18) / 4] = value;
+                self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
+            }
+            0x20 => self.outputs = value,
+            0x24 => self.counter.count = value & self.counter.mask,
+            0x28 => self.counter.prescaler_next = value & 0xffff,
+            0x2c => self.counter.reload_next = value & self.counter.mask,
+            0x30 => self.counter.repetition_next = value & 0xff,
+            0x44 if value & LOCK != 0 => return Err("the lock of BDTR is not modelled"),
+            0x44 => self.breaks = value,
+            register => {
+                let channel = self.channel(register).ok_or("register not modelled")?;
+                self.counter.compare_next[channel] = value & self.counter.mask;
             }
         }
+        self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
+        Ok(())
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
@@ -142,16 +218,8 @@ impl Peripheral for Timer {
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.settle(context.now);
         let offset = address - self.base;
-        let word = match offset & !3 {
-            0x00 => self.control,
-            0x0c => self.enables,
-            0x10 => self.status,
-            0x24 => self.count,
-            0x28 => self.prescaler_next,
-            0x2c => self.reload_next,
-            register @ (0x34 | 0x38 | 0x3c | 0x40) => self.compare[(register as usize - 0x34) / 4],
-            _ => return Err(self.fault(address, context, "register not modelled")),
-        };
+        let word =
+            self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         Ok(super::register::part_of_word(word, offset, size))
     }
 
@@ -164,68 +232,27 @@ impl Peripheral for Timer {
     ) -> Result<(), Fault> {
         self.settle(context.now);
         let offset = address - self.base;
-        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
-        match offset & !3 {
-            0x00 => {
-                let control = merge(self.control);
-                if control & !(CEN | UDIS | URS | OPM | ARPE) != 0 {
-                    return Err(self.fault(address, context, "only counting up is modelled"));
-                }
-                self.control = control;
-                self.since = context.now;
-            }
-            0x0c => {
-                let enables = merge(self.enables);
-                if enables & !UIF != 0 {
-                    return Err(self.fault(address, context, "only the update interrupt is modelled"));
-                }
-                self.enables = enables;
-            }
-            // Flags are cleared by writing zero.
-            0x10 => self.status &= merge(u32::MAX),
-            0x14 => {
-                if merge(0) & UIF != 0 {
-                    self.count = 0;
-                    self.since = context.now;
-                    self.take_over();
-                    if self.control & (UDIS | URS) == 0 {
-                        self.status |= UIF;
-                    }
-                }
-            }
-            0x24 => {
-                self.count = merge(self.count) & self.mask;
-                self.since = context.now;
-            }
-            0x28 => self.prescaler_next = merge(self.prescaler_next) & 0xffff,
-            0x2c => {
-                self.reload_next = merge(self.reload_next) & self.mask;
-                if self.control & ARPE == 0 {
-                    self.reload = self.reload_next;
-                }
-            }
-            register @ (0x34 | 0x38 | 0x3c | 0x40) => {
-                let index = (register as usize - 0x34) / 4;
-                self.compare[index] = merge(self.compare[index]) & self.mask;
-            }
-            _ => return Err(self.fault(address, context, "register not modelled")),
-        }
+        let old =
+            self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
+        // Of SR the bytes that are not written keep their flags.
+        let old = if offset & !3 == 0x10 { u32::MAX } else { old };
+        let value = super::register::merged_word(old, offset, size, value);
+        self.write_register(offset, value, context.now).map_err(|what| self.fault(address, context, what))?;
         self.signal(context);
         Ok(())
     }
 
     fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
         self.settle(now);
-        self.clock_divider = match super::bus::divider(self.base, apb1, apb2) {
+        let divider = match super::bus::divider(self.base, apb1, apb2) {
             1 => 1,
             divider => divider / 2,
         };
-        self.since = now;
+        self.counter.set_clock_divider(divider, now);
     }
 
     fn due(&self) -> Option<u64> {
-        // Once the flag is up, nothing changes until the program looks.
-        self.update_at().filter(|_| self.status & UIF == 0 && self.enables & UIF != 0)
+        self.counter.due(self.enables)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -234,17 +261,15 @@ impl Peripheral for Timer {
     }
 
     fn reset(&mut self) {
-        self.clock_divider = 1;
+        self.counter = Counter::new(self.counter.mask);
         self.control = 0;
+        self.control2 = 0;
+        self.slave = 0;
         self.enables = 0;
-        self.status = 0;
-        self.compare = [0; 4];
-        self.prescaler_next = 0;
-        self.prescaler = 0;
-        self.reload_next = self.mask;
-        self.reload = self.mask;
-        self.count = 0;
-        self.since = 0;
+        self.modes = [0; 2];
+        self.outputs = 0;
+        self.breaks = 0;
+        self.requested = 0;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -11,6 +11,7 @@ mod programs;
 mod silicon;
 mod stm32_peripherals;
 mod stm32_start_up;
+mod stm32_timers;
 mod system;
 mod systick;
 mod timing;
