@@ -75,23 +75,31 @@ fn an_interrupt_takes_five_cycles_with_22_bits() {
 
 #[test]
 fn each_timer_of_the_atmega2560_has_its_vectors() {
-    let names =
-        ["TIMER0_OVF", "TIMER1_OVF", "TIMER2_OVF", "TIMER3_OVF", "TIMER4_COMPA", "TIMER4_OVF", "TIMER5_OVF"];
+    let names = [
+        "TIMER0_OVF",
+        "TIMER1_OVF",
+        "TIMER2_OVF",
+        "TIMER3_OVF",
+        "TIMER4_COMPA",
+        "TIMER4_OVF",
+        "TIMER5_OVF",
+        "TIMER3_COMPC",
+    ];
     let handlers = names.iter().enumerate();
     let handlers: String =
         handlers.map(|(n, name)| format!("ISR({name}_vect) {{ out[{n}]++; }}\n")).collect();
     let body = format!(
         "{OUT} {handlers} int main(void) {{
-            TIMSK0 = TIMSK1 = TIMSK2 = TIMSK3 = TIMSK5 = 1; TIMSK4 = 3; OCR4A = 500; sei();
+            TIMSK0 = TIMSK1 = TIMSK2 = TIMSK5 = 1; TIMSK3 = 9; TIMSK4 = 3; OCR4A = 500; OCR3C = 600; sei();
             TCCR0B = TCCR1B = TCCR2B = TCCR3B = TCCR4B = TCCR5B = 1; TCNT0 = TCNT2 = 0;
             TCNT1 = TCNT3 = TCNT4 = TCNT5 = 0;
             while (!out[6]); cli(); TCCR0B = TCCR1B = TCCR2B = TCCR3B = TCCR4B = TCCR5B = 0; return 0; }}"
     );
     let mut machine = machine("timers", ATMEGA2560, "atmega2560", &body);
     assert_eq!(run(&mut *machine, 200_000), Stop::Halted);
-    let counts: [u8; 7] = out(&*machine, 0x80_0200);
+    let counts: [u8; 8] = out(&*machine, 0x80_0200);
     // 65,536 cycles are 256 periods of the timers of 8 bits: a byte goes round once, less what interrupts of others hide.
-    assert_eq!([1, 3, 4, 5, 6].map(|timer| counts[timer]), [1; 5]);
+    assert_eq!([1, 3, 4, 5, 6, 7].map(|timer| counts[timer]), [1; 6]);
     assert!(counts[0] != 0 || counts[2] != 0);
 }
 
@@ -194,6 +202,23 @@ fn the_attiny85_converts() {
     assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
     let expected = [512_u16, 262, 225].map(u16::to_le_bytes).concat();
     assert_eq!(out::<6>(&*machine, 0x80_0060).to_vec(), expected);
+}
+
+/// Registers, flags and vectors of timer 0 lie elsewhere; TIMSK has timer 1's bits, too, which is not modelled.
+#[test]
+fn the_attiny85_has_its_timer_0() {
+    let body = format!(
+        "{OUT} ISR(TIMER0_COMPA_vect) {{ out[0]++; }} ISR(TIMER0_COMPB_vect) {{ out[1]++; }} ISR(TIMER0_OVF_vect) {{ out[2]++; }}
+        int main(void) {{ out[0] = out[1] = out[2] = 0; OCR0A = 50; OCR0B = 100;
+            TIMSK = 1 << OCIE0A | 1 << OCIE0B | 1 << TOIE0; TCCR0A = 3; TCCR0B = 1 << CS01; sei();
+            while (out[2] < 2); cli(); out[3] = TCNT0; TCCR0B = 0; TIMSK = 1 << TOIE1; return 0; }}"
+    );
+    let mut machine = machine("timer0", ATTINY85, "attiny85", &body);
+    let said = machine.run(&Until::default()).expect_err("timer 1").to_string();
+    assert!(said.contains("TIMER0") && said.contains("other timer"), "{said}");
+    // Two periods of 256 times 8 cycles.
+    assert_eq!(out::<3>(&*machine, 0x80_0060), [2, 2, 2]);
+    assert!((4096..4300).contains(&machine.cycles()), "{}", machine.cycles());
 }
 
 #[test]

@@ -58,6 +58,8 @@ pub struct Timer {
     output_pins: [Option<Pin>; CHANNELS],
     capture_pin: Option<Pin>,
     clock_pin: Option<Pin>,
+    /// TIMSK and TIFR have bits of another timer, too.
+    shared: bool,
     /// Divisors by clock select, as powers of two; 0 stops.
     divisors: &'static [Option<u32>],
     control_a: u8,
@@ -143,6 +145,7 @@ impl Timer {
             output_pins: [pin("oca")?, pin("ocb")?, pin("occ")?],
             capture_pin: pin("icp")?,
             clock_pin: pin("t")?,
+            shared: width == Width::Eight && setting("tov").is_some(),
             divisors: if setting("timer2") == Some(1) { &PRESCALER_2 } else { &PRESCALER },
             control_a: 0,
             control_b: 0,
@@ -401,6 +404,13 @@ impl Peripheral for Timer {
                 }
             }
             Register::ControlC => self.force(value, context),
+            Register::Mask if self.shared && value & !self.register_bits(u8::MAX) != 0 => {
+                return Err(self.fault(
+                    address,
+                    context,
+                    "the other timer with bits in TIMSK is not modelled",
+                ));
+            }
             Register::Mask => self.mask = self.flags_of(value),
             Register::Flags => self.flags &= !self.flags_of(value),
             Register::Count | Register::Capture | Register::Compare(_) => {
