@@ -383,6 +383,11 @@ pub trait Peripheral: Send {
         let _ = (mode, context);
     }
 
+    /// The core wakes from a sleep of which [`Peripheral::asleep`] told: its clocks run again from `context.now` on.
+    fn awake(&mut self, context: &mut Context<'_, '_>) {
+        let _ = context;
+    }
+
     /// As after power-up.
     fn reset(&mut self);
 
@@ -437,6 +442,8 @@ pub struct PeripheralBus {
     subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
+    /// The devices were told of a sleep, and not yet of its end.
+    asleep: bool,
     /// What is around the microcontroller.
     pub board: Board,
     /// What peripherals tell each other and the core.
@@ -530,6 +537,7 @@ impl PeripheralBus {
             requests: 0,
             due: u64::MAX,
             stall: 0,
+            asleep: false,
             power: Power::default(),
             power_changed: true,
             power_device,
@@ -919,10 +927,27 @@ impl PeripheralBus {
 
     /// Tells the devices that the core goes to sleep, in the mode of this name.
     pub fn asleep(&mut self, mode: &str, now: u64, pc: u32) {
+        self.asleep = true;
         for device in &mut self.devices {
             device.0.asleep(mode, &mut context!(self, now, pc, None));
         }
         self.reschedule();
+    }
+
+    /// Tells the devices that their clocks run again from `now` on.
+    pub fn awake(&mut self, now: u64, pc: u32) {
+        if std::mem::take(&mut self.asleep) {
+            for device in &mut self.devices {
+                device.0.awake(&mut context!(self, now, pc, None));
+            }
+            self.reschedule();
+        }
+    }
+
+    /// Whether the devices were last told of a sleep.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.asleep
     }
 
     /// Every device and every chip on the board as after power-up.
@@ -943,6 +968,7 @@ impl PeripheralBus {
     fn reset_devices(&mut self, cause: ResetCause, now: u64) {
         self.requests = 0;
         self.stall = 0;
+        self.asleep = false;
         self.events.reset();
         for device in &mut self.devices {
             device.0.reset_by(cause, now);

@@ -2,10 +2,9 @@
 
 use super::decode::{Op, Opcode, Rest, target};
 use super::memory::BailOut;
-use super::registers::{Avr, SLEEP_MODES};
+use super::registers::Avr;
 use super::timing;
 use crate::machine::Machine;
-use crate::observe::dynamic;
 use crate::{Fault, Flow, NoObserver, Observer, Step, Stop};
 use std::sync::Arc;
 
@@ -653,47 +652,6 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
 }
 
 impl<const WORDS: usize> Machine<Avr<WORDS>> {
-    /// `SLEEP`.
-    pub(super) fn sleep<O: Observer>(
-        &mut self,
-        at: InstructionStart,
-        observer: &mut O,
-    ) -> Result<(), BailOut> {
-        let pc = at.pc * 2;
-        let Some(register) = self.core.sleep_register else {
-            return self.raise(Fault::Opcode { pc, bytes: vec![0x88, 0x95] });
-        };
-        let setting = self.bus.read(register.address, 1, at.cycles, pc, dynamic(observer));
-        let setting = self.kept(setting)?;
-        self.recheck();
-        if setting & register.enable == 0 {
-            return Ok(());
-        }
-        let bits = setting & register.mode;
-        let noise_reduction = Some(bits) == register.adc;
-        let stopped = if noise_reduction { self.bus.clock_needed("clkI/O") } else { None };
-        let refused = match stopped {
-            _ if !self.core.flags.i && !self.bus.will_reset() => None,
-            None if noise_reduction || bits == 0 => None,
-            None => {
-                Some(format!("sleep mode bits {bits:#04x}: only idle and ADC noise reduction are modelled"))
-            }
-            Some(name) => {
-                Some(format!("ADC noise reduction would stop {name} in what it does: sleep idle, or stop it"))
-            }
-        };
-        if let Some(what) = refused {
-            let device = "sleep".into();
-            return self.raise(Fault::Peripheral { pc, address: register.address, device, what });
-        }
-        self.core.sleeping = true;
-        self.core.sleep_mode = usize::from(noise_reduction);
-        if noise_reduction {
-            self.bus.asleep(SLEEP_MODES[1], at.cycles + timing::cycles::<WORDS>(Opcode::Sleep), pc);
-        }
-        Ok(())
-    }
-
     /// Sets the deadline as [`Machine::service`] would, if there is nothing for it to do.
     #[inline(always)]
     fn skip_service(&mut self) {
@@ -723,13 +681,12 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
         let mut length = timing::interrupt(WORDS);
         if self.core.sleeping {
-            length += timing::wake(WORDS);
+            length += timing::wake(WORDS) + self.wake();
         }
         if let Err(BailOut) = self.push_address::<O, false>(self.core.pc, at, length, observer) {
             return Err(self.taken_fault());
         }
         self.flow = Flow::Interrupt { return_to: self.core.pc * 2 };
-        self.core.sleeping = false;
         self.bus.taken(irq);
         self.core.flags.i = false;
         self.cycles += length;

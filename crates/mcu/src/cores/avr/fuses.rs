@@ -21,7 +21,30 @@ pub(crate) struct Programmed {
     image_signature: Option<[u8; 3]>,
 }
 
+/// How long the clock takes to be there after power-down and power-save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartUp {
+    /// Cycles of the oscillator.
+    Cycles(u64),
+    /// The fuses choose an oscillator whose times are not modelled.
+    Unknown,
+}
+
+/// Cycles by SUT1..0 and CKSEL0 of a crystal or resonator: DS40002061, tables 9-4 and 9-6.
+const CRYSTAL_CYCLES: [u64; 8] = [258, 258, 1024, 1024, 1024, 16_384, 16_384, 16_384];
+
 impl Programmed {
+    /// By CKSEL and SUT in the low fuse byte.
+    pub(super) fn start_up(&self) -> StartUp {
+        let low = self.fuses.first().copied().unwrap_or(0xFF);
+        match low & 0x0F {
+            // External clock, calibrated oscillator, 128 kHz oscillator.
+            0 | 2 | 3 => StartUp::Cycles(6),
+            8.. => StartUp::Cycles(CRYSTAL_CYCLES[usize::from((low & 1) << 2 | low >> 4 & 3)]),
+            _ => StartUp::Unknown,
+        }
+    }
+
     pub fn new(part: &Part) -> Programmed {
         let layout = part.fuses.clone();
         let mut fuses = vec![0xFF; layout.as_ref().map_or(0, |layout| layout.bytes)];

@@ -11,13 +11,15 @@ mod execute;
 mod fuses;
 mod memory;
 mod registers;
+mod sleep;
 mod timing;
 
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::{CoreName, Fault, Mcu, MemoryKind, Observer, Part, PeripheralSpec, Register, ResetCause, Stop};
 use decode::{InstructionSet, Op};
 use fuses::Programmed;
-use registers::{Avr, DATA, Flags, SLEEP_MODES, SleepRegister, registers};
+use registers::{Avr, DATA, Flags, registers};
+use sleep::{MODE_SETTINGS, SLEEP_MODES, SleepRegister};
 use std::sync::Arc;
 
 /// Builds a machine of this family.
@@ -65,7 +67,7 @@ fn build<const WORDS: usize>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>,
         address: address as u32,
         enable: setting("sleep_enable").unwrap_or(0) as u32,
         mode: setting("sleep_mode").unwrap_or(0) as u32,
-        adc: setting("sleep_adc").map(|bits| bits as u32),
+        modes: MODE_SETTINGS.map(|name| setting(name).map(|bits| bits as u32)),
     });
     let program: Arc<[Op]> = vec![Op::OUTSIDE; WORDS].into();
     let Ok(program) = program.try_into() else { unreachable!("it has WORDS operations") };
@@ -201,6 +203,11 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
     }
 
     fn sleeping(machine: &mut Machine<Avr<WORDS>>) -> Result<Option<SleepMode>, Fault> {
+        let core = &machine.core;
+        if !core.sleeping && machine.bus.is_asleep() {
+            // Woken by a debugger, who has set the program counter.
+            machine.bus.awake(machine.cycles, core.pc * 2);
+        }
         let core = &machine.core;
         Ok(core.sleeping.then_some(SleepMode { name: Some(SLEEP_MODES[core.sleep_mode]) }))
     }

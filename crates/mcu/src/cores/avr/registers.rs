@@ -2,6 +2,7 @@
 
 use super::decode::{InstructionSet, Op, Opcode, TOGETHER, decode, is_wide, link};
 use super::fuses::Programmed;
+use super::sleep::SleepRegister;
 use crate::{Fault, Register, Role};
 use std::sync::Arc;
 
@@ -205,21 +206,6 @@ impl Flags {
 /// Where ELF files put the data space.
 pub const DATA: u32 = 0x80_0000;
 
-/// The register that decides what `SLEEP` does (SMCR, MCUCR).
-#[derive(Clone, Copy)]
-pub struct SleepRegister {
-    pub address: u32,
-    /// The bit SE.
-    pub enable: u32,
-    /// The bits SM2..SM0; all clear means idle.
-    pub mode: u32,
-    /// Those bits for ADC noise reduction, where the part has it.
-    pub adc: Option<u32>,
-}
-
-/// The sleep modes that are modelled, by their names in target files.
-pub(super) const SLEEP_MODES: [&str; 2] = ["idle", "adc-noise-reduction"];
-
 /// An AVR core with its memories. `WORDS` is how many words of program memory its program counter reaches: 64 k with 16 bits; of
 /// 22 bits 17 are used.
 #[derive(Clone)]
@@ -248,7 +234,7 @@ pub(crate) struct Avr<const WORDS: usize> {
     pub breakpoints: Vec<u32>,
     /// What stands there without them, and before them, in the order in which it was replaced.
     pub replaced: Vec<(usize, Op)>,
-    /// The number of the mode that it sleeps in, or last did, in [`SLEEP_MODES`].
+    /// The number of the mode that it sleeps in, or last did, in [`super::sleep::SLEEP_MODES`].
     pub sleep_mode: usize,
     pub sleeping: bool,
     /// The instruction just executed lets one more go first before any interrupt.

@@ -393,6 +393,10 @@ impl Peripheral for Adc {
         }
     }
 
+    fn clock_needed(&self) -> Option<&'static str> {
+        self.conversion.map(|_| "clkADC")
+    }
+
     fn due(&self) -> Option<u64> {
         self.conversion.map(|conversion| conversion.end)
     }

@@ -1,6 +1,7 @@
 //! The ATmega and ATtiny parts of Microchip (Atmel).
 
 pub mod adc;
+pub mod comparator;
 pub mod eeprom;
 pub mod external_interrupts;
 pub mod general_interrupts;

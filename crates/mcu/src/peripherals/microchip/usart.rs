@@ -50,6 +50,8 @@ pub struct Usart {
     arrival: Option<u64>,
     received: VecDeque<u8>,
     recheck: bool,
+    /// The core sleeps without the I/O clock.
+    asleep: bool,
 }
 
 impl Usart {
@@ -79,6 +81,7 @@ impl Usart {
             arrival: None,
             received: VecDeque::new(),
             recheck: false,
+            asleep: false,
         })
     }
 
@@ -239,6 +242,10 @@ impl Peripheral for Usart {
     }
 
     fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
+        if self.asleep {
+            // Nothing samples the line: the bytes are lost.
+            return true;
+        }
         self.incoming.extend(bytes);
         if self.arrival.is_none() && !self.incoming.is_empty() {
             self.arrival = Some(now + self.frame());
@@ -248,6 +255,14 @@ impl Peripheral for Usart {
 
     fn clock_needed(&self) -> Option<&'static str> {
         (self.sending.is_some() || self.arrival.is_some()).then_some("clkI/O")
+    }
+
+    fn asleep(&mut self, _mode: &str, _context: &mut Context<'_, '_>) {
+        self.asleep = true;
+    }
+
+    fn awake(&mut self, _context: &mut Context<'_, '_>) {
+        self.asleep = false;
     }
 
     fn due(&self) -> Option<u64> {
@@ -285,6 +300,7 @@ impl Peripheral for Usart {
         self.arrival = None;
         self.received.clear();
         self.recheck = false;
+        self.asleep = false;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -212,8 +212,8 @@ fn sleep() {
     // LDI r16, 1; OUT SMCR, r16; SLEEP.
     let mut cpu = Cpu::new(&[0xE001, 0xBF03, 0x9588]);
     assert_eq!(cpu.0.run(&Until::default()), Ok(Stop::Halted));
-    // SEI, with SM = power-down.
-    let cpu = Cpu::new(&[0x9478, 0xE005, 0xBF03, 0x9588]);
+    // SEI, with SM = 4, which is reserved.
+    let cpu = Cpu::new(&[0x9478, 0xE009, 0xBF03, 0x9588]);
     assert!(matches!(cpu.fault(), Fault::Peripheral { pc: 6, .. }));
 }
 

@@ -1,6 +1,7 @@
 mod basic_blocks;
 mod board;
 mod board_oracle;
+mod comparator;
 mod firmware;
 mod fuses;
 mod instructions;
@@ -9,5 +10,6 @@ mod parts;
 mod peripherals;
 mod programs;
 mod resets;
+mod sleep;
 mod timers;
 mod twi;

@@ -80,6 +80,10 @@ pub struct Timer {
     clock_level: bool,
     /// The cycle at which the noise canceler lets ICPn's new level through.
     capture_due: Option<u64>,
+    /// The core sleeps without the I/O clock since this cycle.
+    stopped: Option<u64>,
+    /// Outputs that have taken their pins over.
+    connected: [bool; CHANNELS],
     /// What the counter has next to do, but for the noise canceler; counting alone does not move it.
     due: Option<u64>,
 }
@@ -159,6 +163,8 @@ impl Timer {
             capture_level: false,
             clock_level: false,
             capture_due: None,
+            stopped: None,
+            connected: [false; CHANNELS],
             due: None,
         })
     }
@@ -182,6 +188,10 @@ impl Timer {
         }
     }
 
+    fn is_timer2(&self) -> bool {
+        self.divisors[6].is_some()
+    }
+
     fn clock_select(&self) -> u8 {
         self.control_b & 7
     }
@@ -198,6 +208,9 @@ impl Timer {
 
     /// Counts up to `now` and does what is to be done on the way.
     fn advance(&mut self, now: u64, context: &mut Context<'_, '_>) {
+        if self.stopped.is_some() {
+            return;
+        }
         let now = now.max(self.at);
         let before = self.at;
         self.at = now;
@@ -240,11 +253,15 @@ impl Timer {
     }
 
     /// Gives the pins the levels of their compare outputs, as of a cycle.
-    fn drive(&self, cycle: u64, context: &mut Context<'_, '_>) {
+    fn drive(&mut self, cycle: u64, context: &mut Context<'_, '_>) {
         for (channel, pin) in self.output_pins.iter().enumerate() {
             let Some(pin) = pin else { continue };
-            let level = self.counter.is_connected(channel).then_some(self.counter.outputs[channel]);
-            context.module_output(pin, level, cycle);
+            let connected = self.counter.is_connected(channel);
+            // Two timers may have an output at one pin; who has none there must not let go of the other's.
+            if connected || self.connected[channel] {
+                context.module_output(pin, connected.then_some(self.counter.outputs[channel]), cycle);
+            }
+            self.connected[channel] = connected;
         }
     }
 
@@ -276,7 +293,7 @@ impl Timer {
     /// Finds anew when it is due, after anything but counting.
     fn plan(&mut self) {
         let wanted = (self.mask | self.subscribed) & !self.flags;
-        self.due = self.divisor().and_then(|divisor| {
+        self.due = self.divisor().filter(|_| self.stopped.is_none()).and_then(|divisor| {
             let ticks = self.counter.ticks_until(wanted)?;
             Some(self.origin + ((((self.at - self.origin) >> divisor) + ticks) << divisor))
         });
@@ -453,7 +470,7 @@ impl Peripheral for Timer {
     fn inputs(&mut self, context: &mut Context<'_, '_>) {
         if let Some(pin) = &self.capture_pin {
             let level = context.board.pin(&pin.port, pin.bit) == Some(true);
-            if level == self.capture_level {
+            if self.stopped.is_some() || level == self.capture_level {
                 self.capture_due = None;
             } else if self.control_b & ICNC == 0 {
                 self.advance(context.now, context);
@@ -466,7 +483,7 @@ impl Peripheral for Timer {
         }
         if let Some(pin) = &self.clock_pin {
             let level = context.board.pin(&pin.port, pin.bit) == Some(true);
-            let changed = level != std::mem::replace(&mut self.clock_level, level);
+            let changed = level != std::mem::replace(&mut self.clock_level, level) && self.stopped.is_none();
             if changed && self.counts_pin() && level == (self.clock_select() == RISING) {
                 self.count_edge(context);
                 self.request(context);
@@ -488,7 +505,24 @@ impl Peripheral for Timer {
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        self.divisor().map(|_| "clkI/O")
+        // The others keep their counts while the clock stands still.
+        (self.is_timer2() && self.divisor().is_some()).then_some("clkT2")
+    }
+
+    fn asleep(&mut self, _mode: &str, context: &mut Context<'_, '_>) {
+        self.advance(context.now, context);
+        self.stopped = Some(context.now);
+        self.plan();
+        self.request(context);
+    }
+
+    fn awake(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(since) = self.stopped.take() {
+            // The prescaler stood still, too.
+            self.origin += context.now - since;
+            self.at = context.now;
+            self.plan();
+        }
     }
 
     fn interrupts(&self) -> u128 {
@@ -517,6 +551,8 @@ impl Peripheral for Timer {
         self.capture_level = false;
         self.clock_level = false;
         self.capture_due = None;
+        self.stopped = None;
+        self.connected = [false; CHANNELS];
         self.due = None;
     }
 

@@ -1,0 +1,178 @@
+//! The analog comparator of an ATmega: ACSR.
+//!
+//! ATmega328P data sheet DS40002061, chapter 23. It compares AIN0, or the 1.1 V of the bandgap, with AIN1. A pin that is high has
+//! the supply's voltage, any other 0 V; of equal voltages, AIN0 is not the higher one. The comparator's delay and the one or two
+//! cycles of its synchroniser are left out. Not modelled, and faults: its output as timer 1's capture (ACIC). The converter's
+//! multiplexer at its input (ACME) is a fault of the converter.
+
+use super::super::avr_port;
+use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+/// ACSR.
+const ACD: u8 = 0x80;
+const ACBG: u8 = 0x40;
+const ACO: u8 = 0x20;
+const ACI: u8 = 0x10;
+const ACIE: u8 = 0x08;
+const ACIC: u8 = 0x04;
+const ACIS: u8 = 0x03;
+
+/// The bandgap, typical (8161D, table 28-3), in volts.
+const BANDGAP_V: f64 = 1.1;
+
+/// The comparator.
+#[derive(Clone)]
+pub struct Comparator {
+    name: String,
+    address: u32,
+    irq: u8,
+    port: String,
+    /// Bits of AIN0 and AIN1.
+    pins: [u8; 2],
+    /// ACSR without ACO and ACI.
+    control: u8,
+    output: bool,
+    flag: bool,
+    /// The core sleeps without the I/O clock: no edge is seen.
+    asleep: bool,
+}
+
+impl Comparator {
+    /// ACSR at `spec.base`; `spec.irq` is its vector. Settings: `port`, PINx of the port of its pins, and their bits `ain0` and `ain1`.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Comparator, String> {
+        let missing = |name: &str| format!("{}: {} needs {name}", part.name, spec.name);
+        let pin = |name: &str| -> Result<u8, String> {
+            Ok(*spec.settings.get(name).ok_or_else(|| missing(name))? as u8 & 7)
+        };
+        Ok(Comparator {
+            name: spec.name.clone(),
+            address: spec.base,
+            irq: spec.irq.ok_or_else(|| missing("irq"))?,
+            port: avr_port(part, spec, "port")?,
+            pins: [pin("ain0")?, pin("ain1")?],
+            control: 0,
+            output: false,
+            flag: false,
+            asleep: false,
+        })
+    }
+
+    fn compare(&self, board: &Board) -> bool {
+        let volts = |pin| if board.pin(&self.port, pin) == Some(true) { board.supply_v } else { 0.0 };
+        let positive = if self.control & ACBG != 0 { BANDGAP_V } else { volts(self.pins[0]) };
+        self.control & ACD == 0 && positive > volts(self.pins[1])
+    }
+
+    /// Takes note of the voltages; sets the flag where ACIS asks for such an edge.
+    fn look(&mut self, context: &mut Context<'_, '_>) {
+        let output = self.compare(context.board);
+        if output == std::mem::replace(&mut self.output, output) || self.control & ACD != 0 {
+            return;
+        }
+        // Table 23-2: any edge, reserved, falling, rising.
+        let counts = match self.control & ACIS {
+            0 => true,
+            2 => !output,
+            3 => output,
+            _ => false,
+        };
+        if counts && !self.flag {
+            self.flag = true;
+            context.events.raise(self.irq, context.now);
+        }
+        self.update(context);
+    }
+
+    fn update(&self, context: &mut Context<'_, '_>) {
+        if self.flag && self.control & ACIE != 0 {
+            context.request(self.irq);
+        } else {
+            context.withdraw(self.irq);
+        }
+    }
+}
+
+impl Peripheral for Comparator {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        std::iter::once(self.address..self.address + 1).collect()
+    }
+
+    fn read(&mut self, _address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.look(context);
+        let output = if self.output { ACO } else { 0 };
+        let flag = if self.flag { ACI } else { 0 };
+        Ok((self.control | output | flag).into())
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        _size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let value = value as u8;
+        if value & ACIC != 0 {
+            let what = "the comparator as timer 1's capture (ACIC) is not modelled".into();
+            return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
+        }
+        if value & ACI != 0 {
+            self.flag = false;
+        }
+        self.control = value & !(ACO | ACI);
+        // "When changing the ACD bit, the interrupt must be disabled. Otherwise an interrupt can occur when the bit is changed."
+        self.look(context);
+        self.update(context);
+        Ok(())
+    }
+
+    fn inputs(&mut self, context: &mut Context<'_, '_>) {
+        if !self.asleep {
+            self.look(context);
+        }
+    }
+
+    fn subscribed(&mut self, vectors: u128, to_set: bool, context: &mut Context<'_, '_>) {
+        if to_set && self.flag && vectors >> self.irq & 1 == 1 {
+            context.events.raise(self.irq, context.now);
+        }
+    }
+
+    fn asleep(&mut self, _mode: &str, _context: &mut Context<'_, '_>) {
+        self.asleep = true;
+    }
+
+    fn awake(&mut self, context: &mut Context<'_, '_>) {
+        self.asleep = false;
+        self.look(context);
+    }
+
+    fn interrupts(&self) -> u128 {
+        1 << self.irq
+    }
+
+    fn taken(&mut self, irq: u8) {
+        if irq == self.irq {
+            self.flag = false;
+        }
+    }
+
+    fn reset(&mut self) {
+        self.control = 0;
+        self.output = false;
+        self.flag = false;
+        self.asleep = false;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}
