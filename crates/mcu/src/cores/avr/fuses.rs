@@ -30,7 +30,8 @@ pub(super) enum StartUp {
     Unknown,
 }
 
-/// Cycles by SUT1..0 and CKSEL0 of a crystal or resonator: DS40002061, tables 9-4 and 9-6.
+/// Cycles by SUT1..0 and CKSEL0 of a crystal or resonator: DS40002061, "Start-up Times for the Low Power
+/// Crystal Oscillator Clock Selection", and so for the full swing one.
 const CRYSTAL_CYCLES: [u64; 8] = [258, 258, 1024, 1024, 1024, 16_384, 16_384, 16_384];
 
 impl Programmed {

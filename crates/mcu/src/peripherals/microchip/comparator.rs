@@ -18,7 +18,7 @@ const ACIE: u8 = 0x08;
 const ACIC: u8 = 0x04;
 const ACIS: u8 = 0x03;
 
-/// The bandgap, typical (8161D, table 28-3), in volts.
+/// The bandgap, typical (8161D, bandgap reference voltage), in volts.
 const BANDGAP_V: f64 = 1.1;
 
 /// The comparator.

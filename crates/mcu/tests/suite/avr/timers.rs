@@ -1,7 +1,7 @@
 //! The timers of the ATmega328P: waveforms at the pins, flags, buffers, input capture, external clocks. Expected values follow
 //! from the data sheet's descriptions of the modes (DS40002061, 15.7, 16.9).
 
-use super::programs::{ATMEGA328P, machine};
+use super::programs::{ATMEGA328P, ATMEGA2560, ATTINY85, machine};
 use mcu::{Mcu, Observer, Pin, PinEdge, Until};
 
 /// Edges of one pin.
@@ -242,4 +242,28 @@ fn pins_are_counted() {
         run(&mut *machine, 2_000 + 1_000 * step);
     }
     assert_eq!((word(&*machine, 0), word(&*machine, 1)), (3, 4));
+}
+
+/// Where registers, flags and vectors lie elsewhere: the ATtiny85's timer 0, and channel C of the ATmega2560's timer 3.
+#[test]
+fn other_parts_have_their_timers() {
+    let body = "ISR(TIMER0_OVF_vect) { PINB = 4; } ISR(TIMER0_COMPA_vect) { PINB = 8; }
+        int main(void) { DDRB = 0x0F; OCR0A = 99; TCCR0A = 0x83; TCCR0B = 3; TIMSK = 1 << TOIE0 | 1 << OCIE0A; sei();
+            for (;;) __asm__ volatile(\"nop\"); }";
+    for (pin, first) in [(0, 100), (2, 256), (3, 256)] {
+        let mut machine = machine("tiny-timer", ATTINY85, "attiny85", body);
+        let mut log = Edges { port: "PORTB", pin, edges: Vec::new() };
+        machine.run_observed(&Until { cycles: Some(200_000), addresses: vec![] }, &mut log).unwrap();
+        let between = log.edges[4].1 - log.edges[3].1;
+        let high = log.edges[3].0;
+        // The interrupts come up to an instruction late.
+        let expected = 64 * if pin == 0 && !high { 156 } else { first };
+        assert!(between.abs_diff(expected) <= if pin == 0 { 0 } else { 2 }, "PB{pin}: {between}");
+    }
+    let body = "int main(void) { DDRE = 0xFF; OCR3C = 24; TCCR3A = 0x09; TCCR3B = 0x09; for (;;) __asm__ volatile(\"nop\"); }";
+    let mut machine = machine("channel-c", ATMEGA2560, "atmega2560", body);
+    let mut log = Edges { port: "PORTE", pin: 5, edges: Vec::new() };
+    machine.run_observed(&Until { cycles: Some(10_000), addresses: vec![] }, &mut log).unwrap();
+    let pulses = pulses(&log.edges);
+    assert!(pulses.len() > 20 && pulses.iter().all(|pulse| *pulse == (25, 256)), "{pulses:?}");
 }

@@ -118,6 +118,12 @@ impl Counter {
         }
     }
 
+    /// Whether no compare value waits in its buffer.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.compare == self.buffer
+    }
+
     /// Ticks of a period, when it has begun at BOTTOM.
     #[must_use]
     pub fn period(&self) -> u64 {

@@ -231,7 +231,7 @@ impl Timer {
             }
             // From BOTTOM every two periods are like the next two: the first ones set what there is to set.
             let periods = 2 * self.counter.period();
-            if event.begins && ticks >= 2 * periods {
+            if event.begins && self.counter.is_settled() && ticks >= 2 * periods {
                 ticks = ticks % periods + periods;
             }
         }
