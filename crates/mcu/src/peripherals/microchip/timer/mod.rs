@@ -321,6 +321,8 @@ impl Timer {
 
     /// A write of TCCRnA or TCCRnB: the mode, the outputs, the clock.
     fn configure(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        // Also where this is refused, the clock may be another one.
+        self.plan();
         match self.waveform() {
             Some(waveform) => self.counter.set_waveform(waveform),
             None if self.clock_select() == 0 => {}
