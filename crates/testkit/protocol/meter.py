@@ -24,14 +24,21 @@ def time_2000() -> int:
 
 
 class Radio:
-    """A UDP socket that sends packets to the collector and hears its packets. Its port may have been another's, to whom
-    somebody else's collector still speaks: that is not heard."""
+    """A UDP socket that sends packets to the collector and hears its packets, also those that it sent before it was started
+    again at another port. The socket's port may have been another's, to whom somebody else's collector still speaks:
+    that is not heard."""
 
     def __init__(self, collector: tuple[str, int]) -> None:
-        self.collector = collector
+        self._collectors: set[tuple[str, int]] = set()
+        self.move(collector)
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.setblocking(False)
+
+    def move(self, collector: tuple[str, int]) -> None:
+        """The collector is there from now on."""
+        self.collector = collector
+        self._collectors.add(collector)
 
     def send(self, packet: bytes) -> None:
         # What cannot be sent is lost, as packets may be.
@@ -48,7 +55,7 @@ class Radio:
             except ConnectionRefusedError:
                 continue  # nobody listened to an earlier packet
             packet = protocol.packet_of(datagram)
-            if packet and sender == self.collector:
+            if packet and sender in self._collectors:
                 packets.append(packet)
 
     def close(self) -> None:

@@ -277,7 +277,7 @@ class Site:
     def start(self, *options: str) -> None:
         self.service.start(*options)
         for radio in self._radios:
-            radio.collector = self.service.udp
+            radio.move(self.service.udp)
 
     # What must go on.
 

@@ -46,7 +46,12 @@ fn sleep_draws_less_than_running_and_a_part_wakes_above_where_it_falls() {
         for mode in &supply.sleeps {
             let volts = mode.supply_v.unwrap_or(supply.default_v);
             let hertz = mode.clock_hz.unwrap_or_else(|| supply.max_clock_hz(volts));
-            let active_a = supply.current_a(hertz, volts).unwrap_or_else(|error| panic!("{name}: {error}"));
+            // A data sheet of two grades has sleep at a supply at which the part's own does not run: it draws less there than at its own.
+            let active_a = supply.current_a(hertz, volts).unwrap_or_else(|_| {
+                let volts = supply.default_v;
+                let active = supply.current_a(supply.max_clock_hz(volts), volts);
+                active.unwrap_or_else(|error| panic!("{name}: {error}"))
+            });
             assert!(mode.current_a > 0.0 && mode.current_a < active_a, "{name}: {}", mode.name);
             let there_a = mode.current_at(hertz, volts);
             assert!(
