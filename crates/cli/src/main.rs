@@ -203,7 +203,7 @@ struct MeasureArgs {
     /// kind is counted and reported at the end [default: stop]
     #[arg(long)]
     lenient: bool,
-    /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50060800-0x50060bff, registers that
+    /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50050000-0x500503ff, registers that
     /// remember what is written, so that a program goes on that only passes by; may be repeated. Each use is counted and reported
     /// at the end, and the figures are then estimates [default: what has no model stops the run]
     #[arg(long, value_name = "NAME")]

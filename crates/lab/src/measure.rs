@@ -284,7 +284,7 @@ fn unknown_stub(name: &str, target: &Target) -> LabError {
     let peripherals = part.peripherals.iter().map(|spec| spec.name.as_str());
     let blocks = part.unmodelled.iter().map(|block| block.name.as_str());
     let mut suggestion = names::suggestion(name, blocks.chain(peripherals));
-    suggestion.push_str("; registers without a name are written as addresses, 0x50060800-0x50060bff");
+    suggestion.push_str("; registers without a name are written as addresses, 0x50050000-0x500503ff");
     LabError::UnknownName { what: "peripheral", name: name.into(), suggestion }
 }
 

@@ -204,7 +204,7 @@ pub struct Part {
     pub unmodelled: Vec<Unmodelled>,
 }
 
-/// First address and bytes of `0x50060800-0x50060bff`.
+/// First address and bytes of `0x50050000-0x500503ff`.
 fn base_and_size(addresses: &str) -> Option<(u32, u32)> {
     let number = |text: &str| u32::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
     let (first, last) = addresses.split_once('-')?;
@@ -257,7 +257,7 @@ impl Part {
     }
 
     /// Gives a peripheral or a block without a model registers that remember what was written, by its name or, where it has none in
-    /// the target file, by its addresses, `0x50060800-0x50060bff`, of which what has a model keeps it. False where there is no such name.
+    /// the target file, by its addresses, `0x50050000-0x500503ff`, of which what has a model keeps it. False where there is no such name.
     pub fn stub(&mut self, name: &str) -> bool {
         if let Some(spec) = self.peripherals.iter_mut().find(|spec| spec.name == name) {
             spec.stub = true;
