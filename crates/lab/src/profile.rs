@@ -3,6 +3,9 @@
 //! A call lasts from the start of the call instruction to the end of the return: what it costs whoever calls. The
 //! call instruction's own cycles count for the function called. A jump to another function's first instruction is a
 //! tail call and ends with its caller's return. The entry into an interrupt counts for what it interrupted.
+//!
+//! Each stack that an interrupt returns to has its own calls: those of a task that waits go on when it does, and have lasted
+//! all the while.
 
 use crate::timeline::{Spent, Timeline, Timestamp};
 use firmware::Firmware;
@@ -91,6 +94,37 @@ struct Frame {
     tail: bool,
     /// Entered at the function's first instruction; otherwise a subroutine within it, which the file does not name.
     whole: bool,
+    /// Of an interrupt the stack pointer that it found.
+    interrupted: Option<u32>,
+}
+
+/// How a call began.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    Call,
+    /// By a jump to a function's first instruction.
+    Jump,
+    /// With the stack pointer that was found.
+    Interrupt {
+        interrupted: u32,
+    },
+}
+
+impl Frame {
+    /// An interrupt that has a stack of its own: a handler's first stack pointer is else what was stacked, some 100 bytes at
+    /// most, below what it found.
+    fn on_another_stack(&self) -> bool {
+        const STACKED: u32 = 128;
+        self.interrupted.is_some_and(|found| found.wrapping_sub(self.sp) > STACKED)
+    }
+}
+
+/// The calls of a task that waits.
+struct Waiting {
+    frames: Vec<Frame>,
+    /// Where it goes on.
+    pc: u32,
+    sp: u32,
 }
 
 /// What is kept of a [`Step`]: small, and each of its fields for itself, because a processor that has just stored them
@@ -115,6 +149,7 @@ struct Node {
 pub struct Profiler<'a> {
     firmware: &'a Firmware,
     frames: Vec<Frame>,
+    waiting: Vec<Waiting>,
     nodes: Vec<Node>,
     /// By function; behind them one for what is in no function.
     totals: Vec<Total>,
@@ -147,6 +182,7 @@ impl<'a> Profiler<'a> {
         Profiler {
             firmware,
             frames: Vec::new(),
+            waiting: Vec::new(),
             nodes: Vec::new(),
             totals: vec![Total::default(); count + 1],
             current: count,
@@ -202,29 +238,36 @@ impl<'a> Profiler<'a> {
         &self.totals[..self.totals.len() - 1]
     }
 
-    /// The calls of functions that are under way, the outermost first. A run that has ended is told of with
+    /// The calls of functions that are under way, the outermost first and those of waiting tasks before the others. A run that has ended is told of with
     /// [`mcu::Mcu::next_step`], so that its last instruction is in them.
     #[must_use]
     pub fn open_calls(&self) -> Vec<OpenCall> {
         let now = self.last.map_or(0, |last| last.cycles);
         let end = self.timeline.at(now);
-        let mut lowest_sp = u32::MAX;
         let mut calls = Vec::new();
         let mut uncharged = if self.frames.is_empty() { 0 } else { now - self.charged };
-        for (depth, frame) in self.frames.iter().enumerate().rev() {
-            lowest_sp = lowest_sp.min(frame.lowest_sp);
-            let exclusive = frame.exclusive + std::mem::take(&mut uncharged);
-            let Some(function) = frame.function else { continue };
-            calls.push(OpenCall {
-                function,
-                start: frame.start,
-                inclusive: now - frame.start,
-                exclusive,
-                stack: frame.sp - lowest_sp.min(frame.sp),
-                whole: frame.whole,
-                spent: self.timeline.between(&frame.begun, &end),
-                outermost: !self.frames[..depth].iter().any(|other| other.function == frame.function),
-            });
+        let waiting = self.waiting.iter().rev().map(|task| &task.frames);
+        for frames in std::iter::once(&self.frames).chain(waiting) {
+            let mut lowest_sp = u32::MAX;
+            for (depth, frame) in frames.iter().enumerate().rev() {
+                lowest_sp = lowest_sp.min(frame.lowest_sp);
+                let exclusive = frame.exclusive + std::mem::take(&mut uncharged);
+                let stack = frame.sp - lowest_sp.min(frame.sp);
+                if frame.on_another_stack() {
+                    lowest_sp = u32::MAX;
+                }
+                let Some(function) = frame.function else { continue };
+                calls.push(OpenCall {
+                    function,
+                    start: frame.start,
+                    inclusive: now - frame.start,
+                    exclusive,
+                    stack,
+                    whole: frame.whole,
+                    spent: self.timeline.between(&frame.begun, &end),
+                    outermost: !frames[..depth].iter().any(|other| other.function == frame.function),
+                });
+            }
         }
         calls.reverse();
         calls
@@ -284,7 +327,7 @@ impl<'a> Profiler<'a> {
         let Some(last) = self.last else {
             self.last = Some(step);
             self.charged = step.cycles;
-            self.push(step.pc, u32::MAX, step, step, false);
+            self.push(step.pc, u32::MAX, step, step, Entry::Call);
             return;
         };
         self.last = Some(step);
@@ -294,7 +337,7 @@ impl<'a> Profiler<'a> {
             Flow::Call { return_to } if return_to != step.pc => {
                 // The call instruction counts for what is called.
                 self.charge(last.cycles);
-                self.push(step.pc, return_to, last, step, false);
+                self.push(step.pc, return_to, last, step, Entry::Call);
                 self.totals[self.current].exclusive += elapsed;
                 return;
             }
@@ -302,11 +345,21 @@ impl<'a> Profiler<'a> {
         }
         self.charge(step.cycles);
         match flow {
-            Flow::Interrupt { return_to } => {
-                self.push(step.pc, return_to, step, step, false);
+            Flow::Interrupt { return_to, sp } => {
+                let interrupted = self.upright(sp);
+                // One handler right after the other, with nothing unstacked in between.
+                if let Some(depth) = self.interrupt()
+                    && (self.frames[depth].return_to, self.frames[depth].interrupted)
+                        == (return_to, Some(interrupted))
+                    && self.frames[depth].sp == step.sp
+                {
+                    self.end(depth, step);
+                }
+                self.push(step.pc, return_to, step, step, Entry::Interrupt { interrupted });
                 return;
             }
-            Flow::Return | Flow::InterruptReturn => self.unwind(step),
+            Flow::Return => self.unwind(step),
+            Flow::InterruptReturn => self.return_from_interrupt(step),
             Flow::Jump => {
                 if self.frames.last().is_some_and(|top| top.return_to == step.pc && step.sp >= top.sp) {
                     self.unwind(step);
@@ -351,6 +404,7 @@ impl<'a> Profiler<'a> {
             self.charge(last.cycles);
         }
         self.frames.clear();
+        self.waiting.clear();
         self.entered();
     }
 
@@ -375,7 +429,7 @@ impl<'a> Profiler<'a> {
         });
     }
 
-    fn push(&mut self, pc: u32, return_to: u32, from: StepRecord, step: StepRecord, tail: bool) {
+    fn push(&mut self, pc: u32, return_to: u32, from: StepRecord, step: StepRecord, entry: Entry) {
         self.half_moved = false;
         let function = self.firmware.function_at(pc);
         let whole = function.is_some_and(|index| self.firmware.functions()[index].address == pc);
@@ -391,8 +445,9 @@ impl<'a> Profiler<'a> {
             from: from.pc,
             sp: from.sp,
             lowest_sp: from.sp.min(step.sp),
-            tail,
+            tail: entry == Entry::Jump,
             whole,
+            interrupted: if let Entry::Interrupt { interrupted } = entry { Some(interrupted) } else { None },
         });
         self.entered();
     }
@@ -427,7 +482,7 @@ impl<'a> Profiler<'a> {
         let entry = &self.firmware.functions()[function];
         if entry.address == step.pc && entry.size > 0 && top.function != Some(function) {
             let return_to = top.return_to;
-            self.push(step.pc, return_to, step, step, true);
+            self.push(step.pc, return_to, step, step, Entry::Jump);
         }
     }
 
@@ -437,9 +492,39 @@ impl<'a> Profiler<'a> {
         else {
             return;
         };
+        self.end(depth, step);
+    }
+
+    /// The innermost interrupt's frame.
+    fn interrupt(&self) -> Option<usize> {
+        self.frames.iter().rposition(|frame| frame.interrupted.is_some())
+    }
+
+    /// Ends an interrupt; where it does not return to the stack that it found, another task goes on.
+    fn return_from_interrupt(&mut self, step: StepRecord) {
+        let Some(depth) = self.interrupt() else { return self.unwind(step) };
+        let (pc, sp) = (self.frames[depth].return_to, self.frames[depth].interrupted);
+        self.end(depth, step);
+        let Some(sp) = sp.filter(|sp| *sp != step.sp) else { return };
+        let found = self.waiting.iter().position(|task| (task.pc, task.sp) == (step.pc, step.sp));
+        let resumed = found.map(|index| self.waiting.remove(index).frames);
+        let known = resumed.is_some();
+        let frames = std::mem::replace(&mut self.frames, resumed.unwrap_or_default());
+        self.waiting.push(Waiting { frames, pc, sp });
+        if known {
+            self.entered();
+        } else {
+            self.push(step.pc, u32::MAX, step, step, Entry::Call);
+        }
+    }
+
+    /// Ends the calls from `depth` on, the innermost first.
+    fn end(&mut self, depth: usize, step: StepRecord) {
         while self.frames.len() > depth {
             let Some(frame) = self.frames.pop() else { return };
-            if let Some(below) = self.frames.last_mut() {
+            if let Some(below) = self.frames.last_mut()
+                && !frame.on_another_stack()
+            {
                 below.lowest_sp = below.lowest_sp.min(frame.lowest_sp);
             }
             let Some(function) = frame.function else { continue };

@@ -50,6 +50,12 @@ pub enum Fault {
         /// Which rule was broken.
         what: String,
     },
+    /// The reset handler returned to where nobody had called it, after `main` had.
+    #[error("the reset handler returned (pc {pc:#07x})")]
+    Returned {
+        /// Address of the instruction that returned.
+        pc: u32,
+    },
     /// The image has bytes where the part has no memory.
     #[error("the image has {size} byte(s) at {address:#010x}, where {part} has no memory")]
     Load {
@@ -70,7 +76,8 @@ impl Fault {
             Fault::Opcode { pc, .. }
             | Fault::Unmapped { pc, .. }
             | Fault::Peripheral { pc, .. }
-            | Fault::Architecture { pc, .. } => Some(*pc),
+            | Fault::Architecture { pc, .. }
+            | Fault::Returned { pc } => Some(*pc),
             Fault::Load { .. } => None,
         }
     }

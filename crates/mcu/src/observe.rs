@@ -22,6 +22,8 @@ pub enum Flow {
     Interrupt {
         /// Where the matching return goes.
         return_to: u32,
+        /// The stack pointer that was found, which the matching return restores.
+        sp: u32,
     },
     /// A return from an interrupt or exception.
     InterruptReturn,

@@ -38,6 +38,7 @@ pub(super) fn go(
         let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
         let place = firmware.place(machine.pc());
         match stop {
+            Err(fault @ mcu::Fault::Returned { .. }) => return ended(format!("{fault}{place}")),
             Err(fault) => {
                 let what = format!("the model stopped{place}");
                 let place = place + &advice(&fault, target);

@@ -291,6 +291,81 @@ movs r0, #0x18\nldr r1, =0x20026\nbkpt 0xab\nb .\nend start\n.ltorg\ntext: .asci
     assert!(result.failure.is_none() && result.ending.contains("exited with 0"), "{}", result.ending);
 }
 
+/// Two tasks on stacks of their own, which take turns by an exception: each has its calls, the other's stack is not its own.
+#[test]
+fn tasks_have_their_own_calls() {
+    let text = "
+        .syntax unified
+        .word 0x20000800, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, switch + 1
+        .thumb_func
+        function start
+            ldr r0, =0x20000418
+            ldr r1, =task_b
+            str r1, [r0]
+            ldr r1, =0x1000000
+            str r1, [r0, #4]
+            ldr r1, =0x20000000
+            subs r0, #0x18
+            str r0, [r1]
+            ldr r0, =0x20000800
+            msr psp, r0
+            movs r0, #2
+            msr control, r0
+            isb
+            bl deep
+            bl deep
+            cpsid i
+            b .
+        end start
+        .thumb_func
+        function deep
+            push {r4, lr}
+            sub sp, #100
+            svc 0
+            add sp, #100
+            pop {r4, pc}
+        end deep
+        .thumb_func
+        function task_b
+            bl shallow
+            b task_b
+        end task_b
+        .thumb_func
+        function shallow
+            push {r4, lr}
+            svc 0
+            pop {r4, pc}
+        end shallow
+        .thumb_func
+        function switch
+            ldr r1, =0x20000000
+            mrs r0, psp
+            ldr r2, [r1]
+            str r0, [r1]
+            msr psp, r2
+            bx lr
+        end switch
+        .ltorg
+        .end\n";
+    let result = measure(&request("stm32f051", text));
+    assert!(result.failure.is_none(), "{:?}", result.failure);
+    let row = |name: &str| result.rows.iter().find(|row| row.name == name).expect(name);
+    let found = ["deep", "shallow", "switch", "start", "task_b"]
+        .map(|name| (row(name).calls, row(name).stack_bytes.unwrap_or(0)));
+    assert_eq!(found, [(2, 108), (1, 8), (4, 0), (0, 108), (0, 8)]);
+    // A call lasts while another task runs: the second of `deep` has all of the first of `shallow` that `deep` left.
+    assert!(row("deep").inclusive_cycles > row("shallow").inclusive_cycles);
+}
+
+#[test]
+fn a_reset_handler_that_returns_has_ended() {
+    let text =
+        ".syntax unified\n.word 0x20001000, start + 1\n.thumb_func\nfunction start\nbx lr\nend start\n";
+    let result = measure(&request("stm32f407", text));
+    assert!(result.failure.is_none(), "{:?}", result.failure);
+    assert!(result.ending.contains("the reset handler returned"), "{}", result.ending);
+}
+
 #[test]
 fn figures_of_floating_point_arithmetic_are_estimates() {
     let of = |instruction: &str| {

@@ -12,8 +12,16 @@ use crate::machine::{Core as _, Machine};
 use crate::observe::dynamic;
 use crate::{Fault, Flow, Observer};
 
+/// Link register out of reset (DDI 0403E, B1.5.5); on ARMv6-M it is unknown.
+pub(super) const LR_AT_RESET: u32 = 0xffff_ffff;
 /// In EXC_RETURN: the frame has no floating-point state.
 const STANDARD_FRAME: u32 = 1 << 4;
+
+/// The stack pointer after a frame is unstacked; xPSR in it says whether it was aligned.
+fn unstacked(frame: u32, float: bool, xpsr: u32) -> u32 {
+    let padding = (xpsr >> 9 & 1) << 2;
+    frame.wrapping_add(if float { FRAME } else { 32 }).wrapping_add(padding)
+}
 
 impl<T: Timing> Machine<CortexM<T>> {
     /// Brings peripherals, SysTick and interrupt lines up to now.
@@ -44,9 +52,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         let Some(exception) = self.core.system.nvic.preempts(&self.core.state, true) else {
             return Ok(false);
         };
-        let return_to = self.core.state.pc;
+        let (return_to, sp) = (self.core.state.pc, self.core.state.r[13]);
         self.take(exception)?;
-        self.flow = Flow::Interrupt { return_to };
+        self.flow = Flow::Interrupt { return_to, sp };
         Ok(true)
     }
 
@@ -144,7 +152,9 @@ impl<T: Timing> Machine<CortexM<T>> {
     ) -> Result<Option<(Region, usize)>, Fault> {
         let pc = self.core.state.pc;
         if value >> 28 != 15 || self.core.state.ipsr == 0 {
-            self.fault = Some(if value & 1 == 0 {
+            self.fault = Some(if value == LR_AT_RESET {
+                Fault::Returned { pc }
+            } else if value & 1 == 0 {
                 self.architecture(pc, value, "branch to ARM state")
             } else {
                 Fault::Unmapped { pc, address: value & !1, size: 2, kind: "fetch" }
@@ -189,7 +199,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             let frame = if process { self.core.state.other_sp } else { self.core.state.r[13] };
             self.handler(next, link, Exception::TailChain, frame)?;
             let return_to = self.frame_word(frame.wrapping_add(24))?;
-            self.core.return_flow = Flow::Interrupt { return_to };
+            let sp = unstacked(frame, float, self.frame_word(frame.wrapping_add(28))?);
+            self.core.return_flow = Flow::Interrupt { return_to, sp };
             return Ok(());
         }
         self.use_stack(process);
@@ -199,7 +210,6 @@ impl<T: Timing> Machine<CortexM<T>> {
             *word = self.frame_word(frame.wrapping_add(4 * index))?;
         }
         let xpsr = words[7];
-        let pad = (xpsr >> 9 & 1) << 2;
         self.core.state.r[..4].copy_from_slice(&words[..4]);
         self.core.state.r[12] = words[4];
         self.core.state.r[14] = words[5];
@@ -209,8 +219,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         } else {
             self.core.state.control &= !FPCA;
         }
-        let size = if float { FRAME } else { 32 };
-        self.core.state.r[13] = frame.wrapping_add(size).wrapping_add(pad);
+        self.core.state.r[13] = unstacked(frame, float, xpsr);
         self.core.state.set_xpsr(xpsr);
         if self.core.architecture == Architecture::V6M {
             self.core.state.it = 0;

@@ -153,7 +153,7 @@ impl<T: Timing> Core for CortexM<T> {
         core.memory.peek(core.system.vtor, &mut words);
         let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
         core.state.r[13] = word(0) & !3;
-        core.state.r[14] = 0xffff_ffff;
+        core.state.r[14] = exceptions::LR_AT_RESET;
         core.state.pc = word(4) & !1;
         let (pc, entry) = (core.state.pc, word(4));
         machine.alignment_changed();

@@ -325,6 +325,11 @@ fn programs_that_end_are_halted() {
         assert_eq!(machine.run(&limit()), Ok(Stop::Halted), "{name}");
         assert!(machine.cycles() < 100, "{name}");
     }
+    // LR is 0xffffffff after a reset (DDI 0403E, B1.5.5): nobody called the reset handler.
+    for (name, program) in [("bx", "start: bx lr"), ("pop", "start: push {r7, lr}\n pop {r7, pc}")] {
+        let returned = m4(name, program).run(&limit());
+        assert!(matches!(returned, Err(Fault::Returned { .. })), "{name}: {returned:?}");
+    }
     // With SysTick running a loop to itself is no end.
     let mut machine = m4(
         "loop-systick",
@@ -505,7 +510,7 @@ fn observers_see_where_execution_goes() {
         }
     }
     let mut flows = Flows::default();
-    let start = machine.pc();
+    let (start, sp) = (machine.pc(), machine.sp());
     assert_eq!(machine.run_observed(&limit(), &mut flows), Ok(Stop::Breakpoint));
     let call = |offset: u32| Flow::Call { return_to: start + offset };
     let nest = flows.1[3] - start;
@@ -521,7 +526,7 @@ fn observers_see_where_execution_goes() {
         Next,
         Return, // thumb1: BX r3 to where its call returns
         Return, // nest: POP {pc}
-        Flow::Interrupt { return_to: start + 10 },
+        Flow::Interrupt { return_to: start + 10, sp },
         InterruptReturn,
         Next,
         call(14),
