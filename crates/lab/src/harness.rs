@@ -373,6 +373,9 @@ impl Observer for CallWatcher<'_, '_> {
         self.0.step(step);
         self.1.step(step);
     }
+    fn interrupt(&mut self, sp: u32) {
+        self.0.interrupt(sp);
+    }
 }
 
 /// A fault of the model with its function and source line.

@@ -159,6 +159,9 @@ impl Observer for Watcher<'_, '_> {
     fn step(&mut self, step: &Step) {
         self.profiler.step(step);
     }
+    fn interrupt(&mut self, sp: u32) {
+        self.profiler.interrupt(sp);
+    }
     fn access(&mut self, access: &Access) {
         if let Some(region) = &mut self.region {
             region.see(access.cycles, self.profiler.timeline(), |timer| timer.access(access));

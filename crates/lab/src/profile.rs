@@ -162,6 +162,8 @@ pub struct Profiler<'a> {
     last: Option<StepRecord>,
     /// The cycle up to which frames and nodes have their own cycles; from there on they are the innermost call's.
     charged: u64,
+    /// The stack pointer that the interrupt found whose handler comes next.
+    found: Option<u32>,
     /// All ones where the stack grows up.
     upside_down: u32,
     /// The stack pointer's last move may be the first half of one.
@@ -191,6 +193,7 @@ impl<'a> Profiler<'a> {
             calls: Vec::new(),
             last: None,
             charged: 0,
+            found: None,
             upside_down: if firmware.core().stack_grows_up() { u32::MAX } else { 0 },
             half_moved: false,
             timeline: Timeline::of_cycles(),
@@ -305,6 +308,11 @@ impl<'a> Profiler<'a> {
         function.map_or("(unnamed)", |index| self.firmware.functions()[index].name.as_str())
     }
 
+    /// An interrupt was taken: [`mcu::Observer::interrupt`].
+    pub fn interrupt(&mut self, sp: u32) {
+        self.found = Some(self.upright(sp));
+    }
+
     /// An instruction is about to execute.
     #[inline(always)]
     pub fn step(&mut self, step: &Step) {
@@ -345,10 +353,11 @@ impl<'a> Profiler<'a> {
         }
         self.charge(step.cycles);
         match flow {
-            Flow::Interrupt { return_to, sp } => {
-                let interrupted = self.upright(sp);
+            Flow::Interrupt { return_to } => {
+                // An instruction that calls the handler found what it had itself.
+                let interrupted = self.found.take().unwrap_or(last.sp);
                 // One handler right after the other, with nothing unstacked in between.
-                if let Some(depth) = self.interrupt()
+                if let Some(depth) = self.innermost_interrupt()
                     && (self.frames[depth].return_to, self.frames[depth].interrupted)
                         == (return_to, Some(interrupted))
                     && self.frames[depth].sp == step.sp
@@ -496,13 +505,13 @@ impl<'a> Profiler<'a> {
     }
 
     /// The innermost interrupt's frame.
-    fn interrupt(&self) -> Option<usize> {
+    fn innermost_interrupt(&self) -> Option<usize> {
         self.frames.iter().rposition(|frame| frame.interrupted.is_some())
     }
 
     /// Ends an interrupt; where it does not return to the stack that it found, another task goes on.
     fn return_from_interrupt(&mut self, step: StepRecord) {
-        let Some(depth) = self.interrupt() else { return self.unwind(step) };
+        let Some(depth) = self.innermost_interrupt() else { return self.unwind(step) };
         let (pc, sp) = (self.frames[depth].return_to, self.frames[depth].interrupted);
         self.end(depth, step);
         let Some(sp) = sp.filter(|sp| *sp != step.sp) else { return };

@@ -267,7 +267,9 @@ impl<C: Core> Machine<C> {
                 continue;
             }
             let shadowed = self.instructions < self.interrupts_from;
+            let sp = if O::enabled() { self.core.register(Self::with_role(Role::StackPointer)) } else { 0 };
             if !shadowed && C::interrupt(self, observer)? {
+                observer.interrupt(sp);
                 continue;
             }
             let Some(mode) = C::sleeping(self)? else {

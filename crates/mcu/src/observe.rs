@@ -22,8 +22,6 @@ pub enum Flow {
     Interrupt {
         /// Where the matching return goes.
         return_to: u32,
-        /// The stack pointer that was found, which the matching return restores.
-        sp: u32,
     },
     /// A return from an interrupt or exception.
     InterruptReturn,
@@ -97,6 +95,11 @@ pub trait Observer {
     fn step(&mut self, step: &Step) {
         let _ = step;
     }
+    /// An interrupt was taken, whose handler's first instruction is the next step; it found the stack pointer `sp`, as a [`Step`] has
+    /// it. A return from it to another one changes tasks. An instruction that calls a handler itself says nothing.
+    fn interrupt(&mut self, sp: u32) {
+        let _ = sp;
+    }
     /// An instruction read or wrote data.
     fn access(&mut self, access: &Access) {
         let _ = access;
@@ -149,6 +152,11 @@ impl Observer for AnyObserver<'_> {
         }
     }
     // A trace is told nothing of these.
+    fn interrupt(&mut self, sp: u32) {
+        if let AnyObserver::Other(observer) = self {
+            observer.interrupt(sp);
+        }
+    }
     fn pin(&mut self, edge: &PinEdge<'_>) {
         if let AnyObserver::Other(observer) = self {
             observer.pin(edge);

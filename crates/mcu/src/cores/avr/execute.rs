@@ -683,11 +683,10 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         if self.core.sleeping {
             length += timing::wake(WORDS) + self.wake();
         }
-        let sp = self.core.sp.into();
         if let Err(BailOut) = self.push_address::<O, false>(self.core.pc, at, length, observer) {
             return Err(self.taken_fault());
         }
-        self.flow = Flow::Interrupt { return_to: self.core.pc * 2, sp };
+        self.flow = Flow::Interrupt { return_to: self.core.pc * 2 };
         self.bus.taken(irq);
         self.core.flags.i = false;
         self.cycles += length;

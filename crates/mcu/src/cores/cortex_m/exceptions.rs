@@ -52,9 +52,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         let Some(exception) = self.core.system.nvic.preempts(&self.core.state, true) else {
             return Ok(false);
         };
-        let (return_to, sp) = (self.core.state.pc, self.core.state.r[13]);
+        let return_to = self.core.state.pc;
         self.take(exception)?;
-        self.flow = Flow::Interrupt { return_to, sp };
+        self.flow = Flow::Interrupt { return_to };
         Ok(true)
     }
 
@@ -199,8 +199,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             let frame = if process { self.core.state.other_sp } else { self.core.state.r[13] };
             self.handler(next, link, Exception::TailChain, frame)?;
             let return_to = self.frame_word(frame.wrapping_add(24))?;
-            let sp = unstacked(frame, float, self.frame_word(frame.wrapping_add(28))?);
-            self.core.return_flow = Flow::Interrupt { return_to, sp };
+            observer.interrupt(unstacked(frame, float, self.frame_word(frame.wrapping_add(28))?));
+            self.core.return_flow = Flow::Interrupt { return_to };
             return Ok(());
         }
         self.use_stack(process);

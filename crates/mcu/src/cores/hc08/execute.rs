@@ -479,7 +479,7 @@ impl Machine<Hc08> {
         self.core.ccr |= I;
         self.core.pc = self.core.word(SWI_VECTOR);
         if O::enabled() {
-            self.flow = Flow::Interrupt { return_to: return_to.into(), sp: sp.into() };
+            self.flow = Flow::Interrupt { return_to: return_to.into() };
         }
         Ok(())
     }

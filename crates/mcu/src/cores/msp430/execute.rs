@@ -719,7 +719,7 @@ impl Machine<Msp430> {
             self.cycles += self.bus.power.wake_cycles;
         }
         let irq = (127 - self.bus.requests.leading_zeros()) as u8;
-        let (return_to, sp) = (self.core.registers[PC], self.core.registers[SP]);
+        let return_to = self.core.registers[PC];
         let status = self.core.registers[SR] | return_to >> 16 << 12;
         self.push_word(observer, return_to, return_to & 0xffff, timing::INTERRUPT_CYCLES - 3)?;
         self.push_word(observer, return_to, status, timing::INTERRUPT_CYCLES - 2)?;
@@ -728,7 +728,7 @@ impl Machine<Msp430> {
         self.cycles += u64::from(timing::INTERRUPT_CYCLES);
         self.bus.taken(irq);
         self.bus.tick(self.cycles, self.core.registers[PC], dynamic(observer));
-        self.flow = Flow::Interrupt { return_to, sp };
+        self.flow = Flow::Interrupt { return_to };
         Ok(true)
     }
 }

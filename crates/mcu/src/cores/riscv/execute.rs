@@ -169,8 +169,7 @@ impl Machine<RiscV> {
             Ecall => {
                 let return_to = position.pc;
                 let handler = self.trap(return_to, ECALL_FROM_M, EXCEPTION_VECTOR)?;
-                let sp = self.core.x[SP];
-                return Ok(self.jump::<O>(position, handler, Flow::Interrupt { return_to, sp }));
+                return Ok(self.jump::<O>(position, handler, Flow::Interrupt { return_to }));
             }
             Ebreak => return Err(stop(Stop::Breakpoint)),
             Mret => {
@@ -397,7 +396,7 @@ impl Machine<RiscV> {
         self.core.pc = handler;
         let to_flash = self.core.in_flash(handler);
         self.cycles = self.core.fetch.interrupt(self.cycles, to_flash);
-        self.flow = Flow::Interrupt { return_to, sp: self.core.x[SP] };
+        self.flow = Flow::Interrupt { return_to };
         Ok(true)
     }
 

@@ -497,7 +497,7 @@ fn a_software_interrupt_stacks_all_but_h() {
     let until = Until { cycles: None, addresses: vec![PC + 2] };
     assert_eq!(bench.0.run_observed(&until, &mut log), Ok(Stop::Address(PC + 2)));
     let flows: Vec<Flow> = log.steps.iter().map(|step| step.flow).collect();
-    assert_eq!(flows, [Flow::Start, Flow::Interrupt { return_to: PC + 1, sp: 0x300 }, Flow::InterruptReturn]);
+    assert_eq!(flows, [Flow::Start, Flow::Interrupt { return_to: PC + 1 }, Flow::InterruptReturn]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl Machine<R8c> {
         vector: u32,
         user_stack: bool,
     ) -> Result<(), Fault> {
-        let (flg, return_to, sp) = (self.core.flg, self.core.pc, self.core.sp().into());
+        let (flg, return_to) = (self.core.flg, self.core.pc);
         self.set_flg(flg & !(I | D | if user_stack { 0 } else { U }));
         // FLG's upper four bits share a byte with those of the program counter.
         let high = u32::from(flg & IPL) >> 8 | return_to >> 16;
@@ -95,7 +95,7 @@ impl Machine<R8c> {
         self.push(observer, pc, Width::Word, return_to & 0xffff)?;
         let low = self.read(observer, pc, vector & ADDRESS_MASK, Width::Word)?;
         let high = self.read(observer, pc, (vector + 2) & ADDRESS_MASK, Width::Byte)?;
-        self.go::<O>(low | high << 16, Flow::Interrupt { return_to, sp });
+        self.go::<O>(low | high << 16, Flow::Interrupt { return_to });
         Ok(())
     }
 
