@@ -9,4 +9,6 @@ table == "[toolchain]" { print "TOOLCHAIN_" $1 " := " value($0) }
 table == "[[memory]]" && $1 == "name" { memory = toupper(value($0)) }
 table == "[[memory]]" && $1 == "start" { print "MEMORIES += -DWS_" memory "_START=" value($0) }
 table == "[[memory]]" && $1 == "size" { print "MEMORIES += -DWS_" memory "_SIZE=" value($0) }
-table == "[[memory]]" && $1 == "second_bank" { print "MEMORIES += -DWS_" memory "_SECOND_BANK=" value($0) }
+table == "[[memory]]" && $1 == "second_bank" && match($0, /start = [0-9A-Za-z_]+/) {
+    print "MEMORIES += -DWS_" memory "_SECOND_BANK=" substr($0, RSTART + 8, RLENGTH - 8)
+}

@@ -1,10 +1,10 @@
 /* Where tables live, and how they are read.
  *
  * WS_TABLE(name)     a table that is indexed by secrets. The port keeps it where an access takes the same time at every
- *                    address: flash on AVR, MSP430, CH32V003, 8051 and 68HC08 (no cache, no accelerator), RAM on Cortex-M
- *                    (STM32 flash has a prefetch buffer or a cache; .data of the STM32F7 port is in DTCM, which is
- *                    never cached). Its name begins with ws_secret_table_, in a kernel also without ws_: by that the
- *                    constant-time check knows it.
+ *                    address: flash on AVR, MSP430F5xx, CH32V003, 8051 and 68HC08 (no cache, no accelerator), RAM on
+ *                    MSP430FR5xx (FRAM has a cache) and Cortex-M (STM32 flash has a prefetch buffer or a cache; .data of
+ *                    the STM32F7 port is in DTCM, which is never cached). Its name begins with ws_secret_table_, in a
+ *                    kernel also without ws_: by that the constant-time check knows it.
  * WS_CONSTANT(name)  a table that is indexed by public values only: flash everywhere.
  *
  * Both define an array of const elements; read them with ws_table_u8 and ws_table_u32, because AVR's flash and
@@ -67,7 +67,7 @@ WS_INLINE uint32_t ws_table_u32(const __code uint32_t *entry)
 
 #else
 
-#if defined(__arm__)
+#if defined(__arm__) || defined(__MSP430__)
 #define WS_TABLE(name) __attribute__((section(".ws_table." name)))
 #else
 #define WS_TABLE(name)

@@ -3,7 +3,7 @@
  * The host computes the threshold from equation (6.1) of Mane and others (2014), C V^2 / 2 = 2 (Ec + Erf) + Eov: twice the energy of
  * computing and sending, and the harvester's overhead. What a message takes from the capacitor can thus not bring it below
  * what the regulator needs, and the firmware need not watch the voltage while it signs. Should the supply fall all the
- * same, the supervisor that start-up sets for the core's level (SVSH, ports/msp430/clock.c) resets the part. */
+ * same, the supervisor that start-up sets for the core's level (SVSH, ports/msp430/clock_f5xx.c) resets the part. */
 #ifndef WS_NODE_POWER_H
 #define WS_NODE_POWER_H
 

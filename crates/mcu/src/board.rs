@@ -89,6 +89,17 @@ impl Clone for Mounted {
     }
 }
 
+/// A byte that the microcontroller has sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentByte {
+    /// The UART's name in the target file; `ITM.0` and on for the trace port's channels, `semihosting`.
+    pub port: String,
+    /// The byte.
+    pub byte: u8,
+    /// Cycles since reset when it was complete.
+    pub cycles: u64,
+}
+
 /// How an SPI master clocks a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpiClock {
@@ -136,10 +147,14 @@ pub struct Board {
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
     pub signals_from_ns: u64,
     analog: BTreeMap<u8, Signal>,
+    /// What the microcontroller itself puts out at an input of its converter, in volts.
+    analog_outputs: BTreeMap<u8, f64>,
     ports: BTreeMap<String, Port>,
     inputs: BTreeMap<Pin, bool>,
     chips: Vec<Mounted>,
     two_wire: TwoWire,
+    /// What was sent since somebody took it, where somebody does.
+    sent: Option<Vec<SentByte>>,
     clock_hz: u64,
     /// The cycle from which on that clock holds, and the time then, in nanoseconds.
     since: (u64, u64),
@@ -158,9 +173,11 @@ impl Default for Board {
             signals_from_ns: 0,
             ports: BTreeMap::new(),
             analog: BTreeMap::new(),
+            analog_outputs: BTreeMap::new(),
             inputs: BTreeMap::new(),
             chips: Vec::new(),
             two_wire: TwoWire::default(),
+            sent: None,
             clock_hz: 1_000_000,
             since: (0, 0),
             due: u64::MAX,
@@ -174,6 +191,19 @@ impl Board {
     #[must_use]
     pub fn new(clock_hz: u64) -> Board {
         Board { clock_hz: clock_hz.max(1), ..Board::default() }
+    }
+
+    /// What was sent by UARTs, trace port and semihosting since the last call of this, in the order in which it was complete. It is
+    /// kept from the first call on, also of runs that nobody observes: take it often.
+    pub fn take_sent(&mut self) -> Vec<SentByte> {
+        self.sent.replace(Vec::new()).unwrap_or_default()
+    }
+
+    /// A byte was sent.
+    pub(crate) fn keep_sent(&mut self, port: &str, byte: u8, cycles: u64) {
+        if let Some(sent) = &mut self.sent {
+            sent.push(SentByte { port: port.into(), byte, cycles });
+        }
     }
 
     /// Puts a chip onto the board, powered up at time 0: to be done before the run begins.
@@ -242,9 +272,20 @@ impl Board {
         self.analog.insert(channel, signal);
     }
 
-    /// The voltage at an input of the converter at a cycle; 0 V where nothing was set.
+    /// A digital-to-analog converter of the microcontroller drives the pin of an input of the converter, or lets go of it.
+    pub(crate) fn set_analog_output(&mut self, channel: u8, volts: Option<f64>) {
+        match volts {
+            Some(volts) => self.analog_outputs.insert(channel, volts),
+            None => self.analog_outputs.remove(&channel),
+        };
+    }
+
+    /// The voltage at an input of the converter at a cycle, which the microcontroller itself may drive; 0 V where nothing was set.
     #[must_use]
     pub fn analog_v(&self, channel: u8, cycle: u64) -> f64 {
+        if let Some(volts) = self.analog_outputs.get(&channel) {
+            return *volts;
+        }
         match self.analog.get(&channel) {
             None => 0.0,
             Some(Signal::Level(volts)) => *volts,
@@ -470,6 +511,7 @@ impl Board {
 
     /// The microcontroller lets go of all its pins.
     pub(crate) fn high_impedance(&mut self, cycle: u64) {
+        self.analog_outputs.clear();
         for port in self.ports.keys().cloned().collect::<Vec<_>>() {
             if let Some(own) = self.ports.get_mut(&port) {
                 own.module_pins = 0;
@@ -481,6 +523,7 @@ impl Board {
     /// Power comes back at time 0: the chips begin anew; what drives from outside stays.
     pub(crate) fn power_up(&mut self) {
         self.ports.clear();
+        self.analog_outputs.clear();
         self.changed = true;
         self.two_wire.power_up();
         for mounted in &mut self.chips {

@@ -7,6 +7,8 @@ use bytemuck::Zeroable;
 const DECODED: u8 = 1;
 /// Of a unit: a breakpoint.
 const BREAKPOINT: u8 = 2;
+/// Of a unit: whoever executes from here has to call [`DecodeCache::find`] each time.
+const SLOW: u8 = 4;
 
 /// The instruction at a unit, there once its state says [`DECODED`]: beside it, so that both are in one line of the host's cache.
 #[derive(Zeroable)]
@@ -100,6 +102,11 @@ impl<Op: Copy + Zeroable, const UNITS: usize, const UNIT_BITS: u32> DecodeCache<
             self.decoded.push(unit as u32);
         }
         Ok(true)
+    }
+
+    /// The instruction at `pc` is to be found each time, because its fetch takes time.
+    pub fn mark_slow(&mut self, pc: u32) {
+        self.slots[Self::unit(pc)].state |= SLOW;
     }
 
     /// The unit at `address` in RAM was written: forgets the instructions that it may be part of.

@@ -12,6 +12,7 @@ mod board;
 pub mod chips;
 mod clock;
 pub mod cores;
+mod dataflow;
 mod decode_cache;
 mod fault;
 mod flash;
@@ -26,10 +27,12 @@ pub mod peripherals;
 mod residency;
 mod signal;
 mod supply;
+mod taint;
 mod trace;
+mod transfer;
 mod two_wire;
 
-pub use board::{Board, Chip, Pin, SpiClock, Wiring};
+pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
 pub use clock::{ClockChange, ClockSources, FuseOscillator};
 pub use fault::Fault;
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
@@ -37,12 +40,19 @@ pub use microcontroller::{
     Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_clocked_machine,
     new_machine,
 };
-pub use observe::{Access, AccessKind, Flow, NoObserver, Observer, PinEdge, Step};
+pub use observe::{
+    Access, AccessKind, DacStep, Flow, NoObserver, Observer, PinDirections, PinEdge, SleepInterval, Step,
+};
 pub use part::{
     CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled, WaitStates,
 };
-pub use peripheral::{Context, Events, FlashChange, FlashStore, Peripheral, PeripheralBus, Power, StubUse};
+pub use peripheral::{
+    Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
+    Power, ReadMode, StubUse,
+};
 pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};
+pub use taint::{Labels, Leak, LeakKind, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
+pub use transfer::{Accessed, BusAccess, TransferRequest};
 pub use two_wire::TwoWireDevice;

@@ -1,15 +1,16 @@
 //! Everything around a core, once for every family: limits, breakpoints, deadlines, interrupts, sleep, resets, power loss, the supply,
 //! where the cycles went, the board, snapshots.
 
+use crate::dataflow::CoreDataflow;
 use crate::flash::Torn;
 use crate::observe::{AnyObserver, dynamic};
 use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Board, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part, PeripheralBus, PeripheralSpec,
-    Register, ResetCause, Residency, Role, Segment, Step, Stop, StubUse, SupplyLimits, Trace, Until,
-    peripherals,
+    Accessed, Board, BusAccess, Dma, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part,
+    PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role, Segment, SleepInterval, Step, Stop,
+    StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 
 /// A low-power mode.
@@ -30,6 +31,9 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
 
     /// What addresses on the stack have in ELF files on top of the stack pointer.
     const STACK_SPACE: u32 = 0;
+
+    /// Whether a reset stops what is under way in the flash, as a failing supply does; otherwise it is completed.
+    const RESET_STOPS_FLASH: bool = true;
 
     /// The registers of this core, which begin with [`Core::REGISTERS`]: those of an optional unit may follow.
     fn all_registers(&self) -> &'static [Register] {
@@ -97,6 +101,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         Ok(false)
     }
 
+    /// What its instructions do with data, as its program is now; `None` where the core does not say.
+    fn dataflow(&self) -> Option<CoreDataflow> {
+        None
+    }
+
     /// The mode that the core sleeps in; `None` while it runs.
     ///
     /// # Errors
@@ -109,6 +118,15 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     /// Whether a floating-point unit did arithmetic since the machine was made.
     fn computed_in_float(&self) -> bool {
         false
+    }
+
+    /// An access by a DMA controller where no peripheral is: what was read or written, or nothing where that is a bus error.
+    ///
+    /// # Errors
+    /// There is something that is not modelled.
+    fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {
+        let _ = (machine, access);
+        Ok(None)
     }
 
     /// So many cycles of sleep go by.
@@ -141,8 +159,8 @@ pub(crate) struct Machine<C> {
     reset_fault: Option<Fault>,
     /// The core stands still up to this cycle: the flash is busy.
     held_until: u64,
-    /// What the flash holds if the power fails before that cycle.
-    torn: Option<Torn>,
+    /// What the flash holds if the power fails before this cycle.
+    torn: Option<(Torn, u64)>,
     supply: Supply,
     usage: Usage,
     /// What the image put into RAM, to be there again after a reset.
@@ -221,13 +239,13 @@ impl<C: Core> Machine<C> {
     }
 
     /// Whether nothing can interrupt or wake the core any more: it takes no interrupt, or none is requested, nothing comes about by
-    /// itself and nobody outside may do something.
+    /// itself and nobody outside may do something. As long as data are moved without the core, the program goes on.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
         let comes = self.bus.requests & mask != 0
             || self.next_event() != u64::MAX
             || self.bus.board.externally_wakeable;
-        !comes || mask == 0 && !self.bus.will_reset()
+        !comes || mask == 0 && !self.bus.will_reset() && !self.bus.moves_data()
     }
 
     /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
@@ -250,8 +268,18 @@ impl<C: Core> Machine<C> {
             if self.bus.due <= self.cycles {
                 self.bus.tick(self.cycles, self.pc(), dynamic(observer));
             }
+            if let Some(change) = self.bus.events.take_flash_change() {
+                self.change_flash(change);
+                continue;
+            }
+            if let Some(access) = self.bus.events.take_access() {
+                self.access_bus(&access, observer)?;
+                continue;
+            }
+            self.transfer(observer)?;
             if let Some(cause) = self.bus.events.take_reset() {
                 self.reset_running(cause);
+                observer.reset(self.cycles);
                 self.bus.tell_clock(self.cycles, dynamic(observer));
                 self.check_reset()?;
                 continue;
@@ -287,9 +315,58 @@ impl<C: Core> Machine<C> {
             if let Some(name) = mode.name {
                 self.usage.slept(name, self.cycles, wake);
             }
+            if O::enabled() {
+                let next = self.next_step();
+                observer.sleep(&SleepInterval { mode: mode.name, from: self.cycles, to: wake, next });
+            }
             self.core.idle(wake - self.cycles);
             self.cycles = wake;
         }
+    }
+
+    /// Makes the access to the bus that a DMA controller asked for.
+    #[cold]
+    fn access_bus<O: Observer>(&mut self, access: &BusAccess, observer: &mut O) -> Result<(), Fault> {
+        let &BusAccess { address, size, value, .. } = access;
+        let (now, pc) = (self.cycles, self.pc());
+        let value = if self.bus.claims(address) {
+            Some(match value {
+                None => self.bus.read(address, size, now, pc, dynamic(observer))?,
+                Some(value) => {
+                    self.bus.write(address, size, value, now, pc, dynamic(observer))?;
+                    value
+                }
+            })
+        } else {
+            C::access(self, access)?
+        };
+        let waited = std::mem::take(&mut self.bus.stall);
+        self.bus.accessed(access, Accessed { value, waited }, self.cycles, pc);
+        Ok(())
+    }
+
+    /// What peripherals do with memory by themselves. It takes the core no time.
+    fn transfer<O: Observer>(&mut self, observer: &mut O) -> Result<(), Fault> {
+        for dma in self.bus.events.take_dma() {
+            let (address, done) = match dma {
+                Dma::Fetch { device, address, size } => {
+                    let mut bytes = vec![0; size as usize];
+                    let done = self.core.is_ram(address) && self.core.peek(address, &mut bytes);
+                    if done {
+                        self.bus.fetched(device, &bytes, self.cycles, self.pc(), dynamic(observer));
+                    }
+                    (address, done)
+                }
+                Dma::Store { address, bytes } => {
+                    (address, self.core.is_ram(address) && self.core.poke(address, &bytes))
+                }
+            };
+            if !done {
+                let what = "a peripheral's DMA reaches beyond RAM".into();
+                return Err(Fault::Architecture { pc: self.pc(), address, what });
+            }
+        }
+        Ok(())
     }
 
     /// Whether the supply lets the part run.
@@ -317,7 +394,9 @@ impl<C: Core> Machine<C> {
     /// left out.
     fn reset_running(&mut self, cause: ResetCause) {
         self.usage.ran(self.cycles, self.bus.power.core_level);
-        self.tear_flash();
+        if C::RESET_STOPS_FLASH {
+            self.tear_flash();
+        }
         self.bus.reset_by(cause, self.cycles, self.pc());
         self.begin(cause);
     }
@@ -332,19 +411,33 @@ impl<C: Core> Machine<C> {
         self.reset_fault = C::reset(self, cause).err();
     }
 
+    /// What memory holds from an address on, `size` bytes of it.
+    pub fn held(&self, address: u32, size: u8) -> u32 {
+        let mut bytes = [0; 4];
+        self.core.peek(address, &mut bytes[..usize::from(size)]);
+        u32::from_le_bytes(bytes)
+    }
+
     /// Erases or programs flash as its controller says, and holds the core up until it is done.
     #[cold]
     pub fn change_flash(&mut self, change: FlashChange) {
-        if let Some((torn, until)) = Torn::new(change, &mut self.core) {
-            self.torn = Some(torn);
+        if let Some(until) = self.change_flash_behind(change) {
             self.held_until = until;
         }
     }
 
+    /// Erases or programs flash as its controller says, while the core goes on; the cycle at which that is done.
+    #[cold]
+    pub fn change_flash_behind(&mut self, change: FlashChange) -> Option<u64> {
+        let (torn, until) = Torn::new(change, &mut self.core)?;
+        self.torn = Some((torn, until));
+        Some(until)
+    }
+
     /// The power fails now: what is under way in the flash stays half done.
     fn tear_flash(&mut self) {
-        if let Some(torn) = self.torn.take()
-            && self.cycles < self.held_until
+        if let Some((torn, until)) = self.torn.take()
+            && self.cycles < until
         {
             torn.store(&mut self.core);
         }
@@ -432,6 +525,15 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault> {
         self.run_with(until, &mut AnyObserver::Trace(trace))
+    }
+
+    fn taint(&self) -> Option<Taint> {
+        let core = self.core.dataflow()?;
+        Some(Taint::new(core, self.bus.ranges()))
+    }
+
+    fn run_tainted(&mut self, until: &Until, taint: &mut Taint) -> Result<Stop, Fault> {
+        self.run_with(until, &mut AnyObserver::Taint(taint))
     }
 
     fn cycles(&self) -> u64 {
@@ -529,6 +631,15 @@ impl<C: Core> Mcu for Machine<C> {
         let Some(memory) = self.bus.memory_mut(address, bytes.len()) else { return false };
         memory.copy_from_slice(bytes);
         true
+    }
+
+    fn finish_sending(&mut self, observer: &mut dyn Observer) {
+        let pc = self.pc();
+        self.bus.finish_sending(pc, observer);
+    }
+
+    fn uart_listens(&self, port: &str) -> Option<bool> {
+        self.bus.uart_listens(port)
     }
 
     fn uart_receive(&mut self, port: &str, bytes: &[u8]) -> bool {

@@ -3,11 +3,15 @@
 use crate::{MemoryKind, Part};
 
 /// What an address is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// In this order: what lies below [`Page::Ram`] takes more than a look to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Page {
     /// No memory: peripherals, or nothing.
     Other,
+    /// Readable and writable, with wait states.
+    Fram,
     /// Readable and writable.
     Ram,
     /// Readable; written through a flash controller.
@@ -44,10 +48,11 @@ impl<const ADDRESS_BITS: u32, const PAGE_BITS: u32> Memory<ADDRESS_BITS, PAGE_BI
             let page = match memory.kind {
                 MemoryKind::Ram => Page::Ram,
                 MemoryKind::Flash => Page::Flash,
+                MemoryKind::Fram => Page::Fram,
                 kind => return Err(format!("{}: this core has no {kind:?} memory", part.name)),
             };
             pages[start >> PAGE_BITS..end >> PAGE_BITS].fill(page);
-            if page == Page::Flash {
+            if matches!(page, Page::Flash | Page::Fram) {
                 bytes[start..end].fill(0xff);
             }
         }

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use crate::Flow;
 use crate::cores::{avr, cortex_m, hc08, mcs51, msp430, r8c, riscv};
-use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, StubUse, Trace};
+use crate::{Board, CoreName, Fault, Observer, Part, Residency, Step, StubUse, Taint, Trace};
 
 /// Bytes to be put into memory before a run, at ELF load addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub enum ResetCause {
     BrownOut,
     /// The watchdog expired.
     Watchdog,
+    /// The window watchdog expired, or was fed too early.
+    WindowWatchdog,
     /// The program asked for it (Cortex-M: SYSRESETREQ).
     Software,
 }
@@ -123,6 +125,16 @@ pub trait Mcu: Send {
     /// # Errors
     /// As [`Mcu::run`].
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault>;
+
+    /// A taint tracker for this machine and its program as it is now; `None` where the core does not say what its instructions do with
+    /// data (8051, 68HC08, R8C).
+    fn taint(&self) -> Option<Taint>;
+
+    /// As [`Mcu::run_traced`] with a [`Taint`] of this machine. [`Taint::finish`] afterwards.
+    ///
+    /// # Errors
+    /// As [`Mcu::run`].
+    fn run_tainted(&mut self, until: &Until, taint: &mut Taint) -> Result<Stop, Fault>;
 
     /// Cycles since reset: of the core clock, or machine cycles of [`Part::clocks_per_cycle`] clocks each.
     fn cycles(&self) -> u64;
@@ -188,6 +200,12 @@ pub trait Mcu: Send {
 
     /// Writes memory as a debugger would, also non-volatile memory. False where there is no memory.
     fn poke(&mut self, address: u32, bytes: &[u8]) -> bool;
+
+    /// The program has ended; what its UARTs have still to send leaves them, as it does on a board. No cycles are counted for it.
+    fn finish_sending(&mut self, observer: &mut dyn Observer);
+
+    /// Whether the program has switched on the receiver of a UART; `None` where there is none of that name that is modelled.
+    fn uart_listens(&self, port: &str) -> Option<bool>;
 
     /// Bytes begin to arrive at a UART, one after the other at its own rate; false where there is none of that name
     /// that is modelled.
@@ -276,8 +294,10 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         CoreName::Msp430x => msp430::new_machine(part, clock_hz),
         CoreName::R8c => r8c::new_machine(part, clock_hz),
         CoreName::QingkeV2 => riscv::new_machine(part, clock_hz),
-        CoreName::CortexM0 | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7 => {
-            cortex_m::new_machine(part, clock_hz)
-        }
+        CoreName::CortexM0
+        | CoreName::CortexM0Plus
+        | CoreName::CortexM3
+        | CoreName::CortexM4
+        | CoreName::CortexM7 => cortex_m::new_machine(part, clock_hz),
     }
 }

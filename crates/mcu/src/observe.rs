@@ -1,6 +1,6 @@
 //! Looking on while a machine runs.
 
-use crate::{ClockChange, Trace};
+use crate::{ClockChange, Taint, Trace};
 
 /// How execution came to an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,43 @@ pub struct PinEdge<'a> {
     pub cycles: u64,
 }
 
+/// A port drives other pins than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinDirections<'a> {
+    /// The port's name in the target file.
+    pub port: &'a str,
+    /// The pins that it drives from now on, a bit each.
+    pub driven: u32,
+    /// Cycles since reset, as in [`PinEdge::cycles`].
+    pub cycles: u64,
+}
+
+/// The core sleeps for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepInterval {
+    /// The mode's name as the target file's `[[supply.sleep]]` has it; `None` where the family's modes are not told apart.
+    pub mode: Option<&'static str>,
+    /// Cycles since reset at which it begins.
+    pub from: u64,
+    /// Cycles since reset up to which it sleeps at least: it may sleep on, as the next interval says.
+    pub to: u64,
+    /// What it goes on with if no interrupt comes. An interrupt's handler that puts the core to sleep by its return has returned.
+    pub next: Step,
+}
+
+/// The output of a digital-to-analog converter changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DacStep<'a> {
+    /// The converter's name in the target file.
+    pub device: &'a str,
+    /// Which of its channels, from 1.
+    pub channel: u8,
+    /// The new voltage; none while the channel is off.
+    pub volts: Option<f64>,
+    /// Cycles since reset at the change.
+    pub cycles: u64,
+}
+
 /// Looks on while a machine runs. Every method does nothing unless overridden.
 ///
 /// The loops over the instructions are compiled for no observer, too: with [`NoObserver`] looking on costs nothing.
@@ -95,6 +132,8 @@ pub trait Observer {
     fn step(&mut self, step: &Step) {
         let _ = step;
     }
+    /// The condition of the instruction under way does not hold: it does nothing (Cortex-M, in an IT block).
+    fn skipped(&mut self) {}
     /// An interrupt was taken, whose handler's first instruction is the next step; it found the stack pointer `sp`, as a [`Step`] has
     /// it. A return from it to another one changes tasks. An instruction that calls a handler itself says nothing.
     fn interrupt(&mut self, sp: u32) {
@@ -108,6 +147,18 @@ pub trait Observer {
     fn pin(&mut self, edge: &PinEdge<'_>) {
         let _ = edge;
     }
+    /// A port may drive other pins than before. Ports of the R8C, the 8051 and the 68HC08 do not say.
+    fn directions(&mut self, directions: &PinDirections<'_>) {
+        let _ = directions;
+    }
+    /// The core sleeps.
+    fn sleep(&mut self, interval: &SleepInterval) {
+        let _ = interval;
+    }
+    /// The part was reset within a run, at this many cycles.
+    fn reset(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
     /// The core's clock changed; never where it was given from outside.
     fn clock(&mut self, change: &ClockChange) {
         let _ = change;
@@ -115,6 +166,10 @@ pub trait Observer {
     /// A byte left a UART, complete at `cycles`.
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
         let _ = (port, byte, cycles);
+    }
+    /// The output of a digital-to-analog converter changed.
+    fn analog(&mut self, step: &DacStep<'_>) {
+        let _ = step;
     }
 }
 
@@ -132,6 +187,8 @@ impl Observer for NoObserver {
 pub(crate) enum AnyObserver<'a> {
     /// One that is told so often that a call through a table would cost a fifth.
     Trace(&'a mut Trace),
+    /// Another such.
+    Taint(&'a mut Taint),
     /// Another.
     Other(&'a mut dyn Observer),
 }
@@ -141,6 +198,7 @@ impl Observer for AnyObserver<'_> {
     fn step(&mut self, step: &Step) {
         match self {
             AnyObserver::Trace(trace) => trace.step(step),
+            AnyObserver::Taint(taint) => taint.step(step),
             AnyObserver::Other(observer) => observer.step(step),
         }
     }
@@ -148,10 +206,18 @@ impl Observer for AnyObserver<'_> {
     fn access(&mut self, access: &Access) {
         match self {
             AnyObserver::Trace(trace) => trace.access(access),
+            AnyObserver::Taint(taint) => taint.access(access),
             AnyObserver::Other(observer) => observer.access(access),
         }
     }
-    // A trace is told nothing of these.
+    fn skipped(&mut self) {
+        match self {
+            AnyObserver::Trace(_) => {}
+            AnyObserver::Taint(taint) => taint.skipped(),
+            AnyObserver::Other(observer) => observer.skipped(),
+        }
+    }
+    // Neither a trace nor a taint tracker is told of these.
     fn interrupt(&mut self, sp: u32) {
         if let AnyObserver::Other(observer) = self {
             observer.interrupt(sp);
@@ -162,6 +228,21 @@ impl Observer for AnyObserver<'_> {
             observer.pin(edge);
         }
     }
+    fn directions(&mut self, directions: &PinDirections<'_>) {
+        if let AnyObserver::Other(observer) = self {
+            observer.directions(directions);
+        }
+    }
+    fn sleep(&mut self, interval: &SleepInterval) {
+        if let AnyObserver::Other(observer) = self {
+            observer.sleep(interval);
+        }
+    }
+    fn reset(&mut self, cycles: u64) {
+        if let AnyObserver::Other(observer) = self {
+            observer.reset(cycles);
+        }
+    }
     fn clock(&mut self, change: &ClockChange) {
         if let AnyObserver::Other(observer) = self {
             observer.clock(change);
@@ -170,6 +251,11 @@ impl Observer for AnyObserver<'_> {
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
         if let AnyObserver::Other(observer) = self {
             observer.uart(port, byte, cycles);
+        }
+    }
+    fn analog(&mut self, step: &DacStep<'_>) {
+        if let AnyObserver::Other(observer) = self {
+            observer.analog(step);
         }
     }
 }

@@ -31,6 +31,9 @@ pub enum CoreName {
     QingkeV2,
     /// ARM Cortex-M0 (ARMv6-M).
     CortexM0,
+    /// ARM Cortex-M0+ (ARMv6-M with VTOR).
+    #[serde(rename = "cortex-m0plus")]
+    CortexM0Plus,
     /// ARM Cortex-M3 (ARMv7-M).
     CortexM3,
     /// ARM Cortex-M4 (ARMv7E-M).
@@ -76,6 +79,10 @@ pub enum MemoryKind {
     Tcm,
     /// Byte-erasable non-volatile memory.
     Eeprom,
+    /// Ferroelectric memory: written as RAM, kept without power, with wait states and a cache (MSP430FR5xx).
+    Fram,
+    /// The manufacturer's program (RP2040): what is there in its place is in `cores/cortex_m/boot_rom.rs`.
+    Rom,
 }
 
 /// One memory.
@@ -93,9 +100,19 @@ pub struct Memory {
     /// Other addresses at which the same bytes appear (STM32: flash at 0, too; STM32F7: ITCM view of the flash).
     #[serde(default)]
     pub aliases: Vec<u32>,
-    /// Where a second block of the same memory begins, with a port of its own at the bus (STM32F4: SRAM2 after SRAM1).
+    /// A second block of the same memory, with a port of its own at the bus (STM32F4: SRAM2 after SRAM1).
     #[serde(default)]
-    pub second_bank: Option<u32>,
+    pub second_bank: Option<SecondBank>,
+}
+
+/// The part of a RAM whose data comes a cycle later, unless the instruction before had it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondBank {
+    /// Its first address; it ends with the memory.
+    pub start: u32,
+    /// Stores wait like loads.
+    pub stores_wait: bool,
 }
 
 /// The wait states of the flash up to a clock, at a supply from `min_v` up.
@@ -118,7 +135,8 @@ pub struct FlashTiming {
     /// Manual, document number and table.
     pub source: String,
     /// Which interface: `stm32f0`, `stm32f1` (both: prefetch buffer), `stm32f4` (ART), `stm32f7` (ART on ITCM, caches
-    /// on AXI).
+    /// on AXI), `stm32l4` (as the F4's), `samd21` (cache of eight lines), `nrf52` (instruction cache), `rp2040` (serial flash behind a
+    /// cache), `frctl-a` (FRAM behind a cache).
     pub interface: String,
     /// Bits of one flash line as the interface reads it: 32, 64, 128 or 256.
     pub line_bits: u16,
@@ -233,7 +251,7 @@ impl Part {
         }
         for memory in &part.memories {
             let inside = memory.start..memory.start.saturating_add(memory.size);
-            if memory.second_bank.is_some_and(|bank| !inside.contains(&bank)) {
+            if memory.second_bank.as_ref().is_some_and(|bank| !inside.contains(&bank.start)) {
                 return Err(PartError(format!("second_bank is outside of memory {}", memory.name)));
             }
         }

@@ -1,6 +1,10 @@
 //! The bus's plug-in side: registers that do something.
 
-use crate::{Board, ClockChange, Fault, Observer, Pin, PinEdge, ResetCause};
+use crate::transfer::{Lines, Parties};
+use crate::{
+    Accessed, Board, BusAccess, ClockChange, DacStep, Fault, Observer, Pin, PinDirections, PinEdge,
+    ResetCause,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,6 +37,14 @@ impl Context<'_, '_> {
         *self.requests &= !(1 << irq);
     }
 
+    /// A port drives the pins of `driven` to `levels` from now on: see [`Board::drive`].
+    pub fn drive(&mut self, port: &str, driven: u32, levels: u32) {
+        self.board.drive(port, driven, levels, self.now);
+        if let Some(observer) = &mut self.observer {
+            observer.directions(&PinDirections { port, driven, cycles: self.now });
+        }
+    }
+
     /// Tells the observer of each pin that differs between two output levels of a port.
     pub fn pins(&mut self, port: &str, before: u32, after: u32) {
         self.pins_at(port, before, after, self.now);
@@ -46,6 +58,24 @@ impl Context<'_, '_> {
         }
     }
 
+    /// A byte has left the UART of this name, complete at `cycles`.
+    pub fn sent(&mut self, port: &str, byte: u8, cycles: u64) {
+        if let Some(observer) = &mut self.observer {
+            observer.uart(port, byte, cycles);
+        }
+        self.board.keep_sent(port, byte, cycles);
+    }
+
+    /// The output of channel `channel`, from 1, of the converter `device` is another one from cycle `at` on; none where it is off. At
+    /// the pin is the converter's input `input`.
+    pub fn analog_output(&mut self, device: &str, channel: u8, input: u8, code: Option<u32>, at: u64) {
+        let volts = code.map(|code| self.board.supply_v * f64::from(code) / 4096.0);
+        self.board.set_analog_output(input, volts);
+        if let Some(observer) = &mut self.observer {
+            observer.analog(&DacStep { device, channel, volts, cycles: at });
+        }
+    }
+
     fn pins_at(&mut self, port: &str, before: u32, after: u32, cycles: u64) {
         if let Some(observer) = &mut self.observer {
             let mut changed = before ^ after;
@@ -56,6 +86,54 @@ impl Context<'_, '_> {
             }
         }
     }
+}
+
+/// What the reads of a flash wait for a hit and for a miss of its cache (SAM D21: CTRLB.READMODE).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadMode {
+    /// None for a hit, the wait states for a miss.
+    #[default]
+    NoMissPenalty,
+    /// None for a hit, one beyond the wait states for a miss.
+    LowPower,
+    /// The wait states for both.
+    Deterministic,
+}
+
+/// What a flash controller has set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashSettings {
+    /// Extra cycles of a read.
+    pub wait_states: u8,
+    /// Whether its cache is on.
+    pub cached: bool,
+    /// How its cache answers.
+    pub read_mode: ReadMode,
+    /// How often its cache was emptied.
+    pub invalidations: u32,
+    /// Cycles of the read of a word from a serial flash (RP2040).
+    pub word_cycles: u32,
+}
+
+/// What a peripheral does with memory by itself, between two instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dma {
+    /// Reads RAM; [`Peripheral::fetched`] is given the bytes.
+    Fetch {
+        /// One of the addresses of the peripheral that reads.
+        device: u32,
+        /// First byte.
+        address: u32,
+        /// Bytes.
+        size: u32,
+    },
+    /// Writes RAM.
+    Store {
+        /// First byte.
+        address: u32,
+        /// What is written.
+        bytes: Vec<u8>,
+    },
 }
 
 /// What peripherals tell each other and the core, apart from interrupts.
@@ -74,14 +152,31 @@ pub struct Events {
     reset: Option<ResetCause>,
     /// The power reduction registers, the second one above the first: modules without a clock.
     reduced: u16,
-    /// Wait states of the flash, as its register has them; for cores that ask their bus and not a memory system of their own.
-    pub wait_states: u8,
+    /// What the flash controller has set; for cores that ask their bus and not a memory system of their own.
+    pub flash: FlashSettings,
+    /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators); none where the
+    /// part has no such clocks.
+    pub generic_clocks_hz: Vec<u64>,
+    /// What peripherals do with memory before the next instruction, in this order.
+    dma: Vec<Dma>,
+    /// What the core sees of its flash, where it can program it itself (AVR).
+    pub flash_view: FlashView,
+    /// The blocks that are held in reset, a bit each (RP2040: RESETS.RESET).
+    pub held: u32,
+    /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
+    pub pins_released: bool,
+    /// One of these three has changed since the devices were told.
+    controls_changed: bool,
     /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
     lenient: bool,
     /// What of this came about, and how often.
     tolerated: Vec<(&'static str, u64)>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
+    /// Requests of DMA and triggers.
+    lines: Lines,
+    /// A register started something that happens to the flash.
+    flash_change: Option<FlashChange>,
 }
 
 impl Events {
@@ -93,9 +188,78 @@ impl Events {
         self.subscribed = vectors;
     }
 
+    /// These blocks are held in reset now, and the modules' clocks have these frequencies; where that is new, all devices are told.
+    pub fn set_controls(&mut self, held: u32, clocks_hz: Vec<u64>) {
+        if self.held != held || self.generic_clocks_hz != clocks_hz {
+            (self.held, self.generic_clocks_hz, self.controls_changed) = (held, clocks_hz, true);
+        }
+    }
+
+    /// The pins are held as after a reset, or no longer; where that is new, all devices are told.
+    pub fn release_pins(&mut self, released: bool) {
+        if self.pins_released != released {
+            (self.pins_released, self.controls_changed) = (released, true);
+        }
+    }
+
     /// Whether an event has not been routed yet.
     fn is_pending(&self) -> bool {
-        self.subscription_changed || !self.risen_flags.is_empty()
+        self.subscription_changed
+            || !self.risen_flags.is_empty()
+            || self.lines.is_pending()
+            || self.controls_changed
+    }
+
+    /// Requests of DMA on these lines are made from cycle `at` on, or taken back.
+    pub fn request_transfer(&mut self, lines: u128, on: bool, at: u64) {
+        let requests = self.lines.requests & !lines | if on { lines } else { 0 };
+        if requests != self.lines.requests {
+            self.lines.requests = requests;
+            self.lines.changed = Some(at);
+        }
+    }
+
+    /// The requests of DMA that there are, a bit for each line.
+    #[must_use]
+    pub fn transfer_requests(&self) -> u128 {
+        self.lines.requests
+    }
+
+    /// The trigger of this number (STM32: TRGO of the timer of that number) came at cycle `at`.
+    pub fn trigger(&mut self, number: u8, at: u64) {
+        self.lines.triggers.push((number, at));
+    }
+
+    /// A peripheral with a DMA of its own reads or writes a block of memory before the next instruction, which takes the core no time
+    /// (nRF52: EasyDMA).
+    pub fn request_dma(&mut self, dma: Dma) {
+        self.dma.push(dma);
+    }
+
+    /// What was requested so, once.
+    pub(crate) fn take_dma(&mut self) -> Vec<Dma> {
+        std::mem::take(&mut self.dma)
+    }
+
+    /// A flash controller does this with the memory, as its registers say.
+    pub fn change_flash(&mut self, change: FlashChange) {
+        self.flash_change = Some(change);
+    }
+
+    /// What is to be done with the flash.
+    pub(crate) fn take_flash_change(&mut self) -> Option<FlashChange> {
+        self.flash_change.take()
+    }
+
+    /// A DMA controller asks for an access to the bus.
+    pub fn access(&mut self, access: BusAccess) {
+        self.lines.accesses.push(access);
+    }
+
+    /// The next access that was asked for.
+    pub(crate) fn take_access(&mut self) -> Option<BusAccess> {
+        let accesses = &mut self.lines.accesses;
+        (!accesses.is_empty()).then(|| accesses.remove(0))
     }
 
     /// Whether to go on after a mistake of the program, as the part does; it is counted. The kinds are few: their names say what was done.
@@ -177,6 +341,20 @@ pub struct Power {
     pub allowed_v: f64,
 }
 
+/// What a core that programs its own flash sees of it at the moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlashView {
+    /// All of it.
+    #[default]
+    Whole,
+    /// What is below this address can be neither read nor executed.
+    From(u32),
+    /// A load gets fuses and lock bits.
+    Fuses,
+    /// A load gets the signature row.
+    SignatureRow,
+}
+
 /// A store by the core into the part's flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashStore {
@@ -186,10 +364,12 @@ pub struct FlashStore {
     pub from_flash: bool,
     /// First byte.
     pub address: u32,
-    /// Bytes: 1 or 2.
+    /// Bytes: 1, 2 or 4.
     pub size: u8,
     /// What is stored.
     pub value: u32,
+    /// What is there before.
+    pub before: u32,
 }
 
 /// What a flash controller does with the memory; the core stands still until it is done.
@@ -226,6 +406,9 @@ pub struct StubUse {
     pub writes: u64,
 }
 
+/// More bytes than the buffers of a UART hold.
+const MOST_UNSENT: usize = 64;
+
 /// A peripheral on the bus. Registers that a peripheral does not model answer with [`Fault::Peripheral`].
 pub trait Peripheral: Send {
     /// Its name in the target file.
@@ -233,6 +416,12 @@ pub trait Peripheral: Send {
 
     /// The addresses that it answers at (may be several pieces; AVR without 0x800000).
     fn ranges(&self) -> Vec<Range<u32>>;
+
+    /// Those of its addresses where other devices have bits, too (AVR: TIMSK and TIFR): it reads theirs as 0 and takes no note of what is
+    /// written there.
+    fn shared(&self) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// A read of `size` bytes (1, 2, 4) at `address`.
     ///
@@ -297,6 +486,33 @@ pub trait Peripheral: Send {
     /// Hz, from cycle `now` on, told whenever the program may have set them; after a reset it stands still.
     fn set_clock48(&mut self, hclk_hz: u64, clock48_hz: u64, now: u64) {
         let _ = (hclk_hz, clock48_hz, now);
+    }
+
+    /// The cycle at which the byte that its UART is sending is complete, and it is due.
+    fn sending(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether its UART receives what arrives; `None` where it has none.
+    fn uart_listens(&self) -> Option<bool> {
+        None
+    }
+
+    /// The clock of the real-time clock (STM32: RTCCLK; 0 where it stands still), in Hz, from cycle `now` on, and whether its domain is
+    /// being reset; told whenever the program may have set it.
+    fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
+        let _ = (clock_hz, reset, now);
+    }
+
+    /// What it asked for with [`Dma::Fetch`] was read.
+    fn fetched(&mut self, bytes: &[u8], context: &mut Context<'_, '_>) {
+        let _ = (bytes, context);
+    }
+
+    /// `context.events` has other clocks, or holds other blocks in reset or pins, than it had: see [`Events::set_controls`] and
+    /// [`Events::release_pins`].
+    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        let _ = context;
     }
 
     /// Bytes begin to arrive at its UART input, one after the other; false where it has none. `now` is the cycle.
@@ -388,6 +604,46 @@ pub trait Peripheral: Send {
         let _ = context;
     }
 
+    /// Whether it is a DMA controller.
+    fn controls_transfers(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a DMA controller that has data to move.
+    fn moves_data(&self) -> bool {
+        false
+    }
+
+    /// Requests of DMA changed at cycle `at`: see [`Events::transfer_requests`].
+    fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
+        let _ = (at, context);
+    }
+
+    /// The access that a DMA controller asked for was made.
+    fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
+        let _ = (access, accessed, context);
+    }
+
+    /// The lines of the requests of DMA that it may make.
+    fn transfer_lines(&self) -> u128 {
+        0
+    }
+
+    /// An access was made for its request on one of these lines, the last that the controller was set up for or not.
+    fn transfer_served(&mut self, lines: u128, last: bool, context: &mut Context<'_, '_>) {
+        let _ = (lines, last, context);
+    }
+
+    /// Whether triggers start something in it.
+    fn follows_triggers(&self) -> bool {
+        false
+    }
+
+    /// The trigger of this number came at cycle `at`.
+    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        let _ = (number, at, context);
+    }
+
     /// As after power-up.
     fn reset(&mut self);
 
@@ -429,6 +685,8 @@ pub struct PeripheralBus {
     map: Vec<(Range<u32>, usize)>,
     /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all their registers; [`NOBODY`] for none.
     low: [u8; LOW],
+    /// Addresses that several devices have, and the devices: see [`Peripheral::shared`].
+    shared: Vec<(u32, Vec<usize>)>,
     /// Requested interrupts.
     pub requests: u128,
     /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
@@ -438,6 +696,7 @@ pub struct PeripheralBus {
     dues: Vec<u64>,
     /// For each interrupt the devices, by their indices, that may ask for it: see [`Peripheral::interrupts`].
     askers: Arc<[Vec<u8>]>,
+    parties: Arc<Parties>,
     /// The device that last said what it listens to.
     subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
@@ -500,6 +759,21 @@ impl PeripheralBus {
             .flat_map(|(index, device)| device.ranges().into_iter().map(move |range| (range, index)))
             .collect();
         map.sort_by_key(|(range, _)| range.start);
+        let mut shared: Vec<(u32, Vec<usize>)> = Vec::new();
+        for (index, device) in devices.iter().enumerate() {
+            for address in device.shared() {
+                match shared.iter_mut().find(|(known, _)| *known == address) {
+                    Some((_, sharers)) => sharers.push(index),
+                    None => shared.push((address, vec![index])),
+                }
+            }
+        }
+        shared.retain(|(_, sharers)| sharers.len() > 1);
+        // The first of those that share an address stands for all of them.
+        map.retain(|(range, index)| {
+            let sharers = shared.iter().find(|(address, _)| *address == range.start);
+            sharers.is_none_or(|(_, sharers)| sharers[0] == *index || !sharers.contains(index))
+        });
         for pair in map.windows(2) {
             let [(before, first), (after, second)] = pair else { continue };
             if before.end > after.start {
@@ -511,6 +785,18 @@ impl PeripheralBus {
             devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
         let clock_device =
             devices.iter().position(|device| device.core_clock_hz().is_some()).unwrap_or(devices.len());
+        let which = |takes_part: fn(&dyn Peripheral) -> bool| {
+            (0..devices.len()).filter(|index| takes_part(&*devices[*index])).collect::<Vec<_>>()
+        };
+        let requesting = |device: &dyn Peripheral| device.transfer_lines() != 0;
+        let parties = Parties {
+            controllers: which(|device| device.controls_transfers()),
+            requesters: which(requesting)
+                .iter()
+                .map(|index| (devices[*index].transfer_lines(), *index))
+                .collect(),
+            triggered: which(|device| device.follows_triggers()),
+        };
         let mut low = [NOBODY; LOW];
         for (range, index) in &map {
             for address in range.clone().take_while(|address| *address < LOW as u32) {
@@ -530,10 +816,12 @@ impl PeripheralBus {
                         .collect()
                 })
                 .collect(),
+            parties: Arc::new(parties),
             subscriber: 0,
             devices: devices.into_iter().map(Device).collect(),
             map,
             low,
+            shared,
             requests: 0,
             due: u64::MAX,
             stall: 0,
@@ -577,6 +865,16 @@ impl PeripheralBus {
         }
     }
 
+    /// The devices that share an address, if several do.
+    #[inline]
+    fn sharers(&self, address: u32) -> Option<Vec<usize>> {
+        if self.shared.is_empty() {
+            return None;
+        }
+        let found = self.shared.iter().find(|(shared, _)| *shared == address);
+        found.map(|(_, sharers)| sharers.clone())
+    }
+
     #[inline]
     fn find(&self, address: u32) -> Option<usize> {
         if let Some(&index) = self.low.get(address as usize)
@@ -593,6 +891,11 @@ impl PeripheralBus {
     #[must_use]
     pub fn claims(&self, address: u32) -> bool {
         self.find(address).is_some()
+    }
+
+    /// The addresses that peripherals answer at, with a number for each of them, sorted.
+    pub(crate) fn ranges(&self) -> Vec<(Range<u32>, usize)> {
+        self.map.clone()
     }
 
     /// Finds the next due time when any device may have another one than before.
@@ -641,12 +944,55 @@ impl PeripheralBus {
                 device.0.subscribed(vectors, to_set, &mut context!(self, now, pc, None));
             }
         }
+        let controlled = std::mem::take(&mut self.events.controls_changed);
+        if controlled {
+            for device in &mut self.devices {
+                device.0.controls_changed(&mut context!(self, now, pc, None));
+            }
+        }
         if !self.events.risen_flags.is_empty() {
             self.notify_subscriber(now, pc);
         }
-        if board_changed || subscribed {
+        while self.events.lines.is_pending() {
+            self.route_lines(now, pc);
+        }
+        if board_changed || subscribed || controlled {
             self.reschedule();
         }
+    }
+
+    /// Triggers and requests of DMA reach those whom they are for.
+    fn route_lines(&mut self, now: u64, pc: u32) {
+        let parties = Arc::clone(&self.parties);
+        for (number, at) in std::mem::take(&mut self.events.lines.triggers) {
+            for index in &parties.triggered {
+                self.devices[*index].0.triggered(number, at, &mut context!(self, now, pc, None));
+                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            }
+        }
+        if let Some(at) = self.events.lines.changed.take() {
+            for index in &parties.controllers {
+                self.devices[*index].0.transfers_requested(at, &mut context!(self, now, pc, None));
+                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            }
+        }
+    }
+
+    /// An access that a DMA controller asked for was made: it is told, and so is whoever made the request.
+    pub(crate) fn accessed(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
+        let parties = Arc::clone(&self.parties);
+        let requesters = parties.requesters.iter().filter(|(lines, _)| lines & access.serves != 0);
+        for (_, index) in requesters {
+            let (lines, last) = (access.serves, access.last);
+            self.devices[*index].0.transfer_served(lines, last, &mut context!(self, now, pc, None));
+            self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+        }
+        for index in &parties.controllers {
+            self.devices[*index].0.accessed(access, accessed, &mut context!(self, now, pc, None));
+            self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+        }
+        self.route_events(now, pc);
+        self.find_due();
     }
 
     /// Tells the subscriber of the flags that rose; when it is due is looked up, and no more.
@@ -724,6 +1070,16 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<u32, Fault> {
+        let mut observer = observer;
+        if let Some(sharers) = self.sharers(address) {
+            let mut value = 0;
+            for index in sharers {
+                let mut context = context!(self, now, pc, observer.as_deref_mut());
+                value |= self.devices[index].0.read(address, size, &mut context)?;
+                self.settle(index, now, pc);
+            }
+            return Ok(value);
+        }
         let Some(index) = self.reach(address) else {
             return Err(self.out_of_reach(address, size, pc, "read"));
         };
@@ -768,10 +1124,18 @@ impl PeripheralBus {
         pc: u32,
         observer: Option<&mut (dyn Observer + '_)>,
     ) -> Result<(), Fault> {
+        let mut observer = observer;
+        if let Some(sharers) = self.sharers(address) {
+            for index in sharers {
+                let mut context = context!(self, now, pc, observer.as_deref_mut());
+                self.devices[index].0.write(address, size, value, &mut context)?;
+                self.settle(index, now, pc);
+            }
+            return Ok(());
+        }
         let Some(index) = self.reach(address) else {
             return Err(self.out_of_reach(address, size, pc, "write"));
         };
-        let mut observer = observer;
         let mut context = context!(self, now, pc, observer.as_deref_mut());
         self.devices[index].0.write(address, size, value, &mut context)?;
         if index == self.power_device {
@@ -868,6 +1232,46 @@ impl PeripheralBus {
             device.0.set_clock48(hclk_hz, clock48_hz, now);
         }
         self.reschedule();
+    }
+
+    /// What the UARTs have been given leaves them: see [`crate::Mcu::finish_sending`].
+    pub(crate) fn finish_sending(&mut self, pc: u32, observer: &mut dyn Observer) {
+        for index in 0..self.devices.len() {
+            for _ in 0..MOST_UNSENT {
+                let Some(end) = self.devices[index].0.sending() else { break };
+                let mut context = context!(self, end, pc, Some(&mut *observer));
+                self.devices[index].0.tick(&mut context);
+            }
+        }
+        self.reschedule();
+    }
+
+    /// Tells the devices of the real-time clock's clock: see [`Peripheral::set_rtc_clock`].
+    pub fn set_rtc_clock(&mut self, clock_hz: u64, reset: bool, now: u64) {
+        for device in &mut self.devices {
+            device.0.set_rtc_clock(clock_hz, reset, now);
+        }
+        self.reschedule();
+    }
+
+    /// Whether the UART `name` receives what arrives; `None` where there is none of that name.
+    #[must_use]
+    pub fn uart_listens(&self, name: &str) -> Option<bool> {
+        self.devices.iter().find(|device| device.0.name() == name)?.0.uart_listens()
+    }
+
+    /// The device with this address gets what it asked for with [`Dma::Fetch`].
+    pub(crate) fn fetched(
+        &mut self,
+        device: u32,
+        bytes: &[u8],
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) {
+        let Some(index) = self.find(device) else { return };
+        self.devices[index].0.fetched(bytes, &mut context!(self, now, pc, observer));
+        self.settle(index, now, pc);
     }
 
     /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
@@ -986,6 +1390,11 @@ impl PeripheralBus {
     #[must_use]
     pub fn will_reset(&self) -> bool {
         self.devices.iter().any(|device| device.0.will_reset())
+    }
+
+    /// Whether a DMA controller has data to move.
+    pub(crate) fn moves_data(&self) -> bool {
+        self.parties.controllers.iter().any(|index| self.devices[*index].0.moves_data())
     }
 
     /// The supply is cut off: see [`Peripheral::cut_power`].

@@ -13,3 +13,32 @@ pub enum Format {
     /// A line a row, SI units
     Csv,
 }
+
+/// How rows are written that are measured again with every change of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Aligned columns, scaled units
+    #[default]
+    Table,
+    /// An array of objects, SI units
+    Json,
+    /// A line a row, SI units
+    Csv,
+    /// A table for the comment of a pull request
+    Markdown,
+    /// JUnit's XML: each row a test, for the server that shows test reports
+    Junit,
+}
+
+impl ReportFormat {
+    /// The format of rows that nobody compares, where there is one.
+    #[must_use]
+    pub fn plain(self) -> Option<Format> {
+        match self {
+            ReportFormat::Table => Some(Format::Table),
+            ReportFormat::Json => Some(Format::Json),
+            ReportFormat::Csv => Some(Format::Csv),
+            ReportFormat::Markdown | ReportFormat::Junit => None,
+        }
+    }
+}

@@ -6,8 +6,10 @@ pub mod commands;
 mod format;
 mod progress;
 mod rows;
+mod sheet;
 
 pub use answer::{Answer, Failure, Unwritten, Written, end, write};
-pub use format::Format;
+pub use format::{Format, ReportFormat};
 pub use progress::Bar;
 pub use rows::{OutputError, csv, csv_line, grouped, json, scaled, table};
+pub use sheet::{Column, NARROW, Sheet, markdown_row};

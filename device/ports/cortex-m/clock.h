@@ -1,5 +1,5 @@
-/* The clock and the memory system, one file a family: clock_<family>.c. All run from the internal oscillator (HSI), so
- * that they work on any board.
+/* The clock and the memory system, one file a family: clock_<family>.c. All run from an internal oscillator, so that they work on
+ * any board, but nrf52840 and rp2040, whose crystals are the same on all.
  *
  * WS_CLOCK_HZ comes from the build. WS_FLASH_WAIT_STATES may; without it the file of the family chooses what the
  * reference manual asks for at a supply of 2.7 to 3.6 V. */

@@ -1,68 +1,9 @@
-/* Clock of the STM32F405 and STM32F407, reference manual RM0090.
- *
- * Registers touched: RCC_CR 0x40023800, RCC_PLLCFGR 0x40023804, RCC_CFGR 0x40023808, FLASH_ACR 0x40023c00. */
-#include "clock.h"
-
-#define HSI_HZ 16000000
+/* Clock of the STM32F405 and STM32F407, reference manual RM0090: APB1 and APB2 at most 42 and 84 MHz (section 7.2); from
+ * 2.7 V up a wait state for each 30 MHz begun beyond the first (table 10). */
 #define MAX_HZ 168000000
-
-#define RCC_CR REGISTER(0x40023800)
-#define RCC_CR_PLLON (1u << 24)
-#define RCC_CR_PLLRDY (1u << 25)
-
-/* The PLL, RCC_PLLCFGR: the HSI by 16 gives 1 MHz, times N gives the VCO, 100 to 432 MHz, by P (2, 4, 8) gives the core's
- * clock. Q is for USB, its limit of 48 MHz kept; the bits above are as after reset. */
-#define RCC_PLLCFGR REGISTER(0x40023804)
-#define PLL_P (WS_CLOCK_HZ >= 50000000 ? 2u : WS_CLOCK_HZ >= 25000000 ? 4u : 8u)
-#define PLL_N (WS_CLOCK_HZ / 1000000 * PLL_P)
-#define PLL_SETTING ((2u << 28) | (9u << 24) | ((PLL_P / 2 - 1) << 16) | (PLL_N << 6) | 16u)
-
-#define RCC_CFGR REGISTER(0x40023808)
-#define RCC_CFGR_SW_PLL (2u << 0)
-#define RCC_CFGR_SWS (3u << 2)
-#define RCC_CFGR_SWS_PLL (2u << 2)
-/* AHB divided by 2, 4, 8, 16. */
-#define RCC_CFGR_HPRE(log2) ((7u + (log2)) << 4)
-/* APB1 divided by 4, APB2 by 2: at most 42 and 84 MHz. */
-#define RCC_CFGR_PPRE ((5u << 10) | (4u << 13))
-
-#define FLASH_ACR REGISTER(0x40023c00)
-#define FLASH_ACR_LATENCY 7u
-#define FLASH_ACR_PRFTEN (1u << 8)
-#define FLASH_ACR_ICEN (1u << 9)
-#define FLASH_ACR_DCEN (1u << 10)
-#define FLASH_ACR_ACCELERATORS (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
-
-/* Table 10, 2.7 to 3.6 V: one for each 30 MHz begun beyond the first. */
-#ifndef WS_FLASH_WAIT_STATES
-#define WS_FLASH_WAIT_STATES ((WS_CLOCK_HZ - 1u) / 30000000u)
-#endif
-
-void ws_clock_init(void)
-{
-    FLASH_ACR = FLASH_ACR_ACCELERATORS | WS_FLASH_WAIT_STATES;
-    while ((FLASH_ACR & FLASH_ACR_LATENCY) != WS_FLASH_WAIT_STATES) {
-    }
-#if WS_CLOCK_HZ == HSI_HZ
-    /* The clock after reset. */
-#elif WS_CLOCK_HZ == HSI_HZ / 2
-    RCC_CFGR = RCC_CFGR_HPRE(1);
-#elif WS_CLOCK_HZ == HSI_HZ / 4
-    RCC_CFGR = RCC_CFGR_HPRE(2);
-#elif WS_CLOCK_HZ == HSI_HZ / 8
-    RCC_CFGR = RCC_CFGR_HPRE(3);
-#elif WS_CLOCK_HZ == HSI_HZ / 16
-    RCC_CFGR = RCC_CFGR_HPRE(4);
-#elif WS_CLOCK_HZ % 1000000 == 0 && WS_CLOCK_HZ >= 13000000 && WS_CLOCK_HZ <= MAX_HZ
-    RCC_PLLCFGR = PLL_SETTING;
-    RCC_CR |= RCC_CR_PLLON;
-    while (!(RCC_CR & RCC_CR_PLLRDY)) {
-    }
-    RCC_CFGR = RCC_CFGR_PPRE;
-    RCC_CFGR = RCC_CFGR_PPRE | RCC_CFGR_SW_PLL;
-    while ((RCC_CFGR & RCC_CFGR_SWS) != RCC_CFGR_SWS_PLL) {
-    }
-#else
+#define FLASH_WAIT_STATES ((WS_CLOCK_HZ - 1u) / 30000000u)
+#define BUS_PRESCALERS (RCC_CFGR_PPRE1(2) | RCC_CFGR_PPRE2(1))
+#include "clock_stm32f4.h"
+#ifdef CLOCK_REFUSED
 #error "CLOCK: this part makes 1, 2, 4, 8 MHz and whole MHz from 13 to 168 from its internal oscillator"
 #endif
-}

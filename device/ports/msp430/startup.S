@@ -1,6 +1,6 @@
-; Start-up of the MSP430F5xx: stack, watchdog, .data, .bss, clock, main; the vectors.
+; Start-up of the MSP430F5xx and MSP430FR5xx: stack, watchdog, .data, .bss, clock, main. The vectors are the family's.
 ;
-; Registers touched: WDTCTL 0x015c, and those of clock.c.
+; Registers touched: WDTCTL 0x015c, and those of the family's clock.
 
 #define WDTCTL 0x015c
 #define WDTPW 0x5a00
@@ -32,35 +32,7 @@ ws_reset:
 4:  call #ws_clock_init
     call #main
 
+    .globl ws_unexpected_interrupt
 ws_unexpected_interrupt:
     jmp ws_unexpected_interrupt
     .size ws_reset, . - ws_reset
-
-; What a driver handles, and what is unexpected where no such driver is linked.
-    .weak ws_interrupt_p1
-    .set ws_interrupt_p1, ws_unexpected_interrupt
-    .weak ws_interrupt_ta0
-    .set ws_interrupt_ta0, ws_unexpected_interrupt
-    .weak ws_interrupt_ta1
-    .set ws_interrupt_ta1, ws_unexpected_interrupt
-    .weak ws_interrupt_adc12
-    .set ws_interrupt_adc12, ws_unexpected_interrupt
-
-; 64 vectors, the last is reset (SLAS655, "Interrupt Vector Addresses").
-    .section .vectors, "a", @progbits
-    .rept 47
-    .short ws_unexpected_interrupt
-    .endr
-    .short ws_interrupt_p1
-    .short ws_unexpected_interrupt
-    .short ws_interrupt_ta1
-    .rept 3
-    .short ws_unexpected_interrupt
-    .endr
-    .short ws_interrupt_ta0
-    .short ws_unexpected_interrupt
-    .short ws_interrupt_adc12
-    .rept 7
-    .short ws_unexpected_interrupt
-    .endr
-    .short ws_reset

@@ -4,6 +4,9 @@
 pub mod freescale;
 pub mod intel;
 pub mod microchip;
+pub mod nordic;
+pub mod raspberrypi;
+pub(crate) mod register;
 pub mod renesas;
 pub mod st;
 pub mod stub;
@@ -82,6 +85,11 @@ const MODELS: &[Model] = &[
         new: |_, spec| Ok(Box::new(microchip::gpio::Gpio::new(spec))),
     },
     Model {
+        name: "avr-self-programming",
+        settings: &["page", "signature_row", "write_us"],
+        new: |part, spec| Ok(Box::new(microchip::self_programming::SelfProgramming::new(part, spec)?)),
+    },
+    Model {
         name: "avr-spi",
         settings: &["mosi", "port", "prr", "sck", "ss"],
         new: |part, spec| Ok(Box::new(microchip::spi::Spi::new(part, spec)?)),
@@ -136,6 +144,23 @@ const MODELS: &[Model] = &[
         name: "avr-timer4",
         settings: &["prr", "tifr", "timsk"],
         new: |_, spec| Ok(Box::new(microchip::timer4::Timer4::new(spec)?)),
+    },
+    Model {
+        name: "avr-tiny-timer1",
+        settings: &[
+            "compare_a",
+            "compare_b",
+            "noca",
+            "nocb",
+            "oca",
+            "ocb",
+            "overflow",
+            "port",
+            "prr",
+            "tifr",
+            "timsk",
+        ],
+        new: |part, spec| Ok(Box::new(microchip::timer::tiny::TinyTimer::new(part, spec)?)),
     },
     Model {
         name: "avr-twi",
@@ -208,10 +233,21 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(ti::adc12_a::Adc12::new(part, spec)?)),
     },
     Model { name: "msp430-crc16", settings: &[], new: |_, spec| Ok(Box::new(ti::crc16::Crc16::new(spec))) },
+    Model { name: "msp430-cs", settings: &[], new: |part, spec| Ok(Box::new(ti::cs::Cs::new(part, spec))) },
+    Model {
+        name: "msp430-eusci-uart",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::eusci_uart::Uart::new(part, spec))),
+    },
     Model {
         name: "msp430-flash",
         settings: &["erase_us", "word_us"],
         new: |part, spec| Ok(Box::new(ti::flash_controller::Flash::new(part, spec)?)),
+    },
+    Model {
+        name: "msp430-frctl-a",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(ti::frctl_a::FrctlA::new(spec))),
     },
     Model {
         name: "msp430-pmm",
@@ -219,8 +255,13 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(ti::pmm::Pmm::new(part, spec)?)),
     },
     Model {
+        name: "msp430-pmm-fr",
+        settings: &["bor_mv", "bor_off_mv", "svsh_mv", "svsh_off_mv", "vcc_mv", "wake_us"],
+        new: |part, spec| Ok(Box::new(ti::pmm_fr::PmmFr::new(part, spec)?)),
+    },
+    Model {
         name: "msp430-ports",
-        settings: &["first", "second_irq"],
+        settings: &["first", "fr", "second_irq"],
         new: |_, spec| Ok(Box::new(ti::digital_io::Ports::new(spec))),
     },
     Model { name: "msp430-sys", settings: &[], new: |_, spec| Ok(Box::new(ti::sys::Sys::new(spec))) },
@@ -254,16 +295,115 @@ const MODELS: &[Model] = &[
         settings: &[],
         new: |part, spec| Ok(Box::new(ti::wdt_a::Watchdog::new(part, spec))),
     },
+    Model { name: "nrf-clock", settings: &[], new: |_, spec| Ok(Box::new(nordic::clock::Clock::new(spec))) },
+    Model { name: "nrf-ecb", settings: &[], new: |_, spec| Ok(Box::new(nordic::ecb::Ecb::new(spec))) },
+    Model { name: "nrf-ficr", settings: &[], new: |_, spec| Ok(Box::new(nordic::ficr::Ficr::new(spec))) },
+    Model {
+        name: "nrf-gpio",
+        settings: &["gpiote_irq", "pins"],
+        new: |_, spec| Ok(Box::new(nordic::gpio::Gpio::new(spec))),
+    },
+    Model {
+        name: "nrf-gpiote",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(nordic::gpiote::Gpiote::new(spec)?)),
+    },
+    Model {
+        name: "nrf-nvmc",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(nordic::nvmc::Nvmc::new(part, spec)?)),
+    },
+    Model { name: "nrf-rng", settings: &[], new: |_, spec| Ok(Box::new(nordic::rng::Rng::new(spec))) },
+    Model {
+        name: "nrf-rtc",
+        settings: &["channels"],
+        new: |_, spec| Ok(Box::new(nordic::rtc::Rtc::new(spec))),
+    },
+    Model { name: "nrf-temp", settings: &[], new: |_, spec| Ok(Box::new(nordic::temp::Temp::new(spec))) },
+    Model {
+        name: "nrf-timer",
+        settings: &["channels"],
+        new: |_, spec| Ok(Box::new(nordic::timer::Timer::new(spec))),
+    },
+    Model {
+        name: "nrf-uart",
+        settings: &["uarte_only"],
+        new: |_, spec| Ok(Box::new(nordic::uart::Uart::new(spec))),
+    },
+    Model { name: "nrf-wdt", settings: &[], new: |_, spec| Ok(Box::new(nordic::wdt::Wdt::new(spec))) },
+    Model {
+        name: "rp2040-pins",
+        settings: &["io_bank#", "io_qspi", "pads_bank#", "pads_qspi"],
+        new: |part, spec| Ok(Box::new(raspberrypi::rp2040::pins::Pins::new(part, spec)?)),
+    },
+    Model {
+        name: "rp2040-system",
+        settings: &[
+            "busctrl", "pll_sys", "pll_usb", "psm", "resets", "rosc", "syscfg", "sysinfo", "tbman", "vreg",
+            "watchdog", "xosc",
+        ],
+        new: |part, spec| Ok(Box::new(raspberrypi::rp2040::system::System::new(part, spec)?)),
+    },
+    Model {
+        name: "rp2040-timer",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(raspberrypi::rp2040::timer::Timer::new(spec)?)),
+    },
+    Model {
+        name: "rp2040-uart",
+        settings: &["reset"],
+        new: |part, spec| Ok(Box::new(raspberrypi::rp2040::uart::Uart::new(part, spec)?)),
+    },
+    Model {
+        name: "rp2040-usb",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(raspberrypi::rp2040::usb::Usb::new(spec))),
+    },
+    Model {
+        name: "rp2040-xip",
+        settings: &["ssi"],
+        new: |part, spec| Ok(Box::new(raspberrypi::rp2040::xip::Xip::new(part, spec)?)),
+    },
+    Model {
+        name: "samd21-port",
+        settings: &["io_port"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::port::Port::new(part, spec)?)),
+    },
+    Model {
+        name: "samd21-sercom",
+        settings: &["clock"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::sercom::Sercom::new(part, spec)?)),
+    },
+    Model {
+        name: "samd21-system",
+        settings: &["gclk", "nvmctrl", "sysctrl"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::system::System::new(part, spec)?)),
+    },
+    Model {
+        name: "samd21-timer",
+        settings: &["clock"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::timer::Timer::new(part, spec)?)),
+    },
     Model {
         name: "stm32-adc",
-        settings: &["limit_khz", "start_ns"],
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {
+        name: "stm32-dac",
+        settings: &["channels", "dma_c#_#", "trigger#"],
+        new: |_, spec| Ok(Box::new(st::dac::Dac::new(spec)?)),
+    },
+    Model {
         name: "stm32-dbgmcu",
         settings: &["dev_id", "rev_id"],
         new: |_, spec| Ok(Box::new(st::dbgmcu::Dbgmcu::new(spec)?)),
+    },
+    Model {
+        name: "stm32-dma",
+        settings: &["channels", "controller", "irq#"],
+        new: |_, spec| Ok(Box::new(st::dma::Dma::new(spec)?)),
     },
     Model {
         name: "stm32-exti",
@@ -271,29 +411,68 @@ const MODELS: &[Model] = &[
         new: |_, spec| Ok(Box::new(st::exti::Exti::new(spec)?)),
     },
     Model {
+        name: "stm32-flash",
+        settings: &[
+            "erase_#k_x#_ms",
+            "erase_ms",
+            "layout",
+            "mass_ms",
+            "mass_x#_ms",
+            "option_bytes",
+            "page_size",
+            "program_us",
+        ],
+        new: |part, spec| Ok(Box::new(st::flash::Flash::new(part, spec)?)),
+    },
+    Model {
         name: "stm32-gpio",
         settings: &["layout"],
         new: |_, spec| Ok(Box::new(st::gpio::Gpio::new(spec))),
     },
-    Model { name: "stm32-iwdg", settings: &[], new: |_, spec| Ok(Box::new(st::iwdg::Iwdg::new(spec))) },
+    Model {
+        name: "stm32-i2c",
+        settings: &["error_irq"],
+        new: |_, spec| Ok(Box::new(st::i2c::I2c::new(spec)?)),
+    },
+    Model {
+        name: "stm32-iwdg",
+        settings: &["lsi_hz", "window"],
+        new: |_, spec| Ok(Box::new(st::iwdg::Iwdg::new(spec)?)),
+    },
+    Model { name: "stm32-pwr-l4", settings: &[], new: |_, spec| Ok(Box::new(st::pwr_l4::PwrL4::new(spec))) },
     Model { name: "stm32-pwr", settings: &["layout"], new: |_, spec| Ok(Box::new(st::pwr::Pwr::new(spec))) },
     Model { name: "stm32-rng", settings: &[], new: |_, spec| Ok(Box::new(st::rng::Rng::new(spec))) },
+    Model {
+        name: "stm32-rtc-calendar",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(st::rtc::calendar::Rtc::new(spec))),
+    },
+    Model {
+        name: "stm32-rtc-counter",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(st::rtc::counter::Rtc::new(spec))),
+    },
     Model {
         name: "stm32-signature",
         settings: &["flash_size"],
         new: |part, spec| Ok(Box::new(st::signature::Signature::new(part, spec)?)),
     },
-    Model { name: "stm32-spi", settings: &[], new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec))) },
+    Model {
+        name: "stm32-spi",
+        settings: &["rx_dma_#", "tx_dma_#"],
+        new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec)?)),
+    },
     Model {
         name: "stm32-timer",
-        settings: &["bits", "channels", "compare_irq", "repetition"],
+        settings: &["bits", "channels", "compare_irq", "dma_c#_#", "dma_up_#", "repetition"],
         new: |_, spec| Ok(Box::new(st::timer::Timer::new(spec)?)),
     },
     Model {
         name: "stm32-usart",
-        settings: &["layout"],
-        new: |_, spec| Ok(Box::new(st::usart::Usart::new(spec))),
+        settings: &["layout", "rx_dma_#", "tx_dma_#"],
+        new: |_, spec| Ok(Box::new(st::usart::Usart::new(spec)?)),
     },
+    Model { name: "stm32-wwdg", settings: &[], new: |_, spec| Ok(Box::new(st::wwdg::Wwdg::new(spec))) },
 ];
 
 /// Builds the peripheral that `spec` asks for, or its stub.

@@ -1,6 +1,8 @@
 //! Whatever a program reads and writes at registers, on every part: the model goes on or faults; it neither panics nor hangs.
 
-use mcu::{CoreName, Part, PeripheralBus, ResetCause, Until, new_machine, peripherals::new_peripheral};
+use mcu::{
+    CoreName, MemoryKind, Part, PeripheralBus, ResetCause, Until, new_machine, peripherals::new_peripheral,
+};
 use std::path::Path;
 use testkit::random::{Random, seed};
 
@@ -15,8 +17,8 @@ fn parts() -> Vec<Part> {
 }
 
 fn is_cortex_m(core: CoreName) -> bool {
-    use CoreName::{CortexM0, CortexM3, CortexM4, CortexM7};
-    matches!(core, CortexM0 | CortexM3 | CortexM4 | CortexM7)
+    use CoreName::{CortexM0, CortexM0Plus, CortexM3, CortexM4, CortexM7};
+    matches!(core, CortexM0 | CortexM0Plus | CortexM3 | CortexM4 | CortexM7)
 }
 
 /// Bytes that the part's instructions access at once.
@@ -73,6 +75,11 @@ fn registers_on_the_bus_survive_any_access() {
                     if due > now {
                         break;
                     }
+                    // With every instruction, of which the next is the next access.
+                    if due == 0 {
+                        bus.tick(now, 0, None);
+                        break;
+                    }
                     bus.tick(due, 0, None);
                     still = if bus.due == due { still + 1 } else { 0 };
                     // A watchdog waits for the core to begin anew.
@@ -95,7 +102,7 @@ fn registers_of_the_cortex_m_survive_any_access() {
     const BLOCKS: [u32; 6] = [0xe000_1000, 0xe000_e000, 0xe000_ed00, 0x4002_1000, 0x4002_3800, 0x4002_3c00];
     let mut random = Random::new(seed());
     for part in parts().into_iter().filter(|part| is_cortex_m(part.core)) {
-        let ram = part.memories.iter().find(|memory| memory.name == "sram").expect("RAM").start;
+        let ram = part.memories.iter().find(|memory| memory.kind == MemoryKind::Ram).expect("RAM").start;
         let known: Vec<u32> = part.peripherals.iter().map(|spec| spec.base).chain(BLOCKS).collect();
         for _ in 0..300 {
             let mut machine = new_machine(&part, part.default_clock_hz).expect("a machine");

@@ -25,10 +25,12 @@ fn fuses_choose_an_avr_s_oscillator() {
 fn other_parts_start_on_their_own_oscillators() {
     for (text, hz) in [
         (include_str!("../../../../targets/msp430f5438a.toml"), 1_048_576),
+        (include_str!("../../../../targets/msp430fr5994.toml"), 1_000_000),
         (include_str!("../../../../targets/r8c.toml"), 15_625),
         (include_str!("../../../../targets/stm32f051.toml"), 8_000_000),
         (include_str!("../../../../targets/stm32f100.toml"), 8_000_000),
         (include_str!("../../../../targets/stm32f407.toml"), 16_000_000),
+        (include_str!("../../../../targets/stm32f411.toml"), 16_000_000),
         (include_str!("../../../../targets/stm32f767.toml"), 16_000_000),
         (include_str!("../../../../targets/ch32v003.toml"), 24_000_000),
     ] {

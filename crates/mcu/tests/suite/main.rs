@@ -11,3 +11,5 @@ mod msp430;
 mod r8c;
 mod riscv;
 mod settings;
+mod taint;
+mod two_wire;

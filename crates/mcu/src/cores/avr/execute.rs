@@ -45,7 +45,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         if let Some(stop) = self.pass_breakpoint(observer)? {
             return Ok(stop);
         }
-        let program: Arc<[Op; WORDS]> = Arc::clone(&self.core.program);
+        let mut program: Arc<[Op; WORDS]> = Arc::clone(&self.core.program);
         loop {
             if let Some(stop) = self.service(observer)? {
                 return Ok(stop);
@@ -71,6 +71,10 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
                 Exit::Deadline | Exit::Slow | Exit::DeadlineNear => {}
                 Exit::Stop(stop) => return Ok(stop),
                 Exit::Fault => return Err(self.taken_fault()),
+            }
+            if !Arc::ptr_eq(&program, &self.core.program) {
+                // `SPM` has changed it.
+                program = Arc::clone(&self.core.program);
             }
         }
     }
@@ -177,6 +181,9 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         }
         if FAST && !begin_block!() {
             return Exit::DeadlineNear;
+        }
+        if !FAST && self.fetches_closed_flash(pc) {
+            return Exit::Fault;
         }
 
         let exit = 'run: loop {
@@ -403,13 +410,7 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
                 }
                 Opcode::Spm => {
                     not_fast!();
-                    let fault = Fault::Peripheral {
-                        pc: pc * 2,
-                        address: self.core.pair(30).into(),
-                        device: "flash".into(),
-                        what: "SPM: self-programming is not modelled".into(),
-                    };
-                    attempt!(self.raise(fault))
+                    attempt!(self.store_program(at, observer));
                 }
                 Opcode::Com => rd!() = flags!().complement(rd!()),
                 Opcode::Neg => rd!() = flags!().subtract(0, rd!()),

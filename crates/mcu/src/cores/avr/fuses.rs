@@ -3,9 +3,14 @@
 use super::registers::Avr;
 use crate::fuses::{FUSES, Fuses, LOCK, SIGNATURE, Signature, USER_SIGNATURES, in_order};
 use crate::machine::Machine;
-use crate::peripherals::microchip::{system::LOW_FUSE, watchdog::WATCHDOG_ALWAYS_ON};
+use crate::peripherals::microchip::{
+    system::{CALIBRATION, LOW_FUSE},
+    watchdog::WATCHDOG_ALWAYS_ON,
+};
 use crate::{Fault, Part};
 
+/// The lock bits BLB12 to BLB01.
+const BLB: u8 = 0x3C;
 /// Bytes of the largest row of user signatures.
 const USER_ROW: usize = 0x400;
 
@@ -108,12 +113,41 @@ impl Programmed {
 
     /// Where the program begins after a reset, in bytes.
     fn start(&self) -> u32 {
-        let boot = self.layout.as_ref().and_then(|layout| {
-            let programmed = layout.boot_reset?.of(&self.fuses) == 0;
-            let size = usize::from(layout.boot_size?.of(&self.fuses));
-            layout.boot_starts.get(size).copied().filter(|_| programmed)
-        });
-        boot.unwrap_or(0)
+        let field = self.layout.as_ref().and_then(|layout| layout.boot_reset);
+        let programmed = field.is_some_and(|field| field.of(&self.fuses) == 0);
+        self.boot_section().filter(|_| programmed).unwrap_or(0)
+    }
+
+    /// Where the boot section begins, if the part has one.
+    pub(super) fn boot_section(&self) -> Option<u32> {
+        let layout = self.layout.as_ref()?;
+        let size = usize::from(layout.boot_size?.of(&self.fuses));
+        layout.boot_starts.get(size).copied()
+    }
+
+    /// Whether a boot lock bit keeps `SPM` or `LPM` from a section (DS40002061, tables 27-2 and 27-3).
+    pub(super) fn has_boot_lock(&self) -> bool {
+        self.lock[0] & BLB != BLB
+    }
+
+    /// What a load gets from fuses and lock bits at this value of Z (27.8.9).
+    pub(super) fn fuse_at(&self, z: u16) -> Option<u8> {
+        match z {
+            0 => self.fuses.first().copied(),
+            1 => Some(self.lock[0]),
+            2 => self.fuses.get(2).copied(),
+            3 => self.fuses.get(1).copied(),
+            _ => None,
+        }
+    }
+
+    /// What a load gets from the signature row at this value of Z (27.8.10).
+    pub(super) fn signature_at(&self, z: u16) -> Option<u8> {
+        match z {
+            0 | 2 | 4 => Some(self.signature[usize::from(z / 2)]),
+            1 => Some(CALIBRATION),
+            _ => None,
+        }
     }
 
     fn watchdog_always_on(&self) -> bool {

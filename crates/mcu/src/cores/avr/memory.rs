@@ -8,7 +8,7 @@ use super::timing;
 use crate::machine::Machine;
 use crate::observe::dynamic;
 use crate::peripherals::microchip::watchdog::WATCHDOG_RESET;
-use crate::{Access, AccessKind, ClockChange, Fault, Observer, PinEdge};
+use crate::{Access, AccessKind, ClockChange, Fault, FlashView, Observer, PinDirections, PinEdge};
 
 /// Data-space addresses of the core's own registers.
 const RAMPZ: u16 = 0x5B;
@@ -29,6 +29,9 @@ struct AtEnd<'a> {
 impl Observer for AtEnd<'_> {
     fn pin(&mut self, edge: &PinEdge<'_>) {
         self.observer.pin(&PinEdge { cycles: self.end, ..*edge });
+    }
+    fn directions(&mut self, directions: &PinDirections<'_>) {
+        self.observer.directions(&PinDirections { cycles: self.end, ..*directions });
     }
     fn clock(&mut self, change: &ClockChange) {
         self.observer.clock(&ClockChange { cycles: self.end, ..*change });
@@ -266,6 +269,9 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         at: InstructionStart,
         observer: &mut O,
     ) -> Result<u8, BailOut> {
+        if !FAST && self.bus.events.flash_view != FlashView::Whole {
+            return self.load_in_view(address, at);
+        }
         let Some(&value) = self.core.flash.get(address as usize) else {
             if FAST {
                 return Err(BailOut);

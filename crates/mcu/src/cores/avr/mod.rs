@@ -6,14 +6,17 @@
 //! registers and memories of [`registers`], with the cycles of [`timing`]. Everything below the RAM that is not a
 //! register of the core belongs to the peripherals.
 
+mod dataflow;
 mod decode;
 mod execute;
 mod fuses;
 mod memory;
 mod registers;
+mod self_programming;
 mod sleep;
 mod timing;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::{CoreName, Fault, Mcu, MemoryKind, Observer, Part, PeripheralSpec, Register, ResetCause, Stop};
 use decode::{InstructionSet, Op};
@@ -105,6 +108,9 @@ fn build<const WORDS: usize>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>,
 impl<const WORDS: usize> Core for Avr<WORDS> {
     const REGISTERS: &'static [Register] = &registers(WORDS);
 
+    /// "The write operation will be completed provided that the power supply voltage is sufficient" (DS40002061, 27.8.11).
+    const RESET_STOPS_FLASH: bool = false;
+
     fn register(&self, index: usize) -> u32 {
         match index {
             0..32 => self.data[index].into(),
@@ -146,7 +152,11 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         let end = start.saturating_add(bytes.len());
         if end <= self.flash.len() {
             Arc::make_mut(&mut self.flash)[start..end].copy_from_slice(bytes);
+            // What they replaced is not to come back.
+            let breakpoints = self.breakpoints.clone();
+            self.place_breakpoints(Vec::new());
             self.decode_flash(start, end);
+            self.place_breakpoints(breakpoints);
             return true;
         }
         let Some(range) = self.ram_range(address, bytes.len()) else {
@@ -196,6 +206,10 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
 
     fn interrupt_mask(&self) -> u128 {
         if self.flags.i { !0 } else { 0 }
+    }
+
+    fn dataflow(&self) -> Option<CoreDataflow> {
+        Some(Avr::dataflow(self))
     }
 
     fn interrupt<O: Observer>(machine: &mut Machine<Avr<WORDS>>, observer: &mut O) -> Result<bool, Fault> {

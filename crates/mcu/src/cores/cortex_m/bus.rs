@@ -4,12 +4,14 @@ use super::registers::CortexM;
 use super::system::debug::STIMULUS;
 use super::system::mpu::Wanted;
 use super::timing::Timing;
-use crate::machine::Machine;
+use crate::machine::{Core, Machine};
 use crate::observe::dynamic;
-use crate::{Fault, Observer};
+use crate::{BusAccess, CoreName, Fault, FlashStore, Memory, MemoryKind, Observer};
 
 /// The private peripheral bus as far as it is Arm's; what the vendor has there lies behind.
 const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe004_2000;
+/// From here on there is no memory, but registers (DDI 0403E, section B3.1).
+const REGISTERS: u32 = 0x4000_0000;
 
 impl<T: Timing> Machine<CortexM<T>> {
     /// Keeps the fault for the loop to find.
@@ -32,6 +34,26 @@ impl<T: Timing> Machine<CortexM<T>> {
         };
         let offset = address & 0x01ff_ffff;
         Some((base + (offset >> 5), offset >> 2 & 7))
+    }
+
+    /// An access by a DMA controller. Flash cannot be written so, and the STM32F4's CCM is at the core's own bus (RM0090, section 2.3.1).
+    pub(super) fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
+        let &BusAccess { address, size, value, .. } = access;
+        if address >= REGISTERS {
+            return Err(Fault::Unmapped { pc: self.core.state.pc, address, size, kind: "DMA" });
+        }
+        let ccm = |memory: &Memory| memory.kind == MemoryKind::Tcm && self.part.core == CoreName::CortexM4;
+        let inside = |memory: &&Memory| address.wrapping_sub(memory.start) < memory.size;
+        let out_of_reach = self.part.memories.iter().find(inside).is_some_and(ccm);
+        let writable = self.core.memory.find(address, size.into()).is_some_and(|(view, _)| view.writable);
+        if out_of_reach || value.is_some() && !writable {
+            return Ok(None);
+        }
+        let mut bytes = value.unwrap_or_default().to_le_bytes();
+        let bytes = &mut bytes[..usize::from(size)];
+        let done =
+            if value.is_some() { self.core.poke(address, bytes) } else { self.core.peek(address, bytes) };
+        Ok(done.then(|| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))))
     }
 
     /// A read of `size` bytes; `None` with the reason in `fault`. The state must have been published.
@@ -83,6 +105,29 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
     }
 
+    /// A store into flash, which its controller may take.
+    fn store_flash<O: Observer>(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        observer: &mut O,
+    ) -> Option<()> {
+        let pc = self.core.state.pc;
+        let in_flash = |view: &super::memory::View| !view.writable;
+        let from_flash = self.core.memory.find(pc, 2).is_some_and(|(view, _)| in_flash(view));
+        let value = if size == 4 { value } else { value & ((1 << (size * 8)) - 1) };
+        let store = FlashStore { pc, from_flash, address, size, value, before: self.held(address, size) };
+        self.deadline = 0;
+        match self.bus.flash_store(&store, self.cycles, dynamic(observer)) {
+            Ok(change) => {
+                self.change_flash(change);
+                Some(())
+            }
+            Err(fault) => self.refuse(fault),
+        }
+    }
+
     /// A write of `size` bytes, as [`Cpu::read_slow`].
     #[cold]
     #[inline(never)]
@@ -103,8 +148,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         let pc = self.core.state.pc;
         if let Some((view, offset)) = self.core.memory.find(address, size) {
             if !view.writable {
-                let fault = self.architecture(pc, address, "write to flash");
-                return self.refuse(fault);
+                return self.store_flash(address, size as u8, value, observer);
             }
             match size {
                 1 => self.core.memory.set_byte(offset, value as u8),
@@ -142,12 +186,16 @@ impl<T: Timing> Machine<CortexM<T>> {
             self.bus.set_bus_dividers(apb1, apb2, self.cycles);
             let (hclk_hz, clock48_hz) = self.core.timing.clock48();
             self.bus.set_clock48(hclk_hz, clock48_hz, self.cycles);
+            let (rtc_hz, backup_reset) = self.core.timing.rtc_clock();
+            self.bus.set_rtc_clock(rtc_hz, backup_reset, self.cycles);
             if let Some(clock_hz) = self.core.timing.core_clock_hz() {
                 self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
             }
             written
         } else {
-            self.bus.write(address, size, value, self.cycles, pc, dynamic(observer))
+            let written = self.bus.write(address, size, value, self.cycles, pc, dynamic(observer));
+            self.core.timing.apply_flash(self.bus.events.flash);
+            written
         };
         // Cache maintenance and a peripheral that is busy take their time within the store.
         self.cycles += u64::from(std::mem::take(&mut self.core.extra)) + std::mem::take(&mut self.bus.stall);

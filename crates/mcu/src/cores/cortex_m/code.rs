@@ -59,6 +59,14 @@ pub(super) struct Code<T: Timing> {
     barred: Vec<Range<u32>>,
 }
 
+/// The instruction at an address, with this ITSTATE; `None` where there is no memory for all of it.
+pub(super) fn decode_at(memory: &Memory, architecture: Architecture, address: u32, it: u8) -> Option<Op> {
+    let half = |address: u32| memory.find(address, 2).map(|(_, offset)| memory.half(offset));
+    let first = half(address)?;
+    let second = if decode::is_wide(first) { half(address.wrapping_add(2))? } else { 0 };
+    Some(decode::decode(first, second, address, it, architecture))
+}
+
 impl<T: Timing> Code<T> {
     pub fn new(memory: &Memory, architecture: Architecture) -> Code<T> {
         let mut regions = Vec::new();

@@ -276,7 +276,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                 if self.core.fpu.unit != Unit::None {
                     self.core.state.control = self.core.state.control & !FPCA | value as u8 & FPCA;
                 }
-                // The Cortex-M0 has no unprivileged mode.
+                // The Cortex-M0 has no unprivileged mode, nor has the M0+ of a SAM D21.
                 if self.core.architecture >= Architecture::V7M {
                     self.core.state.control = self.core.state.control & !1 | value as u8 & 1;
                 }

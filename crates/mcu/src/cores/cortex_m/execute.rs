@@ -410,6 +410,9 @@ impl<T: Timing> Machine<CortexM<T>> {
                             reschedule!();
                             continue 'dispatch;
                         }
+                        if O::enabled() {
+                            observer.skipped();
+                        }
                         next!(Retired::Skipped);
                     }
                     Undefined => fail!(),
@@ -1027,6 +1030,10 @@ impl<T: Timing> Machine<CortexM<T>> {
                     }
                     Bkpt => {
                         publish!();
+                        let pc = self.core.state.pc;
+                        if let Some(what) = self.core.boot_rom.as_ref().and_then(|rom| rom.refused(pc)) {
+                            return Err(self.architecture(self.core.state.r[14], pc, &what));
+                        }
                         if op.imm != semihosting::CALL {
                             return Ok(Stop::Breakpoint);
                         }

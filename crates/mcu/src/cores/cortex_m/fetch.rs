@@ -9,7 +9,8 @@
 //! An access to the second bank of an STM32F4's RAM (SRAM2) waits a cycle, unless the instruction before it had that bank.
 //! ST does not say so. "SRAM2 seems to slow down memory accesses" (pqm4, pull request 73); by how much is taken from
 //! issue 180 there: X25519 is about 10 % faster in CCM than in SRAM. The issue has SRAM1 for it, but the counts of
-//! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there.
+//! Schwabe and Stoffelen, whose RAM was SRAM1 alone, leave no room for a cycle there. Of the STM32L4R5 its pull request 193 says that
+//! SRAM1 "has slightly faster load timings", and with loads alone the counts of ML-KEM and ML-DSA come out (docs/accuracy.md).
 //!
 //! The flash answers with whole lines. A line that has been read serves its words without the flash. Reading ahead,
 //! where it is on, begins in the cycle after a line has come into use, if the flash is free then: a flash without
@@ -39,6 +40,27 @@ pub(super) enum Data {
     Bus,
 }
 
+/// The data that an instruction reads or writes.
+#[derive(Clone, Copy)]
+pub(super) struct Transfer {
+    pub address: u32,
+    /// 0 for none.
+    pub words: u8,
+    pub store: bool,
+}
+
+impl Transfer {
+    pub const NONE: Transfer = Transfer::load(0, 0);
+
+    pub const fn load(address: u32, words: u8) -> Transfer {
+        Transfer { address, words, store: false }
+    }
+
+    pub const fn store(address: u32, words: u8) -> Transfer {
+        Transfer { address, words, store: true }
+    }
+}
+
 /// The fetch unit with its view of the flash.
 #[derive(Clone)]
 pub(super) struct FetchUnit {
@@ -47,6 +69,8 @@ pub(super) struct FetchUnit {
     line_shift: u32,
     /// RAM whose data waits a cycle; empty for none.
     pub second_bank: Range<u32>,
+    /// Its loads alone.
+    pub stores_pass: bool,
     /// Address of the instruction after one that had that bank.
     granted: u32,
     settings: Settings,
@@ -81,16 +105,18 @@ pub(super) struct FetchUnit {
 }
 
 impl FetchUnit {
-    pub fn new(capacity: u32, line_bits: u16, settings: Settings) -> FetchUnit {
+    /// `lines` instruction lines, of `line_bits` each, for where they are kept.
+    pub fn new(capacity: u32, line_bits: u16, lines: usize, settings: Settings) -> FetchUnit {
         let line_bytes = u32::from(line_bits) / 8;
         FetchUnit {
             capacity,
             line_shift: line_bytes.trailing_zeros(),
             second_bank: NONE..NONE,
+            stores_pass: false,
             granted: NONE,
             settings,
-            // RM0090 section 3.5.2: 64 instruction lines, 8 data lines, least recently used replaced.
-            instruction_lines: Lines::new(64),
+            // RM0090 section 3.5.2: 8 data lines, least recently used replaced.
+            instruction_lines: Lines::new(lines),
             data_lines: Lines::new(8),
             attention: true,
             level: 0,
@@ -124,6 +150,11 @@ impl FetchUnit {
         self.reading = NONE;
     }
 
+    /// Whether instruction lines are kept.
+    pub fn keeps_lines(&self) -> bool {
+        self.settings.instruction_lines
+    }
+
     /// Takes over what the program has set.
     pub fn apply(&mut self, changed: Changed, settings: Settings) {
         if changed.instruction_reset {
@@ -150,10 +181,10 @@ impl FetchUnit {
     }
 
     /// The instruction at `address` of `length` bytes that takes `cycles` is to execute: cycles that it comes too
-    /// late, and too late after it for its data. `data` is the first address that it reads and the number of words,
-    /// if it reads memory; `count` is 0 otherwise.
+    /// late, and too late after it for its data.
     #[inline(never)]
-    pub fn follow(&mut self, address: u32, length: u32, cycles: u32, data: u32, count: u32) -> u32 {
+    pub fn follow(&mut self, address: u32, length: u32, cycles: u32, transfer: Transfer) -> u32 {
+        let (data, count) = (transfer.address, u32::from(transfer.words));
         if self.followed && !self.branched && count == 0 && self.stays_in_line(length >> 1, cycles) {
             return 0;
         }
@@ -163,7 +194,10 @@ impl FetchUnit {
         let waits = self.settings.wait_states != 0 && !system;
         let reads_flash = count != 0 && data < FLASH_END;
         let halves = length >> 1;
-        let in_bank = data >= self.second_bank.start && count != 0 && data < self.second_bank.end;
+        let in_bank = data >= self.second_bank.start
+            && count != 0
+            && data < self.second_bank.end
+            && !(transfer.store && self.stores_pass);
         let mut wait = 0;
         if in_bank {
             wait = u32::from(self.granted != address);

@@ -1,13 +1,13 @@
 //! What a program sets about the flash: wait states, prefetch, accelerator; and the clock they must suffice for.
 //!
 //! FLASH_ACR in RM0091 section 3.5.1 (STM32F0), RM0041 section 2.3.3 with RM0008 section 3.3.3 (STM32F1), RM0090
-//! section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7). The clock control registers lie here, too, because the
+//! section 3.9.1 (STM32F4), RM0410 section 3.7.1 (STM32F7), RM0432 section 3.7.1 (STM32L4+). The clock control registers lie here, too, because the
 //! wait states that are needed depend on the clock that runs: the internal oscillator after reset, the machine's
 //! clock once the program has switched to a crystal or the PLL.
 
 use super::rcc::Rcc;
-use crate::peripherals::st::register::{merged_word, part_of_word};
-use crate::{Fault, Part, ResetCause};
+use crate::peripherals::register::{merged_word, part_of_word};
+use crate::{Fault, MemoryKind, Part, ResetCause};
 use std::ops::Range;
 
 /// The supply for which the wait states are checked, in volts: the upper range of all four families, 2.7 to 3.6 V.
@@ -24,6 +24,8 @@ pub(super) enum Interface {
     F4,
     /// STM32F7: prefetch and ART on the ITCM view.
     F7,
+    /// STM32L4+: as the F4's.
+    L4,
 }
 
 /// FLASH_ACR, taken apart.
@@ -68,6 +70,8 @@ const F4_ICEN: u32 = 1 << 9;
 const F4_DCEN: u32 = 1 << 10;
 const F4_ICRST: u32 = 1 << 11;
 const F4_DCRST: u32 = 1 << 12;
+const L4_RUN_PD: u32 = 1 << 13;
+const L4_SLEEP_PD: u32 = 1 << 14;
 
 impl FlashRegisters {
     /// The registers of `part`, whose core runs at `clock_hz` once it has left the internal oscillator.
@@ -78,6 +82,7 @@ impl FlashRegisters {
             "stm32f1" => Interface::F1,
             "stm32f4" => Interface::F4,
             "stm32f7" => Interface::F7,
+            "stm32l4" => Interface::L4,
             other => return Err(format!("{}: no model of flash interface {other}", part.name)),
         };
         if part.wait_states(clock_hz, SUPPLY_V).is_none() {
@@ -87,7 +92,8 @@ impl FlashRegisters {
                 part.name, flash.source
             ));
         }
-        let rcc = Rcc::new(interface);
+        let tightly_coupled = part.memories.iter().any(|memory| memory.kind == MemoryKind::Tcm);
+        let rcc = Rcc::new(interface, tightly_coupled);
         let mut registers = FlashRegisters { interface, part: part.clone(), clock_hz, rcc, acr: 0 };
         registers.reset();
         Ok(registers)
@@ -99,24 +105,27 @@ impl FlashRegisters {
             // RM0008 section 3.3.3: the prefetch buffer is on after reset.
             Interface::F1 => F0_PRFTBE | F0_PRFTBS,
             Interface::F0 | Interface::F4 | Interface::F7 => 0,
+            // RM0432, 3.7.1: the caches are on.
+            Interface::L4 => F4_ICEN | F4_DCEN,
         };
     }
 
-    /// Where the registers are.
+    /// Where the registers are. Behind FLASH_ACR those of STM32F0, F1 and F4 are a peripheral's.
     pub fn range(&self) -> Range<u32> {
-        self.clock_base()..self.base() + 0x20
+        let end = if matches!(self.interface, Interface::F7 | Interface::L4) { 0x20 } else { 4 };
+        self.clock_base()..self.base() + end
     }
 
     fn base(&self) -> u32 {
         match self.interface {
-            Interface::F0 | Interface::F1 => 0x4002_2000,
+            Interface::F0 | Interface::F1 | Interface::L4 => 0x4002_2000,
             Interface::F4 | Interface::F7 => 0x4002_3c00,
         }
     }
 
     fn clock_base(&self) -> u32 {
         match self.interface {
-            Interface::F0 | Interface::F1 => 0x4002_1000,
+            Interface::F0 | Interface::F1 | Interface::L4 => 0x4002_1000,
             Interface::F4 | Interface::F7 => 0x4002_3800,
         }
     }
@@ -129,10 +138,10 @@ impl FlashRegisters {
                 instruction_lines: false,
                 data_lines: false,
             },
-            Interface::F4 => Settings {
-                wait_states: (self.acr & 7) as u8,
+            Interface::F4 | Interface::L4 => Settings {
+                wait_states: (self.acr & 15) as u8,
                 // Section 3.5.2: reading ahead is of use from one wait state up.
-                prefetch: self.acr & F4_PRFTEN != 0 && self.acr & 7 != 0,
+                prefetch: self.acr & F4_PRFTEN != 0 && self.acr & 15 != 0,
                 instruction_lines: self.acr & F4_ICEN != 0,
                 data_lines: self.acr & F4_DCEN != 0,
             },
@@ -153,10 +162,11 @@ impl FlashRegisters {
         let word = if address >= self.base() {
             match (address - self.base()) & !3 {
                 0x00 => self.acr,
-                // The status register: nothing is busy, nothing has failed.
+                // The status register: nothing is busy, nothing has failed; on the STM32L4+ after it the control register, locked.
+                0x10 if self.interface == Interface::L4 => 0,
+                0x14 if self.interface == Interface::L4 => 0xc000_0000,
                 0x0c => 0,
-                // The control register is locked: LOCK is bit 7 (F0, F1) or 31 (F4, F7).
-                0x10 if matches!(self.interface, Interface::F0 | Interface::F1) => 0x80,
+                // The control register is locked.
                 0x10 => 0x8000_0000,
                 _ => return Err(self.fault("FLASH", address, pc, "register not modelled".into())),
             }
@@ -205,6 +215,14 @@ impl FlashRegisters {
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
 
+    /// See [`Rcc::rtc_clock`]; the LSI is the one that the watchdog counts.
+    pub fn rtc_clock(&self) -> (u64, bool) {
+        let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
+        let watchdog = self.part.peripherals.iter().find(|spec| spec.model == "stm32-iwdg");
+        let lsi_hz = watchdog.and_then(|spec| spec.settings.get("lsi_hz")).copied().unwrap_or(0);
+        self.rcc.rtc_clock(crystal_hz, lsi_hz as u64)
+    }
+
     /// The core's clock, where it is what the program sets.
     pub fn core_clock_hz(&self) -> Option<u64> {
         self.part.followed_crystal_hz().map(|crystal_hz| self.rcc.hclk_hz(crystal_hz))
@@ -216,6 +234,9 @@ impl FlashRegisters {
             Interface::F1 => 7 | F1_HLFCYA | F0_PRFTBE | F0_PRFTBS,
             Interface::F4 => 7 | F4_PRFTEN | F4_ICEN | F4_DCEN | F4_ICRST | F4_DCRST,
             Interface::F7 => 15 | F4_PRFTEN | F4_ICEN | F4_ICRST,
+            Interface::L4 => {
+                15 | F4_PRFTEN | F4_ICEN | F4_DCEN | F4_ICRST | F4_DCRST | L4_RUN_PD | L4_SLEEP_PD
+            }
         };
         if value & !known != 0 {
             return Err(self.fault("FLASH", address, pc, format!("reserved bits set: {value:#010x}")));
@@ -233,7 +254,7 @@ impl FlashRegisters {
                     return Err(self.fault("FLASH", address, pc, what));
                 }
             }
-            Interface::F4 | Interface::F7 => {
+            Interface::F4 | Interface::F7 | Interface::L4 => {
                 self.acr = value;
                 changed.instruction_reset = value & F4_ICRST != 0;
                 changed.data_reset = value & F4_DCRST != 0;

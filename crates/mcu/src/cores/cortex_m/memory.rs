@@ -145,6 +145,14 @@ impl Memory {
         }
     }
 
+    /// Two words, as a debugger reads them; zero where there is no memory.
+    pub fn words(&self, address: u32) -> [u32; 2] {
+        let mut bytes = [0; 8];
+        self.peek(address, &mut bytes);
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        [word(0), word(4)]
+    }
+
     pub fn peek(&self, address: u32, bytes: &mut [u8]) -> bool {
         let Some(found) = self.range(address, bytes.len()) else { return false };
         bytes.copy_from_slice(&self.bytes[found]);

@@ -1,9 +1,11 @@
-//! ARM Cortex-M0, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
+//! ARM Cortex-M0, M0+, M3, M4 and M7: ARMv6-M, ARMv7-M and ARMv7E-M with their floating-point extensions.
 
 mod arithmetic;
+mod boot_rom;
 mod bus;
 mod cache;
 mod code;
+mod dataflow;
 pub mod decode;
 mod dsp;
 mod exceptions;
@@ -11,6 +13,7 @@ mod execute;
 mod fetch;
 mod flash;
 pub mod fpu;
+mod line_cache;
 mod lines;
 mod memory;
 mod nvic;
@@ -24,9 +27,12 @@ mod system;
 mod systick;
 mod tightly;
 pub mod timing;
+mod xip_cache;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
-use crate::{CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
+use crate::{BusAccess, CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
+use boot_rom::{BootRom, Start};
 use code::Code;
 use decode::Architecture;
 use fpu::registers::{Fpu, Unit};
@@ -44,18 +50,20 @@ pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     match part.core {
         CoreName::CortexM3 | CoreName::CortexM4 => new::<timing::m3::M3>(part, clock_hz),
         CoreName::CortexM7 => new::<timing::m7::M7>(part, clock_hz),
+        CoreName::CortexM0Plus => new::<timing::m0plus::M0Plus>(part, clock_hz),
         _ => new::<timing::m0::M0>(part, clock_hz),
     }
 }
 
 fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     let architecture = match part.core {
-        CoreName::CortexM0 => Architecture::V6M,
+        CoreName::CortexM0 | CoreName::CortexM0Plus => Architecture::V6M,
         CoreName::CortexM3 => Architecture::V7M,
         CoreName::CortexM4 | CoreName::CortexM7 => Architecture::V7EM,
         _ => return Err(format!("{}: not a Cortex-M", part.name)),
     };
-    let memory = Memory::new(part)?;
+    let mut memory = Memory::new(part)?;
+    let boot_rom = BootRom::new(part, &mut memory)?;
     let mut bus = new_peripherals(part, clock_hz)?;
     bus.board.supply_v = flash::SUPPLY_V;
     let core = CortexM {
@@ -67,6 +75,7 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         system: System::new(part.core, memory.boot_address()),
         fpu: Fpu::new(part.core),
         memory,
+        boot_rom,
         strict: 0,
         extra: 0,
         return_flow: Flow::Next,
@@ -149,13 +158,23 @@ impl<T: Timing> Core for CortexM<T> {
         core.code.bar(Vec::new());
         core.fpu.reset();
         core.calls.clear();
-        let mut words = [0; 8];
-        core.memory.peek(core.system.vtor, &mut words);
-        let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
-        core.state.r[13] = word(0) & !3;
-        core.state.r[14] = exceptions::LR_AT_RESET;
-        core.state.pc = word(4) & !1;
-        let (pc, entry) = (core.state.pc, word(4));
+        let start = match &core.boot_rom {
+            Some(rom) => rom.start(&core.memory).map(|(start, stage)| {
+                core.poke(start.sp, &stage);
+                start
+            }),
+            None => {
+                let [sp, entry] = core.memory.words(core.system.vtor);
+                Ok(Start { sp, entry, lr: exceptions::LR_AT_RESET, vectors: core.system.vtor })
+            }
+        };
+        let start = start.map_err(|what| machine.architecture(0, 0, what))?;
+        let core = &mut machine.core;
+        core.system.vtor = start.vectors;
+        core.state.r[13] = start.sp & !3;
+        core.state.r[14] = start.lr;
+        core.state.pc = start.entry & !1;
+        let (pc, entry) = (core.state.pc, start.entry);
         machine.alignment_changed();
         if entry & 1 == 0 {
             return Err(machine.architecture(pc, entry, "the reset vector is not a Thumb address"));
@@ -205,8 +224,16 @@ impl<T: Timing> Core for CortexM<T> {
         machine.take_exception()
     }
 
+    fn dataflow(&self) -> Option<CoreDataflow> {
+        Some(CortexM::dataflow(self))
+    }
+
     fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {
         Ok((machine.core.state.sleep != Sleep::Awake).then_some(SleepMode { name: None }))
+    }
+
+    fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {
+        machine.access_memory(access)
     }
 
     fn idle(&mut self, cycles: u64) {

@@ -2,13 +2,13 @@
 //! the system clock.
 //!
 //! RM0091 (STM32F0) section 6.4, RM0041 (STM32F1) section 6.3, RM0090 (STM32F4) section 7.3, RM0410 (STM32F7)
-//! section 5.3. All other registers are enables and prescalers: they keep what is written.
+//! section 5.3, RM0432 (STM32L4+) section 6.4. All other registers are enables and prescalers: they keep what is written.
 
 use super::flash::Interface;
 use crate::ResetCause;
 
-/// Words of the register block that are modelled: the longest of the four, up to RCC_DCKCFGR2 (0x90) of the STM32F7.
-const WORDS: usize = 0x94 / 4;
+/// Words of the register block that are modelled: the longest of the five, up to RCC_CCIPR2 (0x9c) of the STM32L4+.
+const WORDS: usize = 0xa0 / 4;
 
 /// The index of the register at an offset in bytes.
 const fn word(offset: u32) -> usize {
@@ -19,6 +19,8 @@ const fn word(offset: u32) -> usize {
 #[derive(Clone)]
 pub(super) struct Rcc {
     interface: Interface,
+    /// Whether there is RAM beside the buses, CCM (STM32F4) or DTCM (STM32F7), that RCC_AHB1ENR enables.
+    tightly_coupled: bool,
     words: [u32; WORDS],
     /// SWS: the source that is the system clock.
     status: u32,
@@ -26,22 +28,36 @@ pub(super) struct Rcc {
 
 /// An enable bit and the ready bit that follows it.
 const CR_READY: [(u32, u32); 3] = [(0, 1), (16, 17), (24, 25)];
-/// STM32F4 and F7: PLLI2S; F7: PLLSAI.
+/// STM32F4 and F7: PLLI2S; F7: PLLSAI; STM32L4+: PLLSAI1, PLLSAI2.
 const CR_READY_MORE: [(u32, u32); 2] = [(26, 27), (28, 29)];
 
-/// RCC_CSR: what was the last reset's cause, and the bit that clears it.
+/// RCC_BDCR: the reset of the backup domain, the clock of the RTC and its switch.
+const BDRST: u32 = 1 << 16;
+const RTCEN: u32 = 1 << 15;
+/// The crystal of the LSE, in Hz: what the RTC is made for.
+const LSE_HZ: u64 = 32_768;
+
+/// RCC_CSR: what was the last reset's cause, and the bit that clears it; on the STM32L4+ one bit lower.
 const CAUSES: u32 = 0xfe00_0000;
 const RMVF: u32 = 1 << 24;
 
+/// STM32L4+, MSIRANGE: the multispeed oscillator's frequencies in kHz (RM0432, 6.4.1).
+const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_000, 24_000, 32_000, 48_000];
+/// STM32L4+: the HSI16.
+const HSI16_HZ: u64 = 16_000_000;
+
 impl Rcc {
-    pub fn new(interface: Interface) -> Rcc {
-        let mut rcc = Rcc { interface, words: [0; WORDS], status: 0 };
+    pub fn new(interface: Interface, tightly_coupled: bool) -> Rcc {
+        let mut rcc = Rcc { interface, tightly_coupled, words: [0; WORDS], status: 0 };
         rcc.reset();
         rcc
     }
 
     pub fn reset(&mut self) {
+        // The backup domain keeps its register.
+        let backup = self.words[self.bdcr()];
         self.words = [0; WORDS];
+        self.words[self.bdcr()] = backup;
         self.status = 0;
         // HSI on and ready, trimmed to the middle: "Clock control register", reset value.
         self.words[0] = 0x83;
@@ -52,8 +68,16 @@ impl Rcc {
             }
             Interface::F4 | Interface::F7 => {
                 self.words[word(0x04)] = 0x2400_3010; // RCC_PLLCFGR
-                self.words[word(0x30)] = 0x0010_0000; // RCC_AHB1ENR: CCM or DTCM
+                self.words[word(0x30)] = u32::from(self.tightly_coupled) << 20; // RCC_AHB1ENR: CCMDATARAMEN, DTCMRAMEN
                 self.words[word(0x74)] = 0x0e00_0000; // RCC_CSR
+            }
+            Interface::L4 => {
+                self.words[0] = 0x63; // RCC_CR: MSI on and ready, 4 MHz
+                for pll in [0x0c, 0x10, 0x14] {
+                    self.words[word(pll)] = 0x1000; // RCC_PLLCFGR, RCC_PLLSAI1CFGR, RCC_PLLSAI2CFGR
+                }
+                self.words[word(0x48)] = 0x100; // RCC_AHB1ENR: flash
+                self.words[word(0x94)] = 0x0c00_0600; // RCC_CSR: brown-out and pin reset, MSISRANGE 4 MHz
             }
         }
     }
@@ -65,6 +89,7 @@ impl Rcc {
             Interface::F1 => 0x30,
             Interface::F4 => 0x8c,
             Interface::F7 => 0x94,
+            Interface::L4 => 0xa0,
         }
     }
 
@@ -72,13 +97,22 @@ impl Rcc {
         match self.interface {
             Interface::F0 | Interface::F1 => word(0x24),
             Interface::F4 | Interface::F7 => word(0x74),
+            Interface::L4 => word(0x94),
+        }
+    }
+
+    fn bdcr(&self) -> usize {
+        match self.interface {
+            Interface::F0 | Interface::F1 => word(0x20),
+            Interface::F4 | Interface::F7 => word(0x70),
+            Interface::L4 => word(0x90),
         }
     }
 
     fn cfgr(&self) -> usize {
         match self.interface {
             Interface::F0 | Interface::F1 => word(0x04),
-            Interface::F4 | Interface::F7 => word(0x08),
+            Interface::F4 | Interface::F7 | Interface::L4 => word(0x08),
         }
     }
 
@@ -92,15 +126,19 @@ impl Rcc {
         let index = word(offset);
         let before = self.words[index];
         self.words[index] = value;
+        if index == self.bdcr() && value & BDRST != 0 {
+            self.words[index] = BDRST;
+        }
         if index == self.csr() {
             // The causes of the last reset stay until RMVF clears them.
-            let causes = if value & RMVF != 0 { 0 } else { before & CAUSES };
-            self.words[index] = value & !(CAUSES | RMVF) | causes;
+            let (all, clear) = self.cause_bits();
+            let causes = if value & clear != 0 { 0 } else { before & all };
+            self.words[index] = value & !(all | clear) | causes;
         }
         self.follow(0, &CR_READY);
         match self.interface {
             Interface::F0 | Interface::F1 => {
-                self.follow(word(0x20), &[(0, 1)]); // RCC_BDCR: LSE
+                self.follow(self.bdcr(), &[(0, 1)]); // LSE
                 self.follow(word(0x24), &[(0, 1)]); // RCC_CSR: LSI
                 if self.interface == Interface::F0 {
                     self.follow(word(0x34), &[(0, 1), (16, 17)]); // RCC_CR2: HSI14, HSI48
@@ -108,17 +146,31 @@ impl Rcc {
             }
             Interface::F4 | Interface::F7 => {
                 self.follow(0, &CR_READY_MORE);
-                self.follow(word(0x70), &[(0, 1)]);
+                self.follow(self.bdcr(), &[(0, 1)]);
                 self.follow(word(0x74), &[(0, 1)]);
+            }
+            Interface::L4 => {
+                self.follow(0, &CR_READY_MORE);
+                self.follow(0, &[(8, 10)]); // HSI16
+                self.follow(self.bdcr(), &[(0, 1)]); // LSE
+                self.follow(word(0x94), &[(0, 1)]); // RCC_CSR: LSI
+                self.follow(word(0x98), &[(0, 1)]); // RCC_CRRCR: HSI48
             }
         }
         // SWS follows SW as soon as that source is ready.
         let cfgr = self.cfgr();
         let source = self.words[cfgr] & 3;
-        let ready = self.words[0] >> [1, 17, 25, 31][source as usize] & 1 == 1;
+        // HSI, HSE, PLL; STM32L4+: MSI, HSI16, HSE, PLL.
+        let bits = if self.interface == Interface::L4 { [1, 10, 17, 25] } else { [1, 17, 25, 31] };
+        let ready = self.words[0] >> bits[source as usize] & 1 == 1;
         let status = if ready { source } else { self.status };
         self.words[cfgr] = self.words[cfgr] & !0xc | status << 2;
         self.status = status;
+    }
+
+    /// The causes of a reset in RCC_CSR, and the bit that clears them.
+    fn cause_bits(&self) -> (u32, u32) {
+        if self.interface == Interface::L4 { (CAUSES | 1 << 24, 1 << 23) } else { (CAUSES, RMVF) }
     }
 
     fn follow(&mut self, index: usize, bits: &[(u32, u32)]) {
@@ -131,14 +183,20 @@ impl Rcc {
     /// Says, after [`Rcc::reset`], what the reset's cause was: RCC_CSR. All but power-up and brown-out pull the pin NRST, too.
     pub fn set_reset_cause(&mut self, cause: ResetCause) {
         let flags: u32 = match cause {
-            ResetCause::PowerOn => return,
+            ResetCause::PowerOn => {
+                let bdcr = self.bdcr();
+                self.words[bdcr] = 0;
+                return;
+            }
             ResetCause::External => 1 << 26,
+            ResetCause::BrownOut if self.interface == Interface::L4 => 3 << 26,
             ResetCause::BrownOut => 3 << 25,
             ResetCause::Watchdog => 1 << 29 | 1 << 26,
+            ResetCause::WindowWatchdog => 1 << 30 | 1 << 26,
             ResetCause::Software => 1 << 28 | 1 << 26,
         };
         let csr = self.csr();
-        self.words[csr] = self.words[csr] & !CAUSES | flags;
+        self.words[csr] = self.words[csr] & !self.cause_bits().0 | flags;
     }
 
     /// Cycles of the core's clock in one of APB1's and one of APB2's: "Clock configuration register", PPRE1 and PPRE2 (STM32F0:
@@ -150,7 +208,7 @@ impl Rcc {
         };
         match self.interface {
             Interface::F0 => (divider(8), divider(8)),
-            Interface::F1 => (divider(8), divider(11)),
+            Interface::F1 | Interface::L4 => (divider(8), divider(11)),
             Interface::F4 | Interface::F7 => (divider(10), divider(13)),
         }
     }
@@ -159,6 +217,8 @@ impl Rcc {
     pub fn hclk_hz(&self, crystal_hz: u64) -> u64 {
         let cfgr = self.words[self.cfgr()];
         let source_hz = match self.status {
+            1 if self.interface == Interface::L4 => HSI16_HZ,
+            2 if self.interface == Interface::L4 => crystal_hz,
             0 => self.internal_oscillator_hz(),
             1 => crystal_hz,
             _ => self.pll_hz(crystal_hz),
@@ -191,12 +251,37 @@ impl Rcc {
                 let (m, n, p) = (setting & 63, setting >> 6 & 511, ((setting >> 16 & 3) + 1) * 2);
                 input_hz * u64::from(n) / u64::from(m.max(1)) / u64::from(p)
             }
+            Interface::L4 => self.pll_output_hz(0x0c, 24, crystal_hz),
         }
     }
 
+    /// STM32L4+: what the PLL with its settings at `offset` gives at the output whose enable bit this is, Q or R (RM0432, 6.4.4):
+    /// PLLM, PLLN, and the output's divider in the two bits after that bit. The source is in RCC_PLLCFGR for all.
+    fn pll_output_hz(&self, offset: u32, enable: u32, crystal_hz: u64) -> u64 {
+        let input_hz = match self.words[word(0x0c)] & 3 {
+            0 => 0,
+            1 => self.internal_oscillator_hz(),
+            2 => HSI16_HZ,
+            _ => crystal_hz,
+        };
+        let setting = self.words[word(offset)];
+        let (m, n, divider) =
+            ((setting >> 4 & 15) + 1, setting >> 8 & 127, ((setting >> (enable + 1) & 3) + 1) * 2);
+        let on = u64::from(setting >> enable & 1);
+        on * input_hz * u64::from(n) / u64::from(m) / u64::from(divider)
+    }
+
     /// PLL48CLK: PLLQ of RCC_PLLCFGR (RM0090 section 7.3.2); STM32F7 with CK48MSEL of RCC_DCKCFGR2: PLLSAIP of RCC_PLLSAICFGR
-    /// (RM0410, sections 5.3.24 and 5.3.26). 0 where that PLL is off, or there is none.
+    /// (RM0410, sections 5.3.24 and 5.3.26); STM32L4+: CLK48SEL of RCC_CCIPR (RM0432, 6.4.28). 0 where that PLL is off, or there is none.
     pub fn clock48_hz(&self, crystal_hz: u64) -> u64 {
+        if self.interface == Interface::L4 {
+            return match self.words[word(0x88)] >> 26 & 3 {
+                0 => u64::from(self.words[word(0x98)] >> 1 & 1) * 48_000_000,
+                1 => u64::from(self.words[0] >> 27 & 1) * self.pll_output_hz(0x10, 20, crystal_hz),
+                2 => u64::from(self.words[0] >> 25 & 1) * self.pll_output_hz(0x0c, 20, crystal_hz),
+                _ => self.internal_oscillator_hz(),
+            };
+        }
         if !matches!(self.interface, Interface::F4 | Interface::F7) {
             return 0;
         }
@@ -214,16 +299,44 @@ impl Rcc {
         on * input_hz * u64::from(n) / u64::from(divider)
     }
 
+    /// The clock of the RTC, in Hz, from the oscillators LSE, LSI and HSE: RTCSEL of RCC_BDCR, with RTCPRE of RCC_CFGR on the F4 and F7.
+    /// 0 where it stands still; and whether the backup domain is held in its reset.
+    pub fn rtc_clock(&self, crystal_hz: u64, lsi_hz: u64) -> (u64, bool) {
+        let bdcr = self.words[self.bdcr()];
+        // The ready bit of LSI is in RCC_CSR, of HSE in RCC_CR.
+        let lsi_on = self.words[self.csr()] >> 1 & 1 == 1;
+        let hse_on = self.words[0] >> 17 & 1 == 1;
+        let hse_divider = match self.interface {
+            Interface::F1 => 128,
+            Interface::F0 | Interface::L4 => 32,
+            Interface::F4 | Interface::F7 => u64::from(self.words[self.cfgr()] >> 16 & 31),
+        };
+        let clock_hz = match bdcr >> 8 & 3 {
+            1 if bdcr >> 1 & 1 == 1 => LSE_HZ,
+            2 if lsi_on => lsi_hz,
+            3 if hse_on => crystal_hz.checked_div(hse_divider).unwrap_or(0),
+            _ => 0,
+        };
+        (if bdcr & RTCEN != 0 { clock_hz } else { 0 }, bdcr & BDRST != 0)
+    }
+
     /// Whether the core runs from the internal oscillator, as after reset.
     pub fn on_internal_oscillator(&self) -> bool {
         self.status == 0
     }
 
-    /// The internal oscillator's frequency in Hz: RM0091, RM0041: 8 MHz; RM0090, RM0410: 16 MHz.
+    /// The frequency in Hz of the internal oscillator that runs after reset: RM0091, RM0041: 8 MHz; RM0090, RM0410: 16 MHz;
+    /// RM0432: the MSI, by MSIRANGE, or MSISRANGE of RCC_CSR until MSIRGSEL is set.
     pub fn internal_oscillator_hz(&self) -> u64 {
         match self.interface {
             Interface::F0 | Interface::F1 => 8_000_000,
             Interface::F4 | Interface::F7 => 16_000_000,
+            Interface::L4 => {
+                let control = self.words[0];
+                let range =
+                    if control & 8 != 0 { control >> 4 & 15 } else { self.words[word(0x94)] >> 8 & 15 };
+                MSI_KHZ[(range as usize).min(MSI_KHZ.len() - 1)] * 1000
+            }
         }
     }
 }
@@ -234,7 +347,7 @@ mod tests {
 
     /// RCC with these registers written, in this order, and its core's clock from a crystal.
     fn hclk_hz(interface: Interface, crystal_hz: u64, writes: &[(u32, u32)]) -> u64 {
-        let mut rcc = Rcc::new(interface);
+        let mut rcc = Rcc::new(interface, false);
         writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
         rcc.hclk_hz(crystal_hz)
     }
@@ -261,7 +374,7 @@ mod tests {
         assert_eq!(hclk_hz(Interface::F7, 8_000_000, &writes), 54_000_000);
         // PLLQ 7, and 48 MHz by it; the PLL that is off; PLLSAIN 192, PLLSAIP 8 on an input of 2 MHz.
         let clock48_hz = |interface, writes: &[(u32, u32)]| {
-            let mut rcc = Rcc::new(interface);
+            let mut rcc = Rcc::new(interface, false);
             writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
             rcc.clock48_hz(8_000_000)
         };
@@ -275,6 +388,17 @@ mod tests {
             (0x90, 1 << 27),
         ];
         assert_eq!(clock48_hz(Interface::F7, &writes), 48_000_000);
+        // STM32L4+: MSI of 4 MHz after reset; range 11; HSI16 by PLL to 20 MHz (M 1, N 10, R 8) and 120 MHz (M 1, N 15, R 2).
+        assert_eq!(hclk_hz(Interface::L4, 0, &[]), 4_000_000);
+        assert_eq!(hclk_hz(Interface::L4, 0, &[(0, 0xb9)]), 48_000_000);
+        assert_eq!(hclk_hz(Interface::L4, 0, &[(0, 0x163), (8, 1)]), 16_000_000);
+        let writes = |setting| [(0x0c, setting), (0, 0x0100_0163), (8, 3)];
+        assert_eq!(hclk_hz(Interface::L4, 0, &writes(3 << 25 | 1 << 24 | 10 << 8 | 2)), 20_000_000);
+        assert_eq!(hclk_hz(Interface::L4, 0, &writes(1 << 24 | 15 << 8 | 2)), 120_000_000);
+        // HSI48 on; PLLQ 2 of HSI16 times 12 by 4.
+        assert_eq!(clock48_hz(Interface::L4, &[(0x98, 1)]), 48_000_000);
+        let writes = [(0x0c, 1 << 20 | 12 << 8 | 1 << 4 | 2), (0, 0x0100_0163), (0x88, 2 << 26)];
+        assert_eq!(clock48_hz(Interface::L4, &writes), 48_000_000);
         // A source that is not ready is not switched to.
         assert_eq!(hclk_hz(Interface::F4, 8_000_000, &[(8, 1)]), 16_000_000);
     }

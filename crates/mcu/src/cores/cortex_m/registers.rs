@@ -1,5 +1,6 @@
 //! The registers of a Cortex-M core, and the core with its memories.
 
+use super::boot_rom::BootRom;
 use super::code::Code;
 use super::decode::Architecture;
 use super::fpu::registers::Fpu;
@@ -160,6 +161,8 @@ pub struct CortexM<T: Timing> {
     pub(super) bit_band: bool,
     pub(super) state: State,
     pub(super) memory: Memory,
+    /// What stands in place of the boot ROM (RP2040).
+    pub(super) boot_rom: Option<BootRom>,
     pub(super) code: Code<T>,
     pub(super) timing: T,
     pub(super) system: System,
@@ -181,6 +184,7 @@ impl<T: Timing> Clone for CortexM<T> {
             bit_band: self.bit_band,
             state: self.state.clone(),
             memory: self.memory.clone(),
+            boot_rom: self.boot_rom.clone(),
             code: self.code.fresh(),
             timing: self.timing.clone(),
             system: self.system.clone(),

@@ -151,9 +151,11 @@ impl<T: Timing> Machine<CortexM<T>> {
         }
     }
 
-    fn console<O: Observer>(&self, address: u32, length: u32, observer: &mut O) -> Result<(), Fault> {
+    fn console<O: Observer>(&mut self, address: u32, length: u32, observer: &mut O) -> Result<(), Fault> {
         for index in 0..length {
-            observer.uart(CONSOLE, self.byte(address.wrapping_add(index))?, self.cycles);
+            let byte = self.byte(address.wrapping_add(index))?;
+            observer.uart(CONSOLE, byte, self.cycles);
+            self.bus.board.keep_sent(CONSOLE, byte, self.cycles);
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl System {
         System {
             core,
             boot,
-            nvic: Nvic::new(core != CoreName::CortexM0),
+            nvic: Nvic::new(!matches!(core, CoreName::CortexM0 | CoreName::CortexM0Plus)),
             systick: SysTick::default(),
             vtor: boot,
             sleep_control: 0,
@@ -67,6 +67,11 @@ impl System {
     }
 
     fn v7(&self) -> bool {
+        !matches!(self.core, CoreName::CortexM0 | CoreName::CortexM0Plus)
+    }
+
+    /// Whether VTOR can be written.
+    fn has_vtor(&self) -> bool {
         self.core != CoreName::CortexM0
     }
 
@@ -102,7 +107,7 @@ impl System {
     fn ccr(&self) -> u32 {
         match self.core {
             // Fixed: STKALIGN and UNALIGN_TRP.
-            CoreName::CortexM0 => STKALIGN | UNALIGN_TRP,
+            CoreName::CortexM0 | CoreName::CortexM0Plus => STKALIGN | UNALIGN_TRP,
             // Branch prediction cannot be turned off.
             CoreName::CortexM7 => self.configuration | 1 << 18,
             _ => self.configuration,
@@ -110,10 +115,11 @@ impl System {
     }
 
     /// CPUID of the revisions in the parts: STM32F0 r0p0, STM32F1 r1p1, STM32F4 r0p1, STM32F7 r1p0 (ST PM0215,
-    /// PM0056, PM0214, PM0253).
+    /// PM0056, PM0214, PM0253), SAM D21 r0p1 (DS40001882F, section 11.1).
     fn cpuid(&self) -> u32 {
         match self.core {
             CoreName::CortexM0 => 0x410c_c200,
+            CoreName::CortexM0Plus => 0x410c_c601,
             CoreName::CortexM3 => 0x411f_c231,
             CoreName::CortexM7 => 0x411f_c270,
             _ => 0x410f_c241,
@@ -218,7 +224,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             0xe000_e400..0xe000_e480 => System::priorities(&system.nvic.priority, offset - 0x400, size),
             0xe000_ed00 => system.cpuid(),
             0xe000_ed04 => system.interrupt_state(active),
-            0xe000_ed08 if v7 => system.vtor,
+            0xe000_ed08 if system.has_vtor() => system.vtor,
             // The Cortex-M0 has no VTOR: RAZ.
             0xe000_ed08 => 0,
             0xe000_ed0c => 0xfa05_0000 | u32::from(system.nvic.group) << 8,
@@ -266,6 +272,13 @@ impl<T: Timing> Machine<CortexM<T>> {
         let mut cache = None;
         match address {
             0xe000_e008 if v7 => system.auxiliary = value,
+            // Its reference clock is the tick of the watchdog.
+            0xe000_e010 if self.core.boot_rom.is_some() && value & 5 == 1 => {
+                return self.unmodelled(
+                    address,
+                    "SysTick on the RP2040's reference clock (CLKSOURCE 0) is not modelled",
+                );
+            }
             0xe000_e010 => system.systick.write_control(value),
             0xe000_e014 => system.systick.write_reload(value),
             0xe000_e018 => system.systick.clear(),
@@ -283,7 +296,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                     u16::from(bit(31)) << NMI | u16::from(bit(28)) << PENDSV | u16::from(bit(26)) << SYSTICK;
                 *pending &= !(u16::from(bit(27)) << PENDSV | u16::from(bit(25)) << SYSTICK);
             }
-            0xe000_ed08 if v7 => system.vtor = value & 0xffff_ff80,
+            0xe000_ed08 if system.has_vtor() => system.vtor = value & 0xffff_ff80,
             0xe000_ed08 => {}
             0xe000_ed0c => {
                 // Without the key the write is ignored.
@@ -321,6 +334,9 @@ impl<T: Timing> Machine<CortexM<T>> {
             // Fault status: writing ones clears what is clear.
             0xe000_ed28..=0xe000_ed3c if v7 => {}
             0xe000_ed84 if m7 => system.cache_select = value & 1,
+            mpu::TYPE..mpu::END if self.core.boot_rom.is_some() && value != 0 => {
+                return self.unmodelled(address, "the RP2040's MPU is not modelled");
+            }
             mpu::TYPE..mpu::END => {
                 system.mpu.write(address, value);
                 self.protection_changed();
@@ -373,7 +389,9 @@ impl<T: Timing> Machine<CortexM<T>> {
         let port = (address - STIMULUS.start) / 4;
         if self.core.system.debug.port_enabled(port) {
             for byte in &value.to_le_bytes()[..usize::from(size)] {
-                observer.uart(&format!("ITM.{port}"), *byte, self.cycles);
+                let name = format!("ITM.{port}");
+                observer.uart(&name, *byte, self.cycles);
+                self.bus.board.keep_sent(&name, *byte, self.cycles);
             }
         }
     }

@@ -66,7 +66,9 @@ impl Caches {
                     regions.extend(memory.aliases.iter().map(|&start| (range(start), Path::FlashItcm)));
                 }
                 MemoryKind::Tcm => regions.push((range(memory.start), Path::Tight)),
-                MemoryKind::Ram | MemoryKind::Eeprom => regions.push((range(memory.start), Path::RamAxi)),
+                MemoryKind::Ram | MemoryKind::Eeprom | MemoryKind::Fram | MemoryKind::Rom => {
+                    regions.push((range(memory.start), Path::RamAxi))
+                }
             }
         }
         // Most accesses go to tightly coupled memory: it is looked for first.

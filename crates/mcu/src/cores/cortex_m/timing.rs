@@ -4,12 +4,13 @@
 //! compiled into its dispatch loop, and a rule that a processor does not have costs nothing.
 
 pub mod m0;
+pub mod m0plus;
 pub mod m3;
 pub mod m7;
 
 use super::op::Op;
 use super::system::mpu::Mpu;
-use crate::{Fault, Part, ResetCause};
+use crate::{Fault, FlashSettings, Part, ResetCause};
 use std::ops::Range;
 
 /// What the cost of an instruction depends on beyond the instruction. Every call site passes a known variant, so a
@@ -165,6 +166,12 @@ pub trait Timing: Clone + Send + 'static {
     /// [`Op::operands`] tells its registers.
     fn classify(&self, op: &mut Op, address: u32) -> Self::Note;
 
+    /// Whether the cycles of the instruction depend on the values of Rn and Rm, in the model or on the part.
+    fn depends_on_operands(&self, op: &Op) -> bool {
+        let _ = op;
+        false
+    }
+
     /// Extra cycles because the `length` bytes at `address` are not yet in the processor. Keeps its own account of
     /// what has been fetched; the usual answer is 0.
     #[inline(always)]
@@ -229,6 +236,11 @@ pub trait Timing: Clone + Send + 'static {
         Err(Fault::Unmapped { pc, address, size, kind: "write" })
     }
 
+    /// What a flash controller on the bus has set; told after every write to the bus's registers (Cortex-M0+).
+    fn apply_flash(&mut self, settings: FlashSettings) {
+        let _ = settings;
+    }
+
     /// Says, after [`Timing::reset`], what the reset's cause was.
     fn set_reset_cause(&mut self, cause: ResetCause) {
         let _ = cause;
@@ -242,6 +254,11 @@ pub trait Timing: Clone + Send + 'static {
     /// Cycles of the core's clock in one of APB1's and one of APB2's, as the program has set them.
     fn bus_dividers(&self) -> (u64, u64) {
         (1, 1)
+    }
+
+    /// The clock of the RTC, in Hz, as the program has set it, 0 where it stands still; whether the backup domain is being reset.
+    fn rtc_clock(&self) -> (u64, bool) {
+        (0, false)
     }
 
     /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands still.

@@ -567,8 +567,8 @@ impl Machine<Msp430> {
         cycle: u8,
     ) -> Result<u32, Fault> {
         let address = if size == 2 && address & 1 != 0 { self.rounded_down(pc, address)? } else { address };
-        if self.core.memory.page(address) == Page::Other {
-            return self.read_peripheral(observer, pc, address, size, cycle);
+        if self.core.memory.page(address) < Page::Ram {
+            return self.read_elsewhere(observer, pc, address, size, cycle);
         }
         Ok(if size == 1 { self.core.memory.byte(address) } else { self.core.memory.word(address) })
     }
@@ -607,7 +607,7 @@ impl Machine<Msp430> {
     }
 
     #[inline(never)]
-    fn read_peripheral<O: Observer>(
+    fn read_elsewhere<O: Observer>(
         &mut self,
         observer: &mut O,
         pc: u32,
@@ -615,6 +615,11 @@ impl Machine<Msp430> {
         size: u8,
         cycle: u8,
     ) -> Result<u32, Fault> {
+        if self.core.memory.page(address) == Page::Fram {
+            self.cycles += u64::from(self.core.fram.read(address, self.bus.events.flash.wait_states));
+            let memory = &self.core.memory;
+            return Ok(if size == 1 { memory.byte(address) } else { memory.word(address) });
+        }
         let now = self.cycles + u64::from(cycle);
         let value = self.bus.read(address, size, now, pc, dynamic(observer))?;
         // A read may change what is requested.
@@ -632,11 +637,22 @@ impl Machine<Msp430> {
         value: u32,
         cycle: u8,
     ) -> Result<(), Fault> {
+        if self.core.memory.page(address) == Page::Fram {
+            self.cycles += u64::from(self.bus.events.flash.wait_states);
+            self.core.program.changed(address, size.into());
+            if size == 1 {
+                self.core.memory.set_byte(address, value);
+            } else {
+                self.core.memory.set_word(address, value);
+            }
+            return Ok(());
+        }
         let now = self.cycles + u64::from(cycle);
         if self.core.memory.page(address) == Page::Flash {
             self.recheck();
             let from_flash = self.core.memory.page(pc) == Page::Flash;
-            let store = FlashStore { pc, from_flash, address, size, value };
+            let before = self.held(address, size);
+            let store = FlashStore { pc, from_flash, address, size, value, before };
             let change = self.bus.flash_store(&store, now, dynamic(observer))?;
             self.change_flash(change);
             return Ok(());
@@ -661,7 +677,8 @@ impl Machine<Msp430> {
                 return Ok(stop);
             }
             let pc = self.core.registers[PC];
-            if !self.core.program.knows(pc) && !self.core.find(pc, first)? {
+            let known = self.core.program.knows(pc);
+            if !known && !self.find(pc, first)? {
                 return Ok(Stop::Address(pc));
             }
             let op = self.core.program.op(pc);
@@ -670,12 +687,30 @@ impl Machine<Msp430> {
                 return Ok(Stop::Halted);
             }
             if O::enabled() {
-                let step = Step { pc, sp: self.core.registers[SP], cycles: self.cycles, flow: self.flow };
+                // What the fetch of the instruction waited is its own.
+                let waited = if known { 0 } else { self.core.fram.fetch_waits };
+                let cycles = self.cycles - u64::from(waited);
+                let step = Step { pc, sp: self.core.registers[SP], cycles, flow: self.flow };
                 observer.step(&step);
                 self.flow = Flow::Next;
             }
             self.step(observer, pc, op)?;
         }
+    }
+
+    /// As [`Msp430::find`], with what the fetch waits where the instruction lies in FRAM.
+    #[cold]
+    fn find(&mut self, pc: u32, ignore_breakpoint: bool) -> Result<bool, Fault> {
+        let core = &mut self.core;
+        let found = core.find(pc, ignore_breakpoint)?;
+        core.fram.fetch_waits = 0;
+        if found && core.memory.page(pc) == Page::Fram {
+            core.program.mark_slow(pc);
+            let length = core.program.op(pc).length;
+            core.fram.fetch_waits = core.fram.fetch(pc, length.into(), self.bus.events.flash.wait_states);
+            self.cycles += u64::from(core.fram.fetch_waits);
+        }
+        Ok(found)
     }
 
     #[inline(always)]

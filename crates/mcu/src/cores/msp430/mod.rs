@@ -3,16 +3,19 @@
 //!
 //! What the manual leaves open stops with a fault: opcodes and extension words it calls reserved, `PUSHM` over PC or
 //! SP, a register-indexed address on the constant generator. Flash is read at full speed: the F5xx flash keeps up
-//! with MCLK up to the part's highest clock. Waking from LPM2, LPM3 and LPM4 takes the time that the data sheet gives
+//! with MCLK up to the part's highest clock; FRAM waits ([`fram`]). Waking from LPM2, LPM3 and LPM4 takes the time that the data sheet gives
 //! for the supervisor's setting before the interrupt's own cycles; it counts as running. A peripheral that counts a
 //! clock keeps it running in every low-power mode (SLAU208, chapter UCS, section "Module Oscillator and Clock
 //! Requests"), and the part draws more than in that mode: going to sleep so is a fault.
 
+mod dataflow;
 pub mod decode;
 mod execute;
+mod fram;
 mod registers;
 pub mod timing;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
@@ -26,7 +29,7 @@ const RESET_VECTOR: u32 = 0xfffe;
 /// The memory or the peripheral that no model exists for.
 pub fn new_machine(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
     let bus = new_peripherals(part, clock_hz)?;
-    Ok(Box::new(Machine::new(part, Msp430::new(Memory::new(part)?), bus)))
+    Ok(Box::new(Machine::new(part, Msp430::new(Memory::new(part)?, fram::Fram::new(part)?), bus)))
 }
 
 impl Core for Msp430 {
@@ -85,6 +88,10 @@ impl Core for Msp430 {
     fn interrupt<O: Observer>(machine: &mut Machine<Msp430>, observer: &mut O) -> Result<bool, Fault> {
         let waiting = machine.bus.requests & machine.core.interrupt_mask() != 0;
         if waiting { machine.take_interrupt(observer) } else { Ok(false) }
+    }
+
+    fn dataflow(&self) -> Option<CoreDataflow> {
+        Some(Msp430::dataflow(self))
     }
 
     fn sleeping(machine: &mut Machine<Msp430>) -> Result<Option<SleepMode>, Fault> {

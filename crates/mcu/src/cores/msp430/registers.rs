@@ -1,6 +1,7 @@
 //! The registers, and the memories that the core reads and writes.
 
 use super::decode::{Op, decode};
+use super::fram::Fram;
 use crate::decode_cache::DecodeCache;
 use crate::memory::{Memory, Page};
 use crate::{Fault, Register, Role};
@@ -71,6 +72,7 @@ pub struct Msp430 {
     pub registers: [u32; 16],
     pub(crate) memory: Memory<20, 8>,
     pub(crate) program: DecodeCache<Op, { 1 << 19 }, 1>,
+    pub(crate) fram: Fram,
 }
 
 /// The registers by their names. R3 is the constant generator: it holds nothing.
@@ -93,8 +95,8 @@ pub(crate) const REGISTERS: &[Register] = &[
 ];
 
 impl Msp430 {
-    pub(crate) fn new(memory: Memory<20, 8>) -> Msp430 {
-        Msp430 { registers: [0; 16], memory, program: DecodeCache::new(LONGEST) }
+    pub(crate) fn new(memory: Memory<20, 8>, fram: Fram) -> Msp430 {
+        Msp430 { registers: [0; 16], memory, program: DecodeCache::new(LONGEST), fram }
     }
 
     /// The number of a register by its index in [`REGISTERS`].

@@ -324,13 +324,14 @@ impl Machine<RiscV> {
         self.recheck();
         if self.core.in_flash(address) {
             let from_flash = self.core.in_flash(pc);
-            let store = FlashStore { pc, from_flash, address, size, value };
+            let before = self.held(address, size);
+            let store = FlashStore { pc, from_flash, address, size, value, before };
             let change = self.bus.flash_store(&store, begin, dynamic(observer))?;
             self.change_flash(change);
             return Ok(());
         }
         self.bus.write(address, size, value, begin, pc, dynamic(observer))?;
-        self.core.fetch.set_wait_states(self.bus.events.wait_states);
+        self.core.fetch.set_wait_states(self.bus.events.flash.wait_states);
         self.core.enabled = self.bus.events.enabled;
         Ok(())
     }

@@ -5,11 +5,13 @@
 //! a fault. `ecall` and interrupts are taken through `mtvec` in its three modes. Not modelled, and faults: hardware stacking of an
 //! interrupt (HPE), nested handlers, interrupts without a vector table (VTF), standby.
 
+mod dataflow;
 mod decode;
 mod execute;
 mod registers;
 mod timing;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::memory::Page;
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
@@ -107,6 +109,10 @@ impl Core for RiscV {
 
     fn interrupt<O: Observer>(machine: &mut Machine<RiscV>, _observer: &mut O) -> Result<bool, Fault> {
         machine.take_interrupt()
+    }
+
+    fn dataflow(&self) -> Option<CoreDataflow> {
+        Some(RiscV::dataflow(self))
     }
 
     fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<SleepMode>, Fault> {

@@ -45,7 +45,7 @@ impl Gpio {
         let before = context.board.outputs(&self.name);
         self.ddr = ddr & self.mask;
         self.port = port & self.mask;
-        context.board.drive(&self.name, self.ddr.into(), self.port.into(), context.now);
+        context.drive(&self.name, self.ddr.into(), self.port.into());
         let after = context.board.outputs(&self.name);
         context.pins(&self.name, before, after);
     }

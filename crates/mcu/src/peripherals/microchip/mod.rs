@@ -1,4 +1,4 @@
-//! The ATmega and ATtiny parts of Microchip (Atmel).
+//! The ATmega, ATtiny and SAM parts of Microchip (Atmel).
 
 pub mod adc;
 pub mod comparator;
@@ -6,6 +6,8 @@ pub mod eeprom;
 pub mod external_interrupts;
 pub mod general_interrupts;
 pub mod gpio;
+pub mod samd21;
+pub mod self_programming;
 pub mod spi;
 pub mod system;
 pub mod timer;

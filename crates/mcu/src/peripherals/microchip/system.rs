@@ -52,6 +52,9 @@ pub struct System {
 /// Where the core tells the low fuse byte after a reset: beyond the data space.
 pub const LOW_FUSE: u32 = 0x1_0001;
 
+/// OSCCAL after a reset, from the signature row: each chip has its own; this is the middle of the range.
+pub const CALIBRATION: u8 = 0x80;
+
 /// Power-on reset flag, PORF.
 const PORF: u8 = 1;
 /// CLKPR: CLKPS can be written within four cycles.
@@ -83,7 +86,7 @@ impl System {
             ("mcucr_2560_register", "MCUCR", Role::Plain, 0x80, 0),
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
             ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, 0),
-            ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, 0x80),
+            ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, CALIBRATION),
             ("prr_register", "PRR", Role::PowerReduction, 0xFF, 0),
             ("prr1_register", "PRR1", Role::PowerReduction1, 0xFF, 0),
             // The comparator switched off (ACD), or on and its output never read.

@@ -108,9 +108,7 @@ impl Usart {
         while let Some((byte, end)) = self.sending
             && context.now >= end
         {
-            if let Some(observer) = &mut context.observer {
-                observer.uart(&self.name, byte, end);
-            }
+            context.sent(&self.name, byte, end);
             self.sending = self.waiting.take().map(|next| (next, end + self.frame()));
             if self.sending.is_none() {
                 self.flags |= TXC;
@@ -241,6 +239,10 @@ impl Peripheral for Usart {
         Ok(())
     }
 
+    fn uart_listens(&self) -> Option<bool> {
+        Some(self.control & RXEN != 0 && !self.asleep)
+    }
+
     fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
         if self.asleep {
             // Nothing samples the line: the bytes are lost.
@@ -263,6 +265,10 @@ impl Peripheral for Usart {
 
     fn awake(&mut self, _context: &mut Context<'_, '_>) {
         self.asleep = false;
+    }
+
+    fn sending(&self) -> Option<u64> {
+        self.sending.map(|(_, end)| end)
     }
 
     fn due(&self) -> Option<u64> {

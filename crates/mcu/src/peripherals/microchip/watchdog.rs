@@ -236,7 +236,7 @@ impl Peripheral for Watchdog {
             ResetCause::PowerOn => self.causes = PORF,
             ResetCause::External => self.causes |= EXTRF,
             ResetCause::BrownOut => self.causes |= BORF,
-            ResetCause::Watchdog => self.causes |= WDRF,
+            ResetCause::Watchdog | ResetCause::WindowWatchdog => self.causes |= WDRF,
             // There is none on AVR.
             ResetCause::Software => {}
         }

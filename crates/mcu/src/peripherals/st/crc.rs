@@ -4,6 +4,7 @@
 //! and halfwords (RM0091 section 5); 3 the polynomial and its size, too (RM0410 section 13). A word takes four cycles of HCLK, a
 //! halfword two, a byte one; a read or the next write waits for it. Layouts 2 and 3 buffer one write meanwhile.
 
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -127,7 +128,7 @@ impl Peripheral for Crc {
             POL if self.layout >= 3 => self.polynomial,
             _ => return Err(self.fault(address, context, "register not modelled")),
         };
-        Ok(super::register::part_of_word(word, offset, size))
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -138,7 +139,7 @@ impl Peripheral for Crc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let offset = address - self.base;
-        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
+        let merge = |old: u32| merged_word(old, offset, size, value);
         match offset & !3 {
             DR => {
                 if offset != DR || self.layout == 1 && size != 4 {

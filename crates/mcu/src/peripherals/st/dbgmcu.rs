@@ -1,7 +1,7 @@
 //! DBGMCU of the STM32: the device's identity, and what goes on while a debugger holds the core (RM0090 section 38.16; RM0041 25.16,
 //! RM0091 32.9, RM0410 40.16). There is no debugger: the switches are kept.
 
-use super::register::{merged_word, part_of_word};
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 

@@ -1,10 +1,11 @@
 //! The external interrupts (EXTI) of the STM32, with the registers of SYSCFG (F1: AFIO) that choose their pins.
 //!
 //! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines 0 to 15 follow the pins as the board
-//! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt. The lines above, of other
-//! peripherals, and events are not modelled.
+//! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt. Of the lines above, which are other
+//! peripherals', those of the STM32F4's RTC are modelled; events are not.
 
 use super::syscfg::{Family, Syscfg};
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -19,6 +20,16 @@ const PR: u32 = 0x14;
 const F0_GROUPS: &[(u8, u32)] = &[(5, 0x3), (6, 0xc), (7, 0xfff0)];
 const GROUPS: &[(u8, u32)] = &[(6, 1), (7, 2), (8, 4), (9, 8), (10, 16), (23, 0x03e0), (40, 0xfc00)];
 
+/// Lines 17 and 22 of the STM32F4: alarms and the wake-up timer of the RTC (RM0090, table 62).
+const RTC_GROUPS: &[(u8, u32)] = &[(41, 1 << 17), (3, 1 << 22)];
+
+/// The number of the trigger by which a peripheral makes a rising edge of an inner line.
+pub(super) fn line_trigger(line: u8) -> u8 {
+    FIRST_LINE_TRIGGER + line
+}
+
+const FIRST_LINE_TRIGGER: u8 = 100;
+
 /// IMR of the STM32F05x after reset: the lines of peripherals within (RM0091, section 11.3.1; from memory, not yet compared).
 const F0_INTERNAL: u32 = 0x0f94_0000;
 
@@ -31,6 +42,8 @@ pub struct Exti {
     syscfg: Syscfg,
     /// Its interrupts, and the lines of each.
     groups: &'static [(u8, u32)],
+    /// The interrupts of inner lines that are modelled, and their lines.
+    inner_groups: &'static [(u8, u32)],
     /// IMR's bits above line 15, which change nothing.
     internal: u32,
     mask: u32,
@@ -64,6 +77,7 @@ impl Exti {
             syscfg_base: syscfg_base.ok_or_else(|| format!("{} needs syscfg_base", spec.name))?,
             syscfg: Syscfg::new(family),
             groups: if family == Family::F0 { F0_GROUPS } else { GROUPS },
+            inner_groups: if family == Family::F4 { RTC_GROUPS } else { &[] },
             internal,
             mask: internal,
             rising: 0,
@@ -89,9 +103,14 @@ impl Exti {
             .fold(0, |levels, line| levels | 1 << line)
     }
 
+    /// The inner lines that are modelled.
+    fn inner(&self) -> u32 {
+        self.inner_groups.iter().fold(0, |all, (_, lines)| all | lines)
+    }
+
     fn signal(&self, context: &mut Context<'_, '_>) {
-        let wanted = self.pending & self.mask & 0xffff;
-        for &(irq, lines) in self.groups {
+        let wanted = self.pending & self.mask & (0xffff | self.inner());
+        for &(irq, lines) in self.groups.iter().chain(self.inner_groups) {
             if wanted & lines != 0 {
                 context.request(irq);
             } else {
@@ -124,7 +143,7 @@ impl Peripheral for Exti {
             let word = self.syscfg.read((address - self.syscfg_base) & !3);
             word.ok_or_else(|| self.fault(address, context, "register not modelled"))?
         };
-        Ok(super::register::part_of_word(word, address & 3, size))
+        Ok(part_of_word(word, address & 3, size))
     }
 
     fn write(
@@ -134,7 +153,7 @@ impl Peripheral for Exti {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        let merge = |old: u32| super::register::merged_word(old, address & 3, size, value);
+        let merge = |old: u32| merged_word(old, address & 3, size, value);
         if address >= self.base && address < self.base + 0x18 {
             let register = (address - self.base) & !3;
             let old = match register {
@@ -145,11 +164,11 @@ impl Peripheral for Exti {
             };
             let new = merge(old);
             let internal = if register == IMR { self.internal } else { 0 };
-            if new & !(0xffff | internal) != 0 || register == EMR && new != 0 {
+            if new & !(0xffff | self.inner() | internal) != 0 || register == EMR && new != 0 {
                 return Err(self.fault(
                     address,
                     context,
-                    "of EXTI only lines 0 to 15 and their edges are modelled",
+                    "of EXTI only the pins' lines and, on the STM32F4, the RTC's are modelled, and no events",
                 ));
             }
             match register {
@@ -177,6 +196,16 @@ impl Peripheral for Exti {
         self.levels = self.look(context);
         self.signal(context);
         Ok(())
+    }
+
+    fn follows_triggers(&self) -> bool {
+        self.inner() != 0
+    }
+
+    fn triggered(&mut self, number: u8, _at: u64, context: &mut Context<'_, '_>) {
+        let line = number.checked_sub(FIRST_LINE_TRIGGER).map_or(0, |line| 1 << line);
+        self.pending |= line & self.rising & self.inner();
+        self.signal(context);
     }
 
     fn inputs(&mut self, context: &mut Context<'_, '_>) {

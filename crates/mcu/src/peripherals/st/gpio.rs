@@ -4,6 +4,7 @@
 //! `settings.layout = 1`). Alternate functions and analogue modes keep their settings and drive nothing; an input reads what the
 //! board drives, and else its pull-up.
 
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -127,7 +128,7 @@ impl Peripheral for Gpio {
             Some(Register::Alternate(index)) => self.alternate[index],
             None => return Err(self.fault(address, context, "register not modelled")),
         };
-        Ok(super::register::part_of_word(word, offset, size))
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -139,7 +140,7 @@ impl Peripheral for Gpio {
     ) -> Result<(), Fault> {
         let offset = address - self.base;
         let (driven, before) = (self.outputs(), self.levels());
-        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
+        let merge = |old: u32| merged_word(old, offset, size, value);
         match self.register(offset & !3) {
             Some(Register::Setup(index)) => self.setup[index] = merge(self.setup[index]),
             Some(Register::Output) => self.output = merge(self.output) & 0xffff,
@@ -161,7 +162,7 @@ impl Peripheral for Gpio {
             context.pins(&self.name, before, after);
         }
         if (driven, before) != (self.outputs(), after) {
-            context.board.drive(&self.name, self.outputs(), after, context.now);
+            context.drive(&self.name, self.outputs(), after);
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Power control (PWR) of the STM32: regulator and over-drive are ready as soon as they are asked for.
 //!
-//! RM0090 section 5.4 (`settings.layout = 4`), RM0410 section 4.4 (`settings.layout = 7`), RM0091 section 5.4 and
+//! RM0090 section 5.4 (`settings.layout = 4`), RM0383 section 5.4 (5: VOS has two bits), RM0410 section 4.4 (`settings.layout = 7`), RM0091 section 5.4 and
 //! RM0041 section 4.4 (0). Stop and Standby are not modelled: their bits are kept.
 
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -55,7 +56,7 @@ impl Peripheral for Pwr {
             0 => self.control,
             4 => {
                 let ready = match self.layout {
-                    4 => VOSRDY,
+                    4 | 5 => VOSRDY,
                     7 => VOSRDY | self.control & ODEN_ODSWEN,
                     _ => 0,
                 };
@@ -63,7 +64,7 @@ impl Peripheral for Pwr {
             }
             _ => return Err(self.fault(address, context)),
         };
-        Ok(super::register::part_of_word(word, offset, size))
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -76,11 +77,8 @@ impl Peripheral for Pwr {
         let offset = address - self.base;
         match offset & !3 {
             // CWUF and CSBF (bits 2 and 3) clear flags that never rise, and read as zero.
-            0 => self.control = super::register::merged_word(self.control, offset, size, value) & !0xc,
-            4 => {
-                self.status = super::register::merged_word(self.status, offset, size, value)
-                    & !(VOSRDY | ODEN_ODSWEN | BRR)
-            }
+            0 => self.control = merged_word(self.control, offset, size, value) & !0xc,
+            4 => self.status = merged_word(self.status, offset, size, value) & !(VOSRDY | ODEN_ODSWEN | BRR),
             _ => return Err(self.fault(address, context)),
         }
         Ok(())
@@ -89,6 +87,8 @@ impl Peripheral for Pwr {
     fn reset(&mut self) {
         self.control = match self.layout {
             4 => 0x4000,
+            // Scale 2.
+            5 => 0x8000,
             7 => 0xc000,
             _ => 0,
         };

@@ -4,6 +4,7 @@
 //! was read; taken to be 40 each time. The words are a fixed sequence that begins at power-up, so that a run can be repeated: never
 //! what the part's noise would give. Its errors of the seed do not come about.
 
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -140,7 +141,7 @@ impl Peripheral for Rng {
             _ => return Err(self.fault(address, context, "register not modelled")),
         };
         self.signal(context);
-        Ok(super::register::part_of_word(word, offset, size))
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -154,14 +155,14 @@ impl Peripheral for Rng {
         let offset = address - self.base;
         match offset & !3 {
             0 => {
-                let control = super::register::merged_word(self.control, offset, size, value);
+                let control = merged_word(self.control, offset, size, value);
                 if control & !(RNGEN | IE) != 0 {
                     return Err(self.fault(address, context, "a reserved bit of RNG_CR is set"));
                 }
                 self.control = control;
             }
             // CEIS and SEIS are cleared by writing zero; the rest is read-only.
-            4 => self.clock_failed &= super::register::merged_word(u32::MAX, offset, size, value) & CEIS != 0,
+            4 => self.clock_failed &= merged_word(u32::MAX, offset, size, value) & CEIS != 0,
             8 => {}
             _ => return Err(self.fault(address, context, "register not modelled")),
         }

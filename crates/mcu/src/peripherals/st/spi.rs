@@ -1,11 +1,12 @@
-//! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled or by interrupt.
+//! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled, by interrupt or with DMA.
 //!
 //! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. The select line is software's
 //! (`SSM`, `SSI`). A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
 //! prescaler of APB2. What comes in is from the chip on the board that is selected, ones if none is. Slaves, one-wire
-//! modes, 16 bits, check sums, DMA, I2S and the other order of the bits are refused with a fault.
+//! modes, 16 bits, check sums, I2S and the other order of the bits are refused with a fault.
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock};
+use crate::peripherals::register::{merged_word, part_of_word};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock, TransferRequest};
 use std::ops::Range;
 
 const CR1: u32 = 0x00;
@@ -29,6 +30,8 @@ const RXNE: u32 = 1 << 0;
 const TXE: u32 = 1 << 1;
 const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
+const RXDMAEN: u32 = 1 << 0;
+const TXDMAEN: u32 = 1 << 1;
 const ERRIE: u32 = 1 << 5;
 const RXNEIE: u32 = 1 << 6;
 const TXEIE: u32 = 1 << 7;
@@ -54,13 +57,17 @@ pub struct Spi {
     data_read: bool,
     /// What the selected chip did not understand, until the program looks.
     refused: Option<String>,
+    /// The requests of DMA of transmitter and receiver.
+    transfers: [TransferRequest; 2],
 }
 
 impl Spi {
-    /// The interface at `spec.base`, interrupting with `spec.irq`.
-    #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> Spi {
-        Spi {
+    /// The interface at `spec.base`, interrupting with `spec.irq`; `settings.tx_dma_1` and `rx_dma_1` are where its requests lead.
+    ///
+    /// # Errors
+    /// A request of DMA that leads nowhere.
+    pub fn new(spec: &PeripheralSpec) -> Result<Spi, String> {
+        Ok(Spi {
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
@@ -73,7 +80,8 @@ impl Spi {
             status: 0,
             data_read: false,
             refused: None,
-        }
+            transfers: [TransferRequest::new(spec, "tx_dma")?, TransferRequest::new(spec, "rx_dma")?],
+        })
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: impl Into<String>) -> Fault {
@@ -124,9 +132,12 @@ impl Spi {
         self.signal(context);
     }
 
-    fn signal(&self, context: &mut Context<'_, '_>) {
+    fn signal(&mut self, context: &mut Context<'_, '_>) {
+        let (flags, enables, now) = (self.flags(), self.control[1], context.now);
+        let sends = flags & TXE != 0 && self.control[0] & SPE != 0;
+        self.transfers[0].set(sends && enables & TXDMAEN != 0, now, context);
+        self.transfers[1].set(flags & RXNE != 0 && enables & RXDMAEN != 0, now, context);
         let Some(irq) = self.irq else { return };
-        let (flags, enables) = (self.flags(), self.control[1]);
         let wanted = enables & RXNEIE != 0 && flags & RXNE != 0
             || enables & TXEIE != 0 && flags & TXE != 0
             || enables & ERRIE != 0 && flags & OVR != 0;
@@ -189,7 +200,7 @@ impl Peripheral for Spi {
             _ => return Err(self.fault(address, context, "register not modelled")),
         };
         self.signal(context);
-        Ok(super::register::part_of_word(word, offset, size))
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -201,7 +212,7 @@ impl Peripheral for Spi {
     ) -> Result<(), Fault> {
         self.advance(context);
         let offset = address - self.base;
-        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
+        let merge = |old: u32| merged_word(old, offset, size, value);
         match offset & !3 {
             CR1 => {
                 let value = merge(self.control[0]);
@@ -209,8 +220,8 @@ impl Peripheral for Spi {
             }
             CR2 => {
                 let value = merge(self.control[1]);
-                if value & !(ERRIE | RXNEIE | TXEIE) != 0 {
-                    return Err(self.fault(address, context, "of CR2 only the interrupts are modelled"));
+                if value & !(RXDMAEN | TXDMAEN | ERRIE | RXNEIE | TXEIE) != 0 {
+                    return Err(self.fault(address, context, "of CR2 only interrupts and DMA are modelled"));
                 }
                 self.control[1] = value;
             }
@@ -259,6 +270,11 @@ impl Peripheral for Spi {
         self.status = 0;
         self.data_read = false;
         self.refused = None;
+        self.transfers.iter_mut().for_each(TransferRequest::reset);
+    }
+
+    fn transfer_lines(&self) -> u128 {
+        self.transfers[0].lines() | self.transfers[1].lines()
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

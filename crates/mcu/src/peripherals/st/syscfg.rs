@@ -69,6 +69,9 @@ impl Syscfg {
     pub fn write(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         let kept = self.kept(offset).ok_or("register not modelled")?;
         let refused = match (self.family, offset) {
+            // DMA_RMP; TIM1_DMA_REMAP, TIM67_DAC_DMA_REMAP.
+            (Family::F0, 0x00) if value & 7 == 0 => (0x1f00, "remapped requests of DMA are not modelled"),
+            (Family::F1, 0x1c) => (0x0810, "remapped requests of DMA are not modelled"),
             (Family::F0 | Family::F4, 0x00) => {
                 (7, "a memory other than the flash at address 0 is not modelled")
             }

@@ -2,16 +2,17 @@
 //! counter, update and compare flags with their interrupts.
 //!
 //! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4 (TIM6, TIM7); the other families' are the
-//! same as far as they are modelled. The outputs' settings are kept, the pins do not follow them. Capture, slave modes, DMA, the break
-//! input and the lock of BDTR are not modelled.
+//! same as far as they are modelled. The outputs' settings are kept, the pins do not follow them, but triggers for other peripherals and
+//! requests of DMA for updates and matches go out. Capture, slave modes, DMA bursts, the break input and the lock of BDTR are not modelled.
 //!
 //! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090, section 7.2, and the clock trees of the
 //! others); RCC_DCKCFGR.TIMPRE is taken to be zero.
 
 mod counter;
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
-use counter::Counter;
+use crate::peripherals::register::{merged_word, part_of_word};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use counter::{Counter, Event};
 use std::ops::Range;
 
 /// CR1; CEN, UDIS, OPM, DIR, CMS are the counter's.
@@ -22,6 +23,11 @@ const CKD: u32 = 3 << 8;
 const CCPC: u32 = 1;
 /// SMCR: SMS (with SMS[3] of the STM32F7) and ECE.
 const SLAVE: u32 = 1 << 16 | 1 << 14 | 7;
+/// CR2.CCDS: requests of the channels come with the update; CR2.MMS: what goes out as trigger.
+const CCDS: u32 = 1 << 3;
+const MMS: u32 = 7 << 4;
+/// DIER: the requests of DMA are so far above the interrupts.
+const DMA_ENABLES: u32 = 8;
 /// SR.UIF; DIER.UIE and EGR.UG are at the same place, those of the channels behind them.
 const UIF: u32 = 1;
 /// SR, EGR: commutation, trigger, break.
@@ -52,6 +58,10 @@ pub struct Timer {
     outputs: u32,
     /// BDTR.
     breaks: u32,
+    /// Its number, which is that of its trigger.
+    number: u8,
+    /// The requests of DMA of updates and the channels.
+    transfers: [TransferRequest; 5],
     /// The interrupts that it asks for now: of two timers at one vector, one must not take back what the other asks for.
     requested: u128,
 }
@@ -85,6 +95,14 @@ impl Timer {
             modes: [0; 2],
             outputs: 0,
             breaks: 0,
+            number: spec.name.trim_start_matches("TIM").parse().unwrap_or_default(),
+            transfers: [
+                TransferRequest::new(spec, "dma_up")?,
+                TransferRequest::new(spec, "dma_c1")?,
+                TransferRequest::new(spec, "dma_c2")?,
+                TransferRequest::new(spec, "dma_c3")?,
+                TransferRequest::new(spec, "dma_c4")?,
+            ],
             requested: 0,
         })
     }
@@ -104,7 +122,55 @@ impl Timer {
         self.counter.settle(now, channels);
     }
 
+    /// MMS: 0 to 3 are reset, enable, update and a match of channel 1; 4 to 7 the references of the channels.
+    fn master_mode(&self) -> usize {
+        ((self.control2 & MMS) >> 4) as usize
+    }
+
+    /// Which events somebody beside the program may want: see [`Counter::watched`].
+    fn watch(&mut self) {
+        let transfers = self.enables >> DMA_ENABLES;
+        let trigger = match self.master_mode() {
+            0 | 1 => 0,
+            2 => UIF,
+            3 => 2,
+            reference => 2 << (reference - 4),
+        };
+        self.counter.watched = (transfers | trigger) & (UIF | self.channel_flags());
+    }
+
+    /// Passes on what came about: triggers and requests of DMA.
+    fn pass_on(&mut self, context: &mut Context<'_, '_>) {
+        if self.counter.events.is_empty() {
+            return;
+        }
+        let mut events = std::mem::take(&mut self.counter.events);
+        events.sort_by_key(|(at, _)| *at);
+        for (at, event) in events.drain(..) {
+            let mode = self.master_mode();
+            let triggers = match event {
+                Event::Update => mode == 2,
+                Event::Compare(channel) => mode == 3 && channel == 0,
+                Event::Reference(channel, high) => high && mode == channel + 4,
+            };
+            if triggers {
+                context.events.trigger(self.number, at);
+            }
+            let request = match event {
+                Event::Update => Some(0),
+                Event::Compare(channel) => Some(channel + 1),
+                Event::Reference(..) => None,
+            };
+            if let Some(index) = request.filter(|index| self.enables >> DMA_ENABLES >> index & 1 == 1) {
+                self.transfers[index].set(true, at, context);
+            }
+        }
+        // Keeps its room.
+        self.counter.events = events;
+    }
+
     fn signal(&mut self, context: &mut Context<'_, '_>) {
+        self.pass_on(context);
         let wanted = self.counter.status & self.enables;
         let mut requests = 0;
         for (flags, irq) in [(UIF, self.irq), (self.channel_flags(), self.compare_irq.or(self.irq))] {
@@ -169,11 +235,20 @@ impl Timer {
             0x04 if value & CCPC != 0 => {
                 return Err("preloaded control bits of the channels are not modelled");
             }
+            0x04 if value & CCDS != 0 => {
+                return Err("requests of DMA with the update (CCDS) are not modelled");
+            }
             0x04 => self.control2 = value,
             0x08 if value & SLAVE != 0 => return Err("slave modes and external clocks are not modelled"),
             0x08 => self.slave = value,
-            0x0c if value & !(UIF | self.channel_flags()) != 0 => {
+            0x0c if value & !((UIF | self.channel_flags()) * (1 | 1 << DMA_ENABLES)) != 0 => {
                 return Err("of the timer's interrupts and requests only update and compare are modelled");
+            }
+            0x0c if (0..5).any(|index| {
+                value >> DMA_ENABLES >> index & 1 == 1 && self.transfers[index].lines() == 0
+            }) =>
+            {
+                return Err("a request of DMA that leads nowhere on this part");
             }
             0x0c => self.enables = value,
             // Flags are cleared by writing zero.
@@ -183,6 +258,9 @@ impl Timer {
             0x18 | 0x1c if value & 0x0303 != 0 => return Err("capture is not modelled"),
             register @ (0x18 | 0x1c) => {
                 self.modes[(register as usize - 0x18) / 4] = value;
+                for channel in 0..4 {
+                    self.counter.modes[channel] = self.modes[channel / 2] >> (channel % 2 * 8 + 4) & 7;
+                }
                 self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
             }
             0x20 => self.outputs = value,
@@ -198,6 +276,8 @@ impl Timer {
             }
         }
         self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
+        self.watch();
+        self.counter.refresh_references(now);
         Ok(())
     }
 
@@ -220,7 +300,8 @@ impl Peripheral for Timer {
         let offset = address - self.base;
         let word =
             self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
-        Ok(super::register::part_of_word(word, offset, size))
+        self.pass_on(context);
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -236,8 +317,18 @@ impl Peripheral for Timer {
             self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         // Of SR the bytes that are not written keep their flags.
         let old = if offset & !3 == 0x10 { u32::MAX } else { old };
-        let value = super::register::merged_word(old, offset, size, value);
+        let value = merged_word(old, offset, size, value);
+        let starts = offset & !3 == 0 && value & !self.counter.control() & counter::CEN != 0;
+        let resets = offset & !3 == 0x14 && value & UIF != 0;
         self.write_register(offset, value, context.now).map_err(|what| self.fault(address, context, what))?;
+        if starts && self.master_mode() == 1 || resets && self.master_mode() == 0 {
+            context.events.trigger(self.number, context.now);
+        }
+        for (index, request) in self.transfers.iter_mut().enumerate() {
+            if self.enables >> DMA_ENABLES >> index & 1 == 0 {
+                request.set(false, context.now, context);
+            }
+        }
         self.signal(context);
         Ok(())
     }
@@ -260,7 +351,18 @@ impl Peripheral for Timer {
         self.signal(context);
     }
 
+    fn transfer_lines(&self) -> u128 {
+        self.transfers.iter().fold(0, |lines, request| lines | request.lines())
+    }
+
+    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
+        for request in self.transfers.iter_mut().filter(|request| request.lines() & lines != 0) {
+            request.set(false, context.now, context);
+        }
+    }
+
     fn reset(&mut self) {
+        self.transfers.iter_mut().for_each(TransferRequest::reset);
         self.counter = Counter::new(self.counter.mask);
         self.control = 0;
         self.control2 = 0;

@@ -1,31 +1,50 @@
-//! A USART of the STM32 as an asynchronous transmitter of 8-bit characters; its receiver hears nothing.
+//! A USART of the STM32 as a UART of 8-bit characters, by itself or with DMA.
 //!
 //! RM0041 section 23.6 and RM0090 section 30.6 (`settings.layout = 1`: SR, DR, BRR, CR1..3, GTPR); RM0091 section
 //! 27.8 and RM0410 section 34.8 (`settings.layout = 2`: CR1..3, BRR, GTPR, RTOR, RQR, ISR, ICR, RDR, TDR). Its clock is
-//! the bus's; other sources (RCC_CFGR3, DCKCFGR2) are not looked at.
+//! the bus's; other sources (RCC_CFGR3, DCKCFGR2, CCIPR) are not looked at. An LPUART is the same with a bit of BRR / 256 clocks
+//! (RM0432 section 51.7, `settings.layout = 3`).
 
-use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use crate::peripherals::register::{merged_word, part_of_word};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 // The status bits lie at the same places in both layouts.
+const ORE: u32 = 1 << 3;
+const IDLE: u32 = 1 << 4;
 const RXNE: u32 = 1 << 5;
 const TC: u32 = 1 << 6;
 const TXE: u32 = 1 << 7;
 /// CR1's TXEIE and TCIE are at the places of the flags.
 const TXEIE_TCIE: u32 = TXE | TC;
-/// CR1.TE.
+/// CR1; IDLEIE and RXNEIE are at the places of the flags, too.
+const RE: u32 = 1 << 2;
 const TE: u32 = 1 << 3;
+const M: u32 = 1 << 12;
+/// M1 of layout 2.
+const M1: u32 = 1 << 28;
+/// CR3.
+const EIE: u32 = 1 << 0;
+const DMAR: u32 = 1 << 6;
+const DMAT: u32 = 1 << 7;
+/// Layout 2, ICR: what it clears; RQR: received data and data to be sent are dropped.
+const CLEARED: u32 = 0x5f;
+const RXFRQ: u32 = 1 << 3;
+const TXFRQ: u32 = 1 << 4;
 /// Layout 2, ISR: transmitter and receiver are ready.
 const TEACK: u32 = 1 << 21;
 const REACK: u32 = 1 << 22;
 
-/// The transmitter.
+/// Transmitter and receiver.
 #[derive(Clone)]
 pub struct Usart {
     name: String,
     base: u32,
     irq: Option<u8>,
     new_layout: bool,
+    /// An LPUART: a bit takes `baud` / 256 clocks.
+    low_power: bool,
     control: [u32; 3],
     baud: u32,
     /// Cycles of the core's clock in one of the bus's.
@@ -37,17 +56,31 @@ pub struct Usart {
     waiting: Option<u8>,
     /// The character in the shift register, and when it is out.
     shifting: Option<(u8, u64)>,
+    received: u8,
+    /// Bytes on their way in, and when the first of them has arrived.
+    incoming: VecDeque<u8>,
+    arrival: Option<u64>,
+    /// When the line will have been idle for a frame after the last byte.
+    idle: Option<u64>,
+    /// Layout 1: SR was read, so that reading DR clears what stands there.
+    status_read: bool,
+    /// The requests of DMA of transmitter and receiver.
+    transfers: [TransferRequest; 2],
 }
 
 impl Usart {
-    /// The USART at `spec.base`, interrupting with `spec.irq`; `settings.layout` as in the module's text.
-    #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> Usart {
-        Usart {
+    /// The USART at `spec.base`, interrupting with `spec.irq`; `settings.layout` as in the module's text, `tx_dma_1` and `rx_dma_1` where
+    /// its requests lead.
+    ///
+    /// # Errors
+    /// A request of DMA that leads nowhere.
+    pub fn new(spec: &PeripheralSpec) -> Result<Usart, String> {
+        Ok(Usart {
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
-            new_layout: spec.settings.get("layout") == Some(&2),
+            new_layout: matches!(spec.settings.get("layout"), Some(2 | 3)),
+            low_power: spec.settings.get("layout") == Some(&3),
             control: [0; 3],
             baud: 0,
             bus_divider: 1,
@@ -56,18 +89,32 @@ impl Usart {
             flags: TXE | TC,
             waiting: None,
             shifting: None,
-        }
+            received: 0,
+            incoming: VecDeque::new(),
+            arrival: None,
+            idle: None,
+            status_read: false,
+            transfers: [TransferRequest::new(spec, "tx_dma")?, TransferRequest::new(spec, "rx_dma")?],
+        })
     }
 
     /// CR1.UE is bit 13 in the first layout, bit 0 in the second.
-    fn on(&self) -> bool {
+    fn on(&self, part: u32) -> bool {
         let enable = if self.new_layout { 1 } else { 1 << 13 };
-        self.control[0] & enable != 0 && self.control[0] & TE != 0
+        self.control[0] & enable != 0 && self.control[0] & part != 0
     }
 
-    /// Cycles of a frame: start bit, 8 data bits, 1 or 2 stop bits; BRR cycles of the bus each at 16-fold oversampling.
+    /// Cycles of a frame: start bit, 7 to 9 bits with the parity, 1 or 2 stop bits; BRR cycles of the bus each at 16-fold oversampling.
     fn frame(&self) -> u64 {
         let stops = if self.control[1] >> 12 & 3 == 2 { 2 } else { 1 };
+        let stops = match self.control[0] & (M | if self.new_layout { M1 } else { 0 }) {
+            M => stops + 1,
+            M1 => stops - 1,
+            _ => stops,
+        };
+        if self.low_power {
+            return u64::from(self.baud) * (9 + stops) * self.bus_divider / 256;
+        }
         // CR1.OVER8: BRR[2:0] hold the low bits shifted right by one.
         let bit = if self.control[0] & 1 << 15 != 0 {
             (self.baud & 0xfff0 | (self.baud & 7) << 1) / 2
@@ -78,7 +125,7 @@ impl Usart {
     }
 
     fn send(&mut self, byte: u8, context: &mut Context<'_, '_>) -> Result<(), Fault> {
-        if !self.on() || self.baud == 0 {
+        if !self.on(TE) || self.baud == 0 {
             let what = "sending while the transmitter is off or without a baud rate".into();
             return Err(Fault::Peripheral {
                 pc: context.pc,
@@ -97,14 +144,50 @@ impl Usart {
         Ok(())
     }
 
-    fn signal(&self, context: &mut Context<'_, '_>) {
-        if let Some(irq) = self.irq {
-            if self.flags & self.control[0] & TXEIE_TCIE != 0 {
-                context.request(irq);
-            } else {
-                context.withdraw(irq);
-            }
+    fn signal(&mut self, context: &mut Context<'_, '_>) {
+        let [control, _, control3] = self.control;
+        let (flags, now) = (self.flags, context.now);
+        let asks = [flags & TXE != 0 && self.on(TE), flags & RXNE != 0];
+        for (index, enable) in [DMAT, DMAR].into_iter().enumerate() {
+            self.transfers[index].set(asks[index] && control3 & enable != 0, now, context);
         }
+        let Some(irq) = self.irq else { return };
+        let received = if flags & (RXNE | ORE) != 0 { RXNE } else { 0 };
+        if (flags & (TXEIE_TCIE | IDLE) | received) & control != 0 || flags & ORE != 0 && control3 & EIE != 0
+        {
+            context.request(irq);
+        } else {
+            context.withdraw(irq);
+        }
+    }
+
+    /// The bytes that have arrived by now, of which one is lost while the one before it has not been read.
+    fn receive(&mut self, now: u64) {
+        while let Some(end) = self.arrival.filter(|end| *end <= now) {
+            let byte = self.incoming.pop_front().unwrap_or_default();
+            if self.on(RE) && self.flags & RXNE != 0 {
+                self.flags |= ORE;
+            } else if self.on(RE) {
+                self.received = byte;
+                self.flags |= RXNE;
+            }
+            let next = end + self.frame();
+            (self.arrival, self.idle) =
+                if self.incoming.is_empty() { (None, Some(next)) } else { (Some(next), None) };
+        }
+        if self.idle.is_some_and(|idle| idle <= now) {
+            self.idle = None;
+            self.flags |= if self.on(RE) { IDLE } else { 0 };
+        }
+    }
+
+    /// The data register is read.
+    fn take(&mut self) -> u32 {
+        self.flags &= !RXNE;
+        if std::mem::take(&mut self.status_read) {
+            self.flags &= !(ORE | IDLE);
+        }
+        u32::from(self.received)
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>) -> Fault {
@@ -117,10 +200,22 @@ impl Usart {
     }
 
     /// The offset in the first layout's order: 0 status, 1 data out, 2 data in, 3 baud, 4..6 control, 7 guard,
-    /// 8 timeout, 9 clear.
+    /// 8 timeout, 9 clear, 10 request.
     fn register(&self, offset: u32) -> Option<u8> {
         let table: &[(u32, u8)] = if self.new_layout {
-            &[(0, 4), (4, 5), (8, 6), (12, 3), (16, 7), (20, 8), (0x1c, 0), (0x20, 9), (0x24, 2), (0x28, 1)]
+            &[
+                (0, 4),
+                (4, 5),
+                (8, 6),
+                (12, 3),
+                (16, 7),
+                (20, 8),
+                (0x18, 10),
+                (0x1c, 0),
+                (0x20, 9),
+                (0x24, 2),
+                (0x28, 1),
+            ]
         } else {
             &[(0, 0), (4, 1), (8, 3), (12, 4), (16, 5), (20, 6), (24, 7)]
         };
@@ -147,18 +242,20 @@ impl Peripheral for Usart {
                     0
                 };
                 debug_assert_eq!(enabled & !(TEACK | REACK), 0);
+                self.status_read = !self.new_layout;
                 self.flags | enabled
             }
-            // Nothing has been received.
-            Some(1 | 2) => 0,
+            Some(1) if self.new_layout => 0,
+            Some(1 | 2) => self.take(),
             Some(3) => self.baud,
             Some(index @ 4..=6) => self.control[usize::from(index) - 4],
             Some(7) => self.guard,
             Some(8) => self.timeout,
-            Some(9) => 0,
+            Some(9 | 10) => 0,
             _ => return Err(self.fault(address, context)),
         };
-        Ok(super::register::part_of_word(word, offset, size))
+        self.signal(context);
+        Ok(part_of_word(word, offset, size))
     }
 
     fn write(
@@ -169,10 +266,10 @@ impl Peripheral for Usart {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let offset = address - self.base;
-        let merge = |old: u32| super::register::merged_word(old, offset, size, value);
+        let merge = |old: u32| merged_word(old, offset, size, value);
         match self.register(offset & !3) {
             // Status flags that are cleared by writing zero.
-            Some(0) if !self.new_layout => self.flags &= merge(self.flags) | TXE | RXNE,
+            Some(0) if !self.new_layout => self.flags &= merge(self.flags) | !(TC | RXNE),
             Some(1) => self.send(value as u8, context)?,
             Some(3) => self.baud = merge(self.baud),
             Some(index @ 4..=6) => {
@@ -181,30 +278,58 @@ impl Peripheral for Usart {
             }
             Some(7) => self.guard = merge(self.guard),
             Some(8) => self.timeout = merge(self.timeout),
-            Some(9) => self.flags &= !(merge(0) & TC),
+            Some(9) => self.flags &= !(merge(0) & CLEARED),
+            Some(10) if merge(0) & !(RXFRQ | TXFRQ) == 0 => {
+                self.flags &= if merge(0) & RXFRQ != 0 { !RXNE } else { !0 };
+                if merge(0) & TXFRQ != 0 {
+                    self.waiting = None;
+                    self.flags |= TXE;
+                }
+            }
             _ => return Err(self.fault(address, context)),
         }
         self.signal(context);
         Ok(())
     }
 
+    fn sending(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
+    fn uart_listens(&self) -> Option<bool> {
+        Some(self.on(RE))
+    }
+
+    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
+        self.incoming.extend(bytes);
+        if self.arrival.is_none() && !self.incoming.is_empty() {
+            self.arrival = Some(now + self.frame());
+            self.idle = None;
+        }
+        true
+    }
+
+    fn transfer_lines(&self) -> u128 {
+        self.transfers[0].lines() | self.transfers[1].lines()
+    }
+
     fn due(&self) -> Option<u64> {
-        self.shifting.map(|(_, done)| done)
+        let sent = self.shifting.map(|(_, done)| done);
+        [sent, self.arrival, self.idle].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         while let Some((byte, done)) = self.shifting
             && done <= context.now
         {
-            if let Some(observer) = &mut context.observer {
-                observer.uart(&self.name, byte, done);
-            }
+            context.sent(&self.name, byte, done);
             self.shifting = self.waiting.take().map(|byte| (byte, done + self.frame()));
             self.flags |= TXE;
             if self.shifting.is_none() {
                 self.flags |= TC;
             }
         }
+        self.receive(context.now);
         self.signal(context);
     }
 
@@ -221,6 +346,12 @@ impl Peripheral for Usart {
         self.flags = TXE | TC;
         self.waiting = None;
         self.shifting = None;
+        self.received = 0;
+        self.incoming.clear();
+        self.arrival = None;
+        self.idle = None;
+        self.status_read = false;
+        self.transfers.iter_mut().for_each(TransferRequest::reset);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

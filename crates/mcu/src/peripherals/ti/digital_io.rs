@@ -1,6 +1,7 @@
-//! A pair of digital I/O ports of the MSP430F5xx, such as P1 and P2.
+//! A pair of digital I/O ports of the MSP430F5xx or MSP430FR5xx, such as P1 and P2.
 //!
-//! Source: SLAU208, chapter "Digital I/O Module". An input reads what the board drives the pin to, else its pull
+//! Source: SLAU208 and SLAU367, chapters "Digital I/O Module". On the MSP430FR5xx two registers choose a pin's function, and until the power
+//! management lets go of the pins they are inputs without a pull resistor, whatever the registers hold. An input reads what the board drives the pin to, else its pull
 //! resistor, or 0 without one. P1 and P2 have interrupts by edges of their inputs; of the others the registers for that
 //! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
 
@@ -12,7 +13,10 @@ const IN: usize = 0x00;
 const OUT: usize = 0x02;
 const DIR: usize = 0x04;
 const REN: usize = 0x06;
+/// MSP430F5xx: DS, PxSEL. MSP430FR5xx: PxSEL0, PxSEL1, and what inverts the bits of both that are written as 1.
 const SEL: usize = 0x0a;
+const SEL1: usize = 0x0c;
+const SELC: usize = 0x16;
 /// The vector registers are words: the first port's, and the second's.
 const IV: [usize; 2] = [0x0e, 0x1e];
 const IES: usize = 0x18;
@@ -28,39 +32,66 @@ pub struct Ports {
     base: u32,
     /// The vectors of the two ports, where they have interrupts.
     irqs: [Option<u8>; 2],
+    /// The part is an MSP430FR5xx; the pins are still held as after a reset.
+    fr: bool,
+    held: bool,
     registers: [u8; SIZE],
     /// Levels of the pins when last looked at.
     seen: [u8; 2],
-    /// An interrupt was served, perhaps with a flag still set: request it again.
-    served: bool,
+    /// An interrupt was served, perhaps with a flag still set, which requests it again; or the pins are released.
+    to_look: bool,
 }
 
 impl Ports {
     /// The pair with its registers from `spec.base` on. The setting `first` is the number of the first port, to which
-    /// the second is the next; `spec.irq` is the vector of the first, the setting `second_irq` that of the second.
+    /// the second is the next; without it there is one, named as the block. `spec.irq` is the vector of the first, the setting
+    /// `second_irq` that of the second; `fr` is 1 on an MSP430FR5xx.
     #[must_use]
     pub fn new(spec: &PeripheralSpec) -> Ports {
-        let first = spec.settings.get("first").copied().unwrap_or(1);
+        let names = match spec.settings.get("first") {
+            Some(first) => [format!("P{first}"), format!("P{}", first + 1)],
+            None => [spec.name.clone(), format!("{} above", spec.name)],
+        };
+        let fr = spec.settings.get("fr").is_some_and(|fr| *fr != 0);
         Ports {
-            names: [format!("P{first}"), format!("P{}", first + 1)],
+            names,
+            fr,
+            held: fr,
             base: spec.base,
             irqs: [spec.irq, spec.settings.get("second_irq").and_then(|irq| u8::try_from(*irq).ok())],
             registers: [0; SIZE],
             seen: [0; 2],
-            served: false,
+            to_look: false,
         }
     }
 
     /// Levels that a port drives.
     fn driven(&self, port: usize) -> u32 {
-        u32::from(self.registers[OUT + port] & self.registers[DIR + port] & !self.registers[SEL + port])
+        u32::from(self.registers[OUT + port] & self.outputs(port))
+    }
+
+    /// The pins that a port drives.
+    fn outputs(&self, port: usize) -> u8 {
+        let functions = self.registers[SEL + port] | self.registers[SEL1 + port];
+        if self.held { 0 } else { self.registers[DIR + port] & !functions }
+    }
+
+    /// Tells of the pins that the ports drive, after they have changed from these levels.
+    fn drive(&mut self, before: [u32; 2], context: &mut Context<'_, '_>) {
+        for (port, before) in before.into_iter().enumerate() {
+            let after = self.driven(port);
+            context.pins(&self.names[port], before, after);
+            context.drive(&self.names[port], self.outputs(port).into(), after);
+        }
+        self.look(context);
     }
 
     /// Levels of a port's pins: what the port drives, else the board, else the pull resistor.
     fn levels(&self, port: usize, board: &Board) -> u8 {
         let out = self.registers[OUT + port];
-        let outputs = self.registers[DIR + port] & !self.registers[SEL + port];
-        let mut levels = out & (outputs | self.registers[REN + port]);
+        let outputs = self.outputs(port);
+        let pulled = if self.held { 0 } else { self.registers[REN + port] };
+        let mut levels = out & (outputs | pulled);
         for bit in (0..8).filter(|bit| outputs >> bit & 1 == 0) {
             match board.level(&self.names[port], bit) {
                 Some(true) => levels |= 1 << bit,
@@ -117,6 +148,8 @@ impl Ports {
         match offset - port {
             IN => Ok(self.levels(port, context.board)),
             OUT..=SEL => Ok(self.registers[offset]),
+            SEL1 if self.fr => Ok(self.registers[offset]),
+            SELC if self.fr => Ok(0),
             IES | IE | IFG if self.irqs[port].is_some() => Ok(self.registers[offset]),
             IES | IE | IFG => Err(self.fault(offset, context, "this port has no interrupts")),
             _ => Err(self.fault(offset, context, "this register is not modelled")),
@@ -129,6 +162,11 @@ impl Ports {
             // Writes to a read-only register do nothing.
             IN => {}
             OUT..=SEL => self.registers[offset] = value,
+            SEL1 if self.fr => self.registers[offset] = value,
+            SELC if self.fr => {
+                self.registers[SEL + port] ^= value;
+                self.registers[SEL1 + port] ^= value;
+            }
             IES | IE | IFG if self.irqs[port].is_none() => {
                 return Err(self.fault(offset, context, "this port has no interrupts"));
             }
@@ -180,14 +218,12 @@ impl Peripheral for Ports {
         if size == 2 {
             self.write_byte(offset + 1, (value >> 8) as u8, context)?;
         }
-        for (port, before) in before.into_iter().enumerate() {
-            let after = self.driven(port);
-            context.pins(&self.names[port], before, after);
-            let outputs = self.registers[DIR + port] & !self.registers[SEL + port];
-            context.board.drive(&self.names[port], outputs.into(), after, context.now);
-        }
-        self.look(context);
+        self.drive(before, context);
         Ok(())
+    }
+
+    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.to_look |= self.held == context.events.pins_released;
     }
 
     fn inputs(&mut self, context: &mut Context<'_, '_>) {
@@ -195,23 +231,26 @@ impl Peripheral for Ports {
     }
 
     fn due(&self) -> Option<u64> {
-        self.served.then_some(0)
+        self.to_look.then_some(0)
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        self.served = false;
-        self.look(context);
+        self.to_look = false;
+        let before = [self.driven(0), self.driven(1)];
+        self.held = self.fr && !context.events.pins_released;
+        self.drive(before, context);
     }
 
     fn taken(&mut self, irq: u8) {
         // The flags stay until software clears them.
-        self.served |= self.irqs.contains(&Some(irq));
+        self.to_look |= self.irqs.contains(&Some(irq));
     }
 
     fn reset(&mut self) {
+        self.held = self.fr;
         self.registers = [0; SIZE];
         self.seen = [0; 2];
-        self.served = false;
+        self.to_look = false;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -1,12 +1,16 @@
-//! The MSP430F5xx parts of Texas Instruments.
+//! The MSP430F5xx and MSP430FR5xx parts of Texas Instruments.
 
 pub mod adc12_a;
 pub mod clocks;
 pub mod crc16;
+pub mod cs;
 pub mod digital_io;
+pub mod eusci_uart;
 pub mod flash_controller;
+pub mod frctl_a;
 pub mod mpy32;
 pub mod pmm;
+pub mod pmm_fr;
 pub mod ref_module;
 pub mod sys;
 pub mod timer_a;
@@ -14,3 +18,4 @@ pub mod ucs;
 pub mod usci_spi;
 pub mod usci_uart;
 pub mod wdt_a;
+mod word;

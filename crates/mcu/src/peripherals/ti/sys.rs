@@ -58,7 +58,7 @@ impl Peripheral for Sys {
             ResetCause::PowerOn => SYSRSTIV_BOR,
             ResetCause::External => SYSRSTIV_RSTNMI,
             ResetCause::BrownOut => SYSRSTIV_SVSH,
-            ResetCause::Watchdog => SYSRSTIV_WDTTO,
+            ResetCause::Watchdog | ResetCause::WindowWatchdog => SYSRSTIV_WDTTO,
             ResetCause::Software => SYSRSTIV_DOBOR,
         };
     }

@@ -123,7 +123,11 @@ impl Timer {
 
     /// Counter clocks since the last change of settings.
     fn clocks_at(&self, cycle: u64) -> u64 {
-        if self.mode() == MC_STOP { 0 } else { (self.source_count(cycle) - self.since) / self.divider() }
+        if self.mode() == MC_STOP {
+            0
+        } else {
+            self.source_count(cycle).saturating_sub(self.since) / self.divider()
+        }
     }
 
     /// The cycle of a counter clock.
@@ -145,7 +149,7 @@ impl Timer {
     fn phase(&self) -> u64 {
         let (value, period) = (u64::from(self.value), self.period());
         if self.mode() == MC_UP_DOWN && self.down {
-            return (period - value) % period;
+            return period.saturating_sub(value) % period;
         }
         // Beyond the period the next clock goes to 0.
         if value >= period { period - 1 } else { value }

@@ -232,6 +232,10 @@ impl Peripheral for Uart {
         Ok(())
     }
 
+    fn sending(&self) -> Option<u64> {
+        self.shifting.map(|(_, end)| end)
+    }
+
     fn due(&self) -> Option<u64> {
         if self.served { Some(0) } else { self.shifting.map(|(_, end)| end) }
     }
@@ -239,9 +243,7 @@ impl Peripheral for Uart {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.served = false;
         if let Some((byte, end)) = self.shifting.filter(|(_, end)| *end <= context.now) {
-            if let Some(observer) = &mut context.observer {
-                observer.uart(&self.name, byte, end);
-            }
+            context.sent(&self.name, byte, end);
             if self.registers[STAT as usize] & UCLISTEN != 0 {
                 if self.registers[IFG as usize] & UCRXIFG != 0 {
                     *self.register(STAT) |= UCOE;

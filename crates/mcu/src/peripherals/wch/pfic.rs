@@ -3,7 +3,7 @@
 //! CH32V003RM V1.4, section 6.5.2. Not modelled, and faults where they are set: priorities other than those of the numbers,
 //! pending set and cleared by software, interrupts without a vector table (VTF), deep sleep and the events that end WFE.
 
-use crate::peripherals::st::register::{merged_word, part_of_word};
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 //!
 //! CH32V003RM V1.4, sections 3.4 (RCC) and 16.3 (FLASH). The enables of the peripherals' clocks keep what is written and do nothing.
 
-use crate::peripherals::st::register::{merged_word, part_of_word};
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
 use std::ops::Range;
 
@@ -51,6 +51,7 @@ const PINRSTF: u32 = 1 << 26;
 const PORRSTF: u32 = 1 << 27;
 const SFTRSTF: u32 = 1 << 28;
 const IWDGRSTF: u32 = 1 << 29;
+const WWDGRSTF: u32 = 1 << 30;
 const CAUSES: u32 = 0xfe00_0000;
 
 const WORDS: usize = RSTSCKR + 1;
@@ -168,7 +169,7 @@ impl Rcc {
             return Err(self.fault(address, context, what));
         }
         self.latency = value & LATENCY;
-        context.events.wait_states = self.latency as u8;
+        context.events.flash.wait_states = self.latency as u8;
         self.check(address, context)
     }
 }
@@ -249,6 +250,7 @@ impl Peripheral for Rcc {
             ResetCause::PowerOn | ResetCause::BrownOut => PORRSTF | PINRSTF,
             ResetCause::External => PINRSTF,
             ResetCause::Watchdog => IWDGRSTF | PINRSTF,
+            ResetCause::WindowWatchdog => WWDGRSTF | PINRSTF,
             ResetCause::Software => SFTRSTF | PINRSTF,
         };
     }

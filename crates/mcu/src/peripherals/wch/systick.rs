@@ -2,7 +2,7 @@
 //!
 //! CH32V003RM V1.4, section 6.5.4.
 
-use crate::peripherals::st::register::{merged_word, part_of_word};
+use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 

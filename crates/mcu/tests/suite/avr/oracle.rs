@@ -3,7 +3,7 @@
 //! `WATTSEAL_ORACLE=long` runs two million instructions; `WATTSEAL_SEED` chooses another stream.
 //!
 //! What is left out, and why:
-//! - `SPM`: self-programming is not modelled. `BREAK`: a stop to the model, a debugger's trap to simavr.
+//! - `SPM`, which does nothing without SPMCSR. `BREAK`: a stop to the model, a debugger's trap to simavr.
 //! - `SLEEP`: simavr sleeps whether SE is set or not (DS40002198: only if it is set). Tested in `instructions`.
 //! - Encodings that the manual leaves undefined (`LD r26, X+`): faults to the model.
 //! - Bits of RAMPZ and EIND that the part does not have (2467, "RAM Page Z Select Register"; 2549Q, 7.6) and simavr keeps:

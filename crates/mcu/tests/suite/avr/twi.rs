@@ -2,47 +2,8 @@
 //! and 22-3).
 
 use super::programs::{ATMEGA128L, ATMEGA328P, machine};
-use mcu::{Mcu, Stop, TwoWireDevice, Until};
-
-/// At 0x3C: keeps what is written, refuses the fourth byte, and answers 0xA0, 0xA1 and so on.
-#[derive(Clone, Default)]
-struct Device {
-    log: Vec<String>,
-    times_ns: Vec<u64>,
-    written: usize,
-    read: u8,
-}
-
-impl TwoWireDevice for Device {
-    fn name(&self) -> &str {
-        "device"
-    }
-    fn power_up(&mut self) {
-        *self = Device::default();
-    }
-    fn address(&mut self, address: u8, read: bool, now_ns: u64) -> bool {
-        self.log.push(format!("{address:02x}{}", if read { "R" } else { "W" }));
-        self.times_ns.push(now_ns);
-        address == 0x3C
-    }
-    fn write(&mut self, byte: u8, now_ns: u64) -> bool {
-        self.log.push(format!("{byte:02x}"));
-        self.times_ns.push(now_ns);
-        self.written += 1;
-        self.written < 4
-    }
-    fn read(&mut self, acknowledged: bool, _now_ns: u64) -> u8 {
-        self.log.push(if acknowledged { "ACK".into() } else { "NACK".into() });
-        self.read += 1;
-        0x9F + self.read
-    }
-    fn stop(&mut self, _now_ns: u64) {
-        self.log.push("STOP".into());
-    }
-    fn boxed_clone(&self) -> Box<dyn TwoWireDevice> {
-        Box::new(self.clone())
-    }
-}
+use crate::two_wire::Device;
+use mcu::{Mcu, Stop, Until};
 
 const STEPS: &str = "static volatile uint8_t out[24] = { 0xaa }; static uint8_t n;
     static void go(uint8_t control) { TWCR = control | 1 << TWINT | 1 << TWEN; while (!(TWCR & 1 << TWINT)); out[n++] = TWSR; }

@@ -1,8 +1,11 @@
 /* Floating point as firmware has it, for the models with a unit: series, square roots, fused products, conversions,
  * comparisons, calls with many arguments. Single precision; double precision too, which the Cortex-M4 computes in
  * software. The result is compared with that of the same source on the host. */
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+/* Not of <string.h>: the cross compiler comes without a library. */
+void *memcpy(void *to, const void *from, size_t size);
 
 static uint32_t mixed(uint32_t hash, uint32_t value) { return (hash ^ value) * 16777619u; }
 

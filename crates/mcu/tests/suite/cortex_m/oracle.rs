@@ -241,7 +241,12 @@ impl Pair {
                     self.faulted += 1;
                     return self.resynchronise();
                 }
-                Err(Fault::Unmapped { .. } | Fault::Architecture { .. } | Fault::Peripheral { .. }) => {
+                Err(
+                    Fault::Unmapped { .. }
+                    | Fault::Architecture { .. }
+                    | Fault::Peripheral { .. }
+                    | Fault::Returned { .. },
+                ) => {
                     self.faulted += 1;
                     if theirs.is_ok() {
                         // Unicorn stops before it fetches: its program counter tells.

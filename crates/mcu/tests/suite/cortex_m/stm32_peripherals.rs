@@ -1,12 +1,13 @@
 //! The STM32's peripherals as a program sees them through the bus.
 
-use mcu::{Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
+use mcu::{DacStep, Fault, Observer, Part, PeripheralBus, PinEdge, peripherals::new_peripheral};
 use std::path::Path;
 
 #[derive(Default)]
 pub struct Seen {
     pub pins: Vec<(String, u8, bool, u64)>,
     pub bytes: Vec<(String, u8, u64)>,
+    pub volts: Vec<(u8, Option<f64>, u64)>,
 }
 
 impl Observer for Seen {
@@ -16,6 +17,10 @@ impl Observer for Seen {
 
     fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
         self.bytes.push((port.into(), byte, cycles));
+    }
+
+    fn analog(&mut self, step: &DacStep<'_>) {
+        self.volts.push((step.channel, step.volts, step.cycles));
     }
 }
 

@@ -1,7 +1,8 @@
 //! Of the STM32's peripherals those that a program's start-up uses.
 
+use super::programs::{assemble, part};
 use super::stm32_peripherals::Bench;
-use mcu::ResetCause;
+use mcu::{Image, ResetCause, Segment, Stop, Until, new_clocked_machine};
 
 const RNG: u32 = 0x5006_0800;
 
@@ -163,4 +164,68 @@ fn parts_say_who_they_are() {
         assert_ne!(bench.read(identifier + 8), 0);
         assert!(bench.try_write(identifier, 1).is_err());
     }
+}
+
+/// RM0383: 23.6.1 (IDCODE, revision A), 5.4.1 (PWR_CR: scale 2), 24.2 (512 kB of flash); SPI5 and its interrupt 85; no port F.
+#[test]
+fn the_stm32f411_has_its_own_peripherals() {
+    let mut bench = Bench::new("stm32f411");
+    assert_eq!((bench.read(0xe004_2000), bench.read(0x4000_7000)), (0x1000_0431, 0x8000));
+    assert_eq!(bench.bus.read(0x1fff_7a22, 2, 0, 0, None), Ok(512));
+    // CR2.TXEIE.
+    bench.write(0x4001_5004, 1 << 7);
+    bench.write(0x4001_5000, 1 << 6 | 1 << 2 | 3 << 8);
+    assert_eq!(bench.bus.requests, 1 << 85);
+    assert!(bench.bus.read(0x4002_1400, 4, 0, 0, None).is_err());
+}
+
+/// RM0090 section 7.3.10: RCC_AHB1ENR begins with CCMDATARAMEN; RM0383 section 6.3.9 has no such bit, and the STM32F411 no CCM.
+#[test]
+fn the_stm32f411_has_no_ccm() {
+    for (target, enabled, read) in [("stm32f407", 1 << 20, Ok(0)), ("stm32f411", 0, Err("0x10000000"))] {
+        let program = |address: u32| {
+            let source = format!(
+                ".word 0x20004000, _start + 1\n.thumb_func\n_start:\nldr r0, ={address:#x}\nldr r2, [r0]\nbkpt 0\n.ltorg"
+            );
+            let bytes = assemble("cortex-m4", &format!("ccm-{target}-{address:x}"), &source);
+            let mut machine = new_clocked_machine(&part(target), None).expect("a machine");
+            machine
+                .load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] })
+                .expect("it fits");
+            machine.reset();
+            let stop = machine.run(&Until { cycles: Some(1000), ..Until::default() });
+            stop.map(|_| machine.registers()[2].1).map_err(|fault| fault.to_string())
+        };
+        assert_eq!(program(0x4002_3830), Ok(enabled), "{target}");
+        match (program(0x1000_0000), read) {
+            (Ok(value), Ok(zero)) => assert_eq!(value, zero, "{target}"),
+            (Err(fault), Err(address)) => assert!(fault.contains(address), "{fault}"),
+            (found, _) => panic!("{target}: {found:?}"),
+        }
+    }
+}
+
+/// RM0383, table 5 and section 6.3.2: 8 MHz of HSE by PLLM 4, times PLLN 100, by PLLP 2 are 100 MHz, for which the flash needs three wait states.
+#[test]
+fn the_stm32f411_reaches_100_mhz_with_three_wait_states() {
+    let program = |wait_states: u32| {
+        let source = format!(
+            ".word 0x20004000, _start + 1\n.thumb_func\n_start:\nldr r0, =0x40023c00\nldr r1, ={:#x}\nstr r1, [r0]\n\
+             ldr r0, =0x40023800\nldr r1, =0x00010083\nstr r1, [r0]\nldr r1, =0x04401904\nstr r1, [r0, #4]\n\
+             ldr r1, =0x01010083\nstr r1, [r0]\nldr r1, =0x1002\nstr r1, [r0, #8]\nbkpt 0\n.ltorg",
+            0x700 | wait_states
+        );
+        let bytes = assemble("cortex-m4", &format!("f411-{wait_states}"), &source);
+        let mut machine = new_clocked_machine(&part("stm32f411"), None).expect("a machine");
+        machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
+        machine.reset();
+        let stop = machine.run(&Until { cycles: Some(1000), ..Until::default() });
+        (stop, machine.clock_hz())
+    };
+    assert_eq!(program(3), (Ok(Stop::Breakpoint), 100_000_000));
+    let (stop, _) = program(2);
+    assert!(
+        format!("{stop:?}").contains("2 wait states are too few: the flash needs 3 at 100 MHz"),
+        "{stop:?}"
+    );
 }

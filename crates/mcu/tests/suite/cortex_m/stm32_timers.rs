@@ -171,7 +171,8 @@ fn what_is_not_modelled_is_refused() {
     for (address, value) in [
         (TIM2 + CCMR1, 1),
         (TIM2 + 0x08, 7),
-        (TIM2 + DIER, 1 << 8),
+        (TIM2 + DIER, 1 << 14),
+        (TIM13 + DIER, 1 << 8),
         (TIM2 + RCR, 1),
         (TIM6 + CCR1, 1),
         (TIM6 + CR1, 1 << 4),

@@ -290,6 +290,22 @@ fn data_in_sram2_waits_a_cycle() {
     assert_eq!(at(0x2001_c000), ccm + 16, "SRAM2");
 }
 
+/// pqm4, pull request 193: SRAM1 "has slightly faster load timings" than SRAM2 and SRAM3.
+#[test]
+fn loads_of_the_stm32l4r5_wait_a_cycle_behind_sram1() {
+    let at = |access: u16, address| {
+        // The access, MOV.W r6, #1.
+        let mut code: Vec<u16> = [access, 0xf04f, 0x0601].repeat(16);
+        code.push(BKPT);
+        let mut machine = machine("stm32l4r5", 4_000_000, &code);
+        machine.set_register("r2", address);
+        run(machine)
+    };
+    let (load, store) = (0x6811, 0x6011);
+    assert_eq!(at(load, 0x2004_0000), at(load, 0x2000_0000) + 16);
+    assert_eq!(at(store, 0x2004_0000), at(store, 0x2000_0000));
+}
+
 /// The store and the move before the loop.
 fn loop_cycles_of_nothing() -> u64 {
     2

@@ -3,6 +3,7 @@ mod any_writes;
 mod board;
 mod clang;
 mod cycles;
+mod fr5994;
 mod gdb_oracle;
 mod instructions;
 mod mpy32;

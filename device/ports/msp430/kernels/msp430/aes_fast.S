@@ -95,7 +95,7 @@
 
 /* The low byte of an entry is the even row. secret_table_enc_1_1 also serves as S-box. */
 .macro table name, each, word
-    .section .rodata.aes_\name, "a", @progbits
+    .section .ws_table.aes_\name, "a", @progbits
     .p2align 1
     .type \name, @object
 \name:
@@ -114,7 +114,7 @@ table secret_table_dec_13_11, each_byte, word_13_11
 table secret_table_dec_9_13, each_byte, word_9_13
 
 /* The inverse S-box: FIPS 197, table 6. */
-    .section .rodata.aes_inverse_sbox, "a", @progbits
+    .section .ws_table.aes_inverse_sbox, "a", @progbits
     .type secret_table_inverse_sbox, @object
 secret_table_inverse_sbox:
     .byte 0x52, 0x09, 0x6a, 0xd5, 0x30, 0x36, 0xa5, 0x38, 0xbf, 0x40, 0xa3, 0x9e, 0x81, 0xf3, 0xd7, 0xfb

@@ -11,7 +11,7 @@ use super::op::{Op, Opcode};
 /// The instruction set of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Architecture {
-    /// Cortex-M0.
+    /// Cortex-M0 and M0+.
     V6M,
     /// Cortex-M3.
     V7M,

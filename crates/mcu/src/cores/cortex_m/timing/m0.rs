@@ -104,6 +104,10 @@ impl Timing for M0 {
         self.registers.read(address, size, pc)
     }
 
+    fn rtc_clock(&self) -> (u64, bool) {
+        self.registers.rtc_clock()
+    }
+
     fn set_reset_cause(&mut self, cause: ResetCause) {
         self.registers.set_reset_cause(cause);
     }

@@ -23,12 +23,12 @@
 mod float;
 
 use self::float::FloatUnit;
-use super::super::fetch::{FLASH_END, FetchUnit};
-use super::super::flash::FlashRegisters;
+use super::super::fetch::{FLASH_END, FetchUnit, Transfer};
+use super::super::flash::{Changed, FlashRegisters, SUPPLY_V, Settings};
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
-use crate::{CoreName, Fault, Part, ResetCause};
+use crate::{CoreName, Fault, FlashSettings, Part, ResetCause};
 use std::ops::Range;
 
 /// What the instruction before left: bits 0 to 14 are registers that an address must wait for, of a single load, a
@@ -70,7 +70,19 @@ mod class {
 /// The halfwords of the prefetch buffer: three words.
 const BUFFER: u32 = 6;
 
-/// The timing of a Cortex-M3 or Cortex-M4 behind an STM32 flash interface.
+/// RM0090 section 3.5.2: 64 instruction lines.
+const STM32_LINES: usize = 64;
+
+/// The nRF52840's flash, whose clock never changes: two wait states without its instruction cache, three for a miss with it (PS v1.1, "CPU",
+/// W_FLASH and W_FLASHCACHE). Data goes past the cache, which lies on ICode alone ("NVMC").
+const NRF52_UNCACHED: Settings =
+    Settings { wait_states: 2, prefetch: false, instruction_lines: false, data_lines: false };
+const NRF52_CACHED: Settings = Settings { wait_states: 3, instruction_lines: true, ..NRF52_UNCACHED };
+/// How large the cache is, the PS does not say. The nRF5340's network core, whose NVMC has the same registers, has 2 kB (its PS, "Memory"); how it
+/// is organised is not published either.
+const NRF52_LINES: usize = 128;
+
+/// The timing of a Cortex-M3 or Cortex-M4 behind an STM32 flash interface, or a Cortex-M4 behind the nRF52840's.
 #[derive(Clone)]
 pub struct M3 {
     /// Any multiplication takes a cycle: a Cortex-M4.
@@ -84,7 +96,8 @@ pub struct M3 {
     /// Bytes from the end of the flash up to a second bank of RAM.
     plain: u32,
     fetch: FetchUnit,
-    registers: FlashRegisters,
+    /// What an STM32 has; other parts have a flash controller on the bus.
+    registers: Option<FlashRegisters>,
     float: FloatUnit,
 }
 
@@ -113,10 +126,10 @@ impl M3 {
     fn end(&mut self, op: &Op, note: u32, after: u32, address: u32, cycles: u32) -> u32 {
         let before = std::mem::replace(&mut self.after, after);
         if note & after::ACROSS != 0 && before & (after::ROW | after::BRANCH) != 0 {
-            return self.end_across(op, before, address, cycles, (0, 0));
+            return self.end_across(op, before, address, cycles, Transfer::NONE);
         }
         if self.fetch.attention {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, 0, 0)
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, Transfer::NONE)
         } else {
             cycles
         }
@@ -128,7 +141,7 @@ impl M3 {
         data.wrapping_sub(FLASH_END) >= self.plain
     }
 
-    /// Ends an access of `data.1` words from `data.0` up.
+    /// Ends an access to memory.
     #[inline(always)]
     fn end_access(
         &mut self,
@@ -137,14 +150,14 @@ impl M3 {
         after: u32,
         address: u32,
         cycles: u32,
-        data: (u32, u8),
+        data: Transfer,
     ) -> u32 {
         let before = std::mem::replace(&mut self.after, after);
         if note & after::ACROSS != 0 && before & (after::ROW | after::BRANCH) != 0 {
             return self.end_across(op, before, address, cycles, data);
         }
-        if self.fetch.attention || self.is_apart(data.0) {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
+        if self.fetch.attention || self.is_apart(data.address) {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data)
         } else {
             cycles
         }
@@ -153,14 +166,14 @@ impl M3 {
     /// Ends an instruction across two words that comes after a long one or as a branch's target. The third of a row
     /// after a long one takes a cycle more.
     #[inline(never)]
-    fn end_across(&mut self, op: &Op, before: u32, address: u32, cycles: u32, data: (u32, u8)) -> u32 {
+    fn end_across(&mut self, op: &Op, before: u32, address: u32, cycles: u32, data: Transfer) -> u32 {
         let row = before & after::ROW;
         if row != 0 && self.after & after::ROW == 0 {
             self.after |= (row + after::LONG) & after::ROW;
         }
         let cycles = cycles + u32::from(row == after::ROW);
-        if self.fetch.attention || (data.1 != 0 && self.is_apart(data.0)) {
-            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data.0, u32::from(data.1))
+        if self.fetch.attention || (data.words != 0 && self.is_apart(data.address)) {
+            cycles + self.fetch.follow(address, u32::from(op.length), cycles, data)
         } else {
             // The branch's refill brought the word with its first half.
             cycles + u32::from(before & after::BRANCH != 0)
@@ -240,15 +253,27 @@ impl Timing for M3 {
     const FETCHES: bool = false;
 
     fn new(part: &Part, clock_hz: u64) -> Result<Self, String> {
-        let registers = FlashRegisters::new(part, clock_hz)?;
-        let line_bits = part.flash.as_ref().map_or(32, |flash| flash.line_bits);
-        let mut fetch = FetchUnit::new(BUFFER, line_bits, registers.settings());
-        let bank = part
-            .memories
-            .iter()
-            .find_map(|memory| Some((memory.second_bank?, memory.start.wrapping_add(memory.size))));
-        let (second_bank, end) = bank.unwrap_or((u32::MAX, u32::MAX));
-        fetch.second_bank = second_bank..end;
+        let flash = part.flash.as_ref();
+        let registers = if flash.is_some_and(|flash| flash.interface == "nrf52") {
+            if part.wait_states(clock_hz, SUPPLY_V).is_none() {
+                return Err(format!("{}: {clock_hz} Hz is above its limit", part.name));
+            }
+            None
+        } else {
+            Some(FlashRegisters::new(part, clock_hz)?)
+        };
+        let line_bits = flash.map_or(32, |flash| flash.line_bits);
+        let settings = registers.as_ref().map_or(NRF52_UNCACHED, FlashRegisters::settings);
+        let lines = if registers.is_some() { STM32_LINES } else { NRF52_LINES };
+        let mut fetch = FetchUnit::new(BUFFER, line_bits, lines, settings);
+        let mut second_bank = u32::MAX;
+        if let Some((memory, bank)) =
+            part.memories.iter().find_map(|memory| Some((memory, memory.second_bank.as_ref()?)))
+        {
+            second_bank = bank.start;
+            fetch.second_bank = bank.start..memory.start.wrapping_add(memory.size);
+            fetch.stores_pass = !bank.stores_wait;
+        }
         Ok(M3 {
             fast_multiplier: part.core == CoreName::CortexM4,
             after: after::OTHER,
@@ -262,10 +287,12 @@ impl Timing for M3 {
     }
 
     fn reset(&mut self) {
-        self.registers.reset();
         self.after = after::OTHER;
         self.float = FloatUnit::default();
-        self.fetch.reset(self.registers.settings());
+        if let Some(registers) = &mut self.registers {
+            registers.reset();
+        }
+        self.fetch.reset(self.registers.as_ref().map_or(NRF52_UNCACHED, FlashRegisters::settings));
     }
 
     fn classify(&self, op: &mut Op, address: u32) -> u32 {
@@ -313,6 +340,14 @@ impl Timing for M3 {
         leaves | narrow | across
     }
 
+    fn depends_on_operands(&self, op: &Op) -> bool {
+        match op.inner {
+            Opcode::Umull | Opcode::Smull | Opcode::Umlal | Opcode::Smlal => !self.fast_multiplier,
+            Opcode::Sdiv | Opcode::Udiv => true,
+            _ => false,
+        }
+    }
+
     #[inline(always)]
     fn retire(&mut self, op: &Op, note: &u32, address: u32, outcome: Retired) -> u32 {
         let note = *note;
@@ -340,20 +375,25 @@ impl Timing for M3 {
             }
             Retired::Load { address: data, size, count: 1 } => {
                 let (cycles, long) = self.single_load(op, data, size);
-                self.end_access(op, note, note | long, address, cycles, (data, 1))
+                self.end_access(op, note, note | long, address, cycles, Transfer::load(data, 1))
             }
             Retired::Load { address: data, count, .. } => {
                 let waits = self.after & after::STORE != 0;
                 let cycles = 1 + u32::from(count) + u32::from(waits);
-                self.end_access(op, note, note | after::LONG, address, cycles, (data, count))
+                self.end_access(op, note, note | after::LONG, address, cycles, Transfer::load(data, count))
             }
             Retired::Store { address: data, size, count: 1 } => {
                 let (cycles, long) = self.single_store(op, data, size);
-                self.end_access(op, note, note | long, address, cycles, (data, 1))
+                self.end_access(op, note, note | long, address, cycles, Transfer::store(data, 1))
             }
-            Retired::Store { address: data, count, .. } => {
-                self.end_access(op, note, note | after::LONG, address, 1 + u32::from(count), (data, count))
-            }
+            Retired::Store { address: data, count, .. } => self.end_access(
+                op,
+                note,
+                note | after::LONG,
+                address,
+                1 + u32::from(count),
+                Transfer::store(data, count),
+            ),
             Retired::LoadBranch { address: data, count, target, .. } => {
                 let loads = match op.inner {
                     // Load, add to the program counter, reload.
@@ -361,7 +401,8 @@ impl Timing for M3 {
                     _ => 1 + u32::from(count),
                 };
                 let loads = loads + u32::from(self.after & after::STORE != 0);
-                let cycles = self.end_access(op, note, after::OTHER, address, loads + 3, (data, count));
+                let cycles =
+                    self.end_access(op, note, after::OTHER, address, loads + 3, Transfer::load(data, count));
                 self.branch(target);
                 cycles
             }
@@ -394,7 +435,7 @@ impl Timing for M3 {
         let cycles = match outcome {
             // Two cycles, of which the table lets none be shared: unlike that of STR no measurement is known.
             Retired::Store { address: data, count: 1, .. } => {
-                self.end_access(op, *note, *note | after::LONG, address, 2, (data, 1))
+                self.end_access(op, *note, *note | after::LONG, address, 2, Transfer::store(data, 1))
             }
             Retired::Load { .. } | Retired::Store { .. } => self.retire(op, note, address, outcome),
             _ => {
@@ -418,32 +459,50 @@ impl Timing for M3 {
     }
 
     fn registers(&self) -> Range<u32> {
-        self.registers.range()
+        self.registers.as_ref().map_or(0..0, FlashRegisters::range)
     }
 
     fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
-        self.registers.read(address, size, pc)
+        let unmapped = Err(Fault::Unmapped { pc, address, size, kind: "read" });
+        self.registers.as_ref().map_or(unmapped, |registers| registers.read(address, size, pc))
+    }
+
+    fn rtc_clock(&self) -> (u64, bool) {
+        self.registers.as_ref().map_or((0, false), FlashRegisters::rtc_clock)
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {
-        self.registers.set_reset_cause(cause);
+        if let Some(registers) = &mut self.registers {
+            registers.set_reset_cause(cause);
+        }
     }
 
     fn core_clock_hz(&self) -> Option<u64> {
-        self.registers.core_clock_hz()
+        self.registers.as_ref().and_then(FlashRegisters::core_clock_hz)
     }
 
     fn bus_dividers(&self) -> (u64, u64) {
-        self.registers.bus_dividers()
+        self.registers.as_ref().map_or((1, 1), FlashRegisters::bus_dividers)
     }
 
     fn clock48(&self) -> (u64, u64) {
-        self.registers.clock48()
+        self.registers.as_ref().map_or((1, 0), FlashRegisters::clock48)
     }
 
     fn write_register(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<(), Fault> {
-        let changed = self.registers.write(address, size, value, pc)?;
-        self.fetch.apply(changed, self.registers.settings());
+        let Some(registers) = &mut self.registers else {
+            return Err(Fault::Unmapped { pc, address, size, kind: "write" });
+        };
+        let changed = registers.write(address, size, value, pc)?;
+        self.fetch.apply(changed, registers.settings());
         Ok(())
+    }
+
+    fn apply_flash(&mut self, settings: FlashSettings) {
+        if self.registers.is_none() && settings.cached != self.fetch.keeps_lines() {
+            // PS, ICACHECNF: a cache that is disabled does not retain its content.
+            let changed = Changed { settings: true, instruction_reset: true, ..Changed::default() };
+            self.fetch.apply(changed, if settings.cached { NRF52_CACHED } else { NRF52_UNCACHED });
+        }
     }
 }

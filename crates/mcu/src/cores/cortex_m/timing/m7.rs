@@ -277,6 +277,11 @@ impl Timing for M7 {
         facts::facts(op)
     }
 
+    /// ARM publishes no cycles of a divide, and the model has a mean: on the part, as on the Cortex-M4, they may depend on the operands.
+    fn depends_on_operands(&self, op: &Op) -> bool {
+        matches!(op.inner, Opcode::Sdiv | Opcode::Udiv)
+    }
+
     fn retire(&mut self, op: &Op, note: &Facts, address: u32, outcome: Retired) -> u32 {
         let before = self.now;
         self.fetch(address, op.length);
@@ -376,6 +381,10 @@ impl Timing for M7 {
 
     fn read_register(&mut self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
         self.registers.read(address, size, pc)
+    }
+
+    fn rtc_clock(&self) -> (u64, bool) {
+        self.registers.rtc_clock()
     }
 
     fn set_reset_cause(&mut self, cause: ResetCause) {

@@ -51,6 +51,10 @@ pub struct Counter {
     pub capture: u16,
     /// COMnx.
     pub com: [u8; CHANNELS],
+    /// Channels that make pulses where the mode is PWM; the others go on as in normal mode (PWMnx of the high-speed timers).
+    pub pulsed: [bool; CHANNELS],
+    /// A compare value of 0 gives no pulse at all, where others give (OCRnx + 1) ticks (2586Q, table 12-3).
+    pub zero_is_none: bool,
     /// Levels of the compare outputs.
     pub outputs: [bool; CHANNELS],
 }
@@ -70,6 +74,8 @@ impl Counter {
             buffer: [0; CHANNELS],
             capture: 0,
             com: [0; CHANNELS],
+            pulsed: [true; CHANNELS],
+            zero_is_none: false,
             outputs: [false; CHANNELS],
         }
     }
@@ -86,15 +92,22 @@ impl Counter {
     pub fn set_waveform(&mut self, waveform: Waveform) {
         self.waveform = waveform;
         self.down &= waveform.is_dual_slope();
-        if waveform.kind == Kind::Plain {
-            self.compare = self.buffer;
+        for channel in 0..CHANNELS {
+            if self.is_plain(channel) {
+                self.compare[channel] = self.buffer[channel];
+            }
         }
+    }
+
+    /// Whether a channel does as in normal mode.
+    fn is_plain(&self, channel: usize) -> bool {
+        self.waveform.kind == Kind::Plain || !self.pulsed[channel]
     }
 
     /// Writes OCRnx.
     pub fn set_compare(&mut self, channel: usize, value: u16) {
         self.buffer[channel] = value;
-        if self.waveform.kind == Kind::Plain {
+        if self.is_plain(channel) {
             self.compare[channel] = value;
         }
     }
@@ -108,12 +121,16 @@ impl Counter {
     /// Whether the output of a channel is connected to its pin.
     #[must_use]
     pub fn is_connected(&self, channel: usize) -> bool {
-        self.waveform.connects(channel, self.com[channel])
+        if self.is_plain(channel) {
+            self.com[channel] != 0
+        } else {
+            self.waveform.connects(channel, self.com[channel])
+        }
     }
 
     /// FOCnx: what a match would do to the output, without its flag; nothing in PWM modes.
     pub fn force(&mut self, channel: usize) {
-        if self.waveform.kind == Kind::Plain {
+        if self.is_plain(channel) {
             self.match_plain(channel);
         }
     }
@@ -209,8 +226,11 @@ impl Counter {
         }
         for (channel, matched) in matched.into_iter().enumerate().take(self.channels) {
             match self.waveform.kind {
-                Kind::Plain if matched => self.match_plain(channel),
-                Kind::Plain => {}
+                _ if self.is_plain(channel) => {
+                    if matched {
+                        self.match_plain(channel);
+                    }
+                }
                 Kind::Fast => self.match_fast(channel, matched, wraps),
                 _ => self.match_dual(channel, matched, at_top.then_some(top)),
             }
@@ -236,7 +256,8 @@ impl Counter {
         if com == 1 && matched && self.is_connected(channel) {
             self.outputs[channel] = !self.outputs[channel];
         } else if com >= 2 && (matched || begins) {
-            self.outputs[channel] = begins == (com == 2);
+            let pulse = begins && !(self.zero_is_none && self.compare[channel] == 0);
+            self.outputs[channel] = pulse == (com == 2);
         }
     }
 

@@ -6,6 +6,7 @@
 //! asynchronous clock of timer 2, reserved modes.
 
 mod counter;
+pub mod tiny;
 mod waveform;
 
 use super::super::avr_port;
@@ -58,8 +59,8 @@ pub struct Timer {
     output_pins: [Option<Pin>; CHANNELS],
     capture_pin: Option<Pin>,
     clock_pin: Option<Pin>,
-    /// TIMSK and TIFR have bits of another timer, too.
-    shared: bool,
+    /// TIMSK and TIFR, where they have bits of other timers, too.
+    shared: Vec<u32>,
     /// Divisors by clock select, as powers of two; 0 stops.
     divisors: &'static [Option<u32>],
     control_a: u8,
@@ -149,7 +150,7 @@ impl Timer {
             output_pins: [pin("oca")?, pin("ocb")?, pin("occ")?],
             capture_pin: pin("icp")?,
             clock_pin: pin("t")?,
-            shared: width == Width::Eight && setting("tov").is_some(),
+            shared: if setting("tov").is_some() { vec![at("timsk", 0), at("tifr", 0)] } else { Vec::new() },
             divisors: if setting("timer2") == Some(1) { &PRESCALER_2 } else { &PRESCALER },
             control_a: 0,
             control_b: 0,
@@ -376,6 +377,10 @@ impl Peripheral for Timer {
         self.addresses.iter().map(|(address, ..)| *address..*address + 1).collect()
     }
 
+    fn shared(&self) -> Vec<u32> {
+        self.shared.clone()
+    }
+
     fn read(&mut self, address: u32, _size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         self.advance(context.now, context);
         let (register, byte) = self.register(address);
@@ -423,13 +428,6 @@ impl Peripheral for Timer {
                 }
             }
             Register::ControlC => self.force(value, context),
-            Register::Mask if self.shared && value & !self.register_bits(u8::MAX) != 0 => {
-                return Err(self.fault(
-                    address,
-                    context,
-                    "the other timer with bits in TIMSK is not modelled",
-                ));
-            }
             Register::Mask => self.mask = self.flags_of(value),
             Register::Flags => self.flags &= !self.flags_of(value),
             Register::Count | Register::Capture | Register::Compare(_) => {

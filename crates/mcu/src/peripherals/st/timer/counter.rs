@@ -13,6 +13,25 @@ const UIF: u32 = 1;
 /// Turns until an update event is certain to have been, whatever RCR says (8 bits), and one period more.
 const TURNS: u32 = 256 + 2;
 
+/// Of a channel: what becomes of OCxREF (CCMR, OCxM).
+const ACTIVE_ON_MATCH: u32 = 1;
+const INACTIVE_ON_MATCH: u32 = 2;
+const TOGGLE: u32 = 3;
+const FORCE_INACTIVE: u32 = 4;
+const FORCE_ACTIVE: u32 = 5;
+const PWM1: u32 = 6;
+const PWM2: u32 = 7;
+
+/// What comes about besides flags, for those that watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Update,
+    /// A match that sets the channel's flag.
+    Compare(usize),
+    /// OCxREF of a channel changes.
+    Reference(usize, bool),
+}
+
 /// The counter with its flags.
 #[derive(Clone)]
 pub(super) struct Counter {
@@ -28,6 +47,12 @@ pub(super) struct Counter {
     pub compare_next: [u32; 4],
     compare: [u32; 4],
     pub repetition_next: u32,
+    /// OCxM of each channel, and OCxREF.
+    pub modes: [u32; 4],
+    pub references: [bool; 4],
+    /// The events that are watched, at the places of their flags in SR, and those that came, each with its cycle.
+    pub watched: u32,
+    pub events: Vec<(u64, Event)>,
     /// Turns that are left before one is an update event.
     repetition: u32,
     /// The count at `since`.
@@ -51,6 +76,10 @@ impl Counter {
             compare_next: [0; 4],
             compare: [0; 4],
             repetition_next: 0,
+            modes: [0; 4],
+            references: [false; 4],
+            watched: 0,
+            events: Vec::new(),
             repetition: 0,
             count: 0,
             since: 0,
@@ -142,10 +171,10 @@ impl Counter {
             let counts = now.saturating_sub(self.since) / self.step();
             let to_turn = self.counts_to_turn();
             for channel in 0..4 {
-                if self.counts_to(self.compare[channel]).is_some_and(|at| at <= counts)
-                    && self.flags_matches(self.down())
-                {
-                    self.status |= 2 << channel & channels;
+                if let Some(to_match) = self.counts_to(self.compare[channel]).filter(|to| *to <= counts) {
+                    let at = self.since + to_match * self.step();
+                    self.matched(channel, self.flags_matches(self.down()), channels, at);
+                    self.compare_level(channel, self.compare[channel], at);
                 }
             }
             if counts < to_turn {
@@ -180,6 +209,7 @@ impl Counter {
         if event {
             self.update();
         }
+        let at = self.since;
         self.count = match (self.centre_aligned(), down) {
             (true, false) | (false, true) => self.reload,
             _ => 0,
@@ -191,9 +221,59 @@ impl Counter {
             let compare = self.compare[channel];
             // The flag of a value past the reload value rises at the overflow, or where the counter counts down, at the underflow.
             let past = event && compare > self.reload && !(self.centre_aligned() && down);
-            if past || compare == self.count && self.flags_matches(down) {
-                self.status |= 2 << channel & channels;
+            let matches = compare == self.count;
+            if past || matches {
+                self.matched(channel, past || self.flags_matches(down), channels, at);
             }
+            self.compare_level(channel, self.count, at);
+        }
+    }
+
+    /// The counter meets a channel's compare value.
+    fn matched(&mut self, channel: usize, flagged: bool, channels: u32, at: u64) {
+        let flag = 2 << channel & channels;
+        if flagged {
+            self.status |= flag;
+            if self.watched & flag != 0 {
+                self.events.push((at, Event::Compare(channel)));
+            }
+        }
+        let reference = match self.modes[channel] {
+            ACTIVE_ON_MATCH => true,
+            INACTIVE_ON_MATCH => false,
+            TOGGLE => !self.references[channel],
+            _ => return,
+        };
+        self.set_reference(channel, reference, at);
+    }
+
+    /// What OCxREF is in the modes in which it follows the comparison with the counter, or is forced.
+    fn compare_level(&mut self, channel: usize, count: u32, at: u64) {
+        let compare = self.compare[channel];
+        let active = if self.down() { count <= compare } else { count < compare };
+        let reference = match self.modes[channel] {
+            FORCE_INACTIVE => false,
+            FORCE_ACTIVE => true,
+            PWM1 => active,
+            PWM2 => !active,
+            _ => return,
+        };
+        self.set_reference(channel, reference, at);
+    }
+
+    fn set_reference(&mut self, channel: usize, reference: bool, at: u64) {
+        if self.references[channel] != reference {
+            self.references[channel] = reference;
+            if self.watched & 2 << channel != 0 {
+                self.events.push((at, Event::Reference(channel, reference)));
+            }
+        }
+    }
+
+    /// A register was written: OCxREF follows where it can.
+    pub fn refresh_references(&mut self, now: u64) {
+        for channel in 0..4 {
+            self.compare_level(channel, self.count, now);
         }
     }
 
@@ -206,6 +286,9 @@ impl Counter {
         if self.control & UDIS == 0 {
             self.status |= UIF;
             self.take_over();
+            if self.watched & UIF != 0 {
+                self.events.push((self.since, Event::Update));
+            }
         }
         if self.control & OPM != 0 {
             self.control &= !CEN;
@@ -224,6 +307,9 @@ impl Counter {
         if self.control & UDIS == 0 {
             self.take_over();
             self.status |= if flag { UIF } else { 0 };
+            if flag && self.watched & UIF != 0 {
+                self.events.push((now, Event::Update));
+            }
         }
         if self.centre_aligned() {
             self.control &= !DIR;
@@ -232,9 +318,11 @@ impl Counter {
         self.since = now;
     }
 
-    /// The cycle at which one of the flags `enables` may rise next; once it is up, nothing changes until the program looks.
+    /// The cycle at which one of the flags `enables` may rise next, or a watched event come; once a flag is up, nothing changes until the
+    /// program looks.
     pub fn due(&self, enables: u32) -> Option<u64> {
-        let waited = enables & !self.status & if self.control & UDIS != 0 { !UIF } else { !0 };
+        let possible = if self.control & UDIS != 0 { !UIF } else { !0 };
+        let waited = (enables & !self.status | self.watched) & possible;
         if waited == 0 || !self.running() {
             return None;
         }

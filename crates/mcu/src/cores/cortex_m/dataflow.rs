@@ -1,0 +1,458 @@
+//! What each instruction does with data.
+
+mod float;
+
+use super::code;
+use super::decode::{self, Architecture};
+use super::memory::Memory;
+use super::op::{Op, Opcode};
+use super::registers::{CortexM, FIRST_FLOAT};
+use super::timing::Timing;
+use crate::dataflow::{Alias, CoreDataflow, Dataflow, Places, Shape};
+
+/// N and Z, which all instructions set together.
+const NZ: Places = Places::one(16);
+const C: Places = Places::one(17);
+const V: Places = Places::one(18);
+const Q: Places = Places::one(19);
+const GE: Places = Places::one(20);
+const NZCV: Places = NZ.with(C).with(V);
+/// FPSCR: N, Z, C, V; the cumulative flags; the modes.
+const FLOAT_NZCV: Places = Places::one(21);
+const CUMULATIVE: Places = Places::one(22);
+const MODES: Places = Places::one(23);
+const FPSCR: Places = FLOAT_NZCV.with(CUMULATIVE).with(MODES);
+/// The other special registers.
+const SPECIAL: Places = Places::one(24);
+const TEMPORARY: Places = Places::TEMPORARY;
+const LR: u8 = 14;
+
+/// A core register; the program counter is public.
+fn r(number: u8) -> Places {
+    if number < 15 { Places::one(number) } else { Places::NONE }
+}
+
+/// A register of the floating-point unit.
+fn s(number: u8) -> Places {
+    Places::one(32 + (number & 31))
+}
+
+/// Core registers, a bit each.
+fn list(registers: u16) -> Places {
+    Places(u64::from(registers & 0x7fff))
+}
+
+/// Bits of a register, by its index in [`super::registers::REGISTERS`].
+fn places(register: usize, bits: u32) -> Places {
+    let of = |mask: u32, places: Places| if bits & mask != 0 { places } else { Places::NONE };
+    match register {
+        0..15 => r(register as u8),
+        15 => Places::NONE,
+        16 => {
+            let nzcv = of(0xc000_0000, NZ) | of(1 << 29, C) | of(1 << 28, V);
+            nzcv | of(1 << 27, Q) | of(0xf << 16, GE)
+        }
+        _ if register - FIRST_FLOAT < 32 => s((register - FIRST_FLOAT) as u8),
+        _ => of(0xf000_0000, FLOAT_NZCV) | of(0x9f, CUMULATIVE) | of(0x07c0_0000, MODES),
+    }
+}
+
+/// What a condition looks at.
+fn condition(code: u8) -> Places {
+    match code >> 1 {
+        0 | 2 => NZ,
+        1 => C,
+        3 => V,
+        4 => C | NZ,
+        5 | 6 => NZ | V,
+        _ => Places::NONE,
+    }
+}
+
+impl<T: Timing> CortexM<T> {
+    pub(super) fn dataflow(&self) -> CoreDataflow {
+        let (memory, timing, architecture) = (self.memory.clone(), self.timing.clone(), self.architecture);
+        let mut aliases: Vec<Alias> = Vec::new();
+        for (index, view) in memory.views.iter().enumerate() {
+            let first = memory.views[..index].iter().find(|first| first.offset == view.offset);
+            if let Some(first) = first.filter(|_| view.writable) {
+                let range = view.start..view.start.saturating_add(view.size);
+                aliases.push(Alias { range, of: first.start, shift: 0 });
+            }
+        }
+        if self.bit_band {
+            aliases.push(Alias { range: 0x2200_0000..0x2400_0000, of: 0x2000_0000, shift: 5 });
+        }
+        let describe = move |pc| describe(&memory, &timing, architecture, pc);
+        let mut core = CoreDataflow::new(Box::new(describe), places);
+        core.stacked = vec![r(0), r(1), r(2), r(3), r(12), r(LR), Places::NONE, NZCV | Q | GE];
+        core.saved = (0..16).fold(NZCV | Q | GE | FPSCR, |all, number| all | s(number));
+        core.aliases = aliases;
+        core
+    }
+}
+
+/// The instruction at `pc`; of IT with those of its block, whose conditions it holds.
+fn describe<T: Timing>(
+    memory: &Memory,
+    timing: &T,
+    architecture: Architecture,
+    mut pc: u32,
+) -> Vec<(u32, Dataflow)> {
+    let mut described = Vec::new();
+    let mut it = 0;
+    while let Some(op) = code::decode_at(memory, architecture, pc, it) {
+        let Some(flow) = dataflow(&op, timing) else { break };
+        described.push((pc, flow));
+        pc = pc.wrapping_add(op.length.into());
+        it = if op.inner == Opcode::It { op.imm as u8 } else { decode::advance(it) };
+        if it == 0 {
+            break;
+        }
+    }
+    described
+}
+
+/// The effects of an instruction; `None` for what is none.
+fn dataflow<T: Timing>(op: &Op, timing: &T) -> Option<Dataflow> {
+    use Opcode::*;
+    let mut flow = Dataflow::default();
+    if op.it != 0 {
+        flow.condition = condition(op.it >> 4);
+        if !takes_as_long_skipped(op) {
+            flow.branches(flow.condition);
+        }
+    }
+    if timing.depends_on_operands(op) {
+        flow.takes_time(r(op.n) | r(op.m));
+    }
+    match op.inner {
+        Undecoded | Marked | Conditional | Undefined => return None,
+        Float => float::effects(&mut flow, op),
+        _ if data_processing(&mut flow, op) || access(&mut flow, op) || control(&mut flow, op) => {}
+        _ => others(&mut flow, op),
+    }
+    Some(flow)
+}
+
+/// Whether nothing but the result tells that the condition failed: data processing in a cycle. A load or store also tells by its access.
+fn takes_as_long_skipped(op: &Op) -> bool {
+    use Opcode::*;
+    let operands = op.operands();
+    let longer =
+        matches!(op.inner, Umull | Smull | Umlal | Smlal | Mla | Mls | Sdiv | Udiv | Float | Msr | Mrs);
+    let access = operands.addresses != 0
+        || matches!(op.inner, LdrLit | LdrbLit | LdrhLit | LdrsbLit | LdrshLit | Ldrd);
+    operands.writes & 1 << 15 == 0
+        && !longer
+        && !access
+        && !matches!(op.inner, B | Loop | Bl | LdmPc | LdrPc | LdrSp)
+}
+
+/// How the shift of a second operand moves its bytes.
+fn shifted(kind: u8, amount: u32) -> Shape {
+    let amount = amount.min(255) as u8;
+    match kind {
+        0 => Shape::Left(amount),
+        1 => Shape::Right(amount),
+        2 => Shape::SignedRight(amount),
+        3 => Shape::Rotated(amount),
+        _ => Shape::Mixed,
+    }
+}
+
+/// The bytes of a constant that are not `neutral`.
+fn bytes_other_than(constant: u32, neutral: u8) -> Shape {
+    Shape::Masked(u32::from_le_bytes(
+        constant.to_le_bytes().map(|byte| if byte == neutral { 0 } else { 0xff }),
+    ))
+}
+
+/// The result is in [`TEMPORARY`]: flags and destination get it.
+fn result(flow: &mut Dataflow, to: Places, nz: bool) {
+    if nz {
+        flow.mixes(TEMPORARY, NZ);
+    }
+    flow.moves(TEMPORARY, to, Shape::Bytes);
+}
+
+/// AND to SBC, moves and shifts: whether it is one.
+fn data_processing(flow: &mut Dataflow, op: &Op) -> bool {
+    use Opcode::*;
+    let sets = op.operands().writes_flags;
+    let d = list(op.operands().writes);
+    let (n, m) = (r(op.n), r(op.m));
+    let same = op.n == op.m;
+    match op.inner {
+        AndImm | AndImmS | TstImm => logic(flow, n, bytes_other_than(op.imm, 0), constant_carry(op), d, sets),
+        BicImm | BicImmS => logic(flow, n, bytes_other_than(op.imm, 0xff), constant_carry(op), d, sets),
+        OrrImm | OrrImmS => logic(flow, n, bytes_other_than(op.imm, 0xff), constant_carry(op), d, sets),
+        OrnImm | OrnImmS => logic(flow, n, bytes_other_than(op.imm, 0), constant_carry(op), d, sets),
+        EorImm | EorImmS | TeqImm => logic(flow, n, Shape::Bytes, constant_carry(op), d, sets),
+        MovImm | MovImmS | MvnImm | MvnImmS => {
+            logic(flow, Places::NONE, Shape::Bytes, constant_carry(op), d, sets);
+        }
+        EorReg | EorRegS | BicReg | BicRegS if same => {
+            logic(flow, Places::NONE, Shape::Bytes, None, d, sets);
+        }
+        AndReg | AndRegS | TstReg | BicReg | BicRegS | OrrReg | OrrRegS | EorReg | EorRegS => {
+            logic(flow, n | m, Shape::Bytes, None, d, sets);
+        }
+        MovReg | MovRegS | MovSp | MvnReg | MvnRegS => logic(flow, m, Shape::Bytes, None, d, sets),
+        AndShift | AndShiftS | TstShift | BicShift | BicShiftS | OrrShift | OrrShiftS | OrnShift
+        | OrnShiftS | EorShift | EorShiftS | TeqShift => shifted_logic(flow, op, n, d, sets),
+        MvnShift | MvnShiftS => shifted_logic(flow, op, Places::NONE, d, sets),
+        AddImm | AddImmS | SubImm | SubImmS | RsbImm | RsbImmS | CmpImm | CmnImm => sum(flow, n, d, sets),
+        SubReg | SubRegS | RsbReg | RsbRegS | CmpReg if same => sum(flow, Places::NONE, d, sets),
+        AddReg | AddRegS | SubReg | SubRegS | RsbReg | RsbRegS | CmpReg | CmnReg => {
+            sum(flow, n | m, d, sets);
+        }
+        AdcImm | AdcImmS | SbcImm | SbcImmS => sum(flow, n | C, d, sets),
+        // A register less itself and the carry is a mask of the carry.
+        SbcReg | SbcRegS if same => sum(flow, C, d, sets),
+        AdcReg | AdcRegS | SbcReg | SbcRegS => sum(flow, n | m | C, d, sets),
+        AddShift | AddShiftS | SubShift | SubShiftS | RsbShift | RsbShiftS | CmpShift | CmnShift => {
+            shift_operand(flow, op);
+            sum(flow, n | TEMPORARY, d, sets);
+        }
+        AdcShift | AdcShiftS | SbcShift | SbcShiftS => {
+            shift_operand(flow, op);
+            sum(flow, n | TEMPORARY | C, d, sets);
+        }
+        AddSpShift | SubSpShift => sum_of_any(flow, r(13) | m, r(13), sets),
+        LslImm | LslImmS => shift(flow, op, 0, d, sets),
+        LsrImm | LsrImmS => shift(flow, op, 1, d, sets),
+        AsrImm | AsrImmS => shift(flow, op, 2, d, sets),
+        RorImm | RorImmS => shift(flow, op, 3, d, sets),
+        Rrx | RrxS => shift(flow, op, 4, d, sets),
+        LslReg | LslRegS | LsrReg | LsrRegS | AsrReg | AsrRegS | RorReg | RorRegS => {
+            flow.mixes(n | m, TEMPORARY);
+            if sets {
+                // Without a shift C stays.
+                flow.mixes(TEMPORARY | C, C);
+            }
+            result(flow, d, sets);
+        }
+        _ => return extraction(flow, op, d),
+    }
+    true
+}
+
+/// What an immediate makes of C: nothing where it is kept.
+fn constant_carry(op: &Op) -> Option<Places> {
+    (op.a != 0).then_some(Places::NONE)
+}
+
+fn logic(flow: &mut Dataflow, from: Places, shape: Shape, carry: Option<Places>, d: Places, sets: bool) {
+    flow.moves(from, TEMPORARY, shape);
+    if let Some(carry) = carry.filter(|_| sets) {
+        flow.mixes(carry, C);
+    }
+    result(flow, d, sets);
+}
+
+fn shift_operand(flow: &mut Dataflow, op: &Op) {
+    let carry = if op.a == 4 { C } else { Places::NONE };
+    flow.moves(r(op.m) | carry, TEMPORARY, shifted(op.a, op.imm));
+}
+
+/// The carry out of a shift by a constant.
+fn shifted_carry(flow: &mut Dataflow, op: &Op, kind: u8) {
+    let kept = kind == 0 && op.imm == 0;
+    if !kept {
+        flow.mixes(r(op.m), C);
+    }
+}
+
+fn shifted_logic(flow: &mut Dataflow, op: &Op, n: Places, d: Places, sets: bool) {
+    shift_operand(flow, op);
+    if sets {
+        shifted_carry(flow, op, op.a);
+    }
+    flow.moves(n | TEMPORARY, TEMPORARY, Shape::Bytes);
+    result(flow, d, sets);
+}
+
+fn shift(flow: &mut Dataflow, op: &Op, kind: u8, d: Places, sets: bool) {
+    let carry = if kind == 4 { C } else { Places::NONE };
+    flow.moves(r(op.m) | carry, TEMPORARY, shifted(kind, op.imm));
+    if sets {
+        shifted_carry(flow, op, kind);
+    }
+    result(flow, d, sets);
+}
+
+fn sum(flow: &mut Dataflow, from: Places, d: Places, sets: bool) {
+    flow.moves(from, TEMPORARY, Shape::Upward);
+    if sets {
+        flow.mixes(from | TEMPORARY, NZCV);
+    }
+    flow.moves(TEMPORARY, d, Shape::Bytes);
+}
+
+fn sum_of_any(flow: &mut Dataflow, from: Places, d: Places, sets: bool) {
+    flow.mixes(from, TEMPORARY);
+    if sets {
+        flow.mixes(TEMPORARY, NZCV);
+    }
+    flow.moves(TEMPORARY, d, Shape::Bytes);
+}
+
+/// Fields, extensions, the order of bytes and bits, products: whether it is one.
+fn extraction(flow: &mut Dataflow, op: &Op, d: Places) -> bool {
+    use Opcode::*;
+    let (n, m, a) = (r(op.n), r(op.m), r(op.a));
+    let low = |bytes: u32| Shape::Masked((1u64 << (8 * bytes)).wrapping_sub(1) as u32);
+    let rotation = Shape::Rotated(op.imm as u8 & 31);
+    match op.inner {
+        Movt => flow.moves(d, d, low(2)),
+        Bfc => {}
+        Bfi => {
+            flow.moves(n, TEMPORARY, Shape::Left(op.imm as u8));
+            flow.moves(d | TEMPORARY, d, Shape::Bytes);
+        }
+        Ubfx => {
+            flow.moves(n, TEMPORARY, Shape::Right(op.imm as u8));
+            flow.moves(TEMPORARY, d, low(u32::from(op.a).div_ceil(8)));
+        }
+        Uxtb | Sxtb | Uxth | Sxth => {
+            let bytes = if matches!(op.inner, Uxtb | Sxtb) { 1 } else { 2 };
+            flow.moves(m, TEMPORARY, rotation);
+            flow.moves(TEMPORARY, TEMPORARY, low(bytes));
+            let signed = matches!(op.inner, Sxtb | Sxth);
+            flow.moves(TEMPORARY, d, if signed { Shape::Mixed } else { Shape::Bytes });
+        }
+        Rev => flow.moves(m, d, Shape::Reversed),
+        Rev16 => {
+            flow.moves(m, TEMPORARY, Shape::Reversed);
+            flow.moves(TEMPORARY, d, Shape::Rotated(16));
+        }
+        Mul | Mla | Mls => flow.moves(if op.inner == Mul { n | m } else { n | m | a }, d, Shape::Upward),
+        MulS => {
+            flow.moves(n | m, TEMPORARY, Shape::Upward);
+            result(flow, d, true);
+        }
+        Umull | Smull | Umlal | Smlal | Umaal => {
+            let added = match op.inner {
+                Umlal | Smlal | Umaal => r(op.d) | a,
+                _ => Places::NONE,
+            };
+            flow.mixes(n | m | added, TEMPORARY);
+            let low = if op.inner == Umaal { added } else { added.without(a) };
+            flow.moves(n | m | low, r(op.d), Shape::Upward);
+            flow.moves(TEMPORARY, a, Shape::Bytes);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Loads and stores: whether it is one.
+fn access(flow: &mut Dataflow, op: &Op) -> bool {
+    use Opcode::*;
+    let d = r(op.d);
+    let addresses = list(op.operands().addresses);
+    flow.address(addresses);
+    match op.inner {
+        LdrImm | LdrReg | LdrPre | LdrPost | LdrLit | LdrbImm | LdrbReg | LdrbPre | LdrbPost | LdrbLit
+        | LdrhImm | LdrhReg | LdrhPre | LdrhPost | LdrhLit | Ldrex | Ldrexb | Ldrexh | LdrSp => {
+            flow.reads(d, Shape::Bytes);
+        }
+        LdrsbImm | LdrsbReg | LdrsbPre | LdrsbPost | LdrsbLit | LdrshImm | LdrshReg | LdrshPre
+        | LdrshPost | LdrshLit => flow.reads(d, Shape::Mixed),
+        StrImm | StrReg | StrPre | StrPost | StrbImm | StrbReg | StrbPre | StrbPost | StrhImm | StrhReg
+        | StrhPre | StrhPost => flow.writes(d),
+        LdrPc => {
+            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.branches(TEMPORARY);
+        }
+        Ldrd => {
+            flow.reads(d, Shape::Bytes);
+            flow.reads(r(op.a), Shape::Bytes);
+        }
+        Strd => {
+            flow.writes(d);
+            flow.writes(r(op.a));
+        }
+        Ldm | Ldmdb | LdmPc => {
+            for number in list(op.imm as u16).numbers() {
+                flow.reads(r(number as u8), Shape::Bytes);
+            }
+            if op.inner == LdmPc {
+                flow.reads(TEMPORARY, Shape::Bytes);
+                flow.branches(TEMPORARY);
+            }
+        }
+        Stm | Stmdb => {
+            for number in list(op.imm as u16).numbers() {
+                flow.writes(r(number as u8));
+            }
+        }
+        Strex | Strexb | Strexh => {
+            flow.writes(r(op.a));
+            flow.clears(d);
+        }
+        Tbb | Tbh => {
+            flow.reads(TEMPORARY, Shape::Bytes);
+            flow.branches(TEMPORARY);
+        }
+        _ => {
+            flow.effects.pop();
+            return false;
+        }
+    }
+    true
+}
+
+/// What decides on where execution goes on: whether it is one.
+fn control(flow: &mut Dataflow, op: &Op) -> bool {
+    use Opcode::*;
+    let m = r(op.m);
+    match op.inner {
+        B | Loop | It | Nop | Wfi | Wfe | Sev | Dmb | Dsb | Isb | Cps | Svc | Bkpt | Clrex => {}
+        Beq | Bne | Bmi | Bpl => flow.branches(NZ),
+        Bcs | Bcc => flow.branches(C),
+        Bvs | Bvc => flow.branches(V),
+        Bhi | Bls => flow.branches(C | NZ),
+        Bge | Blt | Bgt | Ble => flow.branches(NZ | V),
+        Cbz | Cbnz => flow.branches(r(op.n)),
+        Bx | MovPc | AddPc => flow.branches(m),
+        Bl => flow.clears(r(LR)),
+        Blx => {
+            flow.branches(m);
+            flow.clears(r(LR));
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Special registers, and what mixes all of its operands.
+fn others(flow: &mut Dataflow, op: &Op) {
+    use Opcode::*;
+    let operands = op.operands();
+    let (reads, d) = (list(operands.reads), list(operands.writes));
+    match op.inner {
+        Mrs if op.imm <= 3 => flow.mixes(NZCV | Q | GE, d),
+        Mrs => flow.mixes(SPECIAL, d),
+        Msr if op.imm <= 3 => {
+            let flags = if op.a & 2 != 0 { NZCV | Q } else { Places::NONE };
+            flow.mixes(r(op.n), flags | if op.a & 1 != 0 { GE } else { Places::NONE });
+        }
+        // A stack pointer, a mask of interrupts: what follows depends on it.
+        Msr => {
+            flow.branches(r(op.n));
+            flow.mixes(r(op.n) | SPECIAL, SPECIAL);
+        }
+        _ => {
+            let carried = if op.inner == Sel { reads | GE } else { reads };
+            flow.mixes(carried, TEMPORARY);
+            // Those that saturate, and products that may overflow.
+            flow.mixes(reads | Q, Q);
+            if op.inner == Parallel && matches!(op.a, 0 | 3) {
+                flow.mixes(reads, GE);
+            }
+            flow.moves(TEMPORARY, d, Shape::Bytes);
+        }
+    }
+}

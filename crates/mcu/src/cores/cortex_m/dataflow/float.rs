@@ -1,0 +1,55 @@
+//! What floating-point instructions do with data.
+
+use super::{CUMULATIVE, FLOAT_NZCV, FPSCR, MODES, NZCV, TEMPORARY, condition, list, r, s};
+use crate::cores::cortex_m::fpu::decode::{Operation, core_registers, operation};
+use crate::cores::cortex_m::fpu::operands::float_operands;
+use crate::cores::cortex_m::op::Op;
+use crate::dataflow::{Dataflow, Places, Shape};
+
+/// Registers of the unit, a bit each.
+fn unit(registers: u32) -> Places {
+    Places(u64::from(registers) << 32)
+}
+
+/// The effects of an [`crate::cores::cortex_m::op::Opcode::Float`].
+pub(super) fn effects(flow: &mut Dataflow, op: &Op) {
+    use Operation::*;
+    let operands = float_operands(op);
+    let (reads, writes) = (unit(operands.reads | operands.accumulates), unit(operands.writes));
+    let next = op.d.wrapping_add(1);
+    match operation(op) {
+        Vldr | Vldm | Vstr | Vstm => {
+            flow.address(list(core_registers(op).2));
+            for number in (0..op.m).map(|word| op.d.wrapping_add(word)) {
+                match operation(op) {
+                    Vldr | Vldm => flow.reads(s(number), Shape::Bytes),
+                    _ => flow.writes(s(number)),
+                }
+            }
+        }
+        VmovToCore => flow.moves(s(op.d), r(op.n), Shape::Bytes),
+        VmovFromCore => flow.moves(r(op.n), s(op.d), Shape::Bytes),
+        VmovToCores => {
+            flow.moves(s(op.d), r(op.n), Shape::Bytes);
+            flow.moves(s(next), r(op.m), Shape::Bytes);
+        }
+        VmovFromCores => {
+            flow.moves(r(op.n), s(op.d), Shape::Bytes);
+            flow.moves(r(op.m), s(next), Shape::Bytes);
+        }
+        Vmrs if op.n == 15 => flow.mixes(FLOAT_NZCV, NZCV),
+        Vmrs => flow.mixes(FPSCR, r(op.n)),
+        Vmsr => flow.mixes(r(op.n), FPSCR),
+        Vsel => flow.mixes(reads | condition(op.imm as u8), writes),
+        VmovImm => flow.clears(writes),
+        Vcmp => {
+            flow.mixes(reads | CUMULATIVE, CUMULATIVE);
+            flow.mixes(reads, FLOAT_NZCV);
+        }
+        _ => {
+            flow.mixes(reads | MODES, TEMPORARY);
+            flow.mixes(TEMPORARY | CUMULATIVE, CUMULATIVE);
+            flow.moves(TEMPORARY, writes, Shape::Bytes);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What an instruction does with data, whatever the values are: where each of its results comes from, and what decides on its address, on
+//! where execution goes on, and on its time.
+//!
+//! Each core says this of its instructions in its `dataflow.rs`; [`crate::Taint`] follows it and knows no core.
+
+use std::ops::{BitOr, BitOrAssign, Range};
+
+/// A set of the places in a core that hold data: registers, halves of them or flags, as the core divides itself up; a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places(pub u64);
+
+impl Places {
+    pub const NONE: Places = Places(0);
+
+    /// A place of no core, which holds nothing between two instructions.
+    pub const TEMPORARY: Places = Places::one(15);
+
+    /// The place of this number, below 64.
+    pub const fn one(number: u8) -> Places {
+        Places(1 << (number & 63))
+    }
+
+    /// Both.
+    pub const fn with(self, other: Places) -> Places {
+        Places(self.0 | other.0)
+    }
+
+    /// Those that are not among `other`.
+    pub const fn without(self, other: Places) -> Places {
+        Places(self.0 & !other.0)
+    }
+
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Their numbers, from the lowest.
+    pub fn numbers(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let number = rest.trailing_zeros() as usize;
+            (rest != 0).then(|| {
+                rest &= rest - 1;
+                number
+            })
+        })
+    }
+}
+
+impl BitOr for Places {
+    type Output = Places;
+    fn bitor(self, other: Places) -> Places {
+        self.with(other)
+    }
+}
+
+impl BitOrAssign for Places {
+    fn bitor_assign(&mut self, other: Places) {
+        *self = self.with(other);
+    }
+}
+
+/// How a result's bytes depend on those of its sources. A place has four, the least significant first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Each on the same byte of all sources.
+    Bytes,
+    /// As [`Shape::Bytes`], the bytes of this mask alone; the others are constant.
+    Masked(u32),
+    /// Each on the same byte and all lower ones: carries.
+    Upward,
+    /// Each on all bytes.
+    Mixed,
+    /// Shifted by so many bits; what comes in is constant.
+    Left(u8),
+    Right(u8),
+    /// As [`Shape::Right`], the sign coming in.
+    SignedRight(u8),
+    Rotated(u8),
+    /// The bytes in the reverse order.
+    Reversed,
+}
+
+/// A step of what an instruction does with data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Each of `to` is made of all of `from`.
+    Move { from: Places, to: Places, shape: Shape },
+    /// These decide on the addresses of the accesses that follow.
+    Address(Places),
+    /// The next access is a read; its bytes go to each of `to`.
+    Read { to: Places, shape: Shape },
+    /// The next access is a write of what is in `from`.
+    Write(Places),
+    /// These decide on the instruction that comes next.
+    Branch(Places),
+    /// These decide on how long the instruction takes.
+    Time(Places),
+}
+
+impl Effect {
+    /// Whether it waits for an access to memory.
+    pub fn is_access(self) -> bool {
+        matches!(self, Effect::Read { .. } | Effect::Write(_))
+    }
+
+    /// All places that it reads or writes.
+    pub fn places(self) -> Places {
+        match self {
+            Effect::Move { from, to, .. } => from | to,
+            Effect::Read { to: places, .. }
+            | Effect::Address(places)
+            | Effect::Write(places)
+            | Effect::Branch(places)
+            | Effect::Time(places) => places,
+        }
+    }
+}
+
+/// What an instruction does with data: its effects, in the order in which they come about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Dataflow {
+    pub effects: Vec<Effect>,
+    /// The flags that decide whether the instruction does anything. An observer is told where it does not
+    /// ([`crate::Observer::skipped`]).
+    pub condition: Places,
+}
+
+impl Dataflow {
+    /// Each of `to` is made of all of `from`, whatever bytes of them.
+    pub fn mixes(&mut self, from: Places, to: Places) {
+        self.moves(from, to, Shape::Mixed);
+    }
+
+    pub fn moves(&mut self, from: Places, to: Places, shape: Shape) {
+        if !to.is_empty() {
+            self.effects.push(Effect::Move { from, to, shape });
+        }
+    }
+
+    /// `to` becomes a constant, or what is public.
+    pub fn clears(&mut self, to: Places) {
+        self.moves(Places::NONE, to, Shape::Bytes);
+    }
+
+    pub fn address(&mut self, from: Places) {
+        self.effects.push(Effect::Address(from));
+    }
+
+    pub fn reads(&mut self, to: Places, shape: Shape) {
+        self.effects.push(Effect::Read { to, shape });
+    }
+
+    pub fn writes(&mut self, from: Places) {
+        self.effects.push(Effect::Write(from));
+    }
+
+    pub fn branches(&mut self, on: Places) {
+        self.effects.push(Effect::Branch(on));
+    }
+
+    pub fn takes_time(&mut self, on: Places) {
+        self.effects.push(Effect::Time(on));
+    }
+}
+
+/// Tells of the instruction at an address, and of those that can only be told together with it; nothing where there is none.
+pub(crate) type Describe = Box<dyn Fn(u32) -> Vec<(u32, Dataflow)> + Send>;
+
+/// Addresses at which what lies at others appears once more.
+#[derive(Clone, Debug)]
+pub(crate) struct Alias {
+    pub range: Range<u32>,
+    /// What appears at the first of them.
+    pub of: u32,
+    /// So many addresses, as a power of two, for each byte (bit-banding).
+    pub shift: u8,
+}
+
+/// How data moves in a core and its program, as they are now.
+pub(crate) struct CoreDataflow {
+    pub describe: Describe,
+    /// The places of some bits of a register, by its index in [`crate::machine::Core::all_registers`].
+    pub places: fn(usize, u32) -> Places,
+    /// Registers of the core that have addresses, a byte each.
+    pub mapped: Vec<(u32, Places)>,
+    /// What entering an interrupt writes, where the core reports that.
+    pub interrupt: Dataflow,
+    /// What it puts onto the stack without a report, from the stack pointer up, a word each, and takes from there again.
+    pub stacked: Vec<Places>,
+    /// Places that it saves and restores besides.
+    pub saved: Places,
+    pub aliases: Vec<Alias>,
+    /// What ELF addresses of peripherals have on top of those on the bus.
+    pub data_space: u32,
+}
+
+impl CoreDataflow {
+    /// A core without any peculiarity.
+    pub fn new(describe: Describe, places: fn(usize, u32) -> Places) -> CoreDataflow {
+        CoreDataflow {
+            describe,
+            places,
+            mapped: Vec::new(),
+            interrupt: Dataflow::default(),
+            stacked: Vec::new(),
+            saved: Places::NONE,
+            aliases: Vec::new(),
+            data_space: 0,
+        }
+    }
+}

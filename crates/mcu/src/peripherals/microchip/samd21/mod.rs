@@ -1,0 +1,8 @@
+//! The SAM D21 of Microchip (Atmel): DS40001882F. Masks of registers are those of its device header, version 1.4.
+
+pub mod generators;
+pub mod oscillators;
+pub mod port;
+pub mod sercom;
+pub mod system;
+pub mod timer;

@@ -1,0 +1,168 @@
+//! The system controller (SYSCTRL): oscillators, DFLL48M and the brown-out detector's register. DS40001882F section 17.8.
+//!
+//! XOSC32K is ready after the start-up time that the program sets (table 17-9). The other oscillators are ready and DFLL48M has
+//! locked at once. In open loop DFLL48M is taken to run at 48 MHz, as with the values that the factory has found for it.
+
+use crate::clock::rescaled;
+use crate::peripherals::register::{merged_word, part_of_word};
+
+const OSCULP32K_HZ: u64 = 32_768;
+const OSC8M_HZ: u64 = 8_000_000;
+const DFLL_HZ: u64 = 48_000_000;
+
+/// The index of the register at an offset in bytes.
+const fn word(offset: usize) -> usize {
+    offset / 4
+}
+
+// The registers.
+const INTENCLR: usize = word(0x00);
+const INTENSET: usize = word(0x04);
+const INTFLAG: usize = word(0x08);
+const PCLKSR: usize = word(0x0c);
+const XOSC: usize = word(0x10);
+const XOSC32K: usize = word(0x14);
+const OSC32K: usize = word(0x18);
+const OSC8M: usize = word(0x20);
+const DFLLCTRL: usize = word(0x24);
+const DFLLVAL: usize = word(0x28);
+const DFLLMUL: usize = word(0x2c);
+const DFLLSYNC: usize = word(0x30);
+const BOD33: usize = word(0x34);
+const DPLLCTRLA: usize = word(0x44);
+const WORDS: usize = word(0x54);
+/// Bytes of the registers.
+pub(super) const SIZE: u32 = 4 * WORDS as u32;
+
+/// Masks of what can be written, and values after a reset.
+const LAYOUT: [(usize, u32, u32); 11] = [
+    (XOSC32K, 0x17fe, 0x0080),
+    (OSC32K, 0x007f_17ce, 0x003f_0080),
+    (word(0x1c), 0x9f, 0x1f),
+    (OSC8M, 0xcfff_03c2, 0x8707_0382),
+    (DFLLCTRL, 0x0ffe, 0x0080),
+    (DFLLVAL, 0xffff, 0),
+    (DFLLMUL, 0xffff_ffff, 0),
+    (DFLLSYNC, 0, 0),
+    (BOD33, 0x003f_f35e, 0),
+    (word(0x3c), 0x07ff_0006, 0),
+    (word(0x40), 0x07ff_0006, 0),
+];
+
+/// XOSC, XOSC32K, OSC32K, OSC8M, DFLLCTRL: on.
+const ENABLE: u32 = 1 << 1;
+/// DFLLCTRL: closed loop, correction by USB.
+const MODE: u32 = 1 << 2;
+const USBCRM: u32 = 1 << 5;
+
+/// PCLKSR.
+const XOSC32KRDY: u32 = 1 << 1;
+const OSC32KRDY: u32 = 1 << 2;
+const OSC8MRDY: u32 = 1 << 3;
+const DFLLRDY: u32 = 1 << 4;
+const DFLLLCKF: u32 = 1 << 6;
+const DFLLLCKC: u32 = 1 << 7;
+const BOD33RDY: u32 = 1 << 9;
+
+/// Table 17-9: cycles of OSCULP32K by XOSC32K.STARTUP; three of XOSC32K follow.
+const STARTUP: [u64; 8] = [1, 32, 2048, 4096, 16384, 32768, 65536, 131_072];
+
+/// The registers.
+#[derive(Clone)]
+pub(super) struct Oscillators {
+    words: [u32; WORDS],
+    crystal_hz: u64,
+    clock_hz: u64,
+    /// The cycle from which on XOSC32K is ready.
+    xosc32k_ready: u64,
+}
+
+impl Oscillators {
+    /// After power-up, with a crystal of `crystal_hz` at XOSC32K.
+    pub fn new(crystal_hz: u64, clock_hz: u64) -> Oscillators {
+        let mut words = [0; WORDS];
+        for (index, _, reset) in LAYOUT {
+            words[index] = reset;
+        }
+        Oscillators { words, crystal_hz, clock_hz, xosc32k_ready: 0 }
+    }
+
+    /// The core's clock from cycle `now` on.
+    pub fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        if self.xosc32k_ready > now {
+            self.xosc32k_ready = rescaled(self.xosc32k_ready, now, self.clock_hz, clock_hz);
+        }
+        self.clock_hz = clock_hz;
+    }
+
+    fn on(&self, index: usize) -> bool {
+        self.words[index] & ENABLE != 0
+    }
+
+    /// The frequency of a source of a generator (GENCTRL.SRC), 0 where it stands still; `reference` is that of DFLL48M.
+    pub fn source_hz(&self, source: u32, reference: impl Fn() -> u64) -> u64 {
+        match source {
+            3 => OSCULP32K_HZ,
+            4 if self.on(OSC32K) => OSCULP32K_HZ,
+            5 if self.on(XOSC32K) => self.crystal_hz,
+            6 if self.on(OSC8M) => OSC8M_HZ >> (self.words[OSC8M] >> 8 & 3),
+            7 if self.on(DFLLCTRL) => {
+                let control = self.words[DFLLCTRL];
+                if control & MODE == 0 || control & USBCRM != 0 {
+                    DFLL_HZ
+                } else {
+                    reference() * u64::from(self.words[DFLLMUL] & 0xffff)
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    fn status(&self, now: u64) -> u32 {
+        let flag = |on: bool, flag: u32| if on { flag } else { 0 };
+        let locked = self.on(DFLLCTRL) && self.words[DFLLCTRL] & MODE != 0;
+        DFLLRDY
+            | flag(self.on(XOSC32K) && now >= self.xosc32k_ready, XOSC32KRDY)
+            | flag(self.on(OSC32K), OSC32KRDY)
+            | flag(self.on(OSC8M), OSC8MRDY)
+            | flag(locked, DFLLLCKF | DFLLLCKC)
+            | flag(self.on(BOD33), BOD33RDY)
+    }
+
+    pub fn read(&self, offset: u32, size: u8, now: u64) -> Result<u32, String> {
+        let word = match offset as usize / 4 {
+            PCLKSR => self.status(now),
+            index @ (INTENCLR | INTENSET | INTFLAG | XOSC | DPLLCTRLA) => self.words[index],
+            index if LAYOUT.iter().any(|row| row.0 == index) => self.words[index],
+            _ => return Err("register not modelled".into()),
+        };
+        Ok(part_of_word(word, offset, size))
+    }
+
+    /// A write; a sentence where it cannot be.
+    pub fn write(&mut self, offset: u32, size: u8, value: u32, now: u64) -> Result<(), String> {
+        let index = offset as usize / 4;
+        let word = merged_word(if index <= INTFLAG { 0 } else { self.words[index] }, offset, size, value);
+        match index {
+            // The flags are not modelled; enabling none of them is what start-up code does.
+            INTENCLR | INTFLAG => {}
+            INTENSET if word == 0 => {}
+            INTENSET => return Err("its interrupts are not modelled".into()),
+            XOSC | DPLLCTRLA if word & ENABLE == 0 => self.words[index] = word,
+            XOSC | DPLLCTRLA => return Err("XOSC and FDPLL96M are not modelled".into()),
+            _ => {
+                let Some((_, mask, _)) = LAYOUT.iter().find(|row| row.0 == index) else {
+                    return Err("register not modelled".into());
+                };
+                let before = self.words[index];
+                self.words[index] = word & mask;
+                if index == XOSC32K && self.on(XOSC32K) && before & ENABLE == 0 {
+                    let cycles = STARTUP[(word >> 8 & 7) as usize];
+                    let crystal = 3 * self.clock_hz / self.crystal_hz.max(1);
+                    self.xosc32k_ready = now + cycles * self.clock_hz / OSCULP32K_HZ + crystal;
+                }
+            }
+        }
+        Ok(())
+    }
+}

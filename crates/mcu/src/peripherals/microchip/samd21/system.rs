@@ -1,0 +1,302 @@
+//! Power manager (PM), system controller (SYSCTRL), generic clocks (GCLK) and the flash controller (NVMCTRL) in one, because the
+//! core's clock is made by the first three, and what the fourth must wait depends on it.
+//!
+//! DS40001882F sections 16.8 (PM), 17.8 (SYSCTRL), 15.8 (GCLK), 22.8 (NVMCTRL). Masks of the modules' bus clocks keep what is
+//! written and do nothing.
+
+use super::generators::{self, Generators};
+use super::oscillators::{self, Oscillators};
+use crate::peripherals::register::{merged_word, part_of_word};
+use crate::{Context, Fault, FlashSettings, Part, Peripheral, PeripheralSpec, ReadMode, ResetCause};
+use std::ops::Range;
+
+// PM, from its base.
+const CTRL: u32 = 0x00;
+/// CPUSEL, APBASEL, APBBSEL, APBCSEL in one word.
+const CPUSEL: u32 = 0x08;
+const AHBMASK: u32 = 0x14;
+const APBCMASK: u32 = 0x20;
+const INTENCLR: u32 = 0x34;
+const RCAUSE: u32 = 0x38;
+const PM_SIZE: u32 = 0x40;
+/// AHBMASK, APBAMASK, APBBMASK, APBCMASK after a reset.
+const MASKS: [u32; 4] = [0x7f, 0x7f, 0x7f, 0x0001_0000];
+/// INTFLAG.CKRDY, in the word of INTENCLR, INTENSET and INTFLAG.
+const CKRDY: u32 = 1 << 16;
+
+// NVMCTRL, from its base.
+const CTRLA: u32 = 0x00;
+const CTRLB: u32 = 0x04;
+const PARAM: u32 = 0x08;
+const INTFLAG: u32 = 0x14;
+const STATUS: u32 = 0x18;
+const ADDR: u32 = 0x1c;
+const NVMCTRL_SIZE: u32 = 0x24;
+const CTRLB_MASK: u32 = 0x0007_039e;
+const CACHEDIS: u32 = 1 << 18;
+/// CTRLA: key, and the command that empties the cache.
+const CMDEX_KEY: u32 = 0xa500;
+const CMD_INVALL: u32 = 0x46;
+/// PARAM: pages of 64 bytes.
+const PSZ_64: u32 = 3 << 16;
+const PAGE_BYTES: u32 = 64;
+
+/// The registers.
+#[derive(Clone)]
+pub struct System {
+    name: String,
+    pm: u32,
+    sysctrl: u32,
+    gclk: u32,
+    nvmctrl: u32,
+    part: Part,
+    pages: u32,
+    clock_hz: u64,
+    sleep: u32,
+    dividers: u32,
+    masks: [u32; 4],
+    cause: u32,
+    oscillators: Oscillators,
+    generators: Generators,
+    control_b: u32,
+    /// How often the program has emptied the cache.
+    invalidations: u32,
+    address: u32,
+}
+
+impl System {
+    /// PM at `spec.base`, the others at `settings.sysctrl`, `settings.gclk` and `settings.nvmctrl`.
+    ///
+    /// # Errors
+    /// A base that is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<System, String> {
+        let base = |setting: &str| {
+            let base = spec.settings.get(setting).and_then(|base| u32::try_from(*base).ok());
+            base.filter(|base| *base < 0xffff_0000)
+                .ok_or_else(|| format!("{}: {} needs {setting}", part.name, spec.name))
+        };
+        let mut system = System {
+            name: spec.name.clone(),
+            pm: spec.base,
+            sysctrl: base("sysctrl")?,
+            gclk: base("gclk")?,
+            nvmctrl: base("nvmctrl")?,
+            part: part.clone(),
+            pages: part.memory_at(0).map_or(0, |flash| flash.size / PAGE_BYTES),
+            clock_hz: part.default_clock_hz,
+            sleep: 0,
+            dividers: 0,
+            masks: MASKS,
+            cause: 0,
+            oscillators: Oscillators::new(0, part.default_clock_hz),
+            generators: Generators::new(),
+            control_b: 0,
+            invalidations: 0,
+            address: 0,
+        };
+        system.reset();
+        Ok(system)
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
+    }
+
+    /// The core's clock: generator 0, divided by CPUSEL.
+    fn core_hz(&self) -> u64 {
+        self.generators.generator_hz(0, &self.oscillators) >> (self.dividers & 7)
+    }
+
+    fn flash(&self) -> FlashSettings {
+        FlashSettings {
+            wait_states: (self.control_b >> 1 & 15) as u8,
+            cached: self.control_b & CACHEDIS == 0,
+            read_mode: match self.control_b >> 16 & 3 {
+                1 => ReadMode::LowPower,
+                2 => ReadMode::Deterministic,
+                _ => ReadMode::NoMissPenalty,
+            },
+            invalidations: self.invalidations,
+            word_cycles: 0,
+        }
+    }
+
+    /// Makes known what was set, and checks whether the core has a clock and the flash waits long enough for it.
+    fn apply(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        context.events.flash = self.flash();
+        context.events.generic_clocks_hz = self.generators.modules_hz(&self.oscillators);
+        let core_hz = self.core_hz();
+        if core_hz == 0 {
+            let what = "generator 0 has no source that runs: the core stands still for ever".into();
+            return Err(self.fault(address, context, what));
+        }
+        let set = self.flash().wait_states;
+        let needed = self.part.wait_states(core_hz, context.board.supply_v);
+        if needed.is_none_or(|needed| set < needed) {
+            let needed = needed.map_or_else(|| "more than it has".into(), |needed| needed.to_string());
+            let what = format!(
+                "{set} wait states are too few: the flash needs {needed} at {} MHz; set them first",
+                core_hz as f64 / 1e6
+            );
+            return Err(self.fault(address, context, what));
+        }
+        // DFLL48M with a crystal of 32,768 Hz as its reference comes within a tenth of a percent of 48 MHz.
+        if !self.part.follows_clock() && core_hz > self.clock_hz + self.clock_hz / 1000 {
+            let what = format!(
+                "the program sets {} MHz, but the machine is run at {} MHz: run it at the program's clock",
+                core_hz as f64 / 1e6,
+                self.clock_hz as f64 / 1e6
+            );
+            return Err(self.fault(address, context, what));
+        }
+        Ok(())
+    }
+
+    fn read_pm(&self, offset: u32, size: u8) -> Option<u32> {
+        let word = match offset & !3 {
+            CTRL => self.sleep << 8,
+            CPUSEL => self.dividers,
+            mask @ AHBMASK..=APBCMASK => self.masks[((mask - AHBMASK) / 4) as usize],
+            // CTRL of no interrupt; the clocks are ready.
+            INTENCLR => CKRDY,
+            RCAUSE => self.cause,
+            _ => return None,
+        };
+        Some(part_of_word(word, offset, size))
+    }
+
+    fn write_pm(&mut self, offset: u32, size: u8, value: u32) -> Result<(), String> {
+        let merge = |old: u32| merged_word(old, offset, size, value);
+        match offset & !3 {
+            CTRL => self.sleep = merge(self.sleep << 8) >> 8 & 3,
+            CPUSEL => self.dividers = merge(self.dividers) & 0x0707_0707,
+            mask @ AHBMASK..=APBCMASK => {
+                let mask = &mut self.masks[((mask - AHBMASK) / 4) as usize];
+                *mask = merge(*mask);
+            }
+            // INTENSET.
+            INTENCLR if merge(0) >> 8 & 1 != 0 => return Err("its interrupt is not modelled".into()),
+            INTENCLR => {}
+            _ => return Err("register not modelled".into()),
+        }
+        Ok(())
+    }
+
+    fn write_nvmctrl(&mut self, offset: u32, size: u8, value: u32) -> Result<(), String> {
+        match offset & !3 {
+            CTRLA if size < 2 || value & 0xff00 != CMDEX_KEY => {}
+            CTRLA if value & 0x7f == CMD_INVALL => {
+                self.invalidations = self.invalidations.wrapping_add(1);
+            }
+            CTRLA => return Err("programming and erasing the flash are not modelled".into()),
+            CTRLB => self.control_b = merged_word(self.control_b, offset, size, value) & CTRLB_MASK,
+            ADDR => self.address = merged_word(self.address, offset, size, value) & 0x003f_ffff,
+            // INTENCLR, INTENSET, INTFLAG, STATUS: flags that are cleared, interrupts that are not modelled.
+            0x10 if value & 3 != 0 => return Err("its interrupts are not modelled".into()),
+            0x0c..=STATUS => {}
+            _ => return Err("register not modelled".into()),
+        }
+        Ok(())
+    }
+
+    fn read_nvmctrl(&self, offset: u32, size: u8) -> u32 {
+        let word = match offset & !3 {
+            CTRLB => self.control_b,
+            PARAM => self.pages | PSZ_64,
+            // READY.
+            INTFLAG => 1,
+            ADDR => self.address,
+            // LOCK: no region is locked.
+            0x20 => 0xffff,
+            _ => 0,
+        };
+        part_of_word(word, offset, size)
+    }
+}
+
+impl Peripheral for System {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        vec![
+            self.pm..self.pm + PM_SIZE,
+            self.sysctrl..self.sysctrl + oscillators::SIZE,
+            self.gclk..self.gclk + generators::SIZE,
+            self.nvmctrl..self.nvmctrl + NVMCTRL_SIZE,
+        ]
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let inside = |base: u32, bytes: u32| address.checked_sub(base).filter(|offset| *offset < bytes);
+        let read = if let Some(offset) = inside(self.pm, PM_SIZE) {
+            self.read_pm(offset, size).ok_or_else(|| "register not modelled".into())
+        } else if let Some(offset) = inside(self.sysctrl, oscillators::SIZE) {
+            self.oscillators.read(offset, size, context.now)
+        } else if let Some(offset) = inside(self.gclk, generators::SIZE) {
+            Ok(self.generators.read(offset, size))
+        } else {
+            Ok(self.read_nvmctrl(address.wrapping_sub(self.nvmctrl), size))
+        };
+        read.map_err(|what: String| self.fault(address, context, what))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        let inside = |base: u32, bytes: u32| address.checked_sub(base).filter(|offset| *offset < bytes);
+        let written = if let Some(offset) = inside(self.pm, PM_SIZE) {
+            self.write_pm(offset, size, value)
+        } else if let Some(offset) = inside(self.sysctrl, oscillators::SIZE) {
+            self.oscillators.write(offset, size, value, context.now)
+        } else if let Some(offset) = inside(self.gclk, generators::SIZE) {
+            self.generators.write(offset, size, value)
+        } else {
+            self.write_nvmctrl(address.wrapping_sub(self.nvmctrl), size, value)
+        };
+        written.map_err(|what| self.fault(address, context, what))?;
+        self.apply(address, context)
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.clock_hz = clock_hz;
+        self.oscillators.set_clock(clock_hz, now);
+    }
+
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.core_hz())
+    }
+
+    fn reset(&mut self) {
+        self.reset_by(ResetCause::PowerOn, 0);
+    }
+
+    /// RCAUSE (section 16.8.14): POR, BOD33, EXT, WDT, SYST.
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
+        self.oscillators = Oscillators::new(crystal_hz, self.clock_hz);
+        self.generators = Generators::new();
+        self.sleep = 0;
+        self.dividers = 0;
+        self.masks = MASKS;
+        self.control_b = 0;
+        self.invalidations = 0;
+        self.address = 0;
+        self.cause = match cause {
+            ResetCause::PowerOn => 1 << 0,
+            ResetCause::BrownOut => 1 << 2,
+            ResetCause::External => 1 << 4,
+            ResetCause::Watchdog | ResetCause::WindowWatchdog => 1 << 5,
+            ResetCause::Software => 1 << 6,
+        };
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,328 @@
+//! CLOCK and POWER in one, because they share addresses, events and an interrupt. PS, "CLOCK" and "POWER".
+//!
+//! The core runs at 64 MHz from HFINT or HFXO, whichever is on. LFCLK runs from the moment that its start is asked for: from LFRC while the
+//! crystal starts. Its calibration, System OFF, the events of sleep and the constant-latency mode's shorter wake-ups are not modelled;
+//! nothing is plugged in at VBUS.
+
+use super::block::{Block, CORE_HZ, cycles_of_us};
+use crate::{Context, Fault, Peripheral, PeripheralSpec, ResetCause};
+use std::ops::Range;
+
+// Tasks.
+const HFCLKSTART: u32 = 0x000;
+const HFCLKSTOP: u32 = 0x004;
+const LFCLKSTART: u32 = 0x008;
+const LFCLKSTOP: u32 = 0x00c;
+const CONSTLAT: u32 = 0x078;
+const LOWPWR: u32 = 0x07c;
+
+// Events, by their bits.
+const HFCLKSTARTED: u32 = 1 << 0;
+const LFCLKSTARTED: u32 = 1 << 1;
+/// DONE and CTTO of the calibration, CTSTARTED, CTSTOPPED; POFWARN; USBDETECTED, USBREMOVED, USBPWRRDY: none of these comes.
+const NEVER: u32 = 1 << 3 | 1 << 4 | 1 << 10 | 1 << 11 | 1 << 2 | 7 << 7;
+
+const HFCLKRUN: u32 = 0x408;
+const HFCLKSTAT: u32 = 0x40c;
+const LFCLKRUN: u32 = 0x414;
+const LFCLKSTAT: u32 = 0x418;
+const LFCLKSRCCOPY: u32 = 0x41c;
+const LFCLKSRC: u32 = 0x518;
+const HFXODEBOUNCE: u32 = 0x528;
+const CTIV: u32 = 0x538;
+const TRACECONFIG: u32 = 0x55c;
+const LFRCMODE: u32 = 0x5b4;
+
+const RESETREAS: u32 = 0x400;
+const RAMSTATUS: u32 = 0x428;
+const USBREGSTATUS: u32 = 0x438;
+const SYSTEMOFF: u32 = 0x500;
+const POFCON: u32 = 0x510;
+const GPREGRET: u32 = 0x51c;
+const GPREGRET2: u32 = 0x520;
+const FORCEPROTECT: u32 = 0x550;
+const DISABLE: u32 = 0x558;
+const DCDCEN: u32 = 0x578;
+const DCDCEN0: u32 = 0x580;
+const MAINREGSTATUS: u32 = 0x640;
+const RAM: u32 = 0x900;
+const RAM_END: u32 = 0x990;
+
+/// HFCLKSTAT, LFCLKSTAT.
+const SRC_XTAL: u32 = 1;
+const SRC_SYNTH: u32 = 2;
+const STATE: u32 = 1 << 16;
+/// RESETREAS.
+const RESETPIN: u32 = 1 << 0;
+const DOG: u32 = 1 << 1;
+const SREQ: u32 = 1 << 2;
+
+/// LFCLK.
+pub(super) const LFCLK_HZ: u64 = 32_768;
+/// [`crate::Events::generic_clocks_hz`] has one clock: LFCLK.
+pub(super) const LFCLK: usize = 0;
+
+/// HFCLKSTARTED comes after the crystal's power-up time and HFXODEBOUNCE times 16 us. The former, and LFCLK's start-up times, typically: PS,
+/// CLOCK's electrical specification (from memory, not yet compared).
+const HFXO_POWER_UP_US: u64 = 60;
+const DEBOUNCE_UNIT_US: u64 = 16;
+const LFRC_START_US: u64 = 600;
+const LFXO_START_US: u64 = 250_000;
+const LFSYNT_START_US: u64 = 100;
+
+/// Registers that keep what is written and do nothing: offset, mask, value after a reset.
+const KEPT: [(u32, u32, u32); 9] = [
+    (HFXODEBOUNCE, 0xff, 0x10),
+    (CTIV, 0x7f, 0),
+    (TRACECONFIG, 0x0003_0003, 0),
+    (FORCEPROTECT, 0xff, 0xff),
+    (DISABLE, 0xff, 0),
+    (DCDCEN, 1, 0),
+    (DCDCEN0, 1, 0),
+    (GPREGRET, 0xff, 0),
+    (GPREGRET2, 0xff, 0),
+];
+/// Of these, GPREGRET and GPREGRET2, and RAM[n].POWER outlive all resets but power-up and brown-out (PS, "Reset behavior").
+const RETAINED: usize = 7;
+
+/// The registers.
+#[derive(Clone)]
+pub struct Clock {
+    block: Block,
+    kept: [u32; KEPT.len()],
+    ram: [u32; 9],
+    source: u32,
+    /// LFCLKSRC when LFCLK was started.
+    running_source: u32,
+    power_fail: u32,
+    reset_reasons: u32,
+    /// The task was triggered.
+    high: bool,
+    low: bool,
+    /// The cycle at which the oscillator asked for has started, and the event comes.
+    high_at: Option<u64>,
+    low_at: Option<u64>,
+    clock_hz: u64,
+}
+
+impl Clock {
+    /// CLOCK and POWER at `spec.base`.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> Clock {
+        Clock {
+            block: Block::new(spec, HFCLKSTARTED | LFCLKSTARTED | NEVER),
+            kept: KEPT.map(|(_, _, reset)| reset),
+            ram: [0xffff; 9],
+            source: 0,
+            running_source: 0,
+            power_fail: 0,
+            reset_reasons: 0,
+            high: false,
+            low: false,
+            high_at: None,
+            low_at: None,
+            clock_hz: CORE_HZ,
+        }
+    }
+
+    fn settle(&mut self, now: u64) {
+        if self.high_at.is_some_and(|at| at <= now) {
+            self.high_at = None;
+            self.block.events |= HFCLKSTARTED;
+        }
+        if self.low_at.is_some_and(|at| at <= now) {
+            self.low_at = None;
+            self.block.events |= LFCLKSTARTED;
+        }
+    }
+
+    fn high_status(&self) -> u32 {
+        STATE | if self.high && self.high_at.is_none() { SRC_XTAL } else { 0 }
+    }
+
+    fn low_status(&self) -> u32 {
+        let starting = self.low_at.is_some();
+        match self.running_source {
+            _ if !self.low => 0,
+            SRC_XTAL if starting => STATE,
+            source => source | if starting { 0 } else { STATE },
+        }
+    }
+
+    fn start_low(&mut self, now: u64) {
+        self.running_source = self.source & 3;
+        self.low = true;
+        let us = match self.running_source {
+            SRC_XTAL => LFXO_START_US,
+            SRC_SYNTH => LFSYNT_START_US,
+            _ => LFRC_START_US,
+        };
+        self.low_at = Some(now + cycles_of_us(us, self.clock_hz));
+    }
+
+    /// A task; whether there is one at this offset.
+    fn task(&mut self, offset: u32, context: &mut Context<'_, '_>) -> bool {
+        match offset {
+            HFCLKSTART if !self.high => {
+                self.high = true;
+                let us = HFXO_POWER_UP_US + u64::from(self.kept[0]) * DEBOUNCE_UNIT_US;
+                self.high_at = Some(context.now + cycles_of_us(us, self.clock_hz));
+            }
+            // It runs, or starts, already.
+            HFCLKSTART => self.high_at = self.high_at.or(Some(context.now)),
+            HFCLKSTOP => (self.high, self.high_at) = (false, None),
+            LFCLKSTART if !self.low => self.start_low(context.now),
+            LFCLKSTART => self.low_at = self.low_at.or(Some(context.now)),
+            LFCLKSTOP => (self.low, self.low_at) = (false, None),
+            CONSTLAT | LOWPWR => {}
+            _ => return false,
+        }
+        context.events.set_controls(0, vec![if self.low { LFCLK_HZ } else { 0 }]);
+        true
+    }
+
+    fn ram_register(offset: u32) -> Option<(usize, u32)> {
+        (RAM..RAM_END).contains(&offset).then(|| ((offset - RAM) as usize / 16, offset & 15))
+    }
+
+    fn write_own(
+        &mut self,
+        offset: u32,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), &'static str> {
+        if offset < 0x100 {
+            return match value & 1 == 0 || self.task(offset, context) {
+                true => Ok(()),
+                false => Err("this task is not modelled"),
+            };
+        }
+        if let Some(index) = KEPT.iter().position(|row| row.0 == offset) {
+            self.kept[index] = value & KEPT[index].1;
+            return Ok(());
+        }
+        match (offset, Clock::ram_register(offset)) {
+            (_, Some((index, 0))) => self.ram[index] = value,
+            (_, Some((index, 4))) => self.ram[index] |= value,
+            (_, Some((index, 8))) => self.ram[index] &= !value,
+            (RESETREAS, _) => self.reset_reasons &= !value,
+            (LFCLKSRC, _) if self.low => return Err("LFCLKSRC is written while LFCLK runs"),
+            (LFCLKSRC, _) if value & 3 == 3 => return Err("a reserved value of LFCLKSRC.SRC"),
+            (LFCLKSRC, _) => self.source = value & 0x0003_0003,
+            (LFRCMODE, _) if value & 1 != 0 => {
+                return Err("the ultra-low power mode of LFRC is not modelled");
+            }
+            (LFRCMODE, _) => {}
+            (SYSTEMOFF, _) if value & 1 != 0 => return Err("System OFF is not modelled"),
+            (SYSTEMOFF, _) => {}
+            (POFCON, _) => {
+                // THRESHOLD 4 to 15: 1.7 V to 2.8 V.
+                let threshold_v = 1.3 + 0.1 * f64::from(value >> 1 & 15);
+                if value & 1 != 0 && context.board.supply_v < threshold_v {
+                    return Err(
+                        "the supply is below the threshold of the power-fail warning, which is not modelled",
+                    );
+                }
+                self.power_fail = value & 0xf1f;
+            }
+            _ => return Err("register not modelled"),
+        }
+        Ok(())
+    }
+}
+
+impl Peripheral for Clock {
+    fn name(&self) -> &str {
+        &self.block.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.block.ranges()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.settle(context.now);
+        self.block.signal(context);
+        let offset = (address - self.block.base) & !3;
+        let own = match offset {
+            // Tasks read as zero.
+            0..0x80 => Some(0),
+            HFCLKRUN => Some(u32::from(self.high)),
+            HFCLKSTAT => Some(self.high_status()),
+            LFCLKRUN => Some(u32::from(self.low)),
+            LFCLKSTAT => Some(self.low_status()),
+            LFCLKSRCCOPY => Some(self.running_source),
+            LFCLKSRC => Some(self.source),
+            RESETREAS => Some(self.reset_reasons),
+            POFCON => Some(self.power_fail),
+            LFRCMODE | RAMSTATUS | USBREGSTATUS | MAINREGSTATUS => Some(0),
+            _ => match Clock::ram_register(offset) {
+                Some((index, 0)) => Some(self.ram[index]),
+                _ => KEPT.iter().position(|row| row.0 == offset).map(|index| self.kept[index]),
+            },
+        };
+        self.block.read(address, size, own, context)
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.settle(context.now);
+        if !self.block.write(address, size, value, context)? {
+            let written = self.write_own(address - self.block.base, value, context);
+            written.map_err(|what| self.block.fault(address, context, what))?;
+            self.settle(context.now);
+            self.block.signal(context);
+        }
+        Ok(())
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn due(&self) -> Option<u64> {
+        let high = self.high_at.filter(|_| self.block.enabled & HFCLKSTARTED != 0);
+        let low = self.low_at.filter(|_| self.block.enabled & LFCLKSTARTED != 0);
+        high.into_iter().chain(low).min()
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.settle(context.now);
+        self.block.signal(context);
+    }
+
+    fn reset(&mut self) {
+        self.block.reset();
+        self.kept = KEPT.map(|(_, _, reset)| reset);
+        self.ram = [0xffff; 9];
+        self.source = 0;
+        self.running_source = 0;
+        self.power_fail = 0;
+        self.reset_reasons = 0;
+        (self.high, self.high_at) = (false, None);
+        (self.low, self.low_at) = (false, None);
+    }
+
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        let (kept, ram, reasons) = (self.kept, self.ram, self.reset_reasons);
+        self.reset();
+        let reason = match cause {
+            ResetCause::PowerOn | ResetCause::BrownOut => return,
+            ResetCause::External => RESETPIN,
+            ResetCause::Watchdog | ResetCause::WindowWatchdog => DOG,
+            ResetCause::Software => SREQ,
+        };
+        self.kept[RETAINED..].copy_from_slice(&kept[RETAINED..]);
+        self.ram = ram;
+        self.reset_reasons = reasons | reason;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,148 @@
+//! AES electronic codebook mode encryption (ECB): a block with a key of 128 bits, out of RAM and into it. PS, "ECB".
+
+use super::block::{Block, CORE_HZ};
+use crate::{Context, Dma, Fault, Peripheral, PeripheralSpec};
+use aes::Aes128;
+use aes::cipher::{BlockEncrypt, KeyInit};
+use std::ops::Range;
+
+const STARTECB: u32 = 0x000;
+const STOPECB: u32 = 0x004;
+/// Events, by their bits.
+const ENDECB: u32 = 1 << 0;
+const ERRORECB: u32 = 1 << 1;
+const ECBDATAPTR: u32 = 0x504;
+
+/// At ECBDATAPTR: key, cleartext, ciphertext.
+const BLOCK: usize = 16;
+const CIPHERTEXT: u32 = 32;
+/// tECB, largest: PS, ECB's electrical specification (from memory, not yet compared).
+const BLOCK_NS: u64 = 7_200;
+
+/// The registers.
+#[derive(Clone)]
+pub struct Ecb {
+    block: Block,
+    pointer: u32,
+    /// Where the ciphertext goes, and what it is, once the data has been read.
+    result: Option<(u32, [u8; BLOCK])>,
+    /// The cycle at which it is there, while it works.
+    ready_at: Option<u64>,
+    clock_hz: u64,
+}
+
+impl Ecb {
+    /// ECB at `spec.base`.
+    #[must_use]
+    pub fn new(spec: &PeripheralSpec) -> Ecb {
+        Ecb {
+            block: Block::new(spec, ENDECB | ERRORECB),
+            pointer: 0,
+            result: None,
+            ready_at: None,
+            clock_hz: CORE_HZ,
+        }
+    }
+
+    fn settle(&mut self, context: &mut Context<'_, '_>) {
+        if self.ready_at.is_some_and(|at| at <= context.now)
+            && let Some((address, bytes)) = self.result.take()
+        {
+            self.ready_at = None;
+            context.events.request_dma(Dma::Store { address, bytes: bytes.to_vec() });
+            self.block.events |= ENDECB;
+        }
+        self.block.signal(context);
+    }
+
+    fn start(&mut self, context: &mut Context<'_, '_>) {
+        // A block under way is not disturbed.
+        if self.ready_at.is_none() {
+            self.ready_at = Some(context.now + (BLOCK_NS * self.clock_hz).div_ceil(1_000_000_000));
+            let (device, address) = (self.block.base, self.pointer);
+            context.events.request_dma(Dma::Fetch { device, address, size: CIPHERTEXT });
+        }
+    }
+
+    fn stop(&mut self) {
+        if self.ready_at.take().is_some() {
+            self.result = None;
+            self.block.events |= ERRORECB;
+        }
+    }
+}
+
+impl Peripheral for Ecb {
+    fn name(&self) -> &str {
+        &self.block.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.block.ranges()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.settle(context);
+        let own = match (address - self.block.base) & !3 {
+            STARTECB | STOPECB => Some(0),
+            ECBDATAPTR => Some(self.pointer),
+            _ => None,
+        };
+        self.block.read(address, size, own, context)
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.settle(context);
+        if self.block.write(address, size, value, context)? {
+            return Ok(());
+        }
+        match address - self.block.base {
+            STARTECB | STOPECB if value & 1 == 0 => {}
+            STARTECB => self.start(context),
+            STOPECB => self.stop(),
+            ECBDATAPTR => self.pointer = value,
+            _ => return Err(self.block.fault(address, context, "register not modelled")),
+        }
+        self.block.signal(context);
+        Ok(())
+    }
+
+    fn fetched(&mut self, bytes: &[u8], _context: &mut Context<'_, '_>) {
+        let (Some(key), Some(clear)) = (bytes.first_chunk::<BLOCK>(), bytes.last_chunk::<BLOCK>()) else {
+            return;
+        };
+        let mut block = (*clear).into();
+        Aes128::new(&(*key).into()).encrypt_block(&mut block);
+        // Stopped meanwhile, it has no result.
+        self.result = self.ready_at.map(|_| (self.pointer.wrapping_add(CIPHERTEXT), block.into()));
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.ready_at.filter(|_| self.result.is_some())
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.settle(context);
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn reset(&mut self) {
+        self.block.reset();
+        self.pointer = 0;
+        self.result = None;
+        self.ready_at = None;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,172 @@
+//! Non-volatile memory controller (NVMC): words written, pages and UICR erased, the instruction cache switched. PS, "NVMC".
+//!
+//! The core is halted while the flash is busy and it executes from there, so the controller is always found ready; code in RAM, which would go
+//! on meanwhile, is refused. A partial erase, the erase of everything and the counts of hits and misses are refused, too.
+
+use super::block::{Block, CORE_HZ, cycles_of_us};
+use crate::{Context, Fault, FlashChange, FlashStore, Part, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+const READY: u32 = 0x400;
+const READYNEXT: u32 = 0x408;
+const CONFIG: u32 = 0x504;
+const ERASEPAGE: u32 = 0x508;
+const ERASEALL: u32 = 0x50c;
+const ERASEUICR: u32 = 0x514;
+const ERASEPAGEPARTIALCFG: u32 = 0x51c;
+const ICACHECNF: u32 = 0x540;
+
+/// CONFIG.WEN.
+const WEN: u32 = 1;
+const EEN: u32 = 2;
+/// ICACHECNF.
+const CACHEEN: u32 = 1 << 0;
+
+/// FICR.CODEPAGESIZE.
+const PAGE: u32 = 0x1000;
+/// PS v1.1, NVMC's electrical specification, largest: tWRITE and tERASEPAGE (from memory, not yet compared; the nRF5340's are 43 us and 87.5 ms).
+const WRITE_US: u64 = 41;
+const ERASE_US: u64 = 85_000;
+
+/// The registers.
+#[derive(Clone)]
+pub struct Nvmc {
+    block: Block,
+    flash: Range<u32>,
+    uicr: Range<u32>,
+    configuration: u32,
+    cache: u32,
+    partial: u32,
+    clock_hz: u64,
+}
+
+impl Nvmc {
+    /// NVMC at `spec.base`, of the memories `flash` and `uicr`.
+    ///
+    /// # Errors
+    /// A memory is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Nvmc, String> {
+        let memory = |name: &str| {
+            let found = part.memories.iter().find(|memory| memory.name == name);
+            found
+                .map(|memory| memory.start..memory.start.saturating_add(memory.size))
+                .ok_or_else(|| format!("{}: {} needs a memory {name}", part.name, spec.name))
+        };
+        Ok(Nvmc {
+            block: Block::new(spec, 0),
+            flash: memory("flash")?,
+            uicr: memory("uicr")?,
+            configuration: 0,
+            cache: 0,
+            partial: 10,
+            clock_hz: CORE_HZ,
+        })
+    }
+
+    fn erase(&self, range: Range<u32>, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        if self.configuration != EEN {
+            return Err(self.block.fault(address, context, "an erase without CONFIG.WEN = Een"));
+        }
+        if !self.flash.contains(&context.pc) {
+            return Err(self.block.fault(
+                address,
+                context,
+                "an erase by code outside of flash is not modelled",
+            ));
+        }
+        let until = context.now + cycles_of_us(ERASE_US, self.clock_hz);
+        context.events.change_flash(FlashChange::Erase { range, until });
+        Ok(())
+    }
+}
+
+impl Peripheral for Nvmc {
+    fn name(&self) -> &str {
+        &self.block.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.block.ranges()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let own = match (address - self.block.base) & !3 {
+            READY | READYNEXT => Some(1),
+            CONFIG => Some(self.configuration),
+            ERASEPAGEPARTIALCFG => Some(self.partial),
+            ICACHECNF => Some(self.cache),
+            _ => None,
+        };
+        self.block.read(address, size, own, context)
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        if self.block.write(address, size, value, context)? {
+            return Ok(());
+        }
+        let fault = |what: &str| Err(self.block.fault(address, context, what));
+        match address - self.block.base {
+            CONFIG if value > EEN => return fault("a reserved value of CONFIG.WEN"),
+            CONFIG => self.configuration = value,
+            ERASEPAGE if !self.flash.contains(&value) => return fault("ERASEPAGE beyond the flash"),
+            ERASEPAGE => {
+                let start = value & !(PAGE - 1);
+                self.erase(start..start + PAGE, address, context)?;
+            }
+            ERASEUICR if value & 1 == 0 => {}
+            ERASEUICR => self.erase(self.uicr.clone(), address, context)?,
+            ERASEALL if value & 1 != 0 => return fault("ERASEALL erases the program itself"),
+            ERASEALL => {}
+            ERASEPAGEPARTIALCFG => self.partial = value & 0x7f,
+            ICACHECNF if value & !CACHEEN != 0 => {
+                return fault("profiling of the cache (ICACHECNF.CACHEPROFEN) is not modelled");
+            }
+            ICACHECNF => {
+                self.cache = value;
+                context.events.flash.cached = value & CACHEEN != 0;
+            }
+            _ => return fault("register not modelled"),
+        }
+        Ok(())
+    }
+
+    fn flash_store(
+        &mut self,
+        store: &FlashStore,
+        context: &mut Context<'_, '_>,
+    ) -> Option<Result<FlashChange, Fault>> {
+        let what = if self.configuration != WEN {
+            "a write to flash without NVMC's CONFIG.WEN = Wen"
+        } else if store.size != 4 || !store.address.is_multiple_of(4) {
+            "flash is written in whole words"
+        } else if !store.from_flash {
+            "a write to flash by code outside of flash is not modelled"
+        } else {
+            let until = context.now + cycles_of_us(WRITE_US, self.clock_hz);
+            let (address, bytes) = (store.address, store.value.to_le_bytes().to_vec());
+            return Some(Ok(FlashChange::Program { address, bytes, until }));
+        };
+        Some(Err(self.block.fault(store.address, context, what)))
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, _now: u64) {
+        self.clock_hz = clock_hz;
+    }
+
+    fn reset(&mut self) {
+        self.block.reset();
+        self.configuration = 0;
+        self.cache = 0;
+        self.partial = 10;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,3 @@
+//! Peripherals of Raspberry Pi's microcontrollers.
+
+pub mod rp2040;

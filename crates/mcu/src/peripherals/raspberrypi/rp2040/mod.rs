@@ -1,0 +1,75 @@
+//! The RP2040 of Raspberry Pi: RP2040 Datasheet. Masks and reset values of registers are those of its SVD file.
+
+mod clocks;
+mod divider;
+mod oscillators;
+pub mod pins;
+pub mod system;
+pub mod timer;
+pub mod uart;
+pub mod usb;
+mod watchdog;
+pub mod xip;
+
+use crate::Context;
+use crate::peripherals::register::part_of_word;
+
+/// Bytes of a block's registers with their aliases.
+const BLOCK: u32 = 0x4000;
+
+/// Cycles beyond one of a read and of a write over the APB bridge (section 2.1.3): an access takes two, a read one more, a write two
+/// more.
+const APB_READ: u64 = 2;
+const APB_WRITE: u64 = 3;
+
+/// The clocks in [`crate::Events::generic_clocks_hz`]: the generators in the order of their registers (section 2.15.7), then the tick.
+const CLOCKS: usize = 11;
+const CLK_REF: usize = 4;
+const CLK_SYS: usize = 5;
+const CLK_PERI: usize = 6;
+const TICK: usize = 10;
+
+/// A write at one of the four addresses of a register (section 2.1.2), of any width (section 2.1.4: what is narrower than a word is
+/// repeated in it).
+#[derive(Clone, Copy)]
+struct Write {
+    value: u32,
+    alias: u32,
+}
+
+impl Write {
+    fn new(address: u32, size: u8, value: u32) -> Write {
+        let value = match size {
+            1 => (value & 0xff) * 0x0101_0101,
+            2 => (value & 0xffff) * 0x0001_0001,
+            _ => value,
+        };
+        Write { value, alias: address >> 12 & 3 }
+    }
+
+    /// What a register that held `old` holds now.
+    fn onto(self, old: u32) -> u32 {
+        match self.alias {
+            0 => self.value,
+            1 => old ^ self.value,
+            2 => old | self.value,
+            _ => old & !self.value,
+        }
+    }
+
+    /// Whether it comes by one of the aliases.
+    fn is_atomic(self) -> bool {
+        self.alias != 0
+    }
+}
+
+/// The offset of the register that an address in a block with aliases belongs to.
+fn register(address: u32) -> u32 {
+    address & 0xffc
+}
+
+/// What a read of `size` bytes sees of a register, over the APB bridge.
+fn answer(word: u32, address: u32, size: u8, context: &mut Context<'_, '_>) -> u32 {
+    *context.stall += APB_READ;
+    part_of_word(word, address, size)
+}

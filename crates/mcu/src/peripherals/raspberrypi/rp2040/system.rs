@@ -1,0 +1,371 @@
+//! What makes the core's clock, and what resets: CLOCKS, XOSC, ROSC, the PLLs, RESETS, the power-on state machine (PSM), WATCHDOG,
+//! the regulator's registers, SYSINFO, SYSCFG, BUSCTRL and TBMAN in one. Sections 2.13 to 2.18, 2.20 to 2.22, 4.7.
+//!
+//! The state is that in which the boot ROM hands over: it has taken IO_QSPI, PADS_QSPI and TIMER out of reset.
+
+use super::clocks::Clocks;
+use super::oscillators::Oscillators;
+use super::watchdog::Watchdog;
+use super::{APB_WRITE, BLOCK, CLK_REF, CLK_SYS, CLOCKS, TICK, Write, answer, register};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
+use std::ops::Range;
+
+// RESETS.
+const RESET: u32 = 0x00;
+const WDSEL: u32 = 0x04;
+const RESET_DONE: u32 = 0x08;
+/// The bits of RESET.
+const BUSCTRL: u32 = 1 << 1;
+const IO_QSPI: u32 = 1 << 6;
+const PADS_QSPI: u32 = 1 << 9;
+const PLL_SYS: u32 = 1 << 12;
+const PLL_USB: u32 = 1 << 13;
+const SYSCFG: u32 = 1 << 18;
+const SYSINFO: u32 = 1 << 19;
+const TBMAN: u32 = 1 << 20;
+const TIMER: u32 = 1 << 21;
+const ALL: u32 = 0x01ff_ffff;
+/// What the boot ROM leaves in reset.
+const AT_START: u32 = ALL & !(IO_QSPI | PADS_QSPI | TIMER);
+
+// PSM.
+const FRCE_ON: u32 = 0x00;
+const FRCE_OFF: u32 = 0x04;
+const PSM_WDSEL: u32 = 0x08;
+const PSM_DONE: u32 = 0x0c;
+const PSM_ALL: u32 = 0x0001_ffff;
+/// The first core in PSM.
+const PROC0: u32 = 1 << 15;
+const PROC1: u32 = 1 << 16;
+
+/// Regulator: VREG with ROK, BOD; what was the cause of the last chip-level reset.
+const VREG: u32 = 0xb1;
+const ROK: u32 = 1 << 12;
+const BOD: u32 = 0x91;
+const HAD_POR: u32 = 1 << 8;
+const HAD_RUN: u32 = 1 << 16;
+
+/// SYSINFO.CHIP_ID of version B2: revision, part, manufacturer.
+const CHIP_ID: u32 = 2 << 28 | 2 << 12 | 0x927;
+/// SYSINFO.PLATFORM and TBMAN.PLATFORM: an ASIC.
+const PLATFORM: u32 = 1 << 1;
+const TBMAN_PLATFORM: u32 = 1;
+/// SYSCFG.PROC_CONFIG and DBGFORCE after a reset.
+const PROC_CONFIG: u32 = 0x1000_0000;
+const DBGFORCE: u32 = 0x66;
+
+/// The blocks: their settings' names, and the bit by which they are held in reset; none for those that are not.
+const BLOCKS: [(&str, u32); 13] = [
+    ("clocks", 0),
+    ("resets", 0),
+    ("psm", 0),
+    ("xosc", 0),
+    ("pll_sys", PLL_SYS),
+    ("pll_usb", PLL_USB),
+    ("watchdog", 0),
+    ("rosc", 0),
+    ("vreg", 0),
+    ("sysinfo", SYSINFO),
+    ("syscfg", SYSCFG),
+    ("busctrl", BUSCTRL),
+    ("tbman", TBMAN),
+];
+
+/// The registers.
+#[derive(Clone)]
+pub struct System {
+    name: String,
+    part: Part,
+    bases: [u32; BLOCKS.len()],
+    clock_hz: u64,
+    clocks: Clocks,
+    oscillators: Oscillators,
+    watchdog: Watchdog,
+    resets: u32,
+    reset_select: u32,
+    psm_select: u32,
+    regulator: [u32; 2],
+    chip_reset: u32,
+    nmi_masks: [u32; 2],
+    priority: u32,
+}
+
+impl System {
+    /// CLOCKS at `spec.base`, the other blocks at the settings of their names.
+    ///
+    /// # Errors
+    /// A base that is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<System, String> {
+        let mut bases = [spec.base; BLOCKS.len()];
+        for (base, (name, _)) in bases.iter_mut().zip(BLOCKS).skip(1) {
+            let setting = spec.settings.get(name).and_then(|base| u32::try_from(*base).ok());
+            *base = setting
+                .filter(|base| base % BLOCK == 0 && *base < 0xf000_0000)
+                .ok_or_else(|| format!("{}: {} needs {name}", part.name, spec.name))?;
+        }
+        let clock_hz = part.default_clock_hz;
+        let mut system = System {
+            name: spec.name.clone(),
+            part: part.clone(),
+            bases,
+            clock_hz,
+            clocks: Clocks::new(),
+            oscillators: Oscillators::new(0, clock_hz),
+            watchdog: Watchdog::new(clock_hz),
+            resets: AT_START,
+            reset_select: 0,
+            psm_select: 0,
+            regulator: [VREG, BOD],
+            chip_reset: HAD_POR,
+            nmi_masks: [0; 2],
+            priority: 0,
+        };
+        system.reset();
+        Ok(system)
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: String) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
+    }
+
+    /// The block that an address belongs to, if it is not held in reset.
+    fn block(&self, address: u32) -> Result<&'static str, String> {
+        let base = address & !(BLOCK - 1);
+        let index = self.bases.iter().position(|known| *known == base).unwrap_or(0);
+        let (name, bit) = BLOCKS[index];
+        if self.resets & bit != 0 {
+            return Err(format!("{name} is held in reset (RESETS.RESET)"));
+        }
+        Ok(name)
+    }
+
+    fn clocks_hz(&self) -> Vec<u64> {
+        let mut clocks: Vec<u64> =
+            (0..CLOCKS - 1).map(|index| self.clocks.hz(index, &self.oscillators)).collect();
+        clocks.push(self.watchdog.tick_hz(clocks[CLK_REF]));
+        clocks
+    }
+
+    /// Makes known what was set, and checks whether the core has a clock that it may have.
+    fn apply(&mut self, address: u32, context: &mut Context<'_, '_>) -> Result<(), Fault> {
+        let clocks = self.clocks_hz();
+        let core_hz = clocks[CLK_SYS];
+        self.watchdog.set_clocks(self.clock_hz, clocks[TICK], context.now);
+        context.events.set_controls(self.resets, clocks);
+        if core_hz == 0 {
+            let what = "clk_sys has no source that runs: the core stands still for ever".into();
+            return Err(self.fault(address, context, what));
+        }
+        if !self.part.follows_clock() && core_hz > self.clock_hz {
+            let what = format!(
+                "the program sets {} MHz, but the machine is run at {} MHz: run it at the program's clock",
+                core_hz as f64 / 1e6,
+                self.clock_hz as f64 / 1e6
+            );
+            return Err(self.fault(address, context, what));
+        }
+        Ok(())
+    }
+
+    fn read_block(&mut self, block: &str, register: u32, now: u64) -> Result<u32, String> {
+        let known = match (block, register) {
+            ("clocks", _) => return self.clocks.read(register).map_err(Into::into),
+            ("resets", RESET) => Some(self.resets),
+            ("resets", WDSEL) => Some(self.reset_select),
+            ("resets", RESET_DONE) => Some(ALL & !self.resets),
+            ("psm", FRCE_ON | FRCE_OFF) => Some(0),
+            ("psm", PSM_WDSEL) => Some(self.psm_select),
+            ("psm", PSM_DONE) => Some(PSM_ALL),
+            ("xosc", _) => self.oscillators.read_xosc(register, now),
+            ("pll_sys", _) => self.oscillators.plls[0].read(register, self.oscillators.xosc_hz()),
+            ("pll_usb", _) => self.oscillators.plls[1].read(register, self.oscillators.xosc_hz()),
+            ("watchdog", _) => self.watchdog.read(register, now),
+            ("rosc", _) => self.oscillators.read_rosc(register),
+            ("vreg", 0x00) => Some(self.regulator[0] | ROK),
+            ("vreg", 0x04) => Some(self.regulator[1]),
+            ("vreg", 0x08) => Some(self.chip_reset),
+            ("sysinfo", 0x00) => Some(CHIP_ID),
+            ("sysinfo", 0x04) => Some(PLATFORM),
+            ("syscfg", 0x00 | 0x04) => Some(self.nmi_masks[(register / 4) as usize]),
+            ("syscfg", 0x08) => Some(PROC_CONFIG),
+            ("syscfg", 0x14) => Some(DBGFORCE),
+            ("syscfg", 0x0c | 0x10 | 0x18) => Some(0),
+            ("busctrl", 0x00) => Some(self.priority),
+            ("busctrl", 0x04) => Some(1),
+            ("tbman", 0x00) => Some(TBMAN_PLATFORM),
+            _ => None,
+        };
+        known.ok_or_else(|| format!("a register of {block} that is not modelled"))
+    }
+
+    fn write_block(
+        &mut self,
+        block: &str,
+        register: u32,
+        write: Write,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), String> {
+        let now = context.now;
+        let known = match (block, register) {
+            ("clocks", _) => return self.clocks.write(register, write).map_err(Into::into),
+            ("resets", RESET) => {
+                let before = self.resets;
+                self.resets = write.onto(self.resets) & ALL;
+                let fallen = self.resets & !before;
+                for (index, bit) in [PLL_SYS, PLL_USB].into_iter().enumerate() {
+                    if fallen & bit != 0 {
+                        self.oscillators.plls[index] = super::oscillators::Pll::new();
+                    }
+                }
+                if fallen & SYSCFG != 0 {
+                    self.nmi_masks = [0; 2];
+                }
+                if fallen & BUSCTRL != 0 {
+                    self.priority = 0;
+                }
+                Some(())
+            }
+            ("resets", WDSEL) => {
+                self.reset_select = write.onto(self.reset_select) & ALL;
+                Some(())
+            }
+            ("resets", RESET_DONE) | ("psm", PSM_DONE) => Some(()),
+            ("psm", FRCE_ON) => Some(()),
+            // Holding back the second core changes nothing: it never starts.
+            ("psm", FRCE_OFF) if write.onto(0) & !PROC1 == 0 => Some(()),
+            ("psm", FRCE_OFF) => return Err("powering parts of the chip off is not modelled".into()),
+            ("psm", PSM_WDSEL) => {
+                self.psm_select = write.onto(self.psm_select) & PSM_ALL;
+                Some(())
+            }
+            ("xosc", _) => self.oscillators.write_xosc(register, write, now),
+            ("pll_sys", _) => self.oscillators.plls[0].write(register, write),
+            ("pll_usb", _) => self.oscillators.plls[1].write(register, write),
+            ("watchdog", _) => match self.watchdog.write(register, write, now) {
+                Some(reset) => {
+                    if (reset || self.watchdog.is_on()) && self.psm_select & PROC0 == 0 {
+                        return Err(
+                            "a watchdog that does not reset the processor (PSM.WDSEL) is not modelled".into(),
+                        );
+                    }
+                    if reset {
+                        context.events.request_reset(ResetCause::Watchdog);
+                    }
+                    Some(())
+                }
+                None => None,
+            },
+            ("rosc", _) => return self.oscillators.write_rosc(register, write).map_err(Into::into),
+            ("vreg", 0x00) => {
+                self.regulator[0] = write.onto(self.regulator[0]) & 0xf3;
+                Some(())
+            }
+            ("vreg", 0x04) => {
+                self.regulator[1] = write.onto(self.regulator[1]) & 0xf1;
+                Some(())
+            }
+            ("vreg", 0x08) => Some(()),
+            ("syscfg", 0x00) if write.onto(self.nmi_masks[0]) != 0 => {
+                return Err("interrupts as NMI are not modelled".into());
+            }
+            ("syscfg", 0x00) => Some(()),
+            ("syscfg", 0x04) => {
+                self.nmi_masks[1] = write.onto(self.nmi_masks[1]);
+                Some(())
+            }
+            ("busctrl", 0x00) => {
+                self.priority = write.onto(self.priority) & 0x1111;
+                Some(())
+            }
+            _ => None,
+        };
+        known.ok_or_else(|| format!("a register of {block} that is not modelled"))
+    }
+}
+
+impl Peripheral for System {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.bases.iter().map(|base| *base..*base + BLOCK).collect()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        let now = context.now;
+        let word = self.block(address).and_then(|block| self.read_block(block, register(address), now));
+        let word = word.map_err(|what| self.fault(address, context, what))?;
+        Ok(answer(word, address, size, context))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        *context.stall += APB_WRITE;
+        let write = Write::new(address, size, value);
+        let block = self.block(address);
+        let written = block.and_then(|block| self.write_block(block, register(address), write, context));
+        written.map_err(|what| self.fault(address, context, what))?;
+        self.apply(address, context)
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.clock_hz = clock_hz;
+        self.oscillators.set_clock(clock_hz, now);
+        let tick_hz = self.watchdog.tick_hz(self.clocks.hz(CLK_REF, &self.oscillators));
+        self.watchdog.set_clocks(clock_hz, tick_hz, now);
+    }
+
+    fn core_clock_hz(&self) -> Option<u64> {
+        self.part.follows_clock().then(|| self.clocks.hz(CLK_SYS, &self.oscillators))
+    }
+
+    fn interrupts(&self) -> u128 {
+        0
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.watchdog.due()
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        if self.watchdog.expired(context.now) {
+            context.events.request_reset(ResetCause::Watchdog);
+        }
+    }
+
+    fn will_reset(&self) -> bool {
+        self.watchdog.due().is_some()
+    }
+
+    fn reset(&mut self) {
+        self.reset_by(ResetCause::PowerOn, 0);
+    }
+
+    fn reset_by(&mut self, cause: ResetCause, _now: u64) {
+        let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);
+        self.clocks = Clocks::new();
+        self.oscillators = Oscillators::new(crystal_hz, self.clock_hz);
+        self.watchdog.reset(cause);
+        self.resets = AT_START;
+        self.reset_select = 0;
+        self.psm_select = 0;
+        self.regulator = [VREG, BOD];
+        self.chip_reset = match cause {
+            ResetCause::PowerOn | ResetCause::BrownOut => HAD_POR,
+            ResetCause::External => HAD_RUN,
+            ResetCause::Watchdog | ResetCause::WindowWatchdog | ResetCause::Software => self.chip_reset,
+        };
+        self.nmi_masks = [0; 2];
+        self.priority = 0;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

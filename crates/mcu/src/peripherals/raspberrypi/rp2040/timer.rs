@@ -1,0 +1,272 @@
+//! The timer: a count of 64 bits of the watchdog's tick, microseconds as it is meant, and four alarms. Section 4.6.
+
+use super::{APB_WRITE, BLOCK, TICK, Write, answer, register};
+use crate::{Context, Fault, Peripheral, PeripheralSpec};
+use std::ops::Range;
+
+const TIMEHW: u32 = 0x00;
+const TIMELW: u32 = 0x04;
+const TIMEHR: u32 = 0x08;
+const TIMELR: u32 = 0x0c;
+const ALARM0: u32 = 0x10;
+const ALARM3: u32 = 0x1c;
+const ARMED: u32 = 0x20;
+const TIMERAWH: u32 = 0x24;
+const TIMERAWL: u32 = 0x28;
+const DBGPAUSE: u32 = 0x2c;
+const PAUSE: u32 = 0x30;
+const INTR: u32 = 0x34;
+const INTE: u32 = 0x38;
+const INTF: u32 = 0x3c;
+const INTS: u32 = 0x40;
+
+/// Its bit in RESETS.RESET.
+const RESET: u32 = 1 << 21;
+
+/// The registers.
+#[derive(Clone)]
+pub struct Timer {
+    name: String,
+    base: u32,
+    irq: u8,
+    held: bool,
+    clock_hz: u64,
+    tick_hz: u64,
+    /// The count at cycle `since`, and 1/(core clock) parts of one that have gone by.
+    count: u64,
+    since: u64,
+    carry: u128,
+    /// TIMEHR as the last read of TIMELR has left it; TIMELW until TIMEHW is written.
+    latched: u32,
+    low: u32,
+    alarms: [u32; 4],
+    armed: u32,
+    debug: u32,
+    paused: bool,
+    raised: u32,
+    enabled: u32,
+    forced: u32,
+}
+
+impl Timer {
+    /// The timer at `spec.base`, with interrupts from `spec.irq` on.
+    ///
+    /// # Errors
+    /// No interrupt.
+    pub fn new(spec: &PeripheralSpec) -> Result<Timer, String> {
+        let irq = spec.irq.filter(|irq| *irq < 100).ok_or_else(|| format!("{} needs irq", spec.name))?;
+        Ok(Timer {
+            name: spec.name.clone(),
+            base: spec.base,
+            irq,
+            held: false,
+            clock_hz: 1,
+            tick_hz: 0,
+            count: 0,
+            since: 0,
+            carry: 0,
+            latched: 0,
+            low: 0,
+            alarms: [0; 4],
+            armed: 0,
+            debug: 7,
+            paused: false,
+            raised: 0,
+            enabled: 0,
+            forced: 0,
+        })
+    }
+
+    fn counts(&self) -> bool {
+        self.tick_hz != 0 && !self.paused && !self.held
+    }
+
+    /// Counts from `count` on until the low half is an alarm's.
+    fn ahead(&self, alarm: usize) -> u64 {
+        self.alarms[alarm].wrapping_sub(self.count as u32).into()
+    }
+
+    fn advance(&mut self, now: u64) {
+        let elapsed = u128::from(now.saturating_sub(self.since));
+        self.since = self.since.max(now);
+        if !self.counts() {
+            return;
+        }
+        let parts = self.carry + elapsed * u128::from(self.tick_hz);
+        let clock = u128::from(self.clock_hz);
+        let steps = (parts / clock) as u64;
+        self.carry = parts % clock;
+        for alarm in 0..4 {
+            let bit = 1 << alarm;
+            if self.armed & bit != 0 && self.ahead(alarm) <= steps {
+                self.armed &= !bit;
+                self.raised |= bit;
+            }
+        }
+        self.count = self.count.wrapping_add(steps);
+    }
+
+    fn signal(&self, context: &mut Context<'_, '_>) {
+        let active = self.raised & self.enabled | self.forced;
+        for alarm in 0..4 {
+            if active >> alarm & 1 != 0 {
+                context.request(self.irq + alarm);
+            } else {
+                context.withdraw(self.irq + alarm);
+            }
+        }
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
+    }
+
+    /// As after its own reset.
+    fn clear(&mut self) {
+        self.count = 0;
+        self.carry = 0;
+        self.latched = 0;
+        self.low = 0;
+        self.alarms = [0; 4];
+        self.armed = 0;
+        self.debug = 7;
+        self.paused = false;
+        self.raised = 0;
+        self.enabled = 0;
+        self.forced = 0;
+    }
+
+    fn check(&self, address: u32, context: &Context<'_, '_>) -> Result<(), Fault> {
+        if self.held {
+            Err(self.fault(address, context, "it is held in reset (RESETS.RESET)"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Peripheral for Timer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        std::iter::once(self.base..self.base + BLOCK).collect()
+    }
+
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        self.check(address, context)?;
+        self.advance(context.now);
+        let word = match register(address) {
+            TIMEHR => self.latched,
+            TIMELR => {
+                self.latched = (self.count >> 32) as u32;
+                self.count as u32
+            }
+            at @ ALARM0..=ALARM3 => self.alarms[((at - ALARM0) / 4) as usize],
+            ARMED => self.armed,
+            TIMERAWH => (self.count >> 32) as u32,
+            TIMERAWL => self.count as u32,
+            DBGPAUSE => self.debug,
+            PAUSE => self.paused.into(),
+            INTR => self.raised,
+            INTE => self.enabled,
+            INTF => self.forced,
+            INTS => self.raised & self.enabled | self.forced,
+            TIMEHW | TIMELW => 0,
+            _ => return Err(self.fault(address, context, "register not modelled")),
+        };
+        self.signal(context);
+        Ok(answer(word, address, size, context))
+    }
+
+    fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), Fault> {
+        self.check(address, context)?;
+        self.advance(context.now);
+        *context.stall += APB_WRITE;
+        let write = Write::new(address, size, value);
+        match register(address) {
+            TIMEHW => {
+                self.count = u64::from(write.value) << 32 | u64::from(self.low);
+                self.carry = 0;
+            }
+            TIMELW => self.low = write.value,
+            at @ ALARM0..=ALARM3 => {
+                let alarm = (at - ALARM0) / 4;
+                let time = &mut self.alarms[alarm as usize];
+                *time = write.onto(*time);
+                self.armed |= 1 << alarm;
+            }
+            // A one disarms.
+            ARMED => self.armed &= !write.value,
+            DBGPAUSE => self.debug = write.onto(self.debug) & 7,
+            PAUSE => self.paused = write.onto(self.paused.into()) & 1 != 0,
+            // A one clears, by whatever alias it comes: programs use them all.
+            INTR => self.raised &= !write.value,
+            INTE => self.enabled = write.onto(self.enabled) & 15,
+            INTF => self.forced = write.onto(self.forced) & 15,
+            TIMEHR | TIMELR | TIMERAWH | TIMERAWL | INTS => {}
+            _ => return Err(self.fault(address, context, "register not modelled")),
+        }
+        self.signal(context);
+        Ok(())
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.advance(now);
+        self.carry = self.carry * u128::from(clock_hz) / u128::from(self.clock_hz);
+        self.clock_hz = clock_hz.max(1);
+    }
+
+    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context.now);
+        self.tick_hz = context.events.generic_clocks_hz.get(TICK).copied().unwrap_or(0);
+        self.held = context.events.held & RESET != 0;
+        if self.held {
+            self.clear();
+            self.signal(context);
+        }
+    }
+
+    fn interrupts(&self) -> u128 {
+        15 << self.irq
+    }
+
+    /// The next alarm that is armed.
+    fn due(&self) -> Option<u64> {
+        if !self.counts() {
+            return None;
+        }
+        let armed = (0..4).filter(|alarm| self.armed >> alarm & 1 != 0);
+        let steps = armed.map(|alarm| self.ahead(alarm)).min()?;
+        let parts = (u128::from(steps) * u128::from(self.clock_hz)).saturating_sub(self.carry);
+        Some(self.since + parts.div_ceil(self.tick_hz.into()) as u64)
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        self.advance(context.now);
+        self.signal(context);
+    }
+
+    fn reset(&mut self) {
+        self.clear();
+        self.held = false;
+        self.tick_hz = 0;
+        self.since = 0;
+    }
+
+    fn reset_by(&mut self, _cause: crate::ResetCause, now: u64) {
+        self.reset();
+        self.since = now;
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Peripheral> {
+        Box::new(self.clone())
+    }
+}

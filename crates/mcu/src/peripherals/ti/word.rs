@@ -1,0 +1,30 @@
+//! Registers of 16 bits on the little-endian bus of the MSP430, accessed by byte or word.
+
+/// A write to one of them.
+#[derive(Clone, Copy)]
+pub(super) struct Word {
+    /// What is written, at its place in the register.
+    pub bits: u32,
+    /// Which bits are.
+    pub mask: u32,
+}
+
+impl Word {
+    pub fn new(address: u32, size: u8, value: u32) -> Word {
+        if size >= 2 {
+            return Word { bits: value & 0xffff, mask: 0xffff };
+        }
+        let shift = 8 * (address & 1);
+        Word { bits: (value & 0xff) << shift, mask: 0xff << shift }
+    }
+
+    /// What the register holds then that holds `before`.
+    pub fn onto(self, before: u32) -> u32 {
+        before & !self.mask | self.bits
+    }
+}
+
+/// The bytes of a register that a read gets.
+pub(super) fn part_of(word: u32, address: u32, size: u8) -> u32 {
+    if size >= 2 { word } else { word >> (8 * (address & 1)) & 0xff }
+}

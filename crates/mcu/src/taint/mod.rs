@@ -1,0 +1,480 @@
+//! Taint tracking: secrets are labelled in memory and followed through every instruction of the core. A branch, an address or a time that
+//! depends on one is a [`Leak`].
+//!
+//! What an instruction does with data is what its core says ([`crate::dataflow`]), looked up once for each address. Values are never
+//! looked at, so one run tells of all secrets that take the same way; what a run does not come by, it does not tell of.
+
+mod shadow;
+
+use crate::dataflow::{CoreDataflow, Effect, Places, Shape};
+use crate::{Access, AccessKind, Flow, Observer, Step, Tables};
+use shadow::Shadow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Secrets, a bit each.
+pub type Labels = u8;
+
+/// All labels of the four bytes of a place.
+fn all(bytes: u32) -> Labels {
+    let half = bytes | bytes >> 16;
+    (half | half >> 8) as u8
+}
+
+/// What depends on a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LeakKind {
+    /// Which instruction comes next.
+    Branch,
+    /// Which data is read or written.
+    Address,
+    /// How long the instruction takes.
+    Time,
+}
+
+/// An instruction through which a secret shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leak {
+    /// Its address.
+    pub pc: u32,
+    /// What depends on a secret.
+    pub kind: LeakKind,
+    /// On which secrets.
+    pub labels: Labels,
+    /// How often.
+    pub count: u64,
+}
+
+/// The effects of the instruction at an address.
+#[derive(Clone, Copy, Default)]
+struct Template {
+    /// The first of its effects, and the one behind the last.
+    effects: (u32, u32),
+    /// The first that waits for an access; the one behind the last where none does.
+    access: u32,
+    /// All places that come before that.
+    touches: Places,
+    condition: Places,
+}
+
+/// An interrupt under way whose core puts registers onto the stack by itself.
+struct Frame {
+    sp: u32,
+    saved: [u32; 64],
+}
+
+/// Follows labelled data while a machine runs: to be handed to [`crate::Mcu::run_tainted`].
+pub struct Taint {
+    core: CoreDataflow,
+    shadow: Shadow,
+    /// Of each place the labels of its bytes; only where `tainted` has the place.
+    places: [u32; 64],
+    tainted: Places,
+    /// Of each page of addresses the index in `pages`, plus 1.
+    directory: Vec<u32>,
+    pages: Vec<Box<[u32; PAGE]>>,
+    /// The instructions looked up so far; the first does nothing, the second is the entry into an interrupt.
+    templates: Vec<Template>,
+    effects: Vec<Effect>,
+    /// The instruction under way: it has its effects when it is over, up to its first access.
+    pending: Template,
+    /// It is not over, and has had the effects up to here.
+    next: u32,
+    begun: bool,
+    skipped: bool,
+    pc: u32,
+    /// What decides on the address of its accesses.
+    address: Labels,
+    /// What decides on whether it did anything: it then has its effects, and what was there before is kept, too.
+    weak: u32,
+    frames: Vec<Frame>,
+    /// From the first to the last address of a register of the core.
+    mapped: Range<u32>,
+    /// Tables whose entries may be read at secret addresses.
+    tables: Tables,
+    leaks: Vec<Leak>,
+    known: HashMap<(u32, LeakKind), usize>,
+    unknown: Option<u32>,
+    /// A bit for each 256 bytes of addresses: they were written.
+    written: Vec<u64>,
+}
+
+/// Halfwords in a page of the directory of templates.
+const PAGE: usize = 2048;
+const INTERRUPT: usize = 1;
+
+impl Taint {
+    pub(crate) fn new(core: CoreDataflow, devices: Vec<(Range<u32>, usize)>) -> Taint {
+        // Where the data space is one of several, what lies beyond 64 kB on the bus is none of it.
+        let in_data_space = |(range, _): &(Range<u32>, usize)| core.data_space == 0 || range.start < 0x1_0000;
+        let shift = |address: u32| address.saturating_add(core.data_space);
+        let devices = devices.into_iter().filter(in_data_space);
+        let devices = devices.map(|(range, device)| (shift(range.start)..shift(range.end), device)).collect();
+        let shadow = Shadow::new(core.aliases.clone(), devices);
+        let mut taint = Taint {
+            shadow,
+            places: [0; 64],
+            tainted: Places::NONE,
+            directory: vec![0; 1 << 20],
+            pages: Vec::new(),
+            templates: vec![Template::default()],
+            effects: Vec::new(),
+            pending: Template::default(),
+            next: 0,
+            begun: true,
+            skipped: false,
+            pc: 0,
+            address: 0,
+            weak: 0,
+            frames: Vec::new(),
+            mapped: core.mapped.first().map_or(0, |(address, _)| *address)
+                ..core.mapped.last().map_or(0, |(address, _)| *address + 1),
+            tables: Tables::default(),
+            leaks: Vec::new(),
+            known: HashMap::new(),
+            unknown: None,
+            written: vec![0; 1 << 18],
+            core,
+        };
+        let interrupt = taint.core.interrupt.clone();
+        taint.add(&interrupt);
+        taint
+    }
+
+    /// Which entry of these tables is read may depend on a secret.
+    pub fn allow_tables(&mut self, tables: Tables) {
+        self.tables = tables;
+    }
+
+    /// Labels bytes of memory; with 0 they are public. What is written there later has labels of its own.
+    pub fn label(&mut self, range: Range<u32>, labels: Labels) {
+        self.shadow.set_all(range, labels);
+    }
+
+    /// From here on these bytes are public, whatever is written to them.
+    pub fn declassify(&mut self, range: Range<u32>) {
+        self.shadow.declassify(range);
+    }
+
+    /// Labels some bits of a register, by its index in [`crate::Mcu::register_names`].
+    pub fn label_register(&mut self, register: usize, bits: u32, labels: Labels) {
+        for place in (self.core.places)(register, bits).numbers() {
+            self.set(place, u32::from(labels) * 0x0101_0101);
+        }
+    }
+
+    /// The labels of a byte of memory.
+    #[must_use]
+    pub fn labels_at(&self, address: u32) -> Labels {
+        all(self
+            .mapped(address)
+            .map_or_else(|| self.shadow.byte(address).into(), |places| self.union(places)))
+    }
+
+    /// The labels of some bits of a register, by its index in [`crate::Mcu::register_names`].
+    #[must_use]
+    pub fn labels_in(&self, register: usize, bits: u32) -> Labels {
+        let lanes = bits.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff });
+        let labels = self.union((self.core.places)(register, bits));
+        all(labels & u32::from_le_bytes(lanes))
+    }
+
+    /// The leaks found so far, in the order in which they came about first.
+    #[must_use]
+    pub fn leaks(&self) -> &[Leak] {
+        &self.leaks
+    }
+
+    /// An instruction that could not be looked up: it was written after the tracking began, or is none.
+    #[must_use]
+    pub fn unknown_instruction(&self) -> Option<u32> {
+        self.unknown
+    }
+
+    /// The last instruction of the run is over.
+    pub fn finish(&mut self) {
+        if !self.begun {
+            self.begin();
+        }
+        self.pending = Template::default();
+        self.begun = true;
+    }
+
+    /// All labels are gone; leaks and declassified bytes are kept.
+    pub fn clear(&mut self) {
+        self.finish();
+        self.shadow.clear();
+        self.tainted = Places::NONE;
+        self.frames.clear();
+    }
+
+    #[inline]
+    fn union(&self, places: Places) -> u32 {
+        let mut rest = places.0 & self.tainted.0;
+        let mut labels = 0;
+        while rest != 0 {
+            labels |= self.places[rest.trailing_zeros() as usize];
+            rest &= rest - 1;
+        }
+        labels
+    }
+
+    #[inline]
+    fn set(&mut self, place: usize, labels: u32) {
+        self.places[place & 63] = labels;
+        let bit = Places::one(place as u8);
+        self.tainted = if labels == 0 { self.tainted.without(bit) } else { self.tainted | bit };
+    }
+
+    #[inline]
+    fn store(&mut self, to: Places, labels: u32) {
+        if labels == 0 && self.weak == 0 {
+            self.tainted = self.tainted.without(to);
+            return;
+        }
+        for place in to.numbers() {
+            let before = if self.weak == 0 { 0 } else { self.union(Places::one(place as u8)) | self.weak };
+            self.set(place, before | labels);
+        }
+    }
+
+    fn leak(&mut self, kind: LeakKind, labels: Labels) {
+        if labels == 0 {
+            return;
+        }
+        let pc = self.pc;
+        let index = *self.known.entry((pc, kind)).or_insert(self.leaks.len());
+        if index == self.leaks.len() {
+            self.leaks.push(Leak { pc, kind, labels: 0, count: 0 });
+        }
+        let leak = &mut self.leaks[index];
+        leak.labels |= labels;
+        leak.count += 1;
+    }
+
+    /// The instruction at `pc`, looked up the first time.
+    #[inline]
+    fn template(&mut self, pc: u32) -> Template {
+        let page = self.directory[(pc >> 12) as usize];
+        if page != 0 {
+            let known = self.pages[page as usize - 1][(pc >> 1) as usize & (PAGE - 1)];
+            if known != 0 {
+                return self.templates[known as usize];
+            }
+        }
+        self.learn(pc)
+    }
+
+    #[cold]
+    fn learn(&mut self, pc: u32) -> Template {
+        let described = (self.core.describe)(pc);
+        let stale = self.written[(pc >> 14) as usize] >> (pc >> 8 & 63) & 1 != 0;
+        if described.is_empty() || stale {
+            self.unknown = self.unknown.or(Some(pc));
+        }
+        for (address, flow) in described {
+            let index = self.add(&flow);
+            let page = &mut self.directory[(address >> 12) as usize];
+            if *page == 0 {
+                self.pages.push(Box::new([0; PAGE]));
+                *page = self.pages.len() as u32;
+            }
+            self.pages[*page as usize - 1][(address >> 1) as usize & (PAGE - 1)] = index;
+        }
+        let page = self.directory[(pc >> 12) as usize] as usize;
+        let index = page.checked_sub(1).map_or(0, |page| self.pages[page][(pc >> 1) as usize & (PAGE - 1)]);
+        self.templates[index as usize]
+    }
+
+    fn add(&mut self, flow: &crate::dataflow::Dataflow) -> u32 {
+        let first = self.effects.len() as u32;
+        let leading = flow.effects.iter().take_while(|effect| !effect.is_access());
+        let access = first + leading.clone().count() as u32;
+        let touches = leading.fold(flow.condition, |all, effect| all | effect.places());
+        self.effects.extend(&flow.effects);
+        let end = self.effects.len() as u32;
+        self.templates.push(Template { effects: (first, end), access, touches, condition: flow.condition });
+        self.templates.len() as u32 - 1
+    }
+
+    /// The instruction under way has its effects up to its first access.
+    #[inline]
+    fn begin(&mut self) {
+        self.begun = true;
+        self.address = 0;
+        self.weak = 0;
+        let template = self.pending;
+        if template.touches.0 & self.tainted.0 == 0 {
+            self.next = if self.skipped { template.effects.1 } else { template.access };
+            return;
+        }
+        self.next = template.effects.0;
+        self.tainted = self.tainted.without(Places::TEMPORARY);
+        self.weak = self.union(template.condition);
+        if self.skipped && self.weak == 0 {
+            self.next = template.effects.1;
+        }
+        self.go_on();
+    }
+
+    /// Effects up to the next access.
+    fn go_on(&mut self) {
+        while self.next < self.pending.effects.1 {
+            match self.effects[self.next as usize] {
+                Effect::Move { from, to, shape } => {
+                    let labels = self.union(from);
+                    self.store(to, if labels == 0 { 0 } else { shape.apply(labels) });
+                }
+                Effect::Address(from) => self.address = all(self.union(from)),
+                Effect::Branch(on) => self.leak(LeakKind::Branch, all(self.union(on))),
+                Effect::Time(on) => self.leak(LeakKind::Time, all(self.union(on))),
+                Effect::Read { .. } | Effect::Write(_) => return,
+            }
+            self.next += 1;
+        }
+    }
+
+    /// The places of a register of the core that has an address.
+    #[inline]
+    fn mapped(&self, address: u32) -> Option<Places> {
+        if !self.mapped.contains(&address) {
+            return None;
+        }
+        let found = self.core.mapped.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+        Some(self.core.mapped[found].1)
+    }
+
+    fn read(&mut self, access: &Access, to: Places, shape: Shape) {
+        if self.address != 0 && self.tables.find(access.address).is_none() {
+            self.leak(LeakKind::Address, self.address);
+        }
+        let mut labels = match self.mapped(access.address) {
+            Some(places) => self.union(places),
+            None => self.shadow.read(access.address, access.size.min(4)),
+        };
+        labels |= u32::from(self.address) * 0x0101_0101;
+        self.store(to, if labels == 0 { 0 } else { shape.apply(labels) });
+    }
+
+    fn write(&mut self, access: &Access, from: Places) {
+        self.leak(LeakKind::Address, self.address);
+        let labels = self.union(from) | u32::from(self.address) * 0x0101_0101;
+        let address = access.address;
+        self.written[(address >> 14) as usize] |= 1 << (address >> 8 & 63);
+        if self.directory[(address >> 12) as usize] != 0 {
+            // What was looked up there may have changed.
+            self.directory[(address >> 12) as usize] = 0;
+        }
+        match self.mapped(access.address) {
+            Some(places) => self.store(places, labels),
+            None => self.shadow.write(access.address, access.size.min(4), labels),
+        }
+    }
+
+    /// An interrupt was entered that put registers onto the stack without a report.
+    #[cold]
+    fn stack(&mut self, sp: u32) {
+        for index in 0..self.core.stacked.len() {
+            let labels = self.union(self.core.stacked[index]);
+            self.shadow.write(sp.wrapping_add(4 * index as u32), 4, labels);
+        }
+        let mut saved = [0; 64];
+        self.core.saved.numbers().for_each(|place| saved[place] = self.union(Places::one(place as u8)));
+        self.frames.push(Frame { sp, saved });
+    }
+
+    /// The way back; `sp` is the stack pointer after it.
+    #[cold]
+    fn unstack(&mut self, sp: u32) {
+        let above = |frame: &Frame| sp.wrapping_sub(frame.sp) < 128;
+        let Some(index) = self.frames.iter().rposition(above) else { return };
+        let frame = self.frames.swap_remove(index);
+        for (index, places) in self.core.stacked.clone().into_iter().enumerate() {
+            let labels = self.shadow.read(frame.sp.wrapping_add(4 * index as u32), 4);
+            places.numbers().for_each(|place| self.set(place, labels));
+        }
+        self.core.saved.numbers().for_each(|place| self.set(place, frame.saved[place]));
+    }
+}
+
+impl Shape {
+    /// The labels of a result's bytes, from those of its sources.
+    #[inline]
+    fn apply(self, labels: u32) -> u32 {
+        // The bytes from a bit on, those behind the last as the last.
+        let right = |labels: u64, by: u8| {
+            let whole = labels >> (8 * (by / 8));
+            (whole | if by.is_multiple_of(8) { 0 } else { whole >> 8 }) as u32
+        };
+        let twice = |labels: u32| u64::from(labels) << 32 | u64::from(labels);
+        match self {
+            Shape::Bytes => labels,
+            Shape::Masked(mask) => labels & mask,
+            Shape::Upward => labels | labels << 8 | labels << 16 | labels << 24,
+            Shape::Mixed => u32::from(all(labels)) * 0x0101_0101,
+            Shape::Left(by) if by > 31 => 0,
+            Shape::Left(by) => {
+                let whole = labels << (8 * (by / 8));
+                whole | if by.is_multiple_of(8) { 0 } else { whole << 8 }
+            }
+            Shape::Right(by) if by > 31 => 0,
+            Shape::Right(by) => right(labels.into(), by),
+            Shape::SignedRight(by) => {
+                let sign = u64::from(labels >> 24) * 0x0101_0101;
+                right(sign << 32 | u64::from(labels), by.min(31))
+            }
+            Shape::Rotated(by) => right(twice(labels), by & 31),
+            Shape::Reversed => labels.swap_bytes(),
+        }
+    }
+}
+
+impl Observer for Taint {
+    #[inline]
+    fn step(&mut self, step: &Step) {
+        if !self.begun {
+            self.begin();
+        }
+        if matches!(step.flow, Flow::Interrupt { .. } | Flow::InterruptReturn)
+            && !self.core.stacked.is_empty()
+        {
+            self.pending = Template::default();
+            match step.flow {
+                Flow::InterruptReturn => self.unstack(step.sp),
+                _ => self.stack(step.sp),
+            }
+        }
+        self.pending = self.template(step.pc);
+        self.pc = step.pc;
+        self.begun = false;
+        self.skipped = false;
+    }
+
+    fn skipped(&mut self) {
+        self.skipped = true;
+    }
+
+    #[inline]
+    fn access(&mut self, access: &Access) {
+        if !self.begun {
+            self.begin();
+        }
+        if self.next >= self.pending.effects.1 {
+            // Nothing that the instruction does: an interrupt is being entered.
+            self.pending = self.templates[INTERRUPT];
+            self.next = self.pending.effects.0;
+            self.address = 0;
+            self.weak = 0;
+        }
+        let effect = self.effects.get(self.next as usize).copied();
+        match (effect.filter(|_| self.next < self.pending.effects.1), access.kind) {
+            (Some(Effect::Read { to, shape }), AccessKind::Read) => self.read(access, to, shape),
+            (Some(Effect::Write(from)), AccessKind::Write) => self.write(access, from),
+            _ => return,
+        }
+        self.next += 1;
+        if self.next < self.pending.effects.1 {
+            self.go_on();
+        }
+    }
+}

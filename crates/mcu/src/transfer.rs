@@ -1,0 +1,115 @@
+//! What peripherals tell each other without the core: requests of direct memory access (DMA), the accesses that a controller makes to
+//! the bus for them, and triggers.
+
+use crate::{Context, PeripheralSpec};
+
+/// An access to the bus that a DMA controller asks for; the machine makes it as soon as the instruction under way is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusAccess {
+    /// The controller's number, by which it knows its own.
+    pub controller: u8,
+    /// First byte.
+    pub address: u32,
+    /// Bytes: 1, 2 or 4.
+    pub size: u8,
+    /// What is written; none for a read.
+    pub value: Option<u32>,
+    /// The lines of the requests that it serves.
+    pub serves: u128,
+    /// It is the last one that the controller was set up for.
+    pub last: bool,
+}
+
+/// What came of an access to the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accessed {
+    /// What was read or written; none where nothing answered.
+    pub value: Option<u32>,
+    /// Cycles for which the peripheral held the bus up.
+    pub waited: u64,
+}
+
+/// Requests, triggers and accesses that have not been passed on yet, and the requests that there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lines {
+    /// Requests of DMA that wait, a bit for each line.
+    pub requests: u128,
+    /// The cycle at which one of them changed last, until the controllers have been told.
+    pub changed: Option<u64>,
+    /// Triggers by their numbers, and the cycle of each.
+    pub triggers: Vec<(u8, u64)>,
+    pub accesses: Vec<BusAccess>,
+}
+
+impl Lines {
+    pub fn is_pending(&self) -> bool {
+        self.changed.is_some() || !self.triggers.is_empty()
+    }
+}
+
+/// A request of DMA that a peripheral may make.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TransferRequest {
+    lines: u128,
+    on: bool,
+}
+
+impl TransferRequest {
+    /// The request of this name at `spec`: its settings `NAME_1`, `NAME_2` and so on say where it leads, as 0xCSN: controller 1 or 2,
+    /// stream or channel 0 to 7, and where a stream chooses among requests, its number.
+    ///
+    /// # Errors
+    /// A place that does not exist.
+    pub fn new(spec: &PeripheralSpec, name: &str) -> Result<TransferRequest, String> {
+        let mut lines = 0;
+        for number in 1..=4 {
+            let Some(place) = spec.settings.get(&format!("{name}_{number}")) else { break };
+            lines |= u32::try_from(*place)
+                .ok()
+                .and_then(|place| line(place >> 8, place >> 4 & 15, place & 15))
+                .ok_or_else(|| format!("{}: {name}_{number}: no such DMA request", spec.name))?;
+        }
+        Ok(TransferRequest { lines, on: false })
+    }
+
+    /// Where it leads; 0 for nowhere.
+    #[must_use]
+    pub fn lines(&self) -> u128 {
+        self.lines
+    }
+
+    /// Whether it has been made and not been served.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// Makes it from cycle `at` on, or takes it back.
+    pub fn set(&mut self, on: bool, at: u64, context: &mut Context<'_, '_>) {
+        if on != self.on {
+            self.on = on;
+            context.events.request_transfer(self.lines, on, at);
+        }
+    }
+
+    /// As after a reset, in which all requests end.
+    pub fn reset(&mut self) {
+        self.on = false;
+    }
+}
+
+/// The line of request `number` of a stream or channel of a controller, if there is one.
+#[must_use]
+pub fn line(controller: u32, stream: u32, number: u32) -> Option<u128> {
+    let exists = matches!(controller, 1 | 2) && stream < 8 && number < 8;
+    exists.then(|| 1 << ((controller - 1) * 64 + stream * 8 + number))
+}
+
+/// The devices of a bus that take part, by their indices.
+#[derive(Clone, Default)]
+pub(crate) struct Parties {
+    pub controllers: Vec<usize>,
+    /// With the lines of their requests.
+    pub requesters: Vec<(u128, usize)>,
+    pub triggered: Vec<usize>,
+}

@@ -1,0 +1,154 @@
+//! Regular groups of the STM32F4's converter: RM0090 section 13.
+
+use super::steps::{KEPT, Step, machine, run, word};
+use super::stm32_peripherals::Bench;
+
+const ADC: u32 = 0x4001_2000;
+const RESULT: u32 = KEPT + 0x400;
+/// Clocks of a conversion with the shortest sampling time, each of eight cycles.
+const ONE: u64 = (3 + 12) * 8;
+
+/// Inputs 1 to 3 at a quarter, a half and three quarters of the supply; three conversions in a group, on since long ago.
+fn set_up(control: u32) -> (Bench, u64) {
+    let mut bench = Bench::new("stm32f407");
+    bench.bus.board.supply_v = 4.0;
+    (1..=3).for_each(|input| bench.bus.board.set_analog(input, f64::from(input)));
+    bench.write(ADC + 0x304, 3 << 16);
+    bench.write(ADC + 0x04, 1 << 8);
+    bench.write(ADC + 0x2c, 2 << 20);
+    bench.write(ADC + 0x34, 1 | 2 << 5 | 3 << 10);
+    bench.write(ADC + 0x08, 1 | control);
+    bench.advance(10_000);
+    bench.write(ADC + 0x08, 1 | control | 1 << 30);
+    let began = bench.now;
+    (bench, began)
+}
+
+/// EOC comes with the last conversion of the group, or with EOCS after each; one that is not read then is an overrun.
+#[test]
+fn a_group_ends_once_or_each_time() {
+    let (mut bench, began) = set_up(0);
+    bench.advance(began + 3 * ONE - 1);
+    assert_eq!(bench.read(ADC) & 0x22, 0);
+    bench.advance(began + 3 * ONE);
+    assert_eq!((bench.read(ADC) & 0x22, bench.read(ADC + 0x4c)), (2, 3072));
+    let (mut bench, began) = set_up(1 << 10);
+    for (turn, code) in [(1, 1024), (2, 2048), (3, 3072)] {
+        bench.advance(began + turn * ONE);
+        assert_eq!((bench.read(ADC) & 0x22, bench.read(ADC + 0x4c)), (2, code));
+    }
+    let (mut bench, began) = set_up(1 << 10);
+    bench.advance(began + 2 * ONE);
+    assert_eq!(bench.read(ADC) & 0x22, 0x22);
+    bench.advance(began + 10 * ONE);
+    assert_eq!(bench.read(ADC + 0x4c), 1024, "nothing is converted any more");
+}
+
+/// CONT: the group begins anew without a pause.
+#[test]
+fn it_goes_on_and_on() {
+    let (mut bench, began) = set_up(1 << 1);
+    for turn in 1..4 {
+        bench.advance(began + turn * 3 * ONE - 1);
+        assert_eq!(bench.read(ADC) & 2, 0);
+        bench.advance(began + turn * 3 * ONE);
+        assert_eq!((bench.read(ADC) & 2, bench.read(ADC + 0x4c)), (2, 3072));
+    }
+}
+
+/// The temperature sensor and the internal reference, where TSVREFE is set.
+#[test]
+fn there_are_inner_channels() {
+    let mut bench = Bench::new("stm32f407");
+    bench.bus.board.supply_v = 3.3;
+    bench.write(ADC + 0x304, 3 << 16);
+    bench.write(ADC + 0x08, 1);
+    bench.advance(10_000);
+    bench.write(ADC + 0x34, 17);
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 30).is_err());
+    bench.write(ADC + 0x304, 1 << 23 | 3 << 16);
+    // 1.21 V and 0.76 V of 3.3 V: 4096 steps.
+    for (channel, code) in [(17, 1501), (16, 943)] {
+        bench.write(ADC + 0x34, channel);
+        bench.write(ADC + 0x08, 1 | 1 << 30);
+        bench.advance(bench.now + ONE);
+        assert_eq!(bench.read(ADC + 0x4c), code);
+    }
+}
+
+/// DMA2 stream 0 takes the results in a circle; without DDS no more than one turn, and then nothing is asked for.
+#[test]
+fn dma_takes_the_results() {
+    const STREAM: u32 = 0x4002_6410;
+    let steps = |control: u32| {
+        [
+            Step::Write(STREAM + 4, 6),
+            Step::Write(STREAM + 8, ADC + 0x4c),
+            Step::Write(STREAM + 12, KEPT),
+            Step::Write(STREAM, 1 << 13 | 1 << 11 | 1 << 10 | 1 << 8 | 1),
+            Step::Write(ADC + 0x304, 3 << 16),
+            Step::Write(ADC + 0x04, 1 << 8),
+            Step::Write(ADC + 0x2c, 2 << 20),
+            Step::Write(ADC + 0x34, 1 | 2 << 5 | 3 << 10),
+            Step::Write(ADC + 0x08, 1 | control),
+            Step::Wait(300),
+            Step::Write(ADC + 0x08, 1 | control | 1 << 30),
+            Step::Wait(400),
+            Step::Write(KEPT, 0),
+            Step::Wait(400),
+            Step::Copy(RESULT, ADC),
+        ]
+    };
+    for (dds, first) in [(1 << 9, 1024 | 2048 << 16), (0, 0)] {
+        let mut machine = machine("stm32f407", &steps(1 << 8 | 1 << 1 | dds));
+        machine.board_mut().supply_v = 4.0;
+        (1..=3).for_each(|input| machine.board_mut().set_analog(input, f64::from(input)));
+        run(&mut *machine, 10_000);
+        let words = [0, 4, 8].map(|offset| word(&*machine, KEPT + offset));
+        assert_eq!(words, [first, 3072 | 1024 << 16, 2048 | 3072 << 16]);
+        assert_eq!(word(&*machine, RESULT) & 0x20, 0, "no overrun");
+    }
+}
+
+/// EXTSEL 6, rising edges: TIM2's update starts a conversion every 500 cycles.
+#[test]
+fn a_timer_starts_it() {
+    const TIM2: u32 = 0x4000_0000;
+    let mut bench = Bench::new("stm32f407");
+    bench.bus.board.supply_v = 4.0;
+    bench.bus.board.set_analog(1, 1.0);
+    bench.write(ADC + 0x304, 3 << 16);
+    bench.write(ADC + 0x34, 1);
+    bench.write(ADC + 0x08, 1 | 1 << 28 | 6 << 24);
+    bench.advance(10_000);
+    bench.write(TIM2 + 4, 2 << 4);
+    bench.write(TIM2 + 0x2c, 499);
+    bench.write(TIM2, 1);
+    let began = bench.now;
+    for turn in 1..4 {
+        bench.advance(began + turn * 500 + ONE - 1);
+        assert_eq!(bench.read(ADC) & 2, 0);
+        bench.advance(began + turn * 500 + ONE);
+        assert_eq!((bench.read(ADC) & 2, bench.read(ADC + 0x4c)), (2, 1024));
+    }
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 28).is_err(), "TIM1_CC1");
+}
+
+/// Half of 168 MHz is more than it allows: an error, unless mistakes are tolerated, as it converts all the same.
+#[test]
+fn a_clock_that_is_too_fast_is_a_mistake() {
+    let steps = [
+        Step::Write(ADC + 0x08, 1),
+        Step::Wait(300),
+        Step::Write(ADC + 0x08, 1 | 1 << 30),
+        Step::Wait(100),
+        Step::Copy(RESULT, ADC),
+    ];
+    let until = mcu::Until { cycles: Some(5_000), ..mcu::Until::default() };
+    assert!(machine("stm32f407", &steps).run(&until).is_err());
+    let mut tolerant = machine("stm32f407", &steps);
+    tolerant.set_lenient(true);
+    run(&mut *tolerant, 5_000);
+    assert_eq!(word(&*tolerant, RESULT) & 2, 2);
+    assert_eq!(tolerant.tolerated().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
+}
