@@ -1,25 +1,32 @@
 //! The `wattseal` command: arguments in, tables or JSON out.
 
+mod check;
+mod compare;
+mod constant_time;
+mod firmware;
+mod measure;
 mod plan;
+mod run;
+mod shell;
 #[cfg(feature = "simulator")]
 mod simulate;
+mod traces;
 
+use crate::compare::CompareArgs;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use lab::accuracy::Accuracy;
+use lab::compare::BENCH;
 use lab::repetition::Repetition;
 use lab::report::stream::RowWriter;
 use lab::selection::Choice;
 use lab::target::Workspace;
-use lab::{LabError, bench, ct, measure, report};
-use mcu::StubUse;
+use lab::{LabError, bench, units};
 use output::commands::{hand_over, with_all_listed};
-use output::{Answer, Bar, Failure, Format, Written};
+use output::{Answer, Bar, Failure, ReportFormat, Written};
 #[cfg(feature = "simulator")]
 use papers::reproduce;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 use std::ffi::OsString;
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,6 +51,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Project(Box<ProjectCommand>),
+    #[command(flatten)]
+    Shell(shell::ShellCommand),
+}
+
+/// What needs the project's targets and firmware.
+#[derive(Subcommand)]
+enum ProjectCommand {
     /// What each operation costs on each target: cycles, time, energy, flash, RAM, stack; every output verified
     #[command(
         after_help = "Without a choice of targets, operations and variants it measures the README's tables (bench.toml).\n\n\
@@ -53,12 +69,34 @@ enum Command {
     /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
     #[command(
         after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10\n\n\
-                      On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25M"
+                      What a change costs: wattseal measure old.elf --target stm32f407 --save old.json\n                     \
+                      wattseal measure new.elf --target stm32f407 --against old.json --fail-over 1%\n\n\
+                      On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25MHz\n\n\
+                      Where a function's time goes, line by line: wattseal measure firmware.elf --target stm32f407 --listing sha256_update\n\n\
+                      For GTKWave and Perfetto: wattseal measure firmware.elf --target stm32f407 --vcd pins.vcd --trace calls.json"
     )]
-    Measure(MeasureArgs),
-    /// Whether operations take the same time and the same way whatever their secrets are
-    #[command(after_help = "Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast")]
-    Ct(CtArgs),
+    Measure(Box<measure::MeasureArgs>),
+    /// Builds a project, measures its firmware and compares it with its limits, as its wattseal.toml says
+    #[command(
+        after_help = "docs/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
+                      Example: wattseal check\n\n\
+                      The figures of now as what later ones may not exceed: wattseal check --save"
+    )]
+    Check(check::CheckArgs),
+    /// Run any ELF file as on a board: what it sends comes out, its exit code is the command's
+    #[command(
+        after_help = "What leaves by UARTs, ITM, RTT and semihosting goes to standard output as it comes. Exit codes: the program's own \
+                      (semihosting's, or the argument of _exit), 0 where it ends without one, 1 where it fails or does not end, 2 wrong \
+                      usage.\n\n\
+                      Example: wattseal run tests.elf --target stm32f407 --time 10s\n\n\
+                      With input: echo hello | wattseal run echo.elf --target atmega328p --input -\n\n\
+                      With gdb: wattseal run firmware.elf --target atmega328p --gdb, then in another terminal what it says\n\n\
+                      Coverage of the program's lines: wattseal run tests.elf --target stm32f407 --lcov tests.info"
+    )]
+    Run(Box<run::RunArgs>),
+    /// Whether operations, or a function of any ELF file, take the same time and the same way whatever their secrets are
+    #[command(after_help = constant_time::EXAMPLES)]
+    Ct(Box<constant_time::CtArgs>),
     #[cfg(feature = "simulator")]
     /// A paper's tables: each published figure beside the one measured here, and what does not add up
     #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
@@ -79,11 +117,11 @@ enum Command {
 
 #[derive(Args)]
 struct OperatingPoint {
-    /// Core clock in Hz [default: the target's]
-    #[arg(long, value_name = "HZ", value_parser = hertz)]
+    /// Core clock, such as 16MHz [default: the target's]
+    #[arg(long, value_name = "HZ", value_parser = units::frequency)]
     clock: Option<u64>,
-    /// Supply in volts [default: the target's]
-    #[arg(long, value_name = "V")]
+    /// Supply, such as 3.3V [default: the target's]
+    #[arg(long, value_name = "V", value_parser = units::volts)]
     supply: Option<f64>,
     /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
     #[arg(long, value_name = "FILE.toml")]
@@ -106,22 +144,8 @@ fn calibrated(workspace: Workspace, path: Option<&Path>) -> Result<(Workspace, S
 }
 
 /// What is to be said of the figures and of the run, a line each.
-fn lines<const N: usize>(remarks: [String; N]) -> String {
+fn lines(remarks: impl IntoIterator<Item = String>) -> String {
     remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-/// Hertz as a plain number, or with an exponent or a suffix: 16000000, 16e6, 16M.
-fn hertz(text: &str) -> Result<u64, String> {
-    let (digits, scale) = match text.char_indices().next_back() {
-        Some((at, 'k')) => (&text[..at], 1e3),
-        Some((at, 'M')) => (&text[..at], 1e6),
-        _ => (text, 1.0),
-    };
-    let hertz = digits.parse::<f64>().map_err(|_| "write hertz as 16000000, 16e6 or 16M".to_owned())? * scale;
-    if !(1.0..=1e12).contains(&hertz) {
-        return Err("a clock must be at least 1 Hz".into());
-    }
-    Ok(hertz.round() as u64)
 }
 
 #[derive(Args)]
@@ -149,7 +173,7 @@ struct BenchArgs {
     #[command(flatten)]
     point: OperatingPoint,
     /// Cycles after which an operation counts as endless
-    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
+    #[arg(long, value_name = "N", default_value = "1e9", value_parser = units::count)]
     max_cycles: u64,
     /// Where the random inputs begin
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -161,100 +185,14 @@ struct BenchArgs {
     /// earlier measurement are taken from there]
     #[arg(long)]
     fresh: bool,
+    #[command(flatten)]
+    compare: CompareArgs,
     /// How the rows are written
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
-}
-
-#[derive(Args)]
-struct MeasureArgs {
-    /// The ELF file
-    #[arg(value_name = "FIRMWARE.elf")]
-    elf: PathBuf,
-    /// The target it is built for
-    #[arg(long, value_name = "TARGET")]
-    target: String,
-    /// Report each call of this function; may be repeated [default: the sums of all functions]
-    #[arg(long, value_name = "NAME")]
-    function: Vec<String>,
-    /// Stop when execution first comes to this symbol
-    #[arg(long, value_name = "SYMBOL")]
-    until: Option<String>,
-    /// Stop when the functions asked for have returned this often in all
-    #[arg(long, value_name = "N")]
-    calls: Option<u64>,
-    /// Report each time this output pin is high, such as PORTB.5 or GPIOD.12
-    #[arg(long, value_name = "PORT.BIT")]
-    pin: Option<String>,
-    /// Report the time from one write to this symbol or address to the next
-    #[arg(long, value_name = "SYMBOL|ADDRESS")]
-    marker: Option<String>,
-    /// Give up after this many cycles
-    #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
-    max_cycles: u64,
-    /// Show on standard error, line by line, what the program writes to its UARTs, the trace port (ITM) and semihosting
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    format: ReportFormat,
+    /// Tables of all columns, however wide they are
     #[arg(long)]
-    console: bool,
-    /// Write a flame graph of the cycles
-    #[arg(long, value_name = "OUT.svg")]
-    flamegraph: Option<PathBuf>,
-    /// Go on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it (a
-    /// word at an odd address on the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR); each
-    /// kind is counted and reported at the end [default: stop]
-    #[arg(long)]
-    lenient: bool,
-    /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50050000-0x500503ff, registers that
-    /// remember what is written, so that a program goes on that only passes by; may be repeated. Each use is counted and reported
-    /// at the end, and the figures are then estimates [default: what has no model stops the run]
-    #[arg(long, value_name = "NAME")]
-    stub: Vec<String>,
-    /// The crystal's or external clock's frequency in Hz, from which the program makes its clock [default: the target's]
-    #[arg(long, value_name = "HZ", value_parser = hertz)]
-    crystal: Option<u64>,
-    /// Run at this core clock in Hz, whatever the program sets [default: time and energy follow the clock that the program
-    /// sets, from the first instruction on and wherever it changes]
-    #[arg(long, value_name = "HZ", value_parser = hertz)]
-    clock: Option<u64>,
-    /// Supply in volts [default: the target's]
-    #[arg(long, value_name = "V")]
-    supply: Option<f64>,
-    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
-    #[arg(long, value_name = "FILE.toml")]
-    calibration: Option<PathBuf>,
-    /// How the rows are written
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
-}
-
-#[derive(Args)]
-struct CtArgs {
-    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
-    #[arg(long, value_name = "TARGET")]
-    target: Vec<String>,
-    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
-    #[arg(long, value_name = "GLOB")]
-    op: Vec<String>,
-    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
-    #[arg(long, value_name = "VARIANT")]
-    variant: Vec<String>,
-    /// Random secrets for each row
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    runs: u32,
-    /// Where the random secrets begin
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Check operations on public data, too, which may take their time from it
-    #[arg(long)]
-    public: bool,
-    /// Compare which entries of AES's tables are read, too; they lie where each takes the same time
-    #[arg(long)]
-    strict: bool,
-    /// Cycles after which one operation counts as endless
-    #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
-    max_cycles: u64,
-    /// How the rows are written
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    wide: bool,
 }
 
 #[cfg(feature = "simulator")]
@@ -266,9 +204,12 @@ struct ReproduceArgs {
     /// Draw the tables that are figures into this folder, as SVG
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
+    /// Tables as wide as their rows are
+    #[arg(long)]
+    wide: bool,
     /// How the rows are written
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = output::Format::Table)]
+    format: output::Format,
 }
 
 fn main() -> ExitCode {
@@ -284,21 +225,30 @@ fn main() -> ExitCode {
     }
     let matches = with_all_listed(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let answer = Workspace::find().and_then(|workspace| run(workspace, cli.command));
-    output::end(answer.map_err(|error| Failure::new(&error, error.is_usage())))
+    let ended = match cli.command {
+        Command::Project(command) => Workspace::find().and_then(|workspace| perform(workspace, *command)),
+        Command::Shell(command) => {
+            shell::perform(command, with_all_listed(Cli::command())).map(|answer| output::end(Ok(answer)))
+        }
+    };
+    ended.unwrap_or_else(|error| output::end(Err(Failure::new(&error, error.is_usage()))))
 }
 
-fn run(workspace: Workspace, command: Command) -> Result<Answer, LabError> {
-    match command {
-        Command::Bench(args) => run_bench(workspace, args),
-        Command::Ct(args) => run_ct(&workspace, args),
-        Command::Measure(args) => run_measure(workspace, args),
+/// Does what was asked for, and returns the exit code.
+fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, LabError> {
+    let answer = match command {
+        ProjectCommand::Check(args) => check::command(&workspace, args),
+        ProjectCommand::Run(args) => return run::command(&workspace, *args),
+        ProjectCommand::Bench(args) => run_bench(workspace, args),
+        ProjectCommand::Ct(args) => constant_time::run(&workspace, *args),
+        ProjectCommand::Measure(args) => measure::command(workspace, *args),
         #[cfg(feature = "simulator")]
-        Command::Reproduce(args) => run_reproduce(&workspace, &args),
-        Command::Plan(args) => plan::run(workspace, *args),
+        ProjectCommand::Reproduce(args) => run_reproduce(&workspace, &args),
+        ProjectCommand::Plan(args) => plan::run(workspace, *args),
         #[cfg(feature = "simulator")]
-        Command::Simulate(args) => simulate::run(workspace, args),
-    }
+        ProjectCommand::Simulate(args) => simulate::run(workspace, args),
+    };
+    answer.map(|answer| output::end(Ok(answer)))
 }
 
 fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> {
@@ -319,11 +269,17 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
         earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
     };
     let plan = bench::plan(&workspace, &request)?;
-    let mut writer = RowWriter::new(args.format, plan.names());
+    let destination = args.compare.prepare(&BENCH)?;
+    let mut writer = RowWriter::new(args.format, args.wide, plan.names());
+    let mut rows = Vec::new();
     let bar = Bar::new();
     let mut failed = None;
     let count = plan.run(&bar, |row| {
-        let written = writer.row(&row).and_then(|text| Ok(bar.aside(|| output::write(&text))?));
+        let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
+        let written = text.and_then(|text| Ok(bar.aside(|| output::write(&text))?));
+        if destination.wants_rows() {
+            rows.push(row);
+        }
         match written {
             Ok(Written::All) => ControlFlow::Continue(()),
             Ok(Written::Unread) => ControlFlow::Break(()),
@@ -336,98 +292,20 @@ fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> 
     if let Some(error) = failed {
         return Err(error);
     }
-    let bench::Count { rows, earlier, wrong } = count;
+    let bench::Count { rows: total, earlier, wrong } = count;
     let earlier = match earlier {
         0 => String::new(),
         _ => format!(
-            "wattseal: {earlier} of {rows} rows are of an earlier measurement of the same firmware; --fresh measures anew"
+            "wattseal: {earlier} of {total} rows are of an earlier measurement of the same firmware; --fresh measures anew"
         ),
     };
     let remark = match wrong {
         0 => String::new(),
-        _ => format!("wattseal: {wrong} of {rows} rows gave wrong outputs; their costs mean nothing"),
+        _ => format!("wattseal: {wrong} of {total} rows gave wrong outputs; their costs mean nothing"),
     };
     let remark = lines([calibrated, earlier, remark]);
-    Ok(Answer { data: writer.end(), remark, success: wrong == 0 })
-}
-
-fn run_ct(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
-    let request = ct::Request {
-        targets: args.target,
-        operations: args.op,
-        variants: args.variant,
-        runs: args.runs,
-        seed: args.seed,
-        max_cycles: args.max_cycles,
-        public: args.public,
-        strict: args.strict,
-    };
-    let rows = ct::run(workspace, &request, &Bar::new())?;
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let (variable, wrong) = (count(ct::Verdict::Variable), count(ct::Verdict::Wrong));
-    let mut remarks = Vec::new();
-    if variable > 0 {
-        remarks.push(format!("wattseal: {variable} of {} rows depend on their secrets", rows.len()));
-    }
-    if wrong > 0 {
-        remarks.push(format!(
-            "wattseal: {wrong} of {} rows gave wrong outputs and were not checked",
-            rows.len()
-        ));
-    }
-    let success = remarks.is_empty();
-    Ok(Answer { data: report::ct(&rows, args.format)?, remark: remarks.join("\n"), success })
-}
-
-fn run_measure(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
-    let (workspace, calibrated) = calibrated(workspace, args.calibration.as_deref())?;
-    let request = measure::Request {
-        elf: args.elf,
-        target: args.target,
-        functions: args.function,
-        until: args.until,
-        calls: args.calls,
-        pin: args.pin,
-        marker: args.marker,
-        max_cycles: args.max_cycles,
-        clock_hz: args.clock,
-        crystal_hz: args.crystal,
-        lenient: args.lenient,
-        stubs: args.stub,
-        supply_v: args.supply,
-        flamegraph: args.flamegraph,
-    };
-    let mut stderr = std::io::stderr();
-    let console = args.console.then_some(&mut stderr as &mut dyn Write);
-    let outcome = measure::run(&workspace, &request, interruption()?.as_ref(), console)?;
-    let remark = format!(
-        "{}; {} cycles, {} instructions in all; {}",
-        outcome.ending,
-        outcome.cycles,
-        outcome.instructions,
-        outcome.clock_remark()
-    );
-    let tolerated: Vec<String> = outcome
-        .rows
-        .iter()
-        .filter(|row| row.kind == "tolerated")
-        .map(|row| format!("wattseal: passed over {} times: {}", row.calls, row.name))
-        .collect();
-    let stubs: Vec<String> = outcome
-        .stubs
-        .iter()
-        .map(|used| {
-            let StubUse { name, reads, writes } = used;
-            format!("wattseal: {name} only remembered what was written: {reads} reads, {writes} writes")
-        })
-        .collect();
-    let feet: Vec<String> =
-        outcome.accuracies.iter().map(Accuracy::foot).filter(|foot| !foot.is_empty()).collect();
-    let success = outcome.failure.is_none();
-    let failure = outcome.failure.map_or_else(String::new, |failure| format!("wattseal: {failure}"));
-    let remark =
-        lines([calibrated, tolerated.join("\n"), stubs.join("\n"), feet.join("\n"), remark, failure]);
-    Ok(Answer { data: report::measure(&outcome.rows, args.format)?, remark, success })
+    let answer = Answer { data: writer.end()?, remark, success: wrong == 0 };
+    destination.finish(&rows, answer, args.format, args.wide)
 }
 
 /// Becomes true at the first Ctrl-C; the second one ends the program at once.
@@ -449,7 +327,7 @@ fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, 
         remarks.push(folder.write(&outcomes)?);
     }
     Ok(Answer {
-        data: papers::report::reproduce(&outcomes, args.format)?,
+        data: papers::report::reproduce(&outcomes, args.format, args.wide)?,
         remark: remarks.join("\n"),
         success,
     })

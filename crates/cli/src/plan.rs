@@ -1,6 +1,6 @@
 //! `wattseal plan`: its arguments, and what it writes.
 
-use crate::{calibrated, hertz, lines};
+use crate::{calibrated, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
@@ -20,8 +20,8 @@ pub struct PlanArgs {
     /// How its operations are built; may be repeated [default: all but O0]
     #[arg(long, value_name = "VARIANT", help_heading = "What to search")]
     variant: Vec<String>,
-    /// Core clock, such as 8M; may be repeated [default: those of the target file]
-    #[arg(long, value_name = "HZ", value_parser = hertz, help_heading = "What to search")]
+    /// Core clock, such as 8MHz; may be repeated [default: those of the target file]
+    #[arg(long, value_name = "HZ", value_parser = units::frequency, help_heading = "What to search")]
     clock: Vec<u64>,
     /// Supply, such as 2.7; may be repeated [default: all that the data sheet allows, in steps of 0.1 V]
     #[arg(long, value_name = "V", value_parser = units::volts, help_heading = "What to search")]
@@ -30,7 +30,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "What to search")]
     bytes: u16,
     /// Reckon with so many cycles a message instead of the measured ones
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What to search")]
+    #[arg(long, value_name = "N", value_parser = units::count, help_heading = "What to search")]
     cycles: Option<u64>,
     /// Send the message and what the scheme adds with this radio of radios/, such as cc2500 [default: do not send]
     #[arg(long, value_name = "RADIO", help_heading = "What to search")]
@@ -88,6 +88,9 @@ pub struct PlanArgs {
     /// Draw energy against latency: an SVG, or a page with chart and table
     #[arg(long, value_name = "OUT.svg|OUT.html", value_parser = picture)]
     plot: Option<PathBuf>,
+    /// Tables of all columns, however wide they are
+    #[arg(long)]
+    wide: bool,
     /// How the points are written; JSON and CSV have all of them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -148,7 +151,7 @@ pub fn run(workspace: Workspace, args: PlanArgs) -> Result<Answer, LabError> {
         std::fs::write(&path, text).map_err(|error| LabError::File { path, error })?;
     }
     Ok(Answer {
-        data: plan::table(&found, args.format, args.all)?,
+        data: plan::table(&found, args.format, args.all, args.wide)?,
         remark: lines([remark, left_out]),
         success: true,
     })

@@ -2,7 +2,7 @@
 
 use crate::sdld;
 use crate::symbols::{Footprint, Function, Mark, Symbol};
-use crate::{FirmwareError, suggestion};
+use crate::{FirmwareError, names, suggestion};
 use mcu::{CoreName, Image, Segment};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
@@ -174,34 +174,72 @@ impl Firmware {
         &self.symbols
     }
 
-    /// A symbol by its exact name.
+    /// A symbol by its exact name, a function also as [`Firmware::function`] finds it; or an address.
     ///
     /// # Errors
-    /// [`FirmwareError::UnknownName`] with the nearest names.
+    /// [`FirmwareError::UnknownName`] with the nearest names, [`FirmwareError::SeveralNames`].
     pub fn symbol(&self, name: &str) -> Result<Symbol, FirmwareError> {
-        self.symbols.get(name).copied().ok_or_else(|| FirmwareError::UnknownName {
-            what: "symbol",
-            name: name.into(),
-            suggestion: suggestion(name, self.symbols.keys().map(String::as_str)),
-        })
+        if let Some(symbol) = self.symbols.get(name) {
+            return Ok(*symbol);
+        }
+        if let Some(address) = names::address(name) {
+            let mask = if elf_machine(self.core) == elf::EM_ARM { !1 } else { !0 };
+            return Ok(Symbol { address: address & mask, size: 0 });
+        }
+        match self.function_named(name)? {
+            Some(index) => {
+                let Function { address, size, .. } = self.functions[index];
+                Ok(Symbol { address, size })
+            }
+            None => Err(FirmwareError::UnknownName {
+                what: "symbol",
+                name: name.into(),
+                suggestion: suggestion(name, self.symbols.keys().map(String::as_str)),
+            }),
+        }
     }
 
-    /// A function by its exact name, as an index into [`Firmware::functions`].
+    /// A function by its name or the last parts of it (`encryptBlock`, `fw::hash`), or by an address in it; as an index into
+    /// [`Firmware::functions`].
     ///
     /// # Errors
-    /// [`FirmwareError::UnknownName`] with the nearest names.
+    /// [`FirmwareError::UnknownName`] with the nearest names, [`FirmwareError::SeveralNames`].
     pub fn function(&self, name: &str) -> Result<usize, FirmwareError> {
-        if let Some(symbol) = self.symbols.get(name)
-            && let Ok(index) =
-                self.functions.binary_search_by_key(&symbol.address, |function| function.address)
-        {
-            return Ok(index);
-        }
-        Err(FirmwareError::UnknownName {
+        let addressed = || names::address(name).and_then(|address| self.function_at(address));
+        self.function_named(name)?.or_else(addressed).ok_or_else(|| FirmwareError::UnknownName {
             what: "function",
             name: name.into(),
             suggestion: suggestion(name, self.functions.iter().map(|function| function.name.as_str())),
         })
+    }
+
+    /// The function of a name, of a symbol at its beginning, or of which these are the last parts.
+    fn function_named(&self, name: &str) -> Result<Option<usize>, FirmwareError> {
+        let begins_at =
+            |address: u32| self.functions.binary_search_by_key(&address, |known| known.address).ok();
+        if let Some(index) = self.symbols.get(name).and_then(|symbol| begins_at(symbol.address)) {
+            return Ok(Some(index));
+        }
+        let all = || self.functions.iter().enumerate();
+        if let Some((index, _)) = all().find(|(_, function)| function.name == name) {
+            return Ok(Some(index));
+        }
+        let found: Vec<usize> = all()
+            .filter(|(_, function)| names::names(name, &function.name))
+            .map(|(index, _)| index)
+            .collect();
+        match found.as_slice() {
+            [] => Ok(None),
+            [index] => Ok(Some(*index)),
+            several => Err(FirmwareError::SeveralNames {
+                name: name.into(),
+                several: several
+                    .iter()
+                    .map(|index| self.functions[*index].name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            }),
+        }
     }
 
     /// The function that an address lies in, as an index into [`Firmware::functions`].
@@ -236,7 +274,7 @@ impl Firmware {
         &self.pieces
     }
 
-    fn lines(&self) -> Option<MutexGuard<'_, addr2line::Loader>> {
+    pub(crate) fn lines(&self) -> Option<MutexGuard<'_, addr2line::Loader>> {
         self.lines.as_ref().map(|lines| lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -297,7 +335,11 @@ fn elf_machine(core: CoreName) -> u16 {
         CoreName::Msp430x => elf::EM_MSP430,
         CoreName::R8c => elf::EM_M32C,
         CoreName::QingkeV2 => elf::EM_RISCV,
-        CoreName::CortexM0 | CoreName::CortexM3 | CoreName::CortexM4 | CoreName::CortexM7 => elf::EM_ARM,
+        CoreName::CortexM0
+        | CoreName::CortexM0Plus
+        | CoreName::CortexM3
+        | CoreName::CortexM4
+        | CoreName::CortexM7 => elf::EM_ARM,
     }
 }
 
@@ -349,7 +391,9 @@ fn names_of(file: &ElfFile32<LittleEndian>, thumb: bool) -> (BTreeMap<String, Sy
     labels.sort_by(|a, b| (a.0, a.1, &a.2.name).cmp(&(b.0, b.1, &b.2.name)));
     labels.dedup_by_key(|label| label.0);
     marks.sort_by_key(|mark| mark.address);
-    (symbols, (labels.into_iter().map(|label| label.2).collect(), marks))
+    let mut functions: Vec<Function> = labels.into_iter().map(|label| label.2).collect();
+    names::demangle(&mut functions);
+    (symbols, (functions, marks))
 }
 
 fn has_flag<'a>(section: &impl ObjectSection<'a>, flag: u32) -> bool {

@@ -15,6 +15,13 @@ pub enum FirmwareError {
         /// The nearest names, as a sentence.
         suggestion: String,
     },
+    /// A part of several names.
+    #[error("several functions are called '{name}': {several}; write more of the name")]
+    SeveralNames {
+        name: String,
+        /// Their names.
+        several: String,
+    },
     /// A file that cannot be read or written.
     #[error("{path}: {error}; check the path and its permissions")]
     File { path: PathBuf, error: std::io::Error },

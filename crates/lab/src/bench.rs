@@ -1,5 +1,6 @@
 //! `bench`: what each operation costs on each target, every output verified.
 
+use crate::LabError;
 use crate::harness::Bench;
 use crate::kept::{self, Content, Samples};
 use crate::operations::{Catalogue, Operation, VARIANTS};
@@ -10,7 +11,6 @@ use crate::repetition::Repetition;
 use crate::row::{BenchRow, Cycles};
 use crate::selection::{Choice, Selection};
 use crate::target::{OperatingPoint, Target, Workspace};
-use crate::{LabError, names};
 use firmware::Build;
 use firmware::Firmware;
 use firmware::symbols::Footprint;
@@ -117,16 +117,13 @@ pub fn plan<'a>(workspace: &'a Workspace, request: &'a Request) -> Result<Plan<'
     if request.runs == Repetition::Exactly(0) {
         return Err(LabError::Usage("--runs must be at least 1".into()));
     }
-    let known = workspace.target_names()?;
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let catalogue = Catalogue::read(workspace)?;
     let order = catalogue.names();
     let selection = Selection::new(workspace, &request.choice, &catalogue)?;
-    let asked = names::select("target", selection.targets(), &known)?;
-    workspace.calibration_is_of(asked.iter().copied())?;
+    let targets = workspace.targets_with_operations(selection.targets())?;
+    workspace.calibration_is_of(targets.iter().map(Target::name))?;
     let mut plan = Plan { workspace, request, targets: Vec::new(), builds: Vec::new(), rows: Vec::new() };
-    for name in asked {
-        let target = workspace.target(name)?;
+    for target in targets {
         let mut rows: Vec<(usize, Operation)> = Vec::new();
         for variant in VARIANTS {
             let mut operations = catalogue.built_as(&target, variant)?;
@@ -211,7 +208,7 @@ impl Plan<'_> {
     fn build(&self, wanted: &Wanted, content: Option<Content>) -> Result<Built, LabError> {
         let (target, point) = &self.targets[wanted.target];
         let names: Vec<&str> = wanted.operations.iter().map(String::as_str).collect();
-        let build = firmware::build(&self.workspace.source(target, point), wanted.variant, &names)?;
+        let build = firmware::build(&self.workspace.source(target, point)?, wanted.variant, &names)?;
         let image = build.image(firmware::EMPTY);
         let empty = Firmware::read(&image, target.part.core)?.footprint();
         let content = content.map(|mut content| {

@@ -343,12 +343,12 @@ impl BoardDescription {
             }
         }
         self.wait_states(part, self.clock_hz)?;
-        if let Some(meter) = &self.meter
-            && !target.toolchain.variants.contains(&meter.variant)
-        {
-            let suggestion =
-                names::suggestion(&meter.variant, target.toolchain.variants.iter().map(String::as_str));
-            return Err(format!("[meter]: there is no variant '{}'{suggestion}", meter.variant));
+        if let Some(meter) = &self.meter {
+            let known = &target.toolchain().map_err(|error| error.to_string())?.variants;
+            if !known.contains(&meter.variant) {
+                let suggestion = names::suggestion(&meter.variant, known.iter().map(String::as_str));
+                return Err(format!("[meter]: there is no variant '{}'{suggestion}", meter.variant));
+            }
         }
         for bus in &self.buses {
             let models = ["avr-spi", "msp430-usci-spi", "stm32-spi"];
@@ -432,7 +432,7 @@ fn unique(what: &str, names: impl Iterator<Item = String>) -> Result<(), String>
 }
 
 /// The ports of a part, and which of their pins there are.
-fn ports(part: &Part) -> Vec<(String, u32)> {
+pub(crate) fn ports(part: &Part) -> Vec<(String, u32)> {
     let ports = part.peripherals.iter().flat_map(|spec| {
         let setting = |name: &str| spec.settings.get(name).copied();
         match spec.model.as_str() {
@@ -442,6 +442,14 @@ fn ports(part: &Part) -> Vec<(String, u32)> {
                 let first = setting("first").unwrap_or(1);
                 vec![(format!("P{first}"), 0xff), (format!("P{}", first + 1), 0xff)]
             }
+            "nrf-gpio" => {
+                let pins = setting("pins").unwrap_or(32).clamp(1, 32);
+                vec![(spec.name.clone(), u32::MAX >> (32 - pins))]
+            }
+            "r8c-ports" => ["P0", "P1", "P2", "P3", "P4", "P6"].map(|port| (port.to_owned(), 0xff)).to_vec(),
+            "rp2040-pins" => vec![(spec.name.clone(), u32::MAX >> 2)],
+            "samd21-port" => vec![(spec.name.clone(), u32::MAX)],
+            "hc08-port" | "mcs51-port" => vec![(spec.name.clone(), 0xff)],
             _ => Vec::new(),
         }
     });
@@ -515,7 +523,7 @@ impl Workspace {
         Ok(Source {
             root: self.root(),
             target: target.name(),
-            toolchain: &target.toolchain,
+            toolchain: target.toolchain()?,
             board: Some(&board.name),
             clock_hz,
             wait_states: board.wait_states(&target.part, clock_hz).map_err(LabError::Usage)?,

@@ -5,13 +5,15 @@
 //! first instruction of the measured function to its return all runs must then have the same instruction addresses,
 //! each instruction the same cycles, and the same data addresses, sizes and directions.
 
+pub mod firmware;
+
 use crate::harness::Bench;
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::progress::Progress;
 use crate::reference::{Case, random_case};
 use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names, work};
-use firmware::Firmware;
+use ::firmware::Firmware;
 use mcu::{Access, AccessKind, Observer, Step, Tables, Trace};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -133,14 +135,11 @@ pub fn run(
     if request.runs < 2 {
         return Err(LabError::Usage("--runs must be at least 2: one run differs from no other".into()));
     }
-    let known = workspace.target_names()?;
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let catalogue = Catalogue::read(workspace)?;
     let chosen = names::select("operation", &request.operations, &catalogue.names())?;
     let variants = names::select("variant", &request.variants, &VARIANTS)?;
     let mut sets = Vec::new();
-    for name in names::select("target", &request.targets, &known)? {
-        let target = workspace.target(name)?;
+    for target in workspace.targets_with_operations(&request.targets)? {
         let point = target.operating_point(None, None)?;
         for &variant in &variants {
             let mut operations = catalogue.built_as(&target, variant)?;
@@ -167,7 +166,7 @@ pub fn run(
             .filter(|operation| request.public || !operation.public)
             .map(|operation| operation.name.as_str())
             .collect();
-        Ok(firmware::build(&workspace.source(&set.target, &set.point), set.variant, &names)?)
+        Ok(::firmware::build(&workspace.source(&set.target, &set.point)?, set.variant, &names)?)
     })?;
     let mut rows = Vec::new();
     for (set, build) in sets.iter().zip(&builds) {

@@ -101,7 +101,7 @@ impl LabError {
                 | LabError::Usage(_)
                 | LabError::Output(_)
                 | LabError::Supply { .. }
-                | LabError::Firmware(FirmwareError::UnknownName { .. })
+                | LabError::Firmware(FirmwareError::UnknownName { .. } | FirmwareError::SeveralNames { .. })
         )
     }
 }

@@ -206,8 +206,8 @@ impl<'a> Contents<'a> {
     fn name(&mut self, wanted: &Wanted) -> Result<PathBuf, LabError> {
         let target = wanted.target.name();
         if !self.targets.contains_key(target) {
-            let compiler = Path::new(&wanted.target.toolchain.compiler);
-            let source = self.workspace.source(wanted.target, &wanted.point);
+            let compiler = Path::new(&wanted.target.toolchain()?.compiler);
+            let source = self.workspace.source(wanted.target, &wanted.point)?;
             let mut content = self.program.clone();
             content.bytes(&firmware::content(&source, compiler)?);
             self.targets.insert(target.to_owned(), content.name());

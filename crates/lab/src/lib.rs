@@ -11,7 +11,10 @@
 //! - [`delivery`]: messages between meter and collector, which somebody else plays
 //! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`], [`repetition`], [`row`]: which
 //!   rows a bench has, how often each is run, and what it says
-//! - [`bench`], [`ct`], [`measure`], [`plan`]: the commands
+//! - [`traces`]: what is kept of a run beside its sums: waveforms, calls, counts of instructions
+//! - [`loaded`]: a user's own firmware in its machine
+//! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
+//! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: what they do, on all processors of the host
 //! - [`report`], [`plot`], [`progress`]: rows as a table, JSON or CSV; charts; how far the work is
 
@@ -19,12 +22,16 @@ pub mod accuracy;
 pub mod bench;
 pub mod board;
 pub mod calibration;
+pub mod check;
+pub mod compare;
 pub mod ct;
+mod debug;
 pub mod delivery;
 mod error;
 pub mod figures;
 pub mod harness;
 mod kept;
+pub mod loaded;
 pub mod measure;
 pub mod names;
 pub mod operations;
@@ -38,10 +45,13 @@ pub mod region;
 pub mod repetition;
 pub mod report;
 pub mod row;
+mod rtt;
+pub mod run;
 pub mod schemes;
 pub mod selection;
 pub mod target;
 pub mod timeline;
+pub mod traces;
 pub mod units;
 pub mod work;
 

@@ -2,34 +2,35 @@
 
 mod console;
 mod ending;
-mod fuses;
 mod rows;
 
 pub use rows::MeasureRow;
 
 use crate::accuracy::{Accuracy, Bound};
-use crate::harness::place_fault;
+use crate::loaded::{ClockSource, Loaded, Setup};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
+use crate::rtt::Rtt;
+use crate::run::Input;
 use crate::target::{Target, Workspace};
 use crate::timeline::{Clocks, Spent, Timeline, Timestamp};
-use crate::{LabError, names};
+use crate::traces::{Listing, Recorder, TraceFiles, open_for_writing};
+use crate::{LabError, board, names};
 use console::Console;
 use ending::Ending;
 use firmware::Firmware;
-use mcu::{Access, ClockChange, Mcu, Observer, PinEdge, Step, StubUse, new_clocked_machine, new_machine};
+use mcu::{Access, ClockChange, Mcu, Observer, PinDirections, PinEdge, SleepInterval, Step, StubUse};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
 
 /// What is asked of a measurement.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The ELF file.
-    pub elf: PathBuf,
-    /// The target's exact name.
-    pub target: String,
+    /// Which firmware, on what.
+    pub setup: Setup,
     /// Functions whose calls are reported one by one; none: the sums of all functions.
     pub functions: Vec<String>,
     /// Stop when execution first comes to this symbol.
@@ -42,19 +43,16 @@ pub struct Request {
     pub marker: Option<String>,
     /// Stop after this many cycles.
     pub max_cycles: u64,
-    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the target's default where no table
-    /// `[clock]` says what its clock is made from.
-    pub clock_hz: Option<u64>,
-    /// The crystal's frequency in Hz; the target's own where absent.
-    pub crystal_hz: Option<u64>,
-    /// Supply in volts; the target's default where absent.
-    pub supply_v: Option<f64>,
-    /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
-    pub lenient: bool,
-    /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
-    pub stubs: Vec<String>,
     /// Where to write a flame graph.
     pub flamegraph: Option<PathBuf>,
+    /// What else is written of the run.
+    pub traces: TraceFiles,
+    /// The function whose instructions are listed.
+    pub listing: Option<String>,
+    /// A file whose bytes are sent to the program's UART, once it listens.
+    pub input: Option<PathBuf>,
+    /// The UART that they go to; where absent, the only one.
+    pub uart: Option<String>,
 }
 
 /// A measurement's rows and how it ended.
@@ -62,6 +60,8 @@ pub struct Request {
 pub struct MeasureResult {
     /// The rows, in the order of time or, for sums, of own cycles.
     pub rows: Vec<MeasureRow>,
+    /// The whole program, from reset to the end of the run.
+    pub program: MeasureRow,
     /// How far the rows' cycles may be from the part's, each bound once.
     pub accuracies: Vec<Accuracy>,
     /// The clocks that it ran at.
@@ -80,17 +80,8 @@ pub struct MeasureResult {
     pub stubs: Vec<StubUse>,
     /// The lines of the flame graph, `main;caller;callee cycles`.
     pub folded: Vec<String>,
-}
-
-/// What decides on the clock of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockSource {
-    /// The program, by the part's clock registers.
-    Program,
-    /// Who asked for the measurement, whatever the program sets.
-    Request,
-    /// The target's default: what its clock is made from is not known.
-    Default,
+    /// The instructions of the function that was asked for.
+    pub listing: Option<Listing>,
 }
 
 impl MeasureResult {
@@ -129,8 +120,77 @@ fn hertz(hz: u64) -> String {
 
 struct Watcher<'a, 'c> {
     profiler: Profiler<'a>,
+    /// Where something is to be recorded.
+    recorder: Option<Recorder<'a>>,
     region: Option<TimedRegion>,
     console: Option<Console<'c>>,
+    /// What has not all been sent yet.
+    input: Option<Input>,
+    /// Where the console shows it.
+    rtt: Option<Rtt>,
+}
+
+impl Watcher<'_, '_> {
+    /// Sends what there is to the program's UART.
+    fn send(&mut self, machine: &mut dyn Mcu) {
+        if let Some(input) = &mut self.input {
+            input.take_in(machine);
+        }
+    }
+
+    /// Shows what the program has left in RTT's buffers.
+    fn fetch(&mut self, machine: &mut dyn Mcu) {
+        if let (Some(rtt), Some(console)) = (self.rtt, &mut self.console) {
+            for (number, bytes) in rtt.fetch(machine) {
+                bytes.into_iter().for_each(|byte| console.take(&format!("RTT.{number}"), byte));
+            }
+        }
+    }
+}
+
+/// A watcher that records, too.
+struct Recording<'w, 'a, 'c>(&'w mut Watcher<'a, 'c>);
+
+impl Recording<'_, '_, '_> {
+    fn record(&mut self, tell: impl FnOnce(&mut Recorder<'_>)) {
+        if let Some(recorder) = &mut self.0.recorder {
+            tell(recorder);
+        }
+    }
+}
+
+impl Observer for Recording<'_, '_, '_> {
+    fn step(&mut self, step: &Step) {
+        self.0.step(step);
+        self.record(|recorder| recorder.step(step));
+    }
+    fn interrupt(&mut self, sp: u32) {
+        self.0.interrupt(sp);
+        self.record(|recorder| recorder.interrupt(sp));
+    }
+    fn access(&mut self, access: &Access) {
+        self.0.access(access);
+    }
+    fn pin(&mut self, edge: &PinEdge<'_>) {
+        self.0.pin(edge);
+        self.record(|recorder| recorder.pin(edge));
+    }
+    fn directions(&mut self, directions: &PinDirections<'_>) {
+        self.record(|recorder| recorder.directions(directions));
+    }
+    fn sleep(&mut self, interval: &SleepInterval) {
+        self.record(|recorder| recorder.sleep(interval));
+    }
+    fn reset(&mut self, cycles: u64) {
+        self.record(|recorder| recorder.reset(cycles));
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        self.0.clock(change);
+        self.record(|recorder| recorder.clock(change));
+    }
+    fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
+        self.0.uart(port, byte, cycles);
+    }
 }
 
 /// Intervals of a region, and what each took.
@@ -194,15 +254,7 @@ pub fn run(
     interrupted: &AtomicBool,
     console: Option<&mut dyn Write>,
 ) -> Result<MeasureResult, LabError> {
-    let mut target = workspace.target(&request.target)?;
-    workspace.calibration_is_of([target.name()])?;
-    for name in &request.stubs {
-        if !target.part.stub(name) {
-            return Err(unknown_stub(name, &target));
-        }
-    }
-    let target = target;
-    let firmware = Firmware::read(&request.elf, target.part.core)?;
+    let Loaded { target, firmware, mut machine, clock_source, supply_v } = request.setup.load(workspace)?;
     let watched: Vec<usize> =
         request.functions.iter().map(|name| firmware.function(name)).collect::<Result<_, _>>()?;
     if request.calls.is_some() && watched.is_empty() {
@@ -213,38 +265,45 @@ pub fn run(
         Some(name) => vec![firmware.symbol(name)?.address],
         None => Vec::new(),
     };
-    fuses::check_signature(workspace, &target, &firmware)?;
-    let (mut machine, clock_source) = clocked(request, &target)?;
-    machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
-    machine.reset();
-    machine.set_lenient(request.lenient);
-    let supply_v = request.supply_v.unwrap_or(target.supply.default_v);
-    fuses::check_brown_out(&*machine, &target, supply_v)?;
     let timeline = Timeline::new(&target, machine.clock_hz(), supply_v)?;
     let flamegraph = request.flamegraph.as_deref().map(open_for_writing).transpose()?;
+    let listed = request.listing.as_ref().map(|name| firmware.function(name)).transpose()?;
+    let recorder =
+        Recorder::open(&request.traces, listed.is_some(), &target, &firmware, &*machine, supply_v)?;
     let mut watcher = Watcher {
         profiler: Profiler::new(&firmware, &watched).timed(timeline),
+        recorder,
         region: region.clone().map(|region| TimedRegion {
             timer: RegionTimer::new(region),
             begun: Timestamp::default(),
             spent: Vec::new(),
         }),
+        rtt: console.as_ref().and_then(|_| Rtt::of(&firmware)),
         console: console.map(Console::new),
+        input: input(request, &target, &*machine)?,
     };
 
     let Ending { what, failure } =
         ending::go(&mut *machine, &mut watcher, request, &target, stop_at, interrupted);
+    machine.finish_sending(&mut watcher);
     if let Some(console) = watcher.console.take() {
         console.finish();
     }
+    let recorder = watcher.recorder.take();
+    let listing =
+        listed.zip(recorder.as_ref()).and_then(|(function, recorder)| recorder.listing(function, &*machine));
+    let unwritten = recorder.and_then(|recorder| recorder.finish(&*machine).err());
+    let failure = failure.or(unwritten);
     let mut rows = rows::rows(&firmware, &watcher, &watched, region.as_ref(), request.calls);
     let failure =
         failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));
+    let failure = failure.or_else(|| ending::missing_region(request, &watcher, machine.cycles()));
     let stubs = machine.stub_uses();
     let in_float = || target.accuracy_in_float().filter(|_| machine.computed_in_float()).cloned();
     let of_all = stubs_accuracy(&stubs).or_else(in_float);
     let mut accuracies = Vec::new();
-    for row in &mut rows {
+    let mut program = rows::program(&firmware, &watcher, machine.cycles());
+    for row in rows.iter_mut().chain([&mut program]) {
         let accuracy = of_all.as_ref().unwrap_or_else(|| target.accuracy_at(rows::code_of(&firmware, row)));
         row.accuracy = Some(accuracy.cycles);
         if !accuracies.contains(accuracy) {
@@ -263,9 +322,14 @@ pub fn run(
             ..MeasureRow::new("stub", &used.name)
         }),
     );
+    for row in rows.iter_mut().chain([&mut program]) {
+        row.firmware = request.setup.elf.display().to_string();
+        row.target = target.name().into();
+    }
     let folded = watcher.profiler.folded();
     let outcome = MeasureResult {
         rows,
+        program,
         accuracies,
         clocks: watcher.profiler.into_timeline().end()?,
         clock_source,
@@ -275,20 +339,12 @@ pub fn run(
         failure,
         stubs,
         folded,
+        listing,
     };
     if let (Some(file), Some(path)) = (flamegraph, &request.flamegraph) {
         write_flamegraph(file, path, &outcome.folded, &target)?;
     }
     Ok(outcome)
-}
-
-fn unknown_stub(name: &str, target: &Target) -> LabError {
-    let part = &target.part;
-    let peripherals = part.peripherals.iter().map(|spec| spec.name.as_str());
-    let blocks = part.unmodelled.iter().map(|block| block.name.as_str());
-    let mut suggestion = names::suggestion(name, blocks.chain(peripherals));
-    suggestion.push_str("; registers without a name are written as addresses, 0x50050000-0x500503ff");
-    LabError::UnknownName { what: "peripheral", name: name.into(), suggestion }
 }
 
 /// How far the cycles of a run may be off in which these stubs were used.
@@ -304,33 +360,18 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
     })
 }
 
-/// The machine, clocked as the request says.
-fn clocked(request: &Request, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource), LabError> {
-    let bad = |problem| LabError::BadFile { path: format!("targets/{}.toml", target.name()).into(), problem };
-    let crystal = target.part.clock.as_ref().map(|clock| clock.crystal_hz);
-    let given = match (request.clock_hz, request.crystal_hz, crystal) {
-        (Some(_), Some(_), _) => {
-            return Err(LabError::Usage(
-                "give --clock, at which the core runs whatever the program sets, or --crystal, from which the program makes its clock"
-                    .into(),
-            ));
-        }
-        (Some(_), None, _) => ClockSource::Request,
-        (None, Some(_), None | Some(None)) => {
-            let said = format!(
-                "{}: no crystal is modelled that its clock is made from; give --clock",
-                target.name()
-            );
-            return Err(LabError::Usage(said));
-        }
-        (None, None, None) => ClockSource::Default,
-        (None, _, Some(_)) => {
-            let machine = new_clocked_machine(&target.part, request.crystal_hz).map_err(bad)?;
-            return Ok((machine, ClockSource::Program));
-        }
+fn input(request: &Request, target: &Target, machine: &dyn Mcu) -> Result<Option<Input>, LabError> {
+    let Some(path) = &request.input else {
+        return match request.uart {
+            Some(_) => Err(LabError::Usage("--uart names where input goes: give --input, too".into())),
+            None => Ok(None),
+        };
     };
-    let point = target.operating_point(request.clock_hz, request.supply_v)?;
-    Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
+    let bytes = std::fs::read(path).map_err(|error| LabError::File { path: path.clone(), error })?;
+    let (sender, receiver) = mpsc::channel();
+    // The receiver is here.
+    let _ = sender.send(bytes);
+    Input::new(request.uart.as_deref(), receiver, target, machine).map(Some)
 }
 
 fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Option<Region>, LabError> {
@@ -341,17 +382,18 @@ fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Opt
             let wrong =
                 || LabError::Usage(format!("--pin {pin}: write it as PORT.BIT, such as PORTB.5 or GPIOD.12"));
             let (port, bit) = pin.split_once('.').ok_or_else(wrong)?;
-            let bit = bit.parse().ok().filter(|&bit| bit < 32u8).ok_or_else(wrong)?;
-            let ports: Vec<&str> = target
-                .part
-                .peripherals
-                .iter()
-                .filter(|peripheral| peripheral.model.ends_with("gpio"))
-                .map(|peripheral| peripheral.name.as_str())
-                .collect();
-            if !ports.contains(&port) {
-                let suggestion = names::suggestion(port, ports);
+            let bit: u8 = bit.parse().map_err(|_| wrong())?;
+            let ports = board::ports(&target.part);
+            let Some((_, bits)) = ports.iter().find(|(name, _)| name == port) else {
+                let suggestion = names::suggestion(port, ports.iter().map(|(name, _)| name.as_str()));
                 return Err(LabError::UnknownName { what: "port", name: port.into(), suggestion });
+            };
+            if bit >= 32 || bits >> bit & 1 == 0 {
+                let pins: Vec<String> =
+                    (0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| bit.to_string()).collect();
+                let said =
+                    format!("--pin {pin}: {port} of {} has the pins {}", target.name(), pins.join(", "));
+                return Err(LabError::Usage(said));
             }
             Ok(Some(Region::Pin { port: port.into(), pin: bit }))
         }
@@ -362,16 +404,20 @@ fn region(request: &Request, target: &Target, firmware: &Firmware) -> Result<Opt
             };
             let address = match number {
                 Some(address) => address,
-                None => firmware.symbol(marker)?.address,
+                None => {
+                    let address = firmware.symbol(marker)?.address;
+                    if firmware.functions().iter().any(|function| function.address == address) {
+                        let said = format!(
+                            "--marker {marker}: it is a function, which nothing writes; name a variable"
+                        );
+                        return Err(LabError::Usage(said));
+                    }
+                    address
+                }
             };
             Ok(Some(Region::Marker { address }))
         }
     }
-}
-
-/// Opens a file, so that one that cannot be written is known before the run.
-fn open_for_writing(path: &Path) -> Result<File, LabError> {
-    File::create(path).map_err(|error| LabError::File { path: path.into(), error })
 }
 
 fn write_flamegraph(mut file: File, path: &Path, folded: &[String], target: &Target) -> Result<(), LabError> {

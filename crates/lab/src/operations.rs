@@ -115,7 +115,7 @@ impl Catalogue {
     /// [`LabError::BadFile`] where the target names a set that there is not.
     pub fn of(&self, target: &Target) -> Result<Vec<Operation>, LabError> {
         let mut found: BTreeMap<&str, &Operation> = BTreeMap::new();
-        for set in &target.toolchain.operations {
+        for set in target.toolchain.iter().flat_map(|toolchain| &toolchain.operations) {
             let operations = self.sets.get(set).ok_or_else(|| LabError::BadFile {
                 path: format!("targets/{}.toml", target.name()).into(),
                 problem: format!("device/ops.toml has no set of operations '{set}'"),
@@ -132,7 +132,9 @@ impl Catalogue {
     pub fn built_as(&self, target: &Target, variant: &str) -> Result<Vec<Operation>, LabError> {
         let mut operations = self.of(target)?;
         operations.retain(|operation| {
-            target.toolchain.variants_of(&operation.set).iter().any(|known| known == variant)
+            let toolchain = target.toolchain.as_ref();
+            toolchain
+                .is_some_and(|built| built.variants_of(&operation.set).iter().any(|known| known == variant))
         });
         Ok(operations)
     }

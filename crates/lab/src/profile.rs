@@ -7,6 +7,10 @@
 //! Each stack that an interrupt returns to has its own calls: those of a task that waits go on when it does, and have lasted
 //! all the while.
 
+mod event;
+
+pub use event::{CallEdge, CallEvent};
+
 use crate::timeline::{Spent, Timeline, Timestamp};
 use firmware::Firmware;
 use mcu::{ClockChange, Flow, Step};
@@ -96,6 +100,8 @@ struct Frame {
     whole: bool,
     /// Of an interrupt the stack pointer that it found.
     interrupted: Option<u32>,
+    /// It is of an interrupt, or called by one.
+    in_interrupt: bool,
 }
 
 /// How a call began.
@@ -125,6 +131,8 @@ struct Waiting {
     /// Where it goes on.
     pc: u32,
     sp: u32,
+    /// Its number.
+    task: usize,
 }
 
 /// What is kept of a [`Step`]: small, and each of its fields for itself, because a processor that has just stored them
@@ -169,6 +177,11 @@ pub struct Profiler<'a> {
     /// The stack pointer's last move may be the first half of one.
     half_moved: bool,
     timeline: Timeline<'a>,
+    /// The number of the task that runs, and of the one that was last seen for the first time.
+    task: usize,
+    newest_task: usize,
+    /// What has happened since it was last taken, where somebody takes it.
+    events: Option<Vec<CallEvent>>,
 }
 
 impl<'a> Profiler<'a> {
@@ -197,6 +210,28 @@ impl<'a> Profiler<'a> {
             upside_down: if firmware.core().stack_grows_up() { u32::MAX } else { 0 },
             half_moved: false,
             timeline: Timeline::of_cycles(),
+            task: 0,
+            newest_task: 0,
+            events: None,
+        }
+    }
+
+    /// The same, keeping events for [`Profiler::take_events`].
+    #[must_use]
+    pub fn telling(self) -> Self {
+        Profiler { events: Some(Vec::new()), ..self }
+    }
+
+    /// The events since the last time; to be taken after each step.
+    #[inline]
+    pub fn take_events(&mut self) -> Vec<CallEvent> {
+        self.events.as_mut().map_or_else(Vec::new, std::mem::take)
+    }
+
+    fn tell(&mut self, function: Option<usize>, cycles: u64, in_interrupt: bool, edge: CallEdge) {
+        let task = self.task;
+        if let Some(events) = &mut self.events {
+            events.push(CallEvent { function, cycles, task, in_interrupt, edge });
         }
     }
 
@@ -444,6 +479,14 @@ impl<'a> Profiler<'a> {
         let whole = function.is_some_and(|index| self.firmware.functions()[index].address == pc);
         let parent = self.frames.last().map(|top| top.node);
         let node = self.node(parent, function);
+        let interrupts = matches!(entry, Entry::Interrupt { .. });
+        let in_interrupt = interrupts || self.frames.last().is_some_and(|below| below.in_interrupt);
+        let edge = match entry {
+            Entry::Call => CallEdge::Call,
+            Entry::Jump => CallEdge::TailCall,
+            Entry::Interrupt { .. } => CallEdge::Interrupt { pc },
+        };
+        self.tell(function, from.cycles, in_interrupt, edge);
         self.frames.push(Frame {
             function,
             node,
@@ -457,6 +500,7 @@ impl<'a> Profiler<'a> {
             tail: entry == Entry::Jump,
             whole,
             interrupted: if let Entry::Interrupt { interrupted } = entry { Some(interrupted) } else { None },
+            in_interrupt,
         });
         self.entered();
     }
@@ -516,10 +560,14 @@ impl<'a> Profiler<'a> {
         self.end(depth, step);
         let Some(sp) = sp.filter(|sp| *sp != step.sp) else { return };
         let found = self.waiting.iter().position(|task| (task.pc, task.sp) == (step.pc, step.sp));
-        let resumed = found.map(|index| self.waiting.remove(index).frames);
+        let resumed = found.map(|index| self.waiting.remove(index));
+        let resumed_task = resumed.as_ref().map_or(self.newest_task + 1, |resumed| resumed.task);
+        self.newest_task = self.newest_task.max(resumed_task);
+        let resumed = resumed.map(|resumed| resumed.frames);
         let known = resumed.is_some();
+        let task = std::mem::replace(&mut self.task, resumed_task);
         let frames = std::mem::replace(&mut self.frames, resumed.unwrap_or_default());
-        self.waiting.push(Waiting { frames, pc, sp });
+        self.waiting.push(Waiting { frames, pc, sp, task });
         if known {
             self.entered();
         } else {
@@ -531,6 +579,8 @@ impl<'a> Profiler<'a> {
     fn end(&mut self, depth: usize, step: StepRecord) {
         while self.frames.len() > depth {
             let Some(frame) = self.frames.pop() else { return };
+            let edge = if frame.interrupted.is_some() { CallEdge::InterruptReturn } else { CallEdge::Return };
+            self.tell(frame.function, step.cycles, frame.in_interrupt, edge);
             if let Some(below) = self.frames.last_mut()
                 && !frame.on_another_stack()
             {

@@ -1,12 +1,21 @@
-//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet.
+//! Rows as a table for a person, JSON for a program, CSV for a spreadsheet, Markdown and JUnit's XML for a server.
 
+mod comparison;
+mod constant_time;
+mod junit;
+mod leaks;
+mod listing;
+mod measured;
 pub mod stream;
 
-use crate::accuracy::Bound;
-use crate::{ct, measure};
-use comfy_table::{Cell, CellAlignment};
-use console::style;
-use output::{Format, OutputError, csv, grouped, json, scaled, table};
+pub use comparison::{Shown, comparison};
+pub use constant_time::constant_time;
+pub use junit::measured as junit;
+pub use leaks::leaks;
+pub use listing::listing;
+pub use measured::measure;
+
+use output::{grouped, scaled};
 
 /// A time as a person says it: from a minute on in minutes, hours, days or years of 365.25 days, below as
 /// [`scaled`].
@@ -20,102 +29,6 @@ pub fn duration(seconds: f64) -> String {
         Some((unit, name)) => format!("{:.0} {name}", seconds / unit),
         None => scaled(seconds, "s"),
     }
-}
-
-/// The rows of a measurement.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn measure(rows: &[measure::MeasureRow], format: Format) -> Result<String, OutputError> {
-    match format {
-        Format::Json => json(rows),
-        Format::Csv => csv(rows),
-        Format::Table => {
-            let header =
-                ["what", "name", "calls", "at cycle", "inclusive", "exclusive", "stack B", "time", "energy"];
-            let mut table = table(&header, 2);
-            let count = |number: u64| grouped(i64::try_from(number).unwrap_or(i64::MAX));
-            let optional = |number: Option<u64>| number.map_or_else(String::new, count);
-            for row in rows {
-                table.add_row(vec![
-                    row.kind.to_owned(),
-                    row.name.clone(),
-                    match (row.calls, row.not_returned) {
-                        (calls, 0) => count(calls),
-                        (0, 1) => "not returned".to_owned(),
-                        (0, open) => format!("{} not returned", count(open)),
-                        (calls, open) => format!("{} + {} not returned", count(calls), count(open)),
-                    },
-                    optional(row.start_cycle),
-                    count(row.inclusive_cycles) + row.accuracy.map_or("", Bound::mark),
-                    optional(row.exclusive_cycles),
-                    optional(row.stack_bytes.map(u64::from)),
-                    scaled(row.time_s, "s"),
-                    scaled(row.energy_j, "J"),
-                ]);
-            }
-            Ok(format!("{table}\n"))
-        }
-    }
-}
-
-/// The rows of a check for constant time.
-///
-/// # Errors
-/// None in practice: rows can always be written.
-pub fn ct(rows: &[ct::ConstantTimeRow], format: Format) -> Result<String, OutputError> {
-    match format {
-        Format::Json => json(rows),
-        Format::Csv => csv(rows),
-        Format::Table => Ok(ct_table(rows)),
-    }
-}
-
-const WRONG: &str = "WRONG output";
-const VARIABLE: &str = "VARIABLE";
-
-fn ct_table(rows: &[ct::ConstantTimeRow]) -> String {
-    let mut text = String::new();
-    for rows in rows.chunk_by(|a, b| a.target == b.target) {
-        let first = &rows[0];
-        text += &format!("{}  {} runs, seed {}\n", first.target, first.runs, first.seed);
-        let mut table =
-            table(&["operation", "variant", "cycles", "instructions", "data accesses", "found"], 2);
-        if let Some(found) = table.column_mut(5) {
-            found.set_cell_alignment(CellAlignment::Left);
-        }
-        let count = |number: u64| match number {
-            0 => String::new(),
-            _ => grouped(i64::try_from(number).unwrap_or(i64::MAX)),
-        };
-        for row in rows {
-            let found = match row.verdict {
-                ct::Verdict::Constant if row.tables.is_empty() => Cell::new("constant"),
-                ct::Verdict::Constant => Cell::new(format!("constant, whichever entry of {}", row.tables)),
-                ct::Verdict::Public => Cell::new("public data, not checked"),
-                ct::Verdict::Wrong => Cell::new(WRONG),
-                ct::Verdict::Variable => {
-                    let lines = [row.place.as_deref(), row.what.as_deref()].into_iter().flatten();
-                    let lines: Vec<&str> = lines.collect();
-                    Cell::new(format!("{VARIABLE}: {}", lines.join("\n")))
-                }
-            };
-            table.add_row(vec![
-                Cell::new(&row.op),
-                Cell::new(&row.variant),
-                Cell::new(count(row.cycles)),
-                Cell::new(count(row.instructions)),
-                Cell::new(count(row.accesses)),
-                found,
-            ]);
-        }
-        text += &format!("{table}\n\n");
-    }
-    text.pop();
-    // Behind the table's back, which would count what colours it as width.
-    [WRONG, VARIABLE]
-        .into_iter()
-        .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
 }
 
 /// A figure with as many digits as its unit is worth; a dash where there is none.

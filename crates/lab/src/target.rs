@@ -3,8 +3,8 @@
 use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
 use crate::{LabError, names};
-use energy::Supply;
 use energy::radio::Radio;
+use energy::{SleepMode, Supply};
 use firmware::{Source, Toolchain};
 use mcu::Part;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ pub struct Planning {
 
 #[derive(Deserialize)]
 struct LabFile {
-    toolchain: Toolchain,
+    toolchain: Option<Toolchain>,
     #[serde(default)]
     plan: Planning,
     accuracy: Vec<Accuracy>,
@@ -39,8 +39,8 @@ pub struct Target {
     pub part: Part,
     /// For cycles that become joules.
     pub supply: Supply,
-    /// For building firmware.
-    pub toolchain: Toolchain,
+    /// For building firmware, where the project builds any for it.
+    pub toolchain: Option<Toolchain>,
     /// For choosing a clock.
     pub planning: Planning,
     /// How far the model's cycles may be from the part's.
@@ -52,6 +52,20 @@ impl Target {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.part.name
+    }
+
+    /// How firmware for it is built.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] where none is.
+    pub fn toolchain(&self) -> Result<&Toolchain, LabError> {
+        self.toolchain.as_ref().ok_or_else(|| {
+            let name = self.name();
+            LabError::Usage(format!(
+                "targets/{name}.toml has no [toolchain]: no operation is built for it; \
+                 'wattseal measure FIRMWARE.elf --target {name}' runs firmware of yours"
+            ))
+        })
     }
 
     /// Checks a clock and a supply against the data sheet, and fills in what was not asked for.
@@ -83,13 +97,18 @@ impl Target {
     pub fn waiting_a(&self, clock_hz: f64, supply_v: f64) -> Option<f64> {
         let mode = self.supply.sleep(self.planning.sleep.as_deref()?)?;
         let modules = self.planning.modules.iter().filter_map(|name| self.supply.module(name));
+        Some(self.asleep_a(mode, clock_hz, supply_v) + modules.map(|module| module.current_a).sum::<f64>())
+    }
+
+    /// What it draws in a sleep mode that it enters from this clock, in amperes.
+    #[must_use]
+    pub fn asleep_a(&self, mode: &SleepMode, clock_hz: f64, supply_v: f64) -> f64 {
         let level =
             self.supply.levels.iter().position(|level| level.name == self.supply.level(clock_hz).name);
-        let mode_a = match level.filter(|_| !mode.by_level_a.is_empty()) {
+        match level.filter(|_| !mode.by_level_a.is_empty()) {
             Some(level) => mode.current_at_level(level),
             None => mode.current_at(clock_hz, supply_v),
-        };
-        Some(mode_a + modules.map(|module| module.current_a).sum::<f64>())
+        }
     }
 
     /// How far the cycles may be off of code that lies at an address.
@@ -181,16 +200,18 @@ impl Workspace {
     }
 
     /// What firmware for a target at an operating point is built from.
-    #[must_use]
-    pub fn source<'a>(&'a self, target: &'a Target, point: &OperatingPoint) -> Source<'a> {
-        Source {
+    ///
+    /// # Errors
+    /// [`Target::toolchain`]'s.
+    pub fn source<'a>(&'a self, target: &'a Target, point: &OperatingPoint) -> Result<Source<'a>, LabError> {
+        Ok(Source {
             root: &self.root,
             target: target.name(),
-            toolchain: &target.toolchain,
+            toolchain: target.toolchain()?,
             board: None,
             clock_hz: point.clock_hz,
             wait_states: point.wait_states,
-        }
+        })
     }
 
     #[must_use]
@@ -204,6 +225,26 @@ impl Workspace {
     /// [`LabError::File`] where the folder cannot be read.
     pub fn target_names(&self) -> Result<Vec<String>, LabError> {
         self.names_in("targets")
+    }
+
+    /// Those that operations are built for, of the targets that are asked for by name or pattern, otherwise of all.
+    ///
+    /// # Errors
+    /// [`Workspace::target`]'s; [`Target::toolchain`]'s for one asked for by its name, and where nothing else is asked for.
+    pub fn targets_with_operations(&self, asked: &[String]) -> Result<Vec<Target>, LabError> {
+        let known = self.target_names()?;
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let mut targets = Vec::new();
+        let mut unbuilt = None;
+        for name in names::select("target", asked, &known)? {
+            let target = self.target(name)?;
+            match target.toolchain() {
+                Ok(_) => targets.push(target),
+                Err(error) if asked.iter().any(|asked| asked == name) => return Err(error),
+                Err(error) => unbuilt = Some(error),
+            }
+        }
+        unbuilt.filter(|_| targets.is_empty()).map_or(Ok(targets), Err)
     }
 
     /// The names of the TOML files in a folder of the project, sorted.
@@ -266,5 +307,40 @@ impl Workspace {
             calibration.put_on(&mut target)?;
         }
         Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Workspace;
+
+    /// In a project with two targets, of which one has no toolchain.
+    #[test]
+    fn a_pattern_passes_over_targets_that_nothing_is_built_for() {
+        let ours = Workspace::find().expect("the tests run inside the project");
+        let root = std::env::temp_dir().join(format!("wattseal-targets-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("targets")).expect("a folder");
+        std::fs::create_dir_all(root.join("device")).expect("a folder");
+        std::fs::copy(ours.root().join("device/ops.toml"), root.join("device/ops.toml")).expect("a copy");
+        for name in ["r8c", "rp2040"] {
+            let text = std::fs::read_to_string(ours.target_file(name)).expect("a target file");
+            let (before, table) = text.split_once("[toolchain]").expect("a toolchain");
+            let after = table.split_once("\n\n").expect("a table after it").1;
+            let without = format!("{before}{after}");
+            let text = if name == "rp2040" { without } else { text };
+            std::fs::write(root.join(format!("targets/{name}.toml")), text).expect("a copy");
+        }
+        let workspace = Workspace::at(&root).expect("a project");
+        let asked = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let targets = workspace.targets_with_operations(&names).map_err(|error| error.to_string())?;
+            Ok::<_, String>(targets.iter().map(|target| target.name().to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(asked(&["r[pz8]*"]).unwrap(), ["r8c"]);
+        for refused in [&["rp2040"][..], &["rp*"], &["r8c", "rp2040"]] {
+            let error = asked(refused).unwrap_err();
+            assert!(error.contains("targets/rp2040.toml has no [toolchain]"), "{error}");
+        }
+        std::fs::remove_dir_all(&root).expect("a folder");
     }
 }

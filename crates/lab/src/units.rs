@@ -62,6 +62,20 @@ const MEMORY: UnitFamily = UnitFamily {
     bare: Some(1.0),
 };
 
+const FREQUENCY: UnitFamily = UnitFamily {
+    what: "a frequency",
+    units: &[("Hz", 1.0), ("kHz", 1e3), ("k", 1e3), ("MHz", 1e6), ("M", 1e6), ("GHz", 1e9)],
+    examples: "16MHz, 16M, 16e6 or 16000000",
+    bare: Some(1.0),
+};
+
+const COUNT: UnitFamily = UnitFamily {
+    what: "a number",
+    units: &[("k", 1e3), ("M", 1e6), ("G", 1e9)],
+    examples: "1000000, 1_000_000, 1e6 or 1M",
+    bare: Some(1.0),
+};
+
 const VOLTAGE: UnitFamily = UnitFamily {
     what: "a voltage",
     units: &[("V", 1.0), ("mV", 1e-3)],
@@ -109,19 +123,15 @@ impl UnitFamily {
 
     /// A positive quantity in the unit's base.
     fn read(&self, text: &str) -> Result<f64, String> {
-        let text = text.trim();
-        let (digits, unit) = split(text);
-        let factor = if unit.is_empty() {
-            self.bare
-        } else {
-            self.units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
-        };
-        match (number(digits), factor) {
-            (Some(value), Some(factor)) if value * factor > 0.0 && (value * factor).is_finite() => {
-                Ok(value * factor)
-            }
-            _ => Err(self.wrong(text)),
-        }
+        self.quantity(text).filter(|quantity| *quantity > 0.0).ok_or_else(|| self.wrong(text.trim()))
+    }
+
+    /// A quantity in the unit's base, zero and below too; `None` for what is no quantity.
+    fn quantity(&self, text: &str) -> Option<f64> {
+        let (digits, unit) = split(text.trim());
+        let factor =
+            if unit.is_empty() { self.bare? } else { self.units.iter().find(|(name, _)| *name == unit)?.1 };
+        Some(number(digits)? * factor).filter(|quantity| quantity.is_finite())
     }
 }
 
@@ -186,6 +196,36 @@ pub fn volts(text: &str) -> Result<f64, String> {
     VOLTAGE.read(text)
 }
 
+/// A clock in whole hertz, up to 1 THz: `16MHz`, `16M`, `16e6`.
+///
+/// # Errors
+/// How a frequency is written.
+pub fn frequency(text: &str) -> Result<u64, String> {
+    let hertz = FREQUENCY.quantity(text).ok_or_else(|| FREQUENCY.wrong(text.trim()))?.round();
+    if (1.0..=1e12).contains(&hertz) {
+        Ok(hertz as u64)
+    } else {
+        Err("a clock is at least 1 Hz and at most 1 THz".into())
+    }
+}
+
+/// A whole number from 1 up: `1000000`, `1e6`, `1M`.
+///
+/// # Errors
+/// How a number is written.
+pub fn count(text: &str) -> Result<u64, String> {
+    // Exact where it is written out.
+    if let Ok(count @ 1..) = text.replace('_', "").parse() {
+        return Ok(count);
+    }
+    let count = COUNT.read(text)?;
+    if count.fract() == 0.0 && (1.0..=1e18).contains(&count) {
+        Ok(count as u64)
+    } else {
+        Err(COUNT.wrong(text))
+    }
+}
+
 /// Watts: `50mW`.
 ///
 /// # Errors
@@ -201,6 +241,18 @@ pub fn watts(text: &str) -> Result<f64, String> {
 pub fn share(text: &str) -> Result<f64, String> {
     let share = SHARE.read(text)?;
     if share > 1.0 { Err(format!("'{text}' is more than the whole: write 85% or 0.85")) } else { Ok(share) }
+}
+
+/// A growth as a share, with its sign of percent: `1%`, `0.5%`, `0%`.
+///
+/// # Errors
+/// How a growth is written.
+pub fn growth(text: &str) -> Result<f64, String> {
+    let percent = text.trim().strip_suffix('%').and_then(|digits| digits.trim().parse::<f64>().ok());
+    percent
+        .filter(|percent| *percent >= 0.0 && percent.is_finite())
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| format!("'{text}' is not a growth: write 1%, 0.5% or 0%"))
 }
 
 /// Messages a second: `1/15min`, `4/h`, `0.1Hz`.
@@ -302,6 +354,14 @@ mod tests {
         near(volts("2.7"), 2.7);
         near(volts("2700mV"), 2.7);
         near(share("85%"), 0.85);
+        assert_eq!(
+            [frequency("16MHz"), frequency("16M"), frequency("32.768kHz")],
+            [Ok(16_000_000), Ok(16_000_000), Ok(32_768)]
+        );
+        assert_eq!(
+            [count("1e9"), count("1_000"), count("18446744073709551615")],
+            [Ok(1_000_000_000), Ok(1000), Ok(u64::MAX)]
+        );
         near(hertz("4/h"), 4.0 / 3600.0);
         near(hertz("1/15min"), 1.0 / 900.0);
         near(hertz("0.1Hz"), 0.1);
@@ -331,6 +391,12 @@ mod tests {
             (capacitor("0.1").unwrap_err(), "0.1F@5V"),
             (share("120%").unwrap_err(), "85%"),
             (bytes("24 kilo").unwrap_err(), "24kB"),
+            (frequency("16mhz").unwrap_err(), "did you mean 16MHz?"),
+            (frequency("0.1").unwrap_err(), "at least 1 Hz"),
+            (frequency("0").unwrap_err(), "at least 1 Hz"),
+            (frequency("-16MHz").unwrap_err(), "at least 1 Hz"),
+            (count("0").unwrap_err(), "1000000"),
+            (count("1.5").unwrap_err(), "1e6"),
         ] {
             assert!(error.contains(hint), "{error}");
         }

@@ -2,18 +2,25 @@
 
 use crate::reproduce;
 use lab::report::{figure, significant};
-use output::{Format, OutputError, csv, grouped, json, table};
+use output::{Column, Format, OutputError, Sheet, csv, grouped, json};
 
 /// The cells of papers' tables.
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn reproduce(outcomes: &[reproduce::Reproduction], format: Format) -> Result<String, OutputError> {
+pub fn reproduce(
+    outcomes: &[reproduce::Reproduction],
+    format: Format,
+    wide: bool,
+) -> Result<String, OutputError> {
     let rows: Vec<&reproduce::PaperRow> = outcomes.iter().flat_map(|outcome| &outcome.rows).collect();
     match format {
         Format::Json => json(&rows),
         Format::Csv => csv(&rows),
-        Format::Table => Ok(outcomes.iter().map(reproduce_table).collect::<Vec<_>>().join("\n")),
+        Format::Table => {
+            let tables = outcomes.iter().map(|outcome| reproduce_table(outcome, wide));
+            Ok(tables.collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 
@@ -26,13 +33,22 @@ fn exact(value: Option<f64>) -> String {
     format!("{sign}{}{rest}", whole.parse().map_or_else(|_| whole.to_owned(), grouped))
 }
 
-fn reproduce_table(outcome: &reproduce::Reproduction) -> String {
+const COLUMNS: [Column<'static>; 7] = [
+    Column::left("row"),
+    Column::left("column"),
+    Column::left("unit"),
+    Column::right("published"),
+    Column::right("measured"),
+    Column::right("ratio"),
+    Column::right("note"),
+];
+
+fn reproduce_table(outcome: &reproduce::Reproduction, wide: bool) -> String {
     let mut text = format!("{}\n", outcome.title);
     let mut notes: Vec<&str> = Vec::new();
     for (name, title) in &outcome.tables {
         text += &format!("\n{name}: {title}\n");
-        let header = ["row", "column", "unit", "published", "measured", "ratio", "note"];
-        let mut table = table(&header, 3);
+        let mut sheet = Sheet::new(&COLUMNS);
         let mut last = "";
         for row in outcome.rows.iter().filter(|row| row.table == *name) {
             let repeated = std::mem::replace(&mut last, &row.row) == row.row;
@@ -44,7 +60,7 @@ fn reproduce_table(outcome: &reproduce::Reproduction) -> String {
                 });
                 numbers.push((index + 1).to_string());
             }
-            table.add_row([
+            sheet.row([
                 if repeated { "" } else { row.row.as_str() }.to_owned(),
                 row.column.clone(),
                 row.unit.clone(),
@@ -57,7 +73,7 @@ fn reproduce_table(outcome: &reproduce::Reproduction) -> String {
                 numbers.join(" "),
             ]);
         }
-        text += &format!("{table}\n");
+        text += &sheet.table(wide);
     }
     for (index, note) in notes.iter().enumerate() {
         text += &format!("\n[{}] {note}", index + 1);

@@ -33,10 +33,14 @@ fn help_lists_all_commands_in_one_place() {
     let commands = [
         "bench",
         "measure",
+        "check",
+        "run",
         "ct",
         "reproduce",
         "plan",
         "simulate",
+        "completions",
+        "man",
         "collect",
         "load",
         "meters",
@@ -165,5 +169,31 @@ fn the_launcher_installs_and_builds_what_a_command_needs() {
     for elsewhere in ELSEWHERE {
         let run = launched(elsewhere.name).pop().expect("a line");
         assert_eq!(run.split(' ').nth(1), Some(elsewhere.binary), "{}", elsewhere.name);
+    }
+}
+
+/// Wherever they are asked for, in a project or not.
+#[test]
+fn shells_and_man_have_all_commands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+        let output = command.args(arguments).current_dir(folder.path()).env_remove("WATTSEAL_HOME").output();
+        let output = output.expect("the binary under test runs");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let script = folder.path().join("wattseal.bash");
+    fs::write(&script, run(&["completions", "bash"])).expect("written");
+    let asked = format!(
+        "source {}; COMP_WORDS=(wattseal me); COMP_CWORD=1; _wattseal wattseal me wattseal; echo ${{COMPREPLY[@]}}",
+        script.display()
+    );
+    let completed = Command::new("bash").args(["-c", &asked]).output().expect("bash runs");
+    assert_eq!(text(&completed.stdout).trim(), "measure meters");
+    run(&["man", "pages"]);
+    for page in ["wattseal.1", "wattseal-measure.1", "wattseal-collect.1"] {
+        let page = fs::read_to_string(folder.path().join("pages").join(page)).expect("a page");
+        assert!(page.starts_with(".ie") && page.contains(".TH wattseal"), "{page}");
     }
 }

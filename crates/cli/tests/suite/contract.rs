@@ -42,6 +42,15 @@ fn rows(arguments: &[&str]) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).expect("an array of objects")
 }
 
+/// The rows of a measurement but the last one, which is the whole program's.
+fn measured(arguments: &[&str]) -> Vec<Value> {
+    let mut rows = rows(&[&["measure", firmware(), "--target", "atmega328p"], arguments].concat());
+    let program = rows.pop().expect("the program's row");
+    assert_eq!(program["kind"], "program");
+    assert!(program["flash_bytes"].as_u64() > Some(100), "{program}");
+    rows
+}
+
 /// The bench firmware that the first of these tests builds.
 fn firmware() -> &'static str {
     static ELF: OnceLock<String> = OnceLock::new();
@@ -344,7 +353,7 @@ fn firmware_that_never_returns_is_stopped_at_max_cycles() {
     // What was measured until then is reported, and said to have not returned.
     let arguments =
         ["measure", firmware(), "--target", "atmega328p", "--function", "main", "--max-cycles", "100000"];
-    let calls = rows(&[&arguments[..], &["--format", "json"]].concat());
+    let calls = measured(&[&arguments[4..], &["--format", "json"]].concat());
     assert_eq!((calls.len(), &calls[0]["calls"], &calls[0]["not_returned"]), (1, &0.into(), &1.into()));
     let cycles = |field: &str| calls[0][field].as_u64().expect("a count");
     assert!((100_000..100_010).contains(&(cycles("start_cycle") + cycles("inclusive_cycles"))), "{calls:?}");
@@ -367,8 +376,7 @@ fn firmware_that_never_returns_is_stopped_at_max_cycles() {
 #[test]
 fn measure_reports_each_call_of_a_function() {
     let function = "ws_aes_encrypt";
-    let arguments = ["measure", firmware(), "--target", "atmega328p", "--function", function, "--calls", "4"];
-    let calls = rows(&[&arguments[..], &["--format", "json"]].concat());
+    let calls = measured(&["--function", function, "--calls", "4", "--format", "json"]);
     assert_eq!(calls.len(), 4);
     for call in &calls {
         assert_eq!((call["kind"].as_str(), call["name"].as_str()), (Some("call"), Some(function)));
@@ -421,6 +429,49 @@ fn measure_says_by_which_clock_it_counts_time() {
 }
 
 #[test]
+fn measure_lists_a_function_s_instructions() {
+    let asked = |format| {
+        let begin = ["measure", firmware(), "--target", "atmega328p", "--max-cycles", "200000"];
+        [&begin[..], &["--listing", "ws_aes_encrypt", "--format", format]].concat()
+    };
+    let rows = rows(&asked("json"));
+    let fields: Vec<&str> = rows[0].as_object().expect("an object").keys().map(String::as_str).collect();
+    let expected = [
+        "address",
+        "cycles",
+        "cycles_per_execution",
+        "executions",
+        "file",
+        "instruction",
+        "line",
+        "opcode",
+        "source",
+    ];
+    assert_eq!(fields, expected);
+    let executed = rows[0]["executions"].as_u64().expect("a count");
+    assert!(executed > 0 && rows[0]["file"].as_str().is_some_and(|file| file.starts_with("device/")));
+    let table = stdout(&wattseal(&asked("table")));
+    assert!(table.starts_with("ws_aes_encrypt: ") && table.contains("by source line"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert_eq!(stdout(&wattseal(&asked("csv"))).lines().count(), rows.len() + 1);
+}
+
+/// A file that cannot be opened is refused at once; one that cannot be written any more makes the run a failure, with its rows.
+#[test]
+fn files_of_a_run_that_cannot_be_written_are_failures() {
+    let arguments =
+        ["measure", firmware(), "--target", "atmega328p", "--format", "csv", "--max-cycles", "200000"];
+    for option in ["--vcd", "--trace", "--lcov"] {
+        let text = refused(&[&arguments[..], &[option, "no-such-folder/file"]].concat(), 1);
+        assert!(text.contains("no-such-folder/file") && text.contains("check the path"), "{text}");
+        let output = wattseal(&[&arguments[..], &[option, "/dev/full"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && said.contains("/dev/full"), "{option}: {said}");
+        assert!(stdout(&output).contains("function,main"), "{option}: the rows are there");
+    }
+}
+
+#[test]
 fn measure_draws_a_flame_graph() {
     let svg = home().join("target/contract-test.svg");
     let path = svg.to_str().expect("UTF-8");
@@ -443,8 +494,7 @@ fn measure_draws_a_flame_graph() {
 
 #[test]
 fn a_marker_s_writes_bracket_a_region() {
-    let arguments = ["measure", firmware(), "--target", "atmega328p", "--marker", "ws_bench_result"];
-    let regions = rows(&[&arguments[..], &["--max-cycles", "1000000", "--format", "json"]].concat());
+    let regions = measured(&["--marker", "ws_bench_result", "--max-cycles", "1000000", "--format", "json"]);
     // Start-up's clearing of the variable is the first write. From there on a region is one round of the main loop.
     assert!(regions.len() > 2);
     assert!(regions.iter().all(|region| region["kind"] == "region"));
@@ -530,7 +580,7 @@ fn what_is_not_constant_is_a_failure_that_names_its_line() {
 
 #[test]
 fn help_shows_an_example() {
-    for subcommand in ["bench", "ct", "measure", "reproduce"] {
+    for subcommand in ["bench", "check", "ct", "measure", "reproduce", "run"] {
         let output = wattseal(&[subcommand, "--help"]);
         assert!(
             output.status.success() && stdout(&output).contains(&format!("Example: wattseal {subcommand}"))

@@ -70,6 +70,7 @@ macro_rules! documents {
 documents! {
     every_command_of_readme_works: "README.md"
     every_command_of_architecture_works: "docs/architecture.md"
+    every_command_of_ci_works: "docs/ci.md"
     every_command_of_energy_works: "docs/energy.md"
     every_command_of_constant_time_works: "docs/constant-time.md"
     every_command_of_measuring_works: "docs/measuring.md"
@@ -208,6 +209,13 @@ fn the_threat_model_names_tests_that_are_there() {
         }
     }
     assert!(count > 60, "{count}");
+}
+
+/// docs/ci.md shows the wattseal.toml that is checked.
+#[test]
+fn the_page_of_ci_shows_the_example() {
+    let read = |path: &str| std::fs::read_to_string(home().join(path)).expect("a document");
+    assert!(read("docs/ci.md").contains(&format!("```toml\n{}```", read("docs/examples/wattseal.toml"))));
 }
 
 /// docs/mutations.md lists what `crates/testkit/mutations` has.

@@ -1,8 +1,15 @@
 //! The integration tests: one program, so that it is linked once.
 
 mod advisories;
+mod any_command_line;
+mod check;
+mod ci;
 mod commands;
+mod compare;
 mod contract;
+mod ct;
+mod debug;
 mod documentation;
 mod kept;
 mod plan;
+mod run;

@@ -1,9 +1,10 @@
 //! How a measurement ends.
 
-use super::{MeasureRow, Request, Watcher};
-use crate::LabError;
+use super::{MeasureRow, Recording, Request, Watcher};
+use crate::loaded::advice;
 use crate::target::Target;
-use mcu::{Mcu, Stop, Until};
+use crate::{LabError, rtt};
+use mcu::{Mcu, Observer, Stop, Until};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Cycles between two looks at whether enough calls have returned.
@@ -29,12 +30,22 @@ pub(super) fn go(
     let firmware = watcher.profiler.firmware();
     let ended = |what: String| Ending { what, failure: None };
     loop {
-        let look = if request.calls.is_some() { LOOK_EVERY } else { LOOK_SELDOM };
+        watcher.send(machine);
+        let look = match (&watcher.rtt, request.calls) {
+            _ if watcher.input.is_some() => rtt::LOOK_EVERY,
+            (Some(_), _) => rtt::LOOK_EVERY,
+            (None, Some(_)) => LOOK_EVERY,
+            (None, None) => LOOK_SELDOM,
+        };
         let next_look = machine.cycles().saturating_add(look);
         let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
-        let stop = machine.run_observed(&until, watcher);
+        let stop = match watcher.recorder {
+            None => machine.run_observed(&until, watcher),
+            Some(_) => machine.run_observed(&until, &mut Recording(watcher)),
+        };
+        watcher.fetch(machine);
         // The last instruction, and what it was: the next run begins anew.
-        watcher.profiler.step(&machine.next_step());
+        Recording(watcher).step(&machine.next_step());
         let enough = request.calls.is_some_and(|calls| watcher.profiler.calls().len() as u64 >= calls);
         let place = firmware.place(machine.pc());
         match stop {
@@ -54,7 +65,7 @@ pub(super) fn go(
             Ok(Stop::Cycles) if machine.cycles() >= request.max_cycles => {
                 let cycles = request.max_cycles;
                 let failure = request.until.as_ref().map(|name| LabError::Endless {
-                    what: format!("{} (last seen{place})", request.elf.display()),
+                    what: format!("{} (last seen{place})", request.setup.elf.display()),
                     cycles,
                     hint: format!(" to {name}; raise --max-cycles or choose another symbol"),
                 });
@@ -71,32 +82,6 @@ pub(super) fn go(
             }
             Ok(Stop::Cycles) => {}
         }
-    }
-}
-
-/// What helps over a fault, as the end of its sentence.
-fn advice(fault: &mcu::Fault, target: &Target) -> String {
-    let gives = "registers that remember what is written, which lets a program go on that only passes by";
-    match fault {
-        mcu::Fault::Unmapped { kind: "fetch", .. } => String::new(),
-        mcu::Fault::Unmapped { address, .. } => match target.part.unmodelled_at(*address) {
-            Some(block) => {
-                let name = &block.name;
-                format!("; this is a register of {name}, which has no model: --stub {name} gives it {gives}")
-            }
-            None => {
-                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it keeps it.
-                let within = if *address >= 0x4000_0000 { 0x3ff } else { 0xf };
-                let (first, last) = (address & !within, address | within);
-                format!("; if there are registers, --stub {first:#010x}-{last:#010x} gives {gives}")
-            }
-        },
-        mcu::Fault::Peripheral { device, .. }
-            if target.part.peripherals.iter().any(|spec| spec.name == *device) =>
-        {
-            format!("; --stub {device} gives {gives}, in place of its model")
-        }
-        _ => String::new(),
     }
 }
 
@@ -127,4 +112,28 @@ pub(super) fn missing_calls(
     Some(LabError::Unfinished(format!(
         "{seen} of the {wanted} calls asked for came about within {cycles} cycles; how the run ended is said above"
     )))
+}
+
+/// The pin or the marker of which there is no interval.
+pub(super) fn missing_region(request: &Request, watcher: &Watcher<'_, '_>, cycles: u64) -> Option<LabError> {
+    let timer = &watcher.region.as_ref()?.timer;
+    if !timer.finished().is_empty() {
+        return None;
+    }
+    let is_open = timer.opened().is_some();
+    Some(LabError::Unfinished(match (&request.pin, &request.marker) {
+        (Some(pin), _) if is_open => format!("{pin} rose, but did not fall within {cycles} cycles"),
+        (Some(pin), _) => format!("{pin} did not rise within {cycles} cycles; is it an output by then?"),
+        (None, marker) => {
+            let marker = marker.as_deref().unwrap_or_default();
+            let times = if is_open {
+                "written only once, and a region is from one write to the next"
+            } else {
+                "not written"
+            };
+            format!(
+                "{marker} was {times}, within {cycles} cycles; raise --max-cycles or choose another marker"
+            )
+        }
+    }))
 }

@@ -4,14 +4,21 @@ use super::Watcher;
 use crate::accuracy::Bound;
 use crate::profile::{Call, OpenCall};
 use crate::region::Region;
-use crate::timeline::Spent;
+use crate::timeline::{Spent, Timestamp};
 use firmware::Firmware;
 use serde::Serialize;
+
+/// The name of the row of the whole program.
+const PROGRAM: &str = "(program)";
 
 /// One line of a measurement: a call, a function's sums, or a region.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasureRow {
-    /// `call`, `function` or `region`; `tolerated` for a kind of mistake that was passed over and `stub` for a block of registers that
+    /// The ELF file, as it was given.
+    pub firmware: String,
+    /// Its target.
+    pub target: String,
+    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run; `tolerated` for a kind of mistake that was passed over and `stub` for a block of registers that
     /// has no model, `calls` being how often.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
@@ -30,6 +37,10 @@ pub struct MeasureRow {
     pub exclusive_cycles: Option<u64>,
     /// Deepest stack use in bytes; absent for a region.
     pub stack_bytes: Option<u32>,
+    /// Bytes of code, constants and initial values; of a program alone.
+    pub flash_bytes: Option<i64>,
+    /// Bytes of initialised and zeroed data; of a program alone.
+    pub ram_bytes: Option<i64>,
     /// Time of the inclusive cycles, in seconds.
     pub time_s: f64,
     /// Energy of the inclusive cycles at the active current, in joules.
@@ -39,6 +50,8 @@ pub struct MeasureRow {
 impl MeasureRow {
     pub(super) fn new(kind: &'static str, name: &str) -> MeasureRow {
         MeasureRow {
+            firmware: String::new(),
+            target: String::new(),
             kind,
             name: name.into(),
             calls: 0,
@@ -48,16 +61,39 @@ impl MeasureRow {
             accuracy: None,
             exclusive_cycles: None,
             stack_bytes: None,
+            flash_bytes: None,
+            ram_bytes: None,
             time_s: 0.0,
             energy_j: 0.0,
         }
     }
 }
 
-/// Where the code of a row lies; for a region, where the program's first function does.
+/// The row of the whole program, from reset to the end of the run.
+pub(super) fn program(firmware: &Firmware, watcher: &Watcher<'_, '_>, cycles: u64) -> MeasureRow {
+    let timeline = watcher.profiler.timeline();
+    let spent = timeline.between(&Timestamp::default(), &timeline.at(cycles));
+    let footprint = firmware.footprint();
+    let returned = watcher.profiler.totals().iter().map(|total| total.stack);
+    let open = watcher.profiler.open_calls();
+    let stack = returned.chain(open.iter().map(|call| call.stack)).max();
+    MeasureRow {
+        calls: 1,
+        inclusive_cycles: cycles,
+        stack_bytes: stack,
+        flash_bytes: Some(footprint.flash),
+        ram_bytes: Some(footprint.ram),
+        time_s: spent.time_s,
+        energy_j: spent.energy_j,
+        ..MeasureRow::new("program", PROGRAM)
+    }
+}
+
+/// Where the code of a row lies; for a region or the program, where its first function does.
 pub(super) fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
     let functions = firmware.functions();
-    let function = if row.kind == "region" { Ok(0) } else { firmware.function(&row.name) };
+    let function =
+        if matches!(row.kind, "region" | "program") { Ok(0) } else { firmware.function(&row.name) };
     function.ok().and_then(|function| functions.get(function)).map_or(0, |function| function.address)
 }
 

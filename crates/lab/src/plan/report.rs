@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::report::duration;
 use energy::plan::{Candidate, Limiting, Point, Quantity, Requirement};
-use output::{Format, OutputError, grouped, scaled};
+use output::{Column, Format, OutputError, Sheet, grouped, scaled};
 use serde::Serialize;
 
 /// A feasible point.
@@ -92,7 +92,7 @@ const SHOWN: usize = 20;
 ///
 /// # Errors
 /// None in practice: rows can always be written.
-pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, OutputError> {
+pub fn table(plan: &Plan, format: Format, all: bool, wide: bool) -> Result<String, OutputError> {
     if format != Format::Table {
         let rows: Vec<PlanRow> = plan
             .outcome
@@ -115,11 +115,11 @@ pub fn table(plan: &Plan, format: Format, all: bool) -> Result<String, OutputErr
     if !common.is_empty() {
         text += &format!("{common}\n");
     }
-    text += &block(plan, "best", &best(plan));
+    text += &block(plan, "best", &best(plan), wide);
     let shown = if all { points.len() } else { front.min(SHOWN) };
     let mark = |point: &Point| if point.front { "*" } else { "" };
     let listed: Vec<(&str, &Point)> = points[..shown].iter().map(|point| (mark(point), point)).collect();
-    text += &block(plan, "front", &listed);
+    text += &block(plan, "front", &listed, wide);
     if shown < points.len() {
         text += &format!("{} more points; --all shows every one\n", grouped((points.len() - shown) as i64));
     }
@@ -261,16 +261,25 @@ pub(super) fn cells(plan: &Plan, first: &str, points: &[(&str, &Point)]) -> (Vec
     (header, points.iter().map(line).collect())
 }
 
+/// The columns that a table leaves out where it is too wide, the first one first.
+const SPARE: [&str; 6] = ["cycles", "limited by", "of it sleep", "of it radio", "RAM B", "flash B"];
+
 /// The same as text.
-fn block(plan: &Plan, first: &str, points: &[(&str, &Point)]) -> String {
+fn block(plan: &Plan, first: &str, points: &[(&str, &Point)], wide: bool) -> String {
     let (header, lines) = cells(plan, first, points);
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let named = NAMED.iter().take(3).filter(|column| differs(plan, column)).count();
-    let mut table = output::table(&header, 1 + named);
-    for line in lines {
-        table.add_row(line);
-    }
-    format!("{table}\n")
+    let columns: Vec<Column<'_>> = header
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let column = if index <= named { Column::left(name) } else { Column::right(name) };
+            let spare = SPARE.iter().rev().position(|spare| spare == name);
+            column.spare(spare.map_or(0, |order| order as u8 + 1))
+        })
+        .collect();
+    let mut sheet = Sheet::new(&columns);
+    lines.into_iter().for_each(|line| sheet.row(line));
+    sheet.table(wide)
 }
 
 fn limited_by(limiting: &Limiting) -> String {

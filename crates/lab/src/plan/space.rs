@@ -51,14 +51,11 @@ impl Space {
         let chosen = names::select("scheme", &request.schemes, &known)?;
         let variants = names::select("variant", &request.variants, &VARIANTS)?;
         let radio = request.radio.as_deref().map(|name| radio(workspace, name)).transpose()?;
-        let targets = workspace.target_names()?;
-        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
         let mut target_choices = Vec::new();
         let mut refused = None;
-        let targets = names::select("target", &request.targets, &targets)?;
-        workspace.calibration_is_of(targets.iter().copied())?;
-        for name in targets {
-            let target = workspace.target(name)?;
+        let targets = workspace.targets_with_operations(&request.targets)?;
+        workspace.calibration_is_of(targets.iter().map(Target::name))?;
+        for target in targets {
             let mut ways = Vec::new();
             for scheme in schemes.iter().filter(|scheme| chosen.contains(&scheme.name.as_str())) {
                 for &variant in &variants {

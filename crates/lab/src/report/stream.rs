@@ -1,55 +1,98 @@
 //! The rows of a bench, each written as soon as it is there.
 
 use super::figure;
-use crate::LabError;
 use crate::accuracy::Bound;
+use crate::compare::{self, BENCH};
 use crate::row::BenchRow;
+use crate::{LabError, report};
 use console::style;
-use output::{Format, csv_line, grouped, scaled};
+use output::{NARROW, ReportFormat, csv_line, grouped, markdown_row, scaled};
 use serde::Serialize;
 
-/// A column of the table: its header, its width where the header is narrower, and whether it is set to the right.
-type Column = (&'static str, usize, bool);
+/// A column of the table.
+#[derive(Clone, Copy)]
+struct Column {
+    header: &'static str,
+    /// Where the header is narrower. Wide enough for what is measured; a wider figure pushes its line to the right.
+    width: usize,
+    right: bool,
+    /// The column with the highest one goes first where a table is too wide; those with 0 stay.
+    spare: u8,
+}
 
-/// Wide enough for what is measured; a wider figure pushes its line to the right.
+impl Column {
+    const fn figure(header: &'static str, width: usize, spare: u8) -> Column {
+        Column { header, width, right: true, spare }
+    }
+
+    const fn name(header: &'static str, width: usize) -> Column {
+        Column { header, width, right: false, spare: 0 }
+    }
+
+    fn width(&self) -> usize {
+        self.header.chars().count().max(self.width)
+    }
+}
+
 const FIGURES: [Column; 10] = [
-    ("bytes", 5, true),
-    ("runs", 4, true),
-    ("cycles", 13, true),
-    ("± sd", 9, true),
-    ("time", 9, true),
-    ("energy", 9, true),
-    ("flash B", 7, true),
-    ("RAM B", 6, true),
-    ("stack B", 7, true),
-    ("output", 6, true),
+    Column::figure("bytes", 5, 6),
+    Column::figure("runs", 4, 7),
+    Column::figure("cycles", 13, 0),
+    Column::figure("± sd", 9, 5),
+    Column::figure("time", 9, 3),
+    Column::figure("energy", 9, 0),
+    Column::figure("flash B", 7, 0),
+    Column::figure("RAM B", 6, 2),
+    Column::figure("stack B", 7, 1),
+    Column::figure(OUTPUT, 6, 4),
 ];
+const OUTPUT: &str = "output";
 
-/// Writes rows one after the other: a table for each target, one array, or lines below one header.
+/// Writes rows one after the other: a table for each target, one array, or lines below one header. JUnit's report, which says first how
+/// many there are, comes at the end.
 pub struct RowWriter {
-    format: Format,
+    format: ReportFormat,
     columns: Vec<Column>,
+    /// Of them, those that the table has.
+    shown: Vec<bool>,
     /// Of the last row.
     target: Option<String>,
     /// What explains the marks of the table under way.
     feet: Vec<String>,
+    /// What the report at the end is of.
+    rows: Vec<BenchRow>,
 }
 
 impl RowWriter {
-    /// For rows of these operations and variants.
-    pub fn new<'a>(format: Format, names: impl IntoIterator<Item = (&'a str, &'a str)>) -> RowWriter {
+    /// For rows of these operations and variants; a table that may not be `wide` has no more columns than fit in 80.
+    pub fn new<'a>(
+        format: ReportFormat,
+        wide: bool,
+        names: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> RowWriter {
         let (mut operation, mut variant) = (0, 0);
         for (op, built) in names {
             operation = operation.max(op.chars().count());
             variant = variant.max(built.chars().count());
         }
-        let names = [("operation", operation, false), ("variant", variant, false)];
-        RowWriter {
-            format,
-            columns: names.into_iter().chain(FIGURES).collect(),
-            target: None,
-            feet: Vec::new(),
+        let names = [Column::name("operation", operation), Column::name("variant", variant)];
+        let columns: Vec<Column> = names.into_iter().chain(FIGURES).collect();
+        let shown = vec![true; columns.len()];
+        let mut writer =
+            RowWriter { format, columns, shown, target: None, feet: Vec::new(), rows: Vec::new() };
+        while !wide && writer.width() + 2 > NARROW {
+            let spare = |column: &usize| writer.columns[*column].spare;
+            let shown = (0..writer.columns.len()).filter(|column| writer.shown[*column]);
+            let Some(column) = shown.filter(|column| spare(column) > 0).max_by_key(spare) else { break };
+            writer.shown[column] = false;
         }
+        writer
+    }
+
+    /// Between the borders.
+    fn width(&self) -> usize {
+        let shown = self.columns.iter().zip(&self.shown).filter(|(_, shown)| **shown);
+        shown.map(|(column, _)| column.width() + 3).sum::<usize>() - 1
     }
 
     /// A row, with what goes before it.
@@ -59,15 +102,26 @@ impl RowWriter {
     pub fn row(&mut self, row: &BenchRow) -> Result<String, LabError> {
         let first = self.target.is_none();
         let text = match self.format {
-            Format::Json => {
+            ReportFormat::Json => {
                 let object = serde_json::to_string_pretty(row)
                     .map_err(|error| LabError::Usage(format!("cannot be written as JSON: {error}")))?;
                 let start = if first { "[" } else { "," };
                 format!("{start}\n  {}", object.replace('\n', "\n  "))
             }
-            Format::Csv => csv_line(&FlatRow::from(row), first)?,
-            Format::Table if self.target.as_ref() == Some(&row.target) => self.line(row),
-            Format::Table => {
+            ReportFormat::Csv => csv_line(&FlatRow::from(row), first)?,
+            ReportFormat::Junit => {
+                self.rows.push(row.clone());
+                String::new()
+            }
+            ReportFormat::Markdown => {
+                let head = if first { self.markdown_head() } else { String::new() };
+                let cells = self.texts(row);
+                head + &markdown_row(
+                    std::iter::once(row.target.as_str()).chain(cells.iter().map(String::as_str)),
+                )
+            }
+            ReportFormat::Table if self.target.as_ref() == Some(&row.target) => self.line(row),
+            ReportFormat::Table => {
                 let above = if first { String::new() } else { self.foot() + "\n" };
                 self.feet.clear();
                 above + &self.head(row) + &self.line(row)
@@ -82,14 +136,25 @@ impl RowWriter {
     }
 
     /// What goes behind the last row.
-    #[must_use]
-    pub fn end(&self) -> String {
-        match (self.format, &self.target) {
-            (Format::Json, None) => "[]\n".into(),
-            (Format::Json, Some(_)) => "\n]\n".into(),
-            (Format::Table, Some(_)) => self.foot(),
-            (Format::Csv, _) | (Format::Table, None) => String::new(),
-        }
+    ///
+    /// # Errors
+    /// None in practice: rows can always be written.
+    pub fn end(&self) -> Result<String, LabError> {
+        Ok(match (self.format, &self.target) {
+            (ReportFormat::Json, None) => "[]\n".into(),
+            (ReportFormat::Json, Some(_)) => "\n]\n".into(),
+            (ReportFormat::Table, Some(_)) => self.foot(),
+            (ReportFormat::Markdown, Some(_)) => self.feet.iter().map(|foot| format!("\n{foot}\n")).collect(),
+            (ReportFormat::Junit, _) => report::junit(&compare::measured(&self.rows, &BENCH)?, "bench")?,
+            (ReportFormat::Csv, _) | (ReportFormat::Table | ReportFormat::Markdown, None) => String::new(),
+        })
+    }
+
+    fn markdown_head(&self) -> String {
+        let headers = self.columns.iter().map(|column| column.header);
+        let rules = self.columns.iter().map(|column| if column.right { "---:" } else { "---" });
+        markdown_row(std::iter::once("target").chain(headers))
+            + &markdown_row(std::iter::once("---").chain(rules))
     }
 
     fn foot(&self) -> String {
@@ -98,14 +163,17 @@ impl RowWriter {
     }
 
     fn edge(&self, left: &str, line: &str, right: &str) -> String {
-        let width: usize = self.columns.iter().map(|column| width(column) + 2).sum();
-        format!("{left}{}{right}\n", line.repeat(width + self.columns.len() - 1))
+        format!("{left}{}{right}\n", line.repeat(self.width()))
     }
 
     fn cells(&self, cells: impl IntoIterator<Item = String>) -> String {
-        let cells = self.columns.iter().zip(cells).map(|(column, cell)| {
-            let (width, (_, _, right)) = (width(column), column);
-            if *right { format!(" {cell:>width$} ") } else { format!(" {cell:<width$} ") }
+        let cells = self.columns.iter().zip(&self.shown).zip(cells).filter(|((_, shown), _)| **shown);
+        let cells = cells.map(|((column, _), cell)| {
+            let width = column.width();
+            // Behind the width's back, which would count what colours it.
+            let wrong = cell == WRONG;
+            let cell = if column.right { format!(" {cell:>width$} ") } else { format!(" {cell:<width$} ") };
+            if wrong { cell.replace(WRONG, &style(WRONG).red().to_string()) } else { cell }
         });
         format!("│{}│\n", cells.collect::<Vec<_>>().join(" "))
     }
@@ -118,14 +186,24 @@ impl RowWriter {
             row.supply_v,
             scaled(row.power_w, "W"),
             self.edge("┌", "─", "┐"),
-            self.cells(self.columns.iter().map(|(header, ..)| (*header).to_owned())),
+            self.cells(self.columns.iter().map(|column| column.header.to_owned())),
             self.edge("╞", "═", "╡"),
         )
     }
 
     fn line(&self, row: &BenchRow) -> String {
-        let output = if row.verified { "    ok".into() } else { style(" WRONG").red().to_string() };
-        self.cells([
+        let has_output =
+            self.columns.iter().zip(&self.shown).any(|(column, shown)| column.header == OUTPUT && *shown);
+        let mut texts = self.texts(row);
+        if !row.verified && !has_output {
+            // Costs of what does not work mean nothing.
+            texts[CYCLES] = WRONG.into();
+        }
+        self.cells(texts)
+    }
+
+    fn texts(&self, row: &BenchRow) -> [String; 12] {
+        [
             row.op.clone(),
             row.variant.clone(),
             row.bytes.to_string(),
@@ -137,14 +215,14 @@ impl RowWriter {
             grouped(row.flash_bytes),
             grouped(row.ram_bytes),
             grouped(i64::from(row.stack_bytes)),
-            output,
-        ])
+            if row.verified { "ok".into() } else { WRONG.into() },
+        ]
     }
 }
 
-fn width((header, width, _): &Column) -> usize {
-    header.chars().count().max(*width)
-}
+/// The place of the cycles in a line.
+const CYCLES: usize = 4;
+const WRONG: &str = "WRONG";
 
 /// A bench row with its cycles spread over columns of their own.
 #[derive(Serialize)]
@@ -233,11 +311,11 @@ mod tests {
         }
     }
 
-    fn written(format: Format, rows: &[BenchRow]) -> String {
+    fn written(format: ReportFormat, rows: &[BenchRow]) -> String {
         let names = rows.iter().map(|row| (row.op.as_str(), row.variant.as_str()));
-        let mut writer = RowWriter::new(format, names);
+        let mut writer = RowWriter::new(format, true, names);
         let text: String = rows.iter().map(|row| writer.row(row).unwrap()).collect();
-        text + &writer.end()
+        text + &writer.end().unwrap()
     }
 
     fn some() -> Vec<BenchRow> {
@@ -251,13 +329,43 @@ mod tests {
     #[test]
     fn json_row_by_row_is_the_array_of_all() {
         let rows = some();
-        assert_eq!(written(Format::Json, &rows), output::json(&rows).unwrap());
-        assert_eq!(written(Format::Json, &[]), "[]\n");
+        assert_eq!(written(ReportFormat::Json, &rows), output::json(&rows).unwrap());
+        assert_eq!(written(ReportFormat::Json, &[]), "[]\n");
+    }
+
+    /// Fewer columns; what does not work is seen in those that are left.
+    #[test]
+    fn a_table_is_80_columns_wide_unless_it_may_be_wider() {
+        let rows = [row("atmega328p", "aes128-gcm-seal", &[99_999_999; 3])];
+        let wrong = BenchRow { verified: false, ..rows[0].clone() };
+        let names = [("ecies-ecdsa-seal-compressed", "portable")];
+        let mut writer = RowWriter::new(ReportFormat::Table, false, names);
+        let text = writer.row(&rows[0]).unwrap() + &writer.row(&wrong).unwrap() + &writer.end().unwrap();
+        let width = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!((60..=80).contains(&width), "{text}");
+        assert!(text.contains("99,999,999") && text.contains("WRONG") && text.contains("energy"), "{text}");
+        assert!(!text.contains("runs"), "{text}");
+    }
+
+    #[test]
+    fn markdown_is_one_table_and_junit_one_report() {
+        let rows = some();
+        let text = written(ReportFormat::Markdown, &rows);
+        assert!(text.starts_with("| target | operation | variant |"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("| ")).count(), 2 + 3, "{text}");
+        let mut rows = rows;
+        rows[1].verified = false;
+        let text = written(ReportFormat::Junit, &rows);
+        assert!(
+            text.contains("<testsuites name=\"wattseal bench\" tests=\"3\" skipped=\"0\" failures=\"1\""),
+            "{text}"
+        );
+        assert!(text.contains("<failure message=\"WRONG output\""), "{text}");
     }
 
     #[test]
     fn csv_has_one_header() {
-        let text = written(Format::Csv, &some());
+        let text = written(ReportFormat::Csv, &some());
         assert_eq!(text.lines().count(), 4);
         assert_eq!(text.matches("target,op,variant").count(), 1);
     }
@@ -265,7 +373,7 @@ mod tests {
     /// Columns stand one below the other, whatever the figures.
     #[test]
     fn all_lines_of_the_tables_are_equally_wide() {
-        let text = written(Format::Table, &some());
+        let text = written(ReportFormat::Table, &some());
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(['│', '┌', '╞', '└'])).collect();
         assert_eq!(lines.len(), 2 * 4 + 3);
         assert!(lines.iter().all(|line| line.chars().count() == lines[0].chars().count()), "{text}");

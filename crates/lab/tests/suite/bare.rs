@@ -1,6 +1,7 @@
 //! Programs of a few lines of assembly, which `measure` takes as they are.
 
 use lab::LabError;
+use lab::loaded::Setup;
 use lab::measure::{MeasureResult, Request, run};
 use lab::target::Workspace;
 use std::path::PathBuf;
@@ -75,28 +76,41 @@ pub fn program(target: &str, text: &str) -> PathBuf {
 /// What is asked of a program where nothing is.
 pub fn request(target: &str, text: &str) -> Request {
     Request {
-        elf: program(target, text),
-        target: target.into(),
+        setup: Setup {
+            elf: program(target, text),
+            target: target.into(),
+            clock_hz: None,
+            crystal_hz: None,
+            supply_v: None,
+            lenient: false,
+            stubs: Vec::new(),
+        },
         functions: Vec::new(),
         until: None,
         calls: None,
         pin: None,
         marker: None,
         max_cycles: 1_000_000,
-        clock_hz: None,
-        crystal_hz: None,
-        lenient: false,
-        stubs: Vec::new(),
-        supply_v: None,
         flamegraph: None,
+        traces: Default::default(),
+        listing: None,
+        input: None,
+        uart: None,
     }
+}
+
+/// The same firmware, set up in another way.
+pub fn set_up(request: Request, change: impl FnOnce(&mut Setup)) -> Request {
+    let mut request = request;
+    change(&mut request.setup);
+    request
 }
 
 /// Measures; the program runs to an end.
 pub fn measure(request: &Request) -> MeasureResult {
-    let result = try_measure(request).unwrap_or_else(|error| panic!("{}: {error}", request.target));
+    let result = try_measure(request).unwrap_or_else(|error| panic!("{}: {error}", request.setup.target));
     if let Some(failure) = &result.failure {
-        panic!("{}: {failure}", request.target);
+        panic!("{}: {failure}", request.setup.target);
     }
     result
 }

@@ -1,9 +1,10 @@
 //! Time and energy follow the clock that the program sets: by the part's registers, its fuses and its crystal, also where it changes
 //! in mid-run.
 
-use crate::bare::{measure, request, try_measure};
+use crate::bare::{measure, request, set_up, try_measure};
 use lab::LabError;
-use lab::measure::{ClockSource, MeasureResult, Request};
+use lab::loaded::ClockSource;
+use lab::measure::{MeasureResult, Request};
 use lab::target::Workspace;
 
 /// The times of the calls of `work` must be these cycles at these clocks, and the energies those at the data sheet's current.
@@ -47,7 +48,7 @@ fn avr_clkpr_divides_the_crystal() {
     let (asked, result) = calls("atmega328p", AVR);
     check(&result, "atmega328p", &[(8, 16e6), (8, 2e6)]);
     assert_eq!((result.clock_source, result.clocks.last_hz), (ClockSource::Program, 2_000_000));
-    let faster = measure(&Request { crystal_hz: Some(8_000_000), ..asked.clone() });
+    let faster = measure(&set_up(asked.clone(), |setup| setup.crystal_hz = Some(8_000_000)));
     check(&faster, "atmega328p", &[(8, 8e6), (8, 1e6)]);
     // Over the change: 14 cycles up to the end of the second STS, 8 from there.
     let all = measure(&Request { functions: Vec::new(), ..asked });
@@ -61,13 +62,19 @@ fn an_override_says_that_it_is_one() {
     let asked = Request { functions: vec!["work".into()], ..request("atmega328p", AVR) };
     // Where the clock is given, a program that sets another one is refused as ever.
     let text = AVR.replace("ldi r16, 3", "ldi r16, 0");
-    let given = Request { clock_hz: Some(4_000_000), elf: request("atmega328p", &text).elf, ..asked.clone() };
+    let given = set_up(asked.clone(), |setup| {
+        setup.clock_hz = Some(4_000_000);
+        setup.elf = request("atmega328p", &text).setup.elf;
+    });
     let result = measure(&given);
     check(&result, "atmega328p", &[(8, 4e6), (8, 4e6)]);
     assert!(result.clock_remark().contains("whatever the program sets"), "{}", result.clock_remark());
     for wrong in [
-        Request { crystal_hz: Some(1), ..given },
-        Request { crystal_hz: Some(12_000_000), target: "i8051".into(), ..asked },
+        set_up(given, |setup| setup.crystal_hz = Some(1)),
+        set_up(asked, |setup| {
+            setup.crystal_hz = Some(12_000_000);
+            setup.target = "i8051".into();
+        }),
     ] {
         assert!(matches!(try_measure(&wrong), Err(LabError::Usage(_) | LabError::Firmware(_))));
     }
@@ -125,8 +132,8 @@ nop
 bx lr
 end work
 ";
-    let request =
-        Request { functions: vec!["work".into()], crystal_hz: Some(4_000_000), ..request("stm32f051", text) };
+    let request = Request { functions: vec!["work".into()], ..request("stm32f051", text) };
+    let request = set_up(request, |setup| setup.crystal_hz = Some(4_000_000));
     let result = measure(&request);
     let cycles = result.rows[0].inclusive_cycles;
     check(&result, "stm32f051", &[(cycles, 8e6), (cycles, 4e6), (cycles, 12e6)]);

@@ -3,14 +3,16 @@
 
 use firmware::Firmware;
 use lab::ct::{self, ConstantTimeRow, Difference, Request, Subject, Verdict};
+use lab::loaded::Setup;
 use lab::operations::{Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
 use lab::target::Workspace;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 struct Silence;
 
@@ -36,10 +38,11 @@ fn request(target: &str, operations: &[&str], variants: &[&str], runs: u32) -> R
     }
 }
 
-/// The checks of `device/leaks` on a target, by function.
-fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
+/// `device/leaks`, built for a target: once at a time, because two makes must not share a folder.
+fn leaks_elf(name: &str) -> PathBuf {
+    static MAKE: Mutex<()> = Mutex::new(());
+    let _one = MAKE.lock().unwrap_or_else(PoisonError::into_inner);
     let workspace = workspace();
-    let target = workspace.target(name).expect("it is one of the targets");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leaks");
     let output = Command::new("make")
         .arg("-C")
@@ -51,7 +54,14 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
         .output()
         .expect("make is there");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-    let elf = out.join(name).join("portable/leaks.elf");
+    out.join(name).join("portable/leaks.elf")
+}
+
+/// The checks of `device/leaks` on a target, by function.
+fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
+    let workspace = workspace();
+    let target = workspace.target(name).expect("it is one of the targets");
+    let elf = leaks_elf(name);
     let firmware = Firmware::read(&elf, target.part.core).expect("make has built it");
     let clock_hz = target.operating_point(None, None).expect("the default is allowed").clock_hz;
     let request = request(name, &[], &[], 64);
@@ -108,6 +118,56 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert_leak(&rows[2], Difference::Address, "READ");
     assert!(rows[2].what.as_deref().is_some_and(|what| what.contains("leaks_table+0x")), "{:?}", rows[2]);
     assert_leak(&rows[3], Difference::Address, "WRITE");
+}
+
+/// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key, and on which line.
+fn followed(elf: &Path, target: &str, function: &str) -> Vec<(Difference, usize)> {
+    let request = ct::firmware::Request {
+        setup: Setup {
+            elf: elf.into(),
+            target: target.into(),
+            clock_hz: None,
+            crystal_hz: None,
+            supply_v: None,
+            lenient: false,
+            stubs: Vec::new(),
+        },
+        function: function.into(),
+        secrets: vec!["ws_bench_key".into()],
+        public: Vec::new(),
+        declassified: Vec::new(),
+        calls: 2,
+        max_cycles: 10_000_000,
+    };
+    let checked = ct::firmware::run(&workspace(), &request).expect("it runs");
+    assert_eq!(checked.calls, 2, "{target} {function}: {}", checked.ending);
+    let line = |place: &str| place.rsplit_once(':').and_then(|(_, line)| line.parse().ok()).expect("a line");
+    checked
+        .leaks
+        .iter()
+        .map(|leak| {
+            assert!(leak.place.starts_with(function), "{leak:?}");
+            assert_eq!((leak.secrets.as_str(), leak.times), ("ws_bench_key", 2), "{leak:?}");
+            (leak.kind, line(&leak.place))
+        })
+        .collect()
+}
+
+#[test]
+fn planted_leaks_are_found_by_following_the_key() {
+    for target in ["atmega328p", "msp430f5438a", "stm32f051", "stm32f100", "stm32f407", "stm32f767"] {
+        let elf = leaks_elf(target);
+        let all = |function| followed(&elf, target, function);
+        assert_eq!(all("leaks_nothing"), [], "{target}");
+        assert_eq!(all("leaks_by_branch"), [(Difference::Branch, line_of("BRANCH"))], "{target}");
+        assert_eq!(all("leaks_by_reading"), [(Difference::Address, line_of("READ"))], "{target}");
+        assert_eq!(all("leaks_by_writing"), [(Difference::Address, line_of("WRITE"))], "{target}");
+        if target == "stm32f100" {
+            let time = |comment| [(Difference::Time, line_of(comment))];
+            assert_eq!(all("leaks_by_multiplying"), time("MULTIPLICATION"), "{target}");
+            assert_eq!(all("leaks_by_dividing"), time("DIVISION"), "{target}");
+        }
+    }
 }
 
 #[test]
@@ -186,6 +246,6 @@ fn long(target: &str) {
 }
 
 targets! {
-    quick: atmega328p atmega128l msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+    quick: atmega328p atmega128l msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f407 stm32f767 samd21 nrf52840 rp2040 r8c i8051 mc68hc08 ch32v003
 }
 targets! { long: atmega328p msp430f5438a stm32f051 stm32f100 stm32f407 stm32f767 }

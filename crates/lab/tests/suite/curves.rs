@@ -185,8 +185,8 @@ fn check(target: &Target, variant: &str, turn: usize, of: &dyn Fn(&Operation) ->
     if names.is_empty() {
         return;
     }
-    let build =
-        firmware::build(&workspace.source(target, &point), variant, &names).expect("the firmware builds");
+    let build = firmware::build(&workspace.source(target, &point).expect("a toolchain"), variant, &names)
+        .expect("the firmware builds");
     for operation in &operations {
         let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
         let mut bench = Bench::start(target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");

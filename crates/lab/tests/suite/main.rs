@@ -15,6 +15,7 @@ mod meter_ports;
 mod mutated;
 mod node;
 mod plan;
+mod traces;
 mod unobserved;
 mod vectors;
 mod wiped;

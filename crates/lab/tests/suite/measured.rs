@@ -1,6 +1,6 @@
 //! `measure` on programs whose cycles are counted by hand: what ends in the midst of a call is reported as far as it came.
 
-use crate::bare::{measure, request, try_measure};
+use crate::bare::{measure, request, set_up, try_measure};
 use lab::accuracy::Bound;
 use lab::measure::{MeasureRow, Request};
 
@@ -155,7 +155,7 @@ end start
     let request = request("msp430f5438a", text);
     let error = try_measure(&request).expect("what was counted").failure.expect("an odd address").to_string();
     assert!(error.contains("odd address"), "{error}");
-    let result = measure(&Request { lenient: true, ..request });
+    let result = measure(&set_up(request, |setup| setup.lenient = true));
     let tolerated = result.rows.iter().find(|row| row.kind == "tolerated").expect("a row");
     assert_eq!((tolerated.name.as_str(), tolerated.calls), ("a word access at an odd address", 2));
 }
@@ -200,7 +200,8 @@ fn what_was_counted_before_a_fault_is_in_the_rows() {
 fn a_stub_remembers_what_was_written_and_marks_the_figures() {
     // By its name, by its addresses, and in place of a model.
     for name in ["DCMI", "0x50050000-0x500503ff"] {
-        let result = measure(&Request { stubs: vec![name.into()], ..request("stm32f407", UNMODELLED) });
+        let result =
+            measure(&set_up(request("stm32f407", UNMODELLED), |setup| setup.stubs = vec![name.into()]));
         let stub = result.rows.iter().find(|row| row.kind == "stub").expect("a row");
         assert_eq!((stub.name.as_str(), stub.calls), (name, 3));
         let [used] = &result.stubs[..] else { panic!("{:?}", result.stubs) };
@@ -213,14 +214,15 @@ fn a_stub_remembers_what_was_written_and_marks_the_figures() {
     let asked = request("stm32f407", &text);
     let failure = try_measure(&asked).expect("rows").failure.expect("bits that no PWR has").to_string();
     assert!(failure.contains("--stub PWR gives registers"), "{failure}");
-    assert_eq!(measure(&Request { stubs: vec!["PWR".into()], ..asked }).stubs[0].name, "PWR");
+    assert_eq!(measure(&set_up(asked, |setup| setup.stubs = vec!["PWR".into()])).stubs[0].name, "PWR");
 }
 
 #[test]
 fn an_unused_stub_changes_nothing() {
     let text = UNMODELLED.replace("bl work", "bl work\nb .");
-    let plain = measure(&request("stm32f407", &text));
-    let stubbed = measure(&Request { stubs: vec!["DCMI".into()], ..request("stm32f407", &text) });
+    let asked = request("stm32f407", &text);
+    let plain = measure(&asked);
+    let stubbed = measure(&set_up(asked, |setup| setup.stubs = vec!["DCMI".into()]));
     assert_eq!((plain.rows, plain.accuracies), (stubbed.rows, stubbed.accuracies));
 }
 
@@ -229,7 +231,7 @@ fn an_unknown_stub_names_its_neighbour() {
     for (wrong, near) in
         [("DCMI1", "DCMI"), ("0x500503ff-0x50050000", "0x50050000-0x500503ff"), ("0x1-", "addresses")]
     {
-        let asked = Request { stubs: vec![wrong.into()], ..request("stm32f407", UNMODELLED) };
+        let asked = set_up(request("stm32f407", UNMODELLED), |setup| setup.stubs = vec![wrong.into()]);
         let error = try_measure(&asked).expect_err("no such peripheral");
         assert!(error.is_usage() && error.to_string().contains(near), "{error}");
     }
@@ -243,7 +245,7 @@ fn a_stub_by_the_addresses_of_a_fault_lets_the_program_go_on() {
     let failure = try_measure(&asked).expect("rows").failure.expect("no model").to_string();
     let stub =
         failure.split("--stub ").nth(1).expect("advice").split(' ').next().expect("a name").to_string();
-    let result = measure(&Request { stubs: vec![stub], ..asked });
+    let result = measure(&set_up(asked, |setup| setup.stubs = vec![stub]));
     assert_eq!(result.stubs[0].reads + result.stubs[0].writes, 2);
 }
 

@@ -21,7 +21,7 @@ fn mutated_elf_files_are_survived() {
     let mut random = Random::new(seed());
     for target in ["atmega328p", "msp430f5438a", "stm32f407"] {
         let asked = Request { max_cycles: 20_000, ..request(target, &program(target)) };
-        let whole = std::fs::read(&asked.elf).expect("linked");
+        let whole = std::fs::read(&asked.setup.elf).expect("linked");
         let mut outcomes = [0_usize; 2];
         for _ in 0..random::instructions(200, 10_000) {
             let mut bytes = whole.clone();
@@ -38,7 +38,7 @@ fn mutated_elf_files_are_survived() {
             if random.below(8) == 0 {
                 bytes.truncate(random.below(bytes.len() as u32) as usize);
             }
-            std::fs::write(&asked.elf, &bytes).expect("written");
+            std::fs::write(&asked.setup.elf, &bytes).expect("written");
             outcomes[usize::from(try_measure(&asked).is_ok())] += 1;
         }
         assert!(outcomes.iter().all(|&count| count > 0), "{target}: {outcomes:?}");
@@ -49,7 +49,7 @@ fn mutated_elf_files_are_survived() {
 #[test]
 fn sections_may_have_any_size() {
     let asked = request("stm32f407", &program("stm32f407"));
-    let mut bytes = std::fs::read(&asked.elf).expect("linked");
+    let mut bytes = std::fs::read(&asked.setup.elf).expect("linked");
     let half = |bytes: &[u8], at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
     // e_shoff, e_shentsize and e_shnum; sh_size.
     let table = u32::from_le_bytes(bytes[0x20..0x24].try_into().expect("four")) as usize;
@@ -58,6 +58,6 @@ fn sections_may_have_any_size() {
         let at = table + section * size + 0x14;
         bytes[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
     }
-    std::fs::write(&asked.elf, &bytes).expect("written");
+    std::fs::write(&asked.setup.elf, &bytes).expect("written");
     let _ = try_measure(&asked);
 }

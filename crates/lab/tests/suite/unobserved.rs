@@ -32,8 +32,9 @@ fn check(target: &str) {
             continue;
         }
         let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-        let build = firmware::build(&workspace.source(&target, &point), variant, &names)
-            .expect("the firmware builds");
+        let build =
+            firmware::build(&workspace.source(&target, &point).expect("a toolchain"), variant, &names)
+                .expect("the firmware builds");
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let start = || Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
@@ -73,5 +74,5 @@ macro_rules! targets {
 }
 
 targets! {
-    atmega328p atmega128l atmega2560 atmega32u4 attiny85 msp430f5438a stm32f051 stm32f100 stm32f103 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+    atmega328p atmega128l atmega2560 atmega32u4 attiny85 msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f103 stm32f407 stm32l4r5 stm32f411 stm32f767 samd21 nrf52840 rp2040 r8c i8051 mc68hc08 ch32v003
 }

@@ -327,8 +327,8 @@ fn check(target: &str) {
     operations.retain(|operation| OPERATIONS.contains(&operation.name.as_str()));
     assert_eq!(operations.len(), OPERATIONS.len(), "{} has the operations", target.name());
     let names: Vec<&str> = operations.iter().map(|operation| operation.name.as_str()).collect();
-    let build =
-        firmware::build(&workspace.source(&target, &point), "fast", &names).expect("the firmware builds");
+    let build = firmware::build(&workspace.source(&target, &point).expect("a toolchain"), "fast", &names)
+        .expect("the firmware builds");
     let mut left = Vec::new();
     for operation in &operations {
         let firmware = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");

@@ -236,7 +236,7 @@ fn set(
         });
     }
     let names: Vec<&str> = ops.iter().copied().collect();
-    let build = firmware::build(&workspace.source(target, point), &kind.variant, &names)?;
+    let build = firmware::build(&workspace.source(target, point)?, &kind.variant, &names)?;
     Ok(Set { operations, build })
 }
 

@@ -198,7 +198,7 @@ fn check_rail(target: &Target, regulator: &Regulator) -> Result<(), LabError> {
 }
 
 fn check_variant(target: &Target, variant: &str) -> Result<(), LabError> {
-    let known = target.toolchain.variants_of(firmware::toolchain::PUBLIC_KEY);
+    let known = target.toolchain()?.variants_of(firmware::toolchain::PUBLIC_KEY);
     if known.iter().any(|name| name == variant) {
         return Ok(());
     }

@@ -1,0 +1,168 @@
+//! `ct`: operations with random secrets, a function of any firmware by taint tracking.
+
+use crate::compare::CompareArgs;
+use clap::Args;
+use lab::compare::CONSTANT_TIME;
+use lab::loaded::Setup;
+use lab::target::Workspace;
+use lab::{LabError, ct, report, units};
+use output::{Answer, Bar, ReportFormat};
+use std::path::PathBuf;
+
+/// For the end of the help.
+pub(crate) const EXAMPLES: &str = "With FIRMWARE.elf the secrets are labelled in memory at each call of the function and followed through \
+     every instruction until it returns; each branch, address and time that depends on one is listed.\n\n\
+     Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast\n\n\
+     With FIRMWARE.elf: wattseal ct firmware.elf --target stm32f407 --function aes_encrypt --secret key:16 --declassify ciphertext";
+
+#[derive(Args)]
+pub(crate) struct CtArgs {
+    #[command(flatten)]
+    firmware: TracedArgs,
+    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
+    #[arg(long, value_name = "TARGET")]
+    target: Vec<String>,
+    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
+    #[arg(long, value_name = "GLOB")]
+    op: Vec<String>,
+    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
+    #[arg(long, value_name = "VARIANT")]
+    variant: Vec<String>,
+    /// Random secrets for each row
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    runs: u32,
+    /// Where the random secrets begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Check operations on public data, too, which may take their time from it; with FIRMWARE.elf: these bytes are public although
+    /// they lie in a secret; may be repeated
+    #[arg(long, value_name = "SYMBOL[:LEN]", num_args = 0..=1, action = clap::ArgAction::Append)]
+    public: Option<Vec<String>>,
+    /// Compare which entries of AES's tables are read, too; they lie where each takes the same time
+    #[arg(long)]
+    strict: bool,
+    /// Cycles after which one operation counts as endless, or with FIRMWARE.elf the run ends [default: 1e10; 1e9]
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    max_cycles: Option<u64>,
+    #[command(flatten)]
+    compare: CompareArgs,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    format: ReportFormat,
+    /// Tables of all columns, however wide they are
+    #[arg(long)]
+    wide: bool,
+}
+
+/// A user's own firmware, and what is secret in it.
+#[derive(Args)]
+struct TracedArgs {
+    /// An ELF file of your own [default: the operations of this project]
+    #[arg(value_name = "FIRMWARE.elf", requires_all = ["function", "secret"], conflicts_with_all = ["op", "variant", "runs", "seed", "strict", "save", "against"])]
+    elf: Option<PathBuf>,
+    /// The function whose calls are followed, by its name or an address
+    #[arg(long, value_name = "NAME", requires = "elf")]
+    function: Option<String>,
+    /// These bytes are secret when the function is called; may be repeated, up to eight times
+    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "elf")]
+    secret: Vec<String>,
+    /// These bytes are public from then on, whatever is written to them, such as a ciphertext; may be repeated
+    #[arg(long, value_name = "SYMBOL[:LEN]", requires = "elf")]
+    declassify: Vec<String>,
+    /// End after so many calls of the function [default: 10]
+    #[arg(long, value_name = "N", requires = "elf", value_parser = units::count)]
+    calls: Option<u64>,
+    /// Give this peripheral, by its name in the target's file, or these addresses registers that remember what is written; may be
+    /// repeated
+    #[arg(long, value_name = "NAME", requires = "elf")]
+    stub: Vec<String>,
+    /// Run at this core clock, such as 16MHz, whatever the program sets [default: as the program sets it]
+    #[arg(long, value_name = "HZ", requires = "elf", value_parser = units::frequency)]
+    clock: Option<u64>,
+}
+
+/// Does what was asked for.
+pub(crate) fn run(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
+    match (args.firmware.elf.clone(), args.firmware.function.clone()) {
+        (Some(elf), Some(function)) => firmware(workspace, args, elf, function),
+        _ => match args.public.iter().flatten().next() {
+            Some(symbol) => Err(LabError::Usage(format!(
+                "--public {symbol} is for a FIRMWARE.elf; for operations it stands alone"
+            ))),
+            None => operations(workspace, args),
+        },
+    }
+}
+
+/// A function of any firmware, by taint tracking.
+fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String) -> Result<Answer, LabError> {
+    let [target] = args.target.as_slice() else {
+        return Err(LabError::Usage("give one --target, which the ELF file is built for".into()));
+    };
+    let traced = args.firmware;
+    let request = ct::firmware::Request {
+        setup: Setup {
+            elf,
+            target: target.clone(),
+            clock_hz: traced.clock,
+            crystal_hz: None,
+            supply_v: None,
+            lenient: false,
+            stubs: traced.stub,
+        },
+        function,
+        secrets: traced.secret,
+        public: args.public.unwrap_or_default(),
+        declassified: traced.declassify,
+        calls: traced.calls.unwrap_or(10),
+        max_cycles: args.max_cycles.unwrap_or(1_000_000_000),
+    };
+    let checked = ct::firmware::run(workspace, &request)?;
+    let found = match checked.leaks.len() {
+        0 => "no branch, address or time depends on a secret".to_owned(),
+        1 => "1 instruction depends on a secret".to_owned(),
+        count => format!("{count} instructions depend on a secret"),
+    };
+    let remark = format!(
+        "wattseal: {found}; calls of {1} followed: {0}, {2} instructions; {3}",
+        checked.calls, request.function, checked.instructions, checked.ending
+    );
+    let success = checked.leaks.is_empty();
+    Ok(Answer {
+        data: report::leaks(&checked.leaks, &request.function, args.format, args.wide)?,
+        remark,
+        success,
+    })
+}
+
+/// Operations, checked with random secrets.
+fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
+    let request = ct::Request {
+        targets: args.target,
+        operations: args.op,
+        variants: args.variant,
+        runs: args.runs,
+        seed: args.seed,
+        max_cycles: args.max_cycles.unwrap_or(10_000_000_000),
+        public: args.public.is_some(),
+        strict: args.strict,
+    };
+    let destination = args.compare.prepare(&CONSTANT_TIME)?;
+    let rows = ct::run(workspace, &request, &Bar::new())?;
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let (variable, wrong) = (count(ct::Verdict::Variable), count(ct::Verdict::Wrong));
+    let mut remarks = Vec::new();
+    if variable > 0 {
+        remarks.push(format!("wattseal: {variable} of {} rows depend on their secrets", rows.len()));
+    }
+    if wrong > 0 {
+        remarks.push(format!(
+            "wattseal: {wrong} of {} rows gave wrong outputs and were not checked",
+            rows.len()
+        ));
+    }
+    let success = remarks.is_empty();
+    let data = report::constant_time(&rows, args.format, args.wide)?;
+    let answer = Answer { data, remark: remarks.join("\n"), success };
+    destination.finish(&rows, answer, args.format, args.wide)
+}

@@ -1,0 +1,64 @@
+//! A user's own firmware and its machine, as the commands that run it are told of them.
+
+use clap::Args;
+use lab::loaded::Setup;
+use lab::units;
+use std::path::PathBuf;
+
+/// Firmware on its machine.
+#[derive(Args)]
+pub(crate) struct FirmwareArgs {
+    /// The ELF file
+    #[arg(value_name = "FIRMWARE.elf")]
+    elf: PathBuf,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct MachineArgs {
+    /// The target it is built for
+    #[arg(long, value_name = "TARGET")]
+    target: String,
+    /// Go on, as the part does, where the program does what is a mistake, but of which it is known what the part makes of it (a
+    /// word at an odd address on the MSP430, a write to a protected register on the R8C, to CLKPR out of time on the AVR); each
+    /// kind is counted and reported at the end [default: stop]
+    #[arg(long)]
+    lenient: bool,
+    /// Give this peripheral, by its name in the target's file, or these addresses, such as 0x50050000-0x500503ff, registers that
+    /// remember what is written, so that a program goes on that only passes by; may be repeated. Each use is counted and reported
+    /// at the end, and the figures are then estimates [default: what has no model stops the run]
+    #[arg(long, value_name = "NAME")]
+    stub: Vec<String>,
+    /// The crystal's or external clock's frequency, such as 25MHz, from which the program makes its clock [default: the target's]
+    #[arg(long, value_name = "HZ", value_parser = units::frequency)]
+    crystal: Option<u64>,
+    /// Run at this core clock, such as 16MHz, whatever the program sets [default: time and energy follow the clock that the
+    /// program sets, from the first instruction on and wherever it changes]
+    #[arg(long, value_name = "HZ", value_parser = units::frequency)]
+    clock: Option<u64>,
+    /// Supply, such as 3.3V [default: the target's]
+    #[arg(long, value_name = "V", value_parser = units::volts)]
+    supply: Option<f64>,
+}
+
+impl From<FirmwareArgs> for Setup {
+    fn from(args: FirmwareArgs) -> Setup {
+        args.machine.setup(args.elf)
+    }
+}
+
+impl MachineArgs {
+    /// This firmware on the machine.
+    pub(crate) fn setup(&self, elf: PathBuf) -> Setup {
+        Setup {
+            elf,
+            target: self.target.clone(),
+            clock_hz: self.clock,
+            crystal_hz: self.crystal,
+            supply_v: self.supply,
+            lenient: self.lenient,
+            stubs: self.stub.clone(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `wattseal measure`.
+
+use crate::compare::CompareArgs;
+use crate::firmware::MachineArgs;
+use crate::traces::TraceArgs;
+use crate::{calibrated, interruption, lines};
+use clap::Args;
+use lab::accuracy::Accuracy;
+use lab::compare::MEASURE;
+use lab::measure::{self, MeasureResult, MeasureRow};
+use lab::target::Workspace;
+use lab::traces::{Listing, TraceFiles};
+use lab::{LabError, report, units};
+use mcu::StubUse;
+use output::{Answer, ReportFormat};
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct MeasureArgs {
+    /// The ELF file, or several
+    #[arg(value_name = "FIRMWARE.elf", required = true)]
+    elf: Vec<PathBuf>,
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Report each call of this function; may be repeated [default: the sums of all functions]
+    #[arg(long, value_name = "NAME")]
+    function: Vec<String>,
+    /// Stop when execution first comes to this symbol
+    #[arg(long, value_name = "SYMBOL")]
+    until: Option<String>,
+    /// Stop when the functions asked for have returned this often in all
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    calls: Option<u64>,
+    /// Report each time this output pin is high, such as PORTB.5 or GPIOD.12
+    #[arg(long, value_name = "PORT.BIT")]
+    pin: Option<String>,
+    /// Report the time from one write to this symbol or address to the next
+    #[arg(long, value_name = "SYMBOL|ADDRESS")]
+    marker: Option<String>,
+    /// Give up after this many cycles
+    #[arg(long, value_name = "N", default_value = "1e9", value_parser = units::count)]
+    max_cycles: u64,
+    /// Send this file to the program's UART, once it has switched on its receiver
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The UART that the input goes to [default: the only one]
+    #[arg(long, value_name = "UART")]
+    uart: Option<String>,
+    /// Show on standard error, line by line, what the program writes to its UARTs, the trace port (ITM), RTT and semihosting
+    #[arg(long)]
+    console: bool,
+    /// Write a flame graph of the cycles
+    #[arg(long, value_name = "OUT.svg")]
+    flamegraph: Option<PathBuf>,
+    #[command(flatten)]
+    traces: TraceArgs,
+    /// List this function's instructions beneath their source lines, with how often each was executed and in how many cycles, in
+    /// place of the rows of calls
+    #[arg(long, value_name = "NAME", conflicts_with = "against")]
+    listing: Option<String>,
+    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    #[arg(long, value_name = "FILE.toml")]
+    calibration: Option<PathBuf>,
+    #[command(flatten)]
+    compare: CompareArgs,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    format: ReportFormat,
+    /// Tables of all columns, however wide they are
+    #[arg(long)]
+    wide: bool,
+}
+
+/// Measures each ELF file, and gives the rows of all of them.
+pub(crate) fn command(workspace: Workspace, args: MeasureArgs) -> Result<Answer, LabError> {
+    let (workspace, calibrated) = calibrated(workspace, args.calibration.as_deref())?;
+    let plain = args.format.plain();
+    if args.listing.is_some() && plain.is_none() {
+        return Err(LabError::Usage("--listing is written as a table, as json or as csv".into()));
+    }
+    let traces = TraceFiles::from(args.traces);
+    if args.elf.len() > 1
+        && (args.flamegraph.is_some() || args.listing.is_some() || traces != TraceFiles::default())
+    {
+        let said = "--flamegraph, --listing, --vcd, --trace and --lcov are of one ELF file; give one";
+        return Err(LabError::Usage(said.into()));
+    }
+    let destination = args.compare.prepare(&MEASURE)?;
+    let interrupted = interruption()?;
+    let (mut rows, mut remarks, mut success) = (Vec::new(), vec![calibrated], true);
+    let mut listing: Option<Listing> = None;
+    for elf in &args.elf {
+        let request = measure::Request {
+            setup: args.machine.setup(elf.clone()),
+            functions: args.function.clone(),
+            until: args.until.clone(),
+            calls: args.calls,
+            pin: args.pin.clone(),
+            marker: args.marker.clone(),
+            max_cycles: args.max_cycles,
+            flamegraph: args.flamegraph.clone(),
+            traces: traces.clone(),
+            listing: args.listing.clone(),
+            input: args.input.clone(),
+            uart: args.uart.clone(),
+        };
+        let mut stderr = std::io::stderr();
+        let console = args.console.then_some(&mut stderr as &mut dyn Write);
+        let mut result = measure::run(&workspace, &request, &interrupted, console)?;
+        success &= result.failure.is_none();
+        listing = result.listing.take();
+        if let Some(problem) = listing.as_ref().and_then(|listing| listing.without_names.as_ref()) {
+            remarks.push(format!("wattseal: the listing has opcodes without their names: {problem}"));
+        }
+        let (of_elf, remark) = told(result);
+        if args.elf.len() > 1 {
+            remarks.push(format!("wattseal: {}:", elf.display()));
+        }
+        rows.extend(of_elf);
+        remarks.push(remark);
+    }
+    let data = match (&listing, plain) {
+        (Some(listing), Some(format)) => report::listing(listing, format)?,
+        _ => report::measure(&rows, args.format, args.wide)?,
+    };
+    let answer = Answer { data, remark: lines(remarks), success };
+    destination.finish(&rows, answer, args.format, args.wide)
+}
+
+/// The rows of a measurement, the program's last, and what to say of it.
+fn told(result: MeasureResult) -> (Vec<MeasureRow>, String) {
+    let remark = format!(
+        "{}; {} cycles, {} instructions in all; {}",
+        result.ending,
+        result.cycles,
+        result.instructions,
+        result.clock_remark()
+    );
+    let tolerated = result
+        .rows
+        .iter()
+        .filter(|row| row.kind == "tolerated")
+        .map(|row| format!("wattseal: passed over {} times: {}", row.calls, row.name));
+    let stubs = result.stubs.iter().map(|used| {
+        let StubUse { name, reads, writes } = used;
+        format!("wattseal: {name} only remembered what was written: {reads} reads, {writes} writes")
+    });
+    let feet = result.accuracies.iter().map(Accuracy::foot);
+    let failure = result.failure.iter().map(|failure| format!("wattseal: {failure}"));
+    let remarks: Vec<String> = tolerated.chain(stubs).chain(feet).chain([remark]).chain(failure).collect();
+    let mut rows = result.rows;
+    rows.push(result.program);
+    (rows, lines(remarks))
+}

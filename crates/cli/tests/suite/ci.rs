@@ -1,0 +1,145 @@
+//! The action for GitHub and the template for GitLab: their steps are run in a project of somebody's own.
+
+use crate::check::{SETTINGS, project};
+use std::path::Path;
+use std::process::{Command, Output};
+use testkit::documents::home;
+use yaml_rust2::{Yaml, YamlLoader};
+
+fn yaml(path: &str) -> Yaml {
+    let text = std::fs::read_to_string(home().join(path)).expect("a file");
+    YamlLoader::load_from_str(&text).expect("YAML").remove(0)
+}
+
+fn text(value: &Yaml) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("a text, not {value:?}"))
+}
+
+/// A step as a runner runs it; the launcher, which would build, is replaced by the binary under test.
+fn step(folder: &Path, shell: &[&str], line: &str, environment: &[(String, String)]) -> Output {
+    let mut command = Command::new(shell[0]);
+    command.args(&shell[1..]).arg("-c").arg(line).current_dir(folder);
+    command.env("WATTSEAL", env!("CARGO_BIN_EXE_wattseal")).env("WATTSEAL_HOME", home());
+    command.envs(environment.iter().cloned()).output().expect("the shell runs")
+}
+
+/// What GitHub puts in the place of its expressions.
+fn expanded(value: &str) -> String {
+    let known = [
+        ("${{ inputs.project }}", "firmware"),
+        ("${{ inputs.token }}", "a token"),
+        ("${{ github.event.pull_request.html_url }}", "https://example.org/pull/7"),
+    ];
+    let value = known.iter().fold(value.to_owned(), |value, (from, to)| value.replace(from, to));
+    assert!(!value.contains("${{"), "{value}");
+    value
+}
+
+/// Runs all steps of the action, and returns the exit codes; `gh`, which would write to GitHub, is replaced.
+fn run_action(at: &Path, rounds: &str) -> Vec<i32> {
+    let action = yaml("ci/github/action.yml");
+    assert_eq!(action["runs"]["using"].as_str(), Some("composite"));
+    let tools = at.join("tools");
+    std::fs::create_dir_all(&tools).expect("a folder");
+    std::fs::write(tools.join("gh"), "#!/bin/sh\necho \"$@\" >> \"$GH_LOG\"\n").expect("written");
+    let chmod = Command::new("chmod").arg("+x").arg(tools.join("gh")).status().expect("chmod");
+    assert!(chmod.success());
+    let path = std::env::var("PATH").expect("a path");
+    let mut codes = Vec::new();
+    for step_of in action["runs"]["steps"].as_vec().expect("steps") {
+        let own = step_of["env"].as_hash().expect("an environment").iter();
+        let mut environment: Vec<(String, String)> =
+            own.map(|(name, value)| (text(name).into(), expanded(text(value)))).collect();
+        for (name, value) in [
+            ("ROUNDS", rounds.to_owned()),
+            ("PATH", format!("{}:{path}", tools.display())),
+            ("GH_LOG", at.join("gh.log").display().to_string()),
+            ("GITHUB_STEP_SUMMARY", at.join("summary.md").display().to_string()),
+            ("GITHUB_ACTION_PATH", home().join("ci/github").display().to_string()),
+        ] {
+            environment.push((name.into(), value));
+        }
+        assert_eq!(text(&step_of["shell"]), "bash");
+        // As GitHub calls it.
+        let shell = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
+        let output = step(at, &shell, text(&step_of["run"]), &environment);
+        codes.push(output.status.code().expect("it ends by itself"));
+        let is_last = codes.iter().all(|code| *code == 0);
+        let always = step_of["if"].as_str().is_some_and(|condition| condition.starts_with("always()"));
+        assert!(is_last || always || codes.len() == 1, "{codes:?}");
+    }
+    codes
+}
+
+/// A repository with the project in its folder `firmware`.
+fn repository() -> (tempfile::TempDir, tempfile::TempDir) {
+    let firmware = project(SETTINGS);
+    let repository = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink(firmware.path(), repository.path().join("firmware")).expect("a link");
+    (firmware, repository)
+}
+
+#[test]
+fn github_s_steps_check_a_project() {
+    let (firmware, repository) = repository();
+    let at = repository.path();
+    let read =
+        |name: &str| std::fs::read_to_string(at.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(run_action(at, "100"), [0, 0, 0]);
+    assert!(read("summary.md").contains("| main.elf atmega328p work (call) | cycles |"));
+    assert!(
+        read("gh.log").starts_with("pr comment https://example.org/pull/7 --body-file firmware/wattseal.md")
+    );
+    assert!(read("firmware/wattseal.xml").contains("failures=\"0\""));
+    // Past the limit the first step fails, and the others say why.
+    std::fs::remove_file(at.join("summary.md")).expect("there");
+    assert_eq!(run_action(at, "250"), [1, 0, 0]);
+    assert!(read("summary.md").contains("PAST"), "{}", read("summary.md"));
+    // The launcher that it runs without another is there.
+    assert!(home().join("ci/github/../../wattseal").exists());
+    drop(firmware);
+}
+
+#[test]
+fn gitlab_s_script_checks_a_project() {
+    let (firmware, repository) = repository();
+    let at = repository.path();
+    let template = &yaml("ci/gitlab/wattseal.yml")[".wattseal"];
+    let mut variables: Vec<(String, String)> = template["variables"]
+        .as_hash()
+        .expect("variables")
+        .iter()
+        .map(|(name, value)| (text(name).into(), text(value).into()))
+        .collect();
+    let script: Vec<&str> = template["script"].as_vec().expect("a script").iter().map(text).collect();
+    // GitLab runs the lines in one shell, which ends with the first that fails.
+    let run = |rounds: &str, variables: &[(String, String)]| {
+        let environment = [variables, &[("ROUNDS".into(), rounds.into())]].concat();
+        step(at, &["bash", "-e"], &script.join("\n"), &environment)
+    };
+    let output = run("100", &variables);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("set WATTSEAL_REPOSITORY"));
+    // Cloned from a repository that is on this machine.
+    let source = tempfile::tempdir().expect("a folder");
+    let git = |line: &str| {
+        let status = Command::new("git").args(line.split(' ')).current_dir(source.path()).status();
+        assert!(status.expect("git runs").success(), "{line}");
+    };
+    git("init --quiet --initial-branch main");
+    git("-c user.name=n -c user.email=e commit --quiet --allow-empty --message m");
+    let mut set = |name: &str, value: String| {
+        let variable = variables.iter_mut().find(|(known, _)| known == name).expect("a variable");
+        variable.1 = value;
+    };
+    set("WATTSEAL_REPOSITORY", format!("file://{}", source.path().display()));
+    set("WATTSEAL_PROJECT", "firmware".into());
+    let output = run("100", &variables);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(at.join(".wattseal/.git").exists());
+    assert_eq!(run("250", &variables).status.code(), Some(1));
+    // What the job keeps is what it wrote.
+    let junit = text(&template["artifacts"]["reports"]["junit"]).replace("$WATTSEAL_PROJECT", "firmware");
+    assert!(std::fs::read_to_string(at.join(junit)).expect("a report").contains("<failure"));
+    drop(firmware);
+}

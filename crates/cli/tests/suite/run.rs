@@ -1,0 +1,140 @@
+//! `wattseal run`: programs that speak, listen and end, as on a board.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/run");
+
+/// A program of the folder `run`, compiled and linked.
+fn built(source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
+    // Tests run side by side.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let elf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("run-{number}-{source}.elf"));
+    let output = Command::new(compiler)
+        .args(["-Os", "-g", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&elf)
+        .args(flags)
+        .arg(Path::new(SOURCES).join(source))
+        .output()
+        .expect("the compiler runs");
+    assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
+    elf
+}
+
+fn arm(source: &str) -> PathBuf {
+    let places = [".vectors=0x08000000", ".text=0x08000100", ".buffers=0x20000000"];
+    let places = places.map(|place| format!("-Wl,--section-start={place}"));
+    let flags = ["-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-Wl,-estart"].map(str::to_owned);
+    let flags: Vec<&str> = flags.iter().chain(&places).map(String::as_str).collect();
+    built(source, "arm-none-eabi-gcc", &flags)
+}
+
+fn avr(source: &str) -> PathBuf {
+    built(source, "avr-gcc", &["-mmcu=atmega328p"])
+}
+
+fn run_with(elf: &Path, target: &str, options: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wattseal"))
+        .env("WATTSEAL_HOME", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .arg("run")
+        .arg(elf)
+        .args(["--target", target])
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary under test runs");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it is read");
+    child.wait_with_output().expect("it ends")
+}
+
+fn run(elf: &Path, target: &str, options: &[&str]) -> (Option<i32>, String, String) {
+    let output = run_with(elf, target, options, "");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn input_reaches_the_uart_and_main_s_result_is_the_exit_code() {
+    let echo = avr("echo.c");
+    for (input, shouted, code) in [("hello\n", "HELLO\n", 6), ("\n", "\n", 1), ("Wh\n", "WH\n", 3)] {
+        let output = run_with(&echo, "atmega328p", &["--input", "-"], input);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("ready\n{shouted}"), "{said}");
+        assert_eq!(output.status.code(), Some(code), "{said}");
+    }
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-input");
+    std::fs::write(&file, "file\n").expect("written");
+    let file = file.display().to_string();
+    let (code, out, said) = run(&echo, "atmega328p", &["--input", &file, "--uart", "USART0"]);
+    assert_eq!((code, out.as_str()), (Some(5), "ready\nFILE\n"), "{said}");
+}
+
+#[test]
+fn a_program_that_waits_for_ever_is_ended_and_that_is_a_failure() {
+    let echo = avr("echo.c");
+    let (code, out, said) = run(&echo, "atmega328p", &["--time", "20ms"]);
+    assert_eq!((code, out.as_str()), (Some(1), "ready\n"), "{said}");
+    assert!(said.contains("had not ended after --time 0.02s"), "{said}");
+    let (code, _, said) = run(&echo, "atmega328p", &["--max-cycles", "1e5"]);
+    assert!(code == Some(1) && said.contains("--max-cycles 100000"), "{said}");
+}
+
+#[test]
+fn semihosting_itm_and_rtt_come_out_by_their_names() {
+    let ports = arm("ports.c");
+    let (code, out, said) = run(&ports, "stm32f407", &[]);
+    assert_eq!(code, Some(42), "{said}");
+    for text in ["by semihosting\n", "by ITM\n", "by RTT 0\n", "by RTT 99\n"] {
+        assert!(out.contains(text), "{out}");
+    }
+    for (port, text) in [("semihosting", "by semihosting\n"), ("ITM.0", "by ITM\n")] {
+        assert_eq!(run(&ports, "stm32f407", &["--port", port]).1, text);
+    }
+    let numbered: String = (0..100).map(|line| format!("by RTT {line}\n")).collect();
+    assert_eq!(run(&ports, "stm32f407", &["--port", "RTT.0"]).1, numbered, "all lines, each once");
+}
+
+/// The same program on each family: its exit code is `_exit`'s argument, or that of a function that is named.
+#[test]
+fn a_function_s_argument_is_the_exit_code() {
+    let families = [("stm32f407", arm("exit.c")), ("atmega328p", avr("exit.c"))];
+    for (target, elf) in &families {
+        let (code, _, said) = run(elf, target, &["--exit", "done"]);
+        assert_eq!(code, Some(17), "{target}: {said}");
+        let (code, _, said) = run(elf, target, &["--exit", "dome"]);
+        assert!(code == Some(2) && said.contains("did you mean done"), "{target}: {said}");
+    }
+}
+
+/// A look at what goes in and out just where the program ends must not pass over its end.
+#[test]
+fn the_end_is_seen_also_at_the_last_cycle_of_a_limit() {
+    let elf = avr("exit.c");
+    let (_, _, said) = run(&elf, "atmega328p", &["--exit", "done"]);
+    let cycles = said.split_once("; ").and_then(|(_, rest)| rest.split_once(" cycles")).expect("cycles").0;
+    let (code, _, said) = run(&elf, "atmega328p", &["--exit", "done", "--max-cycles", cycles]);
+    assert_eq!(code, Some(17), "{said}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let ports = arm("ports.c");
+    let echo = avr("echo.c");
+    for (elf, target, options, words) in [
+        (&echo, "atmega328p", vec!["--uart", "USART0"], "--input"),
+        (&echo, "atmega328p", vec!["--uart", "USART1", "--input", "-"], "did you mean USART0"),
+        (&ports, "stm32f407", vec!["--time", "5"], "167ms"),
+        (&ports, "stm32f407", vec!["--max-cycles", "0"], "1e6"),
+        (&ports, "stm32f407", vec!["--supply", "9V"], "9"),
+        (&ports, "atmega328p", vec![], "AVR"),
+    ] {
+        let (code, out, said) = run(elf, target, &options);
+        assert!(matches!(code, Some(1 | 2)) && out.is_empty(), "{options:?}: {code:?} {out} {said}");
+        assert!(said.contains(words), "{options:?}: {said}");
+    }
+}

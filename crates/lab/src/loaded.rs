@@ -1,0 +1,147 @@
+//! An ELF file of a user's own on its target's machine, about to begin.
+
+mod fuses;
+
+use crate::harness::place_fault;
+use crate::target::{Target, Workspace};
+use crate::{LabError, names};
+use firmware::Firmware;
+use mcu::{Mcu, new_clocked_machine, new_machine};
+use std::path::PathBuf;
+
+/// Which firmware, on what, and how.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The ELF file.
+    pub elf: PathBuf,
+    /// The target's exact name.
+    pub target: String,
+    /// Core clock in Hz, whatever the program sets; where absent, what the program sets, or the target's default where no table
+    /// `[clock]` says what its clock is made from.
+    pub clock_hz: Option<u64>,
+    /// The crystal's frequency in Hz; the target's own where absent.
+    pub crystal_hz: Option<u64>,
+    /// Supply in volts; the target's default where absent.
+    pub supply_v: Option<f64>,
+    /// Go on where the program does what is a mistake, but of which it is known what the part makes of it.
+    pub lenient: bool,
+    /// Peripherals, or blocks without a model, that get registers that remember what was written: see [`mcu::Part::stub`].
+    pub stubs: Vec<String>,
+}
+
+/// What decides on the clock of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The program, by the part's clock registers.
+    Program,
+    /// Who asked for the measurement, whatever the program sets.
+    Request,
+    /// The target's default: what its clock is made from is not known.
+    Default,
+}
+
+/// The firmware in its machine, reset.
+pub struct Loaded {
+    /// The target, with its stubs.
+    pub target: Target,
+    /// The file.
+    pub firmware: Firmware,
+    /// The machine.
+    pub machine: Box<dyn Mcu>,
+    /// What decides on its clock.
+    pub clock_source: ClockSource,
+    /// Its supply, in volts.
+    pub supply_v: f64,
+}
+
+impl Setup {
+    /// Loads the firmware into the machine that this describes.
+    ///
+    /// # Errors
+    /// An unknown target or stub, with the nearest names; a file that is none for the target; a clock or a supply that its data sheet
+    /// does not allow.
+    pub fn load(&self, workspace: &Workspace) -> Result<Loaded, LabError> {
+        let mut target = workspace.target(&self.target)?;
+        workspace.calibration_is_of([target.name()])?;
+        for name in &self.stubs {
+            if !target.part.stub(name) {
+                return Err(unknown_stub(name, &target));
+            }
+        }
+        let firmware = Firmware::read(&self.elf, target.part.core)?;
+        fuses::check_signature(workspace, &target, &firmware)?;
+        let (mut machine, clock_source) = clocked(self, &target)?;
+        machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
+        machine.reset();
+        machine.set_lenient(self.lenient);
+        let supply_v = self.supply_v.unwrap_or(target.supply.default_v);
+        let allowed = target.supply.check(machine.clock_hz() as f64, supply_v);
+        allowed.map_err(|error| LabError::Supply { target: target.name().into(), error })?;
+        fuses::check_brown_out(&*machine, &target, supply_v)?;
+        Ok(Loaded { target, firmware, machine, clock_source, supply_v })
+    }
+}
+
+fn unknown_stub(name: &str, target: &Target) -> LabError {
+    let part = &target.part;
+    let peripherals = part.peripherals.iter().map(|spec| spec.name.as_str());
+    let blocks = part.unmodelled.iter().map(|block| block.name.as_str());
+    let mut suggestion = names::suggestion(name, blocks.chain(peripherals));
+    suggestion.push_str("; registers without a name are written as addresses, 0x50050000-0x500503ff");
+    LabError::UnknownName { what: "peripheral", name: name.into(), suggestion }
+}
+
+/// The machine, clocked as the request says.
+fn clocked(setup: &Setup, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource), LabError> {
+    let bad = |problem| LabError::BadFile { path: format!("targets/{}.toml", target.name()).into(), problem };
+    let crystal = target.part.clock.as_ref().map(|clock| clock.crystal_hz);
+    let given = match (setup.clock_hz, setup.crystal_hz, crystal) {
+        (Some(_), Some(_), _) => {
+            return Err(LabError::Usage(
+                "give --clock, at which the core runs whatever the program sets, or --crystal, from which the program makes its clock"
+                    .into(),
+            ));
+        }
+        (Some(_), None, _) => ClockSource::Request,
+        (None, Some(_), None | Some(None)) => {
+            let said = format!(
+                "{}: no crystal is modelled that its clock is made from; give --clock",
+                target.name()
+            );
+            return Err(LabError::Usage(said));
+        }
+        (None, None, None) => ClockSource::Default,
+        (None, _, Some(_)) => {
+            let machine = new_clocked_machine(&target.part, setup.crystal_hz).map_err(bad)?;
+            return Ok((machine, ClockSource::Program));
+        }
+    };
+    let point = target.operating_point(setup.clock_hz, setup.supply_v)?;
+    Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
+}
+
+/// What helps over a fault, as the end of its sentence.
+pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
+    let gives = "registers that remember what is written, which lets a program go on that only passes by";
+    match fault {
+        mcu::Fault::Unmapped { kind: "fetch", .. } => String::new(),
+        mcu::Fault::Unmapped { address, .. } => match target.part.unmodelled_at(*address) {
+            Some(block) => {
+                let name = &block.name;
+                format!("; this is a register of {name}, which has no model: --stub {name} gives it {gives}")
+            }
+            None => {
+                // Of a 32-bit part a block of 1 kB, else a few registers; what has a model in it keeps it.
+                let within = if *address >= 0x4000_0000 { 0x3ff } else { 0xf };
+                let (first, last) = (address & !within, address | within);
+                format!("; if there are registers, --stub {first:#010x}-{last:#010x} gives {gives}")
+            }
+        },
+        mcu::Fault::Peripheral { device, .. }
+            if target.part.peripherals.iter().any(|spec| spec.name == *device) =>
+        {
+            format!("; --stub {device} gives {gives}, in place of its model")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,389 @@
+//! `run`: firmware as on a board. What it sends comes out as it comes, input goes in, its exit code comes back; gdb may look on.
+
+mod exit;
+mod input;
+mod journal;
+
+use crate::LabError;
+use crate::debug;
+use crate::loaded::{Loaded, Setup, advice};
+use crate::rtt::{self, Rtt};
+use crate::target::{Target, Workspace};
+use crate::traces::{Recorder, TraceFiles};
+use firmware::Firmware;
+pub(crate) use input::Input;
+use journal::{Event, Journal};
+use mcu::{Fault, Mcu, NoObserver, Observer, Stop, Until};
+use std::net::TcpListener;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+
+/// Cycles between two looks at what was sent, at input and at Ctrl-C: some milliseconds of the host.
+const LOOK_EVERY: u64 = 1_000_000;
+
+/// What is asked of a run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Which firmware, on what.
+    pub setup: Setup,
+    /// The ports whose bytes are wanted: UARTs by their names in the target file, `ITM.0`, `RTT.0`, `semihosting`; none: all.
+    pub ports: Vec<String>,
+    /// The UART that input goes to; where absent, the only one.
+    pub uart: Option<String>,
+    /// The function that ends the program, its argument being the exit code; where absent, `_exit`, if there is one.
+    pub exit: Option<String>,
+    /// Give up after this many cycles.
+    pub max_cycles: Option<u64>,
+    /// Give up after this much of the program's time, in seconds.
+    pub max_time_s: Option<f64>,
+    /// What else is written of the run.
+    pub traces: TraceFiles,
+}
+
+/// What a run has to do with the world.
+pub struct Outside<'a> {
+    /// True once the run is to end.
+    pub interrupted: &'a AtomicBool,
+    /// Bytes for a UART, as they come.
+    pub input: Option<Receiver<Vec<u8>>>,
+    /// Where gdb comes to; the program waits for it.
+    pub gdb: Option<TcpListener>,
+    /// Takes what the program sends, with its port; it can end the run.
+    pub out: &'a mut dyn FnMut(&str, &[u8]) -> ControlFlow<()>,
+    /// Takes what a person should know while the run goes on.
+    pub say: &'a mut dyn FnMut(&str),
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct RunResult {
+    /// The program's exit code; 0 where it ended without one.
+    pub code: u32,
+    /// How it ended, for a person.
+    pub ending: String,
+    /// Why it ended before the program did.
+    pub failure: Option<LabError>,
+    /// Cycles of the whole run.
+    pub cycles: u64,
+    /// The program's time, in seconds.
+    pub time_s: f64,
+}
+
+/// Runs the firmware from reset until it ends.
+///
+/// # Errors
+/// What the run cannot begin with, as for [`crate::measure::run`]; a UART that cannot receive; a core that no gdb knows.
+pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Result<RunResult, LabError> {
+    let Loaded { target, firmware, mut machine, supply_v, .. } = request.setup.load(workspace)?;
+    let exit = exit::address(request.exit.as_deref(), &firmware)?;
+    let Outside { interrupted, input, gdb, out, say } = outside;
+    let input = match input {
+        Some(bytes) => Some(Input::new(request.uart.as_deref(), bytes, &target, &*machine)?),
+        None if request.uart.is_some() => {
+            return Err(LabError::Usage("--uart names where input goes: give --input, too".into()));
+        }
+        None => None,
+    };
+    let mut recorder = Recorder::open(&request.traces, false, &target, &firmware, &*machine, supply_v)?;
+    machine.board_mut().take_sent();
+    let mut program = Program {
+        rtt: Rtt::of(&firmware),
+        looked: machine.cycles(),
+        target: &target,
+        firmware: &firmware,
+        machine,
+        request,
+        exit,
+        input,
+        out,
+        say,
+        interrupted,
+        journal: Journal::default(),
+        known_to: None,
+    };
+    let Ending { code, text, failure } = match gdb {
+        Some(listener) => debug::serve(&mut program, &listener)?,
+        None => program.run_to_end(recorder.as_mut()),
+    };
+    let unwritten = recorder.and_then(|recorder| recorder.finish(&*program.machine).err());
+    let failure = failure.or(unwritten);
+    program.machine.finish_sending(&mut NoObserver);
+    // However that ends, the run has.
+    let _ = program.pass_on();
+    let (cycles, time_s) = (program.machine.cycles(), program.seconds());
+    Ok(RunResult { code, ending: text, failure, cycles, time_s })
+}
+
+/// How a program ended.
+pub(crate) struct Ending {
+    /// Its exit code.
+    pub code: u32,
+    /// For a person.
+    pub text: String,
+    /// Why it ended before the program did.
+    pub failure: Option<LabError>,
+}
+
+impl Ending {
+    pub fn of(code: u32, text: impl Into<String>) -> Ending {
+        Ending { code, text: text.into(), failure: None }
+    }
+
+    pub fn failed(text: impl Into<String>, failure: LabError) -> Ending {
+        Ending { code: 1, text: text.into(), failure: Some(failure) }
+    }
+}
+
+/// What a piece of a run ended with.
+pub(crate) enum Piece {
+    /// The program goes on.
+    More,
+    /// At one of the addresses that were asked for, or at a breakpoint instruction.
+    Stopped,
+    /// It does not go on.
+    Ended(Ending),
+}
+
+/// A program that runs, and what goes in and out.
+pub(crate) struct Program<'a> {
+    pub target: &'a Target,
+    pub firmware: &'a Firmware,
+    pub machine: Box<dyn Mcu>,
+    pub say: &'a mut dyn FnMut(&str),
+    interrupted: &'a AtomicBool,
+    out: &'a mut dyn FnMut(&str, &[u8]) -> ControlFlow<()>,
+    request: &'a Request,
+    exit: Option<u32>,
+    rtt: Option<Rtt>,
+    input: Option<Input>,
+    journal: Journal,
+    /// The cycle of the last look at what goes in and out.
+    looked: u64,
+    /// The program is on a way that it has gone before, up to this cycle: what goes in is known, and what goes out is out.
+    known_to: Option<u64>,
+}
+
+impl Program<'_> {
+    /// Runs the program to its end, recorded where something is to be.
+    pub fn run_to_end(&mut self, mut recorder: Option<&mut Recorder<'_>>) -> Ending {
+        loop {
+            let until = self.until(&[]);
+            let stop = match &mut recorder {
+                None => self.machine.run(&until),
+                Some(recorder) => {
+                    let stop = self.machine.run_observed(&until, *recorder);
+                    // The last instruction, and what it was: the next run begins anew.
+                    recorder.step(&self.machine.next_step());
+                    stop
+                }
+            };
+            match self.after(&until, stop) {
+                Piece::More => {}
+                Piece::Stopped => {
+                    let failure = LabError::Unfinished(format!("breakpoint{}", self.place()));
+                    return Ending::failed("a breakpoint was reached", failure);
+                }
+                Piece::Ended(ending) => return ending,
+            }
+        }
+    }
+
+    /// How far the next piece of the run goes at most, with addresses to stop at.
+    pub fn until(&self, addresses: &[u32]) -> Until {
+        let now = self.machine.cycles();
+        let look = if self.rtt.is_some() { rtt::LOOK_EVERY } else { LOOK_EVERY };
+        let mut end = now.saturating_add(look).min(self.request.max_cycles.unwrap_or(u64::MAX));
+        if let Some(limit_s) = self.request.max_time_s {
+            // The clock may change meanwhile: the rest is looked at again.
+            let left = ((limit_s - self.seconds()).max(0.0) * self.machine.clock_hz() as f64).ceil() as u64;
+            end = end.min(now.saturating_add(left.max(1)));
+        }
+        if let Some(known_to) = self.known_to {
+            end = end.min(known_to).min(self.journal.next(now).unwrap_or(u64::MAX));
+        }
+        Until { cycles: Some(end), addresses: addresses.iter().copied().chain(self.exit).collect() }
+    }
+
+    /// A piece of the run, up to `until`, has ended so: passes on what goes in and out, and says what that means.
+    pub fn after(&mut self, until: &Until, stop: Result<Stop, Fault>) -> Piece {
+        let pc = self.machine.pc();
+        let stop = match stop {
+            // The next piece would not stop where it begins.
+            Ok(Stop::Cycles) if until.addresses.contains(&pc) => Ok(Stop::Address(pc)),
+            stop => stop,
+        };
+        let unread = self.pass_on().is_break();
+        let place = self.place();
+        Piece::Ended(match stop {
+            Err(fault @ Fault::Returned { .. }) => Ending::of(0, format!("{fault}{place}")),
+            Err(fault) => {
+                let place = place + &advice(&fault, self.target);
+                let fault = LabError::Fault { target: self.target.name().into(), fault, place };
+                Ending::failed("the model stopped", fault)
+            }
+            Ok(_) if unread => Ending::of(0, "nobody reads on"),
+            Ok(Stop::Address(address)) if Some(address) == self.exit => self.exited(),
+            Ok(Stop::Exit(code)) => Ending::of(code, format!("the program exited with {code}{place}")),
+            Ok(Stop::Halted) => Ending::of(0, format!("the program ended{place}")),
+            Ok(Stop::Address(_) | Stop::Breakpoint) => return Piece::Stopped,
+            Ok(Stop::PowerLost) => {
+                let failure = LabError::Unfinished(format!("the supply is too low for the part{place}"));
+                Ending::failed("the supply failed", failure)
+            }
+            Ok(Stop::Cycles) if self.interrupted() => {
+                Ending::failed("interrupted", LabError::Unfinished(format!("interrupted{place}")))
+            }
+            Ok(Stop::Cycles) => {
+                let Some(limit) = self.limit_reached() else { return Piece::More };
+                let failure = LabError::Unfinished(format!("the program had not ended after {limit}{place}"));
+                Ending::failed(format!("stopped after {limit}"), failure)
+            }
+        })
+    }
+
+    /// Whether somebody wants it to end.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The program has come to the function that ends it.
+    pub fn is_at_exit(&self) -> bool {
+        self.exit == Some(self.machine.pc())
+    }
+
+    /// The end by that function.
+    pub fn exited(&self) -> Ending {
+        let code = exit::code(&*self.machine, self.target.part.core);
+        Ending::of(code, format!("the program exited with {code}{}", self.place()))
+    }
+
+    /// Where it is, as the end of a sentence.
+    pub fn place(&self) -> String {
+        self.firmware.place(self.machine.pc())
+    }
+
+    /// The program's time so far.
+    pub fn seconds(&self) -> f64 {
+        self.machine.board().time_ns(self.machine.cycles()) as f64 / 1e9
+    }
+
+    /// The limit that the run has come to, as it is written on the command line.
+    fn limit_reached(&self) -> Option<String> {
+        if let Some(cycles) = self.request.max_cycles.filter(|limit| self.machine.cycles() >= *limit) {
+            return Some(format!("--max-cycles {cycles}"));
+        }
+        let time_s = self.request.max_time_s.filter(|limit| self.seconds() >= *limit)?;
+        Some(format!("--time {time_s}s"))
+    }
+
+    /// Passes on what was sent, and what is to be received.
+    fn pass_on(&mut self) -> ControlFlow<()> {
+        let (before, now) = (self.looked, self.machine.cycles());
+        self.looked = now;
+        let sent = self.machine.board_mut().take_sent();
+        if let Some(known_to) = self.known_to {
+            self.known_to = (now < known_to).then_some(known_to);
+            let events = Events { journal: &self.journal, rtt: self.rtt, input: self.input.as_ref() };
+            events.repeat(&mut *self.machine, before, now);
+            return ControlFlow::Continue(());
+        }
+        for piece in sent.chunk_by(|one, next| one.port == next.port) {
+            let bytes: Vec<u8> = piece.iter().map(|sent| sent.byte).collect();
+            self.hand_out(&piece[0].port, &bytes)?;
+        }
+        if let Some(rtt) = self.rtt {
+            let fetched = rtt.fetch(&mut *self.machine);
+            if !fetched.is_empty() {
+                self.journal.note(now, Event::Fetched);
+            }
+            for (number, bytes) in fetched {
+                self.hand_out(&format!("RTT.{number}"), &bytes)?;
+            }
+        }
+        self.take_in();
+        ControlFlow::Continue(())
+    }
+
+    fn hand_out(&mut self, port: &str, bytes: &[u8]) -> ControlFlow<()> {
+        let ports = &self.request.ports;
+        if ports.is_empty() || ports.iter().any(|wanted| wanted == port) {
+            (self.out)(port, bytes)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn take_in(&mut self) {
+        let Some(input) = &mut self.input else { return };
+        let bytes = input.take_in(&mut *self.machine);
+        if !bytes.is_empty() {
+            self.journal.note(self.machine.cycles(), Event::Received(bytes));
+        }
+    }
+
+    /// From here on what comes in is noted, so that the run can be repeated.
+    pub fn keep_journal(&mut self) {
+        self.journal.kept = true;
+    }
+
+    /// The machine of an earlier time, `from`, as it was at the cycle `to`, up to which the run is repeated.
+    pub fn repeated(&self, from: &dyn Mcu, to: u64, mut observer: Option<&mut dyn Observer>) -> Box<dyn Mcu> {
+        let mut machine = from.snapshot();
+        let events = Events { journal: &self.journal, rtt: self.rtt, input: self.input.as_ref() };
+        while machine.cycles() < to {
+            let before = machine.cycles();
+            let end = self.journal.next(before).unwrap_or(u64::MAX).min(to);
+            let until = Until { cycles: Some(end), addresses: Vec::new() };
+            let stop = match &mut observer {
+                Some(observer) => machine.run_observed(&until, *observer),
+                None => machine.run(&until),
+            };
+            machine.board_mut().take_sent();
+            let now = machine.cycles();
+            events.repeat(&mut *machine, before, now);
+            // It came further when it went this way first.
+            if stop != Ok(Stop::Cycles) {
+                break;
+            }
+        }
+        machine
+    }
+
+    /// Goes on from an earlier time of this run.
+    pub fn go_back_to(&mut self, machine: Box<dyn Mcu>) {
+        let furthest = self.known_to.unwrap_or(0).max(self.machine.cycles());
+        self.looked = machine.cycles();
+        self.machine = machine;
+        self.known_to = (self.looked < furthest).then_some(furthest);
+    }
+
+    /// Somebody changed the machine: what follows is not known any more.
+    pub fn takes_another_way(&mut self) {
+        self.known_to = None;
+        self.looked = self.machine.cycles();
+        self.journal.forget_after(self.looked);
+    }
+}
+
+/// What came in, to come in again.
+struct Events<'a> {
+    journal: &'a Journal,
+    rtt: Option<Rtt>,
+    input: Option<&'a Input>,
+}
+
+impl Events<'_> {
+    /// What came in after a cycle, up to another with it.
+    fn repeat(&self, machine: &mut dyn Mcu, after: u64, to: u64) {
+        for (_, event) in self.journal.between(after, to) {
+            match (event, self.input, self.rtt) {
+                (Event::Received(bytes), Some(input), _) => {
+                    machine.uart_receive(&input.uart, bytes);
+                }
+                (Event::Fetched, _, Some(rtt)) => drop(rtt.fetch(machine)),
+                (Event::Received(_), None, _) | (Event::Fetched, _, None) => {}
+            }
+        }
+    }
+}
