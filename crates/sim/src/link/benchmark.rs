@@ -202,7 +202,9 @@ impl Experiment {
             rng: StdRng::seed_from_u64(rng.random()),
         };
         let peripherals = &firmware.board().target.part.peripherals;
-        let writes = peripherals.iter().find_map(|device| device.settings.get("write_us"));
+        // The meter's settings and its journal are in the EEPROM, where the part has one.
+        let eeprom = peripherals.iter().find(|device| device.model == "avr-eeprom");
+        let writes = eeprom.and_then(|device| device.settings.get("write_us"));
         let mut experiment = Experiment {
             link: LinkExperiment::new(meter, collector, SEED)?,
             delay,
