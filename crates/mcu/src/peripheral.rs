@@ -163,6 +163,8 @@ pub struct Events {
     pub flash_view: FlashView,
     /// The blocks that are held in reset, a bit each (RP2040: RESETS.RESET).
     pub held: u32,
+    /// An oscillator's fault flag is set (MSP430F5xx: UCSCTL7), which keeps OFIFG set.
+    pub oscillator_fault: bool,
     /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
     pub pins_released: bool,
     /// One of these three has changed since the devices were told.

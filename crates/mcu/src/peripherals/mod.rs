@@ -298,8 +298,8 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "msp430-ucs",
-        settings: &[],
-        new: |part, spec| Ok(Box::new(ti::ucs::Ucs::new(part, spec))),
+        settings: &["dco_#_#_khz"],
+        new: |part, spec| Ok(Box::new(ti::ucs::Ucs::new(part, spec)?)),
     },
     Model {
         name: "msp430-usci-a",

@@ -7,6 +7,7 @@ pub mod cs;
 pub mod digital_io;
 pub mod dma;
 pub mod flash_controller;
+mod fll;
 pub mod frctl_a;
 pub mod mpy32;
 pub mod pmm;
