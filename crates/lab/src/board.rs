@@ -351,7 +351,7 @@ impl BoardDescription {
             }
         }
         for bus in &self.buses {
-            let models = ["avr-spi", "msp430-usci-spi", "stm32-spi"];
+            let models = ["avr-spi", "msp430-usci-b", "msp430-eusci-b", "stm32-spi"];
             let interfaces = part.peripherals.iter().filter(|spec| models.contains(&spec.model.as_str()));
             let known: Vec<&str> = interfaces.map(|spec| spec.name.as_str()).collect();
             if !known.contains(&bus.name.as_str()) {

@@ -342,6 +342,8 @@ impl<C: Core> Machine<C> {
         };
         let waited = std::mem::take(&mut self.bus.stall);
         self.bus.accessed(access, Accessed { value, waited }, self.cycles, pc);
+        // For so long the controller has the bus to itself.
+        self.cycles += std::mem::take(&mut self.bus.stall);
         Ok(())
     }
 

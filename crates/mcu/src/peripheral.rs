@@ -163,6 +163,8 @@ pub struct Events {
     pub flash_view: FlashView,
     /// The blocks that are held in reset, a bit each (RP2040: RESETS.RESET).
     pub held: u32,
+    /// An oscillator's fault flag is set (MSP430F5xx: UCSCTL7), which keeps OFIFG set.
+    pub oscillator_fault: bool,
     /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
     pub pins_released: bool,
     /// One of these three has changed since the devices were told.
@@ -219,13 +221,19 @@ impl Events {
         }
     }
 
+    /// The DMA controller waits for requests on these lines, and no others: who may make them is told ([`Peripheral::transfers_wanted`]), so
+    /// that requests that nobody waits for need not be made (MSP430).
+    pub fn want_transfers(&mut self, lines: u128) {
+        self.lines.wanted = Some(lines);
+    }
+
     /// The requests of DMA that there are, a bit for each line.
     #[must_use]
     pub fn transfer_requests(&self) -> u128 {
         self.lines.requests
     }
 
-    /// The trigger of this number (STM32: TRGO of the timer of that number) came at cycle `at`.
+    /// The trigger of this number (STM32: TRGO of the timer of that number; MSP430: that of a DMA request's line) came at cycle `at`.
     pub fn trigger(&mut self, number: u8, at: u64) {
         self.lines.triggers.push((number, at));
     }
@@ -629,6 +637,11 @@ pub trait Peripheral: Send {
         0
     }
 
+    /// A DMA controller waits for requests on these lines, and no others: see [`Events::want_transfers`].
+    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        let _ = (lines, context);
+    }
+
     /// An access was made for its request on one of these lines, the last that the controller was set up for or not.
     fn transfer_served(&mut self, lines: u128, last: bool, context: &mut Context<'_, '_>) {
         let _ = (lines, last, context);
@@ -964,6 +977,12 @@ impl PeripheralBus {
     /// Triggers and requests of DMA reach those whom they are for.
     fn route_lines(&mut self, now: u64, pc: u32) {
         let parties = Arc::clone(&self.parties);
+        if let Some(lines) = self.events.lines.wanted.take() {
+            for (_, index) in &parties.requesters {
+                self.devices[*index].0.transfers_wanted(lines, &mut context!(self, now, pc, None));
+                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            }
+        }
         for (number, at) in std::mem::take(&mut self.events.lines.triggers) {
             for index in &parties.triggered {
                 self.devices[*index].0.triggered(number, at, &mut context!(self, now, pc, None));

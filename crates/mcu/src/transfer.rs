@@ -36,6 +36,8 @@ pub(crate) struct Lines {
     pub requests: u128,
     /// The cycle at which one of them changed last, until the controllers have been told.
     pub changed: Option<u64>,
+    /// The lines that a controller waits for, until their sources have been told.
+    pub wanted: Option<u128>,
     /// Triggers by their numbers, and the cycle of each.
     pub triggers: Vec<(u8, u64)>,
     pub accesses: Vec<BusAccess>,
@@ -43,7 +45,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub fn is_pending(&self) -> bool {
-        self.changed.is_some() || !self.triggers.is_empty()
+        self.changed.is_some() || self.wanted.is_some() || !self.triggers.is_empty()
     }
 }
 

@@ -223,6 +223,7 @@ const MODELS: &[Model] = &[
     Model {
         name: "msp430-adc12",
         settings: &[
+            "dma_adc_#",
             "oscillator_hz",
             "reference_#_mv",
             "reference_#_supply_mv",
@@ -235,9 +236,19 @@ const MODELS: &[Model] = &[
     Model { name: "msp430-crc16", settings: &[], new: |_, spec| Ok(Box::new(ti::crc16::Crc16::new(spec))) },
     Model { name: "msp430-cs", settings: &[], new: |part, spec| Ok(Box::new(ti::cs::Cs::new(part, spec))) },
     Model {
-        name: "msp430-eusci-uart",
-        settings: &[],
-        new: |part, spec| Ok(Box::new(ti::eusci_uart::Uart::new(part, spec))),
+        name: "msp430-eusci-a",
+        settings: &["dma_rx_#", "dma_tx_#"],
+        new: |part, spec| Ok(Box::new(ti::usci::Usci::new(part, spec, ti::usci::Block::EusciA)?)),
+    },
+    Model {
+        name: "msp430-eusci-b",
+        settings: &["dma_rx_#", "dma_tx_#"],
+        new: |part, spec| Ok(Box::new(ti::usci::Usci::new(part, spec, ti::usci::Block::EusciB)?)),
+    },
+    Model {
+        name: "msp430-dma",
+        settings: &["channels"],
+        new: |part, spec| Ok(Box::new(ti::dma::Dma::new(part, spec)?)),
     },
     Model {
         name: "msp430-flash",
@@ -264,31 +275,41 @@ const MODELS: &[Model] = &[
         settings: &["first", "fr", "second_irq"],
         new: |_, spec| Ok(Box::new(ti::digital_io::Ports::new(spec))),
     },
+    Model {
+        name: "msp430-rtc-a",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::rtc::Rtc::new(part, spec, ti::rtc::Kind::A))),
+    },
+    Model {
+        name: "msp430-rtc-c",
+        settings: &[],
+        new: |part, spec| Ok(Box::new(ti::rtc::Rtc::new(part, spec, ti::rtc::Kind::C))),
+    },
     Model { name: "msp430-sys", settings: &[], new: |_, spec| Ok(Box::new(ti::sys::Sys::new(spec))) },
     Model {
         name: "msp430-timer-a",
-        settings: &["channels"],
-        new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::A))),
+        settings: &["channels", "dma_ccr#_#"],
+        new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::A)?)),
     },
     Model {
         name: "msp430-timer-b",
-        settings: &["channels"],
-        new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::B))),
+        settings: &["channels", "dma_ccr#_#"],
+        new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::B)?)),
     },
     Model {
         name: "msp430-ucs",
-        settings: &[],
-        new: |part, spec| Ok(Box::new(ti::ucs::Ucs::new(part, spec))),
+        settings: &["dco_#_#_khz"],
+        new: |part, spec| Ok(Box::new(ti::ucs::Ucs::new(part, spec)?)),
     },
     Model {
-        name: "msp430-usci-spi",
-        settings: &[],
-        new: |part, spec| Ok(Box::new(ti::usci_spi::Spi::new(part, spec))),
+        name: "msp430-usci-a",
+        settings: &["dma_rx_#", "dma_tx_#"],
+        new: |part, spec| Ok(Box::new(ti::usci::Usci::new(part, spec, ti::usci::Block::UsciA)?)),
     },
     Model {
-        name: "msp430-usci-uart",
-        settings: &[],
-        new: |part, spec| Ok(Box::new(ti::usci_uart::Uart::new(part, spec))),
+        name: "msp430-usci-b",
+        settings: &["dma_rx_#", "dma_tx_#"],
+        new: |part, spec| Ok(Box::new(ti::usci::Usci::new(part, spec, ti::usci::Block::UsciB)?)),
     },
     Model {
         name: "msp430-watchdog",

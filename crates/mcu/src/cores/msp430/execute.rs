@@ -9,7 +9,7 @@ use super::timing;
 use crate::machine::{Machine, SleepMode};
 use crate::memory::Page;
 use crate::observe::dynamic;
-use crate::{Access, AccessKind, Fault, FlashStore, Flow, NoObserver, Observer, Step, Stop};
+use crate::{Access, AccessKind, BusAccess, Fault, FlashStore, Flow, NoObserver, Observer, Step, Stop};
 
 /// What an access to a word at an odd address is told as.
 const ODD_WORD: &str = "a word access at an odd address";
@@ -660,6 +660,40 @@ impl Machine<Msp430> {
         self.bus.write(address, size, value, now, pc, dynamic(observer))?;
         self.recheck_peripherals();
         Ok(())
+    }
+}
+
+impl Machine<Msp430> {
+    /// An access by the DMA controller. FRAM waits for it as for the core.
+    #[cold]
+    pub fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
+        let &BusAccess { address, size, value, .. } = access;
+        let pc = self.core.registers[PC];
+        let page = self.core.memory.page(address);
+        let kind = if value.is_some() { "write" } else { "read" };
+        match (page, value) {
+            (Page::Other, _) => return Err(Fault::Unmapped { pc, address, size, kind }),
+            (Page::Flash, Some(_)) => {
+                let what = "a write to flash by the DMA controller is not modelled".into();
+                return Err(Fault::Architecture { pc, address, what });
+            }
+            (Page::Fram, Some(_)) => self.bus.stall += u64::from(self.bus.events.flash.wait_states),
+            (Page::Fram, None) => {
+                self.bus.stall += u64::from(self.core.fram.read(address, self.bus.events.flash.wait_states));
+            }
+            _ => {}
+        }
+        let memory = &mut self.core.memory;
+        let Some(value) = value else {
+            return Ok(Some(if size == 1 { memory.byte(address) } else { memory.word(address) }));
+        };
+        if size == 1 {
+            memory.set_byte(address, value);
+        } else {
+            memory.set_word(address, value);
+        }
+        self.core.program.changed(address, size.into());
+        Ok(Some(value))
     }
 }
 

@@ -18,7 +18,7 @@ pub mod timing;
 use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::memory::{Memory, Page};
-use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
+use crate::{BusAccess, Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
 use registers::{ADDRESS_MASK, CPUOFF, GIE, Msp430, PC, REGISTERS, SP, SR, SR_BITS};
 
 const RESET_VECTOR: u32 = 0xfffe;
@@ -92,6 +92,10 @@ impl Core for Msp430 {
 
     fn dataflow(&self) -> Option<CoreDataflow> {
         Some(Msp430::dataflow(self))
+    }
+
+    fn access(machine: &mut Machine<Msp430>, access: &BusAccess) -> Result<Option<u32>, Fault> {
+        machine.access_memory(access)
     }
 
     fn sleeping(machine: &mut Machine<Msp430>) -> Result<Option<SleepMode>, Fault> {

@@ -8,6 +8,7 @@
 //! diode, starts by timers, MCLK as the clock, signed results, changes of settings that need `ADC12ENC` cleared.
 
 use super::clocks::Clocks;
+use super::dma::Trigger;
 use super::ref_module::Reference;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -72,12 +73,14 @@ pub struct Adc12 {
     /// Why the next conversion of a sequence could not begin, until the program hears of it.
     failure: Option<String>,
     served: bool,
+    /// ADC12IFGx as a trigger of the DMA controller.
+    dma: Trigger,
 }
 
 impl Adc12 {
     /// The converter with its registers from `spec.base` on and `spec.irq` as its vector. Settings: `oscillator_hz`, of
-    /// ADC12OSC; `supply_mv`, the lowest supply; `reference_base`, the address of `REFCTL0`, and those of
-    /// [`Reference::new`].
+    /// ADC12OSC; `supply_mv`, the lowest supply; `reference_base`, the address of `REFCTL0`; `dma_adc_#`, the trigger of
+    /// the DMA controller that it makes ([`Trigger`]), and those of [`Reference::new`].
     ///
     /// # Errors
     /// One of them is missing.
@@ -107,6 +110,7 @@ impl Adc12 {
             converting: None,
             failure: None,
             served: false,
+            dma: Trigger::new(spec, "dma_adc")?,
         };
         adc.reset();
         Ok(adc)
@@ -216,12 +220,20 @@ impl Adc12 {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    fn update(&self, context: &mut Context<'_, '_>) {
+    fn update(&mut self, context: &mut Context<'_, '_>) {
         if self.vector() == 0 {
             context.withdraw(self.irq);
         } else {
             context.request(self.irq);
         }
+        self.dma.set(self.triggers_transfer(), context);
+    }
+
+    /// SLAU208, "DMA Trigger Operation": the flag of the conversion, of a sequence that of its last one, whose interrupt is not enabled.
+    fn triggers_transfer(&self) -> bool {
+        let open = self.flags & !self.enables;
+        let ends = |index: &usize| !self.sequence() || self.memory_control[*index] & ADC12EOS != 0;
+        open != 0 && (0..16).filter(ends).any(|index| open >> index & 1 == 1)
     }
 
     /// Returns the value of `ADC12IV`.
@@ -382,7 +394,17 @@ impl Peripheral for Adc12 {
         self.served |= irq == self.irq;
     }
 
+    fn transfer_lines(&self) -> u128 {
+        self.dma.lines()
+    }
+
+    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        let on = self.triggers_transfer();
+        self.dma.want(lines, on, context);
+    }
+
     fn reset(&mut self) {
+        self.dma.reset();
         self.reference.reset();
         self.control = [0, 0, ADC12RES_12];
         self.flags = 0;

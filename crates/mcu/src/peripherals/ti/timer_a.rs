@@ -6,6 +6,7 @@
 //! that are enabled.
 
 use super::clocks::Clocks;
+use super::dma::Trigger;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -38,6 +39,11 @@ const MC_UP_DOWN: u32 = 3;
 /// The longest timers have seven channels.
 const CHANNELS: usize = 7;
 
+/// "If the CCIE bit is set, the CCIFG flag does not trigger a transfer."
+fn triggers(capture_control: u32) -> bool {
+    capture_control & (CCIE | CCIFG) == CCIFG
+}
+
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -69,15 +75,23 @@ pub struct Timer {
     /// Counter clocks since then whose flags are set already.
     seen: u64,
     served: bool,
+    /// CCIFG of CCR0 and CCR2 as triggers of the DMA controller.
+    triggers: [Trigger; 2],
 }
+
+/// The channels whose flags trigger transfers.
+const TRIGGERING: [usize; 2] = [0, 2];
 
 impl Timer {
     /// The timer with its registers from `spec.base` on; `spec.irq` is the vector of `CCR0`, and the setting
-    /// `channels` says how many capture/compare registers it has.
-    #[must_use]
-    pub fn new(part: &Part, spec: &PeripheralSpec, kind: Kind) -> Timer {
+    /// `channels` says how many capture/compare registers it has; `dma_ccr0_#` and `dma_ccr2_#` are the triggers of the DMA controller that
+    /// it makes ([`Trigger`]).
+    ///
+    /// # Errors
+    /// A trigger that does not exist.
+    pub fn new(part: &Part, spec: &PeripheralSpec, kind: Kind) -> Result<Timer, String> {
         let channels = spec.settings.get("channels").copied().unwrap_or(3);
-        Timer {
+        Ok(Timer {
             name: spec.name.clone(),
             kind,
             base: spec.base,
@@ -93,7 +107,8 @@ impl Timer {
             down: false,
             seen: 0,
             served: false,
-        }
+            triggers: [Trigger::new(spec, "dma_ccr0")?, Trigger::new(spec, "dma_ccr2")?],
+        })
     }
 
     fn mode(&self) -> u32 {
@@ -213,7 +228,7 @@ impl Timer {
         self.capture_control[channel] & (CCIE | CCIFG) == CCIE | CCIFG
     }
 
-    fn update(&self, context: &mut Context<'_, '_>) {
+    fn update(&mut self, context: &mut Context<'_, '_>) {
         let overflow = self.control & (TAIE | TAIFG) == TAIE | TAIFG;
         let others = overflow || (1..self.channels).any(|channel| self.pending(channel));
         for (irq, requested) in [(self.irq, self.pending(0)), (self.irq - 1, others)] {
@@ -222,6 +237,9 @@ impl Timer {
             } else {
                 context.withdraw(irq);
             }
+        }
+        for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
+            trigger.set(triggers(self.capture_control[channel]), context);
         }
     }
 
@@ -343,9 +361,11 @@ impl Peripheral for Timer {
         let overflow = (self.control & TAIE != 0).then_some(0);
         let enabled =
             (0..self.channels).filter(|n| self.capture_control[*n] & CCIE != 0).map(|n| self.compare[n]);
+        let triggering = self.triggers.iter().zip(TRIGGERING).filter(|(trigger, _)| trigger.is_wanted());
         overflow
             .into_iter()
             .chain(enabled)
+            .chain(triggering.map(|(_, channel)| self.compare[channel]))
             .filter_map(|value| self.next(value, self.seen))
             .min()
             .map(|clock| self.cycle_of(clock))
@@ -365,7 +385,28 @@ impl Peripheral for Timer {
         self.served |= irq == self.irq - 1;
     }
 
+    fn transfer_lines(&self) -> u128 {
+        self.triggers[0].lines() | self.triggers[1].lines()
+    }
+
+    fn transfers_wanted(&mut self, lines: u128, context: &mut Context<'_, '_>) {
+        self.advance(context.now);
+        for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
+            trigger.want(lines, triggers(self.capture_control[channel]), context);
+        }
+    }
+
+    fn transfer_served(&mut self, lines: u128, _last: bool, context: &mut Context<'_, '_>) {
+        for (trigger, channel) in self.triggers.iter().zip(TRIGGERING) {
+            if trigger.lines() & lines != 0 {
+                self.capture_control[channel] &= !CCIFG;
+            }
+        }
+        self.update(context);
+    }
+
     fn reset(&mut self) {
+        self.triggers.iter_mut().for_each(Trigger::reset);
         self.control = 0;
         self.expansion = 0;
         self.capture_control = [0; CHANNELS];

@@ -1,18 +1,33 @@
 //! The unified clock system of the MSP430F5xx.
 //!
 //! Source: SLAU208, chapter "Unified Clock System (UCS)". MCLK is given from outside, and then a program runs at that clock from the
-//! first instruction, whatever it sets; or it is what the program sets, at once and settled: the frequency-locked loop stands at what
-//! it is told, also while SCG0 holds it, and DCO taps set by hand (UCSCTL0) count for nothing. There is no crystal at XT2. What the
+//! first instruction, whatever it sets; or it is what the program sets, at once: the frequency-locked loop gives what
+//! it is told, also while SCG0 holds it. What is seen of its settling then is UCSCTL0, whose taps and modulation ([`fll`]) move by one in each
+//! period of the divided reference, and DCOFFG, which is set while the tap is the lowest or the highest. There is no crystal at XT2. What the
 //! model needs to hold is that SMCLK equals MCLK and that ACLK has 32,768 Hz; settings that would change either are refused
-//! with a fault rather than counted wrongly. Fault flags are set by power-up and stay clear once cleared.
+//! with a fault rather than counted wrongly. The other fault flags are set by power-up and stay clear once cleared; OFIFG stays set while
+//! one of them is set and the loop settles.
 
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use super::clocks::Clocks;
+use super::fll::{POSITIONS, Ranges, tap};
+use super::word::{Word, part_of};
+use crate::clock::rescaled;
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
+use std::cmp::Ordering;
 use std::ops::Range;
 
+const UCSCTL0: u32 = 0x00;
+const UCSCTL1: u32 = 0x02;
 const UCSCTL2: u32 = 0x04;
 const UCSCTL3: u32 = 0x06;
 const UCSCTL4: u32 = 0x08;
 const UCSCTL5: u32 = 0x0a;
+const UCSCTL7: u32 = 0x0e;
+/// UCSCTL7: DCOFFG, and all fault flags.
+const DCOFFG: u32 = 1;
+const FAULTS: u32 = 0x0f;
+/// UCSCTL0: DCOx and MODx, which are one number.
+const MOD: u32 = 3;
 const END: u32 = 0x12;
 /// UCSCTL0 to UCSCTL8 after power-up.
 const AFTER_RESET: [u32; 9] = [0, 0x20, 0x101f, 0, 0x44, 0, 0xc1cd, 0x0703, 0x0707];
@@ -33,25 +48,69 @@ pub struct Ucs {
     registers: [u32; 9],
     /// XT1's crystal, where the core's clock is what the program sets.
     crystal_hz: Option<u64>,
+    clocks: Clocks,
+    ranges: Ranges,
+    /// Where DCOx and MODx stand, and the cycle at which the loop moves them next.
+    position: u32,
+    step: Option<u64>,
 }
 
 impl Ucs {
-    /// The clock system with its registers from `spec.base` on.
-    #[must_use]
-    pub fn new(part: &Part, spec: &PeripheralSpec) -> Ucs {
-        let crystal_hz = part.followed_crystal_hz();
-        Ucs { name: spec.name.clone(), base: spec.base, registers: AFTER_RESET, crystal_hz }
+    /// The clock system with its registers from `spec.base` on. Settings: those of [`Ranges::new`].
+    ///
+    /// # Errors
+    /// One of them is missing.
+    pub fn new(part: &Part, spec: &PeripheralSpec) -> Result<Ucs, String> {
+        Ok(Ucs {
+            name: spec.name.clone(),
+            base: spec.base,
+            registers: AFTER_RESET,
+            crystal_hz: part.followed_crystal_hz(),
+            clocks: Clocks::new(part),
+            ranges: Ranges::new(spec)?,
+            position: 0,
+            step: None,
+        })
     }
 
     fn register(&self, offset: u32) -> u32 {
         self.registers[(offset >> 1) as usize]
     }
 
+    /// FLLREFDIV: 1, 2, 4, 8, 12, 16.
+    fn reference_divider(&self) -> u64 {
+        [1, 2, 4, 8, 12, 16, 16, 16][(self.register(UCSCTL3) & 7) as usize]
+    }
+
+    /// Where the loop will stand; nowhere else where the core's clock is given.
+    fn settled(&self) -> u32 {
+        let Some(crystal_hz) = self.crystal_hz else { return self.position };
+        self.ranges.position(self.register(UCSCTL1) >> 4 & 7, self.dco_hz(crystal_hz).0)
+    }
+
+    /// The loop goes on from cycle `now`, and says of its faults.
+    fn follow(&mut self, now: u64, context: &mut Context<'_, '_>) {
+        if self.crystal_hz.is_none() {
+            return;
+        }
+        if self.settled() == self.position {
+            self.step = None;
+        } else if self.step.is_none() {
+            self.step = Some(self.clocks.aclk_edge(self.clocks.aclk_count(now) + self.reference_divider()));
+        }
+        let flags = &mut self.registers[(UCSCTL7 >> 1) as usize];
+        if !(1..31).contains(&tap(self.position)) {
+            *flags |= DCOFFG;
+        }
+        context.events.oscillator_fault = *flags & FAULTS != 0;
+        self.registers[(UCSCTL0 >> 1) as usize] = self.position << MOD;
+    }
+
     /// DCOCLKDIV: (FLLN + 1) times the reference by its divider; DCOCLK is that times the loop's own divider FLLD.
     fn dco_hz(&self, crystal_hz: u64) -> (u64, u64) {
-        // SELREF: 0 XT1CLK, 2 REFOCLK; 5 to 7 XT2CLK, or REFOCLK without it. FLLREFDIV: 1, 2, 4, 8, 12, 16.
+        // SELREF: 0 XT1CLK, 2 REFOCLK; 5 to 7 XT2CLK, or REFOCLK without it.
         let reference_hz = if self.register(UCSCTL3) >> 4 & 7 == 0 { crystal_hz } else { REFO_HZ };
-        let divider = [1, 2, 4, 8, 12, 16, 16, 16][(self.register(UCSCTL3) & 7) as usize];
+        let divider = self.reference_divider();
         let factor = u64::from(self.register(UCSCTL2) & 0x3ff) + 1;
         let divided_hz = reference_hz * factor / divider;
         (divided_hz << (self.register(UCSCTL2) >> 12 & 7).min(5), divided_hz)
@@ -69,8 +128,7 @@ impl Peripheral for Ucs {
 
     fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let offset = address - self.base;
-        let word = self.registers[(offset >> 1) as usize];
-        Ok(if size == 2 { word } else { word >> (8 * (offset & 1)) & 0xff })
+        Ok(part_of(self.register(offset), address, size))
     }
 
     fn write(
@@ -82,9 +140,7 @@ impl Peripheral for Ucs {
     ) -> Result<(), Fault> {
         let offset = address - self.base;
         let index = (offset >> 1) as usize;
-        let shift = 8 * (offset & 1);
-        let before = self.registers[index];
-        let after = if size == 2 { value } else { before & !(0xff << shift) | value << shift };
+        let after = Word::new(address, size, value).onto(self.registers[index]);
         let refused = match offset & !1 {
             UCSCTL4 if after & 7 != after >> 4 & 7 => {
                 Some("SMCLK from another source than MCLK is not modelled")
@@ -103,11 +159,43 @@ impl Peripheral for Ucs {
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
         self.registers[index] = after;
+        if offset & !1 == UCSCTL0 {
+            self.position = (after >> MOD) % POSITIONS;
+        }
+        self.follow(context.now, context);
         Ok(())
+    }
+
+    fn due(&self) -> Option<u64> {
+        self.step
+    }
+
+    fn tick(&mut self, context: &mut Context<'_, '_>) {
+        if let Some(at) = self.step.take_if(|at| *at <= context.now) {
+            self.position = match self.settled().cmp(&self.position) {
+                Ordering::Less => self.position - 1,
+                Ordering::Equal => self.position,
+                Ordering::Greater => self.position + 1,
+            };
+            self.follow(at, context);
+        }
     }
 
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
+        self.position = 0;
+        // The loop begins with the first period of its reference.
+        self.step = self.crystal_hz.map(|_| self.clocks.aclk_edge(self.reference_divider()));
+    }
+
+    fn reset_by(&mut self, _cause: ResetCause, now: u64) {
+        self.reset();
+        self.step = self.step.map(|_| self.clocks.aclk_edge(self.clocks.aclk_count(now) + 1));
+    }
+
+    fn set_clock(&mut self, clock_hz: u64, now: u64) {
+        self.step = self.step.map(|at| rescaled(at, now, self.clocks.mclk_hz(), clock_hz));
+        self.clocks.set_clock(clock_hz, now);
     }
 
     fn core_clock_hz(&self) -> Option<u64> {

@@ -92,7 +92,10 @@ impl Peripheral for Watchdog {
         vec![SFR, self.base..self.base + 2]
     }
 
-    fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
+        if context.events.oscillator_fault {
+            self.flags |= OFIFG;
+        }
         let word = match address & !1 {
             0x100 => self.enables,
             0x102 => self.flags,

@@ -1,7 +1,7 @@
 //! The peripherals of the MSP430F5438A, driven by instructions as firmware drives them.
 
 use super::programs::{mov, mov_byte, part};
-use mcu::{Fault, Mcu, Observer, Part, PinEdge, Stop, Until, new_machine};
+use mcu::{Fault, Mcu, Observer, Part, PinEdge, Stop, Until, new_clocked_machine, new_machine};
 
 const PC: u32 = 0x2000;
 /// `jmp $`.
@@ -107,6 +107,38 @@ fn clocks_keep_to_what_is_modelled() {
     assert!(fault(&mov(0x0010, 0x16a)).contains("divided"));
     // Fault flags stay clear once cleared.
     assert_eq!(r5(&[&mov(0, 0x16e)[..], &read(0x16e)].concat()), 0);
+}
+
+/// SLAU208, FLL: DCOx and MODx, as one number, move by one in each period of the reference, of 32 cycles at 1,048,576 Hz; DCOFFG is set at the
+/// lowest tap, and OFIFG stays set with it. After 32 x 32 periods the loop has settled.
+#[test]
+fn the_loop_settles_tap_by_tap() {
+    let after = |periods: u64, words: &[u16]| {
+        let mut machine = new_clocked_machine(&part(), None).expect("machine");
+        let run = |machine: &mut dyn Mcu, words: &[u16], cycles: u64| {
+            // Two jumps: at a jump to itself the program would have ended.
+            let words = [&mov(0x5a80, 0x15c)[..], words, &[0x3c00, 0x3ffe]].concat();
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            assert!(machine.poke(PC, &bytes) && machine.set_register("sp", 0x4000));
+            machine.set_pc(PC);
+            let until = Until { cycles: Some(machine.cycles() + cycles), addresses: Vec::new() };
+            assert_eq!(machine.run(&until), Ok(Stop::Cycles));
+        };
+        run(&mut *machine, &[], 32 * periods);
+        run(&mut *machine, words, 30);
+        machine.registers().into_iter().find(|(name, _)| name == "r5").expect("R5").1
+    };
+    let cleared = [&mov(0, 0x16e)[..], &mov(0, 0x102)].concat();
+    assert_eq!(after(10, &read(0x160)), 10 << 3);
+    assert_eq!(after(100, &read(0x160)), 3 << 8 | 4 << 3);
+    assert_eq!(after(30, &[&cleared[..], &read(0x102)].concat()), 2);
+    assert_eq!(after(30, &[&cleared[..], &read(0x16e)].concat()), 1);
+    assert_eq!(after(33, &[&cleared[..], &read(0x102)].concat()), 0);
+    assert_eq!(after(33, &read(0x102)), 2, "it stays set until it is cleared");
+    assert_eq!(after(1024, &read(0x160)), after(2000, &read(0x160)));
+    // By hand back to the lowest tap.
+    let by_hand = [&mov(0, 0x160)[..], &cleared, &read(0x16e)].concat();
+    assert_eq!(after(1024, &by_hand), 1);
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! The two prescalers and the counter behind them. They are not stepped: what they hold follows from the cycle.
+
+use super::super::clocks::Clocks;
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// ACLK, or the crystal.
+    Aclk,
+    /// SMCLK.
+    Smclk,
+    /// The counter before it, divided by two to the power of this.
+    Before(u32),
+}
+
+/// A counter.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage {
+    pub source: Source,
+    pub held: bool,
+}
+
+/// RT0PS, RT1PS and the counter or calendar, which never begin anew here: the registers show their lowest bits.
+#[derive(Clone)]
+pub struct Counters {
+    pub clocks: Clocks,
+    pub stages: [Stage; 3],
+    /// What they held at cycle `since`.
+    pub values: [u64; 3],
+    since: u64,
+}
+
+impl Counters {
+    /// All stand still at 0.
+    pub fn new(clocks: Clocks) -> Counters {
+        let stage = Stage { source: Source::Aclk, held: true };
+        Counters { clocks, stages: [stage; 3], values: [0; 3], since: 0 }
+    }
+
+    fn at(&self, number: usize, cycle: u64) -> u64 {
+        let Stage { source, held } = self.stages[number];
+        let counted = match source {
+            _ if held => 0,
+            Source::Smclk => cycle.saturating_sub(self.since),
+            Source::Aclk => self.clocks.aclk_count(cycle).saturating_sub(self.clocks.aclk_count(self.since)),
+            Source::Before(shift) => {
+                let before = number - 1;
+                (self.at(before, cycle) >> shift) - (self.values[before] >> shift)
+            }
+        };
+        self.values[number] + counted
+    }
+
+    /// They hold what they do at this cycle; returns that.
+    pub fn advance(&mut self, cycle: u64) -> [u64; 3] {
+        self.values = std::array::from_fn(|number| self.at(number, cycle));
+        self.since = self.since.max(cycle);
+        self.values
+    }
+
+    /// The cycle at which one of them comes to a value that is ahead.
+    pub fn when(&self, number: usize, value: u64) -> Option<u64> {
+        let Stage { source, held } = self.stages[number];
+        let more = value.checked_sub(self.values[number]).filter(|more| *more > 0 && !held)?;
+        match source {
+            Source::Smclk => Some(self.since + more),
+            Source::Aclk => Some(self.clocks.aclk_edge(self.clocks.aclk_count(self.since) + more)),
+            Source::Before(shift) => {
+                let before = number - 1;
+                self.when(before, ((self.values[before] >> shift) + more) << shift)
+            }
+        }
+    }
+
+    /// The cycle at which one of them next comes to a multiple of two to the power of this.
+    pub fn when_multiple(&self, number: usize, shift: u32) -> Option<u64> {
+        self.when(number, ((self.values[number] >> shift) + 1) << shift)
+    }
+
+    /// The clock that one of them counts, if one does.
+    pub fn clock_needed(&self) -> Option<&'static str> {
+        let running = |source| self.stages.iter().any(|stage| !stage.held && stage.source == source);
+        match (running(Source::Smclk), running(Source::Aclk)) {
+            (true, _) => Some("SMCLK"),
+            (false, true) => Some("ACLK"),
+            _ => None,
+        }
+    }
+}
