@@ -300,7 +300,8 @@ pub fn run(
     let failure = failure.or_else(|| ending::missing_region(request, &watcher, machine.cycles()));
     let stubs = machine.stub_uses();
     let in_float = || target.accuracy_in_float().filter(|_| machine.computed_in_float()).cloned();
-    let of_all = stubs_accuracy(&stubs).or_else(in_float);
+    let by_dma = || machine.moved_by_dma().then(dma_accuracy);
+    let of_all = stubs_accuracy(&stubs).or_else(by_dma).or_else(in_float);
     let mut accuracies = Vec::new();
     let mut program = rows::program(&firmware, &watcher, machine.cycles());
     for row in rows.iter_mut().chain([&mut program]) {
@@ -358,6 +359,12 @@ fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
         cycles: Bound::Estimate,
         source,
     })
+}
+
+/// How far the cycles of a run may be off in which a DMA controller moved data.
+fn dma_accuracy() -> Accuracy {
+    let source = "a DMA controller moved data; for how long it and the core keep each other waiting was not compared with silicon";
+    Accuracy { memory: None, floating_point: false, cycles: Bound::Estimate, source: source.into() }
 }
 
 fn input(request: &Request, target: &Target, machine: &dyn Mcu) -> Result<Option<Input>, LabError> {

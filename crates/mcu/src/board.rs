@@ -112,8 +112,10 @@ pub struct SpiClock {
 /// What a microcontroller makes of the pins of a port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Port {
-    /// Pins that it drives.
+    /// Pins that are driven.
     driven: u32,
+    /// Those that the port drives itself, whatever modules do.
+    direction: u32,
     /// Their levels; of others, whether they are pulled up.
     levels: u32,
     /// The levels without what modules make of them.
@@ -121,6 +123,10 @@ struct Port {
     /// Pins of which a module (a timer's compare output) gives the level while they are driven, and those levels.
     module_pins: u32,
     module_levels: u32,
+    /// Pins that the port leaves to modules altogether (STM32: alternate function), which drive them where they give a level, and the
+    /// number of each such pin's function, four bits a pin.
+    alternate: u32,
+    functions: u64,
 }
 
 impl Port {
@@ -130,6 +136,7 @@ impl Port {
     }
 
     fn combine(&mut self) {
+        self.driven = self.direction | self.alternate & self.module_pins;
         let pins = self.module_pins & self.driven;
         self.levels = self.latch & !pins | self.module_levels & pins;
     }
@@ -151,6 +158,12 @@ pub struct Board {
     analog_outputs: BTreeMap<u8, f64>,
     ports: BTreeMap<String, Port>,
     inputs: BTreeMap<Pin, bool>,
+    /// See [`Board::set_remaps`].
+    remaps: [u32; 2],
+    /// See [`Board::routing`].
+    routing: u32,
+    /// See [`Board::set_capture_source`].
+    capture_source: Option<bool>,
     chips: Vec<Mounted>,
     two_wire: TwoWire,
     /// What was sent since somebody took it, where somebody does.
@@ -175,6 +188,9 @@ impl Default for Board {
             analog: BTreeMap::new(),
             analog_outputs: BTreeMap::new(),
             inputs: BTreeMap::new(),
+            remaps: [0; 2],
+            routing: 0,
+            capture_source: None,
             chips: Vec::new(),
             two_wire: TwoWire::default(),
             sent: None,
@@ -316,7 +332,7 @@ impl Board {
     }
 
     /// The level at a pin, whoever drives it: the microcontroller, something outside, the microcontroller's pull-up; `None` where
-    /// nothing does. Ports tell the board of their pull-ups on AVR alone.
+    /// nothing does. Ports tell the board of their pull-ups on AVR and STM32 alone.
     #[must_use]
     pub fn pin(&self, port: &str, bit: u8) -> Option<bool> {
         let own = self.ports.get(port).copied().unwrap_or_default();
@@ -394,14 +410,14 @@ impl Board {
     /// pins that are not driven are pull-ups.
     pub fn drive(&mut self, port: &str, driven: u32, levels: u32, cycle: u64) {
         match self.ports.get_mut(port) {
-            Some(own) if (own.driven, own.latch) == (driven, levels) => return,
+            Some(own) if (own.direction, own.latch) == (driven, levels) => return,
             Some(own) => {
-                (own.driven, own.latch) = (driven, levels);
+                (own.direction, own.latch) = (driven, levels);
                 own.combine();
             }
             None => {
-                self.ports
-                    .insert(port.to_string(), Port { driven, levels, latch: levels, ..Port::default() });
+                let own = Port { driven, direction: driven, levels, latch: levels, ..Port::default() };
+                self.ports.insert(port.to_string(), own);
             }
         }
         self.select_chips(port, cycle);
@@ -420,15 +436,78 @@ impl Board {
         if level == pins.then_some(high) {
             return None;
         }
-        let before = own.outputs();
+        let (before, driven) = (own.outputs(), own.driven);
         own.module_pins = own.module_pins & !bit | if level.is_some() { bit } else { 0 };
         own.module_levels = own.module_levels & !bit | if level == Some(true) { bit } else { 0 };
         own.combine();
         let after = own.outputs();
-        if before != after {
+        if before != after || driven != own.driven {
             self.select_chips(&pin.port, cycle);
         }
         Some((before, after))
+    }
+
+    /// A port leaves these pins to modules, each for the function of its number (four bits a pin); a module that gave the level of a
+    /// pin which is new to that, or has another function, does so no longer.
+    pub(crate) fn set_alternates(&mut self, port: &str, alternate: u32, functions: u64, cycle: u64) {
+        if !self.ports.contains_key(port) {
+            self.ports.insert(port.to_string(), Port::default());
+        }
+        let Some(own) = self.ports.get_mut(port) else { return };
+        let renamed = own.functions ^ functions;
+        let moved = (0..16).filter(|bit| renamed >> (4 * bit) & 15 != 0).fold(0, |pins, bit| pins | 1 << bit);
+        let changed = own.alternate ^ alternate | moved & alternate;
+        if changed == 0 {
+            return;
+        }
+        self.routing += 1;
+        own.module_pins &= !changed;
+        (own.alternate, own.functions) = (alternate, functions);
+        own.combine();
+        self.select_chips(port, cycle);
+    }
+
+    /// The function that a port leaves a pin to modules for, if it does.
+    #[must_use]
+    pub(crate) fn alternate_function(&self, pin: &Pin) -> Option<u8> {
+        let own = self.ports.get(&pin.port)?;
+        (own.alternate >> pin.bit & 1 == 1).then_some((own.functions >> (4 * pin.bit) & 15) as u8)
+    }
+
+    /// The registers that say at which pins modules are, whatever the pins' ports have set (STM32F1: AFIO_MAPR, AFIO_MAPR2).
+    pub(crate) fn set_remaps(&mut self, remaps: [u32; 2]) {
+        if self.remaps != remaps {
+            self.remaps = remaps;
+            self.routing += 1;
+            self.changed = true;
+        }
+    }
+
+    /// The comparator stands in for the pin of a timer's capture, with this level, or no longer (AVR: ACIC).
+    pub(crate) fn set_capture_source(&mut self, level: Option<bool>) {
+        self.changed |= self.capture_source != level;
+        self.capture_source = level;
+    }
+
+    /// The level of a timer's capture input, of the comparator if that stands in for the pin.
+    pub(crate) fn capture_level(&self, pin: &Pin, by_comparator: bool) -> bool {
+        let comparator = self.capture_source.filter(|_| by_comparator);
+        comparator.unwrap_or_else(|| self.pin(&pin.port, pin.bit) == Some(true))
+    }
+
+    /// A number that changes whenever functions go to other pins.
+    pub(crate) fn routing(&self) -> u32 {
+        self.routing
+    }
+
+    /// What they hold.
+    pub(crate) fn remaps(&self) -> [u32; 2] {
+        self.remaps
+    }
+
+    /// The pins of a port that the microcontroller drives.
+    pub(crate) fn driven(&self, port: &str) -> u32 {
+        self.ports.get(port).map_or(0, |port| port.driven)
     }
 
     /// The levels of the pins that the microcontroller drives.
@@ -512,9 +591,12 @@ impl Board {
     /// The microcontroller lets go of all its pins.
     pub(crate) fn high_impedance(&mut self, cycle: u64) {
         self.analog_outputs.clear();
+        self.set_remaps([0; 2]);
+        self.set_capture_source(None);
         for port in self.ports.keys().cloned().collect::<Vec<_>>() {
             if let Some(own) = self.ports.get_mut(&port) {
-                own.module_pins = 0;
+                (own.module_pins, own.alternate) = (0, 0);
+                own.combine();
             }
             self.drive(&port, 0, 0, cycle);
         }
@@ -523,6 +605,8 @@ impl Board {
     /// Power comes back at time 0: the chips begin anew; what drives from outside stays.
     pub(crate) fn power_up(&mut self) {
         self.ports.clear();
+        self.set_remaps([0; 2]);
+        self.set_capture_source(None);
         self.analog_outputs.clear();
         self.changed = true;
         self.two_wire.power_up();

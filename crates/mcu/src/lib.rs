@@ -54,5 +54,5 @@ pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};
 pub use taint::{Labels, Leak, LeakKind, Taint};
 pub use trace::{Fingerprint, Tables, Trace};
-pub use transfer::{Accessed, BusAccess, TransferRequest};
+pub use transfer::{Accessed, BusAccess, Contention, TransferRequest};
 pub use two_wire::TwoWireDevice;

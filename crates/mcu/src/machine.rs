@@ -8,9 +8,9 @@ use crate::peripherals::stub::{Stub, without};
 use crate::residency::Usage;
 use crate::supply::Supply;
 use crate::{
-    Accessed, Board, BusAccess, Dma, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer, Part,
-    PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role, Segment, SleepInterval, Step, Stop,
-    StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
+    Accessed, Board, BusAccess, Contention, Dma, Fault, FlashChange, Flow, Image, Mcu, NoObserver, Observer,
+    Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role, Segment, SleepInterval, Step,
+    Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
 
 /// A low-power mode.
@@ -127,6 +127,13 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
     fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {
         let _ = (machine, access);
         Ok(None)
+    }
+
+    /// The cycles for which the core and a DMA controller wait because of each other, where both want the same memory when the
+    /// controller makes this access.
+    fn contention(machine: &mut Machine<Self>, access: &BusAccess) -> Contention {
+        let _ = (machine, access);
+        Contention::default()
     }
 
     /// So many cycles of sleep go by.
@@ -341,6 +348,9 @@ impl<C: Core> Machine<C> {
             C::access(self, access)?
         };
         let waited = std::mem::take(&mut self.bus.stall);
+        let contention = C::contention(self, access);
+        self.cycles += contention.core;
+        let waited = waited + contention.controller;
         self.bus.accessed(access, Accessed { value, waited }, self.cycles, pc);
         // For so long the controller has the bus to itself.
         self.cycles += std::mem::take(&mut self.bus.stall);
@@ -575,6 +585,10 @@ impl<C: Core> Mcu for Machine<C> {
 
     fn computed_in_float(&self) -> bool {
         self.core.computed_in_float()
+    }
+
+    fn moved_by_dma(&self) -> bool {
+        self.bus.moved_by_dma
     }
 
     fn next_step(&self) -> Step {

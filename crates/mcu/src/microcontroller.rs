@@ -168,6 +168,10 @@ pub trait Mcu: Send {
     /// core's.
     fn computed_in_float(&self) -> bool;
 
+    /// Whether a DMA controller moved data since the machine was made: how long it and the core keep each other waiting is known less well
+    /// than the core's timing.
+    fn moved_by_dma(&self) -> bool;
+
     /// The instruction that an observed run would have told of next, had it not ended: the cycles of the last one that was
     /// executed, and whether that was a call or a return, are in it. The next run tells of it again, as [`Flow::Start`].
     fn next_step(&self) -> Step;

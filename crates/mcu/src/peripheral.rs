@@ -40,8 +40,13 @@ impl Context<'_, '_> {
     /// A port drives the pins of `driven` to `levels` from now on: see [`Board::drive`].
     pub fn drive(&mut self, port: &str, driven: u32, levels: u32) {
         self.board.drive(port, driven, levels, self.now);
+        self.directions(port, self.now);
+    }
+
+    /// Tells the observer which pins of a port are driven.
+    fn directions(&mut self, port: &str, cycles: u64) {
         if let Some(observer) = &mut self.observer {
-            observer.directions(&PinDirections { port, driven, cycles: self.now });
+            observer.directions(&PinDirections { port, driven: self.board.driven(port), cycles });
         }
     }
 
@@ -53,9 +58,22 @@ impl Context<'_, '_> {
     /// A module of the part takes a pin over from its port's latch with this level, or lets go of it: that is seen while the port
     /// drives the pin. It came about at cycle `at`, up to the length of an instruction before now.
     pub fn module_output(&mut self, pin: &Pin, level: Option<bool>, at: u64) {
+        let driven = self.board.driven(&pin.port);
         if let Some((before, after)) = self.board.module_output(pin, level, self.now) {
             self.pins_at(&pin.port, before, after, at);
+            if driven != self.board.driven(&pin.port) {
+                self.directions(&pin.port, at);
+            }
         }
+    }
+
+    /// A port leaves the pins of `alternate` to modules: see [`Board::set_alternates`].
+    pub fn alternates(&mut self, port: &str, alternate: u32, functions: u64) {
+        let before = self.board.outputs(port);
+        self.board.set_alternates(port, alternate, functions, self.now);
+        let after = self.board.outputs(port);
+        self.pins_at(port, before, after, self.now);
+        self.directions(port, self.now);
     }
 
     /// A byte has left the UART of this name, complete at `cycles`.
@@ -136,6 +154,9 @@ pub enum Dma {
     },
 }
 
+/// The most channels that a multiplexer of requests of DMA has.
+const CHANNELS: usize = 16;
+
 /// What peripherals tell each other and the core, apart from interrupts.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
@@ -154,8 +175,8 @@ pub struct Events {
     reduced: u16,
     /// What the flash controller has set; for cores that ask their bus and not a memory system of their own.
     pub flash: FlashSettings,
-    /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators); none where the
-    /// part has no such clocks.
+    /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators; STM32: I2C1 to
+    /// I2C4, 0 for the bus's clock); none where the part has no such clocks.
     pub generic_clocks_hz: Vec<u64>,
     /// What peripherals do with memory before the next instruction, in this order.
     dma: Vec<Dma>,
@@ -175,6 +196,8 @@ pub struct Events {
     tolerated: Vec<(&'static str, u64)>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
+    /// The request that a multiplexer gives to each channel of the controllers, from the first one's first on (STM32L4+: DMAMUX); 0 for none.
+    selected_requests: [u8; CHANNELS],
     /// Requests of DMA and triggers.
     lines: Lines,
     /// A register started something that happens to the flash.
@@ -227,6 +250,20 @@ impl Events {
         self.lines.wanted = Some(lines);
     }
 
+    /// A multiplexer gives the request `number` to channel `channel` of the controllers from cycle `at` on.
+    pub fn select_request(&mut self, channel: usize, number: u8, at: u64) {
+        if let Some(selected) = self.selected_requests.get_mut(channel) {
+            *selected = number;
+            self.lines.changed = Some(at);
+        }
+    }
+
+    /// The request that channel `channel` of the controllers has been given; 0 for none.
+    #[must_use]
+    pub fn selected_request(&self, channel: usize) -> u8 {
+        self.selected_requests.get(channel).copied().unwrap_or(0)
+    }
+
     /// The requests of DMA that there are, a bit for each line.
     #[must_use]
     pub fn transfer_requests(&self) -> u128 {
@@ -235,7 +272,12 @@ impl Events {
 
     /// The trigger of this number (STM32: TRGO of the timer of that number; MSP430: that of a DMA request's line) came at cycle `at`.
     pub fn trigger(&mut self, number: u8, at: u64) {
-        self.lines.triggers.push((number, at));
+        self.lines.triggers.push((number, true, at));
+    }
+
+    /// The trigger of this number went back at cycle `at`.
+    pub fn end_trigger(&mut self, number: u8, at: u64) {
+        self.lines.triggers.push((number, false, at));
     }
 
     /// A peripheral with a DMA of its own reads or writes a block of memory before the next instruction, which takes the core no time
@@ -657,6 +699,11 @@ pub trait Peripheral: Send {
         let _ = (number, at, context);
     }
 
+    /// The trigger of this number went back at cycle `at`.
+    fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        let _ = (number, at, context);
+    }
+
     /// As after power-up.
     fn reset(&mut self);
 
@@ -714,6 +761,8 @@ pub struct PeripheralBus {
     subscriber: usize,
     /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
     pub stall: u64,
+    /// A DMA controller has accessed the bus.
+    pub(crate) moved_by_dma: bool,
     /// The devices were told of a sleep, and not yet of its end.
     asleep: bool,
     /// What is around the microcontroller.
@@ -838,6 +887,7 @@ impl PeripheralBus {
             requests: 0,
             due: u64::MAX,
             stall: 0,
+            moved_by_dma: false,
             asleep: false,
             power: Power::default(),
             power_changed: true,
@@ -983,9 +1033,14 @@ impl PeripheralBus {
                 self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
             }
         }
-        for (number, at) in std::mem::take(&mut self.events.lines.triggers) {
+        for (number, high, at) in std::mem::take(&mut self.events.lines.triggers) {
             for index in &parties.triggered {
-                self.devices[*index].0.triggered(number, at, &mut context!(self, now, pc, None));
+                let context = &mut context!(self, now, pc, None);
+                if high {
+                    self.devices[*index].0.triggered(number, at, context);
+                } else {
+                    self.devices[*index].0.trigger_ended(number, at, context);
+                }
                 self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
             }
         }
@@ -999,6 +1054,7 @@ impl PeripheralBus {
 
     /// An access that a DMA controller asked for was made: it is told, and so is whoever made the request.
     pub(crate) fn accessed(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
+        self.moved_by_dma = true;
         let parties = Arc::clone(&self.parties);
         let requesters = parties.requesters.iter().filter(|(lines, _)| lines & access.serves != 0);
         for (_, index) in requesters {
@@ -1271,6 +1327,14 @@ impl PeripheralBus {
             device.0.set_rtc_clock(clock_hz, reset, now);
         }
         self.reschedule();
+    }
+
+    /// Tells the devices of the modules' clocks: see [`Events::set_controls`].
+    pub(crate) fn set_module_clocks(&mut self, clocks_hz: Vec<u64>, now: u64, pc: u32) {
+        self.events.set_controls(self.events.held, clocks_hz);
+        if self.events.is_pending() {
+            self.route_events(now, pc);
+        }
     }
 
     /// Whether the UART `name` receives what arrives; `None` where there is none of that name.

@@ -29,6 +29,15 @@ pub struct Accessed {
     pub waited: u64,
 }
 
+/// Cycles that an access to the bus costs the core and the controller because of each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contention {
+    /// For which the core waits.
+    pub core: u64,
+    /// For which the controller does.
+    pub controller: u64,
+}
+
 /// Requests, triggers and accesses that have not been passed on yet, and the requests that there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
@@ -38,8 +47,8 @@ pub(crate) struct Lines {
     pub changed: Option<u64>,
     /// The lines that a controller waits for, until their sources have been told.
     pub wanted: Option<u128>,
-    /// Triggers by their numbers, and the cycle of each.
-    pub triggers: Vec<(u8, u64)>,
+    /// Triggers by their numbers, whether each came or went back, and the cycle at which.
+    pub triggers: Vec<(u8, bool, u64)>,
     pub accesses: Vec<BusAccess>,
 }
 
@@ -58,7 +67,7 @@ pub struct TransferRequest {
 
 impl TransferRequest {
     /// The request of this name at `spec`: its settings `NAME_1`, `NAME_2` and so on say where it leads, as 0xCSN: controller 1 or 2,
-    /// stream or channel 0 to 7, and where a stream chooses among requests, its number.
+    /// stream or channel 0 to 7, and where a stream chooses among requests, its number. 0x3NN is request NN of a multiplexer.
     ///
     /// # Errors
     /// A place that does not exist.
@@ -68,7 +77,10 @@ impl TransferRequest {
             let Some(place) = spec.settings.get(&format!("{name}_{number}")) else { break };
             lines |= u32::try_from(*place)
                 .ok()
-                .and_then(|place| line(place >> 8, place >> 4 & 15, place & 15))
+                .and_then(|place| match place >> 8 {
+                    3 => multiplexed_line(place & 0xff),
+                    controller => line(controller, place >> 4 & 15, place & 15),
+                })
                 .ok_or_else(|| format!("{}: {name}_{number}: no such DMA request", spec.name))?;
         }
         Ok(TransferRequest { lines, on: false })
@@ -105,6 +117,12 @@ impl TransferRequest {
 pub fn line(controller: u32, stream: u32, number: u32) -> Option<u128> {
     let exists = matches!(controller, 1 | 2) && stream < 8 && number < 8;
     exists.then(|| 1 << ((controller - 1) * 64 + stream * 8 + number))
+}
+
+/// The line of request `number` of a multiplexer, if there is one; a part with a multiplexer has no other lines.
+#[must_use]
+pub fn multiplexed_line(number: u32) -> Option<u128> {
+    matches!(number, 1..=127).then(|| 1 << number)
 }
 
 /// The devices of a bus that take part, by their indices.

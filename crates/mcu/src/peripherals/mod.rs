@@ -40,6 +40,9 @@ struct Model {
     new: New,
 }
 
+/// Among the settings of a model: it looks at `pins`.
+const PINS: &str = "pins";
+
 const MODELS: &[Model] = &[
     Model {
         name: "avr-adc",
@@ -133,8 +136,22 @@ const MODELS: &[Model] = &[
     Model {
         name: "avr-timer16",
         settings: &[
-            "channels", "icp", "icp_port", "oca", "oca_port", "ocb", "ocb_port", "occ", "occ_port",
-            "overflow", "prr", "t", "t_port", "tifr", "timsk",
+            "channels",
+            "comparator",
+            "icp",
+            "icp_port",
+            "oca",
+            "oca_port",
+            "ocb",
+            "ocb_port",
+            "occ",
+            "occ_port",
+            "overflow",
+            "prr",
+            "t",
+            "t_port",
+            "tifr",
+            "timsk",
         ],
         new: |part, spec| {
             Ok(Box::new(microchip::timer::Timer::new(part, spec, microchip::timer::Width::Sixteen)?))
@@ -423,9 +440,10 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-dma",
-        settings: &["channels", "controller", "irq#"],
+        settings: &["channels", "controller", "irq#", "multiplexed", "selections"],
         new: |_, spec| Ok(Box::new(st::dma::Dma::new(spec)?)),
     },
+    Model { name: "stm32-dmamux", settings: &[], new: |_, spec| Ok(Box::new(st::dma::mux::Mux::new(spec))) },
     Model {
         name: "stm32-exti",
         settings: &["layout", "syscfg_base"],
@@ -453,7 +471,12 @@ const MODELS: &[Model] = &[
     Model {
         name: "stm32-i2c",
         settings: &["error_irq"],
-        new: |_, spec| Ok(Box::new(st::i2c::I2c::new(spec)?)),
+        new: |_, spec| Ok(Box::new(st::i2c::v1::I2c::new(spec)?)),
+    },
+    Model {
+        name: "stm32-i2c-v2",
+        settings: &["clock", "error_irq", "rx_dma_#", "tx_dma_#"],
+        new: |_, spec| Ok(Box::new(st::i2c::v2::I2c::new(spec)?)),
     },
     Model {
         name: "stm32-iwdg",
@@ -465,8 +488,8 @@ const MODELS: &[Model] = &[
     Model { name: "stm32-rng", settings: &[], new: |_, spec| Ok(Box::new(st::rng::Rng::new(spec))) },
     Model {
         name: "stm32-rtc-calendar",
-        settings: &[],
-        new: |_, spec| Ok(Box::new(st::rtc::calendar::Rtc::new(spec))),
+        settings: &["layout"],
+        new: |_, spec| Ok(Box::new(st::rtc::calendar::Rtc::new(spec)?)),
     },
     Model {
         name: "stm32-rtc-counter",
@@ -485,7 +508,20 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-timer",
-        settings: &["bits", "channels", "compare_irq", "dma_c#_#", "dma_up_#", "repetition"],
+        settings: &[
+            "bits",
+            "channels",
+            "compare_irq",
+            "dma_c#_#",
+            "dma_up_#",
+            "itr#",
+            "mapr#_shift",
+            "mapr_bits",
+            "mapr_shift",
+            PINS,
+            "repetition",
+            "trigger_irq",
+        ],
         new: |_, spec| Ok(Box::new(st::timer::Timer::new(spec)?)),
     },
     Model {
@@ -517,6 +553,9 @@ pub fn new_peripheral(part: &Part, spec: &PeripheralSpec) -> Result<Box<dyn Peri
                 spec.name, spec.model
             ));
         }
+    }
+    if !spec.pins.is_empty() && !model.settings.contains(&PINS) {
+        return Err(format!("{}: {}: {} has no pins", part.name, spec.name, spec.model));
     }
     let device = (model.new)(part, spec)?;
     Ok(if spec.stub { Box::new(stub::Stub::new(&spec.name, device.ranges())) } else { device })

@@ -13,6 +13,9 @@ const PRIVATE: std::ops::Range<u32> = 0xe000_0000..0xe004_2000;
 /// From here on there is no memory, but registers (DDI 0403E, section B3.1).
 const REGISTERS: u32 = 0x4000_0000;
 
+/// The STM32F7's flash at the ITCM bus (RM0410, table 1).
+const ITCM_FLASH: std::ops::Range<u32> = 0x0020_0000..0x0800_0000;
+
 impl<T: Timing> Machine<CortexM<T>> {
     /// Keeps the fault for the loop to find.
     fn refuse<V>(&mut self, fault: Fault) -> Option<V> {
@@ -36,17 +39,23 @@ impl<T: Timing> Machine<CortexM<T>> {
         Some((base + (offset >> 5), offset >> 2 & 7))
     }
 
-    /// An access by a DMA controller. Flash cannot be written so, and the STM32F4's CCM is at the core's own bus (RM0090, section 2.3.1).
+    /// An access by a DMA controller. Flash cannot be written so; the STM32F4's CCM and what the STM32F7 has at its ITCM bus are the core's
+    /// alone (RM0090, section 2.3.1; RM0410, section 2.1).
     pub(super) fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
         let &BusAccess { address, size, value, .. } = access;
         if address >= REGISTERS {
             return Err(Fault::Unmapped { pc: self.core.state.pc, address, size, kind: "DMA" });
         }
-        let ccm = |memory: &Memory| memory.kind == MemoryKind::Tcm && self.part.core == CoreName::CortexM4;
+        let ccm = |memory: &Memory| match self.part.core {
+            CoreName::CortexM4 => memory.kind == MemoryKind::Tcm,
+            CoreName::CortexM7 => memory.kind == MemoryKind::Tcm && memory.start == 0,
+            _ => false,
+        };
         let inside = |memory: &&Memory| address.wrapping_sub(memory.start) < memory.size;
         let out_of_reach = self.part.memories.iter().find(inside).is_some_and(ccm);
         let writable = self.core.memory.find(address, size.into()).is_some_and(|(view, _)| view.writable);
-        if out_of_reach || value.is_some() && !writable {
+        let itcm_flash = self.part.core == CoreName::CortexM7 && ITCM_FLASH.contains(&address);
+        if out_of_reach || itcm_flash || value.is_some() && !writable {
             return Ok(None);
         }
         let mut bytes = value.unwrap_or_default().to_le_bytes();
@@ -188,6 +197,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             self.bus.set_clock48(hclk_hz, clock48_hz, self.cycles);
             let (rtc_hz, backup_reset) = self.core.timing.rtc_clock();
             self.bus.set_rtc_clock(rtc_hz, backup_reset, self.cycles);
+            self.bus.set_module_clocks(self.core.timing.module_clocks(), self.cycles, pc);
             if let Some(clock_hz) = self.core.timing.core_clock_hz() {
                 self.bus.change_clock(clock_hz, self.cycles, dynamic(observer));
             }

@@ -215,6 +215,11 @@ impl FlashRegisters {
         (self.rcc.hclk_hz(crystal_hz), self.rcc.clock48_hz(crystal_hz))
     }
 
+    /// See [`Rcc::i2c_clocks`].
+    pub fn i2c_clocks(&self) -> [u64; 4] {
+        self.rcc.i2c_clocks(self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0))
+    }
+
     /// See [`Rcc::rtc_clock`]; the LSI is the one that the watchdog counts.
     pub fn rtc_clock(&self) -> (u64, bool) {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);

@@ -5,6 +5,7 @@ mod boot_rom;
 mod bus;
 mod cache;
 mod code;
+mod contention;
 mod dataflow;
 pub mod decode;
 mod dsp;
@@ -31,7 +32,7 @@ mod xip_cache;
 
 use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
-use crate::{BusAccess, CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
+use crate::{BusAccess, Contention, CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
 use boot_rom::{BootRom, Start};
 use code::Code;
 use decode::Architecture;
@@ -77,6 +78,7 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         memory,
         boot_rom,
         strict: 0,
+        had_priority: false,
         extra: 0,
         return_flow: Flow::Next,
         calls: Vec::new(),
@@ -234,6 +236,10 @@ impl<T: Timing> Core for CortexM<T> {
 
     fn access(machine: &mut Machine<Self>, access: &BusAccess) -> Result<Option<u32>, Fault> {
         machine.access_memory(access)
+    }
+
+    fn contention(machine: &mut Machine<Self>, access: &BusAccess) -> Contention {
+        machine.contend(access)
     }
 
     fn idle(&mut self, cycles: u64) {

@@ -213,16 +213,40 @@ impl Rcc {
         }
     }
 
-    /// The core's clock HCLK, from a crystal or external clock HSE of `crystal_hz`.
-    pub fn hclk_hz(&self, crystal_hz: u64) -> u64 {
-        let cfgr = self.words[self.cfgr()];
-        let source_hz = match self.status {
+    /// The clock that SW chooses, SYSCLK.
+    fn sysclk_hz(&self, crystal_hz: u64) -> u64 {
+        match self.status {
             1 if self.interface == Interface::L4 => HSI16_HZ,
             2 if self.interface == Interface::L4 => crystal_hz,
             0 => self.internal_oscillator_hz(),
             1 => crystal_hz,
             _ => self.pll_hz(crystal_hz),
+        }
+    }
+
+    /// The clocks of I2C1 to I2C4, in Hz; 0 for one that has its bus's. STM32F0: I2C1SW of RCC_CFGR3 (RM0091, 6.4.13); F7: RCC_DCKCFGR2
+    /// (RM0410, 5.3.26); L4: RCC_CCIPR, RCC_CCIPR2 (RM0432, 6.4.28, 6.4.31). HSI is taken to run where it is chosen.
+    pub fn i2c_clocks(&self, crystal_hz: u64) -> [u64; 4] {
+        let sysclk_hz = self.sysclk_hz(crystal_hz);
+        let hsi_hz = if self.interface == Interface::L4 { HSI16_HZ } else { self.internal_oscillator_hz() };
+        let selected = |register: u32, shift: u32| match self.words[word(register)] >> shift & 3 {
+            1 => sysclk_hz,
+            2 => hsi_hz,
+            _ => 0,
         };
+        match self.interface {
+            Interface::F0 if self.words[word(0x30)] >> 4 & 1 == 1 => [sysclk_hz, 0, 0, 0],
+            Interface::F0 => [hsi_hz, 0, 0, 0],
+            Interface::F7 => [16, 18, 20, 22].map(|shift| selected(0x90, shift)),
+            Interface::L4 => [selected(0x88, 12), selected(0x88, 14), selected(0x88, 16), selected(0x9c, 0)],
+            Interface::F1 | Interface::F4 => [0; 4],
+        }
+    }
+
+    /// The core's clock HCLK, from a crystal or external clock HSE of `crystal_hz`.
+    pub fn hclk_hz(&self, crystal_hz: u64) -> u64 {
+        let cfgr = self.words[self.cfgr()];
+        let source_hz = self.sysclk_hz(crystal_hz);
         // HPRE: 2, 4, 8, 16, 64, 128, 256, 512.
         let divider = match cfgr >> 4 & 15 {
             setting @ 12.. => 1 << (setting - 6),
@@ -399,6 +423,17 @@ mod tests {
         assert_eq!(clock48_hz(Interface::L4, &[(0x98, 1)]), 48_000_000);
         let writes = [(0x0c, 1 << 20 | 12 << 8 | 1 << 4 | 2), (0, 0x0100_0163), (0x88, 2 << 26)];
         assert_eq!(clock48_hz(Interface::L4, &writes), 48_000_000);
+        // I2C1 has HSI, or SYSCLK; SYSCLK for I2C1, HSI16 for I2C4.
+        let i2c_hz = |interface, writes: &[(u32, u32)]| {
+            let mut rcc = Rcc::new(interface, false);
+            writes.iter().for_each(|(offset, value)| rcc.write(*offset, *value));
+            rcc.i2c_clocks(8_000_000)
+        };
+        assert_eq!(i2c_hz(Interface::F0, &[]), [8_000_000, 0, 0, 0]);
+        let writes = [(0x30, 1 << 4), (0, 0x0100_0083), (4, 0x0028_0082)];
+        assert_eq!(i2c_hz(Interface::F0, &writes), [48_000_000, 0, 0, 0]);
+        assert_eq!(i2c_hz(Interface::L4, &[(0x88, 1 << 12), (0x9c, 2)]), [4_000_000, 0, 0, 16_000_000]);
+        assert_eq!(i2c_hz(Interface::F7, &[(0x90, 2 << 18)]), [0, 16_000_000, 0, 0]);
         // A source that is not ready is not switched to.
         assert_eq!(hclk_hz(Interface::F4, 8_000_000, &[(8, 1)]), 16_000_000);
     }

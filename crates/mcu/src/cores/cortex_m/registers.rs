@@ -169,6 +169,8 @@ pub struct CortexM<T: Timing> {
     pub(super) fpu: Fpu,
     /// All ones where misaligned words and halfwords fault, else zero.
     pub(super) strict: u32,
+    /// Of the core and a DMA controller that last wanted the same memory at once, the core had it first.
+    pub(super) had_priority: bool,
     /// Cycles that a register access of the instruction under way has cost beyond the access.
     pub(super) extra: u32,
     /// How the last exception return or interworking branch is to be reported.
@@ -190,6 +192,7 @@ impl<T: Timing> Clone for CortexM<T> {
             system: self.system.clone(),
             fpu: self.fpu.clone(),
             strict: self.strict,
+            had_priority: self.had_priority,
             extra: self.extra,
             return_flow: self.return_flow,
             calls: self.calls.clone(),

@@ -261,6 +261,11 @@ pub trait Timing: Clone + Send + 'static {
         (0, false)
     }
 
+    /// The clocks of the modules that have a choice, in Hz, as the program has set them: see [`crate::Events::generic_clocks_hz`].
+    fn module_clocks(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
     /// HCLK and the clock of 48 MHz, in Hz, as the program has set them; 0 for one that stands still.
     fn clock48(&self) -> (u64, u64) {
         (1, 0)

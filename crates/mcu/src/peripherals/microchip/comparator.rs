@@ -2,7 +2,7 @@
 //!
 //! ATmega328P data sheet DS40002061, chapter 23. It compares AIN0, or the 1.1 V of the bandgap, with AIN1. A pin that is high has
 //! the supply's voltage, any other 0 V; of equal voltages, AIN0 is not the higher one. The comparator's delay and the one or two
-//! cycles of its synchroniser are left out. Not modelled, and faults: its output as timer 1's capture (ACIC). The converter's
+//! cycles of its synchroniser are left out. With ACIC its output stands in for the pin of timer 1's capture. The converter's
 //! multiplexer at its input (ACME) is a fault of the converter.
 
 use super::super::avr_port;
@@ -30,6 +30,8 @@ pub struct Comparator {
     port: String,
     /// Bits of AIN0 and AIN1.
     pins: [u8; 2],
+    /// A timer can capture by it.
+    captures: bool,
     /// ACSR without ACO and ACI.
     control: u8,
     output: bool,
@@ -54,6 +56,7 @@ impl Comparator {
             irq: spec.irq.ok_or_else(|| missing("irq"))?,
             port: avr_port(part, spec, "port")?,
             pins: [pin("ain0")?, pin("ain1")?],
+            captures: part.peripherals.iter().any(|spec| spec.settings.get("comparator") == Some(&1)),
             control: 0,
             output: false,
             flag: false,
@@ -70,6 +73,7 @@ impl Comparator {
     /// Takes note of the voltages; sets the flag where ACIS asks for such an edge.
     fn look(&mut self, context: &mut Context<'_, '_>) {
         let output = self.compare(context.board);
+        context.board.set_capture_source((self.control & ACIC != 0).then_some(output));
         if output == std::mem::replace(&mut self.output, output) || self.control & ACD != 0 {
             return;
         }
@@ -120,8 +124,8 @@ impl Peripheral for Comparator {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let value = value as u8;
-        if value & ACIC != 0 {
-            let what = "the comparator as timer 1's capture (ACIC) is not modelled".into();
+        if value & ACIC != 0 && !self.captures {
+            let what = "this part's timers have no capture by the comparator (ACIC)".into();
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
         if value & ACI != 0 {

@@ -2,7 +2,7 @@
 //!
 //! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines 0 to 15 follow the pins as the board
 //! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt. Of the lines above, which are other
-//! peripherals', those of the STM32F4's RTC are modelled; events are not.
+//! peripherals', those of the RTC are modelled but for the STM32F1; events are not.
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -20,8 +20,10 @@ const PR: u32 = 0x14;
 const F0_GROUPS: &[(u8, u32)] = &[(5, 0x3), (6, 0xc), (7, 0xfff0)];
 const GROUPS: &[(u8, u32)] = &[(6, 1), (7, 2), (8, 4), (9, 8), (10, 16), (23, 0x03e0), (40, 0xfc00)];
 
-/// Lines 17 and 22 of the STM32F4: alarms and the wake-up timer of the RTC (RM0090, table 62).
+/// The lines of the RTC, alarms and wake-up timer: RM0090, table 62, and RM0410; RM0091 and RM0432, tables of EXTI's lines and of vectors.
 const RTC_GROUPS: &[(u8, u32)] = &[(41, 1 << 17), (3, 1 << 22)];
+const F0_RTC_GROUPS: &[(u8, u32)] = &[(2, 1 << 17)];
+const L4_RTC_GROUPS: &[(u8, u32)] = &[(41, 1 << 18), (3, 1 << 20)];
 
 /// The number of the trigger by which a peripheral makes a rising edge of an inner line.
 pub(super) fn line_trigger(line: u8) -> u8 {
@@ -32,6 +34,8 @@ const FIRST_LINE_TRIGGER: u8 = 100;
 
 /// IMR of the STM32F05x after reset: the lines of peripherals within (RM0091, section 11.3.1; from memory, not yet compared).
 const F0_INTERNAL: u32 = 0x0f94_0000;
+/// IMR1 of the STM32L4 after reset (RM0432, section 17.6.1; from memory, not yet compared).
+const L4_INTERNAL: u32 = 0xff82_0000;
 
 /// EXTI and SYSCFG.
 #[derive(Clone)]
@@ -57,7 +61,7 @@ pub struct Exti {
 }
 
 impl Exti {
-    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family `settings.layout` (0, 1, 4 or 7).
+    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family `settings.layout` (0, 1, 4, 7 or, for the STM32L4, 8).
     ///
     /// # Errors
     /// A setting is missing or wrong.
@@ -68,16 +72,26 @@ impl Exti {
             Some(1) => Family::F1,
             Some(4) => Family::F4,
             Some(7) => Family::F7,
-            _ => return Err(format!("{} needs layout: 0, 1, 4 or 7", spec.name)),
+            Some(8) => Family::L4,
+            _ => return Err(format!("{} needs layout: 0, 1, 4, 7 or 8", spec.name)),
         };
-        let internal = if family == Family::F0 { F0_INTERNAL } else { 0 };
+        let internal = match family {
+            Family::F0 => F0_INTERNAL,
+            Family::L4 => L4_INTERNAL,
+            Family::F1 | Family::F4 | Family::F7 => 0,
+        };
         Ok(Exti {
             name: spec.name.clone(),
             base: spec.base,
             syscfg_base: syscfg_base.ok_or_else(|| format!("{} needs syscfg_base", spec.name))?,
             syscfg: Syscfg::new(family),
             groups: if family == Family::F0 { F0_GROUPS } else { GROUPS },
-            inner_groups: if family == Family::F4 { RTC_GROUPS } else { &[] },
+            inner_groups: match family {
+                Family::F0 => F0_RTC_GROUPS,
+                Family::F1 => &[],
+                Family::F4 | Family::F7 => RTC_GROUPS,
+                Family::L4 => L4_RTC_GROUPS,
+            },
             internal,
             mask: internal,
             rising: 0,
@@ -168,7 +182,7 @@ impl Peripheral for Exti {
                 return Err(self.fault(
                     address,
                     context,
-                    "of EXTI only the pins' lines and, on the STM32F4, the RTC's are modelled, and no events",
+                    "of EXTI only the pins' lines and, but for the STM32F1, the RTC's are modelled, and no events",
                 ));
             }
             match register {
@@ -191,6 +205,7 @@ impl Peripheral for Exti {
             let offset = (address - self.syscfg_base) & !3;
             let word = merge(self.syscfg.read(offset).unwrap_or(0));
             self.syscfg.write(offset, word).map_err(|what| self.fault(address, context, what))?;
+            context.board.set_remaps(self.syscfg.remaps());
         }
         // A line that goes to another pin, or is looked at from now on, has no edge by that.
         self.levels = self.look(context);

@@ -1,8 +1,8 @@
 //! A general-purpose port of the STM32: outputs with pin events, inputs that read what is driven or pulled.
 //!
 //! RM0091 section 8.4, RM0090 section 8.4, RM0410 section 6.4 (MODER layout); RM0041 section 7.2 (CRL/CRH layout,
-//! `settings.layout = 1`). Alternate functions and analogue modes keep their settings and drive nothing; an input reads what the
-//! board drives, and else its pull-up.
+//! `settings.layout = 1`). A pin of an alternate function is driven by a module that has it there (timers), else by nobody; an input reads
+//! what the board drives, and else its pull-up.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
@@ -62,14 +62,45 @@ impl Gpio {
         }
     }
 
+    /// The pins of an alternate function: on the STM32F1 those at which a module may drive, because an input there has no function.
+    fn alternates(&self) -> u32 {
+        (0..16).filter(|&pin| self.is_alternate(pin)).fold(0, |mask, pin| mask | 1 << pin)
+    }
+
+    fn is_alternate(&self, pin: usize) -> bool {
+        if self.old {
+            let field = self.setup[pin / 8] >> (pin % 8 * 4) & 15;
+            field & 3 != 0 && field & 8 != 0
+        } else {
+            self.setup[0] >> (pin * 2) & 3 == 2
+        }
+    }
+
+    /// AFRL and AFRH.
+    fn functions(&self) -> u64 {
+        u64::from(self.alternate[1]) << 32 | u64::from(self.alternate[0])
+    }
+
+    /// The pins that are pulled up, if nobody drives them.
+    fn pull_ups(&self) -> u32 {
+        (0..16).filter(|&pin| self.is_pulled_up(pin)).fold(0, |mask, pin| mask | 1 << pin)
+    }
+
     /// Returns the levels of the output pins.
     fn levels(&self) -> u32 {
         self.output & self.outputs()
     }
 
-    /// IDR: outputs read back, others what is around drives them to, or their pull-up.
+    /// IDR: outputs read back, others what a module or something around drives them to, or their pull-up.
     fn input(&self, board: &Board) -> u32 {
-        let high = |pin: usize| board.level(&self.name, pin as u8).unwrap_or_else(|| self.is_pulled_up(pin));
+        let high = |pin: usize| {
+            let driven = if self.is_alternate(pin) {
+                board.pin(&self.name, pin as u8)
+            } else {
+                board.level(&self.name, pin as u8)
+            };
+            driven.unwrap_or_else(|| self.is_pulled_up(pin))
+        };
         let others =
             (0..16).filter(|&pin| !self.is_output(pin) && high(pin)).fold(0, |mask, pin| mask | 1 << pin);
         self.levels() | others
@@ -139,9 +170,11 @@ impl Peripheral for Gpio {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let offset = address - self.base;
+        let register = self.register(offset & !3);
+        let configures = matches!(register, Some(Register::Setup(_) | Register::Alternate(_)));
         let (driven, before) = (self.outputs(), self.levels());
         let merge = |old: u32| merged_word(old, offset, size, value);
-        match self.register(offset & !3) {
+        match register {
             Some(Register::Setup(index)) => self.setup[index] = merge(self.setup[index]),
             Some(Register::Output) => self.output = merge(self.output) & 0xffff,
             Some(Register::SetReset) => {
@@ -161,8 +194,12 @@ impl Peripheral for Gpio {
         if before != after {
             context.pins(&self.name, before, after);
         }
-        if (driven, before) != (self.outputs(), after) {
-            context.drive(&self.name, self.outputs(), after);
+        if configures || self.old || (driven, before) != (self.outputs(), after) {
+            // The board looks whether that is new to it.
+            context.drive(&self.name, self.outputs(), after | self.pull_ups() & !self.outputs());
+        }
+        if configures {
+            context.alternates(&self.name, self.alternates(), self.functions());
         }
         Ok(())
     }

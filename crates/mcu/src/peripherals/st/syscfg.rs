@@ -1,7 +1,7 @@
 //! The system configuration of the STM32, SYSCFG or (F1) AFIO: what of it [`super::exti`] does not say itself.
 //!
-//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2; offsets: ST's CMSIS headers. Which pin a peripheral
-//! is at, the Ethernet interface and what breaks a timer are kept: no model looks at them. The memory at address 0 stays the flash.
+//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2, RM0432 section 9.2; offsets: ST's CMSIS headers. Of which pin a
+//! peripheral is at, timers alone take note; that, the Ethernet interface and what breaks a timer are kept. The memory at address 0 stays the flash.
 
 /// The family whose registers a block has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -10,6 +10,7 @@ pub(super) enum Family {
     F1,
     F4,
     F7,
+    L4,
 }
 
 /// CMPCR: the compensation cell's switch, and that it is ready.
@@ -49,6 +50,10 @@ impl Syscfg {
             (Family::F4, 0x04) => 0x0080_0000,
             (Family::F7, 0x04) => 0x0087_00ff,
             (Family::F7, 0x1c) => 0x5,
+            // MEMRMP; CFGR1, whose switches no model looks at; CFGR2.
+            (Family::L4, 0x00) => 0,
+            (Family::L4, 0x04) => 0xfcff_0100,
+            (Family::L4, 0x1c) => 0x000f,
             (Family::F4 | Family::F7, 0x20) => CMP_PD,
             _ => return None,
         })
@@ -75,6 +80,9 @@ impl Syscfg {
             (Family::F0 | Family::F4, 0x00) => {
                 (7, "a memory other than the flash at address 0 is not modelled")
             }
+            (Family::L4, 0x00) => {
+                (0x107, "swapped flash banks and other memories at address 0 are not modelled")
+            }
             (Family::F7, 0x00) => (0xd00, "swapped flash banks and memories are not modelled"),
             (Family::F1, 0x00) => (1 << 7, "the event output is not modelled"),
             _ => (0, ""),
@@ -89,6 +97,11 @@ impl Syscfg {
     /// The port, from A, whose pin is the line's: EXTICR.
     pub fn port(&self, line: u8) -> u8 {
         (self.words[2 + usize::from(line) / 4] >> (line % 4 * 4) & 15) as u8
+    }
+
+    /// AFIO_MAPR and AFIO_MAPR2 of the STM32F1.
+    pub fn remaps(&self) -> [u32; 2] {
+        if self.family == Family::F1 { [self.words[1], self.words[7]] } else { [0; 2] }
     }
 
     pub fn reset(&mut self) {

@@ -1,18 +1,25 @@
 //! The timers of the STM32: counting up, down and both ways, auto-reload and compare registers with preload, one-pulse mode, repetition
-//! counter, update and compare flags with their interrupts.
+//! counter, capture and compare with their interrupts and pins, slave modes, triggers for other peripherals, requests of DMA.
 //!
 //! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4 (TIM6, TIM7); the other families' are the
-//! same as far as they are modelled. The outputs' settings are kept, the pins do not follow them, but triggers for other peripherals and
-//! requests of DMA for updates and matches go out. Capture, slave modes, DMA bursts, the break input and the lock of BDTR are not modelled.
+//! same as far as they are modelled. Refused with a fault: encoder and combined modes, DMA bursts, dead times, the break input and the lock
+//! of BDTR. A trigger that comes of a trigger comes a clock later.
 //!
 //! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090, section 7.2, and the clock trees of the
 //! others); RCC_DCKCFGR.TIMPRE is taken to be zero.
 
 mod counter;
+mod inputs;
+mod outputs;
+mod pins;
+mod slave;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
-use counter::{Counter, Event};
+use counter::Counter;
+use inputs::Inputs;
+use pins::Pins;
+use slave::{Change, TIF};
 use std::ops::Range;
 
 /// CR1; CEN, UDIS, OPM, DIR, CMS are the counter's.
@@ -21,21 +28,27 @@ const ARPE: u32 = 1 << 7;
 const CKD: u32 = 3 << 8;
 /// CR2.CCPC.
 const CCPC: u32 = 1;
-/// SMCR: SMS (with SMS[3] of the STM32F7) and ECE.
-const SLAVE: u32 = 1 << 16 | 1 << 14 | 7;
-/// CR2.CCDS: requests of the channels come with the update; CR2.MMS: what goes out as trigger.
+/// CR2.CCDS: requests of the channels come with the update; CR2.TI1S.
 const CCDS: u32 = 1 << 3;
-const MMS: u32 = 7 << 4;
+const TI1S: u32 = 1 << 7;
+/// CCMRx of an output: OCxCE, and OCxM[3] of newer timers.
+const OCCE: u32 = 1 << 7;
+const OCM_3: u32 = 1 << 16;
 /// DIER: the requests of DMA are so far above the interrupts.
 const DMA_ENABLES: u32 = 8;
 /// SR.UIF; DIER.UIE and EGR.UG are at the same place, those of the channels behind them.
 const UIF: u32 = 1;
-/// SR, EGR: commutation, trigger, break.
-const OTHERS: u32 = 7 << 5;
+/// SR, EGR: commutation, break.
+const OTHERS: u32 = 5 << 5;
 const BIF: u32 = 1 << 7;
-/// BDTR.
+/// BDTR; BK2E is the STM32F7's.
+const DTG: u32 = 0xff;
 const LOCK: u32 = 3 << 8;
+const BKE: u32 = 1 << 12 | 1 << 24;
+const AOE: u32 = 1 << 14;
 const MOE: u32 = 1 << 15;
+/// The triggers of the timers have the numbers below this.
+const TRIGGERS: u8 = 32;
 
 /// The timer.
 #[derive(Clone)]
@@ -45,6 +58,8 @@ pub struct Timer {
     irq: Option<u8>,
     /// The interrupt of the channels where it is one of its own: TIM1, TIM8.
     compare_irq: Option<u8>,
+    /// The same of the trigger.
+    trigger_irq: Option<u8>,
     channels: usize,
     repeats: bool,
     counter: Counter,
@@ -60,6 +75,22 @@ pub struct Timer {
     breaks: u32,
     /// Its number, which is that of its trigger.
     number: u8,
+    /// Whose triggers ITR0 to ITR3 are.
+    internal: [Option<u8>; 4],
+    /// The triggers of timers that are there now, a bit each.
+    trigger_levels: u32,
+    pins: Pins,
+    inputs: Inputs,
+    /// Edges since the last that came through: of the capture prescalers, of ETPS.
+    capture_edges: [u32; 4],
+    external_edges: u32,
+    /// Its trigger, where that has a level.
+    trigger: bool,
+    /// Cycles at which a trigger began the counter anew.
+    resets: Vec<u64>,
+    /// Changes of its trigger that come of another trigger, a clock later.
+    late: Vec<(bool, u64)>,
+    is_triggered: bool,
     /// The requests of DMA of updates and the channels.
     transfers: [TransferRequest; 5],
     /// The interrupts that it asks for now: of two timers at one vector, one must not take back what the other asks for.
@@ -68,20 +99,40 @@ pub struct Timer {
 
 impl Timer {
     /// The timer at `spec.base`, interrupting with `spec.irq`, of `settings.bits` (16 where absent) and `settings.channels` (4 where
-    /// absent); `settings.compare_irq` is for the channels, `settings.repetition = 1` where it has RCR and BDTR.
+    /// absent); `settings.compare_irq` is for the channels, `settings.trigger_irq` for the trigger, `settings.repetition = 1` where it has
+    /// RCR and BDTR; `settings.itr0` to `itr3` are the numbers of the timers whose triggers these are. `spec.pins`: see [`Pins::new`].
     ///
     /// # Errors
     /// A setting out of range.
     pub fn new(spec: &PeripheralSpec) -> Result<Timer, String> {
         let setting = |name: &str| spec.settings.get(name).copied();
         let channels = setting("channels").unwrap_or(4);
-        let compare_irq = setting("compare_irq").map(u8::try_from).transpose();
-        let compare_irq = compare_irq.ok().filter(|irq| irq.is_none_or(|irq| irq < 128));
+        let small = |name: &str, limit: u8| {
+            let value = setting(name).map(u8::try_from).transpose();
+            let value = value.ok().filter(|value| value.is_none_or(|value| value < limit));
+            value.ok_or_else(|| format!("{}: no such {name}", spec.name))
+        };
         Ok(Timer {
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
-            compare_irq: compare_irq.ok_or_else(|| format!("{}: no such compare_irq", spec.name))?,
+            compare_irq: small("compare_irq", 128)?,
+            trigger_irq: small("trigger_irq", 128)?,
+            internal: [
+                small("itr0", TRIGGERS)?,
+                small("itr1", TRIGGERS)?,
+                small("itr2", TRIGGERS)?,
+                small("itr3", TRIGGERS)?,
+            ],
+            trigger_levels: 0,
+            pins: Pins::new(spec)?,
+            inputs: Inputs::default(),
+            capture_edges: [0; 4],
+            external_edges: 0,
+            trigger: false,
+            resets: Vec::new(),
+            late: Vec::new(),
+            is_triggered: false,
             channels: usize::try_from(channels)
                 .ok()
                 .filter(|channels| *channels <= 4)
@@ -112,68 +163,38 @@ impl Timer {
         ((1 << self.channels) - 1) << 1
     }
 
+    /// Those of the channels that are outputs.
+    fn output_flags(&self) -> u32 {
+        let outputs = (0..self.channels).filter(|channel| self.selection(*channel) == 0);
+        outputs.fold(0, |flags, channel| flags | 2 << channel)
+    }
+
     /// Which channels' compare registers are preloaded: OCxPE.
     fn preloaded(&self) -> [bool; 4] {
         std::array::from_fn(|channel| self.modes[channel / 2] >> (channel % 2 * 8 + 3) & 1 == 1)
     }
 
     fn settle(&mut self, now: u64) {
-        let channels = self.channel_flags();
+        let channels = self.output_flags();
         self.counter.settle(now, channels);
     }
 
-    /// MMS: 0 to 3 are reset, enable, update and a match of channel 1; 4 to 7 the references of the channels.
-    fn master_mode(&self) -> usize {
-        ((self.control2 & MMS) >> 4) as usize
-    }
-
-    /// Which events somebody beside the program may want: see [`Counter::watched`].
-    fn watch(&mut self) {
-        let transfers = self.enables >> DMA_ENABLES;
-        let trigger = match self.master_mode() {
-            0 | 1 => 0,
-            2 => UIF,
-            3 => 2,
-            reference => 2 << (reference - 4),
-        };
-        self.counter.watched = (transfers | trigger) & (UIF | self.channel_flags());
-    }
-
-    /// Passes on what came about: triggers and requests of DMA.
-    fn pass_on(&mut self, context: &mut Context<'_, '_>) {
-        if self.counter.events.is_empty() {
-            return;
+    /// Time passes up to `now`, with the edges that come through the inputs' filters.
+    fn advance(&mut self, now: u64) {
+        while let Some((at, index, level)) = self.inputs.edge(now) {
+            self.settle(at);
+            self.edge(index, level, at);
         }
-        let mut events = std::mem::take(&mut self.counter.events);
-        events.sort_by_key(|(at, _)| *at);
-        for (at, event) in events.drain(..) {
-            let mode = self.master_mode();
-            let triggers = match event {
-                Event::Update => mode == 2,
-                Event::Compare(channel) => mode == 3 && channel == 0,
-                Event::Reference(channel, high) => high && mode == channel + 4,
-            };
-            if triggers {
-                context.events.trigger(self.number, at);
-            }
-            let request = match event {
-                Event::Update => Some(0),
-                Event::Compare(channel) => Some(channel + 1),
-                Event::Reference(..) => None,
-            };
-            if let Some(index) = request.filter(|index| self.enables >> DMA_ENABLES >> index & 1 == 1) {
-                self.transfers[index].set(true, at, context);
-            }
-        }
-        // Keeps its room.
-        self.counter.events = events;
+        self.settle(now);
     }
 
     fn signal(&mut self, context: &mut Context<'_, '_>) {
         self.pass_on(context);
         let wanted = self.counter.status & self.enables;
         let mut requests = 0;
-        for (flags, irq) in [(UIF, self.irq), (self.channel_flags(), self.compare_irq.or(self.irq))] {
+        let compare_irq = self.compare_irq.or(self.irq);
+        let trigger_irq = self.trigger_irq.or(self.irq);
+        for (flags, irq) in [(UIF, self.irq), (self.channel_flags(), compare_irq), (TIF, trigger_irq)] {
             if wanted & flags != 0 {
                 requests |= irq.map_or(0, |irq| 1u128 << irq);
             }
@@ -194,7 +215,14 @@ impl Timer {
     }
 
     fn generate(&mut self, events: u32, now: u64) {
-        self.counter.status |= events & (self.channel_flags() | if self.repeats { OTHERS } else { 0 });
+        for channel in (0..self.channels).filter(|channel| events >> (channel + 1) & 1 == 1) {
+            match self.selection(channel) {
+                0 => self.counter.status |= 2 << channel,
+                _ => self.capture_now(channel, now),
+            }
+        }
+        let trigger = if self.channels >= 2 { TIF } else { 0 };
+        self.counter.status |= events & (trigger | if self.repeats { OTHERS } else { 0 });
         if events & BIF != 0 && self.repeats {
             self.breaks &= !MOE;
         }
@@ -239,10 +267,14 @@ impl Timer {
                 return Err("requests of DMA with the update (CCDS) are not modelled");
             }
             0x04 => self.control2 = value,
-            0x08 if value & SLAVE != 0 => return Err("slave modes and external clocks are not modelled"),
-            0x08 => self.slave = value,
-            0x0c if value & !((UIF | self.channel_flags()) * (1 | 1 << DMA_ENABLES)) != 0 => {
-                return Err("of the timer's interrupts and requests only update and compare are modelled");
+            0x08 => {
+                self.check_slave(value)?;
+                self.slave = value;
+            }
+            0x0c if value & !((UIF | self.channel_flags()) * (1 | 1 << DMA_ENABLES) | TIF) != 0 => {
+                return Err(
+                    "of the timer's interrupts update, capture, compare and trigger are modelled, of its requests all but the trigger's",
+                );
             }
             0x0c if (0..5).any(|index| {
                 value >> DMA_ENABLES >> index & 1 == 1 && self.transfers[index].lines() == 0
@@ -254,30 +286,59 @@ impl Timer {
             // Flags are cleared by writing zero.
             0x10 => self.counter.status &= value,
             0x14 => self.generate(value, now),
-            // CCxS: the channel is an input.
-            0x18 | 0x1c if value & 0x0303 != 0 => return Err("capture is not modelled"),
-            register @ (0x18 | 0x1c) => {
-                self.modes[(register as usize - 0x18) / 4] = value;
-                for channel in 0..4 {
-                    self.counter.modes[channel] = self.modes[channel / 2] >> (channel % 2 * 8 + 4) & 7;
+            register @ (0x18 | 0x1c) => self.write_modes((register as usize - 0x18) / 4, value)?,
+            0x20 => {
+                self.outputs = value;
+                // A capture that is switched off begins its prescaler anew.
+                for channel in (0..4).filter(|channel| value >> (4 * channel) & 1 == 0) {
+                    self.capture_edges[channel] = 0;
                 }
-                self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
             }
-            0x20 => self.outputs = value,
             0x24 => self.counter.count = value & self.counter.mask,
             0x28 => self.counter.prescaler_next = value & 0xffff,
             0x2c => self.counter.reload_next = value & self.counter.mask,
             0x30 => self.counter.repetition_next = value & 0xff,
             0x44 if value & LOCK != 0 => return Err("the lock of BDTR is not modelled"),
+            0x44 if value & (BKE | AOE) != 0 => {
+                return Err(
+                    "the break inputs and the automatic output (BDTR: BKE, BK2E, AOE) are not modelled",
+                );
+            }
             0x44 => self.breaks = value,
             register => {
                 let channel = self.channel(register).ok_or("register not modelled")?;
-                self.counter.compare_next[channel] = value & self.counter.mask;
+                // A captured value cannot be written.
+                if self.selection(channel) == 0 {
+                    self.counter.compare_next[channel] = value & self.counter.mask;
+                }
             }
+        }
+        let pairs = (0..3).filter(|channel| self.outputs >> (4 * channel) & 5 == 5).count();
+        if self.breaks & DTG != 0 && self.breaks & MOE != 0 && pairs > 0 {
+            return Err("dead times (BDTR: DTG) between an output and its complement are not modelled");
         }
         self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
         self.watch();
         self.counter.refresh_references(now);
+        Ok(())
+    }
+
+    /// CCMR1, CCMR2.
+    fn write_modes(&mut self, index: usize, value: u32) -> Result<(), &'static str> {
+        let outputs = [0, 8].into_iter().filter(|shift| value >> shift & 3 == 0);
+        if outputs.fold(0, |refused, shift| refused | (OCCE | OCM_3) << shift) & value != 0 {
+            return Err(
+                "outputs that ETRF clears (OCxCE) and the modes beyond PWM mode 2 (OCxM[3]) are not modelled",
+            );
+        }
+        self.modes[index] = value;
+        for channel in 0..4 {
+            // An input leaves its reference alone.
+            self.counter.modes[channel] = match self.selection(channel) {
+                0 => self.modes[channel / 2] >> (channel % 2 * 8 + 4) & 7,
+                _ => 0,
+            };
+        }
         Ok(())
     }
 
@@ -296,11 +357,16 @@ impl Peripheral for Timer {
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        self.settle(context.now);
+        self.advance(context.now);
         let offset = address - self.base;
         let word =
             self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         self.pass_on(context);
+        // Reading what was captured clears its flag.
+        if let Some(channel) = self.channel(offset).filter(|channel| self.selection(*channel) != 0) {
+            self.counter.status &= !(2 << channel);
+            self.signal(context);
+        }
         Ok(part_of_word(word, offset, size))
     }
 
@@ -311,19 +377,23 @@ impl Peripheral for Timer {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
-        self.settle(context.now);
+        self.advance(context.now);
         let offset = address - self.base;
         let old =
             self.register(offset).ok_or_else(|| self.fault(address, context, "register not modelled"))?;
         // Of SR the bytes that are not written keep their flags.
         let old = if offset & !3 == 0x10 { u32::MAX } else { old };
         let value = merged_word(old, offset, size, value);
-        let starts = offset & !3 == 0 && value & !self.counter.control() & counter::CEN != 0;
         let resets = offset & !3 == 0x14 && value & UIF != 0;
         self.write_register(offset, value, context.now).map_err(|what| self.fault(address, context, what))?;
-        if starts && self.master_mode() == 1 || resets && self.master_mode() == 0 {
-            context.events.trigger(self.number, context.now);
+        if resets && self.master_mode() == 0 {
+            self.send_pulse(context.now, context);
         }
+        if matches!(offset & !3, 0x04 | 0x08 | 0x18 | 0x1c | 0x20) {
+            self.listen(context.board, context.now);
+        }
+        self.drive(context.now, context);
+        self.set_trigger(self.master_level(), context.now, context);
         for (index, request) in self.transfers.iter_mut().enumerate() {
             if self.enables >> DMA_ENABLES >> index & 1 == 0 {
                 request.set(false, context.now, context);
@@ -343,12 +413,43 @@ impl Peripheral for Timer {
     }
 
     fn due(&self) -> Option<u64> {
-        self.counter.due(self.enables)
+        let counter = self.counter.due(self.enables & (UIF | self.output_flags()));
+        let late = self.late.iter().map(|(_, at)| *at).min();
+        [counter, self.inputs.due(), late].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        self.settle(context.now);
+        self.send_late(context);
+        self.advance(context.now);
         self.signal(context);
+        self.set_trigger(self.master_level(), context.now, context);
+    }
+
+    fn inputs(&mut self, context: &mut Context<'_, '_>) {
+        let moved = self.pins.look(context.board);
+        if moved {
+            self.advance(context.now);
+            self.pass_on(context);
+            self.watch();
+            self.drive(context.now, context);
+        }
+        if self.inputs.used != 0 {
+            self.advance(context.now);
+            self.look_at_inputs(context.board, context.now);
+            self.tick(context);
+        }
+    }
+
+    fn follows_triggers(&self) -> bool {
+        true
+    }
+
+    fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.follow_trigger(number, Change::Rise, at, context);
+    }
+
+    fn trigger_ended(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
+        self.follow_trigger(number, Change::Fall, at, context);
     }
 
     fn transfer_lines(&self) -> u128 {
@@ -362,6 +463,14 @@ impl Peripheral for Timer {
     }
 
     fn reset(&mut self) {
+        self.trigger_levels = 0;
+        self.pins.reset();
+        self.inputs = Inputs::default();
+        self.capture_edges = [0; 4];
+        self.external_edges = 0;
+        self.trigger = false;
+        self.resets.clear();
+        self.late.clear();
         self.transfers.iter_mut().for_each(TransferRequest::reset);
         self.counter = Counter::new(self.counter.mask);
         self.control = 0;

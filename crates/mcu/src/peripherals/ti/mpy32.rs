@@ -470,6 +470,7 @@ impl Peripheral for Mpy32 {
             base: self.base,
             irq: None,
             settings: std::collections::BTreeMap::new(),
+            pins: Default::default(),
             stub: false,
         };
         *self = Mpy32::new(&spec);

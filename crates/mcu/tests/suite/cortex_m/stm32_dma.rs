@@ -272,6 +272,95 @@ fn a_timer_asks_for_data() {
     assert_eq!(words(&*machine, RESULT, 3), [2, 199, 299]);
 }
 
+/// RM0432 section 12: DMAMUX gives channel 3 of DMA1 the request of USART2's transmitter, 27; without it nothing is moved.
+#[test]
+fn a_multiplexer_gives_channels_their_requests() {
+    for (request, sent) in [(27, &b"hey!"[..]), (26, b"")] {
+        let steps = [
+            Step::Write(KEPT, u32::from_le_bytes(*b"hey!")),
+            Step::Write(0x4000_440c, 100),
+            Step::Write(0x4000_4400, 1 << 3 | 1),
+            Step::Write(0x4000_4408, 1 << 7),
+            Step::Write(F1 + 8 + 2 * 20 + 4, 4),
+            Step::Write(F1 + 8 + 2 * 20 + 8, 0x4000_4428),
+            Step::Write(F1 + 8 + 2 * 20 + 12, KEPT),
+            Step::Write(F1 + 8 + 2 * 20, 1 << 7 | 1 << 4 | 1),
+            Step::Write(0x4002_0808, request),
+            Step::Wait(3_000),
+            Step::Copy(RESULT, F1),
+            Step::Copy(RESULT + 4, 0x4002_0808),
+        ];
+        let mut machine = machine("stm32l4r5", &steps);
+        let seen = run(&mut *machine, 40_000);
+        let text: Vec<u8> = seen.bytes.iter().map(|(_, byte, _)| *byte).collect();
+        assert_eq!(text, sent, "request {request}");
+        let flags = if sent.is_empty() { 0 } else { 0x700 };
+        assert_eq!(words(&*machine, RESULT, 2), [flags, request]);
+    }
+    let mut bench = Bench::new("stm32l4r5");
+    assert!(bench.try_write(0x4002_0800, 1 << 16).is_err(), "synchronisation");
+    assert!(bench.try_write(0x4002_0900, 1 << 16).is_err(), "the generator");
+}
+
+/// RM0410 sections 8 and 2.1: streams of the STM32F767 reach the DTCM, which is where the words are, but not the ITCM.
+#[test]
+fn the_stm32f7_has_streams() {
+    for (place, flags) in [(KEPT + 0x100, 0x30), (0x100, 1 << 3)] {
+        let setup = 2 << 13 | 2 << 11 | 1 << 10 | 1 << 9 | 2 << 6 | 1;
+        let steps = [
+            Step::Write(KEPT, 0x1111_1111),
+            Step::Write(KEPT + 4, 0x2222_2222),
+            Step::Write(F4 + 0x14, 2),
+            Step::Write(F4 + 0x18, KEPT),
+            Step::Write(F4 + 0x1c, place),
+            Step::Write(F4 + 0x24, 1 << 2 | 3),
+            Step::Write(F4 + 0x10, setup),
+            Step::Wait(40),
+            Step::Copy(RESULT, F4),
+        ];
+        let mut machine = machine("stm32f767", &steps);
+        run(&mut *machine, 2_000);
+        assert_eq!(word(&*machine, RESULT), flags, "{place:#x}");
+        if flags == 0x30 {
+            assert_eq!(words(&*machine, KEPT + 0x100, 2), [0x1111_1111, 0x2222_2222]);
+        }
+    }
+    let mut bench = Bench::new("stm32f767");
+    bench.write(F4 + 0x10, 11 << 25);
+    assert_eq!(bench.read(F4 + 0x10), 11 << 25, "CHSEL has four bits");
+}
+
+/// RM0090 section 2.1: words that the core copies in SRAM1 while a stream copies there, too, take longer by a cycle for some of the stream's
+/// accesses; in the CCM, which is at the core's own bus, and without the stream, they do not.
+#[test]
+fn the_core_and_a_stream_wait_for_each_other() {
+    let cycles = |place: u32, moved: u32| {
+        let mut steps = vec![Step::Write(0xe000_edfc, 1 << 24), Step::Write(0xe000_1000, 1)];
+        if moved > 0 {
+            steps.extend([
+                Step::Write(F4 + 0x14, moved),
+                Step::Write(F4 + 0x18, KEPT),
+                Step::Write(F4 + 0x1c, KEPT + 0x800),
+                Step::Write(F4 + 0x24, 1 << 2 | 3),
+                Step::Write(F4 + 0x10, 2 << 13 | 2 << 11 | 2 << 6 | 1),
+            ]);
+        }
+        steps.push(Step::Copy(RESULT, 0xe000_1004));
+        steps.extend((0..100).map(|index| Step::Copy(place + 4 * index, place)));
+        steps.push(Step::Copy(RESULT + 4, 0xe000_1004));
+        let mut machine = machine("stm32f407", &steps);
+        run(&mut *machine, 20_000);
+        assert_eq!(machine.moved_by_dma(), moved > 0);
+        word(&*machine, RESULT + 4) - word(&*machine, RESULT)
+    };
+    let (sram, ccm) = (KEPT + 0x400 + 0x100, 0x1000_0000);
+    let (alone, beside) = (cycles(sram, 0), cycles(sram, 2_000));
+    assert!(beside > alone + 10 && beside < alone + alone / 2, "{alone}, {beside}");
+    // The marks at the two ends are in SRAM1.
+    let (alone, beside) = (cycles(ccm, 0), cycles(ccm, 2_000));
+    assert!(beside <= alone + 2, "{alone}, {beside}");
+}
+
 /// What would be silently wrong is refused.
 #[test]
 fn what_is_not_modelled_is_refused() {

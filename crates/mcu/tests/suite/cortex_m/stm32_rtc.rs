@@ -203,3 +203,74 @@ mod f4 {
         }
     }
 }
+
+/// RM0091 section 25, RM0410 section 32, RM0432 section 46.
+mod others {
+    use super::*;
+
+    const RTC: u32 = 0x4000_2800;
+    const ISR: u32 = RTC + 0x0c;
+    const SECOND: u64 = 1_000_000;
+
+    /// On a clock of 1 kHz at 1 MHz, with PREDIV_A 9 and PREDIV_S 99, two seconds before the end of 2023-12-31.
+    fn bench(target: &str) -> Bench {
+        let mut bench = Bench::new(target);
+        bench.bus.set_rtc_clock(1_000, false, 0);
+        for (offset, value) in [(0x24, 0xca), (0x24, 0x53), (0x0c, 1 << 7)] {
+            bench.write(RTC + offset, value);
+        }
+        bench.advance(bench.now + 2_000);
+        for (offset, value) in [(0x10, 9 << 16 | 99), (0x00, 0x23_5958), (0x04, 0x23_f231), (0x0c, 0)] {
+            bench.write(RTC + offset, value);
+        }
+        bench
+    }
+
+    /// Alarm A at the beginning of the minute, by its line of EXTI; the year ends; the last backup register is kept.
+    #[test]
+    fn an_alarm_interrupts() {
+        for (target, exti, line, irq, last) in [
+            ("stm32f051", 0x4001_0400, 17, 2, 4),
+            ("stm32f767", 0x4001_3c00, 17, 41, 31),
+            ("stm32l4r5", 0x4001_0400, 18, 41, 31),
+        ] {
+            let mut bench = bench(target);
+            let began = bench.now;
+            let mask = bench.read(exti) | 1 << line;
+            bench.write(exti, mask);
+            bench.write(exti + 8, 1 << line);
+            bench.write(RTC + 0x1c, 1 << 31 | 1 << 23 | 1 << 15);
+            bench.write(RTC + 8, 1 << 12 | 1 << 8);
+            bench.advance(began + 2 * SECOND - 1_000);
+            assert_eq!(bench.bus.requests, 0, "{target}");
+            bench.advance(began + 2 * SECOND);
+            assert_eq!((bench.read(ISR) & 1 << 8, bench.bus.requests), (1 << 8, 1 << irq), "{target}");
+            assert_eq!((bench.read(RTC), bench.read(RTC + 4)), (0, 0x24_2101), "{target}");
+            bench.write(RTC + 0x50 + 4 * last, 0x1234_5678);
+            assert_eq!(bench.read(RTC + 0x50 + 4 * last), 0x1234_5678);
+            assert!(bench.try_write(RTC + 0x54 + 4 * last, 1).is_err(), "{target}");
+        }
+    }
+
+    /// Five counts of sixteen periods; the STM32F051 has no such timer.
+    #[test]
+    fn the_wake_up_timer_interrupts() {
+        for (target, exti, line) in [("stm32f767", 0x4001_3c00, 22), ("stm32l4r5", 0x4001_0400, 20)] {
+            let mut bench = bench(target);
+            let began = bench.now;
+            let mask = bench.read(exti) | 1 << line;
+            bench.write(exti, mask);
+            bench.write(exti + 8, 1 << line);
+            bench.write(RTC + 0x14, 4);
+            bench.write(RTC + 8, 1 << 14 | 1 << 10);
+            bench.advance(began + 79_000);
+            assert_eq!(bench.bus.requests, 0, "{target}");
+            bench.advance(began + 80_000);
+            assert_eq!((bench.read(ISR) & 1 << 10, bench.bus.requests), (1 << 10, 1 << 3), "{target}");
+        }
+        let mut bench = bench("stm32f051");
+        assert!(bench.try_write(RTC + 0x14, 4).is_err());
+        assert!(bench.try_write(RTC + 8, 1 << 10).is_err());
+        assert_eq!(bench.read(ISR) & 7, 1);
+    }
+}

@@ -169,9 +169,16 @@ fn what_is_not_modelled_is_refused() {
     const TIM6: u32 = 0x4000_1000;
     const TIM13: u32 = 0x4000_1c00;
     for (address, value) in [
-        (TIM2 + CCMR1, 1),
-        (TIM2 + 0x08, 7),
+        // An encoder, SMS[3], OCxCE, the trigger's DMA.
+        (TIM2 + 0x08, 3),
+        (TIM2 + 0x08, 1 << 16 | 4),
+        (TIM2 + CCMR1, 1 << 7),
         (TIM2 + DIER, 1 << 14),
+        // ITR2 of TIM9 is OC1 of TIM10.
+        (0x4001_4000 + 0x08, 2 << 4 | 7),
+        // BKE, AOE.
+        (TIM1 + 0x44, 1 << 12),
+        (TIM1 + 0x44, 1 << 14),
         (TIM13 + DIER, 1 << 8),
         (TIM2 + RCR, 1),
         (TIM6 + CCR1, 1),

@@ -41,6 +41,7 @@ impl Bench {
             base: BASE,
             irq: None,
             settings: Default::default(),
+            pins: Default::default(),
             stub: false,
         };
         Bench { device: Mpy32::new(&spec), now: 100, requests: 0 }

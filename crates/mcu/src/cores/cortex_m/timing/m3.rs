@@ -471,6 +471,10 @@ impl Timing for M3 {
         self.registers.as_ref().map_or((0, false), FlashRegisters::rtc_clock)
     }
 
+    fn module_clocks(&self) -> Vec<u64> {
+        self.registers.as_ref().map_or(Vec::new(), |registers| registers.i2c_clocks().to_vec())
+    }
+
     fn set_reset_cause(&mut self, cause: ResetCause) {
         if let Some(registers) = &mut self.registers {
             registers.set_reset_cause(cause);

@@ -387,6 +387,10 @@ impl Timing for M7 {
         self.registers.rtc_clock()
     }
 
+    fn module_clocks(&self) -> Vec<u64> {
+        self.registers.i2c_clocks().to_vec()
+    }
+
     fn set_reset_cause(&mut self, cause: ResetCause) {
         self.registers.set_reset_cause(cause);
     }

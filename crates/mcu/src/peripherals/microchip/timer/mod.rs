@@ -58,6 +58,8 @@ pub struct Timer {
     /// The pins of the compare outputs, ICPn and Tn, where the part has them.
     output_pins: [Option<Pin>; CHANNELS],
     capture_pin: Option<Pin>,
+    /// The comparator may stand in for that pin.
+    by_comparator: bool,
     clock_pin: Option<Pin>,
     /// TIMSK and TIFR, where they have bits of other timers, too.
     shared: Vec<u32>,
@@ -149,6 +151,7 @@ impl Timer {
             flag_bits,
             output_pins: [pin("oca")?, pin("ocb")?, pin("occ")?],
             capture_pin: pin("icp")?,
+            by_comparator: setting("comparator") == Some(1),
             clock_pin: pin("t")?,
             shared: if setting("tov").is_some() { vec![at("timsk", 0), at("tifr", 0)] } else { Vec::new() },
             divisors: if setting("timer2") == Some(1) { &PRESCALER_2 } else { &PRESCALER },
@@ -469,7 +472,7 @@ impl Peripheral for Timer {
 
     fn inputs(&mut self, context: &mut Context<'_, '_>) {
         if let Some(pin) = &self.capture_pin {
-            let level = context.board.pin(&pin.port, pin.bit) == Some(true);
+            let level = context.board.capture_level(pin, self.by_comparator);
             if self.stopped.is_some() || level == self.capture_level {
                 self.capture_due = None;
             } else if self.control_b & ICNC == 0 {

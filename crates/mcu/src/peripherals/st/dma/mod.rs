@@ -1,5 +1,6 @@
 //! The DMA controllers of the STM32: up to seven channels (STM32F0, F1: RM0008 section 13, RM0041 section 9, RM0091 section 10) or eight
-//! streams (STM32F4: RM0090 section 10), each access an access to the bus.
+//! streams (STM32F4: RM0090 section 10; STM32F7: RM0410 section 8), each access an access to the bus. On the STM32L4+ (RM0432 section 11)
+//! [`mux`] gives channels their requests.
 //!
 //! One access at a time and controller: the stream of the highest priority, of these the first, that waits. Times, in cycles of HCLK:
 //! arbitration and address 2; memory or AHB 2, APB two cycles of its clock and 1; a channel acknowledges in 1 (AN2548, AN4031: from memory,
@@ -7,11 +8,12 @@
 //! core: contention is not modelled, nor are bursts in their time. Refused with a fault: the FIFO but for memory to memory, peripherals as
 //! flow controllers.
 
+pub mod mux;
 mod stream;
 
 use crate::peripherals::register::{merged_word, part_of_word};
-use crate::transfer::line;
-use crate::{Accessed, BusAccess, Context, Fault, Peripheral, PeripheralSpec};
+use crate::transfer::{line, multiplexed_line};
+use crate::{Accessed, BusAccess, Context, Events, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 use stream::{FCR_RESET, HTIF, Layout, Stream, TCIF, TEIF};
 
@@ -33,6 +35,8 @@ pub struct Dma {
     base: u32,
     number: u8,
     layout: Layout,
+    /// Its channels get their requests from a multiplexer.
+    multiplexed: bool,
     /// The number of its last stream or channel.
     last: usize,
     irqs: [Option<u8>; COUNT],
@@ -56,7 +60,8 @@ enum Register {
 
 impl Dma {
     /// The controller at `spec.base`, `settings.controller` 1 or 2, of `settings.channels` channels or, where that is not set, streams;
-    /// `settings.irq0` to `irq7` are their interrupts.
+    /// `settings.irq0` to `irq7` are their interrupts; `settings.selections` is how many requests a stream chooses among (8 where it is not
+    /// set), `settings.multiplexed = 1` where a multiplexer does that for channels.
     ///
     /// # Errors
     /// A setting out of range.
@@ -68,15 +73,21 @@ impl Dma {
             Some(channels @ 1..=7) => (Layout::Channels, channels as usize),
             Some(channels) => return Err(format!("{}: {channels} channels", spec.name)),
         };
+        let selections = match setting("selections") {
+            None => 8,
+            Some(selections @ (8 | 16)) => selections as u32,
+            Some(selections) => return Err(format!("{}: {selections} selections", spec.name)),
+        };
         let irq = |stream| setting(&format!("irq{stream}")).filter(|irq| (0..128).contains(irq));
         Ok(Dma {
             name: spec.name.clone(),
             base: spec.base,
             number: number.ok_or_else(|| format!("{} needs controller, 1 or 2", spec.name))? as u8,
             layout,
+            multiplexed: setting("multiplexed") == Some(1),
             last,
             irqs: std::array::from_fn(|stream| irq(stream).map(|irq| irq as u8)),
-            streams: std::array::from_fn(|_| Stream::new(layout)),
+            streams: std::array::from_fn(|_| Stream::new(layout, selections)),
             bus_dividers: [1; 2],
             step: None,
             under_way: false,
@@ -156,14 +167,26 @@ impl Dma {
         }
     }
 
+    /// The line of the request that a stream or channel serves.
+    fn line(&self, number: usize, events: &Events) -> u128 {
+        let found = if self.multiplexed {
+            // Seven channels of each controller, which have the numbers 1 to 7.
+            let channel = usize::from(self.number - 1) * 7 + number.saturating_sub(1);
+            multiplexed_line(events.selected_request(channel).into())
+        } else {
+            line(self.number.into(), number as u32, self.streams[number].selected())
+        };
+        found.unwrap_or_default()
+    }
+
     /// Whether a stream waits for an access: for a write or for a read.
-    fn waits(&self, number: usize, requests: u128) -> Option<bool> {
+    fn waits(&self, number: usize, events: &Events) -> Option<bool> {
         let stream = &self.streams[number];
         if !stream.on() || stream.count == 0 {
             return None;
         }
-        let line = line(self.number.into(), number as u32, stream.selected()).unwrap_or_default();
-        let asked = stream.setup().memory_to_memory || requests & line != 0;
+        let asked =
+            stream.setup().memory_to_memory || events.transfer_requests() & self.line(number, events) != 0;
         let write = stream.held.is_some();
         // What was read for a stream that reads ahead waits for the request; what was read on request is written at once.
         let ready = if stream.reads_ahead() { !write || asked } else { write || asked };
@@ -171,11 +194,11 @@ impl Dma {
     }
 
     /// Finds the access that comes next, from cycle `from` on.
-    fn choose(&mut self, from: u64, requests: u128) {
+    fn choose(&mut self, from: u64, events: &Events) {
         if self.step.is_some() {
             return;
         }
-        let waiting = (0..=self.last).filter_map(|number| Some((number, self.waits(number, requests)?)));
+        let waiting = (0..=self.last).filter_map(|number| Some((number, self.waits(number, events)?)));
         // An item that was read on request is written before anything else.
         let chosen = waiting.min_by_key(|(number, write)| {
             let stream = &self.streams[*number];
@@ -192,9 +215,9 @@ impl Dma {
     /// A stream was set up anew: what was to come may not come.
     fn choose_again(&mut self, context: &Context<'_, '_>) {
         if !self.under_way {
-            let requests = context.events.transfer_requests();
-            self.step = self.step.filter(|step| self.waits(step.stream, requests) == Some(step.write));
-            self.choose(context.now, context.events.transfer_requests());
+            let events = &*context.events;
+            self.step = self.step.filter(|step| self.waits(step.stream, events) == Some(step.write));
+            self.choose(context.now, events);
         }
     }
 }
@@ -288,7 +311,7 @@ impl Peripheral for Dma {
         let stream = &self.streams[step.stream];
         let (address, size) = stream.place(step.write);
         let to_peripheral = step.write == stream.setup().to_peripheral;
-        let line = line(self.number.into(), step.stream as u32, stream.selected()).unwrap_or_default();
+        let line = self.line(step.stream, context.events);
         let serves = if to_peripheral && !stream.setup().memory_to_memory { line } else { 0 };
         let value = stream.held.filter(|_| step.write);
         let last = stream.count == 1;
@@ -304,7 +327,7 @@ impl Peripheral for Dma {
     }
 
     fn transfers_requested(&mut self, at: u64, context: &mut Context<'_, '_>) {
-        self.choose(at, context.events.transfer_requests());
+        self.choose(at, context.events);
     }
 
     fn accessed(&mut self, access: &BusAccess, accessed: Accessed, context: &mut Context<'_, '_>) {
@@ -321,12 +344,12 @@ impl Peripheral for Dma {
         }
         let acknowledged = u64::from(step.write && self.layout == Layout::Channels);
         self.free = step.at + accessed.waited + acknowledged;
-        self.choose(self.free, context.events.transfer_requests());
+        self.choose(self.free, context.events);
         self.signal(context);
     }
 
     fn reset(&mut self) {
-        self.streams = std::array::from_fn(|_| Stream::new(self.layout));
+        self.streams.iter_mut().for_each(Stream::reset);
         self.bus_dividers = [1; 2];
         self.step = None;
         self.under_way = false;

@@ -48,6 +48,8 @@ const MEMORY: usize = 1;
 #[derive(Clone)]
 pub(super) struct Stream {
     layout: Layout,
+    /// Requests that a stream chooses among.
+    selections: u32,
     pub control: u32,
     /// Items that are left, and with how many it was begun.
     pub count: u32,
@@ -63,9 +65,10 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub fn new(layout: Layout) -> Stream {
+    pub fn new(layout: Layout, selections: u32) -> Stream {
         Stream {
             layout,
+            selections,
             control: 0,
             count: 0,
             reload: 0,
@@ -76,6 +79,10 @@ impl Stream {
             next: [0; 2],
             held: None,
         }
+    }
+
+    pub fn reset(&mut self) {
+        *self = Stream::new(self.layout, self.selections);
     }
 
     pub fn setup(&self) -> Setup {
@@ -112,7 +119,7 @@ impl Stream {
 
     /// The number of the request that it serves: CHSEL.
     pub fn selected(&self) -> u32 {
-        if self.layout == Layout::Streams { self.control >> 25 & 7 } else { 0 }
+        if self.layout == Layout::Streams { self.control >> 25 & (self.selections - 1) } else { 0 }
     }
 
     /// It reads memory before it is asked for the item: a stream in direct mode (section 10.3.12, "FIFO").
@@ -155,7 +162,11 @@ impl Stream {
             self.flags |= TCIF;
         }
         self.held = None;
-        self.control = value & if self.layout == Layout::Streams { 0x0fff_ffff } else { 0x7fff };
+        let written = match self.layout {
+            Layout::Streams => (self.selections << 25) - 1,
+            Layout::Channels => 0x7fff,
+        };
+        self.control = value & written;
         if self.on() {
             if let Some(what) = self.refused() {
                 self.control &= !EN;

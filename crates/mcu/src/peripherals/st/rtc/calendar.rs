@@ -1,7 +1,8 @@
-//! The RTC of the STM32F4: a calendar on RTCCLK with sub-seconds, two alarms, a wake-up timer and backup registers.
+//! The RTC of the STM32F0, F4, F7 and L4: a calendar on RTCCLK with sub-seconds, two alarms, a wake-up timer and backup registers.
 //!
-//! RM0090 section 26. Initialisation mode begins, and shadow registers are synchronised, two periods of RTCCLK after they are asked for.
-//! Alarms and the wake-up timer reach lines 17 and 22 of EXTI, where the interrupts come from. A system reset leaves all of it. Whether
+//! RM0090 section 26; RM0410 section 32 and RM0432 section 46, with more backup registers; RM0091 section 25, with one alarm, no wake-up timer
+//! (STM32F05x) and five backup registers. Initialisation mode begins, and shadow registers are synchronised, two periods of RTCCLK after they are asked for.
+//! Alarms and the wake-up timer reach lines 17 and 22 of EXTI (STM32L4: 18 and 20), where the interrupts come from. A system reset leaves all of it. Whether
 //! PWR_CR.DBP allows the writes is not looked at. Refused with a fault: calibration, shifts, time stamps, tamper detection, summer time,
 //! the reference clock, alarms at sub-seconds.
 
@@ -22,11 +23,12 @@ const ALRMAR: u32 = 0x1c;
 const ALRMBR: u32 = 0x20;
 const WPR: u32 = 0x24;
 const SSR: u32 = 0x28;
-/// BKP0R to BKP19R.
+/// BKP0R and on.
 const BKP: u32 = 0x50;
-const BKP_END: u32 = 0xa0;
-/// CALIBR, SHIFTR, TSTR to TSSSR, CALR, TAFCR, ALRMASSR, ALRMBSSR: they read zero.
-const ZEROS: [u32; 9] = [0x18, 0x2c, 0x30, 0x34, 0x38, 0x3c, 0x40, 0x44, 0x48];
+/// STM32F4 alone.
+const CALIBR: u32 = 0x18;
+/// SHIFTR, TSTR to TSSSR, CALR, TAFCR, ALRMASSR, ALRMBSSR: they read zero.
+const ZEROS: [u32; 8] = [0x2c, 0x30, 0x34, 0x38, 0x3c, 0x40, 0x44, 0x48];
 const TAFCR: u32 = 0x40;
 
 /// CR. Alarm B's bits are one above alarm A's.
@@ -49,9 +51,20 @@ const WUTF: u32 = 1 << 10;
 /// The flags that are cleared by writing zero, and those that are not protected.
 const FLAGS: u32 = 0x3f00;
 
-/// Lines of EXTI.
-const ALARM_LINE: u8 = 17;
-const WAKE_UP_LINE: u8 = 22;
+/// What families differ in.
+#[derive(Clone, Copy)]
+struct Family {
+    /// Alarm B and the wake-up timer.
+    whole: bool,
+    calibr: bool,
+    backups: usize,
+    /// Lines of EXTI.
+    alarm_line: u8,
+    wake_up_line: u8,
+}
+
+/// CR of a family without alarm B and the wake-up timer: what it does not have.
+const WHOLE_ONLY: u32 = 1 << 9 | 1 << 10 | 1 << 13 | 1 << 14 | 7;
 
 /// Periods of RTCCLK for which the program waits.
 const WAIT: u64 = 2;
@@ -61,6 +74,7 @@ const WAIT: u64 = 2;
 pub struct Rtc {
     name: String,
     base: u32,
+    family: Family,
     ticks: Ticks,
     /// Keys that were written to WPR in their order; 2 where it is open.
     keys: u8,
@@ -81,16 +95,27 @@ pub struct Rtc {
     alarms: [u32; 2],
     /// TR, DR and SSR as they are kept from the reading of one to that of DR.
     shadow: Option<[u32; 3]>,
-    backup: [u32; 20],
+    backup: Vec<u32>,
 }
 
 impl Rtc {
-    /// The clock at `spec.base`.
-    #[must_use]
-    pub fn new(spec: &PeripheralSpec) -> Rtc {
-        Rtc {
+    /// The clock at `spec.base`, of the family `settings.layout`: 0, 7 or 8 (STM32L4); 4 where it is not set.
+    ///
+    /// # Errors
+    /// No such family.
+    pub fn new(spec: &PeripheralSpec) -> Result<Rtc, String> {
+        let later = Family { whole: true, calibr: false, backups: 32, alarm_line: 17, wake_up_line: 22 };
+        let family = match spec.settings.get("layout").copied().unwrap_or(4) {
+            0 => Family { whole: false, backups: 5, ..later },
+            4 => Family { calibr: true, backups: 20, ..later },
+            7 => later,
+            8 => Family { alarm_line: 18, wake_up_line: 20, ..later },
+            layout => return Err(format!("{}: no layout {layout}; 0, 4, 7 or 8", spec.name)),
+        };
+        Ok(Rtc {
             name: spec.name.clone(),
             base: spec.base,
+            family,
             ticks: Ticks::new(),
             keys: 0,
             control: 0,
@@ -104,8 +129,14 @@ impl Rtc {
             wake_up_left: 0,
             alarms: [0; 2],
             shadow: None,
-            backup: [0; 20],
-        }
+            backup: vec![0; family.backups],
+        })
+    }
+
+    /// Which backup register is at an offset.
+    fn backup(&self, register: u32) -> Option<usize> {
+        let index = register.checked_sub(BKP)? as usize / 4;
+        (index < self.family.backups).then_some(index)
     }
 
     /// PREDIV_A + 1: periods of RTCCLK in a sub-second, and all of a second's.
@@ -172,10 +203,10 @@ impl Rtc {
         let risen = self.settle(context.now);
         let enabled = |flag: u32, enable: u32| risen & flag != 0 && self.control & enable != 0;
         if enabled(ALRAF, ALRAIE) || enabled(ALRAF << 1, ALRAIE << 1) {
-            context.events.trigger(line_trigger(ALARM_LINE), context.now);
+            context.events.trigger(line_trigger(self.family.alarm_line), context.now);
         }
         if enabled(WUTF, WUTIE) {
-            context.events.trigger(line_trigger(WAKE_UP_LINE), context.now);
+            context.events.trigger(line_trigger(self.family.wake_up_line), context.now);
         }
     }
 
@@ -191,8 +222,8 @@ impl Rtc {
         // An alarm and the wake-up timer can be written while they are off.
         self.flags
             | bit(self.control & ALRAE == 0, 1)
-            | bit(self.control & ALRAE << 1 == 0, 2)
-            | bit(self.control & WUTE == 0, WUTWF)
+            | bit(self.family.whole && self.control & ALRAE << 1 == 0, 2)
+            | bit(self.family.whole && self.control & WUTE == 0, WUTWF)
             | bit(self.time.is_set(), INITS)
             | bit(self.initialising == Some(0), INITF)
             | bit(self.initialising.is_some(), INIT)
@@ -224,6 +255,9 @@ impl Rtc {
                 "time stamps, summer time, coarse calibration and the reference clock are not modelled",
             );
         }
+        if !self.family.whole && value & WHOLE_ONLY != 0 {
+            return Err("this part's clock has neither an alarm B nor a wake-up timer");
+        }
         let starts = value & !self.control & WUTE != 0;
         self.control = value & 0x00ff_ffff;
         if starts {
@@ -250,7 +284,7 @@ impl Rtc {
             WUTR => self.wake_up = value & 0xffff,
             ALRMAR => self.alarms[0] = value,
             ALRMBR => self.alarms[1] = value,
-            _ if ZEROS.contains(&register) && value == 0 => {}
+            _ if (ZEROS.contains(&register) || register == CALIBR) && value == 0 => {}
             _ => return Err("calibration, shifts and alarms at sub-seconds are not modelled"),
         }
         Ok(())
@@ -260,8 +294,12 @@ impl Rtc {
         Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 
-    fn exists(register: u32) -> bool {
-        register <= SSR && register != 0x18 || ZEROS.contains(&register) || (BKP..BKP_END).contains(&register)
+    fn exists(&self, register: u32) -> bool {
+        match register {
+            CALIBR => self.family.calibr,
+            WUTR | ALRMBR => self.family.whole,
+            _ => register <= SSR || ZEROS.contains(&register) || self.backup(register).is_some(),
+        }
     }
 }
 
@@ -279,6 +317,9 @@ impl Peripheral for Rtc {
         let offset = address - self.base;
         let register = offset & !3;
         let word = match register {
+            _ if !self.exists(register) => {
+                return Err(self.fault(address, context, "register not modelled"));
+            }
             TR | DR | SSR => {
                 let shown = self.shadow.unwrap_or_else(|| self.shown());
                 // What is read first keeps the others until DR is read (section 26.3.6).
@@ -291,9 +332,7 @@ impl Peripheral for Rtc {
             WUTR => self.wake_up,
             ALRMAR => self.alarms[0],
             ALRMBR => self.alarms[1],
-            BKP..BKP_END => self.backup[(register - BKP) as usize / 4],
-            _ if Rtc::exists(register) => 0,
-            _ => return Err(self.fault(address, context, "register not modelled")),
+            _ => self.backup(register).map_or(0, |index| self.backup[index]),
         };
         Ok(part_of_word(word, offset, size))
     }
@@ -317,10 +356,6 @@ impl Peripheral for Rtc {
                 };
             }
             ISR => self.write_status(merged_word(self.status(), offset, size, value)),
-            BKP..BKP_END => {
-                let word = &mut self.backup[(register - BKP) as usize / 4];
-                *word = merged_word(*word, offset, size, value);
-            }
             TAFCR if value != 0 => {
                 return Err(self.fault(
                     address,
@@ -328,7 +363,12 @@ impl Peripheral for Rtc {
                     "tamper detection and time stamps are not modelled",
                 ));
             }
-            _ if !Rtc::exists(register) => return Err(self.fault(address, context, "register not modelled")),
+            _ if !self.exists(register) => return Err(self.fault(address, context, "register not modelled")),
+            BKP.. => {
+                if let Some(index) = self.backup(register) {
+                    self.backup[index] = merged_word(self.backup[index], offset, size, value);
+                }
+            }
             // Protected: what is written is not taken.
             _ if self.keys < 2 => {}
             _ => {
@@ -394,7 +434,7 @@ impl Peripheral for Rtc {
         self.wake_up_left = 0;
         self.alarms = [0; 2];
         self.shadow = None;
-        self.backup = [0; 20];
+        self.backup.fill(0);
     }
 
     /// A system reset leaves the backup domain alone, but for the shadow registers and some flags (section 26.3.8).

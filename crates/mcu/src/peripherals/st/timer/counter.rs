@@ -22,6 +22,9 @@ const FORCE_ACTIVE: u32 = 5;
 const PWM1: u32 = 6;
 const PWM2: u32 = 7;
 
+/// In [`Counter::watched`]: that one-pulse mode stops the counter.
+pub(super) const STOP: u32 = 1 << 31;
+
 /// What comes about besides flags, for those that watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
@@ -30,6 +33,8 @@ pub(super) enum Event {
     Compare(usize),
     /// OCxREF of a channel changes.
     Reference(usize, bool),
+    /// One-pulse mode has stopped the counter.
+    Stop,
 }
 
 /// The counter with its flags.
@@ -61,6 +66,10 @@ pub(super) struct Counter {
     since: u64,
     /// Cycles of the core's clock in one of the timer's.
     clock_divider: u64,
+    /// With an external clock, its pulses so far, which then are the time in which the counter lives.
+    pulses: Option<u64>,
+    /// A closed gate holds the counter, here with the time since its last count.
+    held: Option<u64>,
 }
 
 impl Counter {
@@ -84,6 +93,48 @@ impl Counter {
             count: 0,
             since: 0,
             clock_divider: 1,
+            pulses: None,
+            held: None,
+        }
+    }
+
+    /// The time in which the counter lives.
+    fn time(&self, now: u64) -> u64 {
+        self.pulses.unwrap_or(now)
+    }
+
+    /// The timer's clock, in cycles of the core's.
+    pub fn clock_divider(&self) -> u64 {
+        self.clock_divider
+    }
+
+    /// Begins to count pulses, or cycles, at `now`, up to which it is settled.
+    pub fn set_external_clock(&mut self, external: bool, now: u64) {
+        if external != self.pulses.is_some() {
+            self.pulses = external.then_some(0);
+            self.since = self.time(now);
+        }
+    }
+
+    /// A pulse of the external clock at cycle `at`.
+    pub fn pulse(&mut self, at: u64, channels: u32) {
+        let Some(pulses) = self.pulses.as_mut() else { return };
+        *pulses += 1;
+        let earlier = self.events.len();
+        self.settle(at, channels);
+        self.events.iter_mut().skip(earlier).for_each(|(cycle, _)| *cycle = at);
+    }
+
+    /// The gate opens or closes at `now`, up to which the counter is settled.
+    pub fn set_gate(&mut self, open: bool, now: u64) {
+        let now = self.time(now);
+        match (open, self.held) {
+            (false, None) => self.held = Some(now.saturating_sub(self.since)),
+            (true, Some(held)) => {
+                self.held = None;
+                self.since = now.saturating_sub(held);
+            }
+            _ => {}
         }
     }
 
@@ -97,14 +148,14 @@ impl Counter {
         let dir = if control & CMS != 0 && self.control & CMS != 0 { self.control } else { control } & DIR;
         self.control = control & !DIR | dir;
         if starts {
-            self.since = now;
+            self.since = self.time(now);
         }
     }
 
     pub fn set_clock_divider(&mut self, divider: u64, now: u64) {
         if divider != self.clock_divider {
             self.clock_divider = divider;
-            self.since = now;
+            self.since = self.time(now);
         }
     }
 
@@ -119,7 +170,7 @@ impl Counter {
     }
 
     fn running(&self) -> bool {
-        self.control & CEN != 0 && self.reload != 0
+        self.control & CEN != 0 && self.reload != 0 && self.held.is_none()
     }
 
     fn centre_aligned(&self) -> bool {
@@ -131,7 +182,7 @@ impl Counter {
     }
 
     fn step(&self) -> u64 {
-        (u64::from(self.prescaler) + 1) * self.clock_divider
+        (u64::from(self.prescaler) + 1) * if self.pulses.is_some() { 1 } else { self.clock_divider }
     }
 
     /// Counts up to the next turn, that one included.
@@ -166,6 +217,7 @@ impl Counter {
 
     /// Brings count, flags and registers with preload up to `now`; `channels` are the flags of those that there are.
     pub fn settle(&mut self, now: u64, channels: u32) {
+        let now = self.time(now);
         let mut turns = 0;
         while self.running() {
             let counts = now.saturating_sub(self.since) / self.step();
@@ -292,6 +344,9 @@ impl Counter {
         }
         if self.control & OPM != 0 {
             self.control &= !CEN;
+            if self.watched & STOP != 0 {
+                self.events.push((self.since, Event::Stop));
+            }
         }
     }
 
@@ -315,7 +370,7 @@ impl Counter {
             self.control &= !DIR;
         }
         self.count = if self.down() { self.reload } else { 0 };
-        self.since = now;
+        self.since = self.time(now);
     }
 
     /// The cycle at which one of the flags `enables` may rise next, or a watched event come; once a flag is up, nothing changes until the
@@ -323,7 +378,7 @@ impl Counter {
     pub fn due(&self, enables: u32) -> Option<u64> {
         let possible = if self.control & UDIS != 0 { !UIF } else { !0 };
         let waited = (enables & !self.status | self.watched) & possible;
-        if waited == 0 || !self.running() {
+        if waited == 0 || !self.running() || self.pulses.is_some() {
             return None;
         }
         let matches = (0..4).filter(|channel| waited & 2 << channel != 0);

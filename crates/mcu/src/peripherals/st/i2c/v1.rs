@@ -394,7 +394,7 @@ impl Peripheral for I2c {
     }
 
     fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, _now: u64) {
-        self.bus_divider = super::bus::divider(self.base, apb1, apb2);
+        self.bus_divider = crate::peripherals::st::bus::divider(self.base, apb1, apb2);
     }
 
     fn due(&self) -> Option<u64> {

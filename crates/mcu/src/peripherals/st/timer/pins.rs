@@ -1,0 +1,187 @@
+//! The pins at which a timer's signals are: inputs that are looked at, outputs that drive.
+
+use crate::{Board, Context, PeripheralSpec, Pin};
+
+/// The inputs: TI1 to TI4 and, at this place, ETR.
+pub(super) const ETR: usize = 4;
+pub(super) const INPUTS: usize = 5;
+
+/// A pin and the function, or the value of the field of AFIO_MAPR, with which a signal is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Route {
+    pin: Pin,
+    function: u8,
+}
+
+/// A pin that an output may drive, and what the timer has made of it.
+#[derive(Clone)]
+struct Output {
+    route: Route,
+    connected: bool,
+    driven: Option<bool>,
+}
+
+/// The STM32F1's field that says where the signals are: which of AFIO_MAPR and AFIO_MAPR2 has it, its lowest bit and its width as a mask.
+type Remap = (usize, u32, u32);
+
+/// The pins of a timer.
+#[derive(Clone)]
+pub(super) struct Pins {
+    remap: Option<Remap>,
+    inputs: [Vec<Route>; INPUTS],
+    /// Where each input is at the moment.
+    input_at: [Option<Pin>; INPUTS],
+    /// OCx and OCxN of each channel.
+    outputs: [[Vec<Output>; 2]; 4],
+    /// [`Board::routing`] when the routes were last looked at.
+    routing: Option<u32>,
+}
+
+impl Pins {
+    /// The pins of `spec`: `CH1` to `CH4`, `CH1N` to `CH4N`, `ETR`; with `settings.mapr_shift` or `mapr2_shift` and `mapr_bits` on the
+    /// STM32F1.
+    ///
+    /// # Errors
+    /// What is no pin, or no signal of a timer.
+    pub fn new(spec: &PeripheralSpec) -> Result<Pins, String> {
+        let setting = |name: &str| spec.settings.get(name).and_then(|value| u32::try_from(*value).ok());
+        let fields = [setting("mapr_shift"), setting("mapr2_shift")];
+        let remap = fields.iter().enumerate().find_map(|(word, shift)| Some((word, (*shift)?)));
+        let bits = setting("mapr_bits").unwrap_or(1).min(8);
+        let mut pins = Pins {
+            remap: remap.map(|(word, shift)| (word, shift.min(31), (1 << bits) - 1)),
+            inputs: Default::default(),
+            input_at: Default::default(),
+            outputs: Default::default(),
+            routing: None,
+        };
+        for (signal, places) in &spec.pins {
+            let wrong = |place: &str| {
+                format!(
+                    "{}: pins: {signal} at {place:?}; expected a pin and AFn or REMAPn, as in \"PA8 AF1\"",
+                    spec.name
+                )
+            };
+            let routes: Result<Vec<Route>, String> =
+                places.iter().map(|place| route(place).ok_or_else(|| wrong(place))).collect();
+            let routes = routes?;
+            let outputs = |routes: &[Route]| {
+                let output = |route: &Route| Output { route: route.clone(), connected: false, driven: None };
+                routes.iter().map(output).collect()
+            };
+            match signal.as_bytes() {
+                b"ETR" => pins.inputs[ETR] = routes,
+                [b'C', b'H', channel @ b'1'..=b'4'] => {
+                    let channel = usize::from(channel - b'1');
+                    pins.outputs[channel][0] = outputs(&routes);
+                    pins.inputs[channel] = routes;
+                }
+                [b'C', b'H', channel @ b'1'..=b'4', b'N'] => {
+                    pins.outputs[usize::from(channel - b'1')][1] = outputs(&routes);
+                }
+                _ => {
+                    return Err(format!(
+                        "{}: pins: no signal {signal}: CH1 to CH4, CH1N to CH4N, ETR",
+                        spec.name
+                    ));
+                }
+            }
+        }
+        Ok(pins)
+    }
+
+    /// Whether a signal is at that pin: an output needs the pin's alternate function, on the STM32F1 an input does not.
+    fn is_at(&self, route: &Route, input: bool, board: &Board) -> bool {
+        let function = board.alternate_function(&route.pin);
+        match self.remap {
+            None => function == Some(route.function),
+            Some((word, shift, mask)) => {
+                let value = board.remaps()[word] >> shift & mask;
+                value == u32::from(route.function) && (input || function.is_some())
+            }
+        }
+    }
+
+    /// Looks where the signals are, if anything has moved; whether it has.
+    pub fn look(&mut self, board: &Board) -> bool {
+        if self.routing.replace(board.routing()) == Some(board.routing()) {
+            return false;
+        }
+        for index in 0..INPUTS {
+            let place = self.inputs[index].iter().find(|route| self.is_at(route, true, board));
+            self.input_at[index] = place.map(|route| route.pin.clone());
+        }
+        for (channel, side) in (0..4).flat_map(|channel| [(channel, 0), (channel, 1)]) {
+            for place in 0..self.outputs[channel][side].len() {
+                let connected = self.is_at(&self.outputs[channel][side][place].route, false, board);
+                self.outputs[channel][side][place].connected = connected;
+            }
+        }
+        true
+    }
+
+    /// The level of an input; low where it is at no pin.
+    pub fn level(&self, input: usize, board: &Board) -> bool {
+        let at = self.input_at[input].as_ref();
+        at.and_then(|pin| board.pin(&pin.port, pin.bit)).unwrap_or(false)
+    }
+
+    /// Whether an output of a channel is at a pin.
+    pub fn shows(&self, channel: usize) -> bool {
+        self.outputs[channel].iter().flatten().any(|output| output.connected)
+    }
+
+    /// OCx and OCxN of a channel have these levels from cycle `at` on, or drive nothing.
+    pub fn drive(
+        &mut self,
+        channel: usize,
+        levels: [Option<bool>; 2],
+        at: u64,
+        context: &mut Context<'_, '_>,
+    ) {
+        for (outputs, level) in self.outputs[channel].iter_mut().zip(levels) {
+            for output in outputs {
+                let wanted = level.filter(|_| output.connected);
+                // A pin with another function has been taken from the timer already, and may be another one's.
+                if wanted != output.driven && (output.connected || self.remap.is_some()) {
+                    context.module_output(&output.route.pin, wanted, at);
+                }
+                output.driven = wanted;
+            }
+        }
+    }
+
+    /// As after a reset, in which all pins are let go of.
+    pub fn reset(&mut self) {
+        self.routing = None;
+        self.input_at = Default::default();
+        for output in self.outputs.iter_mut().flatten().flatten() {
+            (output.connected, output.driven) = (false, None);
+        }
+    }
+}
+
+/// `PA8 AF1`, `PA8 REMAP0`.
+fn route(text: &str) -> Option<Route> {
+    let (pin, function) = text.split_once(' ')?;
+    let number = function.strip_prefix("AF").or_else(|| function.strip_prefix("REMAP"))?;
+    let port = pin.strip_prefix('P')?.get(..1)?;
+    let bit: u8 = pin.get(2..)?.parse().ok().filter(|bit| *bit < 16)?;
+    let pin = Pin::new(&format!("GPIO{port}"), bit);
+    Some(Route { pin, function: number.parse().ok().filter(|number| *number < 16)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Route, route};
+    use crate::Pin;
+
+    #[test]
+    fn places_are_pins_with_functions() {
+        assert_eq!(route("PB15 AF9"), Some(Route { pin: Pin::new("GPIOB", 15), function: 9 }));
+        assert_eq!(route("PA8 REMAP0"), Some(Route { pin: Pin::new("GPIOA", 8), function: 0 }));
+        for wrong in ["PA8", "PA16 AF1", "A8 AF1", "PA8 AF16", "PA8 1", "P\u{e9} AF1", "PA AF1"] {
+            assert_eq!(route(wrong), None, "{wrong}");
+        }
+    }
+}
