@@ -1,5 +1,6 @@
 //! `ct`: operations with random secrets, a function of any firmware by taint tracking.
 
+use crate::CacheArgs;
 use crate::compare::CompareArgs;
 use clap::Args;
 use lab::compare::CONSTANT_TIME;
@@ -19,7 +20,8 @@ pub(crate) const EXAMPLES: &str = "With FIRMWARE.elf the secrets are labelled in
 pub(crate) struct CtArgs {
     #[command(flatten)]
     firmware: TracedArgs,
-    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
+    /// [default: all]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
     /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all]
@@ -44,6 +46,8 @@ pub(crate) struct CtArgs {
     /// Cycles after which one operation counts as endless, or with FIRMWARE.elf the run ends [default: 1e10; 1e9]
     #[arg(long, value_name = "N", value_parser = units::count)]
     max_cycles: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cache: CacheArgs,
     #[command(flatten)]
     compare: CompareArgs,
     /// How the rows are written

@@ -115,6 +115,30 @@ enum ProjectCommand {
     Simulate(simulate::SimulateArgs),
 }
 
+impl ProjectCommand {
+    /// Where what the command builds and measures is to be kept, if it does and one was asked for.
+    fn cache(&self) -> Option<PathBuf> {
+        match self {
+            ProjectCommand::Bench(args) => args.cache.cache.clone(),
+            ProjectCommand::Ct(args) => args.cache.cache.clone(),
+            ProjectCommand::Plan(args) => args.cache.cache.clone(),
+            #[cfg(feature = "simulator")]
+            ProjectCommand::Reproduce(args) => args.cache.cache.clone(),
+            #[cfg(feature = "simulator")]
+            ProjectCommand::Simulate(args) => args.cache.cache.clone(),
+            ProjectCommand::Measure(_) | ProjectCommand::Check(_) | ProjectCommand::Run(_) => None,
+        }
+    }
+}
+
+#[derive(Args)]
+struct CacheArgs {
+    /// Keep what is built and measured in this folder [default: target/ of a clone that can be written, else wattseal/ in
+    /// XDG_CACHE_HOME or in ~/.cache]
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<PathBuf>,
+}
+
 #[derive(Args)]
 struct OperatingPoint {
     /// Core clock, such as 16MHz [default: the target's]
@@ -153,7 +177,8 @@ struct BenchArgs {
     /// Every operation on every target in every variant
     #[arg(long)]
     all: bool,
-    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all, once anything is chosen]
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
+    /// [default: all, once anything is chosen]
     #[arg(long, value_name = "TARGET")]
     target: Vec<String>,
     /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all, once anything is chosen]
@@ -181,6 +206,8 @@ struct BenchArgs {
     /// Start each run right after start-up, with cold caches [default: after a run that does not count]
     #[arg(long)]
     cold: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Measure anew what was measured before [default: rows whose firmware, target, request and program are those of an
     /// earlier measurement are taken from there]
     #[arg(long)]
@@ -204,6 +231,8 @@ struct ReproduceArgs {
     /// Draw the tables that are figures into this folder, as SVG
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Tables as wide as their rows are
     #[arg(long)]
     wide: bool,
@@ -226,12 +255,26 @@ fn main() -> ExitCode {
     let matches = with_all_listed(Cli::command()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let ended = match cli.command {
-        Command::Project(command) => Workspace::find().and_then(|workspace| perform(workspace, *command)),
+        Command::Project(command) => {
+            project().and_then(|workspace| perform(workspace.cached_in(command.cache()), *command))
+        }
         Command::Shell(command) => {
             shell::perform(command, with_all_listed(Cli::command())).map(|answer| output::end(Ok(answer)))
         }
     };
     ended.unwrap_or_else(|error| output::end(Err(Failure::new(&error, error.is_usage()))))
+}
+
+/// The project around here, or the one in this program.
+#[cfg(feature = "embedded")]
+fn project() -> Result<Workspace, LabError> {
+    Workspace::find_or(lab::Embedded(embedded::FILES))
+}
+
+/// The project around here.
+#[cfg(not(feature = "embedded"))]
+fn project() -> Result<Workspace, LabError> {
+    Workspace::find()
 }
 
 /// Does what was asked for, and returns the exit code.

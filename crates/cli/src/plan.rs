@@ -1,6 +1,6 @@
 //! `wattseal plan`: its arguments, and what it writes.
 
-use crate::{calibrated, lines};
+use crate::{CacheArgs, calibrated, lines};
 use clap::Args;
 use energy::storage::{Battery, Capacitor};
 use energy::sun::Panel;
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct PlanArgs {
-    /// Target, or a pattern such as 'stm32*'; may be repeated [default: all]
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
+    /// [default: all]
     #[arg(long, value_name = "TARGET", help_heading = "What to search")]
     target: Vec<String>,
     /// Scheme of schemes.toml, or a pattern such as 'ecdsa-*'; may be repeated [default: all]
@@ -82,6 +83,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "ENERGY", value_parser = units::joules, default_value = "125mJ", help_heading = "Supply")]
     overhead: f64,
 
+    #[command(flatten)]
+    pub(crate) cache: CacheArgs,
     /// Show every feasible point, not only the Pareto front
     #[arg(long)]
     all: bool,

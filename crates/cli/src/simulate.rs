@@ -1,6 +1,6 @@
 //! `simulate`: a harvested node, or a network of meters.
 
-use crate::{calibrated, lines};
+use crate::{CacheArgs, calibrated, lines};
 use clap::Args;
 use lab::LabError;
 use lab::target::Workspace;
@@ -27,6 +27,8 @@ pub(crate) struct SimulateArgs {
     /// Harvested node: write a plot of voltage, sun and events against time
     #[arg(long, value_name = "OUT.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cache: CacheArgs,
     /// How the outcome is written; CSV is the node's voltages against time, or a line for each meter
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,

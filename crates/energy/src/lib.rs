@@ -10,6 +10,11 @@
 
 #![warn(missing_docs)]
 
+/// What the page of the package shows works.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod autonomy;
 mod calibration;
 mod figures;

@@ -20,8 +20,12 @@ const TOOLS_SCRIPT: &str = "build-binutils";
 pub struct Source<'a> {
     /// The project's folder, with `device/` and `targets/`.
     pub root: &'a Path,
+    /// Where built firmware is kept, in a folder `firmware`.
+    pub cache: &'a Path,
     /// The target's name.
     pub target: &'a str,
+    /// The target's file, where that is none of the project's `targets/`.
+    pub target_file: Option<&'a Path>,
     /// How firmware for it is built.
     pub toolchain: &'a Toolchain,
     /// The board whose wiring the drivers have; the target's first one where none is given.
@@ -35,7 +39,7 @@ pub struct Source<'a> {
 impl Source<'_> {
     /// Where built firmware is kept.
     fn cache(&self) -> PathBuf {
-        self.root.join("target").join("firmware")
+        self.cache.join("firmware")
     }
 }
 
@@ -90,6 +94,11 @@ fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Res
     if wanted.is_empty() {
         return Ok(build);
     }
+    // make runs elsewhere.
+    let target_file = source.target_file.map(|path| {
+        std::path::absolute(path).map_err(|error| FirmwareError::File { path: path.into(), error })
+    });
+    let target_file = target_file.transpose()?;
     let what = format!("{} {variant} ({})", source.target, wanted.join(", "));
     let output = Command::new("make")
         .arg("--directory")
@@ -102,6 +111,7 @@ fn make(source: &Source<'_>, variant: &str, app: &str, programs: &[&str]) -> Res
         .arg(format!("CLOCK={}", source.clock_hz))
         .arg(format!("WAIT_STATES={}", source.wait_states))
         .arg(format!("OUT={}", out.display()))
+        .args(target_file.map(|file| format!("TARGET_FILE={}", file.display())))
         .args(source.board.map(|board| format!("BOARD={board}")))
         .stdin(Stdio::null())
         // A make that calls this program must not lend its job slots and flags to the one below.
@@ -271,7 +281,8 @@ fn target_folder(
 pub fn content(source: &Source<'_>, compiler: &Path) -> Result<[u8; 32], FirmwareError> {
     let mut digest = Sha256::new();
     digest.update(version(compiler).unwrap_or_default());
-    let mut files = vec![source.root.join("targets").join(format!("{}.toml", source.target))];
+    let target_file = source.root.join("targets").join(format!("{}.toml", source.target));
+    let mut files = vec![source.target_file.map_or(target_file, Path::to_owned)];
     files.extend(boards(source)?.into_values());
     let device = source.root.join("device");
     sources(&device, &device.join("build"), &mut files)?;

@@ -44,6 +44,21 @@ impl Serialize for Bound {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Bound {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Bound".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "`exact`, `estimate`, or the largest difference from counts on silicon, such as `1.5 %`.",
+            "type": "string",
+            "pattern": r"^(exact|estimate|[0-9.]+ %)$",
+        })
+    }
+}
+
 impl<'de> Deserialize<'de> for Bound {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -64,6 +79,7 @@ impl<'de> Deserialize<'de> for Bound {
 
 /// A bound and where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Accuracy {
     /// Where the code lies that it holds for, by the name of a `[[memory]]`; anywhere else where absent.

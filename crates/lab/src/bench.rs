@@ -212,7 +212,7 @@ impl Plan<'_> {
         let image = build.image(firmware::EMPTY);
         let empty = Firmware::read(&image, target.part.core)?.footprint();
         let content = content.map(|mut content| {
-            content.file(&self.workspace.target_file(target.name()))?;
+            content.bytes(target.text.as_bytes());
             content.image(&image)?;
             Ok::<_, LabError>(content)
         });
@@ -280,7 +280,12 @@ impl Plan<'_> {
         let asked = (operation, bytes, point.clock_hz, runs, max_cycles, seed, cold);
         content.bytes(format!("{asked:?}").as_bytes());
         let name = content.name();
-        Ok(self.workspace.figures_cache().join("bench").join(&name[..2]).join(format!("{}.json", &name[2..])))
+        Ok(self
+            .workspace
+            .figures_cache()?
+            .join("bench")
+            .join(&name[..2])
+            .join(format!("{}.json", &name[2..])))
     }
 
     /// What the runs of an operation give, and whether every output was as it must be.

@@ -11,7 +11,6 @@ use mcu::{Chip, Mcu, MemoryKind, Part, Pin, Wiring};
 use serde::{Deserialize, Deserializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
 
 /// A board, as its file describes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -475,12 +474,6 @@ impl Workspace {
         self.names_in("boards")
     }
 
-    /// The file of a board.
-    #[must_use]
-    pub fn board_file(&self, name: &str) -> PathBuf {
-        self.root().join("boards").join(format!("{name}.toml"))
-    }
-
     /// One board by its exact name.
     ///
     /// # Errors
@@ -492,9 +485,7 @@ impl Workspace {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "board", name: name.into(), suggestion });
         }
-        let path = self.board_file(name);
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = self.read(format!("boards/{name}.toml"))?;
         self.board_from_toml(name, &text).map_err(|problem| LabError::BadFile { path, problem })
     }
 
@@ -521,8 +512,10 @@ impl Workspace {
     ) -> Result<Source<'a>, LabError> {
         let clock_hz = clock_hz.unwrap_or(board.clock_hz);
         Ok(Source {
-            root: self.root(),
+            root: self.root()?,
+            cache: self.cache()?,
             target: target.name(),
+            target_file: target.own_file.as_deref(),
             toolchain: target.toolchain()?,
             board: Some(&board.name),
             clock_hz,

@@ -49,18 +49,17 @@ impl Workspace {
     /// [`LabError::File`] where it cannot be read, [`LabError::BadFile`] where it is malformed, contradicts the data
     /// sheet or leaves it, [`LabError::UnknownName`] for a target that does not exist.
     pub fn calibrated(mut self, path: &Path) -> Result<Workspace, LabError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
-        let file = Calibration::from_toml(&text).map_err(|error| bad(path, error))?;
+        let (path, text) = self.read_own(path)?;
+        let file = Calibration::from_toml(&text).map_err(|error| bad(&path, error))?;
         let known = self.target_names()?;
         if !known.contains(&file.target) {
             let suggestion = names::suggestion(&file.target, known.iter().map(String::as_str));
             let problem = format!("there is no target '{}'{suggestion}", file.target);
-            return Err(LabError::BadFile { path: path.into(), problem });
+            return Err(LabError::BadFile { path, problem });
         }
         let supply = self.uncalibrated().target(&file.target)?.supply;
-        let correction = file.correction(&supply).map_err(|error| bad(path, error))?;
-        self.calibration = Some(Calibrated { path: path.into(), file, correction });
+        let correction = file.correction(&supply).map_err(|error| bad(&path, error))?;
+        self.calibration = Some(Calibrated { path, file, correction });
         Ok(self)
     }
 

@@ -16,6 +16,7 @@ use std::path::Path;
 
 /// What a row costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Figure {
     /// Clock cycles, of several calls their mean.
@@ -87,6 +88,7 @@ impl Change {
 
 /// Whether a row is on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// On both sides.

@@ -51,7 +51,9 @@ pub struct Request {
     pub strict: bool,
 }
 
+/// What the check of an operation says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// All runs were the same.
@@ -66,6 +68,7 @@ pub enum Verdict {
 
 /// In what two runs differ first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
     /// Which instruction comes next.
@@ -78,6 +81,7 @@ pub enum Difference {
 
 /// The check of one operation, built in one way for one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConstantTimeRow {
     /// Target name.
     pub target: String,
@@ -85,6 +89,7 @@ pub struct ConstantTimeRow {
     pub op: String,
     /// How it was built.
     pub variant: String,
+    /// What was found.
     pub verdict: Verdict,
     /// Runs that were asked for.
     pub runs: u32,

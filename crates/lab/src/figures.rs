@@ -84,9 +84,10 @@ pub fn get(
     let mut found = HashMap::new();
     let mut missing: Vec<(&Wanted, PathBuf)> = Vec::new();
     let mut contents = Contents::new(workspace)?;
+    let kept = workspace.figures_cache()?;
     for one in wanted {
         let key = one.key();
-        let path = workspace.figures_cache().join(contents.name(one)?);
+        let path = kept.join(contents.name(one)?);
         match read(&path) {
             Some(figure) => {
                 found.insert(key, figure);

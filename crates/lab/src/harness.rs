@@ -65,10 +65,8 @@ impl<'a> Bench<'a> {
         clock_hz: u64,
         max_cycles: u64,
     ) -> Result<Bench<'a>, LabError> {
-        let mut machine = new_machine(&target.part, clock_hz).map_err(|problem| LabError::BadFile {
-            path: format!("targets/{}.toml", target.name()).into(),
-            problem,
-        })?;
+        let mut machine = new_machine(&target.part, clock_hz)
+            .map_err(|problem| LabError::BadFile { path: target.file(), problem })?;
         let what = format!("{} {}", target.name(), operation.name);
         let fault = |fault: mcu::Fault| place_fault(target, firmware, fault);
         machine.load(firmware.image()).map_err(fault)?;

@@ -27,6 +27,11 @@ pub(crate) struct Samples {
 pub(crate) struct Content(Sha256);
 
 impl Content {
+    /// Of nothing yet.
+    pub(crate) fn new() -> Content {
+        Content(Sha256::new())
+    }
+
     /// Of this program, whatever it is given to do: its own code, and the library of the system that it compares with.
     ///
     /// # Errors
@@ -34,7 +39,7 @@ impl Content {
     pub(crate) fn of_this_program() -> Result<Content, LabError> {
         let failed = |error| LabError::File { path: "/proc/self/exe".into(), error };
         let path = std::env::current_exe().map_err(failed)?;
-        let mut content = Content(Sha256::new());
+        let mut content = Content::new();
         content.file(&path)?;
         content.bytes(openssl::version::version().as_bytes());
         Ok(content)
@@ -137,7 +142,7 @@ mod tests {
     #[test]
     fn contents_are_set_apart() {
         let of = |pieces: &[&str]| {
-            let mut content = Content(Sha256::new());
+            let mut content = Content::new();
             pieces.iter().for_each(|piece| content.bytes(piece.as_bytes()));
             content.0.finalize()
         };

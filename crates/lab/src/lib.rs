@@ -21,6 +21,7 @@
 pub mod accuracy;
 pub mod bench;
 pub mod board;
+mod cache;
 pub mod calibration;
 pub mod check;
 pub mod compare;
@@ -29,6 +30,7 @@ mod debug;
 pub mod delivery;
 mod error;
 pub mod figures;
+mod files;
 pub mod harness;
 mod kept;
 pub mod loaded;
@@ -56,3 +58,4 @@ pub mod units;
 pub mod work;
 
 pub use error::LabError;
+pub use files::Embedded;

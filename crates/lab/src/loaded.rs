@@ -93,7 +93,7 @@ fn unknown_stub(name: &str, target: &Target) -> LabError {
 
 /// The machine, clocked as the request says.
 fn clocked(setup: &Setup, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource), LabError> {
-    let bad = |problem| LabError::BadFile { path: format!("targets/{}.toml", target.name()).into(), problem };
+    let bad = |problem| LabError::BadFile { path: target.file(), problem };
     let crystal = target.part.clock.as_ref().map(|clock| clock.crystal_hz);
     let given = match (setup.clock_hz, setup.crystal_hz, crystal) {
         (Some(_), Some(_), _) => {

@@ -73,9 +73,7 @@ impl Catalogue {
     /// # Errors
     /// [`LabError::File`] or [`LabError::BadFile`] where it cannot be read.
     pub fn read(workspace: &Workspace) -> Result<Catalogue, LabError> {
-        let path = workspace.root().join("device/ops.toml");
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = workspace.read("device/ops.toml")?;
         let lines: BTreeMap<String, BTreeMap<String, Line>> =
             toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
         let operation = |set: &str, (name, line): (String, Line)| {
@@ -117,7 +115,7 @@ impl Catalogue {
         let mut found: BTreeMap<&str, &Operation> = BTreeMap::new();
         for set in target.toolchain.iter().flat_map(|toolchain| &toolchain.operations) {
             let operations = self.sets.get(set).ok_or_else(|| LabError::BadFile {
-                path: format!("targets/{}.toml", target.name()).into(),
+                path: target.file(),
                 problem: format!("device/ops.toml has no set of operations '{set}'"),
             })?;
             found.extend(operations.iter().map(|(name, operation)| (name.as_str(), operation)));

@@ -8,7 +8,7 @@ mod listing;
 mod measured;
 pub mod stream;
 
-pub use comparison::{Shown, comparison};
+pub use comparison::{ChangeRow, Shown, comparison};
 pub use constant_time::constant_time;
 pub use junit::measured as junit;
 pub use leaks::leaks;

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Mean, spread and range of the cycles of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cycles {
     /// Arithmetic mean.
     pub mean: f64,
@@ -12,7 +13,9 @@ pub struct Cycles {
     pub sd: f64,
     /// Standard error of the mean, sd/√n.
     pub se: f64,
+    /// The fewest of a run.
     pub min: u64,
+    /// The most of a run.
     pub max: u64,
 }
 
@@ -32,6 +35,7 @@ impl Cycles {
 
 /// What one operation costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchRow {
     /// Target name.
     pub target: String,
@@ -43,6 +47,7 @@ pub struct BenchRow {
     pub bytes: u16,
     /// Core clock, in Hz.
     pub clock_hz: u64,
+    /// Supply, in volts.
     pub supply_v: f64,
     /// Random inputs.
     pub runs: u32,

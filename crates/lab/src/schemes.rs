@@ -34,9 +34,7 @@ struct File {
 /// # Errors
 /// [`LabError::File`] or [`LabError::BadFile`] where `schemes.toml` cannot be read.
 pub fn read(workspace: &Workspace) -> Result<Vec<Scheme>, LabError> {
-    let path = workspace.root().join("schemes.toml");
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+    let (path, text) = workspace.read("schemes.toml")?;
     let file: File = toml::from_str(&text)
         .map_err(|error| LabError::BadFile { path: path.clone(), problem: error.to_string() })?;
     match file.scheme.iter().find(|scheme| scheme.ops.is_empty()) {

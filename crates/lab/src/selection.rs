@@ -48,9 +48,7 @@ impl Tables {
     /// # Errors
     /// [`LabError::File`] or [`LabError::BadFile`] where it cannot be read.
     pub fn read(workspace: &Workspace) -> Result<Tables, LabError> {
-        let path = workspace.root().join("bench.toml");
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = workspace.read("bench.toml")?;
         toml::from_str(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
     }
 }

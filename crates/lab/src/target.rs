@@ -2,13 +2,16 @@
 
 use crate::accuracy::{self, Accuracy};
 use crate::calibration::Calibrated;
-use crate::{LabError, names};
+use crate::files::{Embedded, Files};
+use crate::kept::Content;
+use crate::{LabError, cache, names};
 use energy::radio::Radio;
 use energy::{SleepMode, Supply};
 use firmware::{Source, Toolchain};
 use mcu::Part;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// The `[plan]` table of a target file: what a plan chooses from.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -35,6 +38,10 @@ struct LabFile {
 /// A microcontroller with all that its target file says.
 #[derive(Clone, Debug)]
 pub struct Target {
+    /// Its file, where that is none of the project's.
+    pub own_file: Option<PathBuf>,
+    /// What its file says.
+    pub text: Arc<str>,
     /// For the processor models.
     pub part: Part,
     /// For cycles that become joules.
@@ -54,16 +61,24 @@ impl Target {
         &self.part.name
     }
 
+    /// What a message calls its file.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.own_file.clone().unwrap_or_else(|| format!("targets/{}.toml", self.name()).into())
+    }
+
     /// How firmware for it is built.
     ///
     /// # Errors
     /// [`LabError::Usage`] where none is.
     pub fn toolchain(&self) -> Result<&Toolchain, LabError> {
         self.toolchain.as_ref().ok_or_else(|| {
-            let name = self.name();
+            let file = self.file();
+            let asked = self.own_file.as_ref().map_or(self.name().into(), |own| own.to_string_lossy());
             LabError::Usage(format!(
-                "targets/{name}.toml has no [toolchain]: no operation is built for it; \
-                 'wattseal measure FIRMWARE.elf --target {name}' runs firmware of yours"
+                "{} has no [toolchain]: no operation is built for it; \
+                 'wattseal measure FIRMWARE.elf --target {asked}' runs firmware of yours",
+                file.display()
             ))
         })
     }
@@ -150,10 +165,14 @@ pub struct OperatingPoint {
     pub power_w: f64,
 }
 
-/// The project's folder: `targets/`, `device/`, and `target/` for what is built; and what corrects its targets.
+/// The project: its data, the sources of its firmware, where what is built of them is kept; and what corrects its targets.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    root: PathBuf,
+    files: Files,
+    /// Once they are needed.
+    root: OnceLock<PathBuf>,
+    cache: OnceLock<PathBuf>,
+    asked_cache: Option<PathBuf>,
     pub(crate) calibration: Option<Calibrated>,
 }
 
@@ -163,60 +182,156 @@ impl Workspace {
     /// # Errors
     /// [`LabError::Usage`] where there is none.
     pub fn find() -> Result<Workspace, LabError> {
-        if let Some(home) = std::env::var_os("WATTSEAL_HOME") {
-            let root = PathBuf::from(home);
-            return Workspace::at(&root).ok_or_else(|| {
-                LabError::Usage(format!(
-                    "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
-                    root.display()
-                ))
-            });
-        }
-        let here = std::env::current_dir().map_err(|error| LabError::File { path: ".".into(), error })?;
-        here.ancestors().find_map(Workspace::at).ok_or_else(|| {
+        Workspace::clone_around()?.ok_or_else(|| {
             LabError::Usage(
                 "not inside a clone of the project; run ./wattseal there, or set WATTSEAL_HOME".into(),
             )
         })
     }
 
+    /// Finds it as [`Workspace::find`] does; where there is none it is what this program has in itself.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] for a `WATTSEAL_HOME` that is none.
+    pub fn find_or(embedded: Embedded) -> Result<Workspace, LabError> {
+        let own = || Workspace::of(Files::Program(embedded));
+        Ok(Workspace::clone_around()?.unwrap_or_else(own))
+    }
+
+    fn clone_around() -> Result<Option<Workspace>, LabError> {
+        if let Some(home) = std::env::var_os("WATTSEAL_HOME") {
+            let root = PathBuf::from(home);
+            let given = Workspace::at(&root).ok_or_else(|| {
+                LabError::Usage(format!(
+                    "WATTSEAL_HOME is {}, which has no targets/ and device/; point it at a clone of the project",
+                    root.display()
+                ))
+            });
+            return given.map(Some);
+        }
+        let here = std::env::current_dir().map_err(|error| LabError::File { path: ".".into(), error })?;
+        Ok(here.ancestors().find_map(Workspace::at))
+    }
+
     /// The one in this folder; none where it has no `targets` and no `device`.
     #[must_use]
     pub fn at(root: &Path) -> Option<Workspace> {
         let is_one = root.join("targets").is_dir() && root.join("device/ops.toml").is_file();
-        is_one.then(|| Workspace { root: root.to_path_buf(), calibration: None })
+        is_one.then(|| Workspace::of(Files::Folder(root.to_path_buf())))
     }
 
-    /// The project's folder.
+    fn of(files: Files) -> Workspace {
+        Workspace {
+            files,
+            root: OnceLock::new(),
+            cache: OnceLock::new(),
+            asked_cache: None,
+            calibration: None,
+        }
+    }
+
+    /// The same one, which keeps what is built and measured in this folder; in its own where none is given.
     #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
+    pub fn cached_in(mut self, folder: Option<PathBuf>) -> Workspace {
+        self.asked_cache = folder;
+        self
+    }
+
+    /// The project's folder; where it is in the program, that is unpacked into the cache.
+    ///
+    /// # Errors
+    /// [`Workspace::cache`]'s; [`LabError::File`] where it cannot be unpacked.
+    pub fn root(&self) -> Result<&Path, LabError> {
+        if let Some(root) = self.root.get() {
+            return Ok(root);
+        }
+        let root = match &self.files {
+            Files::Folder(root) => root.clone(),
+            Files::Program(embedded) => {
+                let mut content = Content::new();
+                for (name, contents) in embedded.0 {
+                    content.bytes(name.as_bytes());
+                    content.bytes(contents);
+                }
+                let root = self.cache()?.join("project").join(&content.name()[..16]);
+                embedded.unpack(&root).map_err(|error| LabError::File { path: root.clone(), error })?;
+                root
+            }
+        };
+        Ok(self.root.get_or_init(|| root))
+    }
+
+    /// Where built firmware and measured figures are kept.
+    ///
+    /// # Errors
+    /// [`LabError::Unfinished`] where there is no such folder that can be written.
+    pub fn cache(&self) -> Result<&Path, LabError> {
+        if let Some(cache) = self.cache.get() {
+            return Ok(cache);
+        }
+        let folder = match (&self.asked_cache, &self.files) {
+            (Some(folder), _) => folder.clone(),
+            (None, Files::Folder(root)) => cache::folder(Some(root))?,
+            (None, Files::Program(_)) => cache::folder(None)?,
+        };
+        let folder = cache::prepare(folder)?;
+        Ok(self.cache.get_or_init(|| folder))
     }
 
     /// Where measured figures are kept.
+    ///
+    /// # Errors
+    /// [`Workspace::cache`]'s.
+    pub fn figures_cache(&self) -> Result<PathBuf, LabError> {
+        Ok(self.cache()?.join("figures"))
+    }
+
+    /// What stands in a file of the project, and what a message calls that.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where it cannot be read.
+    pub fn read(&self, file: impl AsRef<Path>) -> Result<(PathBuf, String), LabError> {
+        let path = self.files.path(file.as_ref());
+        match self.files.read(file.as_ref()) {
+            Ok(text) => Ok((path, text)),
+            Err(error) => Err(LabError::File { path, error }),
+        }
+    }
+
+    /// What stands in a file of a user's, or of the project's where there is none of that name, and what a message calls it.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where it cannot be read.
+    pub fn read_own(&self, file: &Path) -> Result<(PathBuf, String), LabError> {
+        if !file.exists() && self.files.has(file) {
+            return self.read(file);
+        }
+        let text =
+            std::fs::read_to_string(file).map_err(|error| LabError::File { path: file.into(), error })?;
+        Ok((file.into(), text))
+    }
+
+    /// Whether the project has a file.
     #[must_use]
-    pub fn figures_cache(&self) -> PathBuf {
-        self.root.join("target").join("figures")
+    pub fn has(&self, file: impl AsRef<Path>) -> bool {
+        self.files.has(file.as_ref())
     }
 
     /// What firmware for a target at an operating point is built from.
     ///
     /// # Errors
-    /// [`Target::toolchain`]'s.
+    /// [`Target::toolchain`]'s, [`Workspace::root`]'s.
     pub fn source<'a>(&'a self, target: &'a Target, point: &OperatingPoint) -> Result<Source<'a>, LabError> {
         Ok(Source {
-            root: &self.root,
+            root: self.root()?,
+            cache: self.cache()?,
             target: target.name(),
+            target_file: target.own_file.as_deref(),
             toolchain: target.toolchain()?,
             board: None,
             clock_hz: point.clock_hz,
             wait_states: point.wait_states,
         })
-    }
-
-    #[must_use]
-    pub fn target_file(&self, name: &str) -> PathBuf {
-        self.root.join("targets").join(format!("{name}.toml"))
     }
 
     /// The names of all targets, sorted.
@@ -227,20 +342,26 @@ impl Workspace {
         self.names_in("targets")
     }
 
-    /// Those that operations are built for, of the targets that are asked for by name or pattern, otherwise of all.
+    /// Those that operations are built for, of the targets that are asked for by name, pattern, file or folder, otherwise of all.
     ///
     /// # Errors
     /// [`Workspace::target`]'s; [`Target::toolchain`]'s for one asked for by its name, and where nothing else is asked for.
     pub fn targets_with_operations(&self, asked: &[String]) -> Result<Vec<Target>, LabError> {
         let known = self.target_names()?;
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let (own, named): (Vec<&String>, Vec<&String>) = asked.iter().partition(|name| is_file(name));
+        let named: Vec<String> = named.into_iter().cloned().collect();
+        let mut names = own_files(&own)?;
+        if !named.is_empty() || own.is_empty() {
+            names.extend(names::select("target", &named, &known)?.into_iter().map(str::to_owned));
+        }
         let mut targets = Vec::new();
         let mut unbuilt = None;
-        for name in names::select("target", asked, &known)? {
-            let target = self.target(name)?;
+        for name in names {
+            let target = self.target(&name)?;
             match target.toolchain() {
                 Ok(_) => targets.push(target),
-                Err(error) if asked.iter().any(|asked| asked == name) => return Err(error),
+                Err(error) if asked.contains(&name) => return Err(error),
                 Err(error) => unbuilt = Some(error),
             }
         }
@@ -252,16 +373,16 @@ impl Workspace {
     /// # Errors
     /// [`LabError::File`] where the folder cannot be read.
     pub fn names_in(&self, folder: &str) -> Result<Vec<String>, LabError> {
-        let folder = self.root.join(folder);
-        let entries =
-            std::fs::read_dir(&folder).map_err(|error| LabError::File { path: folder.clone(), error })?;
-        let mut names: Vec<String> = entries
-            .filter_map(|entry| {
-                entry.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml").map(str::to_owned)
-            })
-            .collect();
-        names.sort();
-        Ok(names)
+        self.names_ending(folder, ".toml")
+    }
+
+    /// The names of a folder's files that end so, without that end, sorted.
+    ///
+    /// # Errors
+    /// [`LabError::File`] where the folder cannot be read.
+    pub fn names_ending(&self, folder: &str, end: &str) -> Result<Vec<String>, LabError> {
+        let failed = |error| LabError::File { path: self.files.path(Path::new(folder)), error };
+        self.files.names(folder, end).map_err(failed)
     }
 
     /// One radio by its exact name.
@@ -274,25 +395,55 @@ impl Workspace {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "radio", name: name.into(), suggestion });
         }
-        let path = self.root.join("radios").join(format!("{name}.toml"));
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = self.read(format!("radios/{name}.toml"))?;
         Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
     }
 
-    /// One target by its exact name, calibrated where [`Workspace::calibrated`] says so.
+    /// One target by its exact name, or by the path of its file, calibrated where [`Workspace::calibrated`] says so.
     ///
     /// # Errors
     /// [`LabError::UnknownName`] with the nearest names; [`LabError::BadFile`] for a malformed target file.
     pub fn target(&self, name: &str) -> Result<Target, LabError> {
+        if is_file(name) {
+            return self.own_target(Path::new(name));
+        }
         let known = self.target_names()?;
         if !known.iter().any(|candidate| candidate == name) {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "target", name: name.into(), suggestion });
         }
-        let path = self.target_file(name);
+        let (path, text) = self.read(format!("targets/{name}.toml"))?;
+        self.target_from(None, path, text)
+    }
+
+    /// The target of a user's own file.
+    fn own_target(&self, path: &Path) -> Result<Target, LabError> {
+        if path.is_dir() {
+            let said = format!("{} is a folder; name one of the target files in it", path.display());
+            return Err(LabError::Usage(said));
+        }
         let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+            std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })?;
+        let target = self.target_from(Some(path.into()), path.into(), text)?;
+        // Folders of what is built for it are named after it.
+        let is_name = |text: &str| {
+            let rest = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+            rest && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        };
+        if !is_name(target.name()) {
+            let problem =
+                format!("name = \"{}\": a name has letters, digits, '-', '_' and '.'", target.name());
+            return Err(LabError::BadFile { path: path.into(), problem });
+        }
+        Ok(target)
+    }
+
+    fn target_from(
+        &self,
+        own_file: Option<PathBuf>,
+        path: PathBuf,
+        text: String,
+    ) -> Result<Target, LabError> {
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
         let own: LabFile = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
         let mut target = Target {
@@ -301,6 +452,8 @@ impl Workspace {
             toolchain: own.toolchain,
             planning: own.plan,
             accuracy: own.accuracy,
+            own_file,
+            text: text.into(),
         };
         accuracy::check(&target.accuracy, &target.part).map_err(bad)?;
         if let Some(calibration) = &self.calibration {
@@ -308,6 +461,35 @@ impl Workspace {
         }
         Ok(target)
     }
+}
+
+/// Whether what was asked for is a target's file, or a folder of such, and no name.
+fn is_file(asked: &str) -> bool {
+    asked.contains('/') || asked.ends_with(".toml")
+}
+
+/// The files that are asked for by themselves, or by their folder.
+fn own_files(asked: &[&String]) -> Result<Vec<String>, LabError> {
+    let mut files = Vec::new();
+    for asked in asked {
+        let path = Path::new(asked.as_str());
+        if !path.is_dir() {
+            files.push(asked.to_string());
+            continue;
+        }
+        let names = Files::Folder(path.into()).names("", ".toml");
+        let names = names.map_err(|error| LabError::File { path: path.into(), error })?;
+        if names.is_empty() {
+            return Err(LabError::Usage(format!(
+                "{} has no target files, whose names end in .toml",
+                path.display()
+            )));
+        }
+        files.extend(
+            names.iter().map(|name| path.join(format!("{name}.toml")).to_string_lossy().into_owned()),
+        );
+    }
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -321,9 +503,10 @@ mod tests {
         let root = std::env::temp_dir().join(format!("wattseal-targets-{}", std::process::id()));
         std::fs::create_dir_all(root.join("targets")).expect("a folder");
         std::fs::create_dir_all(root.join("device")).expect("a folder");
-        std::fs::copy(ours.root().join("device/ops.toml"), root.join("device/ops.toml")).expect("a copy");
+        std::fs::copy(ours.root().expect("a folder").join("device/ops.toml"), root.join("device/ops.toml"))
+            .expect("a copy");
         for name in ["r8c", "rp2040"] {
-            let text = std::fs::read_to_string(ours.target_file(name)).expect("a target file");
+            let text = ours.read(format!("targets/{name}.toml")).expect("a target file").1;
             let (before, table) = text.split_once("[toolchain]").expect("a toolchain");
             let after = table.split_once("\n\n").expect("a table after it").1;
             let without = format!("{before}{after}");

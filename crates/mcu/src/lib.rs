@@ -8,6 +8,11 @@
 
 #![warn(missing_docs)]
 
+/// What the page of the package shows works.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod board;
 pub mod chips;
 mod clock;

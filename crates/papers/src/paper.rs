@@ -342,9 +342,7 @@ impl Paper {
             let suggestion = names::suggestion(name, known.iter().map(String::as_str));
             return Err(LabError::UnknownName { what: "paper", name: name.into(), suggestion });
         }
-        let path = workspace.root().join("papers").join(format!("{name}.toml"));
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = workspace.read(format!("papers/{name}.toml"))?;
         let bad = |problem: String| LabError::BadFile { path: path.clone(), problem };
         let paper: Paper = toml::from_str(&text).map_err(|error| bad(error.to_string()))?;
         paper.check().map_err(bad)?;

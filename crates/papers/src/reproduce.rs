@@ -16,8 +16,11 @@ use std::path::{Path, PathBuf};
 
 /// A cell of a paper's table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaperRow {
+    /// The paper, by first author and year.
     pub paper: String,
+    /// Its table, by the name that the paper has for it.
     pub table: String,
     /// The row's heading.
     pub row: String,

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// The energy of a run, in joules. What the panel offered is what was lost, used and stored: [`EnergyAccount::imbalance_j`] is
-/// zero but for rounding.
+/// The energy of a run, in joules. What the panel offered is what was lost, used and stored, but for rounding.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EnergyAccount {
     /// What the panel could give at its rating under this sun.
     pub offered_j: f64,
@@ -30,6 +30,7 @@ pub struct EnergyAccount {
 
 /// What one part drew from the rail in one of its states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
     /// `cpu` or `radio`.
     pub part: &'static str,

@@ -9,20 +9,13 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// [`LabError::UnknownName`] with the nearest name.
 pub fn text(workspace: &Workspace, name: &Path) -> Result<(PathBuf, String), LabError> {
-    let path = find(workspace, name)?;
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok((path, text)),
-        Err(error) => Err(LabError::File { path, error }),
-    }
-}
-
-/// Where a scenario's file is.
-fn find(workspace: &Workspace, name: &Path) -> Result<PathBuf, LabError> {
     let text = name.to_string_lossy().into_owned();
-    let folder = workspace.root().join("scenarios");
-    let places = [name.to_path_buf(), workspace.root().join(name), folder.join(format!("{text}.toml"))];
-    if let Some(path) = places.into_iter().find(|path| path.is_file()) {
-        return Ok(path);
+    let named = PathBuf::from(format!("scenarios/{text}.toml"));
+    if name.is_file() || workspace.has(name) {
+        return workspace.read_own(name);
+    }
+    if workspace.has(&named) {
+        return workspace.read(named);
     }
     let known = workspace.names_in("scenarios")?;
     let asked = name.file_stem().map_or(text.clone(), |stem| stem.to_string_lossy().into_owned());

@@ -3,5 +3,10 @@
 
 #![warn(missing_docs)]
 
+/// What the page of the package shows works.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod meter;
 pub mod node;

@@ -23,7 +23,7 @@ const USUAL: [&str; 12] = [
 ];
 
 /// What else may stand there.
-const MORE: [&str; 40] = [
+const MORE: [&str; 43] = [
     "--target stm32f407",
     "--target",
     "--op",
@@ -64,6 +64,9 @@ const MORE: [&str; 40] = [
     "--stub 0x0-0xffffffff",
     "--secret ticks:99999999999",
     "--runs 2",
+    "--cache {folder}",
+    "--cache {elf}",
+    "--target ./none.toml",
 ];
 
 /// Words that are nobody's.

@@ -82,6 +82,7 @@ documents! {
     every_command_of_ci_works: "docs/ci.md"
     every_command_of_energy_works: "docs/energy.md"
     every_command_of_constant_time_works: "docs/constant-time.md"
+    every_command_of_installing_works: "docs/installing.md"
     every_command_of_measuring_works: "docs/measuring.md"
     every_command_of_papers_works: "docs/papers.md"
     every_command_of_plan_works: "docs/plan.md"

@@ -10,6 +10,8 @@ mod contract;
 mod ct;
 mod debug;
 mod documentation;
+mod installed;
+mod json;
 mod kept;
 mod plan;
 mod run;

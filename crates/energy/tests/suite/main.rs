@@ -9,3 +9,11 @@ mod radio;
 mod storage;
 mod sun;
 mod targets;
+
+#[path = "../../examples/coin_cell.rs"]
+mod coin_cell;
+
+#[test]
+fn the_example_runs() {
+    coin_cell::main().expect("it does what it says");
+}

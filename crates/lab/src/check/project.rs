@@ -159,7 +159,10 @@ impl Project {
             .collect();
         let setup = Setup {
             elf: folder.join(&entry.elf),
-            target: entry.target.clone(),
+            target: match entry.target.ends_with(".toml") {
+                true => folder.join(&entry.target).to_string_lossy().into_owned(),
+                false => entry.target.clone(),
+            },
             clock_hz: quantity("clock", &entry.clock, units::frequency)?,
             crystal_hz: quantity("crystal", &entry.crystal, units::frequency)?,
             supply_v: quantity("supply", &entry.supply, units::volts)?,

@@ -40,6 +40,7 @@ pub struct Request {
 
 /// An instruction through which secrets show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeakRow {
     /// What depends on them.
     pub kind: Difference,

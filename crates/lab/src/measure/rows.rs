@@ -13,13 +13,14 @@ const PROGRAM: &str = "(program)";
 
 /// One line of a measurement: a call, a function's sums, or a region.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureRow {
     /// The ELF file, as it was given.
     pub firmware: String,
     /// Its target.
     pub target: String,
-    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run; `tolerated` for a kind of mistake that was passed over and `stub` for a block of registers that
-    /// has no model, `calls` being how often.
+    /// `call`, `function` or `region`; `program` for all of it, from reset to the end of the run; `tolerated` for a kind of mistake
+    /// that was passed over and `stub` for a block of registers that has no model, `calls` being how often.
     pub kind: &'static str,
     /// Function name, or what brackets the region.
     pub name: String,

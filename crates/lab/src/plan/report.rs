@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A feasible point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanRow {
     /// Target name.
     pub target: String,
@@ -17,6 +18,7 @@ pub struct PlanRow {
     pub variant: String,
     /// Core clock, in Hz.
     pub clock_hz: u64,
+    /// Supply, in volts.
     pub supply_v: f64,
     /// Security level, in bits.
     pub security_bits: u32,
@@ -36,6 +38,7 @@ pub struct PlanRow {
     pub sleep_j: f64,
     /// Bytes on the air, those of the packets' frames included.
     pub radio_bytes: u32,
+    /// Packets on the air.
     pub radio_packets: u32,
     /// Program memory, in bytes.
     pub flash_bytes: u64,

@@ -11,7 +11,6 @@ use energy::sizing;
 use energy::storage::Capacitor;
 use energy::sun::{Irradiance, Panel};
 use output::scaled;
-use std::path::PathBuf;
 
 /// Real irradiance, where none is asked for.
 const SUN: &str = "scenarios/sun/greensboro.csv";
@@ -32,9 +31,10 @@ impl Sun {
         if !(request.panel.is_some() || request.harvest || stores) {
             return Ok(None);
         }
-        let path: PathBuf = request.sun.clone().unwrap_or_else(|| workspace.root().join(SUN));
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
+        let (path, text) = match &request.sun {
+            Some(file) => workspace.read_own(file)?,
+            None => workspace.read(SUN)?,
+        };
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let irradiance = Irradiance::from_csv(&text)
             .map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;

@@ -50,7 +50,7 @@ impl Space {
         let known: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
         let chosen = names::select("scheme", &request.schemes, &known)?;
         let variants = names::select("variant", &request.variants, &VARIANTS)?;
-        let radio = request.radio.as_deref().map(|name| radio(workspace, name)).transpose()?;
+        let radio = request.radio.as_deref().map(|name| workspace.radio(name)).transpose()?;
         let mut target_choices = Vec::new();
         let mut refused = None;
         let targets = workspace.targets_with_operations(&request.targets)?;
@@ -362,17 +362,4 @@ fn measured_at(target: &Target, points: &[OperatingPoint]) -> BTreeMap<u8, Opera
             (point.wait_states, *at)
         })
         .collect()
-}
-
-/// A radio of `radios/` by its name.
-fn radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
-    let known = workspace.names_in("radios")?;
-    if !known.iter().any(|candidate| candidate == name) {
-        let suggestion = names::suggestion(name, known.iter().map(String::as_str));
-        return Err(LabError::UnknownName { what: "radio", name: name.into(), suggestion });
-    }
-    let path = workspace.root().join("radios").join(format!("{name}.toml"));
-    let text =
-        std::fs::read_to_string(&path).map_err(|error| LabError::File { path: path.clone(), error })?;
-    Radio::from_toml(&text).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
 }

@@ -19,18 +19,27 @@ pub enum Shown {
     All,
 }
 
-/// A figure of a comparison, for a program.
+/// A figure of a row on both sides of a comparison.
 #[derive(Serialize)]
-struct ChangeRow<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ChangeRow<'a> {
+    /// What identifies the row in both: firmware or operation, target, function.
     row: String,
+    /// Whether the row is on both sides.
     state: State,
+    /// What of it is compared.
     figure: Figure,
+    /// What it was; absent where the row is new.
     before: Option<f64>,
+    /// What it is now; absent where the row is gone.
     after: Option<f64>,
+    /// What it grew by; absent where it is on one side alone.
     change: Option<f64>,
+    /// The same in percent of what it was; absent where that was zero, too.
     percent: Option<f64>,
     /// The limits of it, for a person.
     limit: String,
+    /// It is within its limits.
     passed: bool,
     /// What is wrong with the row, whatever it costs.
     wrong: Option<&'a str>,

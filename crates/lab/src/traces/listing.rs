@@ -11,6 +11,7 @@ const MOST_BYTES: u32 = 8;
 
 /// One instruction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListingRow {
     /// Its address, as in the ELF file.
     pub address: u32,

@@ -32,7 +32,7 @@ fn check(name: &str, variant: &str) {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alignment");
     let output = Command::new("make")
         .arg("-C")
-        .arg(workspace.root().join("device"))
+        .arg(workspace.root().expect("a folder").join("device"))
         .args([format!("TARGET={name}"), "APP=alignment".into(), format!("VARIANT={variant}")])
         .arg(format!("OUT={}", out.display()))
         // A make that runs the tests must not lend its settings to this one.

@@ -46,8 +46,11 @@ pub fn program(target: &str, text: &str) -> PathBuf {
             run("ld.lld", &["-N", "-T", "layout.ld", "program.o", "-o", "program.elf"]);
         }
         "r8c" => {
-            let tools =
-                Workspace::find().expect("the project").root().join("device/ports/r8c/build-binutils");
+            let tools = Workspace::find()
+                .expect("the project")
+                .root()
+                .expect("a folder")
+                .join("device/ports/r8c/build-binutils");
             let output = Command::new(tools).output().expect("it runs");
             let tools = PathBuf::from(String::from_utf8(output.stdout).expect("a path").trim());
             let tool = |name: &str| tools.join(name).display().to_string();

@@ -71,7 +71,7 @@ fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("boards");
     let _ = fs::remove_dir_all(&root);
     for folder in ["boards", "device", "targets"] {
-        copy(&project.root().join(folder), &root.join(folder));
+        copy(&project.root().expect("a folder").join(folder), &root.join(folder));
     }
     let emontx = fs::read_to_string(project.board_file("emontx")).expect("a board's file");
     let wired_with = |select: &str, other: &str| {

@@ -46,7 +46,7 @@ fn leaks_elf(name: &str) -> PathBuf {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("leaks");
     let output = Command::new("make")
         .arg("-C")
-        .arg(workspace.root().join("device"))
+        .arg(workspace.root().expect("a folder").join("device"))
         .args([format!("TARGET={name}"), "APP=leaks".into(), format!("OUT={}", out.display())])
         // A make that runs the tests must not lend its settings to this one.
         .env_remove("MAKEFLAGS")
@@ -97,7 +97,8 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
 
 /// The line of `device/leaks/main.c` with a comment.
 fn line_of(comment: &str) -> usize {
-    let text = std::fs::read_to_string(workspace().root().join("device/leaks/main.c")).expect("it is there");
+    let text = std::fs::read_to_string(workspace().root().expect("a folder").join("device/leaks/main.c"))
+        .expect("it is there");
     let comment = format!("/* {comment} */");
     text.lines().position(|line| line.contains(&comment)).expect("a comment in capitals") + 1
 }

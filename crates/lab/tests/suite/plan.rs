@@ -29,7 +29,8 @@ fn schemes_add_what_their_headers_say() {
     let schemes = schemes::read(&workspace).expect("schemes.toml");
     let define = |header: &str, name: &str| -> u32 {
         let text =
-            std::fs::read_to_string(workspace.root().join("device/crypto").join(header)).expect("a header");
+            std::fs::read_to_string(workspace.root().expect("a folder").join("device/crypto").join(header))
+                .expect("a header");
         let line = text.lines().find(|line| line.starts_with(&format!("#define {name} "))).expect("its line");
         line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
     };

@@ -13,3 +13,11 @@ mod riscv;
 mod settings;
 mod taint;
 mod two_wire;
+
+#[path = "../../examples/count.rs"]
+mod count;
+
+#[test]
+fn the_example_runs() {
+    count::main().expect("it does what it says");
+}

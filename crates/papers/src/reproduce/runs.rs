@@ -231,7 +231,7 @@ fn set(
     operations.retain(|operation| ops.contains(operation.name.as_str()));
     if let Some(missing) = ops.iter().find(|op| operations.iter().all(|operation| operation.name != **op)) {
         return Err(LabError::BadFile {
-            path: workspace.root().join("papers").join(format!("{}.toml", paper.id)),
+            path: format!("papers/{}.toml", paper.id).into(),
             problem: format!("{} has no operation '{missing}' in variant '{}'", target.name(), kind.variant),
         });
     }

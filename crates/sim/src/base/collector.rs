@@ -56,6 +56,7 @@ fn processing() -> [f64; 5] {
 
 /// What the collector counts.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectorCounts {
     /// Commands given.
     pub commands: u64,

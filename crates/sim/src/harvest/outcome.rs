@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// Why an authentication that was due did not come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The firmware found too little stored energy and did not sign.
@@ -19,14 +20,15 @@ pub enum Reason {
 
 /// How often an authentication was missed, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misses {
-    /// [`Reason::NoEnergy`].
+    /// The firmware found too little stored energy and did not sign.
     pub no_energy: u64,
-    /// [`Reason::NodeOff`].
+    /// The node had no power for some of the time in which it should have answered.
     pub node_off: u64,
-    /// [`Reason::Radio`].
+    /// A packet was lost on the air, or nobody was listening.
     pub radio: u64,
-    /// [`Reason::Late`].
+    /// An answer came, after the deadline.
     pub late: u64,
 }
 
@@ -56,15 +58,17 @@ impl Misses {
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
     /// When, in seconds since the simulation began.
     pub time_s: f64,
-    /// What.
+    /// What happened.
     pub kind: EventKind,
 }
 
 /// What can happen.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     /// A signature verified, its counter new.
@@ -81,6 +85,7 @@ pub enum EventKind {
 
 /// The state of the world at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sample {
     /// Seconds since the simulation began.
     pub time_s: f64,
@@ -98,6 +103,7 @@ pub struct Sample {
 
 /// What a simulation found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The scenario's title.
     pub title: String,
@@ -132,7 +138,7 @@ pub struct Outcome {
     pub active_j_per_signature: Option<f64>,
     /// Lowest stored voltage, in volts.
     pub min_v: f64,
-    /// Highest.
+    /// Highest stored voltage, in volts.
     pub max_v: f64,
     /// Where the energy came from and where it went.
     pub energy: EnergyAccount,

@@ -21,7 +21,7 @@ use lab::figures::{self, Wanted};
 use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, names};
 use rand::{SeedableRng, rngs::StdRng};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use wire::node::{Config, Mode, Scheme};
 
@@ -206,10 +206,6 @@ fn check_variant(target: &Target, variant: &str) -> Result<(), LabError> {
     Err(LabError::UnknownName { what: "variant", name: variant.into(), suggestion })
 }
 
-fn read(path: &Path) -> Result<String, LabError> {
-    std::fs::read_to_string(path).map_err(|error| LabError::File { path: path.into(), error })
-}
-
 fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
     let known = workspace.names_in("radios")?;
     if name != RADIO {
@@ -217,8 +213,7 @@ fn read_radio(workspace: &Workspace, name: &str) -> Result<Radio, LabError> {
         let what = if known.iter().any(|radio| radio == name) { "model of the radio" } else { "radio" };
         return Err(LabError::UnknownName { what, name: name.into(), suggestion });
     }
-    let path = workspace.root().join("radios").join(format!("{name}.toml"));
-    Radio::from_toml(&read(&path)?).map_err(|error| LabError::BadFile { path, problem: error.to_string() })
+    workspace.radio(name)
 }
 
 /// The scenario's threshold, or that of (6.1): twice the energy of a signature and its packets, and the harvester's
@@ -297,17 +292,14 @@ fn sun(workspace: &Workspace, scenario: &Scenario) -> Result<Irradiance, LabErro
         return sky.map_err(|error| LabError::Usage(format!("sun: {error}")));
     }
     let name = settings.file.clone().unwrap_or_default();
-    let path = workspace.root().join("scenarios/sun").join(format!("{name}.csv"));
-    if !path.is_file() {
-        let folder = workspace.root().join("scenarios/sun");
-        let entries = std::fs::read_dir(&folder).map_err(|error| LabError::File { path: folder, error })?;
-        let known: Vec<String> = entries
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".csv").map(str::to_owned))
-            .collect();
+    let file = format!("scenarios/sun/{name}.csv");
+    if !workspace.has(&file) {
+        let known = workspace.names_ending("scenarios/sun", ".csv")?;
         let suggestion = names::suggestion(&name, known.iter().map(String::as_str));
         return Err(LabError::UnknownName { what: "sun.file", name, suggestion });
     }
-    let year = Irradiance::from_csv(&read(&path)?)
+    let (path, text) = workspace.read(&file)?;
+    let year = Irradiance::from_csv(&text)
         .map_err(|error| LabError::BadFile { path, problem: error.to_string() })?;
     Ok(year.of_days(usize::from(settings.start_day) - 1, days as usize))
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// Times, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// How many.
     pub count: u64,
@@ -40,6 +41,7 @@ impl Spread {
 
 /// A meter, a line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeterRow {
     /// Its name on the channel.
     pub meter: u16,
@@ -91,15 +93,17 @@ pub struct MeterRow {
 
 /// What the attacker did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attacks {
     /// Packets sent, by what was done to them.
     pub sent: BTreeMap<&'static str, u64>,
-    /// Accepted with suite `none`. One with another suite ends the run ([`InvariantChecker`](crate::invariants::InvariantChecker)).
+    /// Accepted with suite `none`. One with another suite ends the run.
     pub accepted_unprotected: u64,
 }
 
 /// What a simulation found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetworkOutcome {
     /// The scenario's title.
     pub title: String,

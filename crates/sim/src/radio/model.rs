@@ -155,6 +155,7 @@ impl Arrival {
 
 /// What has been on a channel in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Packets sent.
     pub packets: u64,

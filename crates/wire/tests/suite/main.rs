@@ -3,3 +3,11 @@
 mod collector;
 mod edges;
 mod vectors;
+
+#[path = "../../examples/report.rs"]
+mod report;
+
+#[test]
+fn the_example_runs() {
+    report::main().expect("it does what it says");
+}
