@@ -36,7 +36,7 @@ impl Peripheral for DebugData {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![self.base..self.base + 8]
+        std::iter::once(self.base..self.base + 8).collect()
     }
 
     fn read(&mut self, address: u32, size: u8, _context: &mut Context<'_, '_>) -> Result<u32, Fault> {
