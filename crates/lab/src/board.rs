@@ -533,7 +533,7 @@ mod tests {
     }
 
     fn text(name: &str) -> String {
-        std::fs::read_to_string(workspace().board_file(name)).expect("a board's file")
+        workspace().read(format!("boards/{name}.toml")).expect("a board's file").1
     }
 
     /// What is said of a board whose file has something else in one place.

@@ -90,6 +90,9 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         let _ = (now, requests);
     }
 
+    /// A peripheral pulsed the core's event input.
+    fn signalled(&mut self) {}
+
     /// Of the requests, those that would interrupt or wake the core as it is.
     fn interrupt_mask(&self) -> u128 {
         0
@@ -292,6 +295,9 @@ impl<C: Core> Machine<C> {
                 continue;
             }
             self.core.sample(self.cycles, self.bus.requests);
+            if self.bus.events.take_core_event() {
+                self.core.signalled();
+            }
             if self.cycles >= self.limit {
                 return Ok(Some(Stop::Cycles));
             }

@@ -202,6 +202,8 @@ pub struct Events {
     lines: Lines,
     /// A register started something that happens to the flash.
     flash_change: Option<FlashChange>,
+    /// The core's event input was pulsed (Cortex-M: RXEV).
+    core_event: bool,
 }
 
 impl Events {
@@ -289,6 +291,16 @@ impl Events {
     /// What was requested so, once.
     pub(crate) fn take_dma(&mut self) -> Vec<Dma> {
         std::mem::take(&mut self.dma)
+    }
+
+    /// Pulses the core's event input, which ends its wait for an event without an interrupt (Cortex-M: WFE).
+    pub fn signal_core(&mut self) {
+        self.core_event = true;
+    }
+
+    /// Whether it was pulsed, once.
+    pub(crate) fn take_core_event(&mut self) -> bool {
+        std::mem::take(&mut self.core_event)
     }
 
     /// A flash controller does this with the memory, as its registers say.

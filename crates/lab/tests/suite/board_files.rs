@@ -73,7 +73,7 @@ fn firmware_and_model_have_the_wiring_of_the_board_s_file() {
     for folder in ["boards", "device", "targets"] {
         copy(&project.root().expect("a folder").join(folder), &root.join(folder));
     }
-    let emontx = fs::read_to_string(project.board_file("emontx")).expect("a board's file");
+    let emontx = project.read("boards/emontx.toml").expect("a board's file").1;
     let wired_with = |select: &str, other: &str| {
         let text = emontx.replace(select, other);
         assert_ne!(text, emontx);

@@ -199,6 +199,11 @@ const MODELS: &[Model] = &[
         settings: &["mcusr"],
         new: |_, spec| Ok(Box::new(microchip::watchdog::Watchdog::new(spec))),
     },
+    Model {
+        name: "ch32-debug-data",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(wch::debug_data::DebugData::new(spec))),
+    },
     Model { name: "ch32-pfic", settings: &[], new: |_, spec| Ok(Box::new(wch::pfic::Pfic::new(spec))) },
     Model {
         name: "ch32-rcc",

@@ -214,6 +214,10 @@ impl<T: Timing> Core for CortexM<T> {
         }
     }
 
+    fn signalled(&mut self) {
+        self.state.event = true;
+    }
+
     fn interrupt_mask(&self) -> u128 {
         let masked = (self.state.primask || self.state.faultmask) && self.state.sleep == Sleep::Awake;
         let system = &self.system;

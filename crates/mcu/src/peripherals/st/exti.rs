@@ -1,8 +1,9 @@
 //! The external interrupts (EXTI) of the STM32, with the registers of SYSCFG (F1: AFIO) that choose their pins.
 //!
 //! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines 0 to 15 follow the pins as the board
-//! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt. Of the lines above, which are other
-//! peripherals', those of the RTC are modelled but for the STM32F1; events are not.
+//! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt, and an edge of a line in EMR is an
+//! event, for which WFE waits. Of the lines above, which are other peripherals', those of the RTC are modelled
+//! but for the STM32F1.
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -51,6 +52,8 @@ pub struct Exti {
     /// IMR's bits above line 15, which change nothing.
     internal: u32,
     mask: u32,
+    /// EMR.
+    event_mask: u32,
     rising: u32,
     falling: u32,
     pending: u32,
@@ -94,6 +97,7 @@ impl Exti {
             },
             internal,
             mask: internal,
+            event_mask: 0,
             rising: 0,
             falling: 0,
             pending: 0,
@@ -120,6 +124,13 @@ impl Exti {
     /// The inner lines that are modelled.
     fn inner(&self) -> u32 {
         self.inner_groups.iter().fold(0, |all, (_, lines)| all | lines)
+    }
+
+    /// Edges of these lines, or their bits in SWIER: those in EMR are events.
+    fn event(&self, lines: u32, context: &mut Context<'_, '_>) {
+        if lines & self.event_mask != 0 {
+            context.events.signal_core();
+        }
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
@@ -150,7 +161,7 @@ impl Peripheral for Exti {
                 RTSR => self.rising,
                 FTSR => self.falling,
                 SWIER => self.software,
-                EMR => 0,
+                EMR => self.event_mask,
                 _ => self.pending,
             }
         } else {
@@ -172,25 +183,28 @@ impl Peripheral for Exti {
             let register = (address - self.base) & !3;
             let old = match register {
                 IMR => self.mask,
+                EMR => self.event_mask,
                 RTSR => self.rising,
                 FTSR => self.falling,
                 _ => 0,
             };
             let new = merge(old);
             let internal = if register == IMR { self.internal } else { 0 };
-            if new & !(0xffff | self.inner() | internal) != 0 || register == EMR && new != 0 {
+            if new & !(0xffff | self.inner() | internal) != 0 {
                 return Err(self.fault(
                     address,
                     context,
-                    "of EXTI only the pins' lines and, but for the STM32F1, the RTC's are modelled, and no events",
+                    "of EXTI only the pins' lines and, but for the STM32F1, the RTC's are modelled",
                 ));
             }
             match register {
                 IMR => self.mask = new,
+                EMR => self.event_mask = new,
                 RTSR => self.rising = new,
                 FTSR => self.falling = new,
                 // A bit that rises sets its pending bit where the line is not masked.
                 SWIER => {
+                    self.event(new & !self.software, context);
                     self.pending |= new & !self.software & self.mask;
                     self.software |= new;
                 }
@@ -219,7 +233,9 @@ impl Peripheral for Exti {
 
     fn triggered(&mut self, number: u8, _at: u64, context: &mut Context<'_, '_>) {
         let line = number.checked_sub(FIRST_LINE_TRIGGER).map_or(0, |line| 1 << line);
-        self.pending |= line & self.rising & self.inner();
+        let edges = line & self.rising & self.inner();
+        self.event(edges, context);
+        self.pending |= edges;
         self.signal(context);
     }
 
@@ -229,6 +245,7 @@ impl Peripheral for Exti {
         self.levels = levels;
         let edges = rose & self.rising | fell & self.falling;
         if edges != 0 {
+            self.event(edges, context);
             self.pending |= edges;
             self.signal(context);
         }
@@ -236,6 +253,7 @@ impl Peripheral for Exti {
 
     fn reset(&mut self) {
         self.mask = self.internal;
+        self.event_mask = 0;
         self.rising = 0;
         self.falling = 0;
         self.pending = 0;

@@ -32,6 +32,8 @@ const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
 const RXDMAEN: u32 = 1 << 0;
 const TXDMAEN: u32 = 1 << 1;
+/// While SSM is set it changes nothing (RM0090, section 28.3.1).
+const SSOE: u32 = 1 << 2;
 const ERRIE: u32 = 1 << 5;
 const RXNEIE: u32 = 1 << 6;
 const TXEIE: u32 = 1 << 7;
@@ -220,7 +222,7 @@ impl Peripheral for Spi {
             }
             CR2 => {
                 let value = merge(self.control[1]);
-                if value & !(RXDMAEN | TXDMAEN | ERRIE | RXNEIE | TXEIE) != 0 {
+                if value & !(RXDMAEN | TXDMAEN | SSOE | ERRIE | RXNEIE | TXEIE) != 0 {
                     return Err(self.fault(address, context, "of CR2 only interrupts and DMA are modelled"));
                 }
                 self.control[1] = value;

@@ -17,6 +17,7 @@ mod steps;
 mod stm32_adc;
 mod stm32_dac;
 mod stm32_dma;
+mod stm32_exti;
 mod stm32_flash;
 mod stm32_i2c;
 mod stm32_i2c_v2;

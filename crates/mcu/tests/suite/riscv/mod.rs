@@ -1,2 +1,3 @@
+mod debug_data;
 mod instructions;
 mod oracle;
