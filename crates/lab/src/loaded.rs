@@ -120,6 +120,14 @@ fn clocked(setup: &Setup, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource)
     Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
 }
 
+/// What helps over a fault of a machine that `--lenient` can be asked of, as the end of its sentence.
+pub(crate) fn advice_on(machine: &dyn Mcu, fault: &mcu::Fault, target: &Target) -> String {
+    match machine.refused() {
+        Some(_) => "; the part goes on all the same, and so does --lenient, which counts it".into(),
+        None => advice(fault, target),
+    }
+}
+
 /// What helps over a fault, as the end of its sentence.
 pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
     let gives = "registers that remember what is written, which lets a program go on that only passes by";

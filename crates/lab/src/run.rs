@@ -6,7 +6,7 @@ mod journal;
 
 use crate::LabError;
 use crate::debug;
-use crate::loaded::{Loaded, Setup, advice};
+use crate::loaded::{Loaded, Setup, advice_on};
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
@@ -218,7 +218,7 @@ impl Program<'_> {
         Piece::Ended(match stop {
             Err(fault @ Fault::Returned { .. }) => Ending::of(0, format!("{fault}{place}")),
             Err(fault) => {
-                let place = place + &advice(&fault, self.target);
+                let place = place + &advice_on(&*self.machine, &fault, self.target);
                 let fault = LabError::Fault { target: self.target.name().into(), fault, place };
                 Ending::failed("the model stopped", fault)
             }

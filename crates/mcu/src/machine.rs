@@ -585,6 +585,10 @@ impl<C: Core> Mcu for Machine<C> {
         self.bus.events.tolerated()
     }
 
+    fn refused(&self) -> Option<&'static str> {
+        self.bus.events.refused()
+    }
+
     fn stub_uses(&self) -> Vec<StubUse> {
         self.bus.stub_uses()
     }

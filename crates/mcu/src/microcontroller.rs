@@ -161,6 +161,9 @@ pub trait Mcu: Send {
     /// What of that kind came about since, and how often.
     fn tolerated(&self) -> &[(&'static str, u64)];
 
+    /// Such a mistake that was a fault, where there was one: [`Mcu::set_lenient`] would have gone on.
+    fn refused(&self) -> Option<&'static str>;
+
     /// The stubs that the program used since the machine was made, and how often.
     fn stub_uses(&self) -> Vec<StubUse>;
 

@@ -194,6 +194,8 @@ pub struct Events {
     lenient: bool,
     /// What of this came about, and how often.
     tolerated: Vec<(&'static str, u64)>,
+    /// What of this was a fault.
+    refused: Option<&'static str>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
     /// The request that a multiplexer gives to each channel of the controllers, from the first one's first on (STM32L4+: DMAMUX); 0 for none.
@@ -332,6 +334,8 @@ impl Events {
                 Some((_, count)) => *count += 1,
                 None => self.tolerated.push((kind, 1)),
             }
+        } else {
+            self.refused = Some(kind);
         }
         self.lenient
     }
@@ -340,6 +344,12 @@ impl Events {
     pub(crate) fn set_lenient(&mut self, lenient: bool) {
         self.lenient = lenient;
         self.tolerated.clear();
+        self.refused = None;
+    }
+
+    /// What was not tolerated.
+    pub(crate) fn refused(&self) -> Option<&'static str> {
+        self.refused
     }
 
     /// What was tolerated, and how often.

@@ -1,7 +1,7 @@
 //! How a measurement ends.
 
 use super::{MeasureRow, Recording, Request, Watcher};
-use crate::loaded::advice;
+use crate::loaded::advice_on;
 use crate::target::Target;
 use crate::{LabError, rtt};
 use mcu::{Mcu, Observer, Stop, Until};
@@ -52,7 +52,7 @@ pub(super) fn go(
             Err(fault @ mcu::Fault::Returned { .. }) => return ended(format!("{fault}{place}")),
             Err(fault) => {
                 let what = format!("the model stopped{place}");
-                let place = place + &advice(&fault, target);
+                let place = place + &advice_on(machine, &fault, target);
                 let fault = LabError::Fault { target: target.name().into(), fault, place };
                 return Ending { what, failure: Some(fault) };
             }

@@ -154,7 +154,7 @@ end start
 ";
     let request = request("msp430f5438a", text);
     let error = try_measure(&request).expect("what was counted").failure.expect("an odd address").to_string();
-    assert!(error.contains("odd address"), "{error}");
+    assert!(error.contains("odd address") && error.contains("so does --lenient"), "{error}");
     let result = measure(&set_up(request, |setup| setup.lenient = true));
     let tolerated = result.rows.iter().find(|row| row.kind == "tolerated").expect("a row");
     assert_eq!((tolerated.name.as_str(), tolerated.calls), ("a word access at an odd address", 2));
