@@ -162,7 +162,7 @@ fn a_uart_is_fed() {
         seen(part, &words, 2_000).bytes
     };
     let f5438a = f5438a();
-    assert_eq!(send(&f5438a, 0x05c0, mov(17, DMACTL0), 0, 0x03d0), []);
+    assert_eq!(send(&f5438a, 0x05c0, mov(17, DMACTL0), 0, 0x03d0), [0_u8; 0]);
     assert_eq!(send(&f5438a, 0x05c0, mov(17, DMACTL0), 0, 0x03f0), [0x00, 0x11, 0x01, 0x11]);
     // Of DMA3 to DMA5 the triggers are others: 15 is UCA2TXIFG.
     assert_eq!(send(&fr5994(), 0x0600, mov(15 << 8, DMACTL0 + 2), 3, 0x03f0), [0x00, 0x11, 0x01, 0x11]);
