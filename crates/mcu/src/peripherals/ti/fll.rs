@@ -6,13 +6,18 @@
 //! each the same factor apart.
 
 use crate::PeripheralSpec;
+use std::ops::Range;
 
 /// Taps times steps of modulation.
 pub const POSITIONS: u32 = 32 * 32;
 
-/// The tap of a position.
-pub fn tap(position: u32) -> u32 {
-    position / 32
+/// The positions of the lowest and of the highest tap.
+pub const LOWEST_TAP: Range<u32> = 0..32;
+pub const HIGHEST_TAP: Range<u32> = POSITIONS - 32..POSITIONS;
+
+/// Whether the oscillator is at its lowest or at its highest tap, which is a fault (DCOFFG).
+pub fn is_outermost(position: u32) -> bool {
+    LOWEST_TAP.contains(&position) || HIGHEST_TAP.contains(&position)
 }
 
 /// The frequencies of the lowest and of the highest tap, in Hz, by DCORSEL.

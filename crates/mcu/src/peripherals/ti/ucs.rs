@@ -9,11 +9,9 @@
 //! one of them is set and the loop settles.
 
 use super::clocks::Clocks;
-use super::fll::{POSITIONS, Ranges, tap};
+use super::fll::{HIGHEST_TAP, LOWEST_TAP, POSITIONS, Ranges, is_outermost};
 use super::word::{Word, part_of};
-use crate::clock::rescaled;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
-use std::cmp::Ordering;
 use std::ops::Range;
 
 const UCSCTL0: u32 = 0x00;
@@ -50,9 +48,11 @@ pub struct Ucs {
     crystal_hz: Option<u64>,
     clocks: Clocks,
     ranges: Ranges,
-    /// Where DCOx and MODx stand, and the cycle at which the loop moves them next.
+    /// Where DCOx and MODx stood after so many edges of ACLK. From there the loop moves them, which nobody sees until they are read.
     position: u32,
-    step: Option<u64>,
+    since: u64,
+    /// The cycle at which they come to the lowest or the highest tap, or have been there since a reset.
+    fault_due: Option<u64>,
 }
 
 impl Ucs {
@@ -69,7 +69,8 @@ impl Ucs {
             clocks: Clocks::new(part),
             ranges: Ranges::new(spec)?,
             position: 0,
-            step: None,
+            since: 0,
+            fault_due: None,
         })
     }
 
@@ -88,22 +89,38 @@ impl Ucs {
         self.ranges.position(self.register(UCSCTL1) >> 4 & 7, self.dco_hz(crystal_hz).0)
     }
 
-    /// The loop goes on from cycle `now`, and says of its faults.
-    fn follow(&mut self, now: u64, context: &mut Context<'_, '_>) {
+    /// Lets the loop come to cycle `now`, with the registers as they have been until then.
+    fn advance(&mut self, now: u64) {
+        let (edges, divider) = (self.clocks.aclk_count(now), self.reference_divider());
+        let periods = edges.saturating_sub(self.since) / divider;
+        let (from, to) = (self.position, self.settled());
+        let steps = u64::from(from.abs_diff(to)).min(periods);
+        self.position = if to < from { from - steps as u32 } else { from + steps as u32 };
+        // A loop that has settled sets out anew when it is told to.
+        self.since = if self.position == to { edges } else { self.since + steps * divider };
+    }
+
+    /// Says of the loop's faults, and finds out when the next one comes.
+    fn check_faults(&mut self, context: &mut Context<'_, '_>) {
         if self.crystal_hz.is_none() {
             return;
         }
-        if self.settled() == self.position {
-            self.step = None;
-        } else if self.step.is_none() {
-            self.step = Some(self.clocks.aclk_edge(self.clocks.aclk_count(now) + self.reference_divider()));
-        }
         let flags = &mut self.registers[(UCSCTL7 >> 1) as usize];
-        if !(1..31).contains(&tap(self.position)) {
+        if is_outermost(self.position) {
             *flags |= DCOFFG;
         }
         context.events.oscillator_fault = *flags & FAULTS != 0;
-        self.registers[(UCSCTL0 >> 1) as usize] = self.position << MOD;
+        self.find_fault();
+    }
+
+    fn find_fault(&mut self) {
+        let (from, to) = (self.position, self.settled());
+        let comes = !is_outermost(from) && is_outermost(to);
+        // The first position of the tap that it moves to from this side.
+        let steps =
+            if to < from { from.abs_diff(LOWEST_TAP.end - 1) } else { from.abs_diff(HIGHEST_TAP.start) };
+        let edges = self.since + u64::from(steps) * self.reference_divider();
+        self.fault_due = comes.then(|| self.clocks.aclk_edge(edges));
     }
 
     /// DCOCLKDIV: (FLLN + 1) times the reference by its divider; DCOCLK is that times the loop's own divider FLLD.
@@ -126,8 +143,12 @@ impl Peripheral for Ucs {
         std::iter::once(self.base..self.base + END).collect()
     }
 
-    fn read(&mut self, address: u32, size: u8, _: &mut Context<'_, '_>) -> Result<u32, Fault> {
+    fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
         let offset = address - self.base;
+        if self.crystal_hz.is_some() && offset & !1 == UCSCTL0 {
+            self.advance(context.now);
+            self.registers[(UCSCTL0 >> 1) as usize] = self.position << MOD;
+        }
         Ok(part_of(self.register(offset), address, size))
     }
 
@@ -158,44 +179,44 @@ impl Peripheral for Ucs {
             let what = what.to_string();
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
+        self.advance(context.now);
         self.registers[index] = after;
         if offset & !1 == UCSCTL0 {
             self.position = (after >> MOD) % POSITIONS;
         }
-        self.follow(context.now, context);
+        self.check_faults(context);
         Ok(())
     }
 
     fn due(&self) -> Option<u64> {
-        self.step
+        self.fault_due
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(at) = self.step.take_if(|at| *at <= context.now) {
-            self.position = match self.settled().cmp(&self.position) {
-                Ordering::Less => self.position - 1,
-                Ordering::Equal => self.position,
-                Ordering::Greater => self.position + 1,
-            };
-            self.follow(at, context);
+        if self.fault_due.take_if(|at| *at <= context.now).is_some() {
+            self.advance(context.now);
+            self.check_faults(context);
         }
     }
 
     fn reset(&mut self) {
         self.registers = AFTER_RESET;
-        self.position = 0;
-        // The loop begins with the first period of its reference.
-        self.step = self.crystal_hz.map(|_| self.clocks.aclk_edge(self.reference_divider()));
+        (self.position, self.since) = (0, 0);
+        // It begins at the lowest tap, which OFIFG is to hear of.
+        self.fault_due = self.crystal_hz.map(|_| 0);
     }
 
     fn reset_by(&mut self, _cause: ResetCause, now: u64) {
         self.reset();
-        self.step = self.step.map(|_| self.clocks.aclk_edge(self.clocks.aclk_count(now) + 1));
+        self.since = self.clocks.aclk_count(now);
+        self.fault_due = self.fault_due.map(|_| now);
     }
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.step = self.step.map(|at| rescaled(at, now, self.clocks.mclk_hz(), clock_hz));
         self.clocks.set_clock(clock_hz, now);
+        if self.fault_due.is_some() {
+            self.find_fault();
+        }
     }
 
     fn core_clock_hz(&self) -> Option<u64> {
