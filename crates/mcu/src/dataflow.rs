@@ -96,6 +96,8 @@ pub(crate) enum Effect {
     Branch(Places),
     /// These decide on how long the instruction takes.
     Time(Places),
+    /// From so many effects before this one on, as long as there are accesses.
+    Repeat(u8),
 }
 
 impl Effect {
@@ -113,6 +115,7 @@ impl Effect {
             | Effect::Write(places)
             | Effect::Branch(places)
             | Effect::Time(places) => places,
+            Effect::Repeat(_) => Places::NONE,
         }
     }
 }
@@ -164,8 +167,14 @@ impl Dataflow {
     }
 }
 
-/// Tells of the instruction at an address, and of those that can only be told together with it; nothing where there is none.
+/// Tells of the instruction at an address, and of those that can only be told together with it; nothing where there is none. Addresses
+/// have the register bank in their highest byte ([`bank_of`]).
 pub(crate) type Describe = Box<dyn Fn(u32) -> Vec<(u32, Dataflow)> + Send>;
+
+/// The address of an instruction, and the register bank that it is executed in.
+pub(crate) fn bank_of(key: u32) -> (u32, u8) {
+    (key & 0xff_ffff, (key >> 24) as u8)
+}
 
 /// Addresses at which what lies at others appears once more.
 #[derive(Clone, Debug)]
@@ -180,8 +189,15 @@ pub(crate) struct Alias {
 /// How data moves in a core and its program, as they are now.
 pub(crate) struct CoreDataflow {
     pub describe: Describe,
-    /// The places of some bits of a register, by its index in [`crate::machine::Core::all_registers`].
-    pub places: fn(usize, u32) -> Places,
+    /// The places of some bits of a register, by its index in [`crate::machine::Core::all_registers`], in a register bank.
+    pub places: fn(usize, u32, u8) -> Places,
+    /// Places hold a byte each.
+    pub places_are_bytes: bool,
+    /// Instructions lie at multiples of as many bytes, as a power of two.
+    pub alignment: u8,
+    /// So many register banks, none above address 0xffffff where there is more than one, and the one that is selected.
+    pub banks: u8,
+    pub bank: u8,
     /// Registers of the core that have addresses, a byte each.
     pub mapped: Vec<(u32, Places)>,
     /// What entering an interrupt writes, where the core reports that.
@@ -197,10 +213,14 @@ pub(crate) struct CoreDataflow {
 
 impl CoreDataflow {
     /// A core without any peculiarity.
-    pub fn new(describe: Describe, places: fn(usize, u32) -> Places) -> CoreDataflow {
+    pub fn new(describe: Describe, places: fn(usize, u32, u8) -> Places) -> CoreDataflow {
         CoreDataflow {
             describe,
             places,
+            places_are_bytes: false,
+            alignment: 1,
+            banks: 1,
+            bank: 0,
             mapped: Vec::new(),
             interrupt: Dataflow::default(),
             stacked: Vec::new(),

@@ -104,10 +104,8 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         Ok(false)
     }
 
-    /// What its instructions do with data, as its program is now; `None` where the core does not say.
-    fn dataflow(&self) -> Option<CoreDataflow> {
-        None
-    }
+    /// What its instructions do with data, as its program is now.
+    fn dataflow(&self) -> CoreDataflow;
 
     /// The mode that the core sleeps in; `None` while it runs.
     ///
@@ -545,9 +543,8 @@ impl<C: Core> Mcu for Machine<C> {
         self.run_with(until, &mut AnyObserver::Trace(trace))
     }
 
-    fn taint(&self) -> Option<Taint> {
-        let core = self.core.dataflow()?;
-        Some(Taint::new(core, self.bus.ranges()))
+    fn taint(&self) -> Taint {
+        Taint::new(self.core.dataflow(), self.bus.ranges())
     }
 
     fn run_tainted(&mut self, until: &Until, taint: &mut Taint) -> Result<Stop, Fault> {

@@ -126,9 +126,8 @@ pub trait Mcu: Send {
     /// As [`Mcu::run`].
     fn run_traced(&mut self, until: &Until, trace: &mut Trace) -> Result<Stop, Fault>;
 
-    /// A taint tracker for this machine and its program as it is now; `None` where the core does not say what its instructions do with
-    /// data (8051, 68HC08, R8C).
-    fn taint(&self) -> Option<Taint>;
+    /// A taint tracker for this machine and its program as it is now.
+    fn taint(&self) -> Taint;
 
     /// As [`Mcu::run_traced`] with a [`Taint`] of this machine. [`Taint::finish`] afterwards.
     ///

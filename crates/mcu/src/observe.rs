@@ -134,6 +134,10 @@ pub trait Observer {
     }
     /// The condition of the instruction under way does not hold: it does nothing (Cortex-M, in an IT block).
     fn skipped(&mut self) {}
+    /// Instructions from here on have the registers of this bank (R8C, 8051); also told at the beginning of a run.
+    fn bank(&mut self, bank: u8) {
+        let _ = bank;
+    }
     /// An interrupt was taken, whose handler's first instruction is the next step; it found the stack pointer `sp`, as a [`Step`] has
     /// it. A return from it to another one changes tasks. An instruction that calls a handler itself says nothing.
     fn interrupt(&mut self, sp: u32) {
@@ -215,6 +219,13 @@ impl Observer for AnyObserver<'_> {
             AnyObserver::Trace(_) => {}
             AnyObserver::Taint(taint) => taint.skipped(),
             AnyObserver::Other(observer) => observer.skipped(),
+        }
+    }
+    fn bank(&mut self, bank: u8) {
+        match self {
+            AnyObserver::Trace(_) => {}
+            AnyObserver::Taint(taint) => taint.bank(bank),
+            AnyObserver::Other(observer) => observer.bank(bank),
         }
     }
     // Neither a trace nor a taint tracker is told of these.

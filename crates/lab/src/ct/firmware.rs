@@ -76,8 +76,8 @@ struct Named {
 /// Runs the firmware from reset and follows the secrets through each call of the function.
 ///
 /// # Errors
-/// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known, or that is in no memory; a core that
-/// does not say what its instructions do with data; a fault; no call.
+/// An unknown target, function or symbol, with the nearest names; a symbol whose size is not known, or that is in no memory; a fault; no
+/// call.
 pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError> {
     let Loaded { target, firmware, mut machine, .. } = request.setup.load(workspace)?;
     let function = &firmware.functions()[firmware.function(&request.function)?];
@@ -110,13 +110,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
             checked.ending = ended;
             break;
         }
-        let Some(mut taint) = machine.taint() else {
-            let said = format!(
-                "{}: its core does not say what its instructions do with data; AVR, Cortex-M, MSP430 and RISC-V do",
-                target.name()
-            );
-            return Err(LabError::Usage(said));
-        };
+        let mut taint = machine.taint();
         for (index, secret) in secrets.iter().enumerate() {
             taint.label(secret.range.clone(), 1 << index);
         }
@@ -227,7 +221,11 @@ fn follow(
         Some(register) => vec![machine.registers()[register].1 & !1],
         None => return_addresses(machine, target.part.core),
     };
-    let returned = |sp: u32| if linked.is_some() { sp >= entry_sp } else { sp > entry_sp };
+    let returned = |sp: u32| match target.part.core {
+        CoreName::Mcs51 => sp < entry_sp,
+        _ if linked.is_some() => sp >= entry_sp,
+        _ => sp > entry_sp,
+    };
     let until = Until { cycles: Some(request.max_cycles), addresses: return_to };
     loop {
         let stop =
@@ -236,7 +234,7 @@ fn follow(
         if let Some(pc) = taint.unknown_instruction() {
             let place = firmware.place(pc);
             return Err(LabError::Unfinished(format!(
-                "the instruction at {pc:#x}{place} was written while {} ran, and cannot be followed",
+                "the instruction at {pc:#x}{place} was written while {} ran, or is LDCTX or STCTX, and cannot be followed",
                 request.function
             )));
         }
@@ -255,19 +253,40 @@ fn follow(
 
 /// Where a call may return to whose first instruction comes next, where that is on the stack: of two lengths of a return address both.
 fn return_addresses(machine: &dyn Mcu, core: CoreName) -> Vec<u32> {
-    let mut bytes = [0; 4];
-    let [a, b, c, d] = if core.is_avr() {
-        // The more significant byte first, above what the stack pointer points to; in words.
-        machine.peek(AVR_DATA + machine.sp() + 1, &mut bytes[..3]);
-        bytes.map(u32::from)
-    } else {
-        machine.peek(machine.sp(), &mut bytes);
+    // Four bytes from an address on.
+    let at = |from: u32| {
+        let mut bytes = [0; 4];
+        machine.peek(from, &mut bytes);
         bytes.map(u32::from)
     };
-    if core.is_avr() {
-        return vec![2 * (a << 8 | b), 2 * (a << 16 | b << 8 | c)];
+    let sp = machine.sp();
+    match core {
+        // The more significant byte first, above what the stack pointer points to; in words.
+        core if core.is_avr() => {
+            let mut bytes = [0; 3];
+            machine.peek(AVR_DATA + sp + 1, &mut bytes);
+            let [a, b, c] = bytes.map(u32::from);
+            vec![2 * (a << 8 | b), 2 * (a << 16 | b << 8 | c)]
+        }
+        CoreName::Hc08 => {
+            let [_, high, low, _] = at(sp);
+            vec![high << 8 | low]
+        }
+        // The stack grows upward: the last byte pushed is the higher one.
+        CoreName::Mcs51 => {
+            let mut bytes = [0; 2];
+            machine.peek(sp - 1, &mut bytes);
+            vec![u16::from_le_bytes(bytes).into()]
+        }
+        CoreName::R8c => {
+            let [low, middle, high, _] = at(sp);
+            vec![(high & 15) << 16 | middle << 8 | low]
+        }
+        // CALL pushes 16 bits, CALLA 20.
+        _ => {
+            let [a, b, c, d] = at(sp);
+            let word = b << 8 | a;
+            vec![word, ((d << 8 | c) & 15) << 16 | word]
+        }
     }
-    // CALL pushes 16 bits, CALLA 20.
-    let word = b << 8 | a;
-    vec![word, ((d << 8 | c) & 15) << 16 | word]
 }

@@ -70,9 +70,11 @@ pub struct Taint {
     /// Of each place the labels of its bytes; only where `tainted` has the place.
     places: [u32; 64],
     tainted: Places,
-    /// Of each page of addresses the index in `pages`, plus 1.
+    /// Of each page of addresses, with the register bank in their highest byte, the index in `pages`, plus 1.
     directory: Vec<u32>,
     pages: Vec<Box<[u32; PAGE]>>,
+    /// The register bank that is selected, in the highest byte.
+    bank: u32,
     /// The instructions looked up so far; the first does nothing, the second is the entry into an interrupt.
     templates: Vec<Template>,
     effects: Vec<Effect>,
@@ -99,8 +101,8 @@ pub struct Taint {
     written: Vec<u64>,
 }
 
-/// Halfwords in a page of the directory of templates.
-const PAGE: usize = 2048;
+/// Addresses in a page of the directory of templates.
+const PAGE: usize = 4096;
 const INTERRUPT: usize = 1;
 
 impl Taint {
@@ -117,6 +119,7 @@ impl Taint {
             tainted: Places::NONE,
             directory: vec![0; 1 << 20],
             pages: Vec::new(),
+            bank: u32::from(core.bank) << 24,
             templates: vec![Template::default()],
             effects: Vec::new(),
             pending: Template::default(),
@@ -148,7 +151,12 @@ impl Taint {
 
     /// Labels bytes of memory; with 0 they are public. What is written there later has labels of its own.
     pub fn label(&mut self, range: Range<u32>, labels: Labels) {
-        self.shadow.set_all(range, labels);
+        for address in range {
+            match self.mapped(address) {
+                Some(places) => places.numbers().for_each(|place| self.set(place, labels.into())),
+                None => self.shadow.set_all(address..address + 1, labels),
+            }
+        }
     }
 
     /// From here on these bytes are public, whatever is written to them.
@@ -158,7 +166,7 @@ impl Taint {
 
     /// Labels some bits of a register, by its index in [`crate::Mcu::register_names`].
     pub fn label_register(&mut self, register: usize, bits: u32, labels: Labels) {
-        for place in (self.core.places)(register, bits).numbers() {
+        for place in (self.core.places)(register, bits, (self.bank >> 24) as u8).numbers() {
             self.set(place, u32::from(labels) * 0x0101_0101);
         }
     }
@@ -174,9 +182,9 @@ impl Taint {
     /// The labels of some bits of a register, by its index in [`crate::Mcu::register_names`].
     #[must_use]
     pub fn labels_in(&self, register: usize, bits: u32) -> Labels {
+        let labels = self.union((self.core.places)(register, bits, (self.bank >> 24) as u8));
         let lanes = bits.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff });
-        let labels = self.union((self.core.places)(register, bits));
-        all(labels & u32::from_le_bytes(lanes))
+        all(if self.core.places_are_bytes { labels } else { labels & u32::from_le_bytes(lanes) })
     }
 
     /// The leaks found so far, in the order in which they came about first.
@@ -252,37 +260,45 @@ impl Taint {
         leak.count += 1;
     }
 
+    /// Where the template of an instruction is, in its page.
+    #[inline]
+    fn index(&self, key: u32) -> usize {
+        key as usize >> self.core.alignment & (PAGE - 1)
+    }
+
     /// The instruction at `pc`, looked up the first time.
     #[inline]
     fn template(&mut self, pc: u32) -> Template {
-        let page = self.directory[(pc >> 12) as usize];
+        let key = pc | self.bank;
+        let page = self.directory[(key >> 12) as usize];
         if page != 0 {
-            let known = self.pages[page as usize - 1][(pc >> 1) as usize & (PAGE - 1)];
+            let known = self.pages[page as usize - 1][self.index(key)];
             if known != 0 {
                 return self.templates[known as usize];
             }
         }
-        self.learn(pc)
+        self.learn(pc, key)
     }
 
     #[cold]
-    fn learn(&mut self, pc: u32) -> Template {
-        let described = (self.core.describe)(pc);
+    fn learn(&mut self, pc: u32, key: u32) -> Template {
+        let described = (self.core.describe)(key);
         let stale = self.written[(pc >> 14) as usize] >> (pc >> 8 & 63) & 1 != 0;
         if described.is_empty() || stale {
             self.unknown = self.unknown.or(Some(pc));
         }
         for (address, flow) in described {
             let index = self.add(&flow);
+            let at = self.index(address);
             let page = &mut self.directory[(address >> 12) as usize];
             if *page == 0 {
                 self.pages.push(Box::new([0; PAGE]));
                 *page = self.pages.len() as u32;
             }
-            self.pages[*page as usize - 1][(address >> 1) as usize & (PAGE - 1)] = index;
+            self.pages[*page as usize - 1][at] = index;
         }
-        let page = self.directory[(pc >> 12) as usize] as usize;
-        let index = page.checked_sub(1).map_or(0, |page| self.pages[page][(pc >> 1) as usize & (PAGE - 1)]);
+        let page = self.directory[(key >> 12) as usize] as usize;
+        let index = page.checked_sub(1).map_or(0, |page| self.pages[page][self.index(key)]);
         self.templates[index as usize]
     }
 
@@ -328,6 +344,10 @@ impl Taint {
                 Effect::Address(from) => self.address = all(self.union(from)),
                 Effect::Branch(on) => self.leak(LeakKind::Branch, all(self.union(on))),
                 Effect::Time(on) => self.leak(LeakKind::Time, all(self.union(on))),
+                Effect::Repeat(back) => {
+                    self.next -= u32::from(back);
+                    continue;
+                }
                 Effect::Read { .. } | Effect::Write(_) => return,
             }
             self.next += 1;
@@ -361,9 +381,12 @@ impl Taint {
         let labels = self.union(from) | u32::from(self.address) * 0x0101_0101;
         let address = access.address;
         self.written[(address >> 14) as usize] |= 1 << (address >> 8 & 63);
-        if self.directory[(address >> 12) as usize] != 0 {
-            // What was looked up there may have changed.
-            self.directory[(address >> 12) as usize] = 0;
+        // What was looked up there may have changed.
+        for bank in 0..u32::from(self.core.banks) {
+            let page = &mut self.directory[((address | bank << 24) >> 12) as usize];
+            if *page != 0 {
+                *page = 0;
+            }
         }
         match self.mapped(access.address) {
             Some(places) => self.store(places, labels),
@@ -452,6 +475,10 @@ impl Observer for Taint {
 
     fn skipped(&mut self) {
         self.skipped = true;
+    }
+
+    fn bank(&mut self, bank: u8) {
+        self.bank = u32::from(bank) << 24;
     }
 
     #[inline]

@@ -33,7 +33,7 @@ fn pair(low: u8) -> Places {
 }
 
 /// Bits of a register, by its index in [`super::registers::registers`].
-fn places(register: usize, bits: u32) -> Places {
+fn places(register: usize, bits: u32, _bank: u8) -> Places {
     match register {
         0..32 => r(register as u8),
         32 => Places(bits.into()).without(Places(!0xff)),

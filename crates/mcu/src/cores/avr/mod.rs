@@ -208,8 +208,8 @@ impl<const WORDS: usize> Core for Avr<WORDS> {
         if self.flags.i { !0 } else { 0 }
     }
 
-    fn dataflow(&self) -> Option<CoreDataflow> {
-        Some(Avr::dataflow(self))
+    fn dataflow(&self) -> CoreDataflow {
+        Avr::dataflow(self)
     }
 
     fn interrupt<O: Observer>(machine: &mut Machine<Avr<WORDS>>, observer: &mut O) -> Result<bool, Fault> {

@@ -43,7 +43,7 @@ fn list(registers: u16) -> Places {
 }
 
 /// Bits of a register, by its index in [`super::registers::REGISTERS`].
-fn places(register: usize, bits: u32) -> Places {
+fn places(register: usize, bits: u32, _bank: u8) -> Places {
     let of = |mask: u32, places: Places| if bits & mask != 0 { places } else { Places::NONE };
     match register {
         0..15 => r(register as u8),

@@ -230,8 +230,8 @@ impl<T: Timing> Core for CortexM<T> {
         machine.take_exception()
     }
 
-    fn dataflow(&self) -> Option<CoreDataflow> {
-        Some(CortexM::dataflow(self))
+    fn dataflow(&self) -> CoreDataflow {
+        CortexM::dataflow(self)
     }
 
     fn sleeping(machine: &mut Machine<Self>) -> Result<Option<SleepMode>, Fault> {

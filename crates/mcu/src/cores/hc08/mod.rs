@@ -11,11 +11,13 @@
 //! No source of interrupts is modelled: of what `CLI` lets in, nothing ever comes; the IRQ pin is high, unasserted.
 //! `STOP`, and `WAIT` with the watchdog (COP) off, therefore end the program.
 
+mod dataflow;
 mod decode;
 mod execute;
 mod registers;
 pub mod timing;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
@@ -104,5 +106,9 @@ impl Core for Hc08 {
 
     fn sleeping(machine: &mut Machine<Hc08>) -> Result<Option<SleepMode>, Fault> {
         Ok((machine.core.sleep != Sleep::Awake).then_some(SleepMode { name: None }))
+    }
+
+    fn dataflow(&self) -> CoreDataflow {
+        Hc08::dataflow(self)
     }
 }

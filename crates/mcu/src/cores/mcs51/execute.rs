@@ -447,6 +447,7 @@ impl Machine<Mcs51> {
     /// The loop over the instructions.
     pub fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
         let mut first = true;
+        let mut bank = None;
         loop {
             if self.cycles >= self.deadline
                 && let Some(stop) = self.service(observer)?
@@ -464,6 +465,10 @@ impl Machine<Mcs51> {
             }
             first = false;
             if O::enabled() {
+                if bank != Some(self.core.bank()) {
+                    bank = Some(self.core.bank());
+                    observer.bank(self.core.bank());
+                }
                 let sp = INTERNAL + u32::from(self.core.sp);
                 observer.step(&Step { pc: pc.into(), sp, cycles: self.cycles, flow: self.flow });
                 self.flow = Flow::Next;

@@ -12,11 +12,13 @@
 //! stack pointers beyond the internal RAM. Interrupts, timers and the serial port are not modelled: what would enable or
 //! start them is a fault (`peripherals::intel::system`).
 
+mod dataflow;
 mod execute;
 pub mod memory;
 mod registers;
 pub mod timing;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, new_peripherals};
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
 use memory::{INTERNAL, Memory, SPECIAL};
@@ -97,5 +99,9 @@ impl Core for Mcs51 {
 
     fn execute<O: Observer>(machine: &mut Machine<Mcs51>, observer: &mut O) -> Result<Stop, Fault> {
         machine.run_loop(observer)
+    }
+
+    fn dataflow(&self) -> CoreDataflow {
+        Mcs51::dataflow(self)
     }
 }

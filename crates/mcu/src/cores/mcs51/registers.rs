@@ -15,12 +15,12 @@ pub const OV: u8 = 0x04;
 pub const P: u8 = 0x01;
 
 /// Direct addresses of the registers that belong to the core.
-const SP: u8 = 0x81;
-const DPL: u8 = 0x82;
-const DPH: u8 = 0x83;
-const PSW: u8 = 0xd0;
-const ACC: u8 = 0xe0;
-const B: u8 = 0xf0;
+pub const SP: u8 = 0x81;
+pub const DPL: u8 = 0x82;
+pub const DPH: u8 = 0x83;
+pub const PSW: u8 = 0xd0;
+pub const ACC: u8 = 0xe0;
+pub const B: u8 = 0xf0;
 /// The port that puts out the high half of the address of `MOVX @Ri`.
 pub const P2: u8 = 0xa0;
 

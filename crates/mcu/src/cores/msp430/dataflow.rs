@@ -26,7 +26,7 @@ fn r(number: u8) -> Places {
 }
 
 /// Bits of a register, by its index in [`super::registers::REGISTERS`].
-fn places(register: usize, bits: u32) -> Places {
+fn places(register: usize, bits: u32, _bank: u8) -> Places {
     let number = Msp430::number(register);
     if number != SR {
         return r(number as u8);

@@ -90,8 +90,8 @@ impl Core for Msp430 {
         if waiting { machine.take_interrupt(observer) } else { Ok(false) }
     }
 
-    fn dataflow(&self) -> Option<CoreDataflow> {
-        Some(Msp430::dataflow(self))
+    fn dataflow(&self) -> CoreDataflow {
+        Msp430::dataflow(self)
     }
 
     fn access(machine: &mut Machine<Msp430>, access: &BusAccess) -> Result<Option<u32>, Fault> {

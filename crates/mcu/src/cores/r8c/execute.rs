@@ -396,6 +396,7 @@ impl Machine<R8c> {
     /// The loop over the instructions.
     pub fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
         let mut first = true;
+        let mut bank = None;
         loop {
             if self.cycles >= self.deadline
                 && let Some(stop) = self.service(observer)?
@@ -413,6 +414,10 @@ impl Machine<R8c> {
                 return Ok(Stop::Halted);
             }
             if O::enabled() {
+                if bank != Some(self.core.bank()) {
+                    bank = Some(self.core.bank());
+                    observer.bank(self.core.bank());
+                }
                 let step = Step { pc, sp: self.core.sp().into(), cycles: self.cycles, flow: self.flow };
                 observer.step(&step);
                 self.flow = Flow::Next;

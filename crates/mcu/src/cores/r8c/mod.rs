@@ -8,12 +8,14 @@
 //!
 //! No hardware interrupt is modelled: no peripheral here requests one.
 
+mod dataflow;
 mod decode;
 mod execute;
 mod operation;
 mod registers;
 pub mod timing;
 
+use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
@@ -113,5 +115,9 @@ impl Core for R8c {
             return Err(Fault::Architecture { pc: machine.core.pc, address: machine.core.flg.into(), what });
         }
         Ok(false)
+    }
+
+    fn dataflow(&self) -> CoreDataflow {
+        R8c::dataflow(self)
     }
 }

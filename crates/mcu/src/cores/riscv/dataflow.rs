@@ -15,7 +15,7 @@ fn x(number: u8) -> Places {
 }
 
 /// A register, by its index in [`super::registers::REGISTERS`].
-fn places(register: usize, _bits: u32) -> Places {
+fn places(register: usize, _bits: u32, _bank: u8) -> Places {
     match register {
         0..NUMBERED => x(register as u8 + 1),
         NUMBERED => Places::NONE,

@@ -111,8 +111,8 @@ impl Core for RiscV {
         machine.take_interrupt()
     }
 
-    fn dataflow(&self) -> Option<CoreDataflow> {
-        Some(RiscV::dataflow(self))
+    fn dataflow(&self) -> CoreDataflow {
+        RiscV::dataflow(self)
     }
 
     fn sleeping(machine: &mut Machine<RiscV>) -> Result<Option<SleepMode>, Fault> {

@@ -2,7 +2,11 @@
 
 mod avr;
 mod cortex_m;
+mod grown;
+mod hc08;
+mod mcs51;
 mod msp430;
+mod r8c;
 mod riscv;
 
 use mcu::{Access, Image, Mcu, Observer, Part, Segment, Step, Taint, Until, new_machine};
@@ -21,22 +25,50 @@ struct Program {
     listing: String,
 }
 
-/// What an onlooker could tell.
+/// What an onlooker could tell, and the register banks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Step {
+        pc: u32,
+        cycles: u64,
+    },
+    Access {
+        address: u32,
+        size: u8,
+    },
+    /// Instructions from here on have the registers of this bank. Which one it is may show in no access.
+    Bank(u8),
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Record {
-    seen: Vec<(u32, u64)>,
+    seen: Vec<Seen>,
     /// The cycle at which each of them was seen.
     cycles: Vec<u64>,
 }
 
 impl Observer for Record {
     fn step(&mut self, step: &Step) {
-        self.seen.push((step.pc, step.cycles));
+        self.seen.push(Seen::Step { pc: step.pc, cycles: step.cycles });
         self.cycles.push(step.cycles);
     }
     fn access(&mut self, access: &Access) {
-        self.seen.push((access.address, u64::from(access.size) | 1 << 63));
+        self.seen.push(Seen::Access { address: access.address, size: access.size });
         self.cycles.push(access.cycles);
+    }
+    fn bank(&mut self, bank: u8) {
+        self.seen.push(Seen::Bank(bank));
+        self.cycles.push(self.cycles.last().copied().unwrap_or(0));
+    }
+}
+
+impl Record {
+    /// The instruction that an event belongs to, or comes behind.
+    fn instruction(&self, event: usize) -> Option<u32> {
+        self.seen[..event].iter().rev().find_map(|seen| match seen {
+            Seen::Step { pc, .. } => Some(*pc),
+            _ => None,
+        })
     }
 }
 
@@ -77,7 +109,7 @@ fn differ(program: &Program, taint: &mut Taint, other: &mut dyn Mcu, random: &mu
 
 /// Runs a program twice; false where the model does not let it go on.
 fn check(program: &Program, random: &mut Random) -> bool {
-    let mut taint = program.machine.taint().expect("a core that says what it does with data");
+    let mut taint = program.machine.taint();
     let mut other = program.machine.snapshot();
     differ(program, &mut taint, &mut *other, random);
     let mut until = Until { cycles: Some(program.machine.cycles() + 20_000), addresses: vec![program.end] };
@@ -98,8 +130,12 @@ fn check(program: &Program, random: &mut Random) -> bool {
     taint.finish();
     assert_eq!(taint.unknown_instruction(), None, "\n{}", program.listing);
     if let Some(parted) = parted {
-        let seen = (record.seen[parted], others.seen.get(parted));
-        assert!(!taint.leaks().is_empty(), "no leak, but {seen:x?}\n{}", program.listing);
+        let seen = (&record.seen[parted], others.seen.get(parted));
+        // Where the bank alone differs, it is the instruction that chose it.
+        let chosen = matches!(seen, (Seen::Bank(_), _) | (_, Some(Seen::Bank(_))));
+        let by = record.instruction(parted).filter(|_| chosen);
+        let told = taint.leaks().iter().any(|leak| by.is_none_or(|pc| leak.pc == pc));
+        assert!(told, "no leak, but {seen:x?} behind {by:x?}: {:x?}\n{}", taint.leaks(), program.listing);
         return true;
     }
     for &(register, bits) in &program.registers {

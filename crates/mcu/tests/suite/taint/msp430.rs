@@ -109,7 +109,7 @@ fn xor_of_a_register_with_itself_leaves_its_sign_in_v() {
     let mut machine = load(&part, vec![Segment { address: CODE, bytes }, vector]);
     let index = |name: &str| machine.register_names().iter().position(|register| register.name == name);
     let (r8, sr) = (index("r8").expect("r8"), index("sr").expect("sr"));
-    let mut taint = machine.taint().expect("a core that says what it does with data");
+    let mut taint = machine.taint();
     taint.label_register(r8, 0xffff, 1);
     machine
         .run_tainted(&Until { cycles: None, addresses: vec![CODE + 4] }, &mut taint)
