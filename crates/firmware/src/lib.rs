@@ -2,7 +2,7 @@
 //!
 //! - [`toolchain`]: how it is built, as a target file says; [`mod@build`]: compilers, and the cache of what they built
 //! - [`elf`], [`sdld`]: linked programs: bytes, symbols, source lines; [`symbols`]: what both kinds of file have
-//! - `source_lines`, `disassembly`: which lines a function's code is from, and its instructions as text
+//! - `prototype`: what a function takes and gives; `source_lines`, `disassembly`: which lines a function's code is from, and its instructions as text
 //! - `names`: names without their mangling, found by a part; [`suggestion`]: the nearest name where there is none
 
 pub mod build;
@@ -10,6 +10,7 @@ mod disassembly;
 pub mod elf;
 mod error;
 mod names;
+mod prototype;
 pub mod sdld;
 mod source_lines;
 mod suggestion;
@@ -20,6 +21,7 @@ pub use build::{Build, EMPTY, Source, build, build_app, content};
 pub use disassembly::Disassembled;
 pub use elf::Firmware;
 pub use error::FirmwareError;
+pub use prototype::{CType, Prototype};
 pub use source_lines::SourceLine;
 pub use suggestion::suggestion;
 pub use toolchain::Toolchain;

@@ -5,7 +5,7 @@ use crate::harness::Bench;
 use crate::kept::{self, Content, Samples};
 use crate::operations::{Catalogue, Operation, VARIANTS};
 use crate::pipeline;
-use crate::progress::Progress;
+use crate::progress::{Progress, go_on};
 use crate::reference::random_case;
 use crate::repetition::Repetition;
 use crate::row::{BenchRow, Cycles};
@@ -19,6 +19,9 @@ use rand::rngs::StdRng;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Cycles after which one operation counts as endless, where nobody says otherwise.
+pub const MAX_CYCLES: u64 = 1_000_000_000;
 
 /// What is asked of the bench.
 #[derive(Clone, Debug)]
@@ -182,12 +185,14 @@ impl Plan<'_> {
             self.builds.len(),
             &builds,
             |build| {
+                go_on(progress)?;
                 let Wanted { target, variant, .. } = &self.builds[build];
                 let what = format!("building {} {variant}", self.targets[*target].0.name());
                 progress.report(begun.load(Ordering::Relaxed), total, &what);
                 self.build(&self.builds[build], program.clone())
             },
             |row, built| {
+                go_on(progress)?;
                 let (build, operation) = &self.rows[row];
                 let Wanted { target, variant, .. } = &self.builds[*build];
                 let what = format!("{} {} {variant}", self.targets[*target].0.name(), operation.name);

@@ -2,7 +2,7 @@
 //! whole, is measured.
 
 use crate::LabError;
-use crate::bench::{self, Earlier, Request};
+use crate::bench::{self, Earlier, MAX_CYCLES, Request};
 use crate::kept::{Content, keep, read};
 use crate::progress::Progress;
 use crate::repetition::Repetition;
@@ -68,8 +68,6 @@ impl Wanted<'_> {
 
 /// Random inputs for a figure, after one that does not count. Most operations take the same time whatever the input.
 const RUNS: u32 = 3;
-/// As `bench` has it.
-const MAX_CYCLES: u64 = 1_000_000_000;
 
 /// The figures asked for: kept ones where they are there and whole, measured ones otherwise, which are then kept.
 ///
@@ -187,6 +185,10 @@ impl Progress for Part<'_> {
         if done < total {
             self.all.report((self.before + done).min(self.total.saturating_sub(1)), self.total, what);
         }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.all.is_cancelled()
     }
 }
 

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the runs of an operation gave, every output as it must be: whole numbers, of which a row is computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,10 @@ impl Content {
     /// [`LabError::File`] where the program cannot be read.
     pub(crate) fn of_this_program() -> Result<Content, LabError> {
         let failed = |error| LabError::File { path: "/proc/self/exe".into(), error };
-        let path = std::env::current_exe().map_err(failed)?;
+        // Where this is a library of another program, such as Python, it is the library that decides.
+        let here = Content::of_this_program as fn() -> Result<Content, LabError> as usize;
+        let mapped = std::fs::read_to_string("/proc/self/maps").ok().and_then(|maps| file_at(&maps, here));
+        let path = mapped.map_or_else(std::env::current_exe, Ok).map_err(failed)?;
         let mut content = Content::new();
         content.file(&path)?;
         content.bytes(openssl::version::version().as_bytes());
@@ -105,6 +108,18 @@ pub(crate) fn keep<T: Serialize>(path: &Path, what: &T) {
     }
 }
 
+/// The file that is mapped to an address, by the lines of proc_pid_maps(5): `first-last permissions offset device inode   path`.
+fn file_at(maps: &str, address: usize) -> Option<PathBuf> {
+    let number = |digits: &str| usize::from_str_radix(digits, 16).ok();
+    let mapped = |line: &&str| {
+        let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let range = range.and_then(|(first, last)| Some(number(first)?..number(last)?));
+        range.is_some_and(|range| range.contains(&address))
+    };
+    let line = maps.lines().find(mapped)?;
+    Some(PathBuf::from(&line[line.find('/')?..]))
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -137,6 +152,20 @@ mod tests {
             assert_eq!(read::<Samples>(&path), None);
         }
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_file_that_decides_is_the_one_whose_code_this_is() {
+        let maps = "55f0-55f8 r-xp 00000000 08:01 12   /usr/bin/python3.11\n\
+                    7f00-7f40 r-xp 00001000 08:01 34   /a b/_native.abi3.so\n\
+                    7f40-7f50 rw-p 00000000 00:00 0 \n";
+        assert_eq!(file_at(maps, 0x55f0), Some("/usr/bin/python3.11".into()));
+        assert_eq!(file_at(maps, 0x7f3f), Some("/a b/_native.abi3.so".into()));
+        assert_eq!(file_at(maps, 0x7f40), None);
+        assert_eq!(file_at(maps, 0x8000), None);
+        let here = file_at as fn(&str, usize) -> Option<PathBuf> as usize;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        assert_eq!(file_at(&maps, here), std::env::current_exe().ok());
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! - [`harness`]: an operation's firmware on its machine, run input by input; [`selection`], [`repetition`], [`row`]: which
 //!   rows a bench has, how often each is run, and what it says
 //! - [`traces`]: what is kept of a run beside its sums: waveforms, calls, counts of instructions
-//! - [`loaded`]: a user's own firmware in its machine
+//! - [`loaded`]: a user's own firmware in its machine; [`probe`]: the same piece by piece, with calls of its functions
 //! - [`bench`], [`ct`], [`measure`], [`check`], [`run`], [`plan`]: the commands
 //! - [`compare`]: the rows of a command beside those of an earlier run, and limits
 //! - [`work`]: what they do, on all processors of the host
@@ -40,6 +40,7 @@ pub mod operations;
 mod pipeline;
 pub mod plan;
 pub mod plot;
+pub mod probe;
 pub mod profile;
 pub mod progress;
 pub mod reference;

@@ -5,8 +5,9 @@ mod ending;
 mod rows;
 
 pub use rows::MeasureRow;
+pub(crate) use rows::{rate, sums};
 
-use crate::accuracy::{Accuracy, Bound};
+use crate::accuracy::Accuracy;
 use crate::loaded::{ClockSource, Loaded, Setup};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
@@ -299,18 +300,8 @@ pub fn run(
         failure.or_else(|| ending::missing_calls(request, &watcher, &watched, &rows, machine.cycles()));
     let failure = failure.or_else(|| ending::missing_region(request, &watcher, machine.cycles()));
     let stubs = machine.stub_uses();
-    let in_float = || target.accuracy_in_float().filter(|_| machine.computed_in_float()).cloned();
-    let by_dma = || machine.moved_by_dma().then(dma_accuracy);
-    let of_all = stubs_accuracy(&stubs).or_else(by_dma).or_else(in_float);
-    let mut accuracies = Vec::new();
     let mut program = rows::program(&firmware, &watcher, machine.cycles());
-    for row in rows.iter_mut().chain([&mut program]) {
-        let accuracy = of_all.as_ref().unwrap_or_else(|| target.accuracy_at(rows::code_of(&firmware, row)));
-        row.accuracy = Some(accuracy.cycles);
-        if !accuracies.contains(accuracy) {
-            accuracies.push(accuracy.clone());
-        }
-    }
+    let accuracies = rows::rate(rows.iter_mut().chain([&mut program]), &target, &firmware, &*machine);
     rows.extend(
         machine
             .tolerated()
@@ -346,25 +337,6 @@ pub fn run(
         write_flamegraph(file, path, &outcome.folded, &target)?;
     }
     Ok(outcome)
-}
-
-/// How far the cycles of a run may be off in which these stubs were used.
-fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
-    let names: Vec<&str> = stubs.iter().map(|used| used.name.as_str()).collect();
-    let source =
-        format!("the program used registers that only remember what was written: {}", names.join(", "));
-    (!stubs.is_empty()).then_some(Accuracy {
-        memory: None,
-        floating_point: false,
-        cycles: Bound::Estimate,
-        source,
-    })
-}
-
-/// How far the cycles of a run may be off in which a DMA controller moved data.
-fn dma_accuracy() -> Accuracy {
-    let source = "a DMA controller moved data; for how long it and the core keep each other waiting was not compared with silicon";
-    Accuracy { memory: None, floating_point: false, cycles: Bound::Estimate, source: source.into() }
 }
 
 fn input(request: &Request, target: &Target, machine: &dyn Mcu) -> Result<Option<Input>, LabError> {

@@ -270,6 +270,13 @@ impl<'a> Profiler<'a> {
         &self.calls
     }
 
+    /// From here on each single call of a function (an index into [`Firmware::functions`]) is kept, or no longer; those that were kept
+    /// are given and forgotten.
+    pub fn watch(&mut self, function: usize, watched: bool) -> Vec<Call> {
+        self.watched[function] = watched;
+        std::mem::take(&mut self.calls)
+    }
+
     /// Sums for each of [`Firmware::functions`].
     #[must_use]
     pub fn totals(&self) -> &[Total] {

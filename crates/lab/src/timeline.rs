@@ -130,6 +130,17 @@ impl<'a> Timeline<'a> {
         Spent { time_s: to.time_s - from.time_s, energy_j: to.energy_j - from.energy_j }
     }
 
+    /// Time and energy from reset to a cycle since the clock last changed.
+    ///
+    /// # Errors
+    /// As [`Timeline::end`], in words.
+    pub fn since_reset(&self, cycles: u64) -> Result<Spent, LabError> {
+        match &self.problem {
+            Some(problem) => Err(LabError::Unfinished(problem.to_string())),
+            None => Ok(self.between(&Timestamp::default(), &self.at(cycles))),
+        }
+    }
+
     /// The clocks that the run had, at its end.
     ///
     /// # Errors

@@ -1,11 +1,13 @@
 //! The rows of a measurement.
 
 use super::Watcher;
-use crate::accuracy::Bound;
-use crate::profile::{Call, OpenCall};
+use crate::accuracy::{Accuracy, Bound};
+use crate::profile::{Call, OpenCall, Profiler, Total};
 use crate::region::Region;
+use crate::target::Target;
 use crate::timeline::{Spent, Timestamp};
 use firmware::Firmware;
+use mcu::{Mcu, StubUse};
 use serde::Serialize;
 
 /// The name of the row of the whole program.
@@ -91,7 +93,7 @@ pub(super) fn program(firmware: &Firmware, watcher: &Watcher<'_, '_>, cycles: u6
 }
 
 /// Where the code of a row lies; for a region or the program, where its first function does.
-pub(super) fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
+fn code_of(firmware: &Firmware, row: &MeasureRow) -> u32 {
     let functions = firmware.functions();
     let function =
         if matches!(row.kind, "region" | "program") { Ok(0) } else { firmware.function(&row.name) };
@@ -149,24 +151,74 @@ pub(super) fn rows(
     }));
     rows.sort_by_key(|row| row.start_cycle);
     if watched.is_empty() && region.is_none() {
-        let is_open = |function: usize| open.iter().any(|call| call.function == function);
-        let totals = watcher.profiler.totals().iter().enumerate();
-        let mut totals: Vec<_> =
-            totals.filter(|(function, total)| total.exclusive > 0 || is_open(*function)).collect();
-        totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
-        rows.extend(totals.into_iter().map(|(function, total)| {
-            let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
-            let outermost = open.iter().find(|call| call.outermost);
-            let inclusive = total.inclusive + outermost.map_or(0, |call| call.inclusive);
-            let spent = total.spent + outermost.map_or(Spent::default(), |call| call.spent);
-            let open: Vec<&&OpenCall> = open.iter().filter(|call| call.whole).collect();
-            MeasureRow {
-                not_returned: open.len() as u64,
-                exclusive_cycles: Some(total.exclusive),
-                stack_bytes: Some(open.iter().fold(total.stack, |deepest, call| deepest.max(call.stack))),
-                ..row("function", name(function), total.calls, None, inclusive, spent)
-            }
-        }));
+        rows.extend(sums(firmware, &watcher.profiler));
     }
     rows
+}
+
+/// A row for each function that was executed, by own cycles.
+pub(crate) fn sums(firmware: &Firmware, profiler: &Profiler<'_>) -> Vec<MeasureRow> {
+    let open = profiler.open_calls();
+    let is_open = |function: usize| open.iter().any(|call| call.function == function);
+    let totals = profiler.totals().iter().enumerate();
+    let mut totals: Vec<_> =
+        totals.filter(|(function, total)| total.exclusive > 0 || is_open(*function)).collect();
+    totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.exclusive));
+    let row = |(function, total): (usize, &Total)| {
+        let open: Vec<&OpenCall> = open.iter().filter(|call| call.function == function).collect();
+        let outermost = open.iter().find(|call| call.outermost);
+        let spent = total.spent + outermost.map_or(Spent::default(), |call| call.spent);
+        let whole = || open.iter().filter(|call| call.whole);
+        MeasureRow {
+            calls: total.calls,
+            not_returned: whole().count() as u64,
+            inclusive_cycles: total.inclusive + outermost.map_or(0, |call| call.inclusive),
+            exclusive_cycles: Some(total.exclusive),
+            stack_bytes: Some(whole().fold(total.stack, |deepest, call| deepest.max(call.stack))),
+            time_s: spent.time_s,
+            energy_j: spent.energy_j,
+            ..MeasureRow::new("function", &firmware.functions()[function].name)
+        }
+    };
+    totals.into_iter().map(row).collect()
+}
+
+/// Says of each row how far its cycles may be off, and gives each bound once.
+pub(crate) fn rate<'r>(
+    rows: impl IntoIterator<Item = &'r mut MeasureRow>,
+    target: &Target,
+    firmware: &Firmware,
+    machine: &dyn Mcu,
+) -> Vec<Accuracy> {
+    let in_float = || target.accuracy_in_float().filter(|_| machine.computed_in_float()).cloned();
+    let by_dma = || machine.moved_by_dma().then(dma_accuracy);
+    let of_all = stubs_accuracy(&machine.stub_uses()).or_else(by_dma).or_else(in_float);
+    let mut accuracies = Vec::new();
+    for row in rows {
+        let accuracy = of_all.as_ref().unwrap_or_else(|| target.accuracy_at(code_of(firmware, row)));
+        row.accuracy = Some(accuracy.cycles);
+        if !accuracies.contains(accuracy) {
+            accuracies.push(accuracy.clone());
+        }
+    }
+    accuracies
+}
+
+/// How far the cycles of a run may be off in which these stubs were used.
+fn stubs_accuracy(stubs: &[StubUse]) -> Option<Accuracy> {
+    let names: Vec<&str> = stubs.iter().map(|used| used.name.as_str()).collect();
+    let source =
+        format!("the program used registers that only remember what was written: {}", names.join(", "));
+    (!stubs.is_empty()).then_some(Accuracy {
+        memory: None,
+        floating_point: false,
+        cycles: Bound::Estimate,
+        source,
+    })
+}
+
+/// How far the cycles of a run may be off in which a DMA controller moved data.
+fn dma_accuracy() -> Accuracy {
+    let source = "a DMA controller moved data; for how long it and the core keep each other waiting was not compared with silicon";
+    Accuracy { memory: None, floating_point: false, cycles: Bound::Estimate, source: source.into() }
 }

@@ -15,6 +15,7 @@ mod meter_ports;
 mod mutated;
 mod node;
 mod plan;
+mod probe;
 mod traces;
 mod unobserved;
 mod vectors;

@@ -3,7 +3,7 @@
 use crate::paper::{Line, Paper, What};
 use lab::LabError;
 use lab::delivery::{Deliveries, Delivery, DeliveryKind};
-use lab::progress::Progress;
+use lab::progress::{Progress, go_on};
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 
@@ -28,6 +28,7 @@ pub(super) fn deliver(
     let mut delivered = Delivered::new();
     for kind in kinds {
         if !delivered.contains_key(kind) {
+            go_on(progress)?;
             delivered.insert(kind.clone(), deliveries.deliver(workspace, ends, kind, progress)?);
         }
     }

@@ -9,7 +9,7 @@ use firmware::Firmware;
 use firmware::symbols::Footprint;
 use lab::harness::Bench;
 use lab::operations::{Catalogue, Operation};
-use lab::progress::Progress;
+use lab::progress::{Progress, go_on};
 use lab::reference::random_case;
 use lab::target::{OperatingPoint, Target, Workspace};
 use lab::{LabError, work};
@@ -188,6 +188,7 @@ pub(super) fn measure(
     let kinds: Vec<_> = kinds.into_iter().collect();
     let built = AtomicUsize::new(0);
     let sets = work::each(&kinds, |(kind, ops)| {
+        go_on(progress)?;
         let done = built.fetch_add(1, Ordering::Relaxed);
         progress.report(done, kinds.len(), &format!("building for {} {}", kind.target, kind.variant));
         set(workspace, paper, &catalogue, &measured.targets[&kind.target], &points[*kind], kind, ops)
@@ -196,6 +197,7 @@ pub(super) fn measure(
     let list: Vec<&Run> = runs.iter().collect();
     let done = AtomicUsize::new(0);
     let samples = work::each(&list, |&run| {
+        go_on(progress)?;
         let what = format!("{} {} {}", run.kind.target, run.op, run.kind.variant);
         progress.report(done.fetch_add(1, Ordering::Relaxed), list.len(), &what);
         sample(paper, &measured.targets[&run.kind.target], &points[&run.kind], &sets[&run.kind], run)

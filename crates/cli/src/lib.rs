@@ -1,0 +1,386 @@
+//! The `wattseal` command: arguments in, tables or JSON out.
+
+mod check;
+mod compare;
+mod constant_time;
+mod firmware;
+mod measure;
+mod plan;
+mod run;
+mod shell;
+#[cfg(feature = "simulator")]
+mod simulate;
+mod traces;
+
+use crate::compare::CompareArgs;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use lab::compare::BENCH;
+use lab::repetition::Repetition;
+use lab::report::stream::RowWriter;
+use lab::selection::Choice;
+use lab::target::Workspace;
+use lab::{LabError, bench, units};
+use output::commands::{hand_over, with_all_listed};
+use output::{Answer, Bar, Failure, ReportFormat, Written};
+#[cfg(feature = "simulator")]
+use papers::reproduce;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Says to the cycle, the byte and the microjoule what cryptography costs on a microcontroller.
+///
+/// Exit codes: 0 success, 1 failure, 2 wrong usage. Data goes to standard output, all else to standard error.
+#[derive(Parser)]
+#[command(
+    name = "wattseal",
+    version,
+    max_term_width = 110,
+    after_help = "In a clone of the project, ./wattseal test runs its tests, ./wattseal test-python the Python package's.\n\n\
+                  Example: wattseal bench --target atmega328p --op 'aes128-*'"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Project(Box<ProjectCommand>),
+    #[command(flatten)]
+    Shell(shell::ShellCommand),
+}
+
+/// What needs the project's targets and firmware.
+#[derive(Subcommand)]
+enum ProjectCommand {
+    /// What each operation costs on each target: cycles, time, energy, flash, RAM, stack; every output verified
+    #[command(
+        after_help = "Without a choice of targets, operations and variants it measures the README's tables (bench.toml).\n\n\
+                      Example: wattseal bench --target 'atmega*' --op 'aes128-*' --variant fast"
+    )]
+    Bench(BenchArgs),
+    /// Run any ELF file on a target's model: cycles and stack of its functions, or of a region
+    #[command(
+        after_help = "Example: wattseal measure firmware.elf --target stm32f407 --function sha256_update --calls 10\n\n\
+                      What a change costs: wattseal measure old.elf --target stm32f407 --save old.json\n                     \
+                      wattseal measure new.elf --target stm32f407 --against old.json --fail-over 1%\n\n\
+                      On a board with a crystal of 25 MHz: wattseal measure firmware.elf --target stm32f407 --crystal 25MHz\n\n\
+                      Where a function's time goes, line by line: wattseal measure firmware.elf --target stm32f407 --listing sha256_update\n\n\
+                      For GTKWave and Perfetto: wattseal measure firmware.elf --target stm32f407 --vcd pins.vcd --trace calls.json"
+    )]
+    Measure(Box<measure::MeasureArgs>),
+    /// Builds a project, measures its firmware and compares it with its limits, as its wattseal.toml says
+    #[command(
+        after_help = "docs/ci.md says what stands in wattseal.toml. Exit code 1 where a limit is passed, with which.\n\n\
+                      Example: wattseal check\n\n\
+                      The figures of now as what later ones may not exceed: wattseal check --save"
+    )]
+    Check(check::CheckArgs),
+    /// Run any ELF file as on a board: what it sends comes out, its exit code is the command's
+    #[command(
+        after_help = "What leaves by UARTs, ITM, RTT and semihosting goes to standard output as it comes. Exit codes: the program's own \
+                      (semihosting's, or the argument of _exit), 0 where it ends without one, 1 where it fails or does not end, 2 wrong \
+                      usage.\n\n\
+                      Example: wattseal run tests.elf --target stm32f407 --time 10s\n\n\
+                      With input: echo hello | wattseal run echo.elf --target atmega328p --input -\n\n\
+                      With gdb: wattseal run firmware.elf --target atmega328p --gdb, then in another terminal what it says\n\n\
+                      Coverage of the program's lines: wattseal run tests.elf --target stm32f407 --lcov tests.info"
+    )]
+    Run(Box<run::RunArgs>),
+    /// Whether operations, or a function of any ELF file, take the same time and the same way whatever their secrets are
+    #[command(after_help = constant_time::EXAMPLES)]
+    Ct(Box<constant_time::CtArgs>),
+    #[cfg(feature = "simulator")]
+    /// A paper's tables: each published figure beside the one measured here, and what does not add up
+    #[command(after_help = "Example: wattseal reproduce fujdiak2015")]
+    Reproduce(ReproduceArgs),
+    /// The right clock, supply, microcontroller and scheme for a requirement, and battery, capacitor and panel for it
+    #[command(
+        after_help = "Example: wattseal plan --target msp430f5438a --scheme ecdsa-secp160r1 --energy 2mJ --supply 2.0"
+    )]
+    Plan(Box<plan::PlanArgs>),
+    #[cfg(feature = "simulator")]
+    /// In virtual time: a harvested node with sun, storage and server, or a network of meters with radio channel,
+    /// attacker, losses of power and collector
+    #[command(after_help = "The scenario says which it is.\n\n\
+                      Examples: wattseal simulate scenarios/harvest-solar.toml --seed 1 --plot day.svg\n          \
+                      wattseal simulate scenarios/network.toml --seed 1")]
+    Simulate(simulate::SimulateArgs),
+}
+
+impl ProjectCommand {
+    /// Where what the command builds and measures is to be kept, if it does and one was asked for.
+    fn cache(&self) -> Option<PathBuf> {
+        match self {
+            ProjectCommand::Bench(args) => args.cache.cache.clone(),
+            ProjectCommand::Ct(args) => args.cache.cache.clone(),
+            ProjectCommand::Plan(args) => args.cache.cache.clone(),
+            #[cfg(feature = "simulator")]
+            ProjectCommand::Reproduce(args) => args.cache.cache.clone(),
+            #[cfg(feature = "simulator")]
+            ProjectCommand::Simulate(args) => args.cache.cache.clone(),
+            ProjectCommand::Measure(_) | ProjectCommand::Check(_) | ProjectCommand::Run(_) => None,
+        }
+    }
+}
+
+#[derive(Args)]
+struct CacheArgs {
+    /// Keep what is built and measured in this folder [default: target/ of a clone that can be written, else wattseal/ in
+    /// XDG_CACHE_HOME or in ~/.cache]
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct OperatingPoint {
+    /// Core clock, such as 16MHz [default: the target's]
+    #[arg(long, value_name = "HZ", value_parser = units::frequency)]
+    clock: Option<u64>,
+    /// Supply, such as 3.3V [default: the target's]
+    #[arg(long, value_name = "V", value_parser = units::volts)]
+    supply: Option<f64>,
+    /// Measurements of one's own that correct the target's current, such as calibrations/mane2014.toml
+    #[arg(long, value_name = "FILE.toml")]
+    calibration: Option<PathBuf>,
+}
+
+impl OperatingPoint {
+    /// The workspace with its target calibrated, where that is asked for, and what to say of it.
+    fn workspace(&self, workspace: Workspace) -> Result<(Workspace, String), LabError> {
+        calibrated(workspace, self.calibration.as_deref())
+    }
+}
+
+/// The workspace with a target calibrated by a file, where there is one, and what to say of it.
+fn calibrated(workspace: Workspace, path: Option<&Path>) -> Result<(Workspace, String), LabError> {
+    let Some(path) = path else { return Ok((workspace, String::new())) };
+    let workspace = workspace.calibrated(path)?;
+    let remark = workspace.calibration().map_or(String::new(), |calibration| calibration.remark());
+    Ok((workspace, remark))
+}
+
+/// What is to be said of the figures and of the run, a line each.
+fn lines(remarks: impl IntoIterator<Item = String>) -> String {
+    remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[derive(Args)]
+struct BenchArgs {
+    /// Every operation on every target in every variant
+    #[arg(long)]
+    all: bool,
+    /// Target, a pattern such as 'stm32*', a target file of your own such as ./part.toml, or a folder of such; may be repeated
+    /// [default: all, once anything is chosen]
+    #[arg(long, value_name = "TARGET")]
+    target: Vec<String>,
+    /// Operation, or a pattern such as 'aes128-*'; may be repeated [default: all, once anything is chosen]
+    #[arg(long, value_name = "GLOB")]
+    op: Vec<String>,
+    /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all, once
+    /// anything is chosen]
+    #[arg(long, value_name = "VARIANT")]
+    variant: Vec<String>,
+    /// Message length [default: the operation's]
+    #[arg(long, value_name = "N")]
+    bytes: Option<u16>,
+    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 10 to 100, until the standard error is
+    /// at most 1 % of the mean]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+    #[command(flatten)]
+    point: OperatingPoint,
+    /// Cycles after which an operation counts as endless
+    #[arg(long, value_name = "N", default_value = "1e9", value_parser = units::count)]
+    max_cycles: u64,
+    /// Where the random inputs begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Start each run right after start-up, with cold caches [default: after a run that does not count]
+    #[arg(long)]
+    cold: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
+    /// Measure anew what was measured before [default: rows whose firmware, target, request and program are those of an
+    /// earlier measurement are taken from there]
+    #[arg(long)]
+    fresh: bool,
+    #[command(flatten)]
+    compare: CompareArgs,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
+    format: ReportFormat,
+    /// Tables of all columns, however wide they are
+    #[arg(long)]
+    wide: bool,
+}
+
+#[cfg(feature = "simulator")]
+#[derive(Args)]
+struct ReproduceArgs {
+    /// The paper, by first author and year, or all
+    #[arg(value_name = "PAPER|all")]
+    paper: String,
+    /// Draw the tables that are figures into this folder, as SVG
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+    #[command(flatten)]
+    cache: CacheArgs,
+    /// Tables as wide as their rows are
+    #[arg(long)]
+    wide: bool,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value_t = output::Format::Table)]
+    format: output::Format,
+}
+
+/// Does what a command line says, of which the first argument is what the command is called by, and returns its exit code. Ends the
+/// process where the line is wrong, or asks for help.
+#[must_use]
+pub fn run(line: Vec<OsString>) -> ExitCode {
+    let arguments = line.get(1..).unwrap_or_default();
+    if let Some(failure) = hand_over(arguments) {
+        return output::end(Err(failure));
+    }
+    #[cfg(not(feature = "simulator"))]
+    if let Some(name) = arguments.first().filter(|name| *name == "simulate" || *name == "reproduce") {
+        let name = name.to_string_lossy();
+        let said = format!("{name} is not in this build; in a clone run ./wattseal {name}, which builds it");
+        return output::end(Err(Failure::new(said, false)));
+    }
+    let matches = with_all_listed(Cli::command()).get_matches_from(line);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let ended = match cli.command {
+        Command::Project(command) => {
+            project().and_then(|workspace| perform(workspace.cached_in(command.cache()), *command))
+        }
+        Command::Shell(command) => {
+            shell::perform(command, with_all_listed(Cli::command())).map(|answer| output::end(Ok(answer)))
+        }
+    };
+    ended.unwrap_or_else(|error| output::end(Err(Failure::new(&error, error.is_usage()))))
+}
+
+/// The project around here, or the one in this program.
+///
+/// # Errors
+/// [`Workspace::find_or`]'s.
+#[cfg(feature = "embedded")]
+pub fn project() -> Result<Workspace, LabError> {
+    Workspace::find_or(lab::Embedded(embedded::FILES))
+}
+
+/// The project around here.
+///
+/// # Errors
+/// [`Workspace::find`]'s.
+#[cfg(not(feature = "embedded"))]
+pub fn project() -> Result<Workspace, LabError> {
+    Workspace::find()
+}
+
+/// Does what was asked for, and returns the exit code.
+fn perform(workspace: Workspace, command: ProjectCommand) -> Result<ExitCode, LabError> {
+    let answer = match command {
+        ProjectCommand::Check(args) => check::command(&workspace, args),
+        ProjectCommand::Run(args) => return run::command(&workspace, *args),
+        ProjectCommand::Bench(args) => run_bench(workspace, args),
+        ProjectCommand::Ct(args) => constant_time::run(&workspace, *args),
+        ProjectCommand::Measure(args) => measure::command(workspace, *args),
+        #[cfg(feature = "simulator")]
+        ProjectCommand::Reproduce(args) => run_reproduce(&workspace, &args),
+        ProjectCommand::Plan(args) => plan::run(workspace, *args),
+        #[cfg(feature = "simulator")]
+        ProjectCommand::Simulate(args) => simulate::run(workspace, args),
+    };
+    answer.map(|answer| output::end(Ok(answer)))
+}
+
+fn run_bench(workspace: Workspace, args: BenchArgs) -> Result<Answer, LabError> {
+    let (workspace, calibrated) = args.point.workspace(workspace)?;
+    let unchosen = !args.all && args.target.is_empty() && args.op.is_empty() && args.variant.is_empty();
+    let request = bench::Request {
+        choice: match unchosen {
+            true => Choice::Tables,
+            false => Choice::Matching { targets: args.target, operations: args.op, variants: args.variant },
+        },
+        bytes: args.bytes,
+        runs: args.runs.map_or(Repetition::Enough, Repetition::Exactly),
+        clock_hz: args.point.clock,
+        supply_v: args.point.supply,
+        max_cycles: args.max_cycles,
+        seed: args.seed,
+        cold: args.cold,
+        earlier: if args.fresh { bench::Earlier::Replaced } else { bench::Earlier::Taken },
+    };
+    let plan = bench::plan(&workspace, &request)?;
+    let destination = args.compare.prepare(&BENCH)?;
+    let mut writer = RowWriter::new(args.format, args.wide, plan.names());
+    let mut rows = Vec::new();
+    let bar = Bar::new();
+    let mut failed = None;
+    let count = plan.run(&bar, |row| {
+        let text = if destination.is_comparison() { Ok(String::new()) } else { writer.row(&row) };
+        let written = text.and_then(|text| Ok(bar.aside(|| output::write(&text))?));
+        if destination.wants_rows() {
+            rows.push(row);
+        }
+        match written {
+            Ok(Written::All) => ControlFlow::Continue(()),
+            Ok(Written::Unread) => ControlFlow::Break(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let bench::Count { rows: total, earlier, wrong } = count;
+    let earlier = match earlier {
+        0 => String::new(),
+        _ => format!(
+            "wattseal: {earlier} of {total} rows are of an earlier measurement of the same firmware; --fresh measures anew"
+        ),
+    };
+    let remark = match wrong {
+        0 => String::new(),
+        _ => format!("wattseal: {wrong} of {total} rows gave wrong outputs; their costs mean nothing"),
+    };
+    let remark = lines([calibrated, earlier, remark]);
+    let answer = Answer { data: writer.end()?, remark, success: wrong == 0 };
+    destination.finish(&rows, answer, args.format, args.wide)
+}
+
+/// Becomes true at the first Ctrl-C; the second one ends the program at once.
+fn interruption() -> Result<Arc<AtomicBool>, LabError> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    flag::register_conditional_shutdown(SIGINT, 1, interrupted.clone())
+        .and_then(|_| flag::register(SIGINT, interrupted.clone()))
+        .map_err(|error| LabError::Unfinished(format!("Ctrl-C cannot be caught: {error}")))?;
+    Ok(interrupted)
+}
+
+#[cfg(feature = "simulator")]
+fn run_reproduce(workspace: &Workspace, args: &ReproduceArgs) -> Result<Answer, LabError> {
+    let folder = args.plots.as_deref().map(reproduce::ChartFolder::make).transpose()?;
+    let outcomes = reproduce::run_named(workspace, &args.paper, &sim::link::LinkBenchmark, &Bar::new())?;
+    let mut remarks: Vec<String> = outcomes.iter().flat_map(|outcome| &outcome.wrong).cloned().collect();
+    let success = remarks.is_empty();
+    if let Some(folder) = folder {
+        remarks.push(folder.write(&outcomes)?);
+    }
+    Ok(Answer {
+        data: papers::report::reproduce(&outcomes, args.format, args.wide)?,
+        remark: remarks.join("\n"),
+        success,
+    })
+}

@@ -1,0 +1,350 @@
+//! A user's firmware on its machine, as a debug probe has it: run piece by piece, looked into, its functions called; what
+//! [`crate::measure`] counts is counted all the while.
+
+mod call;
+mod convention;
+
+pub use call::{Argument, CallResult, Returns};
+
+use crate::LabError;
+use crate::harness::place_fault;
+use crate::loaded::{ClockSource, Loaded, Setup, advice};
+use crate::measure::{self, MeasureRow};
+use crate::profile::Profiler;
+use crate::target::{Target, Workspace};
+use crate::timeline::{Spent, Timeline};
+use firmware::Firmware;
+use firmware::symbols::Symbol;
+use mcu::{ClockChange, Fault, Mcu, Observer, Step, Stop, Until};
+use std::collections::BTreeMap;
+
+/// Where ELF files put an AVR's data space.
+const AVR_DATA: u32 = 0x80_0000;
+
+/// Cycles between two looks at whether the run is to end: some hundredths of a second.
+const LOOK_EVERY: u64 = 1_000_000;
+
+/// Says whether a run is to end now; asked every some hundredths of a second.
+pub type Look<'a> = &'a mut dyn FnMut() -> bool;
+
+/// What is on the machine.
+struct Subject {
+    target: Target,
+    firmware: Firmware,
+}
+
+self_cell::self_cell!(
+    struct Followed {
+        owner: Subject,
+        #[not_covariant]
+        dependent: Profiler,
+    }
+);
+
+/// The profiler looks on.
+struct Watcher<'w, 'a>(&'w mut Profiler<'a>);
+
+impl Observer for Watcher<'_, '_> {
+    fn step(&mut self, step: &Step) {
+        self.0.step(step);
+    }
+    fn interrupt(&mut self, sp: u32) {
+        self.0.interrupt(sp);
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        self.0.clock(change);
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It came to a symbol that was asked for.
+    Reached,
+    /// The cycles that were asked for are over.
+    Cycles,
+    /// The program has ended: it sleeps for ever, or jumps to itself with nothing to come.
+    Halted,
+    /// By semihosting.
+    Exited(u32),
+    /// The reset handler returned.
+    Returned,
+    /// A breakpoint instruction comes next.
+    Breakpoint,
+    /// The supply is too low for the part.
+    PowerLost,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    pub reason: Reason,
+    /// For a person, with function and source line.
+    pub ending: String,
+}
+
+/// Firmware on its machine, and what was counted since its reset.
+pub struct Probe {
+    followed: Followed,
+    machine: Box<dyn Mcu>,
+    clock_source: ClockSource,
+    supply_v: f64,
+    /// What was sent and not yet taken, by port.
+    sent: BTreeMap<String, Vec<u8>>,
+}
+
+/// A profiler of a program whose first instruction comes next.
+fn profiler_of<'a>(subject: &'a Subject, machine: &dyn Mcu, supply_v: f64) -> Result<Profiler<'a>, LabError> {
+    let timeline = Timeline::new(&subject.target, machine.clock_hz(), supply_v)?;
+    let mut profiler = Profiler::new(&subject.firmware, &[]).timed(timeline);
+    profiler.step(&machine.next_step());
+    Ok(profiler)
+}
+
+impl Probe {
+    /// Loads the firmware; its first instruction comes next.
+    ///
+    /// # Errors
+    /// [`Setup::load`]'s.
+    pub fn attach(workspace: &Workspace, setup: &Setup) -> Result<Probe, LabError> {
+        let Loaded { target, firmware, mut machine, clock_source, supply_v } = setup.load(workspace)?;
+        // From now on it is kept.
+        machine.board_mut().take_sent();
+        let subject = Subject { target, firmware };
+        let followed = Followed::try_new(subject, |subject| profiler_of(subject, &*machine, supply_v))?;
+        Ok(Probe { followed, machine, clock_source, supply_v, sent: BTreeMap::new() })
+    }
+
+    /// A power-on reset: the program begins anew, and so does what is counted.
+    ///
+    /// # Errors
+    /// [`LabError::Supply`] where the supply does not allow the clock after a reset.
+    pub fn reset(&mut self) -> Result<(), LabError> {
+        self.machine.reset();
+        self.machine.board_mut().take_sent();
+        self.sent.clear();
+        let (machine, supply_v) = (&*self.machine, self.supply_v);
+        self.followed.with_dependent_mut(|subject, profiler| {
+            *profiler = profiler_of(subject, machine, supply_v)?;
+            Ok(())
+        })
+    }
+
+    /// Its target, with its stubs.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.followed.borrow_owner().target
+    }
+
+    /// What is on it.
+    #[must_use]
+    pub fn firmware(&self) -> &Firmware {
+        &self.followed.borrow_owner().firmware
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &dyn Mcu {
+        &*self.machine
+    }
+
+    /// What decides on its clock.
+    #[must_use]
+    pub fn clock_source(&self) -> ClockSource {
+        self.clock_source
+    }
+
+    /// Its supply, in volts.
+    #[must_use]
+    pub fn supply_v(&self) -> f64 {
+        self.supply_v
+    }
+
+    /// Runs on until the instruction at one of these symbols or addresses comes next, or the program ends; at most so many cycles from
+    /// here. Where it stands at one of them already, it goes on to the next time.
+    ///
+    /// # Errors
+    /// An unknown symbol, with the nearest names; a fault; an end, or the last cycle, before a symbol that was asked for.
+    pub fn run(&mut self, until: &[String], max_cycles: u64, look: Look<'_>) -> Result<RunEnd, LabError> {
+        let symbols: Vec<Symbol> =
+            until.iter().map(|name| self.firmware().symbol(name)).collect::<Result<_, _>>()?;
+        let limit = self.machine.cycles().saturating_add(max_cycles);
+        let addresses = symbols.iter().map(|symbol| symbol.address).collect();
+        let until_places = Until { cycles: Some(limit), addresses };
+        let stop = loop {
+            match self.piece(&until_places, look) {
+                Ok(Stop::Cycles) if self.machine.cycles() < limit => {}
+                stop => break stop,
+            }
+        };
+        let returned = |error: &LabError| match error {
+            LabError::Fault { fault: fault @ Fault::Returned { .. }, .. } => Some(fault.to_string()),
+            _ => None,
+        };
+        let (reason, what) = match stop {
+            Err(error) => (Reason::Returned, returned(&error).ok_or(error)?),
+            Ok(Stop::Address(_)) => (Reason::Reached, "reached".into()),
+            Ok(Stop::Cycles) => (Reason::Cycles, format!("stopped after {max_cycles} cycles")),
+            Ok(Stop::Halted) => (Reason::Halted, "the program ended".into()),
+            Ok(Stop::Exit(code)) => (Reason::Exited(code), format!("the program exited with {code}")),
+            Ok(Stop::Breakpoint) => (Reason::Breakpoint, "breakpoint".into()),
+            Ok(Stop::PowerLost) => (Reason::PowerLost, "the supply failed".into()),
+        };
+        let ending = what + &self.place();
+        if reason == Reason::Reached || until.is_empty() {
+            return Ok(RunEnd { reason, ending });
+        }
+        let hint = if reason == Reason::Cycles { "; raise max_cycles if it only takes longer" } else { "" };
+        Err(LabError::Unfinished(format!("{ending}, before {}{hint}", until.join(" or "))))
+    }
+
+    /// Runs to the end of a piece, at most: what was sent is taken.
+    fn piece(&mut self, until: &Until, look: Look<'_>) -> Result<Stop, LabError> {
+        if look() {
+            return Err(LabError::Unfinished(format!("interrupted{}", self.place())));
+        }
+        let end = self.machine.cycles().saturating_add(LOOK_EVERY);
+        let cycles = until.cycles.map_or(end, |limit| limit.min(end));
+        let piece = Until { cycles: Some(cycles), addresses: until.addresses.clone() };
+        let machine = &mut self.machine;
+        let stop = self.followed.with_dependent_mut(|_, profiler| {
+            let stop = machine.run_observed(&piece, &mut Watcher(profiler));
+            // The last instruction, and what it was: the next run begins anew.
+            profiler.step(&machine.next_step());
+            stop
+        });
+        for sent in self.machine.board_mut().take_sent() {
+            self.sent.entry(sent.port).or_default().push(sent.byte);
+        }
+        let pc = self.machine.pc();
+        match stop {
+            // The next piece would not stop where it begins.
+            Ok(Stop::Cycles) if until.addresses.contains(&pc) => Ok(Stop::Address(pc)),
+            Ok(stop) => Ok(stop),
+            Err(fault) => Err(match place_fault(self.target(), self.firmware(), fault) {
+                LabError::Fault { target, fault, place } => {
+                    let place = place + &advice(&fault, self.target());
+                    LabError::Fault { target, fault, place }
+                }
+                other => other,
+            }),
+        }
+    }
+
+    /// Where it is, as the end of a sentence.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.firmware().place(self.machine.pc())
+    }
+
+    /// Reads memory as a debugger would; of a symbol all of it where no length is said.
+    ///
+    /// # Errors
+    /// An unknown symbol, one whose size the file does not tell, more than it has, no memory.
+    pub fn read(&self, place: &str, length: Option<u32>) -> Result<Vec<u8>, LabError> {
+        let symbol = self.firmware().symbol(place)?;
+        let length = match length.unwrap_or(symbol.size) {
+            0 if length.is_none() => {
+                return Err(LabError::Usage(format!(
+                    "how long is {place}? The file does not tell: say its bytes"
+                )));
+            }
+            length => length,
+        };
+        fits(place, symbol, length as usize)?;
+        let mut bytes = vec![0; length as usize];
+        if !self.machine.peek(symbol.address, &mut bytes) {
+            return Err(no_memory(place, symbol.address, bytes.len()));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes memory as a debugger would, non-volatile memory, too.
+    ///
+    /// # Errors
+    /// An unknown symbol, more than it has, no memory.
+    pub fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), LabError> {
+        let symbol = self.firmware().symbol(place)?;
+        fits(place, symbol, bytes.len())?;
+        self.poke(symbol.address, bytes)
+    }
+
+    fn poke(&mut self, address: u32, bytes: &[u8]) -> Result<(), LabError> {
+        if bytes.is_empty() || self.machine.poke(address, bytes) {
+            return Ok(());
+        }
+        Err(no_memory(&format!("{address:#x}"), address, bytes.len()))
+    }
+
+    /// Sets a register.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`], with the nearest names.
+    pub fn set_register(&mut self, name: &str, value: u32) -> Result<(), LabError> {
+        if self.machine.set_register(name, value) {
+            return Ok(());
+        }
+        let known = self.machine.register_names().iter().map(|register| register.name);
+        Err(LabError::UnknownName {
+            what: "register",
+            name: name.into(),
+            suggestion: crate::names::suggestion(name, known),
+        })
+    }
+
+    /// Bytes begin to arrive at a UART, at its own rate.
+    ///
+    /// # Errors
+    /// No UART of this name that is modelled; a program that has not switched on its receiver.
+    pub fn send(&mut self, uart: &str, bytes: &[u8]) -> Result<(), LabError> {
+        let name = self.target().name().to_owned();
+        match self.machine.uart_listens(uart) {
+            None => Err(LabError::Usage(format!("{name} has no UART '{uart}' with a model"))),
+            Some(false) => Err(LabError::Usage(format!(
+                "{uart}: the program has not switched on its receiver; run it until it has"
+            ))),
+            Some(true) => {
+                self.machine.uart_receive(uart, bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// What the program has sent by UARTs, the trace port and semihosting since the last time, by port.
+    pub fn take_sent(&mut self) -> BTreeMap<String, Vec<u8>> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Time and energy since reset, at the active current.
+    ///
+    /// # Errors
+    /// The program has set a clock that the supply does not allow.
+    pub fn spent(&self) -> Result<Spent, LabError> {
+        let cycles = self.machine.cycles();
+        self.followed.with_dependent(|_, profiler| profiler.timeline().since_reset(cycles))
+    }
+
+    /// A row for each function that was executed since reset, by own cycles.
+    #[must_use]
+    pub fn profile(&self) -> Vec<MeasureRow> {
+        let mut rows =
+            self.followed.with_dependent(|subject, profiler| measure::sums(&subject.firmware, profiler));
+        measure::rate(&mut rows, self.target(), self.firmware(), &*self.machine);
+        for row in &mut rows {
+            row.firmware = self.firmware().path().display().to_string();
+            row.target = self.target().name().into();
+        }
+        rows
+    }
+}
+
+fn fits(place: &str, symbol: Symbol, length: usize) -> Result<(), LabError> {
+    if symbol.size != 0 && length > symbol.size as usize {
+        return Err(LabError::Usage(format!("{length} bytes at {place}: it has only {}", symbol.size)));
+    }
+    Ok(())
+}
+
+fn no_memory(place: &str, address: u32, length: usize) -> LabError {
+    LabError::Usage(format!("{place}: at {address:#x} are not {length} bytes of memory"))
+}

@@ -1,0 +1,239 @@
+"""The wheel, as it is installed: the module, its documents, and the command beside it."""
+
+import ast
+import inspect
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import pandas
+import wattseal
+
+HOME = pathlib.Path(os.environ["WATTSEAL_HOME"])
+SUBJECT = HOME / "crates/lab/tests/suite/probe/subject.c"
+TARGET = "atmega328p"
+
+
+def built(folder, *flags):
+    """The lab's program of functions to be called."""
+    elf = pathlib.Path(folder) / "subject.elf"
+    subprocess.run(["avr-gcc", f"-mmcu={TARGET}", "-Os", "-ffreestanding", *flags, SUBJECT, "-o", elf], check=True)
+    return elf
+
+
+def command(*arguments):
+    """What the command says and how it ends."""
+    return subprocess.run(["wattseal", *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+class Interrupt:
+    """Ctrl-C after a while."""
+
+    def __init__(self, seconds):
+        self.timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+
+    def __enter__(self):
+        self.timer.start()
+
+    def __exit__(self, *_):
+        self.timer.cancel()
+
+
+class OfMachine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.elf = built(cls.folder.name, "-gdwarf-4")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.machine = wattseal.Machine(TARGET, clock="16MHz", supply=5)
+        self.machine.load(self.elf)
+
+    def test_a_program_runs_and_is_looked_into(self):
+        machine = self.machine
+        end = machine.run(until="main")
+        self.assertEqual((end.reason, end.exit_code), ("reached", None))
+        end = machine.run()
+        self.assertEqual(end.reason, "halted")
+        self.assertIn("the program ended in main", end.ending)
+        self.assertEqual(machine.read("sum"), b"\x03\x00")
+        address, size = machine.symbol("sum")
+        self.assertEqual((address & ~0xFFFF, size), (0x800000, 2))
+        machine.write(address, b"\x05\x01")
+        self.assertEqual(machine.read(address, 2), b"\x05\x01")
+        machine.set_register("r5", 77)
+        self.assertEqual(machine.registers["r5"], 77)
+        self.assertEqual((machine.target, machine.clock_hz, machine.supply_v), (TARGET, 16_000_000, 5.0))
+        self.assertAlmostEqual(machine.time_s, machine.cycles / 16e6)
+        self.assertGreater(machine.instructions, 0)
+        self.assertEqual(machine.sent(), {})
+        machine.reset()
+        self.assertEqual(machine.cycles, 0)
+
+    def test_functions_are_called(self):
+        machine = self.machine
+        machine.run(until="main")
+        self.assertEqual(machine.call("add", 40).result, 40)
+        self.assertEqual(machine.call("add", wattseal.u16(2)).result, 42)
+        self.assertEqual(machine.call("last", ("buffer", b"\1\2\3"), 2).result, 2)
+        self.assertEqual(machine.call("apply", "add", 8, max_cycles=1e6).result, 50)
+        self.assertEqual(machine.call("negative", -100).result, -100)
+        done = machine.call("bare")
+        # NOP and RET.
+        self.assertEqual((done.result, done.cycles, done.instructions, done.stack_bytes), (None, 5, 2, 2))
+        self.assertAlmostEqual(done.time_s, 5 / 16e6)
+        self.assertAlmostEqual(done.energy_j / done.time_s, machine.energy_j / machine.time_s)
+        self.assertIn("cycles=5", repr(done))
+
+    def test_the_profile_is_measure_s_and_pandas_takes_it(self):
+        self.machine.run()
+        profile = pandas.DataFrame(self.machine.profile()).set_index("name")
+        measured = wattseal.measure(self.elf, target=TARGET, clock=16e6, supply="5V")
+        self.assertEqual(self.machine.profile(), [row for row in measured if row["kind"] == "function"])
+        self.assertEqual(profile.calls["add"], 1)
+        self.assertEqual(profile.exclusive_cycles.dtype, "int64")
+
+    def test_errors_say_what_the_command_says(self):
+        for act, kind, said in [
+            (lambda: wattseal.Machine("atmega328"), wattseal.UsageError, "did you mean atmega328p"),
+            (lambda: wattseal.Machine(TARGET).run(), wattseal.UsageError, 'load("firmware.elf") first'),
+            (lambda: wattseal.Machine(TARGET, clock="fast"), wattseal.UsageError, "clock: "),
+            (lambda: self.machine.call("add", 1), wattseal.UsageError, "run it to main first"),
+            (lambda: self.machine.run(until="mein"), wattseal.UsageError, "did you mean main"),
+            (lambda: self.machine.run(until="of_many"), wattseal.Error, ", before of_many"),
+            (lambda: self.machine.call("add", 1, returns="u24"), wattseal.UsageError, "'u24' is no type"),
+            (lambda: self.machine.call("add", 1.5), TypeError, "1.5 is nothing that can be passed"),
+            (lambda: self.machine.load("no.elf"), wattseal.Error, "check the path"),
+        ]:
+            with self.assertRaises(kind) as raised:
+                act()
+            self.assertIn(said, str(raised.exception))
+        # An instruction that the part has not.
+        self.machine.write(self.machine.registers["pc"], b"\xff\xff")
+        with self.assertRaisesRegex(wattseal.FaultError, "no such instruction"):
+            self.machine.run(max_cycles=1000)
+        with self.assertRaises(wattseal.Error) as raised:
+            wattseal.measure(self.elf, target=TARGET, functions="of_many", max_cycles=1e5)
+        self.assertIn("of_many was not called", str(raised.exception))
+        self.assertEqual([row["kind"] for row in raised.exception.records], ["program"])
+        said = command("measure", self.elf, "--target", TARGET, "--function", "of_many", "--max-cycles", "1e5")
+        self.assertIn(str(raised.exception), said.stderr)
+        self.assertEqual(said.returncode, 1)
+
+    def test_ctrl_c_is_a_keyboard_interrupt(self):
+        self.machine.run(until="main")
+        for act in [
+            lambda: self.machine.call("endless", max_cycles=1e15),
+            lambda: wattseal.bench(ops="aes128-*", fresh=True, runs=10_000),
+        ]:
+            begun = time.monotonic()
+            with Interrupt(0.5), self.assertRaises(KeyboardInterrupt):
+                act()
+            self.assertLess(time.monotonic() - begun, 60)
+        # The machine is where it was then.
+        self.assertGreater(self.machine.cycles, 100_000)
+
+    def test_without_debug_information_types_are_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.machine.load(built(folder))
+            self.machine.run(until="main")
+            with self.assertRaisesRegex(wattseal.UsageError, "build with -gdwarf-4"):
+                self.machine.call("add", 5)
+
+
+class OfCommands(unittest.TestCase):
+    def test_records_are_the_command_s_json(self):
+        elf = "docs/examples/build/meter.elf"
+        for records, line in [
+            (lambda: wattseal.measure(elf, target=TARGET), ["measure", elf, "--target", TARGET]),
+            (
+                lambda: wattseal.bench(targets=TARGET, ops="aes128-*", variants="small", runs=2),
+                ["bench", "--target", TARGET, "--op", "aes128-*", "--variant", "small", "--runs", "2"],
+            ),
+        ]:
+            said = command(*line, "--format", "json")
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertEqual(records(), json.loads(said.stdout))
+
+    def test_the_command_is_the_command(self):
+        said = command("--version")
+        self.assertRegex(said.stdout, r"^wattseal \d")
+        said = command("bench", "--target", "atmega328")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("did you mean atmega328p", said.stderr)
+        self.assertEqual(command("bench", "--no-such").returncode, 2)
+        self.assertIn(TARGET, wattseal.targets())
+
+    def test_without_a_clone_the_wheel_has_all(self):
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "XDG_CACHE_HOME": folder}
+            del environment["WATTSEAL_HOME"]
+            act = "import wattseal; print(wattseal.bench(targets='atmega328p', ops='aes128-encrypt', variants='fast', runs=1))"
+            said = subprocess.run(
+                [sys.executable, "-c", act], cwd=folder, env=environment, capture_output=True, text=True, check=False
+            )
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertEqual(os.listdir(folder), ["wattseal"])
+            kept = pathlib.Path(folder) / "of my own"
+            rows = wattseal.bench(targets=TARGET, ops="aes128-encrypt", variants="fast", runs=1, cache=kept)
+            self.assertEqual(ast.literal_eval(said.stdout), rows)
+            self.assertIn("figures", os.listdir(kept))
+
+
+class OfDocuments(unittest.TestCase):
+    def test_the_examples_work(self):
+        text = (HOME / "docs/python.md").read_text(encoding="utf-8")
+        names = {}
+        examples = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        self.assertGreaterEqual(len(examples), 4)
+        for example in examples:
+            exec(compile(example, "docs/python.md", "exec"), names)  # pylint: disable=exec-used
+
+    def test_help_is_what_the_stubs_say(self):
+        stubs = ast.parse((pathlib.Path(wattseal.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
+        seen = 0
+        for node in ast.walk(stubs):
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+                continue
+            owner = next(
+                (one for one in stubs.body if isinstance(one, ast.ClassDef) and node in one.body), None
+            )
+            if ast.get_docstring(node) is None:
+                continue
+            real = getattr(getattr(wattseal, owner.name) if owner else wattseal, node.name)
+            self.assertEqual(inspect.getdoc(real), ast.get_docstring(node), node.name)
+            seen += 1
+        self.assertGreater(seen, 30)
+
+    def test_the_notebook_shows_what_it_computes(self):
+        import nbclient
+        import nbformat
+
+        path = HOME / "docs/python.ipynb"
+        shown, run = nbformat.read(path, as_version=4), nbformat.read(path, as_version=4)
+        nbclient.NotebookClient(run, timeout=170, kernel_name="python3").execute()
+        text = lambda cells: [
+            output["data"].get("text/plain", "")
+            for cell in cells
+            for output in cell.get("outputs", [])
+            if "data" in output
+        ]
+        self.assertEqual(text(run.cells), text(shown.cells))
+        pictures = [output for cell in run.cells for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+        self.assertEqual(len(pictures), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
