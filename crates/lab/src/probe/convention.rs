@@ -276,6 +276,15 @@ mod tests {
         assert_eq!(given.converted(None), given);
     }
 
+    #[test]
+    fn eight_bytes_behind_others_are_refused_on_the_msp430() {
+        let convention = Convention::of(CoreName::Msp430x).expect("SLAA534");
+        let number = |bytes| Value { bytes, bits: 1 };
+        assert!(convention.place(&[number(8), number(2)]).is_ok());
+        let refused = convention.place(&[number(2), number(8)]).unwrap_err();
+        assert!(refused.contains("passed differently"), "{refused}");
+    }
+
     /// AAPCS32, stage C: r0, then r2 and r3, then a multiple of 8 on the stack.
     #[test]
     fn eight_bytes_begin_at_an_even_register_of_an_arm() {

@@ -33,7 +33,7 @@ fn program(target: &str, generated: &str, debug: &[&str]) -> PathBuf {
     };
     let gcc = |compiler: &str, flags: &[&str], places: Vec<String>| {
         let places: Vec<&str> = places.iter().map(String::as_str).collect();
-        run(compiler, &[&common, &["program.elf"], flags, debug, &places].concat());
+        run(compiler, &[&common[..], &["program.elf"], flags, debug, &places].concat());
     };
     match target {
         "stm32f051" => gcc(
@@ -136,7 +136,13 @@ impl Generated {
     fn random(random: &mut Random, target: &str) -> Generated {
         let mut one_of = |count: usize| (random.word64() % count as u64) as usize;
         let count = 1 + one_of(10);
-        let parameters: Vec<Integer> = (0..count).map(|_| INTEGERS[one_of(INTEGERS.len())]).collect();
+        // Behind others one of eight bytes is refused on the MSP430.
+        let narrow: Vec<Integer> = INTEGERS.into_iter().filter(|kind| kind.bytes < 8).collect();
+        let mut kind = |at| match at {
+            1.. if target.starts_with("msp430") => narrow[one_of(narrow.len())],
+            _ => INTEGERS[one_of(INTEGERS.len())],
+        };
+        let parameters: Vec<Integer> = (0..count).map(&mut kind).collect();
         let given_back = one_of(count);
         // Which is no conversion on the MSP430, for which clang calls a library that is not there.
         let result = if target.starts_with("msp430") {
@@ -168,20 +174,14 @@ fn arguments_arrive_where_each_compiler_looks_for_them() {
         let elf = program(target, &texts.collect::<String>(), &["-gdwarf-4"]);
         let mut probe = begun(target, &elf);
         let (before, sp) = (probe.machine().registers(), probe.machine().sp());
-        let mut called = 0;
         for (at, function) in functions.iter().enumerate() {
             let values: Vec<i128> =
                 function.parameters.iter().map(|kind| kind.of(i128::from(random.word64()))).collect();
             let arguments: Vec<Argument> = values.iter().copied().map(number).collect();
             let name = format!("f{at}");
             let source = || format!("{target}: {}", function.source(&name));
-            let done = match call(&mut probe, &name, &arguments) {
-                Err(error) if error.to_string().contains("passed differently by MSP430 compilers") => {
-                    continue;
-                }
-                done => done.unwrap_or_else(|error| panic!("{}{error}", source())),
-            };
-            called += 1;
+            let done = call(&mut probe, &name, &arguments);
+            let done = done.unwrap_or_else(|error| panic!("{}{error}", source()));
             let seen = probe.read("seen", None).expect("memory");
             for (at, (kind, value)) in function.parameters.iter().zip(&values).enumerate() {
                 let stored = &seen[8 * at..][..kind.bytes as usize];
@@ -191,7 +191,6 @@ fn arguments_arrive_where_each_compiler_looks_for_them() {
             assert_eq!(done.result, Some(result), "{}{values:x?}", source());
             assert_eq!(probe.machine().sp(), sp);
         }
-        assert!(called > 20, "{target}: {called}");
         assert_eq!(probe.machine().registers(), before, "{target}");
     }
 }

@@ -10,7 +10,11 @@
 int main(void);
 
 #if defined __arm__
-__attribute__((section(".vectors"), used)) static void *const vectors[2] = {(void *)0x20001000, (void *)main};
+__attribute__((naked, used)) static void start(void)
+{
+    __asm__("bl main");
+}
+__attribute__((section(".vectors"), used)) static void *const vectors[2] = {(void *)0x20001000, (void *)start};
 #define RETURN "bx lr"
 #elif defined __MSP430__
 __attribute__((naked, section(".start"), used)) void start(void)
