@@ -23,8 +23,15 @@ fn is_writable(folder: &Path) -> bool {
     std::fs::create_dir_all(folder).is_ok() && tempfile::tempfile_in(folder).is_ok()
 }
 
-/// Makes sure that it is there and can be written.
+/// Makes sure that it is there, that it can be written, and that make can build in it.
 pub(crate) fn prepare(folder: PathBuf) -> Result<PathBuf, LabError> {
+    // A blank ends a file's name in a makefile.
+    if folder.to_string_lossy().contains(char::is_whitespace) {
+        let folder = folder.display();
+        return Err(LabError::Unfinished(format!(
+            "{folder}: make cannot build in a folder with a blank in its name; give --cache FOLDER, or set XDG_CACHE_HOME"
+        )));
+    }
     // make runs elsewhere.
     let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
     made.and_then(|path| tempfile::tempfile_in(&path).map(|_| path)).map_err(|error| {
@@ -33,4 +40,17 @@ pub(crate) fn prepare(folder: PathBuf) -> Result<PathBuf, LabError> {
             "{folder}: {error}; what is built is kept there: give --cache FOLDER, or set XDG_CACHE_HOME"
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_make_cannot_build_in_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(prepare(folder.path().join("plain")).is_ok());
+        let refused = prepare(folder.path().join("of my own")).expect_err("refused").to_string();
+        assert!(refused.contains("a blank in its name; give --cache"), "{refused}");
+    }
 }

@@ -186,7 +186,7 @@ class OfCommands(unittest.TestCase):
             )
             self.assertEqual(said.returncode, 0, said.stderr)
             self.assertEqual(os.listdir(folder), ["wattseal"])
-            kept = pathlib.Path(folder) / "of my own"
+            kept = pathlib.Path(folder) / "own"
             rows = wattseal.bench(targets=TARGET, ops="aes128-encrypt", variants="fast", runs=1, cache=kept)
             self.assertEqual(ast.literal_eval(said.stdout), rows)
             self.assertIn("figures", os.listdir(kept))
