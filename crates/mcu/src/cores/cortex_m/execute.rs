@@ -4,54 +4,57 @@ use super::arithmetic::{add_with_carry, shift, shift_c, shift_register};
 use super::code::Region;
 use super::nvic;
 use super::op::{Op, Opcode};
-use super::registers::CortexM;
-use super::registers::Sleep;
+use super::registers::{CortexM, Sleep};
 use super::semihosting;
 use super::timing::{Retired, Timing};
 use crate::machine::Machine;
 use crate::{Access, AccessKind, Fault, Flow, Observer, Step, Stop};
 
-impl<T: Timing> Machine<CortexM<T>> {
-    /// The loop itself. `state.pc`, `state.it`, `state.cycles` and `state.instructions` are kept in locals within it
-    /// and written back wherever something outside may look at them.
-    pub(super) fn run_loop<O: Observer>(&mut self, observer: &mut O) -> Result<Stop, Fault> {
+/// The loop over the instructions of the processor that a [`Timing`] is for.
+///
+/// It is a method of the timing's and not of the machine's because a type's generic methods are compiled as one unit, in the module of
+/// that type: so those of four processors are built side by side.
+pub(super) trait Execute: Timing {
+    /// The loop itself. The state's `pc` and `it`, the machine's `cycles` and `instructions` are kept in locals within it and written
+    /// back wherever something outside may look at them.
+    fn run_loop<O: Observer>(machine: &mut Machine<CortexM<Self>>, observer: &mut O) -> Result<Stop, Fault> {
         use Opcode::*;
 
-        let start = self.instructions;
-        let mut cycles = self.cycles;
+        let start = machine.instructions;
+        let mut cycles = machine.cycles;
         let mut instructions = start;
         let mut flow = Flow::Start;
-        let (mut region, mut index) = self.enter()?;
+        let (mut region, mut index) = machine.enter()?;
         let first = index;
 
         // The instruction at a marked slot.
         let mut marked: Op;
         'run: loop {
-            if cycles >= self.deadline {
-                self.cycles = cycles;
-                self.instructions = instructions;
-                self.core.state.pc = region.address(index);
-                self.core.state.it = self.core.code.op(index).it;
-                self.flow = Flow::Next;
-                if let Some(stop) = self.service(observer)? {
-                    if self.flow == Flow::Next {
-                        self.flow = flow;
+            if cycles >= machine.deadline {
+                machine.cycles = cycles;
+                machine.instructions = instructions;
+                machine.core.state.pc = region.address(index);
+                machine.core.state.it = machine.core.code.op(index).it;
+                machine.flow = Flow::Next;
+                if let Some(stop) = machine.service(observer)? {
+                    if machine.flow == Flow::Next {
+                        machine.flow = flow;
                     }
                     return Ok(stop);
                 }
-                cycles = self.cycles;
+                cycles = machine.cycles;
                 // What an IT block holds may just have been rewritten, and must be decoded as its part.
-                if self.flow != Flow::Next || self.core.state.it != 0 {
-                    (region, index) = self.enter()?;
+                if machine.flow != Flow::Next || machine.core.state.it != 0 {
+                    (region, index) = machine.enter()?;
                 }
-                if O::enabled() && self.flow != Flow::Next {
-                    flow = self.flow;
+                if O::enabled() && machine.flow != Flow::Next {
+                    flow = machine.flow;
                 }
             }
 
             // SAFETY: `index` comes from a region's `index`, or is one or two slots after a filled one. Until the loop
             // turns, only `fill` changes the table, and `op` and `slot` are not used after it.
-            let mut slot = unsafe { self.core.code.slot(index) };
+            let mut slot = unsafe { machine.core.code.slot(index) };
             let mut op = &slot.op;
             let mut kind = op.kind;
 
@@ -62,31 +65,40 @@ impl<T: Timing> Machine<CortexM<T>> {
             }
             macro_rules! r {
                 ($register:expr) => {
-                    self.core.state.r[usize::from($register & 15)]
+                    machine.core.state.r[usize::from($register & 15)]
                 };
             }
             // Puts the locals where the rest of the core finds them.
             macro_rules! publish {
                 () => {
-                    self.cycles = cycles;
-                    self.instructions = instructions;
-                    self.core.state.pc = address!();
-                    self.core.state.it = op.it;
+                    machine.cycles = cycles;
+                    machine.instructions = instructions;
+                    machine.core.state.pc = address!();
+                    machine.core.state.it = op.it;
                     if O::enabled() {
-                        self.flow = flow;
+                        machine.flow = flow;
                     }
                 };
             }
             macro_rules! fail {
                 () => {{
                     publish!();
-                    return Err(self.fault.take().unwrap_or_else(|| self.undefined(op.length)));
+                    return Err(machine.fault.take().unwrap_or_else(|| machine.undefined(op.length)));
                 }};
+            }
+            macro_rules! cost {
+                ($at:expr, $outcome:expr) => {
+                    u64::from(if O::enabled() {
+                        machine.core.timing.retire_observed(op, &slot.note, $at, $outcome)
+                    } else {
+                        machine.core.timing.retire(op, &slot.note, $at, $outcome)
+                    })
+                };
             }
             // The instruction is done; the next in memory follows.
             macro_rules! next {
                 ($outcome:expr) => {{
-                    cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), $outcome));
+                    cycles += cost!(address!(), $outcome);
                     index += usize::from(op.length >> 1);
                     instructions += 1;
                     continue 'run;
@@ -99,19 +111,19 @@ impl<T: Timing> Machine<CortexM<T>> {
                     let at = address!();
                     match region.index(target) {
                         Some(found) => index = found,
-                        None => match self.core.code.region(target) {
+                        None => match machine.core.code.region(target) {
                             Some(found) => {
                                 region = found;
                                 index = region.index(target).unwrap_or(region.first);
                             }
                             None => {
-                                self.fault =
+                                machine.fault =
                                     Some(Fault::Unmapped { pc: at, address: target, size: 2, kind: "fetch" });
                                 fail!();
                             }
                         },
                     }
-                    cycles += u64::from(self.core.timing.retire(op, &slot.note, at, $outcome));
+                    cycles += cost!(at, $outcome);
                     instructions += 1;
                     if O::enabled() {
                         flow = $flow;
@@ -137,17 +149,17 @@ impl<T: Timing> Machine<CortexM<T>> {
                 ($address:expr, $size:literal, $fast:ident, $strict:expr) => {{
                     let at: u32 = $address;
                     let misaligned = at & $strict & ($size - 1) != 0;
-                    let value = if let Some(offset) = self.core.memory.ram.locate(at, $size)
+                    let value = if let Some(offset) = machine.core.memory.ram.locate(at, $size)
                         && !misaligned
                     {
-                        u32::from(self.core.memory.$fast(offset))
-                    } else if let Some(offset) = self.core.memory.flash.locate(at, $size)
+                        u32::from(machine.core.memory.$fast(offset))
+                    } else if let Some(offset) = machine.core.memory.flash.locate(at, $size)
                         && !misaligned
                     {
-                        u32::from(self.core.memory.$fast(offset))
+                        u32::from(machine.core.memory.$fast(offset))
                     } else {
                         publish!();
-                        match self.read_slow(at, $size, $strict, observer) {
+                        match machine.read_slow(at, $size, $strict, observer) {
                             Some(value) => value,
                             None => fail!(),
                         }
@@ -161,28 +173,28 @@ impl<T: Timing> Machine<CortexM<T>> {
                     let at: u32 = $address;
                     let value: u32 = $value;
                     report!(at, $size, AccessKind::Write, value as $type);
-                    if let Some(offset) = self.core.memory.ram.locate(at, $size)
+                    if let Some(offset) = machine.core.memory.ram.locate(at, $size)
                         && at & $strict & ($size - 1) == 0
-                        && !self.core.code.covers(offset)
+                        && !machine.core.code.covers(offset)
                     {
-                        self.core.memory.$fast(offset, value as $type);
+                        machine.core.memory.$fast(offset, value as $type);
                     } else {
                         publish!();
-                        if self.write_slow(at, $size, value, $strict, observer).is_none() {
+                        if machine.write_slow(at, $size, value, $strict, observer).is_none() {
                             fail!();
                         }
-                        cycles = self.cycles;
+                        cycles = machine.cycles;
                     }
                 }};
             }
             macro_rules! load_word {
                 ($a:expr) => {
-                    load!($a, 4, word, self.core.strict)
+                    load!($a, 4, word, machine.core.strict)
                 };
             }
             macro_rules! load_half {
                 ($a:expr) => {
-                    load!($a, 2, half, self.core.strict)
+                    load!($a, 2, half, machine.core.strict)
                 };
             }
             macro_rules! load_byte {
@@ -192,7 +204,7 @@ impl<T: Timing> Machine<CortexM<T>> {
             }
             macro_rules! load_signed_half {
                 ($a:expr) => {
-                    load!($a, 2, half, self.core.strict) as i16 as u32
+                    load!($a, 2, half, machine.core.strict) as i16 as u32
                 };
             }
             macro_rules! load_signed_byte {
@@ -202,12 +214,12 @@ impl<T: Timing> Machine<CortexM<T>> {
             }
             macro_rules! store_word {
                 ($a:expr, $v:expr) => {
-                    store!($a, $v, 4, set_word, u32, self.core.strict)
+                    store!($a, $v, 4, set_word, u32, machine.core.strict)
                 };
             }
             macro_rules! store_half {
                 ($a:expr, $v:expr) => {
-                    store!($a, $v, 2, set_half, u16, self.core.strict)
+                    store!($a, $v, 2, set_half, u16, machine.core.strict)
                 };
             }
             macro_rules! store_byte {
@@ -275,8 +287,8 @@ impl<T: Timing> Machine<CortexM<T>> {
             macro_rules! nz {
                 ($value:expr) => {{
                     let value: u32 = $value;
-                    self.core.state.n = value;
-                    self.core.state.z = value;
+                    machine.core.state.n = value;
+                    machine.core.state.z = value;
                     value
                 }};
             }
@@ -284,8 +296,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                 ($a:expr, $b:expr) => {{
                     let (a, b): (u32, u32) = ($a, $b);
                     let (sum, carry) = a.overflowing_add(b);
-                    self.core.state.c = carry;
-                    self.core.state.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
+                    machine.core.state.c = carry;
+                    machine.core.state.v = ((a ^ sum) & (b ^ sum)) >> 31 != 0;
                     nz!(sum)
                 }};
             }
@@ -293,40 +305,40 @@ impl<T: Timing> Machine<CortexM<T>> {
                 ($a:expr, $b:expr) => {{
                     let (a, b): (u32, u32) = ($a, $b);
                     let difference = a.wrapping_sub(b);
-                    self.core.state.c = a >= b;
-                    self.core.state.v = ((a ^ b) & (a ^ difference)) >> 31 != 0;
+                    machine.core.state.c = a >= b;
+                    machine.core.state.v = ((a ^ b) & (a ^ difference)) >> 31 != 0;
                     nz!(difference)
                 }};
             }
             macro_rules! carry_flags {
                 ($a:expr, $b:expr) => {{
-                    let (sum, c, v) = add_with_carry($a, $b, self.core.state.c);
-                    self.core.state.c = c;
-                    self.core.state.v = v;
+                    let (sum, c, v) = add_with_carry($a, $b, machine.core.state.c);
+                    machine.core.state.c = c;
+                    machine.core.state.v = v;
                     nz!(sum)
                 }};
             }
             macro_rules! carried {
                 ($a:expr, $b:expr) => {
-                    $a.wrapping_add($b).wrapping_add(u32::from(self.core.state.c))
+                    $a.wrapping_add($b).wrapping_add(u32::from(machine.core.state.c))
                 };
             }
             macro_rules! constant_carry {
                 () => {
                     if op.a != 0 {
-                        self.core.state.c = op.a == 2;
+                        machine.core.state.c = op.a == 2;
                     }
                 };
             }
             macro_rules! shifted {
                 () => {
-                    shift(r!(op.m), op.a, op.imm, self.core.state.c)
+                    shift(r!(op.m), op.a, op.imm, machine.core.state.c)
                 };
             }
             macro_rules! shifted_carry {
                 () => {{
-                    let (value, carry) = shift_c(r!(op.m), op.a, op.imm, self.core.state.c);
-                    self.core.state.c = carry;
+                    let (value, carry) = shift_c(r!(op.m), op.a, op.imm, machine.core.state.c);
+                    machine.core.state.c = carry;
                     value
                 }};
             }
@@ -353,31 +365,37 @@ impl<T: Timing> Machine<CortexM<T>> {
             macro_rules! begin {
                 () => {
                     if O::enabled() {
-                        observer.step(&Step { pc: address!(), sp: self.core.state.r[13], cycles, flow });
+                        observer.step(&Step { pc: address!(), sp: machine.core.state.r[13], cycles, flow });
                         flow = Flow::Next;
                     }
-                    if T::FETCHES {
-                        cycles += u64::from(self.core.timing.fetch(address!(), op.length));
+                    if Self::FETCHES {
+                        cycles += u64::from(machine.core.timing.fetch(address!(), op.length));
                     }
                 };
             }
 
-            if (O::enabled() || T::FETCHES) && !matches!(kind, Undecoded | Marked) {
+            if (O::enabled() || Self::FETCHES) && !matches!(kind, Undecoded | Marked) {
                 begin!();
             }
             // Two arms come back here with another kind. The state must look changed to the compiler there, lest it
             // computes the conditions of all branches before each dispatch.
             macro_rules! reschedule {
                 () => {
-                    std::hint::black_box(&mut self.core.state)
+                    std::hint::black_box(&mut machine.core.state)
                 };
             }
             'dispatch: loop {
                 match kind {
                     Undecoded => {
-                        if !self.core.code.fill(&self.core.memory, &self.core.timing, region, index, 0) {
+                        if !machine.core.code.fill(
+                            &machine.core.memory,
+                            &machine.core.timing,
+                            region,
+                            index,
+                            0,
+                        ) {
                             publish!();
-                            self.fault = Some(self.not_executable(address!()));
+                            machine.fault = Some(machine.not_executable(address!()));
                             fail!();
                         }
                         continue 'run;
@@ -387,12 +405,18 @@ impl<T: Timing> Machine<CortexM<T>> {
                             publish!();
                             return Ok(Stop::Address(address!()));
                         }
-                        let mut found = self.core.code.op(index);
+                        let mut found = machine.core.code.op(index);
                         if found.kind == Undecoded {
-                            self.core.code.fill(&self.core.memory, &self.core.timing, region, index, 0);
-                            found = self.core.code.op(index);
+                            machine.core.code.fill(
+                                &machine.core.memory,
+                                &machine.core.timing,
+                                region,
+                                index,
+                                0,
+                            );
+                            found = machine.core.code.op(index);
                             // SAFETY: as above.
-                            slot = unsafe { self.core.code.slot(index) };
+                            slot = unsafe { machine.core.code.slot(index) };
                         }
                         marked = found;
                         op = &marked;
@@ -405,7 +429,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                         continue 'dispatch;
                     }
                     Conditional => {
-                        if self.core.state.holds(op.it >> 4) {
+                        if machine.core.state.holds(op.it >> 4) {
                             kind = op.inner;
                             reschedule!();
                             continue 'dispatch;
@@ -542,24 +566,24 @@ impl<T: Timing> Machine<CortexM<T>> {
                     MvnShift => set!(!shifted!()),
                     MvnShiftS => set!(nz!(!shifted_carry!())),
                     Movt => set!(r!(op.d) & 0xffff | op.imm),
-                    MovSp => self.core.state.r[13] = r!(op.m) & !3,
+                    MovSp => machine.core.state.r[13] = r!(op.m) & !3,
                     AddSpShift => {
                         let by = r!(op.m) << (op.imm & 31);
-                        let sp = self.core.state.r[13];
+                        let sp = machine.core.state.r[13];
                         let sum = if op.a != 0 { add_flags!(sp, by) } else { sp.wrapping_add(by) };
-                        self.core.state.r[13] = sum & !3;
+                        machine.core.state.r[13] = sum & !3;
                     }
                     SubSpShift => {
                         let by = r!(op.m) << (op.imm & 31);
-                        let sp = self.core.state.r[13];
+                        let sp = machine.core.state.r[13];
                         let rest = if op.a != 0 { sub_flags!(sp, by) } else { sp.wrapping_sub(by) };
-                        self.core.state.r[13] = rest & !3;
+                        machine.core.state.r[13] = rest & !3;
                     }
                     LslImm => set!(shift(r!(op.m), 0, op.imm, false)),
                     LsrImm => set!(shift(r!(op.m), 1, op.imm, false)),
                     AsrImm => set!(shift(r!(op.m), 2, op.imm, false)),
                     RorImm => set!(shift(r!(op.m), 3, op.imm, false)),
-                    Rrx => set!(shift(r!(op.m), 4, 0, self.core.state.c)),
+                    Rrx => set!(shift(r!(op.m), 4, 0, machine.core.state.c)),
                     LslImmS | LsrImmS | AsrImmS | RorImmS | RrxS => {
                         let by = match kind {
                             LslImmS => 0,
@@ -568,8 +592,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                             RorImmS => 3,
                             _ => 4,
                         };
-                        let (value, carry) = shift_c(r!(op.m), by, op.imm, self.core.state.c);
-                        self.core.state.c = carry;
+                        let (value, carry) = shift_c(r!(op.m), by, op.imm, machine.core.state.c);
+                        machine.core.state.c = carry;
                         set!(nz!(value));
                     }
                     LslReg => set!(shift_register(r!(op.n), 0, r!(op.m), false).0),
@@ -583,8 +607,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                             AsrRegS => 2,
                             _ => 3,
                         };
-                        let (value, carry) = shift_register(r!(op.n), by, r!(op.m), self.core.state.c);
-                        self.core.state.c = carry;
+                        let (value, carry) = shift_register(r!(op.n), by, r!(op.m), machine.core.state.c);
+                        machine.core.state.c = carry;
                         set!(nz!(value));
                     }
                     Bfi | Bfc => {
@@ -614,7 +638,7 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Pkhbt => set!(r!(op.n) & 0xffff | (r!(op.m) << (op.imm & 31)) & 0xffff_0000),
                     Pkhtb => set!(r!(op.n) & 0xffff_0000 | shift(r!(op.m), 2, op.imm, false) & 0xffff),
                     Sel | Sxtb16 | Sxtab16 | Uxtab16 | Ssat | Usat | Sat16 | Qadd | Qsub | Qdadd | Qdsub
-                    | Usad8 | Usada8 | Parallel => self.core.state.dsp(kind, op),
+                    | Usad8 | Usada8 | Parallel => machine.core.state.dsp(kind, op),
 
                     Mul => {
                         let (n, m) = (r!(op.n), r!(op.m));
@@ -661,13 +685,13 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Smulxy | Smlaxy | Smlalxy | Smulwy | Smlawy | Smuad | Smusd | Smlad | Smlsd | Smlald
                     | Smlsld | Smmul | Smmla | Smmls => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        self.core.state.dsp_multiply(kind, op);
+                        machine.core.state.dsp_multiply(kind, op);
                         multiplied!(n, m);
                     }
                     Sdiv => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        if m == 0 && self.core.system.divide_by_zero_traps() {
-                            self.fault = Some(self.architecture(address!(), 0, "division by zero"));
+                        if m == 0 && machine.core.system.divide_by_zero_traps() {
+                            machine.fault = Some(machine.architecture(address!(), 0, "division by zero"));
                             fail!();
                         }
                         set!(if m == 0 { 0 } else { (n as i32).wrapping_div(m as i32) as u32 });
@@ -675,8 +699,8 @@ impl<T: Timing> Machine<CortexM<T>> {
                     }
                     Udiv => {
                         let (n, m) = (r!(op.n), r!(op.m));
-                        if m == 0 && self.core.system.divide_by_zero_traps() {
-                            self.fault = Some(self.architecture(address!(), 0, "division by zero"));
+                        if m == 0 && machine.core.system.divide_by_zero_traps() {
+                            machine.fault = Some(machine.architecture(address!(), 0, "division by zero"));
                             fail!();
                         }
                         set!(n.checked_div(m).unwrap_or(0));
@@ -729,30 +753,31 @@ impl<T: Timing> Machine<CortexM<T>> {
                             _ => op.imm,
                         };
                         // LDR PC must be aligned; LDR SP as any other.
-                        let strict = if kind == LdrPc { !0 } else { self.core.strict };
+                        let strict = if kind == LdrPc { !0 } else { machine.core.strict };
                         let value = load!(address, 4, word, strict);
                         if matches!(op.a, 2 | 3) {
                             r!(op.n) = base.wrapping_add(op.imm);
                         }
                         if kind == LdrSp {
-                            self.core.state.r[13] = value & !3;
+                            machine.core.state.r[13] = value & !3;
                             next!(Retired::Load { address, size: 4, count: 1 });
                         }
                         let outcome = Retired::LoadBranch { address, size: 4, count: 1, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
-                            cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
-                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
+                            cycles +=
+                                u64::from(machine.core.timing.retire(op, &slot.note, address!(), outcome));
+                            match machine.special_branch(value, observer, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
                             }
                             if O::enabled() {
-                                flow = self.core.return_flow;
+                                flow = machine.core.return_flow;
                             }
                             continue 'run;
                         }
                         let kind = if op.n == 13 { Flow::Return } else { Flow::Jump };
-                        jump!(value & !1, outcome, self.indirect(kind, value & !1));
+                        jump!(value & !1, outcome, machine.indirect(kind, value & !1));
                     }
                     Ldrd => {
                         let base = r!(op.n);
@@ -816,18 +841,19 @@ impl<T: Timing> Machine<CortexM<T>> {
                             Retired::LoadBranch { address, size: 4, count: count as u8, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
                             publish!();
-                            cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
-                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
+                            cycles +=
+                                u64::from(machine.core.timing.retire(op, &slot.note, address!(), outcome));
+                            match machine.special_branch(value, observer, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
                             }
                             if O::enabled() {
-                                flow = self.core.return_flow;
+                                flow = machine.core.return_flow;
                             }
                             continue 'run;
                         }
                         let kind = if op.n == 13 { Flow::Return } else { Flow::Jump };
-                        jump!(value & !1, outcome, self.indirect(kind, value & !1));
+                        jump!(value & !1, outcome, machine.indirect(kind, value & !1));
                     }
                     Stm | Stmdb => {
                         let base = r!(op.n);
@@ -849,19 +875,19 @@ impl<T: Timing> Machine<CortexM<T>> {
                     Ldrex => {
                         let address = r!(op.n).wrapping_add(op.imm);
                         set!(load!(address, 4, word, !0));
-                        self.core.state.exclusive = Some(address);
+                        machine.core.state.exclusive = Some(address);
                         next!(Retired::Load { address, size: 4, count: 1 });
                     }
                     Ldrexh => {
                         let address = r!(op.n);
                         set!(load!(address, 2, half, !0));
-                        self.core.state.exclusive = Some(address);
+                        machine.core.state.exclusive = Some(address);
                         next!(Retired::Load { address, size: 2, count: 1 });
                     }
                     Ldrexb => {
                         let address = r!(op.n);
                         set!(load!(address, 1, byte, 0));
-                        self.core.state.exclusive = Some(address);
+                        machine.core.state.exclusive = Some(address);
                         next!(Retired::Load { address, size: 1, count: 1 });
                     }
                     Strex | Strexh | Strexb => {
@@ -872,17 +898,18 @@ impl<T: Timing> Machine<CortexM<T>> {
                         };
                         let address = r!(op.n).wrapping_add(op.imm);
                         if address & (size - 1) != 0 {
-                            self.fault = Some(self.architecture(address!(), address, "misaligned exclusive"));
+                            machine.fault =
+                                Some(machine.architecture(address!(), address, "misaligned exclusive"));
                             fail!();
                         }
-                        let Some(marked) = self.core.state.exclusive else {
+                        let Some(marked) = machine.core.state.exclusive else {
                             set!(1);
                             next!(Retired::Store { address, size: size as u8, count: 1 });
                         };
                         if marked != address {
                             // DDI 0403E, A3.4.5: UNPREDICTABLE.
                             let what = "STREX to another address than LDREX marked";
-                            self.fault = Some(self.architecture(address!(), address, what));
+                            machine.fault = Some(machine.architecture(address!(), address, what));
                             fail!();
                         }
                         match kind {
@@ -890,75 +917,78 @@ impl<T: Timing> Machine<CortexM<T>> {
                             Strexh => store_half!(address, r!(op.a)),
                             _ => store_byte!(address, r!(op.a)),
                         }
-                        self.core.state.exclusive = None;
+                        machine.core.state.exclusive = None;
                         set!(0);
                         next!(Retired::Store { address, size: size as u8, count: 1 });
                     }
                     Clrex => {
-                        self.core.state.exclusive = None;
+                        machine.core.state.exclusive = None;
                         next!(Retired::System);
                     }
 
                     B => jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump),
                     Loop => {
                         publish!();
-                        if self.nothing_can_come() {
+                        if machine.nothing_can_come() {
                             return Ok(Stop::Halted);
                         }
                         jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump);
                     }
-                    Beq => branch_if!(self.core.state.z == 0),
-                    Bne => branch_if!(self.core.state.z != 0),
-                    Bcs => branch_if!(self.core.state.c),
-                    Bcc => branch_if!(!self.core.state.c),
-                    Bmi => branch_if!(self.core.state.n >> 31 != 0),
-                    Bpl => branch_if!(self.core.state.n >> 31 == 0),
-                    Bvs => branch_if!(self.core.state.v),
-                    Bvc => branch_if!(!self.core.state.v),
-                    Bhi => branch_if!(self.core.state.c && self.core.state.z != 0),
-                    Bls => branch_if!(!self.core.state.c || self.core.state.z == 0),
-                    Bge => branch_if!((self.core.state.n >> 31 != 0) == self.core.state.v),
-                    Blt => branch_if!((self.core.state.n >> 31 != 0) != self.core.state.v),
+                    Beq => branch_if!(machine.core.state.z == 0),
+                    Bne => branch_if!(machine.core.state.z != 0),
+                    Bcs => branch_if!(machine.core.state.c),
+                    Bcc => branch_if!(!machine.core.state.c),
+                    Bmi => branch_if!(machine.core.state.n >> 31 != 0),
+                    Bpl => branch_if!(machine.core.state.n >> 31 == 0),
+                    Bvs => branch_if!(machine.core.state.v),
+                    Bvc => branch_if!(!machine.core.state.v),
+                    Bhi => branch_if!(machine.core.state.c && machine.core.state.z != 0),
+                    Bls => branch_if!(!machine.core.state.c || machine.core.state.z == 0),
+                    Bge => branch_if!((machine.core.state.n >> 31 != 0) == machine.core.state.v),
+                    Blt => branch_if!((machine.core.state.n >> 31 != 0) != machine.core.state.v),
                     Bgt => branch_if!(
-                        (self.core.state.n >> 31 != 0) == self.core.state.v && self.core.state.z != 0
+                        (machine.core.state.n >> 31 != 0) == machine.core.state.v
+                            && machine.core.state.z != 0
                     ),
                     Ble => branch_if!(
-                        (self.core.state.n >> 31 != 0) != self.core.state.v || self.core.state.z == 0
+                        (machine.core.state.n >> 31 != 0) != machine.core.state.v
+                            || machine.core.state.z == 0
                     ),
                     Cbz => branch_if!(r!(op.n) == 0),
                     Cbnz => branch_if!(r!(op.n) != 0),
                     Bl => {
                         let return_to = address!().wrapping_add(4);
-                        self.core.state.r[14] = return_to | 1;
-                        jump!(op.imm, Retired::Branch { target: op.imm }, self.call(return_to));
+                        machine.core.state.r[14] = return_to | 1;
+                        jump!(op.imm, Retired::Branch { target: op.imm }, machine.call(return_to));
                     }
                     Bx | Blx => {
                         let value = r!(op.m);
                         let outcome = Retired::Branch { target: value & !1 };
                         if value & 1 == 0 || (kind == Bx && value >> 28 == 15) {
                             publish!();
-                            cycles += u64::from(self.core.timing.retire(op, &slot.note, address!(), outcome));
-                            match self.special_branch(value, observer, &mut cycles, &mut instructions)? {
+                            cycles +=
+                                u64::from(machine.core.timing.retire(op, &slot.note, address!(), outcome));
+                            match machine.special_branch(value, observer, &mut cycles, &mut instructions)? {
                                 Some((r, i)) => (region, index) = (r, i),
                                 None => fail!(),
                             }
                             if O::enabled() {
-                                flow = self.core.return_flow;
+                                flow = machine.core.return_flow;
                             }
                             continue 'run;
                         }
                         if kind == Blx {
                             let return_to = address!().wrapping_add(2);
-                            self.core.state.r[14] = return_to | 1;
-                            jump!(value & !1, outcome, self.call(return_to));
+                            machine.core.state.r[14] = return_to | 1;
+                            jump!(value & !1, outcome, machine.call(return_to));
                         }
                         let kind = if op.m == 14 { Flow::Return } else { Flow::Jump };
-                        jump!(value & !1, outcome, self.indirect(kind, value & !1));
+                        jump!(value & !1, outcome, machine.indirect(kind, value & !1));
                     }
                     MovPc => {
                         let target = r!(op.m) & !1;
                         let kind = if op.m == 14 { Flow::Return } else { Flow::Jump };
-                        jump!(target, Retired::Branch { target }, self.indirect(kind, target));
+                        jump!(target, Retired::Branch { target }, machine.indirect(kind, target));
                     }
                     AddPc => {
                         let target = op.imm.wrapping_add(r!(op.m)) & !1;
@@ -981,72 +1011,72 @@ impl<T: Timing> Machine<CortexM<T>> {
 
                     It | Nop | Dmb | Dsb | Isb => next!(Retired::System),
                     Wfi => {
-                        self.core.state.sleep = Sleep::Interrupt;
-                        self.deadline = 0;
+                        machine.core.state.sleep = Sleep::Interrupt;
+                        machine.deadline = 0;
                         next!(Retired::System);
                     }
                     Wfe => {
-                        if !std::mem::take(&mut self.core.state.event) {
-                            self.core.state.sleep = Sleep::Event;
-                            self.deadline = 0;
+                        if !std::mem::take(&mut machine.core.state.event) {
+                            machine.core.state.sleep = Sleep::Event;
+                            machine.deadline = 0;
                         }
                         next!(Retired::System);
                     }
                     Sev => {
-                        self.core.state.event = true;
+                        machine.core.state.event = true;
                         next!(Retired::System);
                     }
                     Cps => {
-                        if self.core.state.privileged() {
+                        if machine.core.state.privileged() {
                             if op.imm & 2 != 0 {
-                                self.core.state.primask = op.a != 0;
+                                machine.core.state.primask = op.a != 0;
                             }
                             if op.imm & 1 != 0 {
-                                self.set_faultmask(op.a != 0);
+                                machine.set_faultmask(op.a != 0);
                             }
-                            self.deadline = 0;
+                            machine.deadline = 0;
                         }
                         next!(Retired::System);
                     }
                     Mrs => {
-                        set!(self.core.state.read_special(op.imm));
+                        set!(machine.core.state.read_special(op.imm));
                         next!(Retired::System);
                     }
                     Msr => {
-                        self.write_special(op.imm, op.a, r!(op.n));
-                        self.deadline = 0;
+                        machine.write_special(op.imm, op.a, r!(op.n));
+                        machine.deadline = 0;
                         next!(Retired::System);
                     }
                     Svc => {
-                        let blocked = self.core.system.nvic.svc_blocked(&self.core.state);
+                        let blocked = machine.core.system.nvic.svc_blocked(&machine.core.state);
                         if blocked {
                             let what = "SVC where its priority does not allow it (escalates to HardFault)";
-                            self.fault = Some(self.architecture(address!(), op.imm, what));
+                            machine.fault = Some(machine.architecture(address!(), op.imm, what));
                             fail!();
                         }
-                        self.core.system.nvic.system_pending |= 1 << nvic::SVCALL;
-                        self.deadline = 0;
+                        machine.core.system.nvic.system_pending |= 1 << nvic::SVCALL;
+                        machine.deadline = 0;
                         next!(Retired::System);
                     }
                     Bkpt => {
                         publish!();
-                        let pc = self.core.state.pc;
-                        if let Some(what) = self.core.boot_rom.as_ref().and_then(|rom| rom.refused(pc)) {
-                            return Err(self.architecture(self.core.state.r[14], pc, &what));
+                        let pc = machine.core.state.pc;
+                        if let Some(what) = machine.core.boot_rom.as_ref().and_then(|rom| rom.refused(pc)) {
+                            return Err(machine.architecture(machine.core.state.r[14], pc, &what));
                         }
                         if op.imm != semihosting::CALL {
                             return Ok(Stop::Breakpoint);
                         }
-                        if let Some(code) = self.semihosting(observer)? {
+                        if let Some(code) = machine.semihosting(observer)? {
                             return Ok(Stop::Exit(code));
                         }
                         next!(Retired::System);
                     }
                     Float => {
                         publish!();
-                        let Some(outcome) = self.float(op, observer) else { fail!() };
-                        cycles = self.cycles;
-                        let cost = self.core.timing.float(op, &slot.note, address!(), outcome, cycles);
+                        let Some(outcome) = machine.float(op, observer) else { fail!() };
+                        cycles = machine.cycles;
+                        let cost = machine.core.timing.float(op, &slot.note, address!(), outcome, cycles);
                         cycles += u64::from(cost);
                         index += 2;
                         instructions += 1;
@@ -1058,7 +1088,11 @@ impl<T: Timing> Machine<CortexM<T>> {
             next!(Retired::Plain);
         }
     }
+}
 
+impl<T: Timing> Execute for T {}
+
+impl<T: Timing> Machine<CortexM<T>> {
     /// Where execution goes on: region and slot of `state.pc`, decoded with `state.it`.
     pub(super) fn enter(&mut self) -> Result<(Region, usize), Fault> {
         let (pc, it) = (self.core.state.pc, self.core.state.it);

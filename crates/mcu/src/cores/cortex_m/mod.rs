@@ -36,6 +36,7 @@ use crate::{BusAccess, Contention, CoreName, Fault, Flow, Mcu, Observer, Part, R
 use boot_rom::{BootRom, Start};
 use code::Code;
 use decode::Architecture;
+use execute::Execute;
 use fpu::registers::{Fpu, Unit};
 use memory::Memory;
 use nvic::SYSTICK;
@@ -190,7 +191,7 @@ impl<T: Timing> Core for CortexM<T> {
     }
 
     fn execute<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<Stop, Fault> {
-        machine.run_loop(observer)
+        T::run_loop(machine, observer)
     }
 
     fn settle(machine: &mut Machine<Self>) {

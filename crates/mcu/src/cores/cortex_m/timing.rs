@@ -183,6 +183,13 @@ pub trait Timing: Clone + Send + 'static {
     /// Cycles of the instruction at `address`.
     fn retire(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired) -> u32;
 
+    /// As [`Timing::retire`], once for all instructions: where each is told of, this takes little beside it, and a copy in every
+    /// instruction would take long to build.
+    #[inline(never)]
+    fn retire_observed(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired) -> u32 {
+        self.retire(op, note, address, outcome)
+    }
+
     /// Cycles of the floating-point instruction at `address`, which begins at `now`: [`Retired::Plain`], or a load or
     /// store of words.
     fn float(&mut self, op: &Op, note: &Self::Note, address: u32, outcome: Retired, now: u64) -> u32 {
