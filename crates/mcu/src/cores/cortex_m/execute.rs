@@ -227,62 +227,6 @@ pub(super) trait Execute: Timing {
                     store!($a, $v, 1, set_byte, u8, 0)
                 };
             }
-            // The addressing modes.
-            macro_rules! loads {
-                ($how:ident, $size:literal, imm) => {{
-                    let address = r!(op.n).wrapping_add(op.imm);
-                    r!(op.d) = $how!(address);
-                    next!(Retired::Load { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, reg) => {{
-                    let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
-                    r!(op.d) = $how!(address);
-                    next!(Retired::Load { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, pre) => {{
-                    let address = r!(op.n).wrapping_add(op.imm);
-                    let value = $how!(address);
-                    r!(op.n) = address;
-                    r!(op.d) = value;
-                    next!(Retired::Load { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, post) => {{
-                    let address = r!(op.n);
-                    let value = $how!(address);
-                    r!(op.n) = address.wrapping_add(op.imm);
-                    r!(op.d) = value;
-                    next!(Retired::Load { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, lit) => {{
-                    let address = op.imm;
-                    r!(op.d) = $how!(address);
-                    next!(Retired::Load { address, size: $size, count: 1 });
-                }};
-            }
-            macro_rules! stores {
-                ($how:ident, $size:literal, imm) => {{
-                    let address = r!(op.n).wrapping_add(op.imm);
-                    $how!(address, r!(op.d));
-                    next!(Retired::Store { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, reg) => {{
-                    let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
-                    $how!(address, r!(op.d));
-                    next!(Retired::Store { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, pre) => {{
-                    let address = r!(op.n).wrapping_add(op.imm);
-                    $how!(address, r!(op.d));
-                    r!(op.n) = address;
-                    next!(Retired::Store { address, size: $size, count: 1 });
-                }};
-                ($how:ident, $size:literal, post) => {{
-                    let address = r!(op.n);
-                    $how!(address, r!(op.d));
-                    r!(op.n) = address.wrapping_add(op.imm);
-                    next!(Retired::Store { address, size: $size, count: 1 });
-                }};
-            }
             // Flags.
             macro_rules! nz {
                 ($value:expr) => {{
@@ -353,14 +297,6 @@ pub(super) trait Execute: Timing {
                     next!(Retired::Multiply { n: $n, m: $m })
                 };
             }
-            macro_rules! branch_if {
-                ($condition:expr) => {{
-                    if $condition {
-                        jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump);
-                    }
-                    next!(Retired::NotTaken);
-                }};
-            }
 
             macro_rules! begin {
                 () => {
@@ -384,7 +320,71 @@ pub(super) trait Execute: Timing {
                     std::hint::black_box(&mut machine.core.state)
                 };
             }
-            'dispatch: loop {
+            let outcome = 'dispatch: loop {
+                // The addressing modes.
+                macro_rules! loads {
+                    ($how:ident, $size:literal, imm) => {{
+                        let address = r!(op.n).wrapping_add(op.imm);
+                        r!(op.d) = $how!(address);
+                        break 'dispatch Retired::Load { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, reg) => {{
+                        let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
+                        r!(op.d) = $how!(address);
+                        break 'dispatch Retired::Load { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, pre) => {{
+                        let address = r!(op.n).wrapping_add(op.imm);
+                        let value = $how!(address);
+                        r!(op.n) = address;
+                        r!(op.d) = value;
+                        break 'dispatch Retired::Load { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, post) => {{
+                        let address = r!(op.n);
+                        let value = $how!(address);
+                        r!(op.n) = address.wrapping_add(op.imm);
+                        r!(op.d) = value;
+                        break 'dispatch Retired::Load { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, lit) => {{
+                        let address = op.imm;
+                        r!(op.d) = $how!(address);
+                        break 'dispatch Retired::Load { address, size: $size, count: 1 };
+                    }};
+                }
+                macro_rules! stores {
+                    ($how:ident, $size:literal, imm) => {{
+                        let address = r!(op.n).wrapping_add(op.imm);
+                        $how!(address, r!(op.d));
+                        break 'dispatch Retired::Store { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, reg) => {{
+                        let address = r!(op.n).wrapping_add(r!(op.m) << (op.imm & 3));
+                        $how!(address, r!(op.d));
+                        break 'dispatch Retired::Store { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, pre) => {{
+                        let address = r!(op.n).wrapping_add(op.imm);
+                        $how!(address, r!(op.d));
+                        r!(op.n) = address;
+                        break 'dispatch Retired::Store { address, size: $size, count: 1 };
+                    }};
+                    ($how:ident, $size:literal, post) => {{
+                        let address = r!(op.n);
+                        $how!(address, r!(op.d));
+                        r!(op.n) = address.wrapping_add(op.imm);
+                        break 'dispatch Retired::Store { address, size: $size, count: 1 };
+                    }};
+                }
+                macro_rules! branch_if {
+                    ($condition:expr) => {{
+                        if $condition {
+                            break 'dispatch Retired::Branch { target: op.imm };
+                        }
+                        break 'dispatch Retired::NotTaken;
+                    }};
+                }
                 match kind {
                     Undecoded => {
                         if !machine.core.code.fill(
@@ -760,7 +760,7 @@ pub(super) trait Execute: Timing {
                         }
                         if kind == LdrSp {
                             machine.core.state.r[13] = value & !3;
-                            next!(Retired::Load { address, size: 4, count: 1 });
+                            break 'dispatch Retired::Load { address, size: 4, count: 1 };
                         }
                         let outcome = Retired::LoadBranch { address, size: 4, count: 1, target: value & !1 };
                         if value & 1 == 0 || value >> 28 == 15 {
@@ -793,7 +793,7 @@ pub(super) trait Execute: Timing {
                         }
                         r!(op.d) = low;
                         r!(op.a) = high;
-                        next!(Retired::Load { address, size: 4, count: 2 });
+                        break 'dispatch Retired::Load { address, size: 4, count: 2 };
                     }
                     Strd => {
                         let base = r!(op.n);
@@ -803,7 +803,7 @@ pub(super) trait Execute: Timing {
                         if op.m != 0 {
                             r!(op.n) = base.wrapping_add(op.imm);
                         }
-                        next!(Retired::Store { address, size: 4, count: 2 });
+                        break 'dispatch Retired::Store { address, size: 4, count: 2 };
                     }
                     Ldm | Ldmdb | LdmPc => {
                         let base = r!(op.n);
@@ -831,7 +831,7 @@ pub(super) trait Execute: Timing {
                             if back {
                                 r!(op.n) = new_base;
                             }
-                            next!(Retired::Load { address, size: 4, count: count as u8 });
+                            break 'dispatch Retired::Load { address, size: 4, count: count as u8 };
                         }
                         let value = load!(at, 4, word, !0);
                         if back {
@@ -870,25 +870,25 @@ pub(super) trait Execute: Timing {
                         if op.a == 1 {
                             r!(op.n) = if kind == Stmdb { address } else { at };
                         }
-                        next!(Retired::Store { address, size: 4, count: count as u8 });
+                        break 'dispatch Retired::Store { address, size: 4, count: count as u8 };
                     }
                     Ldrex => {
                         let address = r!(op.n).wrapping_add(op.imm);
                         set!(load!(address, 4, word, !0));
                         machine.core.state.exclusive = Some(address);
-                        next!(Retired::Load { address, size: 4, count: 1 });
+                        break 'dispatch Retired::Load { address, size: 4, count: 1 };
                     }
                     Ldrexh => {
                         let address = r!(op.n);
                         set!(load!(address, 2, half, !0));
                         machine.core.state.exclusive = Some(address);
-                        next!(Retired::Load { address, size: 2, count: 1 });
+                        break 'dispatch Retired::Load { address, size: 2, count: 1 };
                     }
                     Ldrexb => {
                         let address = r!(op.n);
                         set!(load!(address, 1, byte, 0));
                         machine.core.state.exclusive = Some(address);
-                        next!(Retired::Load { address, size: 1, count: 1 });
+                        break 'dispatch Retired::Load { address, size: 1, count: 1 };
                     }
                     Strex | Strexh | Strexb => {
                         let size = match kind {
@@ -904,7 +904,7 @@ pub(super) trait Execute: Timing {
                         }
                         let Some(marked) = machine.core.state.exclusive else {
                             set!(1);
-                            next!(Retired::Store { address, size: size as u8, count: 1 });
+                            break 'dispatch Retired::Store { address, size: size as u8, count: 1 };
                         };
                         if marked != address {
                             // DDI 0403E, A3.4.5: UNPREDICTABLE.
@@ -919,20 +919,20 @@ pub(super) trait Execute: Timing {
                         }
                         machine.core.state.exclusive = None;
                         set!(0);
-                        next!(Retired::Store { address, size: size as u8, count: 1 });
+                        break 'dispatch Retired::Store { address, size: size as u8, count: 1 };
                     }
                     Clrex => {
                         machine.core.state.exclusive = None;
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
 
-                    B => jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump),
+                    B => break 'dispatch Retired::Branch { target: op.imm },
                     Loop => {
                         publish!();
                         if machine.nothing_can_come() {
                             return Ok(Stop::Halted);
                         }
-                        jump!(op.imm, Retired::Branch { target: op.imm }, Flow::Jump);
+                        break 'dispatch Retired::Branch { target: op.imm };
                     }
                     Beq => branch_if!(machine.core.state.z == 0),
                     Bne => branch_if!(machine.core.state.z != 0),
@@ -1009,22 +1009,22 @@ pub(super) trait Execute: Timing {
                         jump!(target, outcome, Flow::Jump);
                     }
 
-                    It | Nop | Dmb | Dsb | Isb => next!(Retired::System),
+                    It | Nop | Dmb | Dsb | Isb => break 'dispatch Retired::System,
                     Wfi => {
                         machine.core.state.sleep = Sleep::Interrupt;
                         machine.deadline = 0;
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Wfe => {
                         if !std::mem::take(&mut machine.core.state.event) {
                             machine.core.state.sleep = Sleep::Event;
                             machine.deadline = 0;
                         }
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Sev => {
                         machine.core.state.event = true;
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Cps => {
                         if machine.core.state.privileged() {
@@ -1036,16 +1036,16 @@ pub(super) trait Execute: Timing {
                             }
                             machine.deadline = 0;
                         }
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Mrs => {
                         set!(machine.core.state.read_special(op.imm));
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Msr => {
                         machine.write_special(op.imm, op.a, r!(op.n));
                         machine.deadline = 0;
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Svc => {
                         let blocked = machine.core.system.nvic.svc_blocked(&machine.core.state);
@@ -1056,7 +1056,7 @@ pub(super) trait Execute: Timing {
                         }
                         machine.core.system.nvic.system_pending |= 1 << nvic::SVCALL;
                         machine.deadline = 0;
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Bkpt => {
                         publish!();
@@ -1070,7 +1070,7 @@ pub(super) trait Execute: Timing {
                         if let Some(code) = machine.semihosting(observer)? {
                             return Ok(Stop::Exit(code));
                         }
-                        next!(Retired::System);
+                        break 'dispatch Retired::System;
                     }
                     Float => {
                         publish!();
@@ -1083,9 +1083,18 @@ pub(super) trait Execute: Timing {
                         continue 'run;
                     }
                 }
-                break;
+                next!(Retired::Plain);
+            };
+            // Once for many instructions: a copy in each would take long to build.
+            match outcome {
+                Retired::Branch { target } => jump!(target, outcome, Flow::Jump),
+                Retired::NotTaken => next!(Retired::NotTaken),
+                Retired::Load { address, size, count: 1 } => next!(Retired::Load { address, size, count: 1 }),
+                Retired::Store { address, size, count: 1 } => {
+                    next!(Retired::Store { address, size, count: 1 })
+                }
+                other => next!(other),
             }
-            next!(Retired::Plain);
         }
     }
 }
