@@ -43,6 +43,34 @@ pub struct ClockChange {
     pub cycles: u64,
 }
 
+/// The frequency of a clock beside the core's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frequency {
+    /// It has the core's oscillator: so many edges in so many cycles of the core's clock.
+    Ratio {
+        /// Rising edges.
+        edges: u64,
+        /// Cycles of the core's clock.
+        cycles: u64,
+    },
+    /// It has another oscillator.
+    Oscillator {
+        /// The oscillator's frequency, in Hz.
+        hz: u64,
+        /// By what it is divided.
+        divider: u64,
+    },
+}
+
+/// The clocks that peripherals count beside the core's MCLK (MSP430).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubsystemClocks {
+    /// The subsystem master clock.
+    pub smclk: Frequency,
+    /// The auxiliary clock.
+    pub aclk: Frequency,
+}
+
 /// The cycle at which something ends that would have ended at cycle `end`, had the clock not gone from `before` to `after` at cycle
 /// `now`: its time is kept.
 pub(crate) fn rescaled(end: u64, now: u64, before: u64, after: u64) -> u64 {

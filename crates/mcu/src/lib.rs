@@ -38,7 +38,7 @@ mod transfer;
 mod two_wire;
 
 pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
-pub use clock::{ClockChange, ClockSources, FuseOscillator};
+pub use clock::{ClockChange, ClockSources, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::Fault;
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
 pub use microcontroller::{

@@ -3,7 +3,7 @@
 use crate::transfer::{Lines, Parties};
 use crate::{
     Accessed, Board, BusAccess, ClockChange, DacStep, Fault, Observer, Pin, PinDirections, PinEdge,
-    ResetCause,
+    ResetCause, SubsystemClocks,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -548,6 +548,17 @@ pub trait Peripheral: Send {
         None
     }
 
+    /// The clocks beside the core's that it has set, where it is the part's clock control and peripherals count such (MSP430: SMCLK, ACLK).
+    fn subsystem_clocks(&self) -> Option<SubsystemClocks> {
+        None
+    }
+
+    /// What [`Peripheral::subsystem_clocks`] is from cycle `now` on; told after each reset, and whenever the program sets others. A core
+    /// clock that changes with them was told before.
+    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
+        let _ = (clocks, now);
+    }
+
     /// Cycles of the core's clock in one of the peripheral buses' (STM32: APB1, APB2) from cycle `now` on, told whenever the program
     /// sets them; 1 after a reset.
     fn set_bus_dividers(&mut self, apb1: u64, apb2: u64, now: u64) {
@@ -797,8 +808,10 @@ pub struct PeripheralBus {
     pub power_changed: bool,
     /// Which device is the power management; past the end where there is none.
     power_device: usize,
-    /// Which device is the clock control that the core's clock follows; past the end where there is none.
+    /// Which device is the clock control that the core's clock or the peripherals' follow; past the end where there is none.
     clock_device: usize,
+    /// The clocks that the devices were told of last.
+    subsystem_clocks: Option<SubsystemClocks>,
     /// The bit of each device, by its index, in the power reduction registers: see [`Events::reduce`].
     reductions: Vec<u16>,
 }
@@ -867,8 +880,10 @@ impl PeripheralBus {
         }
         let power_device =
             devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
+        let controls_clocks =
+            |device: &dyn Peripheral| device.core_clock_hz().is_some() || device.subsystem_clocks().is_some();
         let clock_device =
-            devices.iter().position(|device| device.core_clock_hz().is_some()).unwrap_or(devices.len());
+            devices.iter().position(|device| controls_clocks(&**device)).unwrap_or(devices.len());
         let which = |takes_part: fn(&dyn Peripheral) -> bool| {
             (0..devices.len()).filter(|index| takes_part(&*devices[*index])).collect::<Vec<_>>()
         };
@@ -915,6 +930,7 @@ impl PeripheralBus {
             power_changed: true,
             power_device,
             clock_device,
+            subsystem_clocks: None,
             board: Board::default(),
             events: Events::default(),
         };
@@ -1277,11 +1293,19 @@ impl PeripheralBus {
         self.board.clock_hz()
     }
 
-    /// The clock control may have set another clock.
+    /// The clock control may have set other clocks.
     pub(crate) fn follow_clock(&mut self, now: u64, observer: Option<&mut (dyn Observer + '_)>) {
         let Some(device) = self.devices.get(self.clock_device) else { return };
+        let clocks = device.0.subsystem_clocks();
         if let Some(clock_hz) = device.0.core_clock_hz() {
             self.change_clock(clock_hz, now, observer);
+        }
+        if let Some(clocks) = clocks.filter(|_| clocks != self.subsystem_clocks) {
+            self.subsystem_clocks = Some(clocks);
+            for device in &mut self.devices {
+                device.0.set_subsystem_clocks(&clocks, now);
+            }
+            self.reschedule();
         }
     }
 
@@ -1486,6 +1510,7 @@ impl PeripheralBus {
             // Time begins anew.
             let clock_hz = self.board.clock_hz();
             self.set_clock(clock_hz, 0);
+            self.subsystem_clocks = None;
         }
         self.follow_clock(now, None);
         self.refresh_power();

@@ -7,10 +7,10 @@
 //! as the board sets them and half the supply. Not modelled and refused with a fault: other references, the temperature
 //! diode, starts by timers, MCLK as the clock, signed results, changes of settings that need `ADC12ENC` cleared.
 
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::ref_module::Reference;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks, clock};
 use std::ops::Range;
 
 const CTL0: u32 = 0x00;
@@ -128,6 +128,28 @@ impl Adc12 {
         self.control[1] >> 2 & 1 == 1
     }
 
+    /// `ADC12SSELx`; `None` is ADC12OSC.
+    fn source(&self) -> Option<Source> {
+        match self.control[1] >> 3 & 3 {
+            0 => None,
+            1 => Some(Source::Aclk),
+            _ => Some(Source::Smclk),
+        }
+    }
+
+    /// The clocks become others at cycle `now`: the conversion under way goes on with as many of them.
+    fn change_clocks(&mut self, change: impl FnOnce(&mut Clocks), clock_hz: u64, now: u64) {
+        let before = (self.clocks, std::mem::replace(&mut self.clock_hz, clock_hz));
+        change(&mut self.clocks);
+        let source = self.source();
+        if let Some((_, end)) = &mut self.converting {
+            *end = match source {
+                Some(source) => self.clocks.moved(&before.0, source, *end, now),
+                None => clock::rescaled(*end, now, before.1, clock_hz),
+            };
+        }
+    }
+
     /// 8, 10 or 12; 14 stands for the reserved setting.
     fn bits(&self) -> u32 {
         8 + 2 * (self.control[2] >> 4 & 3)
@@ -165,10 +187,9 @@ impl Adc12 {
         let divider = u64::from(control1 >> 5 & 7) + 1;
         let divider = if control2 & ADC12PDIV != 0 { 4 * divider } else { divider };
         let clocks = (sampling + u64::from(self.bits()) + 1) * divider;
-        let end = match control1 >> 3 & 3 {
-            0 => now + (clocks * self.clock_hz).div_ceil(self.oscillator_hz),
-            1 => self.clocks.aclk_edge(self.clocks.aclk_count(now) + clocks),
-            _ => now + clocks,
+        let end = match self.source() {
+            Some(source) => self.clocks.after(source, clocks, now),
+            None => now + (clocks * self.clock_hz).div_ceil(self.oscillator_hz),
         };
         self.at = Some(index);
         self.converting = Some((reference_v, end));
@@ -372,11 +393,7 @@ impl Peripheral for Adc12 {
 
     fn clock_needed(&self) -> Option<&'static str> {
         self.converting?;
-        match self.control[1] >> 3 & 3 {
-            1 => Some("ACLK"),
-            3 => Some("SMCLK"),
-            _ => None,
-        }
+        self.source().map(Source::name)
     }
 
     fn due(&self) -> Option<u64> {
@@ -420,9 +437,12 @@ impl Peripheral for Adc12 {
     }
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
-        self.clock_hz = clock_hz;
+        self.change_clocks(|own| own.set_clock(clock_hz, now), clock_hz, now);
         self.reference.set_clock(clock_hz);
+    }
+
+    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
+        self.change_clocks(|own| own.set(clocks, now), self.clock_hz, now);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

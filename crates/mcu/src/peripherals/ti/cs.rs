@@ -2,18 +2,21 @@
 //!
 //! Source: SLAU367, chapter "Clock System (CS)"; registers, bits and the DCO's frequencies compared with TI's header msp430fr5994.h, 3.5, 7 and
 //! 21 MHz as SLASE54 has them. MCLK is given from outside, and then a program runs at that clock from the first instruction, whatever
-//! it sets; or it is what the program sets, at once and settled. There is a watch crystal at LFXT and none at HFXT. What the model needs to
-//! hold is that SMCLK equals MCLK and that ACLK has 32,768 Hz ([`super::clocks`]); settings that would change either are refused with a fault
-//! rather than counted wrongly. LFXT's fault flag is set by power-up and stays clear once cleared.
+//! it sets; or it is what the program sets, at once and settled. SMCLK and ACLK are what it sets, SMCLK beside an MCLK of the same oscillator
+//! by both dividers ([`super::clocks`]). There is a watch crystal at LFXT and none at HFXT. LFXT's fault flag is set by power-up and
+//! stays clear once cleared. SMCLKOFF does nothing to a clock that a peripheral requests, which SMCLKREQEN allows; without that it is refused.
 
+use super::clocks::{Oscillator, Tap, UNREQUESTED};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks};
 use std::ops::Range;
 
 const CSCTL0: u32 = 0x00;
 const CSCTL1: u32 = 0x02;
 const CSCTL2: u32 = 0x04;
 const CSCTL3: u32 = 0x06;
+const CSCTL4: u32 = 0x08;
+const CSCTL6: u32 = 0x0c;
 const END: u32 = 0x0e;
 const CSKEY_READ: u32 = 0x9600;
 const CSKEY_WRITE: u32 = 0xa5;
@@ -29,6 +32,13 @@ const VLOCLK: u32 = 1;
 const LFMODCLK: u32 = 2;
 const DCOCLK: u32 = 3;
 const MODCLK: u32 = 4;
+/// CSCTL4.SMCLKOFF, and CSCTL6.SMCLKREQEN.
+const SMCLKOFF: u32 = 1 << 1;
+const SMCLKREQEN: u32 = 1 << 2;
+/// Where the fields for MCLK, SMCLK and ACLK begin in CSCTL2 and CSCTL3.
+const MCLK: u32 = 0;
+const SMCLK: u32 = 4;
+const ACLK: u32 = 8;
 /// By CSCTL1.DCOFSEL, for DCORSEL 0 and 1, in kHz.
 const DCO_KHZ: [[u64; 8]; 2] = [
     [1_000, 2_667, 3_500, 4_000, 5_333, 7_000, 8_000, 8_000],
@@ -38,6 +48,8 @@ const DCO_KHZ: [[u64; 8]; 2] = [
 /// compared).
 const VLO_HZ: u64 = 9_400;
 const MODOSC_HZ: u64 = 4_800_000;
+/// The watch crystal.
+const LFXT_HZ: u64 = 32_768;
 
 /// The clock system.
 #[derive(Clone)]
@@ -60,6 +72,45 @@ impl Cs {
 
     fn register(&self, offset: u32) -> u32 {
         self.registers[(offset / 2) as usize]
+    }
+
+    /// CSCTL2 and CSCTL3 for one of the clocks.
+    fn tap(&self, clock: u32) -> Tap {
+        let (oscillator, shift) = match self.register(CSCTL2) >> clock & 7 {
+            LFXTCLK => (Oscillator::Crystal, 0),
+            VLOCLK => (Oscillator::Vlo, 0),
+            LFMODCLK => (Oscillator::Modosc, 7),
+            DCOCLK => (Oscillator::Dco, 0),
+            _ => (Oscillator::Modosc, 0),
+        };
+        Tap { oscillator, shift }.divided(self.register(CSCTL3) >> clock)
+    }
+
+    fn oscillator_hz(&self, oscillator: Oscillator) -> u64 {
+        let control = self.register(CSCTL1);
+        match oscillator {
+            Oscillator::Crystal | Oscillator::Refo => self.crystal_hz.unwrap_or(LFXT_HZ),
+            Oscillator::Vlo => VLO_HZ,
+            Oscillator::Modosc => MODOSC_HZ,
+            Oscillator::Dco => {
+                DCO_KHZ[usize::from(control & DCORSEL != 0)][(control >> 1 & 7) as usize] * 1000
+            }
+        }
+    }
+
+    /// Why a register cannot hold this.
+    fn refusal(&self, offset: u32, after: u32) -> Option<&'static str> {
+        let selects = |clock: u32| after >> clock & 7;
+        let off = |csctl4: u32, csctl6: u32| csctl4 & SMCLKOFF != 0 && csctl6 & SMCLKREQEN == 0;
+        match offset {
+            CSCTL2 if selects(MCLK) > MODCLK || selects(SMCLK) > MODCLK => {
+                Some("there is no crystal at HFXT in this model")
+            }
+            CSCTL2 if selects(ACLK) > LFMODCLK => Some("this SELA is reserved"),
+            CSCTL4 if off(after, self.register(CSCTL6)) => Some(UNREQUESTED),
+            CSCTL6 if off(self.register(CSCTL4), after) => Some(UNREQUESTED),
+            _ => None,
+        }
     }
 
     fn refuse(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Result<(), Fault> {
@@ -106,21 +157,7 @@ impl Peripheral for Cs {
         }
         let index = (offset / 2) as usize;
         let after = write.onto(self.registers[index]) & MASKS[index];
-        let refused = match offset {
-            CSCTL2 if after & 7 > MODCLK || after >> 4 & 7 > MODCLK => {
-                Some("there is no crystal at HFXT in this model")
-            }
-            CSCTL2 if after & 7 != after >> 4 & 7 => {
-                Some("SMCLK from another source than MCLK is not modelled")
-            }
-            CSCTL3 if after & 7 != after >> 4 & 7 => {
-                Some("SMCLK divided otherwise than MCLK is not modelled")
-            }
-            CSCTL2 if after >> 8 & 7 != LFXTCLK => Some("ACLK from another source than LFXT is not modelled"),
-            CSCTL3 if after >> 8 & 7 != 0 => Some("a divided ACLK is not modelled"),
-            _ => None,
-        };
-        if let Some(what) = refused {
+        if let Some(what) = self.refusal(offset, after) {
             return self.refuse(address, context, what);
         }
         self.registers[index] = after;
@@ -133,17 +170,17 @@ impl Peripheral for Cs {
     }
 
     fn core_clock_hz(&self) -> Option<u64> {
-        let crystal_hz = self.crystal_hz?;
-        let control = self.register(CSCTL1);
-        let source_hz = match self.register(CSCTL2) & 7 {
-            LFXTCLK => crystal_hz,
-            VLOCLK => VLO_HZ,
-            LFMODCLK => MODOSC_HZ / 128,
-            DCOCLK => DCO_KHZ[usize::from(control & DCORSEL != 0)][(control >> 1 & 7) as usize] * 1000,
-            _ => MODOSC_HZ,
-        };
-        // DIVM: 1 to 32.
-        Some((source_hz >> (self.register(CSCTL3) & 7).min(5)).max(1))
+        self.crystal_hz?;
+        let mclk = self.tap(MCLK);
+        Some(mclk.hz(self.oscillator_hz(mclk.oscillator)))
+    }
+
+    fn subsystem_clocks(&self) -> Option<SubsystemClocks> {
+        let [mclk, smclk, aclk] = [MCLK, SMCLK, ACLK].map(|clock| self.tap(clock));
+        Some(SubsystemClocks {
+            smclk: smclk.beside(mclk, self.oscillator_hz(smclk.oscillator)),
+            aclk: aclk.alone(self.oscillator_hz(aclk.oscillator)),
+        })
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -1,7 +1,7 @@
 //! The MSP430F5xx and MSP430FR5xx parts of Texas Instruments.
 
 pub mod adc12_a;
-pub mod clocks;
+mod clocks;
 pub mod crc16;
 pub mod cs;
 pub mod digital_io;

@@ -5,9 +5,9 @@
 //! refused with a fault. A counter is not stepped: its value is computed from the cycle, and the machine is woken only for interrupts
 //! that are enabled.
 
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks};
 use std::ops::Range;
 
 const CTL: u32 = 0x00;
@@ -128,12 +128,12 @@ impl Timer {
         (1 << (self.control >> 6 & 3)) * (u64::from(self.expansion & 7) + 1)
     }
 
-    fn counts_aclk(&self) -> bool {
-        self.control >> 8 & 3 == 1
+    fn source(&self) -> Source {
+        if self.control >> 8 & 3 == 1 { Source::Aclk } else { Source::Smclk }
     }
 
     fn source_count(&self, cycle: u64) -> u64 {
-        if self.counts_aclk() { self.clocks.aclk_count(cycle) } else { cycle }
+        self.clocks.count(self.source(), cycle)
     }
 
     /// Counter clocks since the last change of settings.
@@ -147,8 +147,7 @@ impl Timer {
 
     /// The cycle of a counter clock.
     fn cycle_of(&self, clock: u64) -> u64 {
-        let count = self.since + clock * self.divider();
-        if self.counts_aclk() { self.clocks.aclk_edge(count) } else { count }
+        self.clocks.edge(self.source(), self.since + clock * self.divider())
     }
 
     fn period(&self) -> u64 {
@@ -351,7 +350,7 @@ impl Peripheral for Timer {
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        (self.mode() != MC_STOP).then_some(if self.counts_aclk() { "ACLK" } else { "SMCLK" })
+        (self.mode() != MC_STOP).then_some(self.source().name())
     }
 
     fn due(&self) -> Option<u64> {
@@ -420,6 +419,10 @@ impl Peripheral for Timer {
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
         self.clocks.set_clock(clock_hz, now);
+    }
+
+    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
+        self.clocks.set(clocks, now);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

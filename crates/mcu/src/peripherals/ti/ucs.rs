@@ -3,15 +3,16 @@
 //! Source: SLAU208, chapter "Unified Clock System (UCS)". MCLK is given from outside, and then a program runs at that clock from the
 //! first instruction, whatever it sets; or it is what the program sets, at once: the frequency-locked loop gives what
 //! it is told, also while SCG0 holds it. What is seen of its settling then is UCSCTL0, whose taps and modulation ([`fll`]) move by one in each
-//! period of the divided reference, and DCOFFG, which is set while the tap is the lowest or the highest. There is no crystal at XT2. What the
-//! model needs to hold is that SMCLK equals MCLK and that ACLK has 32,768 Hz; settings that would change either are refused
-//! with a fault rather than counted wrongly. The other fault flags are set by power-up and stay clear once cleared; OFIFG stays set while
-//! one of them is set and the loop settles.
+//! period of the divided reference, and DCOFFG, which is set while the tap is the lowest or the highest. There is no crystal at XT2. SMCLK and
+//! ACLK are what the program sets, SMCLK beside an MCLK of the same oscillator by both dividers ([`super::clocks`]); an ACLK from the DCO is
+//! refused, because then the low-power modes would not have the data sheet's currents. SMCLKOFF does nothing to a clock that a peripheral
+//! requests, which SMCLKREQEN allows; without that it is refused. The other fault flags are set by power-up and stay clear once cleared; OFIFG
+//! stays set while one of them is set and the loop settles.
 
-use super::clocks::Clocks;
+use super::clocks::{Edges, Oscillator, Tap, UNREQUESTED, divider_shift};
 use super::fll::{HIGHEST_TAP, LOWEST_TAP, POSITIONS, Ranges, is_outermost};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
 use std::ops::Range;
 
 const UCSCTL0: u32 = 0x00;
@@ -20,7 +21,9 @@ const UCSCTL2: u32 = 0x04;
 const UCSCTL3: u32 = 0x06;
 const UCSCTL4: u32 = 0x08;
 const UCSCTL5: u32 = 0x0a;
+const UCSCTL6: u32 = 0x0c;
 const UCSCTL7: u32 = 0x0e;
+const UCSCTL8: u32 = 0x10;
 /// UCSCTL7: DCOFFG, and all fault flags.
 const DCOFFG: u32 = 1;
 const FAULTS: u32 = 0x0f;
@@ -29,11 +32,18 @@ const MOD: u32 = 3;
 const END: u32 = 0x12;
 /// UCSCTL0 to UCSCTL8 after power-up.
 const AFTER_RESET: [u32; 9] = [0, 0x20, 0x101f, 0, 0x44, 0, 0xc1cd, 0x0703, 0x0707];
-/// Sources of `UCSCTL4`: XT1CLK and REFOCLK have 32,768 Hz; 3 falls back to XT1 or REFO.
-const XT1: u32 = 0;
-const REFO: u32 = 2;
-const VLO: u32 = 1;
-const DCO: u32 = 3;
+/// UCSCTL4.SELx; all above are DCOCLKDIV, also where XT2CLK is meant, because there is no crystal at XT2.
+const XT1CLK: u32 = 0;
+const VLOCLK: u32 = 1;
+const REFOCLK: u32 = 2;
+const DCOCLK: u32 = 3;
+/// UCSCTL6.SMCLKOFF, and UCSCTL8.SMCLKREQEN.
+const SMCLKOFF: u32 = 1 << 1;
+const SMCLKREQEN: u32 = 1 << 2;
+/// Where the fields for MCLK, SMCLK and ACLK begin in UCSCTL4 and UCSCTL5.
+const MCLK: u32 = 0;
+const SMCLK: u32 = 4;
+const ACLK: u32 = 8;
 /// REFOCLK, and VLOCLK as SLAS655H's "Internal Very-Low-Power Low-Frequency Oscillator (VLO)" has it, typically.
 const REFO_HZ: u64 = 32_768;
 const VLO_HZ: u64 = 9_400;
@@ -46,9 +56,10 @@ pub struct Ucs {
     registers: [u32; 9],
     /// XT1's crystal, where the core's clock is what the program sets.
     crystal_hz: Option<u64>,
-    clocks: Clocks,
+    /// The edges of FLLREFCLK.
+    reference: Edges,
     ranges: Ranges,
-    /// Where DCOx and MODx stood after so many edges of ACLK. From there the loop moves them, which nobody sees until they are read.
+    /// Where DCOx and MODx stood after so many edges of it. From there the loop moves them, which nobody sees until they are read.
     position: u32,
     since: u64,
     /// The cycle at which they come to the lowest or the highest tap, or have been there since a reset.
@@ -66,7 +77,7 @@ impl Ucs {
             base: spec.base,
             registers: AFTER_RESET,
             crystal_hz: part.followed_crystal_hz(),
-            clocks: Clocks::new(part),
+            reference: Edges::of_watch_crystal(part.default_clock_hz),
             ranges: Ranges::new(spec)?,
             position: 0,
             since: 0,
@@ -91,7 +102,7 @@ impl Ucs {
 
     /// Lets the loop come to cycle `now`, with the registers as they have been until then.
     fn advance(&mut self, now: u64) {
-        let (edges, divider) = (self.clocks.aclk_count(now), self.reference_divider());
+        let (edges, divider) = (self.reference.count(now), self.reference_divider());
         let periods = edges.saturating_sub(self.since) / divider;
         let (from, to) = (self.position, self.settled());
         let steps = u64::from(from.abs_diff(to)).min(periods);
@@ -120,7 +131,7 @@ impl Ucs {
         let steps =
             if to < from { from.abs_diff(LOWEST_TAP.end - 1) } else { from.abs_diff(HIGHEST_TAP.start) };
         let edges = self.since + u64::from(steps) * self.reference_divider();
-        self.fault_due = comes.then(|| self.clocks.aclk_edge(edges));
+        self.fault_due = comes.then(|| self.reference.edge(edges));
     }
 
     /// DCOCLKDIV: (FLLN + 1) times the reference by its divider; DCOCLK is that times the loop's own divider FLLD.
@@ -130,7 +141,45 @@ impl Ucs {
         let divider = self.reference_divider();
         let factor = u64::from(self.register(UCSCTL2) & 0x3ff) + 1;
         let divided_hz = reference_hz * factor / divider;
-        (divided_hz << (self.register(UCSCTL2) >> 12 & 7).min(5), divided_hz)
+        (divided_hz << self.loop_shift(), divided_hz)
+    }
+
+    /// FLLD, as a power of two.
+    fn loop_shift(&self) -> u32 {
+        divider_shift(self.register(UCSCTL2) >> 12)
+    }
+
+    /// UCSCTL4 and UCSCTL5 for one of the clocks.
+    fn tap(&self, clock: u32) -> Tap {
+        let (oscillator, shift) = match self.register(UCSCTL4) >> clock & 7 {
+            XT1CLK => (Oscillator::Crystal, 0),
+            VLOCLK => (Oscillator::Vlo, 0),
+            REFOCLK => (Oscillator::Refo, 0),
+            DCOCLK => (Oscillator::Dco, 0),
+            _ => (Oscillator::Dco, self.loop_shift()),
+        };
+        Tap { oscillator, shift }.divided(self.register(UCSCTL5) >> clock)
+    }
+
+    fn oscillator_hz(&self, oscillator: Oscillator) -> u64 {
+        let crystal_hz = self.crystal_hz.unwrap_or(REFO_HZ);
+        match oscillator {
+            Oscillator::Crystal => crystal_hz,
+            Oscillator::Vlo => VLO_HZ,
+            Oscillator::Refo | Oscillator::Modosc => REFO_HZ,
+            Oscillator::Dco => self.dco_hz(crystal_hz).0,
+        }
+    }
+
+    /// Why a register cannot hold this.
+    fn refusal(&self, offset: u32, after: u32) -> Option<&'static str> {
+        let off = |ucsctl6: u32, ucsctl8: u32| ucsctl6 & SMCLKOFF != 0 && ucsctl8 & SMCLKREQEN == 0;
+        match offset {
+            UCSCTL4 if after >> ACLK & 7 > REFOCLK => Some("an ACLK from the DCO is not modelled"),
+            UCSCTL6 if off(after, self.register(UCSCTL8)) => Some(UNREQUESTED),
+            UCSCTL8 if off(self.register(UCSCTL6), after) => Some(UNREQUESTED),
+            _ => None,
+        }
     }
 }
 
@@ -162,20 +211,7 @@ impl Peripheral for Ucs {
         let offset = address - self.base;
         let index = (offset >> 1) as usize;
         let after = Word::new(address, size, value).onto(self.registers[index]);
-        let refused = match offset & !1 {
-            UCSCTL4 if after & 7 != after >> 4 & 7 => {
-                Some("SMCLK from another source than MCLK is not modelled")
-            }
-            UCSCTL4 if !matches!(after >> 8 & 7, XT1 | REFO) => {
-                Some("ACLK from another source than XT1 and REFO is not modelled")
-            }
-            UCSCTL5 if after & 7 != after >> 4 & 7 => {
-                Some("SMCLK divided otherwise than MCLK is not modelled")
-            }
-            UCSCTL5 if after >> 8 & 7 != 0 => Some("a divided ACLK is not modelled"),
-            _ => None,
-        };
-        if let Some(what) = refused {
+        if let Some(what) = self.refusal(offset & !1, after) {
             let what = what.to_string();
             return Err(Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what });
         }
@@ -206,32 +242,33 @@ impl Peripheral for Ucs {
         self.fault_due = self.crystal_hz.map(|_| 0);
     }
 
-    fn reset_by(&mut self, _cause: ResetCause, now: u64) {
+    fn reset_by(&mut self, cause: ResetCause, now: u64) {
         self.reset();
-        self.since = self.clocks.aclk_count(now);
+        if cause != ResetCause::PowerOn {
+            self.since = self.reference.count(now);
+        }
         self.fault_due = self.fault_due.map(|_| now);
     }
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
+        self.reference.set_clock(clock_hz, now);
         if self.fault_due.is_some() {
             self.find_fault();
         }
     }
 
     fn core_clock_hz(&self) -> Option<u64> {
-        let crystal_hz = self.crystal_hz?;
-        let (dco_hz, divided_hz) = self.dco_hz(crystal_hz);
-        // SELM: 4 is DCOCLKDIV, and so are 5 to 7 without a crystal at XT2.
-        let source_hz = match self.register(UCSCTL4) & 7 {
-            XT1 => crystal_hz,
-            VLO => VLO_HZ,
-            REFO => REFO_HZ,
-            DCO => dco_hz,
-            _ => divided_hz,
-        };
-        // DIVM: 1 to 32.
-        Some((source_hz >> (self.register(UCSCTL5) & 7).min(5)).max(1))
+        self.crystal_hz?;
+        let mclk = self.tap(MCLK);
+        Some(mclk.hz(self.oscillator_hz(mclk.oscillator)))
+    }
+
+    fn subsystem_clocks(&self) -> Option<SubsystemClocks> {
+        let [mclk, smclk, aclk] = [MCLK, SMCLK, ACLK].map(|clock| self.tap(clock));
+        Some(SubsystemClocks {
+            smclk: smclk.beside(mclk, self.oscillator_hz(smclk.oscillator)),
+            aclk: aclk.alone(self.oscillator_hz(aclk.oscillator)),
+        })
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -5,8 +5,8 @@
 //! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password, which resets it, too, is a
 //! fault.
 
-use super::clocks::Clocks;
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
+use super::clocks::{Clocks, Source};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
 use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
@@ -38,7 +38,7 @@ pub struct Watchdog {
     enables: u32,
     flags: u32,
     reset_pin: u32,
-    /// When the counter last stood at 0.
+    /// Edges of its clock up to where the counter last stood at 0.
     since: u64,
 }
 
@@ -59,15 +59,18 @@ impl Watchdog {
         }
     }
 
+    fn source(&self) -> Source {
+        if self.control >> 5 & 3 == 0 { Source::Smclk } else { Source::Aclk }
+    }
+
+    /// Clocks until it expires.
+    fn interval(&self) -> u64 {
+        1 << INTERVAL_BITS[(self.control & 7) as usize]
+    }
+
     fn expiry(&self) -> Option<u64> {
-        if self.control & WDTHOLD != 0 {
-            return None;
-        }
-        let clocks = 1u64 << INTERVAL_BITS[(self.control & 7) as usize];
-        Some(match self.control >> 5 & 3 {
-            0 => self.since + clocks,
-            _ => self.clocks.aclk_edge(self.clocks.aclk_count(self.since) + clocks),
-        })
+        let counts = self.control & WDTHOLD == 0;
+        counts.then(|| self.clocks.edge(self.source(), self.since + self.interval()))
     }
 
     fn update(&self, context: &mut Context<'_, '_>) {
@@ -130,10 +133,11 @@ impl Peripheral for Watchdog {
                     "the watchdog runs from SMCLK or ACLK only in this model",
                 ));
             }
-            if value & WDTCNTCL != 0 || (value ^ self.control) & (WDTHOLD | 0x60) != 0 {
-                self.since = context.now;
-            }
+            let cleared = value & WDTCNTCL != 0 || (value ^ self.control) & (WDTHOLD | 0x60) != 0;
             self.control = value & 0xff & !WDTCNTCL;
+            if cleared {
+                self.since = self.clocks.count(self.source(), context.now);
+            }
             return Ok(());
         }
         let register = match address & !1 {
@@ -151,8 +155,7 @@ impl Peripheral for Watchdog {
     }
 
     fn clock_needed(&self) -> Option<&'static str> {
-        let source = if self.control >> 5 & 3 == 0 { "SMCLK" } else { "ACLK" };
-        (self.control & WDTHOLD == 0).then_some(source)
+        (self.control & WDTHOLD == 0).then_some(self.source().name())
     }
 
     fn due(&self) -> Option<u64> {
@@ -160,8 +163,8 @@ impl Peripheral for Watchdog {
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
-        if let Some(expiry) = self.expiry().filter(|expiry| *expiry <= context.now) {
-            self.since = expiry;
+        if self.expiry().is_some_and(|expiry| expiry <= context.now) {
+            self.since += self.interval();
             if self.control & WDTTMSEL == 0 {
                 context.events.request_reset(ResetCause::Watchdog);
                 // Expired once is enough: the core stops.
@@ -188,18 +191,19 @@ impl Peripheral for Watchdog {
         self.since = 0;
     }
 
-    fn reset_by(&mut self, _cause: ResetCause, now: u64) {
+    fn reset_by(&mut self, cause: ResetCause, now: u64) {
         self.reset();
-        self.since = now;
+        if cause != ResetCause::PowerOn {
+            self.since = self.clocks.count(Source::Smclk, now);
+        }
     }
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        if self.control >> 5 & 3 != 0 {
-            // The counter has counted ACLK for as long as it has.
-            let elapsed = u128::from(now.saturating_sub(self.since)) * u128::from(clock_hz);
-            self.since = now.saturating_sub((elapsed / u128::from(self.clocks.mclk_hz())) as u64);
-        }
         self.clocks.set_clock(clock_hz, now);
+    }
+
+    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
+        self.clocks.set(clocks, now);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

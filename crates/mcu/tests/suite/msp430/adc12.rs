@@ -90,6 +90,20 @@ fn a_conversion_takes_sampling_and_thirteen_clocks() {
     assert_eq!(r5(&[start, nops(10), read(IFG, 5)]), 1);
 }
 
+/// SLAU208, UCSCTL5: DIVS 1 is half of MCLK, 3 an eighth.
+#[test]
+fn a_conversion_takes_as_many_clocks_of_a_divided_smclk() {
+    const UCSCTL5: u16 = 0x16a;
+    // Started in cycle 20; 17 clocks of two cycles: cycle 54.
+    let start = [mov(0x10, UCSCTL5), mov(ON, CTL0), mov(BY_SMCLK, CTL1), mov(GO, CTL0)].concat();
+    assert_eq!(r5(&[start.clone(), nops(30), read(IFG, 5)]), 0);
+    assert_eq!(r5(&[start, nops(31), read(IFG, 5)]), 1);
+    // Started in cycle 16; the divider comes four clocks later, in cycle 20, and 13 clocks of eight cycles end in 124.
+    let start = [mov(ON, CTL0), mov(BY_SMCLK, CTL1), mov(GO, CTL0), mov(0x30, UCSCTL5)].concat();
+    assert_eq!(r5(&[start.clone(), nops(100), read(IFG, 5)]), 0);
+    assert_eq!(r5(&[start, nops(101), read(IFG, 5)]), 1);
+}
+
 #[test]
 fn results_are_fractions_of_the_reference() {
     let convert = |mctl: u16, reference: u16| {

@@ -14,3 +14,4 @@ mod power;
 mod programs;
 mod rtc;
 mod serial;
+mod subsystem_clocks;

@@ -102,9 +102,8 @@ fn the_core_voltage_rises_step_by_step() {
 #[test]
 fn clocks_keep_to_what_is_modelled() {
     assert_eq!(r5(&[&mov(0x244, 0x168)[..], &read(0x168)].concat()), 0x244);
-    assert!(fault(&mov(0x214, 0x168)).contains("SMCLK"));
-    assert!(fault(&mov(0x144, 0x168)).contains("ACLK"));
-    assert!(fault(&mov(0x0010, 0x16a)).contains("divided"));
+    assert_eq!(r5(&[&mov(0x114, 0x168)[..], &read(0x168)].concat()), 0x114);
+    assert_eq!(r5(&[&mov(0x0110, 0x16a)[..], &read(0x16a)].concat()), 0x0110);
     // Fault flags stay clear once cleared.
     assert_eq!(r5(&[&mov(0, 0x16e)[..], &read(0x16e)].concat()), 0);
 }

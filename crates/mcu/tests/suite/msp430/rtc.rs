@@ -113,6 +113,9 @@ fn rtc_a_counts() {
     };
     let read = |register: u16| [0x4215, register];
     assert_eq!(r5(&[&mov(0x0400, RTC)[..], &[0x4303; 20], &read(TIM0)].concat()), 23);
+    // SMCLK an eighth of MCLK (DIVS = 3) from cycle 8 on.
+    let eighth = [mov(0x30, 0x16a), mov(0x0400, RTC)].concat();
+    assert_eq!([16, 17].map(|nops| r5(&[&eighth[..], &vec![0x4303; nops], &read(TIM0)].concat())), [2, 3]);
     assert_eq!(r5(&[&mov(0x0400, RTC)[..], &[0x4303; 252], &read(RTC)].concat()) & 4, 0);
     assert_eq!(r5(&[&mov(0x0400, RTC)[..], &[0x4303; 253], &read(RTC)].concat()) & 4, 4);
     // RT0PS from SMCLK by 4, RT1PS from that by 2: the counter counts every eighth cycle. RT0PS is let go last.
@@ -136,6 +139,9 @@ fn rtc_c_wants_its_key() {
         [&mov(0xa500, RTC)[..], &mov(0x0060, RTC + 2), &new_year(false), &mov(0x8080, AMINHR)].concat();
     let start =
         [&unlocked[..], &mov_byte(0x20, RTC), &mov_byte(0x20, RTC + 2), &mov_byte(0, RTC + 1)].concat();
+    // It counts the crystal itself, also where ACLK is half of it (CSCTL3, DIVA = 1).
+    let halved = [&mov(0xa500, 0x160)[..], &mov(0x133, 0x166), &start].concat();
+    assert_eq!(at(&mut *machine(&fr5994(), &halved), 1_000_200, YEAR), 2027);
     let mut machine = machine(&fr5994(), &start);
     assert_eq!(after(&mut *machine, 100, RTC), 0x9620);
     assert_eq!(at(&mut *machine, 1_000_100, YEAR), 2027);

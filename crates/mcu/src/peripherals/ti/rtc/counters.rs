@@ -1,14 +1,12 @@
 //! The two prescalers and the counter behind them. They are not stepped: what they hold follows from the cycle.
 
-use super::super::clocks::Clocks;
+use super::super::clocks::{self, Clocks};
 
 /// What a counter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// ACLK, or the crystal.
-    Aclk,
-    /// SMCLK.
-    Smclk,
+    /// SMCLK or ACLK, which stands for the crystal, too.
+    Clock(clocks::Source),
     /// The counter before it, divided by two to the power of this.
     Before(u32),
 }
@@ -33,7 +31,7 @@ pub struct Counters {
 impl Counters {
     /// All stand still at 0.
     pub fn new(clocks: Clocks) -> Counters {
-        let stage = Stage { source: Source::Aclk, held: true };
+        let stage = Stage { source: Source::Clock(clocks::Source::Aclk), held: true };
         Counters { clocks, stages: [stage; 3], values: [0; 3], since: 0 }
     }
 
@@ -41,8 +39,9 @@ impl Counters {
         let Stage { source, held } = self.stages[number];
         let counted = match source {
             _ if held => 0,
-            Source::Smclk => cycle.saturating_sub(self.since),
-            Source::Aclk => self.clocks.aclk_count(cycle).saturating_sub(self.clocks.aclk_count(self.since)),
+            Source::Clock(clock) => {
+                self.clocks.count(clock, cycle).saturating_sub(self.clocks.count(clock, self.since))
+            }
             Source::Before(shift) => {
                 let before = number - 1;
                 (self.at(before, cycle) >> shift) - (self.values[before] >> shift)
@@ -63,8 +62,7 @@ impl Counters {
         let Stage { source, held } = self.stages[number];
         let more = value.checked_sub(self.values[number]).filter(|more| *more > 0 && !held)?;
         match source {
-            Source::Smclk => Some(self.since + more),
-            Source::Aclk => Some(self.clocks.aclk_edge(self.clocks.aclk_count(self.since) + more)),
+            Source::Clock(clock) => Some(self.clocks.after(clock, more, self.since)),
             Source::Before(shift) => {
                 let before = number - 1;
                 self.when(before, ((self.values[before] >> shift) + more) << shift)
@@ -79,11 +77,9 @@ impl Counters {
 
     /// The clock that one of them counts, if one does.
     pub fn clock_needed(&self) -> Option<&'static str> {
-        let running = |source| self.stages.iter().any(|stage| !stage.held && stage.source == source);
-        match (running(Source::Smclk), running(Source::Aclk)) {
-            (true, _) => Some("SMCLK"),
-            (false, true) => Some("ACLK"),
-            _ => None,
-        }
+        let running = |clock: &clocks::Source| {
+            self.stages.iter().any(|stage| !stage.held && stage.source == Source::Clock(*clock))
+        };
+        [clocks::Source::Smclk, clocks::Source::Aclk].into_iter().find(running).map(clocks::Source::name)
     }
 }

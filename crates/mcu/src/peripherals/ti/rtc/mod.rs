@@ -9,9 +9,9 @@
 mod calendar;
 mod counters;
 
-use super::clocks::Clocks;
+use super::clocks::{self, Clocks};
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
 use calendar::{Calendar, from_bcd, to_bcd};
 use counters::{Counters, Source, Stage};
 use std::ops::Range;
@@ -57,6 +57,8 @@ const KEY_READ: u32 = 0x9600;
 /// Periods of the crystal in a second, and from a change of the calendar to RTCRDY.
 const SECOND: u64 = 32_768;
 const KEEP_OUT: u64 = 64;
+const ACLK: Source = Source::Clock(clocks::Source::Aclk);
+const SMCLK: Source = Source::Clock(clocks::Source::Smclk);
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,20 +127,20 @@ impl Rtc {
         let held = self.control & RTCHOLD != 0;
         if self.is_calendar() {
             // "RT0PS and RT1PS are automatically configured": 128 Hz and 1 Hz.
-            let sources = [Source::Aclk, Source::Before(8), Source::Before(7)];
+            let sources = [ACLK, Source::Before(8), Source::Before(7)];
             self.counters.stages = sources.map(|source| Stage { source, held });
             return;
         }
         let divided = |prescaler: u32| Source::Before((prescaler >> RTPSDIV & 7) + 1);
         let clock = |select: u32, before: Source| match select {
-            0 => Source::Aclk,
-            1 => Source::Smclk,
+            0 => ACLK,
+            1 => SMCLK,
             _ => before,
         };
         let [first, second] = self.prescalers;
         let stage = |source, held| Stage { source, held };
         self.counters.stages = [
-            stage(clock(first >> RTSSEL & 1, Source::Aclk), first & RTPSHOLD != 0),
+            stage(clock(first >> RTSSEL & 1, ACLK), first & RTPSHOLD != 0),
             stage(clock(second >> RTSSEL & 3, divided(first)), second & RTPSHOLD != 0),
             stage(clock(self.control >> RTCSSEL & 3, divided(second)), held),
         ];
@@ -431,6 +433,16 @@ impl Peripheral for Rtc {
             self.advance(now);
         }
         self.counters.clocks.set_clock(clock_hz, now);
+    }
+
+    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
+        // RTC_C counts LFXTCLK itself, whatever ACLK is.
+        if self.kind == Kind::A {
+            if now != 0 {
+                self.advance(now);
+            }
+            self.counters.clocks.set(clocks, now);
+        }
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -45,6 +45,11 @@ impl Master {
         self.action.map(|(_, end)| end)
     }
 
+    /// As [`Master::due`], to be changed.
+    pub fn end_mut(&mut self) -> Option<&mut u64> {
+        self.action.as_mut().map(|(_, end)| end)
+    }
+
     /// Bytes since START, as UCBCNTx.
     pub fn bytes(&self) -> u32 {
         self.bytes & 0xff

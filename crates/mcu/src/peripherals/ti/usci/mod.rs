@@ -13,18 +13,16 @@ mod uart;
 
 pub use registers::Block;
 
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use super::word::{Word, part_of};
-use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock};
+use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock, SubsystemClocks};
 use i2c::Master;
 use registers::{
     CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE, UCMODE_3, UCMSB,
     UCMST, UCOE, UCRXIFG, UCSPB, UCSSEL, UCSWRST, UCSYNC, UCTXCPTIFG, UCTXIFG, UCTXNACK,
 };
 use std::ops::Range;
-
-const ACLK_HZ: u64 = 32_768;
 
 /// What UCxCTLW0 makes of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +40,6 @@ pub struct Usci {
     base: u32,
     irq: u8,
     clocks: Clocks,
-    mclk_hz: u64,
     control: u32,
     control1: u32,
     prescaler: u32,
@@ -81,7 +78,6 @@ impl Usci {
             base: spec.base,
             irq: spec.irq.unwrap_or(0),
             clocks: Clocks::new(part),
-            mclk_hz: part.default_clock_hz,
             control: 0,
             control1: 0,
             prescaler: 0,
@@ -121,17 +117,23 @@ impl Usci {
         self.control & UCSWRST != 0
     }
 
-    fn counts_aclk(&self) -> bool {
-        self.control >> UCSSEL & 3 == 1
+    /// BRCLK.
+    fn source(&self) -> Source {
+        if self.control >> UCSSEL & 3 == 1 { Source::Aclk } else { Source::Smclk }
     }
 
     /// The cycle that is so many clocks of BRCLK after `now`.
     fn after(&self, clocks: u64, now: u64) -> u64 {
-        if self.counts_aclk() {
-            self.clocks.aclk_edge(self.clocks.aclk_count(now) + clocks)
-        } else {
-            now + clocks
-        }
+        self.clocks.after(self.source(), clocks, now)
+    }
+
+    /// The clocks become others at cycle `now`: what is under way goes on with as many of them.
+    fn change_clocks(&mut self, change: impl FnOnce(&mut Clocks), now: u64) {
+        let (before, source) = (self.clocks, self.source());
+        change(&mut self.clocks);
+        let clocks = self.clocks;
+        let ends = self.shifting.iter_mut().map(|(_, end)| end).chain(self.master.end_mut());
+        ends.for_each(|end| *end = clocks.moved(&before, source, *end, now));
     }
 
     /// "fBitClock = fBRCLK / UCBRx. If UCBRx = 0, fBitClock = fBRCLK."
@@ -142,8 +144,7 @@ impl Usci {
     fn spi_clock(&self) -> SpiClock {
         // UCCKPH set: data is captured on the first edge, which is CPHA = 0.
         let mode = 2 * u8::from(self.control & UCCKPL != 0) + u8::from(self.control & UCCKPH == 0);
-        let source_hz = if self.counts_aclk() { ACLK_HZ } else { self.mclk_hz };
-        SpiClock { mode, hz: source_hz / self.divider() }
+        SpiClock { mode, hz: self.clocks.hz(self.source()) / self.divider() }
     }
 
     /// Why it cannot work as UCxCTLW0 says.
@@ -458,8 +459,11 @@ impl Peripheral for Usci {
     }
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
-        self.clocks.set_clock(clock_hz, now);
-        self.mclk_hz = clock_hz;
+        self.change_clocks(|own| own.set_clock(clock_hz, now), now);
+    }
+
+    fn set_subsystem_clocks(&mut self, clocks: &SubsystemClocks, now: u64) {
+        self.change_clocks(|own| own.set(clocks, now), now);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {
