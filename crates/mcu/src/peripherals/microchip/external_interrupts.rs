@@ -1,6 +1,7 @@
 //! External interrupts of an ATmega: INT0 to INT7, as far as the part has them, by level or edge, and pin changes.
 //!
-//! ATmega328P data sheet DS40002061, chapter 13; ATmega2560 data sheet 2549Q, chapter 15; ATmega32U4 data sheet 7766J, chapter 11. An
+//! ATmega328P data sheet DS40002061, chapter 13; ATmega2560 data sheet 2549Q, chapter 15; ATmega32U4 data sheet 7766J, chapter 11;
+//! ATmega324PA data sheet 8272E, chapter 13, which has a fourth port of pin changes. An
 //! interrupt sees the level of the pin whoever drives it, the part itself included. A pin that nobody drives reads low. The few cycles for
 //! which the part synchronises a pin are left out. In idle all of this goes on; ADC noise reduction stops the clock that edges are found
 //! with, but for those that are found without, so going to sleep in it with such an edge enabled is refused.
@@ -9,15 +10,19 @@ use super::super::avr_port;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
-/// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1 and
-/// PCMSK2 follow PCMSK0.
+/// Registers, in the order of [`External::addresses`]; PCICR lies between EIMSK and EICRA; PCMSK1 to
+/// PCMSK3 follow PCMSK0.
 const PCIFR: usize = 0;
 const EIFR: usize = 1;
 const EIMSK: usize = 2;
 const PCICR: usize = 3;
 const EICRA: usize = 4;
 const PCMSK0: usize = 6;
-const COUNT: usize = 9;
+const COUNT: usize = 10;
+/// PCMSK0 to PCMSK3.
+const PORTS: usize = 4;
+/// PCMSK3 lies behind the TIMSK: 0x73, PCICR at 0x68 (8272E, register summary).
+const PCMSK3_FROM_PCICR: u32 = 11;
 
 /// A pin of a port.
 #[derive(Clone)]
@@ -36,7 +41,7 @@ impl Pin {
 #[derive(Clone)]
 pub struct External {
     name: String,
-    /// PCIFR, EIFR, EIMSK, PCICR, EICRA, EICRB, PCMSK0, PCMSK1, PCMSK2.
+    /// PCIFR, EIFR, EIMSK, PCICR, EICRA, EICRB, PCMSK0 to PCMSK3.
     addresses: [u32; COUNT],
     /// Which bits each has; a register without any is not there.
     bits: [u8; COUNT],
@@ -46,20 +51,20 @@ pub struct External {
     pins: [Option<Pin>; 8],
     /// INTn whose edges are found without a clock.
     asynchronous: u8,
-    /// The pins of PCMSK0 to PCMSK2.
-    change_pins: [[Option<Pin>; 8]; 3],
+    /// The pins of PCMSK0 to PCMSK3.
+    change_pins: [[Option<Pin>; 8]; PORTS],
     registers: [u8; COUNT],
     /// Levels of INT0 to INT7 when last looked at.
     seen: u8,
-    /// Levels of the pins of PCMSK0 to PCMSK2, those that count.
-    changing: [u8; 3],
+    /// Levels of the pins of PCMSK0 to PCMSK3, those that count.
+    changing: [u8; PORTS],
     /// A level interrupt was served: it may be requested again.
     served: bool,
 }
 
 impl External {
     /// PCIFR at `spec.base`, EIFR and EIMSK after it; `spec.irq` is the vector of INT0. Settings: `pcicr`, the address of PCICR,
-    /// after which EICRA, EICRB and the PCMSK come; `int#` and `int#_port`, the bit of INTn and PINx of its port; `asynchronous`, the
+    /// after which EICRA, EICRB and the PCMSK come, the fourth of them further on; `int#` and `int#_port`, the bit of INTn and PINx of its port; `asynchronous`, the
     /// INTn whose edges are found without a clock; `change_irq`, the vector of PCINT0; `port#`, PINx of the port of PCMSKn;
     /// `port#_first`, that of its first pin where this is another port, after which the port's own begin.
     ///
@@ -79,7 +84,7 @@ impl External {
             bits[EICRA + number / 4] |= 3 << (2 * (number % 4));
         }
         bits[EIMSK] = bits[EIFR];
-        let mut change_pins = [const { [const { None }; 8] }; 3];
+        let mut change_pins = [const { [const { None }; 8] }; PORTS];
         for (number, row) in change_pins.iter_mut().enumerate() {
             if setting(&format!("port{number}")).is_none() {
                 continue;
@@ -103,7 +108,18 @@ impl External {
         let (low, high) = (spec.base, needed("pcicr")? as u32);
         Ok(External {
             name: spec.name.clone(),
-            addresses: [low, low + 1, low + 2, high, high + 1, high + 2, high + 3, high + 4, high + 5],
+            addresses: [
+                low,
+                low + 1,
+                low + 2,
+                high,
+                high + 1,
+                high + 2,
+                high + 3,
+                high + 4,
+                high + 5,
+                high + PCMSK3_FROM_PCICR,
+            ],
             bits,
             irqs: [
                 spec.irq.ok_or_else(|| format!("{}: {} needs irq", part.name, spec.name))?,
@@ -114,7 +130,7 @@ impl External {
             change_pins,
             registers: [0; COUNT],
             seen: 0,
-            changing: [0; 3],
+            changing: [0; PORTS],
             served: false,
         })
     }
@@ -154,7 +170,7 @@ impl External {
                 self.rise(EIFR, number, context);
             }
         }
-        for number in 0..3 {
+        for number in 0..PORTS {
             let levels = self.enabled_levels(number, context.board);
             if levels != std::mem::replace(&mut self.changing[number], levels) {
                 self.rise(PCIFR, number, context);
@@ -303,7 +319,7 @@ impl Peripheral for External {
     fn reset(&mut self) {
         self.registers = [0; COUNT];
         self.seen = 0;
-        self.changing = [0; 3];
+        self.changing = [0; PORTS];
         self.served = false;
     }
 

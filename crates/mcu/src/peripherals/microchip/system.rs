@@ -76,7 +76,7 @@ impl System {
         let sources = part.clock.as_ref().filter(|_| part.follows_clock()).cloned();
         let fuse = sources.as_ref().and_then(|clock| clock.low_fuse).unwrap_or(0xFF);
         let prescalers = if sources.is_some() { 0x8F } else { CLKPCE };
-        let kinds: [(&str, &'static str, Role, u8, u8); 15] = [
+        let kinds: [(&str, &'static str, Role, u8, u8); 16] = [
             ("smcr_register", "SMCR", Role::Plain, 0x0F, 0),
             // 328P: BODS and BODSE change nothing here; PUD would switch the pull-ups off, IVSEL and IVCE move the vectors.
             ("mcucr_register", "MCUCR", Role::Plain, 0x60, 0),
@@ -84,6 +84,8 @@ impl System {
             ("mcucr_128_register", "MCUCR", Role::Plain, 0x3C, 0),
             // 2560, 32U4: JTD, which frees pins that the debugger has; PUD, IVSEL and IVCE as above.
             ("mcucr_2560_register", "MCUCR", Role::Plain, 0x80, 0),
+            // 324PA: JTD, BODS and BODSE.
+            ("mcucr_324_register", "MCUCR", Role::Plain, 0xE0, 0),
             ("mcusr_register", "MCUSR", Role::ResetFlags, 0xFF, PORF),
             ("clkpr_register", "CLKPR", Role::ClockPrescaler, prescalers, 0),
             ("osccal_register", "OSCCAL", Role::Calibration, 0xFF, CALIBRATION),

@@ -1,7 +1,7 @@
-//! What the ATmega2560, the ATmega32U4 and the ATtiny85 have otherwise than the ATmega328P: vectors (by avr-libc's names), ports,
+//! What the ATmega324PA, the ATmega2560, the ATmega32U4 and the ATtiny85 have otherwise than the ATmega328P: vectors (by avr-libc's names), ports,
 //! converter channels, clocks.
 
-use super::programs::{ATMEGA32U4, ATMEGA328P, ATMEGA2560, ATTINY85, loaded, machine, program};
+use super::programs::{ATMEGA32U4, ATMEGA324PA, ATMEGA328P, ATMEGA2560, ATTINY85, loaded, machine, program};
 use mcu::{Mcu, Stop, Until};
 
 fn run(machine: &mut dyn Mcu, cycles: u64) -> Stop {
@@ -50,6 +50,85 @@ fn the_atmega32u4_has_its_external_interrupts() {
     let mut machine = machine("external", ATMEGA32U4, "atmega32u4", &body);
     assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
     assert_eq!(out(&*machine, 0x80_0100), [1, 1, 2]);
+}
+
+/// INT2 is PB2; PCINT0 is PA0, PCINT13 PB5, PCINT16 PC0, and PCINT24, behind PCMSK3, PD0 (iom324pa.h, ATmega324PA.atdf).
+#[test]
+fn the_atmega324pa_has_pin_changes_at_four_ports() {
+    let body = format!(
+        "{OUT} ISR(INT2_vect) {{ out[0]++; }} ISR(PCINT0_vect) {{ out[1]++; }} ISR(PCINT1_vect) {{ out[2]++; }}
+        ISR(PCINT2_vect) {{ out[3]++; }} ISR(PCINT3_vect) {{ out[4]++; }}
+        int main(void) {{
+            DDRA = DDRB = DDRC = DDRD = 0xFF;
+            EICRA = 1 << ISC21 | 1 << ISC20; EIMSK = 1 << INT2;
+            PCICR = 0xF; PCMSK0 = 1; PCMSK1 = 1 << PCINT13; PCMSK2 = 1; PCMSK3 = 1 << PCINT24 | 1 << PCINT31; sei();
+            PORTB = 4; PORTB = 0; PORTA = 1; PORTA = 3; PORTB = 0x20; PORTC = 1; PORTC = 0; PORTD = 1; PORTD = 0x81; PORTD = 0x83;
+            PORTD = 2; cli(); return 0; }}"
+    );
+    let mut machine = machine("external", ATMEGA324PA, "atmega324pa", &body);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0100), [1, 1, 1, 2, 3]);
+}
+
+/// Each vector by avr-libc's name, and that the power reduction register reaches each module.
+#[test]
+fn the_atmega324pa_has_its_vectors() {
+    // Two flags are as long as there is nothing to do.
+    let names = [
+        ("TIMER0_OVF", ""),
+        ("TIMER1_COMPB", ""),
+        ("TIMER2_COMPA", ""),
+        ("USART0_TX", ""),
+        ("USART1_UDRE", "UCSR1B &= ~(1 << UDRIE1);"),
+        ("ADC", ""),
+        ("EE_READY", "EECR &= ~(1 << EERIE);"),
+        ("SPI_STC", ""),
+    ];
+    let handlers = names.iter().enumerate();
+    let handlers: String = handlers
+        .map(|(n, (name, enough))| format!("ISR({name}_vect) {{ out[{n}]++; {enough} }}\n"))
+        .collect();
+    let body = format!(
+        "{OUT} {handlers} int main(void) {{
+            for (uint8_t n = 0; n < 8; n++) out[n] = 0;
+            DDRB = 0xB0; OCR1B = 100; OCR2A = 100; TIMSK0 = 1; TIMSK1 = 1 << OCIE1B; TIMSK2 = 1 << OCIE2A;
+            UCSR0B = 1 << TXEN0 | 1 << TXCIE0; UCSR1B = 1 << TXEN1 | 1 << UDRIE1; UDR0 = 0x55;
+            ADMUX = 1 << REFS0 | 3; ADCSRA = 0xCF; SPCR0 = 1 << SPIE0 | 1 << SPE0 | 1 << MSTR0; SPDR0 = 1;
+            EECR = 1 << EERIE; TCCR0B = TCCR1B = TCCR2B = 1; sei();
+            while (!(out[0] && out[1] && out[2] && out[3] && out[4] && out[5] && out[6] && out[7]));
+            cli(); PRR0 = 0xFF; return 0; }}"
+    );
+    let mut machine = machine("vectors", ATMEGA324PA, "atmega324pa", &body);
+    assert_eq!(run(&mut *machine, 200_000), Stop::Halted);
+    for module in [
+        "TCCR0B = 1",
+        "TCCR1B = 1",
+        "TCCR2B = 1",
+        "UCSR0B = 8",
+        "UCSR1B = 8",
+        "SPCR0 = 64",
+        "TWCR = 4",
+        "ADCSRA = 128",
+    ] {
+        let body = format!("int main(void) {{ PRR0 = 0xFF; {module}; return 0; }}");
+        let mut machine = super::programs::machine("prr0", ATMEGA324PA, "atmega324pa", &body);
+        let said = machine.run(&Until::default()).expect_err(module).to_string();
+        assert!(said.contains("power reduction"), "{module}: {said}");
+    }
+}
+
+/// Toggled outputs of the three timers: OC0A PB3, OC0B PB4, OC1A PD5, OC1B PD4, OC2A PD7, OC2B PD6.
+#[test]
+fn the_atmega324pa_s_timers_drive_their_pins() {
+    let body = format!(
+        "{OUT} int main(void) {{ DDRB = 0x18; DDRD = 0xF0;
+            TCCR0A = TCCR1A = TCCR2A = 0x50; OCR0A = OCR0B = OCR2A = OCR2B = 50; OCR1A = OCR1B = 50;
+            TCCR0B = TCCR1B = TCCR2B = 1; for (uint8_t n = 0; n < 50; n++) __asm__ volatile (\"nop\");
+            out[0] = PINB; out[1] = PIND; return 0; }}"
+    );
+    let mut machine = machine("pins", ATMEGA324PA, "atmega324pa", &body);
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0100), [0x18, 0xF0]);
 }
 
 /// From the end of `SBI PORTD, 0`, which takes two cycles, four to the vector; five where the program counter has 22 bits (2549Q, 7.8.1).

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub const ATMEGA328P: &str = include_str!("../../../../../targets/atmega328p.toml");
+pub const ATMEGA324PA: &str = include_str!("../../../../../targets/atmega324pa.toml");
 pub const ATMEGA2560: &str = include_str!("../../../../../targets/atmega2560.toml");
 pub const ATMEGA32U4: &str = include_str!("../../../../../targets/atmega32u4.toml");
 pub const ATTINY85: &str = include_str!("../../../../../targets/attiny85.toml");
