@@ -1,0 +1,495 @@
+//! All peripherals of a machine: which has an address, when one wants a tick, and what they tell each other.
+
+use super::{Context, Events, FlashStore, MOST_UNSENT, Peripheral, Power, StubUse};
+use crate::transfer::Parties;
+use crate::{Board, Fault, FlashChange, Observer, SubsystemClocks};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a device is called with, in a way that leaves the devices themselves alone.
+macro_rules! context {
+    ($bus:ident, $now:expr, $pc:expr, $observer:expr) => {
+        Context {
+            now: $now,
+            pc: $pc,
+            requests: &mut $bus.requests,
+            stall: &mut $bus.stall,
+            board: &mut $bus.board,
+            events: &mut $bus.events,
+            observer: $observer,
+        }
+    };
+}
+
+// They use the macro above.
+mod clocks;
+mod power;
+mod routing;
+
+/// All peripherals of a machine.
+#[derive(Clone)]
+pub struct PeripheralBus {
+    devices: Vec<Device>,
+    /// (range, index into `devices`), sorted by start.
+    map: Vec<(Range<u32>, usize)>,
+    /// The index into `devices` for each of the lowest addresses, where AVR and MSP430 have all their registers; [`NOBODY`] for none.
+    low: [u8; LOW],
+    /// Addresses that several devices have, and the devices: see [`Peripheral::shared`].
+    shared: Vec<(u32, Vec<usize>)>,
+    /// Requested interrupts.
+    pub requests: u128,
+    /// The earliest cycle at which a device wants a tick; `u64::MAX` for none. Cores compare it with their cycle
+    /// count at instruction boundaries.
+    pub due: u64,
+    /// When each device wants a tick, by its index; `u64::MAX` for never.
+    dues: Vec<u64>,
+    /// For each interrupt the devices, by their indices, that may ask for it: see [`Peripheral::interrupts`].
+    askers: Arc<[Vec<u8>]>,
+    parties: Arc<Parties>,
+    /// The device that last said what it listens to.
+    subscriber: usize,
+    /// Cycles for which peripherals hold the core up; the core takes them when it has executed the instruction.
+    pub stall: u64,
+    /// A DMA controller has accessed the bus.
+    pub(crate) moved_by_dma: bool,
+    /// The devices were told of a sleep, and not yet of its end.
+    asleep: bool,
+    /// What is around the microcontroller.
+    pub board: Board,
+    /// What peripherals tell each other and the core.
+    pub events: Events,
+    /// What the power management has set, as it stands after each access to it.
+    pub power: Power,
+    /// `power` may have changed; for the core to take note of.
+    pub power_changed: bool,
+    /// Which device is the power management; past the end where there is none.
+    power_device: usize,
+    /// Which device is the clock control that the core's clock or the peripherals' follow; past the end where there is none.
+    clock_device: usize,
+    /// The clocks that the devices were told of last.
+    subsystem_clocks: Option<SubsystemClocks>,
+    /// The bit of each device, by its index, in the power reduction registers: see [`Events::reduce`].
+    reductions: Vec<u16>,
+}
+
+/// A device that the bus owns.
+struct Device(Box<dyn Peripheral>);
+
+impl Clone for Device {
+    fn clone(&self) -> Device {
+        Device(self.0.boxed_clone())
+    }
+}
+
+/// In [`PeripheralBus::low`].
+const NOBODY: u8 = u8::MAX;
+const LOW: usize = 0x1000;
+
+impl PeripheralBus {
+    /// A bus with these devices.
+    ///
+    /// # Errors
+    /// A sentence about two that claim one address.
+    pub fn new(devices: Vec<Box<dyn Peripheral>>) -> Result<Self, String> {
+        let mut map: Vec<(Range<u32>, usize)> = devices
+            .iter()
+            .enumerate()
+            .flat_map(|(index, device)| device.ranges().into_iter().map(move |range| (range, index)))
+            .collect();
+        map.sort_by_key(|(range, _)| range.start);
+        let mut shared: Vec<(u32, Vec<usize>)> = Vec::new();
+        for (index, device) in devices.iter().enumerate() {
+            for address in device.shared() {
+                match shared.iter_mut().find(|(known, _)| *known == address) {
+                    Some((_, sharers)) => sharers.push(index),
+                    None => shared.push((address, vec![index])),
+                }
+            }
+        }
+        shared.retain(|(_, sharers)| sharers.len() > 1);
+        // The first of those that share an address stands for all of them.
+        map.retain(|(range, index)| {
+            let sharers = shared.iter().find(|(address, _)| *address == range.start);
+            sharers.is_none_or(|(_, sharers)| sharers[0] == *index || !sharers.contains(index))
+        });
+        for pair in map.windows(2) {
+            let [(before, first), (after, second)] = pair else { continue };
+            if before.end > after.start {
+                let [first, second] = [first, second].map(|index| devices[*index].name());
+                return Err(format!("{first} and {second} both claim the address {:#x}", after.start));
+            }
+        }
+        let power_device =
+            devices.iter().position(|device| device.power().is_some()).unwrap_or(devices.len());
+        let controls_clocks =
+            |device: &dyn Peripheral| device.core_clock_hz().is_some() || device.subsystem_clocks().is_some();
+        let clock_device =
+            devices.iter().position(|device| controls_clocks(&**device)).unwrap_or(devices.len());
+        let which = |takes_part: fn(&dyn Peripheral) -> bool| {
+            (0..devices.len()).filter(|index| takes_part(&*devices[*index])).collect::<Vec<_>>()
+        };
+        let requesting = |device: &dyn Peripheral| device.transfer_lines() != 0;
+        let parties = Parties {
+            controllers: which(|device| device.controls_transfers()),
+            requesters: which(requesting)
+                .iter()
+                .map(|index| (devices[*index].transfer_lines(), *index))
+                .collect(),
+            triggered: which(|device| device.follows_triggers()),
+        };
+        let mut low = [NOBODY; LOW];
+        for (range, index) in &map {
+            for address in range.clone().take_while(|address| *address < LOW as u32) {
+                low[address as usize] = u8::try_from(*index).unwrap_or(NOBODY);
+            }
+        }
+        let mut bus = PeripheralBus {
+            dues: vec![u64::MAX; devices.len()],
+            reductions: vec![0; devices.len()],
+            askers: (0..u128::BITS)
+                .map(|irq| {
+                    let asks = |device: &dyn Peripheral| device.interrupts() >> irq & 1 == 1;
+                    (0..)
+                        .zip(&devices)
+                        .filter(|(_, device)| asks(&***device))
+                        .map(|(index, _)| index)
+                        .collect()
+                })
+                .collect(),
+            parties: Arc::new(parties),
+            subscriber: 0,
+            devices: devices.into_iter().map(Device).collect(),
+            map,
+            low,
+            shared,
+            requests: 0,
+            due: u64::MAX,
+            stall: 0,
+            moved_by_dma: false,
+            asleep: false,
+            power: Power::default(),
+            power_changed: true,
+            power_device,
+            clock_device,
+            subsystem_clocks: None,
+            board: Board::default(),
+            events: Events::default(),
+        };
+        bus.refresh_power();
+        bus.reschedule();
+        Ok(bus)
+    }
+
+    /// Says which bits of the power reduction register stop the clocks of the devices, in the order in which they came.
+    pub fn set_reductions(&mut self, bits: &[u16]) {
+        for (reduction, bits) in self.reductions.iter_mut().zip(bits) {
+            *reduction = *bits;
+        }
+    }
+
+    /// The device at an address, if it can be accessed.
+    #[inline]
+    fn reach(&self, address: u32) -> Option<usize> {
+        let index = self.find(address)?;
+        (self.events.reduced & self.reductions[index] == 0).then_some(index)
+    }
+
+    /// Why [`PeripheralBus::reach`] found none.
+    #[cold]
+    fn out_of_reach(&self, address: u32, size: u8, pc: u32, kind: &'static str) -> Fault {
+        match self.find(address) {
+            None => Fault::Unmapped { pc, address, size, kind },
+            Some(index) => {
+                let what = "its clock is switched off in the power reduction register".into();
+                let device = self.devices[index].0.name().to_string();
+                Fault::Peripheral { pc, address, device, what }
+            }
+        }
+    }
+
+    /// The devices that share an address, if several do.
+    #[inline]
+    fn sharers(&self, address: u32) -> Option<Vec<usize>> {
+        if self.shared.is_empty() {
+            return None;
+        }
+        let found = self.shared.iter().find(|(shared, _)| *shared == address);
+        found.map(|(_, sharers)| sharers.clone())
+    }
+
+    #[inline]
+    fn find(&self, address: u32) -> Option<usize> {
+        if let Some(&index) = self.low.get(address as usize)
+            && index != NOBODY
+        {
+            return Some(index.into());
+        }
+        let after = self.map.partition_point(|(range, _)| range.start <= address);
+        let (range, index) = self.map.get(after.checked_sub(1)?)?;
+        range.contains(&address).then_some(*index)
+    }
+
+    /// Whether a peripheral answers at `address`.
+    #[must_use]
+    pub fn claims(&self, address: u32) -> bool {
+        self.find(address).is_some()
+    }
+
+    /// The addresses that peripherals answer at, with a number for each of them, sorted.
+    pub(crate) fn ranges(&self) -> Vec<(Range<u32>, usize)> {
+        self.map.clone()
+    }
+
+    /// Finds the next due time when any device may have another one than before.
+    fn reschedule(&mut self) {
+        for (due, device) in self.dues.iter_mut().zip(&self.devices) {
+            *due = device.0.due().unwrap_or(u64::MAX);
+        }
+        self.find_due();
+    }
+
+    fn find_due(&mut self) {
+        let first = self.dues.iter().fold(u64::MAX, |first, due| first.min(*due));
+        self.due = first.min(self.board.due);
+    }
+
+    /// What becomes of a store into the part's flash.
+    ///
+    /// # Errors
+    /// [`Fault::Architecture`] where no flash controller is modelled, or the controller's own fault.
+    pub fn flash_store(
+        &mut self,
+        store: &FlashStore,
+        now: u64,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<FlashChange, Fault> {
+        let pc = store.pc;
+        let mut context = context!(self, now, pc, observer);
+        let change = self.devices.iter_mut().find_map(|device| device.0.flash_store(store, &mut context));
+        self.reschedule();
+        change.unwrap_or_else(|| {
+            let what = "a write to flash, whose controller is not modelled".into();
+            Err(Fault::Architecture { pc, address: store.address, what })
+        })
+    }
+
+    /// A read at `address`.
+    ///
+    /// # Errors
+    /// [`Fault::Unmapped`] where no device answers, or the device's own fault.
+    pub fn read(
+        &mut self,
+        address: u32,
+        size: u8,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<u32, Fault> {
+        let mut observer = observer;
+        if let Some(sharers) = self.sharers(address) {
+            let mut value = 0;
+            for index in sharers {
+                let mut context = context!(self, now, pc, observer.as_deref_mut());
+                value |= self.devices[index].0.read(address, size, &mut context)?;
+                self.settle(index, now, pc);
+            }
+            return Ok(value);
+        }
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, size, pc, "read"));
+        };
+        let mut context = context!(self, now, pc, observer);
+        let value = self.devices[index].0.read(address, size, &mut context)?;
+        self.settle(index, now, pc);
+        Ok(value)
+    }
+
+    /// As [`PeripheralBus::read`], by an instruction that will write back what it reads: see
+    /// [`Peripheral::read_latch`].
+    ///
+    /// # Errors
+    /// As [`PeripheralBus::read`].
+    pub fn read_latch(
+        &mut self,
+        address: u32,
+        size: u8,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<u32, Fault> {
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, size, pc, "read"));
+        };
+        let mut context = context!(self, now, pc, observer);
+        let value = self.devices[index].0.read_latch(address, size, &mut context)?;
+        self.settle(index, now, pc);
+        Ok(value)
+    }
+
+    /// A write at `address`.
+    ///
+    /// # Errors
+    /// As [`PeripheralBus::read`].
+    pub fn write(
+        &mut self,
+        address: u32,
+        size: u8,
+        value: u32,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<(), Fault> {
+        let mut observer = observer;
+        if let Some(sharers) = self.sharers(address) {
+            for index in sharers {
+                let mut context = context!(self, now, pc, observer.as_deref_mut());
+                self.devices[index].0.write(address, size, value, &mut context)?;
+                self.settle(index, now, pc);
+            }
+            return Ok(());
+        }
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, size, pc, "write"));
+        };
+        let mut context = context!(self, now, pc, observer.as_deref_mut());
+        self.devices[index].0.write(address, size, value, &mut context)?;
+        if index == self.power_device {
+            self.refresh_power();
+        }
+        if index == self.clock_device {
+            self.follow_clock(now, observer);
+        }
+        self.settle(index, now, pc);
+        Ok(())
+    }
+
+    /// One bit set or cleared at `address`.
+    ///
+    /// # Errors
+    /// As [`PeripheralBus::read`].
+    pub fn write_bit(
+        &mut self,
+        address: u32,
+        bit: u8,
+        on: bool,
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) -> Result<(), Fault> {
+        let Some(index) = self.reach(address) else {
+            return Err(self.out_of_reach(address, 1, pc, "write"));
+        };
+        let mut observer = observer;
+        let mut context = context!(self, now, pc, observer.as_deref_mut());
+        self.devices[index].0.write_bit(address, bit, on, &mut context)?;
+        if index == self.clock_device {
+            self.follow_clock(now, observer);
+        }
+        self.settle(index, now, pc);
+        Ok(())
+    }
+
+    /// What the UARTs have been given leaves them: see [`crate::Mcu::finish_sending`].
+    pub(crate) fn finish_sending(&mut self, pc: u32, observer: &mut dyn Observer) {
+        for index in 0..self.devices.len() {
+            for _ in 0..MOST_UNSENT {
+                let Some(end) = self.devices[index].0.sending() else { break };
+                let mut context = context!(self, end, pc, Some(&mut *observer));
+                self.devices[index].0.tick(&mut context);
+            }
+        }
+        self.reschedule();
+    }
+
+    /// Whether the UART `name` receives what arrives; `None` where there is none of that name.
+    #[must_use]
+    pub fn uart_listens(&self, name: &str) -> Option<bool> {
+        self.devices.iter().find(|device| device.0.name() == name)?.0.uart_listens()
+    }
+
+    /// The device with this address gets what it asked for with [`Dma::Fetch`].
+    pub(crate) fn fetched(
+        &mut self,
+        device: u32,
+        bytes: &[u8],
+        now: u64,
+        pc: u32,
+        observer: Option<&mut (dyn Observer + '_)>,
+    ) {
+        let Some(index) = self.find(device) else { return };
+        self.devices[index].0.fetched(bytes, &mut context!(self, now, pc, observer));
+        self.settle(index, now, pc);
+    }
+
+    /// Bytes begin to arrive at the UART `name`; false where there is none of that name.
+    pub fn uart_receive(&mut self, name: &str, bytes: &[u8], now: u64) -> bool {
+        let device = self.devices.iter_mut().find(|device| device.0.name() == name);
+        let received = device.is_some_and(|device| device.0.uart_receive(bytes, now));
+        self.reschedule();
+        received
+    }
+
+    /// The devices' non-volatile memory from `address` on, if a device keeps `size` bytes there.
+    #[must_use]
+    pub fn memory(&self, address: u32, size: usize) -> Option<&[u8]> {
+        self.devices.iter().filter_map(|device| device.0.memory()).find_map(|(start, bytes)| {
+            let offset = address.checked_sub(start)? as usize;
+            bytes.get(offset..offset.checked_add(size)?)
+        })
+    }
+
+    /// As [`PeripheralBus::memory`], to be written.
+    #[must_use]
+    pub fn memory_mut(&mut self, address: u32, size: usize) -> Option<&mut [u8]> {
+        self.devices.iter_mut().filter_map(|device| device.0.memory_mut()).find_map(|(start, bytes)| {
+            let offset = address.checked_sub(start)? as usize;
+            bytes.get_mut(offset..offset.checked_add(size)?)
+        })
+    }
+
+    /// Lets every device and every chip whose time has come have its tick.
+    pub fn tick(&mut self, now: u64, pc: u32, mut observer: Option<&mut (dyn Observer + '_)>) {
+        for (device, due) in self.devices.iter_mut().zip(&mut self.dues) {
+            if *due <= now {
+                let observer = observer.as_deref_mut();
+                device.0.tick(&mut context!(self, now, pc, observer));
+                *due = device.0.due().unwrap_or(u64::MAX);
+            }
+        }
+        if self.board.due <= now {
+            self.board.tick(now);
+        }
+        if self.board.changed || self.events.is_pending() {
+            self.route_events(now, pc);
+        }
+        self.find_due();
+    }
+
+    /// Tells the devices that the core has taken `irq`.
+    pub fn taken(&mut self, irq: u8) {
+        self.requests &= !(1 << irq);
+        for index in self.askers[usize::from(irq)].iter().map(|index| usize::from(*index)) {
+            let device = &mut self.devices[index];
+            device.0.taken(irq);
+            self.dues[index] = device.0.due().unwrap_or(u64::MAX);
+        }
+        self.find_due();
+    }
+
+    /// Whether a DMA controller has data to move.
+    pub(crate) fn moves_data(&self) -> bool {
+        self.parties.controllers.iter().any(|index| self.devices[*index].0.moves_data())
+    }
+
+    /// The stubs that were used: see [`Peripheral::stub_use`].
+    pub(crate) fn stub_uses(&self) -> Vec<StubUse> {
+        let uses = self.devices.iter().filter_map(|device| device.0.stub_use());
+        uses.filter(|used| used.reads + used.writes > 0).cloned().collect()
+    }
+
+    /// Writes of bytes of non-volatile memory that were begun: see [`Peripheral::nonvolatile_writes`].
+    #[must_use]
+    pub fn nonvolatile_writes(&self) -> u64 {
+        self.devices.iter().map(|device| device.0.nonvolatile_writes()).sum()
+    }
+}

@@ -1,0 +1,88 @@
+//! Power, sleep and resets, as the peripherals see them.
+
+use super::{Context, PeripheralBus};
+use crate::ResetCause;
+
+impl PeripheralBus {
+    /// Tells the devices that the core goes to sleep, in the mode of this name.
+    pub fn asleep(&mut self, mode: &str, now: u64, pc: u32) {
+        self.asleep = true;
+        for device in &mut self.devices {
+            device.0.asleep(mode, &mut context!(self, now, pc, None));
+        }
+        self.reschedule();
+    }
+
+    /// Tells the devices that their clocks run again from `now` on.
+    pub fn awake(&mut self, now: u64, pc: u32) {
+        if std::mem::take(&mut self.asleep) {
+            for device in &mut self.devices {
+                device.0.awake(&mut context!(self, now, pc, None));
+            }
+            self.reschedule();
+        }
+    }
+
+    /// Whether the devices were last told of a sleep.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.asleep
+    }
+
+    pub(super) fn refresh_power(&mut self) {
+        let device = self.devices.get(self.power_device);
+        self.power = device.and_then(|device| device.0.power()).unwrap_or_default();
+        self.power_changed = true;
+    }
+
+    /// Whether one of the devices is the part's power management.
+    pub(crate) fn has_power_management(&self) -> bool {
+        self.power_device < self.devices.len()
+    }
+
+    /// Every device and every chip on the board as after power-up.
+    pub fn reset(&mut self) {
+        self.reset_devices(ResetCause::PowerOn, 0);
+        self.board.power_up();
+        self.reschedule();
+    }
+
+    /// Every device as after a reset of this cause, while the board goes on.
+    pub fn reset_by(&mut self, cause: ResetCause, now: u64, pc: u32) {
+        self.reset_devices(cause, now);
+        self.board.high_impedance(now);
+        self.route_events(now, pc);
+        self.reschedule();
+    }
+
+    pub(super) fn reset_devices(&mut self, cause: ResetCause, now: u64) {
+        self.requests = 0;
+        self.stall = 0;
+        self.asleep = false;
+        self.events.reset();
+        for device in &mut self.devices {
+            device.0.reset_by(cause, now);
+        }
+        if cause == ResetCause::PowerOn {
+            // Time begins anew.
+            let clock_hz = self.board.clock_hz();
+            self.set_clock(clock_hz, 0);
+            self.subsystem_clocks = None;
+        }
+        self.follow_clock(now, None);
+        self.refresh_power();
+    }
+
+    /// Whether the watchdog will reset the part if nobody does anything.
+    #[must_use]
+    pub fn will_reset(&self) -> bool {
+        self.devices.iter().any(|device| device.0.will_reset())
+    }
+
+    /// The supply is cut off: see [`Peripheral::cut_power`].
+    pub fn cut_power(&mut self, torn: u8) {
+        for device in &mut self.devices {
+            device.0.cut_power(torn);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! How what one peripheral tells reaches the others.
+
+use super::{Context, PeripheralBus};
+use crate::{Accessed, BusAccess};
+use std::sync::Arc;
+
+impl PeripheralBus {
+    /// After an access to a device: what it has told others reaches them, and the next due time is found.
+    pub(super) fn settle(&mut self, index: usize, now: u64, pc: u32) {
+        let due = self.devices[index].0.due().unwrap_or(u64::MAX);
+        let before = std::mem::replace(&mut self.dues[index], due);
+        if self.board.changed || self.events.is_pending() {
+            if self.events.subscription_changed {
+                self.subscriber = index;
+            }
+            self.route_events(now, pc);
+            self.find_due();
+        } else if due < self.due {
+            self.due = due;
+        } else if before != due && before == self.due {
+            self.find_due();
+        }
+    }
+
+    /// The input pins follow the board, the subscriber gets the flags that rose.
+    #[inline(never)]
+    pub(super) fn route_events(&mut self, now: u64, pc: u32) {
+        let board_changed = std::mem::take(&mut self.board.changed);
+        if board_changed {
+            for device in &mut self.devices {
+                device.0.inputs(&mut context!(self, now, pc, None));
+            }
+        }
+        let subscribed = std::mem::take(&mut self.events.subscription_changed);
+        if subscribed {
+            let (vectors, to_set) = (self.events.subscribed, self.events.includes_set);
+            for device in &mut self.devices {
+                device.0.subscribed(vectors, to_set, &mut context!(self, now, pc, None));
+            }
+        }
+        let controlled = std::mem::take(&mut self.events.controls_changed);
+        if controlled {
+            for device in &mut self.devices {
+                device.0.controls_changed(&mut context!(self, now, pc, None));
+            }
+        }
+        if !self.events.risen_flags.is_empty() {
+            self.notify_subscriber(now, pc);
+        }
+        while self.events.lines.is_pending() {
+            self.route_lines(now, pc);
+        }
+        if board_changed || subscribed || controlled {
+            self.reschedule();
+        }
+    }
+
+    /// Triggers and requests of DMA reach those whom they are for.
+    pub(super) fn route_lines(&mut self, now: u64, pc: u32) {
+        let parties = Arc::clone(&self.parties);
+        if let Some(lines) = self.events.lines.wanted.take() {
+            for (_, index) in &parties.requesters {
+                self.devices[*index].0.transfers_wanted(lines, &mut context!(self, now, pc, None));
+                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            }
+        }
+        for (number, high, at) in std::mem::take(&mut self.events.lines.triggers) {
+            for index in &parties.triggered {
+                let context = &mut context!(self, now, pc, None);
+                if high {
+                    self.devices[*index].0.triggered(number, at, context);
+                } else {
+                    self.devices[*index].0.trigger_ended(number, at, context);
+                }
+                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            }
+        }
+        if let Some(at) = self.events.lines.changed.take() {
+            for index in &parties.controllers {
+                self.devices[*index].0.transfers_requested(at, &mut context!(self, now, pc, None));
+                self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+            }
+        }
+    }
+
+    /// An access that a DMA controller asked for was made: it is told, and so is whoever made the request.
+    pub(crate) fn accessed(&mut self, access: &BusAccess, accessed: Accessed, now: u64, pc: u32) {
+        self.moved_by_dma = true;
+        let parties = Arc::clone(&self.parties);
+        let requesters = parties.requesters.iter().filter(|(lines, _)| lines & access.serves != 0);
+        for (_, index) in requesters {
+            let (lines, last) = (access.serves, access.last);
+            self.devices[*index].0.transfer_served(lines, last, &mut context!(self, now, pc, None));
+            self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+        }
+        for index in &parties.controllers {
+            self.devices[*index].0.accessed(access, accessed, &mut context!(self, now, pc, None));
+            self.dues[*index] = self.devices[*index].0.due().unwrap_or(u64::MAX);
+        }
+        self.route_events(now, pc);
+        self.find_due();
+    }
+
+    /// Tells the subscriber of the flags that rose; when it is due is looked up, and no more.
+    pub(super) fn notify_subscriber(&mut self, now: u64, pc: u32) {
+        let mut risen_flags = std::mem::take(&mut self.events.risen_flags);
+        if let Some(device) = self.devices.get_mut(self.subscriber) {
+            for (irq, at) in risen_flags.drain(..) {
+                device.0.flag_raised(irq, at, &mut context!(self, now, pc, None));
+            }
+            self.dues[self.subscriber] = device.0.due().unwrap_or(u64::MAX);
+        }
+        if self.events.risen_flags.is_empty() {
+            // Keeps its room.
+            self.events.risen_flags = risen_flags;
+        }
+    }
+
+    /// A run begins: somebody may have told the board or its chips something meanwhile.
+    pub fn resume(&mut self, now: u64, pc: u32) {
+        if let Some(device) = self.devices.get_mut(self.power_device) {
+            device.0.supply(self.board.supply_v);
+        }
+        self.board.reschedule();
+        self.route_events(now, pc);
+        self.reschedule();
+    }
+}

@@ -1,0 +1,102 @@
+//! What a peripheral sees of the machine.
+
+use super::Events;
+use crate::{Board, DacStep, Observer, Pin, PinDirections, PinEdge};
+
+/// What a peripheral sees of the machine while one of its registers is accessed or its time has come.
+pub struct Context<'a, 'o> {
+    /// Cycles since reset, at the start of the accessing instruction (MSP430: at the end of the access's bus cycle).
+    pub now: u64,
+    /// The accessing instruction.
+    pub pc: u32,
+    /// Requested interrupts, a bit per vector or IRQ number.
+    pub requests: &'a mut u128,
+    /// Cycles for which the access holds the core up after the instruction; to be added to.
+    pub stall: &'a mut u64,
+    /// What is around the microcontroller.
+    pub board: &'a mut Board,
+    /// What peripherals tell each other and the core.
+    pub events: &'a mut Events,
+    /// Looks on, where someone does.
+    pub observer: Option<&'a mut (dyn Observer + 'o)>,
+}
+
+impl Context<'_, '_> {
+    /// Requests an interrupt.
+    pub fn request(&mut self, irq: u8) {
+        *self.requests |= 1 << irq;
+    }
+
+    /// Takes a request back.
+    pub fn withdraw(&mut self, irq: u8) {
+        *self.requests &= !(1 << irq);
+    }
+
+    /// A port drives the pins of `driven` to `levels` from now on: see [`Board::drive`].
+    pub fn drive(&mut self, port: &str, driven: u32, levels: u32) {
+        self.board.drive(port, driven, levels, self.now);
+        self.directions(port, self.now);
+    }
+
+    /// Tells the observer which pins of a port are driven.
+    fn directions(&mut self, port: &str, cycles: u64) {
+        if let Some(observer) = &mut self.observer {
+            observer.directions(&PinDirections { port, driven: self.board.driven(port), cycles });
+        }
+    }
+
+    /// Tells the observer of each pin that differs between two output levels of a port.
+    pub fn pins(&mut self, port: &str, before: u32, after: u32) {
+        self.pins_at(port, before, after, self.now);
+    }
+
+    /// A module of the part takes a pin over from its port's latch with this level, or lets go of it: that is seen while the port
+    /// drives the pin. It came about at cycle `at`, up to the length of an instruction before now.
+    pub fn module_output(&mut self, pin: &Pin, level: Option<bool>, at: u64) {
+        let driven = self.board.driven(&pin.port);
+        if let Some((before, after)) = self.board.module_output(pin, level, self.now) {
+            self.pins_at(&pin.port, before, after, at);
+            if driven != self.board.driven(&pin.port) {
+                self.directions(&pin.port, at);
+            }
+        }
+    }
+
+    /// A port leaves the pins of `alternate` to modules: see [`Board::set_alternates`].
+    pub fn alternates(&mut self, port: &str, alternate: u32, functions: u64) {
+        let before = self.board.outputs(port);
+        self.board.set_alternates(port, alternate, functions, self.now);
+        let after = self.board.outputs(port);
+        self.pins_at(port, before, after, self.now);
+        self.directions(port, self.now);
+    }
+
+    /// A byte has left the UART of this name, complete at `cycles`.
+    pub fn sent(&mut self, port: &str, byte: u8, cycles: u64) {
+        if let Some(observer) = &mut self.observer {
+            observer.uart(port, byte, cycles);
+        }
+        self.board.keep_sent(port, byte, cycles);
+    }
+
+    /// The output of channel `channel`, from 1, of the converter `device` is another one from cycle `at` on; none where it is off. At
+    /// the pin is the converter's input `input`.
+    pub fn analog_output(&mut self, device: &str, channel: u8, input: u8, code: Option<u32>, at: u64) {
+        let volts = code.map(|code| self.board.supply_v * f64::from(code) / 4096.0);
+        self.board.set_analog_output(input, volts);
+        if let Some(observer) = &mut self.observer {
+            observer.analog(&DacStep { device, channel, volts, cycles: at });
+        }
+    }
+
+    fn pins_at(&mut self, port: &str, before: u32, after: u32, cycles: u64) {
+        if let Some(observer) = &mut self.observer {
+            let mut changed = before ^ after;
+            while changed != 0 {
+                let pin = changed.trailing_zeros() as u8;
+                changed &= changed - 1;
+                observer.pin(&PinEdge { port, pin, high: after >> pin & 1 == 1, cycles });
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What peripherals tell each other and the core.
+
+use super::{Dma, FlashSettings, FlashView};
+use crate::transfer::Lines;
+use crate::{BusAccess, FlashChange, ResetCause};
+
+/// The most channels that a multiplexer of requests of DMA has.
+const CHANNELS: usize = 16;
+
+/// What peripherals tell each other and the core, apart from interrupts.
+#[derive(Clone, Debug, Default)]
+pub struct Events {
+    /// Interrupt flags, a bit per vector, that a peripheral subscribes to beside the core: who sets one of them says so with
+    /// [`Events::raise`], whether or not its interrupt is enabled.
+    pub(super) subscribed: u128,
+    /// `subscribed` has changed since the devices were notified.
+    pub(super) subscription_changed: bool,
+    /// A flag that is set already when it begins to be subscribed to counts as one that rises.
+    pub(super) includes_set: bool,
+    /// Subscribed flags that rose, and the cycle at which each did.
+    pub(super) risen_flags: Vec<(u8, u64)>,
+    /// Something resets the part, for this cause.
+    pub(super) reset: Option<ResetCause>,
+    /// The power reduction registers, the second one above the first: modules without a clock.
+    pub(super) reduced: u16,
+    /// What the flash controller has set; for cores that ask their bus and not a memory system of their own.
+    pub flash: FlashSettings,
+    /// The frequencies of the modules' clocks, in Hz, by number (SAM D21: GCLK_CLKCTRL.ID; RP2040: clock generators; STM32: I2C1 to
+    /// I2C4, 0 for the bus's clock); none where the part has no such clocks.
+    pub generic_clocks_hz: Vec<u64>,
+    /// What peripherals do with memory before the next instruction, in this order.
+    pub(super) dma: Vec<Dma>,
+    /// What the core sees of its flash, where it can program it itself (AVR).
+    pub flash_view: FlashView,
+    /// The blocks that are held in reset, a bit each (RP2040: RESETS.RESET).
+    pub held: u32,
+    /// An oscillator's fault flag is set (MSP430F5xx: UCSCTL7), which keeps OFIFG set.
+    pub oscillator_fault: bool,
+    /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
+    pub pins_released: bool,
+    /// One of these three has changed since the devices were told.
+    pub(super) controls_changed: bool,
+    /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
+    pub(super) lenient: bool,
+    /// What of this came about, and how often.
+    pub(super) tolerated: Vec<(&'static str, u64)>,
+    /// What of this was a fault.
+    pub(super) refused: Option<&'static str>,
+    /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
+    pub enabled: u128,
+    /// The request that a multiplexer gives to each channel of the controllers, from the first one's first on (STM32L4+: DMAMUX); 0 for none.
+    pub(super) selected_requests: [u8; CHANNELS],
+    /// Requests of DMA and triggers.
+    pub(super) lines: Lines,
+    /// A register started something that happens to the flash.
+    pub(super) flash_change: Option<FlashChange>,
+    /// The core's event input was pulsed (Cortex-M: RXEV).
+    pub(super) core_event: bool,
+}
+
+impl Events {
+    /// From now on the flags of these vectors are subscribed to, and no others. There is one subscriber at most. With `to_set`, one
+    /// that is set already counts as rising now.
+    pub fn subscribe(&mut self, vectors: u128, to_set: bool) {
+        self.subscription_changed |= vectors != self.subscribed;
+        self.includes_set = to_set;
+        self.subscribed = vectors;
+    }
+
+    /// These blocks are held in reset now, and the modules' clocks have these frequencies; where that is new, all devices are told.
+    pub fn set_controls(&mut self, held: u32, clocks_hz: Vec<u64>) {
+        if self.held != held || self.generic_clocks_hz != clocks_hz {
+            (self.held, self.generic_clocks_hz, self.controls_changed) = (held, clocks_hz, true);
+        }
+    }
+
+    /// The pins are held as after a reset, or no longer; where that is new, all devices are told.
+    pub fn release_pins(&mut self, released: bool) {
+        if self.pins_released != released {
+            (self.pins_released, self.controls_changed) = (released, true);
+        }
+    }
+
+    /// Whether an event has not been routed yet.
+    pub(super) fn is_pending(&self) -> bool {
+        self.subscription_changed
+            || !self.risen_flags.is_empty()
+            || self.lines.is_pending()
+            || self.controls_changed
+    }
+
+    /// Requests of DMA on these lines are made from cycle `at` on, or taken back.
+    pub fn request_transfer(&mut self, lines: u128, on: bool, at: u64) {
+        let requests = self.lines.requests & !lines | if on { lines } else { 0 };
+        if requests != self.lines.requests {
+            self.lines.requests = requests;
+            self.lines.changed = Some(at);
+        }
+    }
+
+    /// The DMA controller waits for requests on these lines, and no others: who may make them is told ([`Peripheral::transfers_wanted`]), so
+    /// that requests that nobody waits for need not be made (MSP430).
+    pub fn want_transfers(&mut self, lines: u128) {
+        self.lines.wanted = Some(lines);
+    }
+
+    /// A multiplexer gives the request `number` to channel `channel` of the controllers from cycle `at` on.
+    pub fn select_request(&mut self, channel: usize, number: u8, at: u64) {
+        if let Some(selected) = self.selected_requests.get_mut(channel) {
+            *selected = number;
+            self.lines.changed = Some(at);
+        }
+    }
+
+    /// The request that channel `channel` of the controllers has been given; 0 for none.
+    #[must_use]
+    pub fn selected_request(&self, channel: usize) -> u8 {
+        self.selected_requests.get(channel).copied().unwrap_or(0)
+    }
+
+    /// The requests of DMA that there are, a bit for each line.
+    #[must_use]
+    pub fn transfer_requests(&self) -> u128 {
+        self.lines.requests
+    }
+
+    /// The trigger of this number (STM32: TRGO of the timer of that number; MSP430: that of a DMA request's line) came at cycle `at`.
+    pub fn trigger(&mut self, number: u8, at: u64) {
+        self.lines.triggers.push((number, true, at));
+    }
+
+    /// The trigger of this number went back at cycle `at`.
+    pub fn end_trigger(&mut self, number: u8, at: u64) {
+        self.lines.triggers.push((number, false, at));
+    }
+
+    /// A peripheral with a DMA of its own reads or writes a block of memory before the next instruction, which takes the core no time
+    /// (nRF52: EasyDMA).
+    pub fn request_dma(&mut self, dma: Dma) {
+        self.dma.push(dma);
+    }
+
+    /// What was requested so, once.
+    pub(crate) fn take_dma(&mut self) -> Vec<Dma> {
+        std::mem::take(&mut self.dma)
+    }
+
+    /// Pulses the core's event input, which ends its wait for an event without an interrupt (Cortex-M: WFE).
+    pub fn signal_core(&mut self) {
+        self.core_event = true;
+    }
+
+    /// Whether it was pulsed, once.
+    pub(crate) fn take_core_event(&mut self) -> bool {
+        std::mem::take(&mut self.core_event)
+    }
+
+    /// A flash controller does this with the memory, as its registers say.
+    pub fn change_flash(&mut self, change: FlashChange) {
+        self.flash_change = Some(change);
+    }
+
+    /// What is to be done with the flash.
+    pub(crate) fn take_flash_change(&mut self) -> Option<FlashChange> {
+        self.flash_change.take()
+    }
+
+    /// A DMA controller asks for an access to the bus.
+    pub fn access(&mut self, access: BusAccess) {
+        self.lines.accesses.push(access);
+    }
+
+    /// The next access that was asked for.
+    pub(crate) fn take_access(&mut self) -> Option<BusAccess> {
+        let accesses = &mut self.lines.accesses;
+        (!accesses.is_empty()).then(|| accesses.remove(0))
+    }
+
+    /// Whether to go on after a mistake of the program, as the part does; it is counted. The kinds are few: their names say what was done.
+    #[must_use]
+    pub fn tolerate(&mut self, kind: &'static str) -> bool {
+        if self.lenient {
+            match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => self.tolerated.push((kind, 1)),
+            }
+        } else {
+            self.refused = Some(kind);
+        }
+        self.lenient
+    }
+
+    /// Begins to go on after such mistakes, or no longer; none is counted yet.
+    pub(crate) fn set_lenient(&mut self, lenient: bool) {
+        self.lenient = lenient;
+        self.tolerated.clear();
+        self.refused = None;
+    }
+
+    /// What was not tolerated.
+    pub(crate) fn refused(&self) -> Option<&'static str> {
+        self.refused
+    }
+
+    /// What was tolerated, and how often.
+    pub(crate) fn tolerated(&self) -> &[(&'static str, u64)] {
+        &self.tolerated
+    }
+
+    /// As after a reset, which changes nothing of what is tolerated.
+    pub(super) fn reset(&mut self) {
+        let (lenient, tolerated) = (self.lenient, std::mem::take(&mut self.tolerated));
+        *self = Events { lenient, tolerated, ..Events::default() };
+    }
+
+    /// The flag of the interrupt `irq` rose at cycle `at`.
+    pub fn raise(&mut self, irq: u8, at: u64) {
+        if self.subscribed >> irq & 1 == 1 {
+            self.risen_flags.push((irq, at));
+        }
+    }
+
+    /// The part is to be reset for this cause: by its watchdog, or because the program asks for it.
+    pub fn request_reset(&mut self, cause: ResetCause) {
+        self.reset.get_or_insert(cause);
+    }
+
+    /// A power reduction register (AVR: PRR or PRR0 is number 0, PRR1 is 1) is written: modules of these bits can no longer be read or
+    /// written.
+    pub fn reduce(&mut self, number: usize, bits: u8) {
+        let mut registers = self.reduced.to_le_bytes();
+        registers[number] = bits;
+        self.reduced = u16::from_le_bytes(registers);
+    }
+
+    /// Whether a reset was requested.
+    pub(crate) fn wants_reset(&self) -> bool {
+        self.reset.is_some()
+    }
+
+    /// The reset that was requested, once.
+    pub(crate) fn take_reset(&mut self) -> Option<ResetCause> {
+        self.reset.take()
+    }
+}
