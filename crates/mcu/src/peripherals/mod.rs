@@ -255,7 +255,16 @@ const MODELS: &[Model] = &[
         ],
         new: |part, spec| Ok(Box::new(ti::adc12_a::Adc12::new(part, spec)?)),
     },
-    Model { name: "msp430-crc16", settings: &[], new: |_, spec| Ok(Box::new(ti::crc16::Crc16::new(spec))) },
+    Model {
+        name: "msp430-crc16",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(ti::crc::Crc::new(spec, ti::crc::Kind::Crc16))),
+    },
+    Model {
+        name: "msp430-crc32",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(ti::crc::Crc::new(spec, ti::crc::Kind::Crc32))),
+    },
     Model { name: "msp430-cs", settings: &[], new: |part, spec| Ok(Box::new(ti::cs::Cs::new(part, spec))) },
     Model {
         name: "msp430-eusci-a",

@@ -2,7 +2,7 @@
 
 pub mod adc12_a;
 mod clocks;
-pub mod crc16;
+pub mod crc;
 pub mod cs;
 pub mod digital_io;
 pub mod dma;

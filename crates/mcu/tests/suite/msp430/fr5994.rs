@@ -182,3 +182,29 @@ fn a_byte_takes_its_bits() {
     assert!(fault(&mov(0x41, UCA0 + 0xe)).contains("UCSWRST"));
     assert!(fault(&mov(0x8000, UCA0)).contains("parity"));
 }
+
+/// The check values of CRC-32 (ISO 3309: 0xcbf43926), CRC-32/BZIP2 (0xfc891918) and CRC-16/IBM-3740 (0x29b1), before the final inversion;
+/// words as TI's example msp430fr599x_crc32.c takes them, against zlib's crc32 of the same bytes.
+#[test]
+fn the_crc32_module_signs_bytes_and_words() {
+    const CRC32: u16 = 0x0980;
+    let signature = |data: &[u16], low: u16, high: u16| {
+        let seed = [mov(0xffff, CRC32 + 8), mov(0xffff, CRC32 + 0xa), mov(0xffff, CRC32 + 0x18)];
+        let mut machine =
+            machine(RAM, &[&seed.concat()[..], data, &[0x4215, CRC32 + low, 0x4216, CRC32 + high]].concat());
+        assert_eq!(machine.run(&Until::default()), Ok(Stop::Halted));
+        register(&*machine, "r6") << 16 | register(&*machine, "r5")
+    };
+    let digits = |offset: u16| -> Vec<u16> {
+        (0x31..0x3a).flat_map(|digit| mov_byte(digit, CRC32 + offset)).collect()
+    };
+    assert_eq!(signature(&digits(0), 0x0c, 0x0e), !0xcbf4_3926);
+    assert_eq!(signature(&digits(4), 8, 0xa), !0xfc89_1918);
+    // Of 16 bits, and their order reversed beside them.
+    assert_eq!(signature(&digits(0x16), 0x18, 0x1e), 0x8d94_29b1);
+    let words = [0xc00f, 0x9610, 0x5042, 0x0010, 0x7ff7, 0xf86a, 0xb58e, 0x7651];
+    let pairs: Vec<u16> =
+        words.chunks(2).flat_map(|pair| [mov(pair[0], CRC32), mov(pair[1], CRC32 + 2)].concat()).collect();
+    assert_eq!(signature(&pairs, 0x0c, 0x0e), 0xa2d08257);
+    assert!(fault(&mov(1, CRC32 + 0x12)).contains("no such register"));
+}
