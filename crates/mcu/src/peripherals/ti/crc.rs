@@ -1,9 +1,10 @@
 //! The CRC modules: CRC of the MSP430F5xx and MSP430FR5xx, and CRC32 of the latter, with a second generator of 16 bits beside that of 32.
 //!
 //! Source: SLAU208, chapter "Cyclic Redundancy Check (CRC) Module"; SLAU367, chapter "Cyclic Redundancy Check (CRC32) Module", its registers
-//! from TI's header msp430fr5994.h and what they make of words from TI's example msp430fr599x_crc32.c. A `DIRB` register takes a byte's
-//! highest bit first, a `DI` register its lowest; of a word the lower byte goes first, and each write counts, also that of half of 32 bits.
-//! The result is there for the next instruction.
+//! from TI's header msp430fr5994.h. A `DIRB` register takes a byte's highest bit first, a `DI` register its lowest. Of a word CRC takes the
+//! lower byte first; CRC32 does so with `DI` (TI's example msp430fr599x_crc32.c) and takes the upper one first with `DIRB`
+//! (msp430fr599x_crc16.c). Each write counts, also that of half of 32 bits; in which order CRC32DIRB takes words is not known, and they are
+//! refused with a fault. The result is there for the next instruction.
 
 use super::word::{Word, part_of};
 use crate::{Context, Fault, Peripheral, PeripheralSpec};
@@ -93,12 +94,16 @@ impl Generator {
         }
     }
 
-    fn write(&mut self, register: Register, half: u32, write: Word) {
+    fn write(&mut self, register: Register, half: u32, write: Word, upper_first: bool) {
         let merged = |before: u32| before & !(write.mask << half) | write.bits << half;
         match register {
             Register::Data | Register::DataReversed => {
                 self.data = merged(self.data);
-                for shift in [0, 8].into_iter().filter(|shift| write.mask >> shift & 0xff != 0) {
+                let mut shifts = [0, 8];
+                if upper_first {
+                    shifts.reverse();
+                }
+                for shift in shifts.into_iter().filter(|shift| write.mask >> shift & 0xff != 0) {
                     let byte = (write.bits >> shift) as u8;
                     self.take(if register == Register::Data { byte.reverse_bits() } else { byte });
                 }
@@ -135,10 +140,11 @@ impl Crc {
     fn place(&self, address: u32, context: &Context<'_, '_>) -> Result<Place, Fault> {
         let offset = (address - self.base) & !1;
         let place = self.places().iter().find(|(at, ..)| *at == offset).copied();
-        place.ok_or_else(|| {
-            let what = "there is no such register".into();
-            Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what }
-        })
+        place.ok_or_else(|| self.fault(address, context, "there is no such register"))
+    }
+
+    fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
+        Fault::Peripheral { pc: context.pc, address, device: self.name.clone(), what: what.into() }
     }
 }
 
@@ -166,7 +172,12 @@ impl Peripheral for Crc {
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
         let (_, generator, register, half) = self.place(address, context)?;
-        self.generators[generator].write(register, half, Word::new(address, size, value));
+        let upper_first = self.kind == Kind::Crc32 && register == Register::DataReversed;
+        if upper_first && size > 1 && self.generators[generator].bits == 32 {
+            let what = "in which order CRC32DIRB takes the bytes of words is not known: write bytes";
+            return Err(self.fault(address, context, what));
+        }
+        self.generators[generator].write(register, half, Word::new(address, size, value), upper_first);
         Ok(())
     }
 

@@ -184,7 +184,8 @@ fn a_byte_takes_its_bits() {
 }
 
 /// The check values of CRC-32 (ISO 3309: 0xcbf43926), CRC-32/BZIP2 (0xfc891918) and CRC-16/IBM-3740 (0x29b1), before the final inversion;
-/// words as TI's example msp430fr599x_crc32.c takes them, against zlib's crc32 of the same bytes.
+/// words as TI's examples have them: msp430fr599x_crc32.c, against zlib's crc32 of the same bytes, and msp430fr599x_crc16.c, the upper byte first,
+/// against Python's binascii.crc_hqx.
 #[test]
 fn the_crc32_module_signs_bytes_and_words() {
     const CRC32: u16 = 0x0980;
@@ -206,5 +207,8 @@ fn the_crc32_module_signs_bytes_and_words() {
     let pairs: Vec<u16> =
         words.chunks(2).flat_map(|pair| [mov(pair[0], CRC32), mov(pair[1], CRC32 + 2)].concat()).collect();
     assert_eq!(signature(&pairs, 0x0c, 0x0e), 0xa2d08257);
+    let upper_first: Vec<u16> = words.iter().flat_map(|word| mov(*word, CRC32 + 0x16)).collect();
+    assert_eq!(signature(&upper_first, 0x18, 0x18) & 0xffff, 0x7929);
+    assert!(fault(&mov(1, CRC32 + 4)).contains("CRC32DIRB"));
     assert!(fault(&mov(1, CRC32 + 0x12)).contains("no such register"));
 }
