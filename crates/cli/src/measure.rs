@@ -146,9 +146,11 @@ fn told(result: MeasureResult) -> (Vec<MeasureRow>, String) {
         let StubUse { name, reads, writes } = used;
         format!("wattseal: {name} only remembered what was written: {reads} reads, {writes} writes")
     });
+    let beginning = result.beginning.iter().map(|beginning| format!("wattseal: {beginning}"));
     let feet = result.accuracies.iter().map(Accuracy::foot);
     let failure = result.failure.iter().map(|failure| format!("wattseal: {failure}"));
-    let remarks: Vec<String> = tolerated.chain(stubs).chain(feet).chain([remark]).chain(failure).collect();
+    let remarks: Vec<String> =
+        beginning.chain(tolerated).chain(stubs).chain(feet).chain([remark]).chain(failure).collect();
     let mut rows = result.rows;
     rows.push(result.program);
     (rows, lines(remarks))

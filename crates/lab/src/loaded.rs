@@ -6,7 +6,7 @@ use crate::harness::place_fault;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
-use mcu::{Mcu, new_clocked_machine, new_machine};
+use mcu::{Mcu, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
 /// Which firmware, on what, and how.
@@ -70,6 +70,7 @@ impl Setup {
         }
         let firmware = Firmware::read(&self.elf, target.part.core)?;
         fuses::check_signature(workspace, &target, &firmware)?;
+        target.part.vectors = vectors_behind_bootloader(&target.part, firmware.image());
         let (mut machine, clock_source) = clocked(self, &target)?;
         machine.load(firmware.image()).map_err(|fault| place_fault(&target, &firmware, fault))?;
         machine.reset();
@@ -89,6 +90,14 @@ fn unknown_stub(name: &str, target: &Target) -> LabError {
     let mut suggestion = names::suggestion(name, blocks.chain(peripherals));
     suggestion.push_str("; registers without a name are written as addresses, 0x50050000-0x500503ff");
     LabError::UnknownName { what: "peripheral", name: name.into(), suggestion }
+}
+
+/// What to say of firmware that begins where a bootloader hands over.
+pub(crate) fn hand_over_remark(target: &Target) -> Option<String> {
+    let vectors = target.part.vectors?;
+    Some(format!(
+        "the image lies behind a bootloader, which is not in it: it begins at {vectors:#x} as one hands over, all else as after a reset"
+    ))
 }
 
 /// The machine, clocked as the request says.

@@ -8,7 +8,7 @@ pub use rows::MeasureRow;
 pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
-use crate::loaded::{ClockSource, Loaded, Setup};
+use crate::loaded::{ClockSource, Loaded, Setup, hand_over_remark};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
 use crate::rtt::Rtt;
@@ -73,6 +73,8 @@ pub struct MeasureResult {
     pub cycles: u64,
     /// Instructions of the whole run.
     pub instructions: u64,
+    /// That it did not begin where the part does, for a person.
+    pub beginning: Option<String>,
     /// How it ended, for a person.
     pub ending: String,
     /// What was asked for and did not come about, or what the model stopped at; the rows are what was counted until then.
@@ -327,6 +329,7 @@ pub fn run(
         clock_source,
         cycles: machine.cycles(),
         instructions: machine.instructions(),
+        beginning: hand_over_remark(&target),
         ending: what,
         failure,
         stubs,

@@ -6,7 +6,7 @@ mod journal;
 
 use crate::LabError;
 use crate::debug;
-use crate::loaded::{Loaded, Setup, advice_on};
+use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark};
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
@@ -85,6 +85,9 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         }
         None => None,
     };
+    if let Some(remark) = hand_over_remark(&target) {
+        say(&remark);
+    }
     let mut recorder = Recorder::open(&request.traces, false, &target, &firmware, &*machine, supply_v)?;
     machine.board_mut().take_sent();
     let mut program = Program {

@@ -22,6 +22,7 @@ mod decode_cache;
 mod fault;
 mod flash;
 mod fuses;
+mod hand_over;
 mod machine;
 mod memory;
 mod microcontroller;
@@ -41,6 +42,7 @@ pub use board::{Board, Chip, Pin, SentByte, SpiClock, Wiring};
 pub use clock::{ClockChange, ClockSources, Frequency, FuseOscillator, SubsystemClocks};
 pub use fault::Fault;
 pub use fuses::{FUSES, FuseField, Fuses, RefusedFuse, Signature};
+pub use hand_over::vectors_behind_bootloader;
 pub use microcontroller::{
     Image, Mcu, Register, ResetCause, Role, Segment, Stop, SupplyLimits, Until, new_clocked_machine,
     new_machine,

@@ -113,6 +113,31 @@ pub struct SecondBank {
     pub start: u32,
     /// Stores wait like loads.
     pub stores_wait: bool,
+    /// Other addresses at which its bytes appear (STM32L4: on the code bus, too).
+    #[serde(default)]
+    pub aliases: Vec<BankAlias>,
+}
+
+/// Where the first bytes of a second block appear, too.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BankAlias {
+    /// First address.
+    pub start: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+impl Memory {
+    /// Where its bytes appear: the first address, the size, and where in the memory they begin.
+    pub(crate) fn appearances(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let whole = std::iter::once(self.start).chain(self.aliases.iter().copied());
+        let banks = self.second_bank.iter().flat_map(move |bank| {
+            let inside = bank.start - self.start;
+            bank.aliases.iter().map(move |alias| (alias.start, alias.size.min(self.size - inside), inside))
+        });
+        whole.map(|start| (start, self.size, 0)).chain(banks)
+    }
 }
 
 /// The wait states of the flash up to a clock, at a supply from `min_v` up.
@@ -224,6 +249,9 @@ pub struct Part {
     /// What it has beside them.
     #[serde(default)]
     pub unmodelled: Vec<Unmodelled>,
+    /// Where a reset begins as a bootloader hands over, by the vector table there: see [`crate::vectors_behind_bootloader`].
+    #[serde(skip)]
+    pub vectors: Option<u32>,
 }
 
 /// First address and bytes of `0x50050000-0x500503ff`.
@@ -266,8 +294,8 @@ impl Part {
     #[must_use]
     pub fn memory_at(&self, address: u32) -> Option<&Memory> {
         self.memories.iter().find(|memory| {
-            let mut starts = memory.aliases.iter().chain([&memory.start]);
-            starts.any(|start| address.checked_sub(*start).is_some_and(|offset| offset < memory.size))
+            let mut appearances = memory.appearances();
+            appearances.any(|(start, size, _)| address.checked_sub(start).is_some_and(|offset| offset < size))
         })
     }
 

@@ -517,7 +517,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-spi",
-        settings: &["rx_dma_#", "tx_dma_#"],
+        settings: &["layout", "rx_dma_#", "tx_dma_#"],
         new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec)?)),
     },
     Model {

@@ -74,10 +74,13 @@ impl<T: Timing> CortexM<T> {
         let (memory, timing, architecture) = (self.memory.clone(), self.timing.clone(), self.architecture);
         let mut aliases: Vec<Alias> = Vec::new();
         for (index, view) in memory.views.iter().enumerate() {
-            let first = memory.views[..index].iter().find(|first| first.offset == view.offset);
-            if let Some(first) = first.filter(|_| view.writable) {
+            let first = memory.views[..index].iter().find_map(|first| {
+                let inside = view.offset.checked_sub(first.offset)? as u32;
+                (inside < first.size).then_some(first.start + inside)
+            });
+            if let Some(of) = first.filter(|_| view.writable) {
                 let range = view.start..view.start.saturating_add(view.size);
-                aliases.push(Alias { range, of: first.start, shift: 0 });
+                aliases.push(Alias { range, of, shift: 0 });
             }
         }
         if self.bit_band {

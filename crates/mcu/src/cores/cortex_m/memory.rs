@@ -57,8 +57,8 @@ impl Memory {
             let offset = bytes.len();
             let writable = matches!(memory.kind, MemoryKind::Ram | MemoryKind::Tcm);
             bytes.resize(offset + memory.size as usize, if writable { 0 } else { 0xff });
-            for start in std::iter::once(memory.start).chain(memory.aliases.iter().copied()) {
-                views.push(View { start, size: memory.size, offset, writable });
+            for (start, size, inside) in memory.appearances() {
+                views.push(View { start, size, offset: offset + inside as usize, writable });
             }
         }
         let first = |writable: bool, what: &str| {

@@ -74,10 +74,11 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         state: State::new(),
         code: Code::new(&memory, architecture),
         timing: T::new(part, clock_hz)?,
-        system: System::new(part.core, memory.boot_address()),
+        system: System::new(part.core, part.vectors.unwrap_or_else(|| memory.boot_address())),
         fpu: Fpu::new(part.core),
         memory,
         boot_rom,
+        handed_over: part.vectors.is_some(),
         strict: 0,
         had_priority: false,
         extra: 0,
@@ -161,7 +162,8 @@ impl<T: Timing> Core for CortexM<T> {
         core.code.bar(Vec::new());
         core.fpu.reset();
         core.calls.clear();
-        let start = match &core.boot_rom {
+        let rom = core.boot_rom.as_ref().filter(|_| !core.handed_over);
+        let start = match rom {
             Some(rom) => rom.start(&core.memory).map(|(start, stage)| {
                 core.poke(start.sp, &stage);
                 start

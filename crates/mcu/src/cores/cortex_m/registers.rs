@@ -163,6 +163,8 @@ pub struct CortexM<T: Timing> {
     pub(super) memory: Memory,
     /// What stands in place of the boot ROM (RP2040).
     pub(super) boot_rom: Option<BootRom>,
+    /// A reset begins at VTOR's table, whatever there is of a boot ROM.
+    pub(super) handed_over: bool,
     pub(super) code: Code<T>,
     pub(super) timing: T,
     pub(super) system: System,
@@ -187,6 +189,7 @@ impl<T: Timing> Clone for CortexM<T> {
             state: self.state.clone(),
             memory: self.memory.clone(),
             boot_rom: self.boot_rom.clone(),
+            handed_over: self.handed_over,
             code: self.code.fresh(),
             timing: self.timing.clone(),
             system: self.system.clone(),

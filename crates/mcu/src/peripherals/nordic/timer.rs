@@ -17,6 +17,9 @@ const CAPTURE: u32 = 0x040;
 
 /// EVENTS_COMPARE[0], by its bit.
 const COMPARE_SHIFT: u32 = 16;
+/// EVENTS_COMPARE[0] to [5]. Of a timer with fewer the others are clear, and may be cleared: Nordic's driver clears six of every timer
+/// (nrfx, `haly/nrfy_timer.h`).
+const EVENTS_COMPARE: Range<u32> = 0x140..0x158;
 
 const SHORTS: u32 = 0x200;
 const MODE: u32 = 0x504;
@@ -126,11 +129,17 @@ impl Timer {
         (channel < self.channels).then_some(channel)
     }
 
+    /// Whether an EVENTS_COMPARE is at `offset` that this timer does not have.
+    fn is_absent_event(&self, offset: u32) -> bool {
+        EVENTS_COMPARE.contains(&offset) && (offset - EVENTS_COMPARE.start) as usize / 4 >= self.channels
+    }
+
     fn write_own(&mut self, offset: u32, value: u32) -> Result<(), &'static str> {
         let still = !self.started;
         match (offset, self.channel(offset)) {
             (0..0x100, _) if value & 1 == 0 => {}
             (0..0x100, _) => self.task(offset)?,
+            _ if self.is_absent_event(offset) && value == 0 => {}
             (SHORTS, _) => self.shorts = value & SHORTS_MASK,
             (MODE | BITMODE | PRESCALER, _) if !still => return Err("it is set up while it runs"),
             (MODE, _) if value & 3 == 3 => return Err("a reserved value of MODE"),
@@ -175,6 +184,7 @@ impl Peripheral for Timer {
             MODE => Some(self.mode),
             BITMODE => Some(self.bits),
             PRESCALER => Some(self.prescaler),
+            _ if self.is_absent_event(offset) => Some(0),
             _ => self.channel(offset).map(|channel| self.compare[channel]),
         };
         self.block.read(address, size, own, context)

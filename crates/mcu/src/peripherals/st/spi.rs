@@ -1,12 +1,14 @@
 //! An SPI of the STM32 as a master: full duplex, eight bits, the most significant first, polled, by interrupt or with DMA.
 //!
-//! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. The select line is software's
-//! (`SSM`, `SSI`). A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
+//! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. Those of the F0, F7 and L4 (RM0091 section 28.9,
+//! RM0410, RM0432) have two FIFOs of four bytes: a halfword at the data register is two bytes of them, RXNE and TXE tell of their levels. The
+//! select line is software's (`SSM`, `SSI`). A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
 //! prescaler of APB2. What comes in is from the chip on the board that is selected, ones if none is. Slaves, one-wire
 //! modes, 16 bits, check sums, I2S and the other order of the bits are refused with a fault.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock, TransferRequest};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 const CR1: u32 = 0x00;
@@ -21,7 +23,7 @@ const MSTR: u32 = 1 << 2;
 const SPE: u32 = 1 << 6;
 const SSI: u32 = 1 << 8;
 const SSM: u32 = 1 << 9;
-/// LSBFIRST, RXONLY, DFF, CRCNEXT, CRCEN, BIDIOE, BIDIMODE.
+/// LSBFIRST, RXONLY, DFF (CRCL where there are FIFOs), CRCNEXT, CRCEN, BIDIOE, BIDIMODE.
 const NOT_MODELLED: u32 = 0xfc80;
 /// What changes only while SPE is clear: BR, MSTR, CPOL, CPHA.
 const FIXED_WHILE_SPE: u32 = 0x3f;
@@ -37,8 +39,31 @@ const SSOE: u32 = 1 << 2;
 const ERRIE: u32 = 1 << 5;
 const RXNEIE: u32 = 1 << 6;
 const TXEIE: u32 = 1 << 7;
+/// CR2 where there are FIFOs. NSSP, too, changes nothing while SSM is set (RM0091, section 28.5.5).
+const NSSP: u32 = 1 << 3;
+const FRXTH: u32 = 1 << 12;
+const DS_SHIFT: u32 = 8;
+const DS_8: u32 = 7;
+/// Values of DS below are taken as eight bits (RM0091, section 28.9.2).
+const DS_LEAST: u32 = 3;
+/// SR: levels of the FIFOs.
+const FRLVL_SHIFT: u32 = 9;
+const FTLVL_SHIFT: u32 = 11;
 
-/// An SPI master on APB2.
+/// Bytes of a FIFO.
+const FIFO: usize = 4;
+
+/// CR2 after a reset.
+fn reset_cr2(depth: usize) -> u32 {
+    if depth == FIFO { DS_8 << DS_SHIFT } else { 0 }
+}
+
+/// The level of a FIFO as SR has it: empty, a quarter, half, more.
+fn level(bytes: &VecDeque<u8>) -> u32 {
+    bytes.len().min(3) as u32
+}
+
+/// An SPI master.
 #[derive(Clone)]
 pub struct Spi {
     name: String,
@@ -50,10 +75,14 @@ pub struct Spi {
     control: [u32; 2],
     /// The byte being sent and the cycle at which its last bit clock ends.
     shifting: Option<(u8, u64)>,
-    /// A byte waiting in the data register.
-    waiting: Option<u8>,
-    received: u8,
-    /// RXNE, OVR.
+    /// Bytes of the data register in each direction: one, or those of a FIFO.
+    depth: usize,
+    /// Bytes that wait to be sent, and that have come.
+    waiting: VecDeque<u8>,
+    received: VecDeque<u8>,
+    /// What was read last.
+    last: u16,
+    /// OVR.
     status: u32,
     /// The data register was read while OVR was set; reading SR clears that then.
     data_read: bool,
@@ -64,21 +93,25 @@ pub struct Spi {
 }
 
 impl Spi {
-    /// The interface at `spec.base`, interrupting with `spec.irq`; `settings.tx_dma_1` and `rx_dma_1` are where its requests lead.
+    /// The interface at `spec.base`, interrupting with `spec.irq`; `settings.layout` is 2 where it has FIFOs; `settings.tx_dma_1` and
+    /// `rx_dma_1` are where its requests lead.
     ///
     /// # Errors
     /// A request of DMA that leads nowhere.
     pub fn new(spec: &PeripheralSpec) -> Result<Spi, String> {
+        let depth = if spec.settings.get("layout") == Some(&2) { FIFO } else { 1 };
         Ok(Spi {
+            depth,
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
             clock_hz: 1_000_000,
             bus_divider: 1,
-            control: [0; 2],
+            control: [0, reset_cr2(depth)],
             shifting: None,
-            waiting: None,
-            received: 0,
+            waiting: VecDeque::new(),
+            received: VecDeque::new(),
+            last: 0,
             status: 0,
             data_read: false,
             refused: None,
@@ -101,14 +134,59 @@ impl Spi {
         SpiClock { mode, hz: self.clock_hz / self.bit_cycles() }
     }
 
+    fn has_fifo(&self) -> bool {
+        self.depth == FIFO
+    }
+
+    /// Bytes of an access to the data register.
+    fn bytes(&self, size: u8) -> usize {
+        if self.has_fifo() && size > 1 { 2 } else { 1 }
+    }
+
+    /// Puts bytes, the first one lowest, where they wait to be sent.
+    fn send(&mut self, bytes: &[u8], now: u64) -> Result<(), &'static str> {
+        if self.control[0] & SPE == 0 {
+            return Err("a byte is sent while SPE is clear");
+        }
+        for byte in bytes {
+            if self.shifting.is_none() {
+                self.start(*byte, now);
+            } else if self.waiting.len() < self.depth {
+                self.waiting.push_back(*byte);
+            } else {
+                return Err("a byte is written over one that waits (TXE)");
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has come, as an access of this size finds it.
+    fn receive(&mut self, size: u8) -> Result<u32, &'static str> {
+        self.data_read = self.status & OVR != 0;
+        match (self.bytes(size), self.received.len()) {
+            (2, 1) => return Err("a halfword is read where one byte has come"),
+            (_, 0) => {}
+            (2, _) => {
+                let low = self.received.pop_front().map_or(0, u16::from);
+                self.last = low | self.received.pop_front().map_or(0, u16::from) << 8;
+            }
+            _ => self.last = self.received.pop_front().map_or(0, u16::from),
+        }
+        Ok(self.last.into())
+    }
+
     fn start(&mut self, byte: u8, now: u64) {
         self.shifting = Some((byte, now + 8 * self.bit_cycles()));
     }
 
     fn flags(&self) -> u32 {
-        let empty = if self.waiting.is_none() { TXE } else { 0 };
+        // RM0091, 28.5.9: TXE up to half of the FIFO, RXNE from half of it on, with FRXTH from a quarter.
+        let enough = if self.has_fifo() && self.control[1] & FRXTH == 0 { 2 } else { 1 };
+        let empty = if self.waiting.len() <= self.depth / 2 { TXE } else { 0 };
+        let full = if self.received.len() >= enough { RXNE } else { 0 };
         let busy = if self.shifting.is_some() { BSY } else { 0 };
-        self.status | empty | busy
+        let levels = level(&self.received) << FRLVL_SHIFT | level(&self.waiting) << FTLVL_SHIFT;
+        self.status | empty | full | busy | if self.has_fifo() { levels } else { 0 }
     }
 
     /// Ends the byte whose time is over.
@@ -119,15 +197,14 @@ impl Spi {
                 self.refused = Some(what);
                 0xff
             });
-            if self.status & RXNE != 0 {
+            if self.received.len() == self.depth {
                 // What comes is lost.
                 self.status |= OVR;
             } else {
-                self.received = answer;
-                self.status |= RXNE;
+                self.received.push_back(answer);
             }
             self.shifting = None;
-            if let Some(next) = self.waiting.take() {
+            if let Some(next) = self.waiting.pop_front() {
                 self.start(next, end);
             }
         }
@@ -167,6 +244,19 @@ impl Spi {
         self.control[0] = value & 0xffff;
         Ok(())
     }
+
+    fn write_control_2(&mut self, value: u32) -> Result<(), &'static str> {
+        let (fifo, bits) =
+            if self.has_fifo() { (NSSP | FRXTH | 15 << DS_SHIFT, value >> DS_SHIFT & 15) } else { (0, DS_8) };
+        if value & !(RXDMAEN | TXDMAEN | SSOE | ERRIE | RXNEIE | TXEIE | fifo) != 0 {
+            return Err("of CR2 only interrupts, DMA and the width of data are modelled");
+        }
+        if bits >= DS_LEAST && bits != DS_8 {
+            return Err("only full duplex with eight bits, the most significant first, is modelled");
+        }
+        self.control[1] = if self.has_fifo() { value & !(15 << DS_SHIFT) | DS_8 << DS_SHIFT } else { value };
+        Ok(())
+    }
 }
 
 impl Peripheral for Spi {
@@ -194,11 +284,7 @@ impl Peripheral for Spi {
                 }
                 flags
             }
-            DR => {
-                self.data_read = self.status & OVR != 0;
-                self.status &= !RXNE;
-                u32::from(self.received)
-            }
+            DR => self.receive(size).map_err(|what| self.fault(address, context, what))?,
             _ => return Err(self.fault(address, context, "register not modelled")),
         };
         self.signal(context);
@@ -222,24 +308,12 @@ impl Peripheral for Spi {
             }
             CR2 => {
                 let value = merge(self.control[1]);
-                if value & !(RXDMAEN | TXDMAEN | SSOE | ERRIE | RXNEIE | TXEIE) != 0 {
-                    return Err(self.fault(address, context, "of CR2 only interrupts and DMA are modelled"));
-                }
-                self.control[1] = value;
-            }
-            DR if self.control[0] & SPE == 0 => {
-                return Err(self.fault(address, context, "a byte is sent while SPE is clear"));
-            }
-            DR if self.waiting.is_some() => {
-                return Err(self.fault(address, context, "a byte is written over one that waits (TXE)"));
+                self.write_control_2(value).map_err(|what| self.fault(address, context, what))?;
             }
             DR => {
-                let byte = merge(0) as u8;
-                if self.shifting.is_none() {
-                    self.start(byte, context.now);
-                } else {
-                    self.waiting = Some(byte);
-                }
+                let bytes = (merge(0) as u16).to_le_bytes();
+                let sent = self.send(&bytes[..self.bytes(size)], context.now);
+                sent.map_err(|what| self.fault(address, context, what))?;
             }
             _ => return Err(self.fault(address, context, "register not modelled")),
         }
@@ -265,10 +339,11 @@ impl Peripheral for Spi {
 
     fn reset(&mut self) {
         self.bus_divider = 1;
-        self.control = [0; 2];
+        self.control = [0, reset_cr2(self.depth)];
         self.shifting = None;
-        self.waiting = None;
-        self.received = 0;
+        self.waiting.clear();
+        self.received.clear();
+        self.last = 0;
         self.status = 0;
         self.data_read = false;
         self.refused = None;

@@ -214,6 +214,9 @@ fn a_timer_makes_periods() {
     assert_eq!(bench.read(TIMER0 + 0x544), 124, "CAPTURE[1]");
     says(bench.try_write(TIMER0 + 0x510, 0), "while it runs");
     says(bench.try_write(TIMER0 + 0x550, 0), "register not modelled");
+    bench.write(TIMER0 + 0x150, 0);
+    assert_eq!(bench.read(TIMER0 + 0x150), 0, "an event that it does not have is clear");
+    says(bench.try_write(TIMER0 + 0x150, 1), "register not modelled");
     bench.write(TIMER3 + 0x550, 7);
     assert_eq!(bench.read(TIMER3 + 0x550), 7, "six compare registers");
 }

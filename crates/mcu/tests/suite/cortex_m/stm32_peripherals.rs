@@ -232,6 +232,47 @@ fn spi_sends_and_receives() {
     assert_eq!(bench.read(SPI1 + 8), 0x02);
 }
 
+/// RM0091 section 28.5.9: a halfword is two bytes, four wait, RXNE from two on, with FRXTH from one, TXE up to two; all three families.
+#[test]
+fn spi_with_fifos() {
+    const SPI1: u32 = 0x4001_3000;
+    for target in ["stm32f051", "stm32f767", "stm32l4r5"] {
+        let mut bench = Bench::new(target);
+        assert_eq!(bench.read(SPI1 + 4), 0x700, "{target}");
+        assert!(bench.try_write(SPI1 + 4, 0xf00).is_err(), "sixteen bits");
+        // DS 0 is taken as eight bits; NSSP changes nothing while SSM is set.
+        bench.write(SPI1 + 4, 1 << 3);
+        assert_eq!(bench.read(SPI1 + 4), 0x708);
+        bench.write(SPI1, 0x0304 | 0x40);
+        bench.write_part(SPI1 + 12, 2, 0x0201);
+        let began = bench.now;
+        assert_eq!(bench.read(SPI1 + 8), 0x0882, "one in its shift register, one waits");
+        bench.write_part(SPI1 + 12, 1, 3);
+        bench.write_part(SPI1 + 12, 1, 4);
+        assert_eq!(bench.read(SPI1 + 8), 0x1880, "three wait");
+        bench.write_part(SPI1 + 12, 1, 5);
+        assert!(bench.try_write(SPI1 + 12, 6).is_err(), "four wait");
+        let byte = 8 * 2;
+        bench.advance(began + byte);
+        assert_eq!(bench.read(SPI1 + 8), 0x1a80, "a quarter is not enough for RXNE");
+        bench.write(SPI1 + 4, 1 << 12);
+        assert_eq!(bench.read(SPI1 + 8), 0x1a81);
+        assert!(bench.bus.read(SPI1 + 12, 2, bench.now, 0, None).is_err(), "a halfword of one byte");
+        bench.advance(began + 2 * byte);
+        assert_eq!(bench.bus.read(SPI1 + 12, 2, bench.now, 0, None).ok(), Some(0xffff), "nobody is selected");
+        bench.advance(began + 5 * byte);
+        assert_eq!(bench.read(SPI1 + 8), 0x0603, "three have come");
+        bench.write_part(SPI1 + 12, 2, 0);
+        bench.advance(began + 9 * byte);
+        assert_eq!(bench.read(SPI1 + 8), 0x0643, "the fifth is lost");
+        for _ in 0..4 {
+            assert_eq!(bench.bus.read(SPI1 + 12, 1, bench.now, 0, None).ok(), Some(0xff));
+        }
+        bench.read(SPI1 + 8);
+        assert_eq!(bench.read(SPI1 + 8), 0x0002);
+    }
+}
+
 /// RM0090 section 13: an injected group of two, 84 clocks of sampling and 12 of conversion each, PCLK by 4.
 #[test]
 fn the_converter_converts_a_group() {
