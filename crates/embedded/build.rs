@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// From the project's folder: all that a command reads, and all that firmware is built from.
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     "bench.toml",
     "boards",
     "calibrations",
+    "constant-time.toml",
     "device",
     "papers",
     "radios",

@@ -13,6 +13,7 @@ uint8_t leaks_table[256];
 void ws_bench_ready(void);
 uint32_t leaks_nothing(const uint8_t *key);
 uint32_t leaks_by_branch(const uint8_t *key);
+uint32_t leaks_rarely(const uint8_t *key);
 uint32_t leaks_by_reading(const uint8_t *key);
 uint32_t leaks_by_writing(const uint8_t *key);
 uint32_t leaks_by_multiplying(const uint8_t *key);
@@ -47,6 +48,21 @@ WS_NOINLINE uint32_t leaks_by_branch(const uint8_t *key)
         leaks_sink = sum + 1;
     }
     return sum;
+}
+
+/* One key in 2^32 takes the other way: not one that a test draws. */
+WS_NOINLINE uint32_t leaks_rarely(const uint8_t *key)
+{
+    uint32_t sum = 0;
+    uint8_t i;
+
+    for (i = 0; i < 4; i++) {
+        sum |= (uint32_t)(key[i] ^ 0x5a);
+    }
+    if (sum == 0) { /* RARE */
+        leaks_sink = 1;
+    }
+    return 0;
 }
 
 WS_NOINLINE uint32_t leaks_by_reading(const uint8_t *key)
@@ -91,6 +107,7 @@ int main(void)
     for (;;) {
         ws_bench_ready();
         leaks_sink = leaks_nothing(ws_bench_key);
+        leaks_sink = leaks_rarely(ws_bench_key);
         leaks_sink = leaks_by_reading(ws_bench_key);
         leaks_sink = leaks_by_writing(ws_bench_key);
 #if defined(__arm__)

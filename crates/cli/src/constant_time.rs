@@ -1,4 +1,4 @@
-//! `ct`: operations with random secrets, a function of any firmware by taint tracking.
+//! `ct`: operations with random secrets and by taint tracking, a function of any firmware by taint tracking.
 
 use crate::CacheArgs;
 use crate::compare::CompareArgs;
@@ -11,7 +11,9 @@ use output::{Answer, Bar, ReportFormat};
 use std::path::PathBuf;
 
 /// For the end of the help.
-pub(crate) const EXAMPLES: &str = "With FIRMWARE.elf the secrets are labelled in memory at each call of the function and followed through \
+pub(crate) const EXAMPLES: &str = "Operations run with random secrets, and once with their secrets followed through every instruction. What depends on one and is fine \
+     stands in constant-time.toml.\n\n\
+     With FIRMWARE.elf the secrets are labelled in memory at each call of the function and followed through \
      every instruction until it returns; each branch, address and time that depends on one is listed.\n\n\
      Example: wattseal ct --target atmega328p --op 'aes128-*' --variant fast\n\n\
      With FIRMWARE.elf: wattseal ct firmware.elf --target stm32f407 --function aes_encrypt --secret key:16 --declassify ciphertext";
@@ -30,8 +32,8 @@ pub(crate) struct CtArgs {
     /// How it is built: O0, portable, small or fast, some targets have others; may be repeated [default: all]
     #[arg(long, value_name = "VARIANT")]
     variant: Vec<String>,
-    /// Random secrets for each row
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    /// Random secrets for each row, of which the first are also followed through every instruction; with 1 nothing else is done
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: u32,
     /// Where the random secrets begin
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -139,7 +141,7 @@ fn firmware(workspace: &Workspace, args: CtArgs, elf: PathBuf, function: String)
     })
 }
 
-/// Operations, checked with random secrets.
+/// Operations, checked with random secrets and by following them.
 fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let request = ct::Request {
         targets: args.target,
@@ -154,7 +156,8 @@ fn operations(workspace: &Workspace, args: CtArgs) -> Result<Answer, LabError> {
     let destination = args.compare.prepare(&CONSTANT_TIME)?;
     let rows = ct::run(workspace, &request, &Bar::new())?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let (variable, wrong) = (count(ct::Verdict::Variable), count(ct::Verdict::Wrong));
+    let variable = count(ct::Verdict::Variable) + count(ct::Verdict::Dependent);
+    let wrong = count(ct::Verdict::Wrong);
     let mut remarks = Vec::new();
     if variable > 0 {
         remarks.push(format!("wattseal: {variable} of {} rows depend on their secrets", rows.len()));

@@ -258,13 +258,18 @@ impl Firmware {
             let function = &self.functions[index];
             place += &format!(" in {}+{:#x}", function.name, address - function.address);
         }
-        if let Some(lines) = self.lines()
-            && let Ok(Some(location)) = lines.find_location(u64::from(address))
-            && let (Some(file), Some(line)) = (location.file, location.line)
-        {
+        if let Some((file, line)) = self.source_line(address) {
             place += &format!(" at {file}:{line}");
         }
         place
+    }
+
+    /// Source file and line of an address, where the file has line numbers.
+    #[must_use]
+    pub fn source_line(&self, address: u32) -> Option<(String, u32)> {
+        let lines = self.lines()?;
+        let location = lines.find_location(u64::from(address)).ok()??;
+        Some((location.file?.to_owned(), location.line?))
     }
 
     /// The functions and tables in program memory with their sizes, and the tables that start-up copies from there. Two

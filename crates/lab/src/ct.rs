@@ -1,23 +1,32 @@
-//! `ct`: whether an operation takes the same time and the same way whatever its secrets are.
+//! `ct`: whether an operation takes the same time and the same way whatever its secrets are, in two ways: by running it with random
+//! secrets, and by following them through one run ([`dependence`]).
 //!
 //! Every run begins in one and the same state of the machine: a snapshot taken where the firmware waits for inputs,
 //! after a few runs that have warmed caches, prefetch buffers and branch prediction. Only the inputs differ. From the
 //! first instruction of the measured function to its return all runs must then have the same instruction addresses,
 //! each instruction the same cycles, and the same data addresses, sizes and directions.
 
+mod accepted;
+mod dependence;
+mod difference;
 pub mod firmware;
 
+pub use accepted::Accepted;
+pub use dependence::Dependence;
+
+use self::difference::{Finding, Record, finding};
+use self::firmware::LeakRow;
 use crate::harness::Bench;
-use crate::operations::{Catalogue, Operation, VARIANTS};
+use crate::operations::{Catalogue, InputBytes, Operation, VARIANTS};
 use crate::progress::Progress;
 use crate::reference::{Case, random_case};
 use crate::target::{OperatingPoint, Target, Workspace};
 use crate::{LabError, names, work};
-use ::firmware::Firmware;
-use mcu::{Access, AccessKind, Observer, Step, Tables, Trace};
+use ::firmware::{Build, Firmware};
+use mcu::{Leak, Tables, Trace};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -39,7 +48,7 @@ pub struct Request {
     pub operations: Vec<String>,
     /// Patterns of variants; all where empty.
     pub variants: Vec<String>,
-    /// Runs with random secrets for each row; at least 2.
+    /// Runs with random secrets for each row; of one the secrets are followed, and nothing is compared.
     pub runs: u32,
     /// Where the random inputs begin.
     pub seed: u64,
@@ -56,18 +65,20 @@ pub struct Request {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// All runs were the same.
+    /// All runs were the same, and nothing depends on a secret but what is accepted.
     Constant,
     /// Two runs differ.
     Variable,
+    /// All runs were the same, but what comes next, where something is read or written or how long it takes depends on a secret.
+    Dependent,
     /// The operation has no secrets, and was not looked at.
     Public,
     /// It does not give what it should; nothing else was looked at.
     Wrong,
 }
 
-/// In what two runs differ first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// In what two runs differ first, or what depends on a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
@@ -113,6 +124,8 @@ pub struct ConstantTimeRow {
     pub run: Option<u32>,
     /// What it does, and what the first one did.
     pub what: Option<String>,
+    /// The instructions of the first run that depend on a secret, by address.
+    pub leaks: Vec<Dependence>,
 }
 
 /// One operation's firmware on its target.
@@ -137,10 +150,11 @@ pub fn run(
     request: &Request,
     progress: &dyn Progress,
 ) -> Result<Vec<ConstantTimeRow>, LabError> {
-    if request.runs < 2 {
-        return Err(LabError::Usage("--runs must be at least 2: one run differs from no other".into()));
+    if request.runs == 0 {
+        return Err(LabError::Usage("--runs must be at least 1, whose secrets are followed".into()));
     }
     let catalogue = Catalogue::read(workspace)?;
+    let accepted = Accepted::read(workspace, &catalogue)?;
     let chosen = names::select("operation", &request.operations, &catalogue.names())?;
     let variants = names::select("variant", &request.variants, &VARIANTS)?;
     let mut sets = Vec::new();
@@ -173,28 +187,31 @@ pub fn run(
             .collect();
         Ok(::firmware::build(&workspace.source(&set.target, &set.point)?, set.variant, &names)?)
     })?;
-    let mut rows = Vec::new();
-    for (set, build) in sets.iter().zip(&builds) {
-        for operation in &set.operations {
-            let what = format!("{} {} {}", set.target.name(), operation.name, set.variant);
-            progress.report(rows.len(), total, &what);
-            if operation.public && !request.public {
-                let row =
-                    ConstantTimeRow::new(set.target.name(), operation, set.variant, request, Verdict::Public);
-                rows.push(row);
-                continue;
-            }
-            let subject = Subject {
-                target: &set.target,
-                clock_hz: set.point.clock_hz,
-                firmware: &Firmware::read(&build.image(&operation.name), set.target.part.core)?,
-                operation,
-                variant: set.variant,
-            };
-            rows.push(check(&subject, request, &|run| case(operation, request.seed, run))?);
+    let jobs: Vec<(&Set, &Build, &Operation)> = sets
+        .iter()
+        .zip(&builds)
+        .flat_map(|(set, build)| set.operations.iter().map(move |operation| (set, build, operation)))
+        .collect();
+    let begun = AtomicUsize::new(0);
+    let workers = if total < work::processors() { work::processors() } else { 1 };
+    let mut rows = work::each(&jobs, |(set, build, operation)| {
+        let what = format!("{} {} {}", set.target.name(), operation.name, set.variant);
+        progress.report(begun.fetch_add(1, Ordering::Relaxed), total, &what);
+        if operation.public && !request.public {
+            let verdict = Verdict::Public;
+            return Ok(ConstantTimeRow::new(set.target.name(), operation, set.variant, request, verdict));
         }
-    }
+        let subject = Subject {
+            target: &set.target,
+            clock_hz: set.point.clock_hz,
+            firmware: &Firmware::read(&build.image(&operation.name), set.target.part.core)?,
+            operation,
+            variant: set.variant,
+        };
+        check_by(workers, &subject, request, &accepted, &|run| case(operation, request.seed, run))
+    })?;
     progress.report(total, total, "");
+    accepted.all_needed(workspace, &catalogue, &rows)?;
     // By target, then by operation, then by variant.
     let names = catalogue.names();
     let operation = |row: &ConstantTimeRow| names.iter().position(|name| *name == row.op);
@@ -235,6 +252,7 @@ impl ConstantTimeRow {
             pc: None,
             run: None,
             what: None,
+            leaks: Vec::new(),
         }
     }
 }
@@ -247,13 +265,25 @@ fn case(operation: &Operation, seed: u64, run: u32) -> Result<Case, LabError> {
     random_case(operation, usize::from(operation.bytes), &mut StdRng::from_seed(state))
 }
 
-/// Checks one operation: `case` gives the inputs of each run.
+/// Checks one operation: `case` gives the inputs of each run, `accepted` what may depend on them.
 ///
 /// # Errors
 /// A fault of the model, an endless operation, inputs that do not fit, or that there are none.
 pub fn check(
     subject: &Subject<'_>,
     request: &Request,
+    accepted: &Accepted,
+    case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
+) -> Result<ConstantTimeRow, LabError> {
+    check_by(work::processors(), subject, request, accepted, case)
+}
+
+/// As [`check`], by so many workers.
+fn check_by(
+    workers: usize,
+    subject: &Subject<'_>,
+    request: &Request,
+    accepted: &Accepted,
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
 ) -> Result<ConstantTimeRow, LabError> {
     let Subject { target, clock_hz, firmware, operation, variant } = *subject;
@@ -273,16 +303,19 @@ pub fn check(
     let plain = bench.fork().trace(&first, return_to, &tables)?;
     let read = named.iter().enumerate().filter(|(index, _)| plain.has_read(*index));
     let read: Vec<&str> = read.map(|(_, (name, _))| *name).collect();
+    let leaks = dependence::find(bench.fork(), subject, &first, return_to, &tables, accepted)?;
+    let other = first_other(workers, &bench, return_to, request.runs, &plain, &tables, &case)?;
+    let is_constant = leaks.iter().all(|leak| leak.accepted.is_some());
+    let verdict = if is_constant { Verdict::Constant } else { Verdict::Dependent };
     let mut row = ConstantTimeRow {
         tables: read.join(" "),
+        leaks,
         cycles: plain.cycles(),
         instructions: plain.instructions(),
         accesses: plain.accesses(),
-        ..ConstantTimeRow::new(target.name(), operation, variant, request, Verdict::Constant)
+        ..ConstantTimeRow::new(target.name(), operation, variant, request, verdict)
     };
-    let Some((run, other)) = first_other(&bench, return_to, request.runs, &plain, &tables, &case)? else {
-        return Ok(row);
-    };
+    let Some((run, other)) = other else { return Ok(row) };
     // What the two have in common up to here is not looked at again.
     let same = plain.checkpoints().iter().zip(other.checkpoints()).take_while(|(a, b)| a == b).count();
     let from = (same as u64).saturating_sub(1) * Trace::INTERVAL;
@@ -320,21 +353,33 @@ fn tables(firmware: &Firmware) -> Result<Vec<(&str, Range<u32>)>, LabError> {
 
 /// `case` with the inputs that are to be the same in all runs, whole or, as `key+32`, from an offset on. Its outputs are
 /// then no longer what is expected.
-fn held(mut case: Case, first: &Case, fixed: &[String]) -> Case {
+fn held(mut case: Case, first: &Case, fixed: &[InputBytes]) -> Case {
     for fixed in fixed {
-        let (name, offset) = fixed.split_once('+').unwrap_or((fixed, "0"));
-        let held = first.inputs.iter().find(|(other, _)| *other == name);
-        let bytes = case.inputs.iter_mut().find(|(other, _)| *other == name);
-        if let (Some((_, held)), Some((_, bytes)), Ok(offset)) = (held, bytes, offset.parse::<usize>()) {
-            bytes.truncate(offset);
-            bytes.extend(held.iter().skip(offset));
+        let held = first.inputs.iter().find(|(other, _)| *other == fixed.input);
+        let bytes = case.inputs.iter_mut().find(|(other, _)| *other == fixed.input);
+        if let (Some((_, held)), Some((_, bytes))) = (held, bytes) {
+            bytes.truncate(fixed.from);
+            bytes.extend(held.iter().skip(fixed.from));
         }
     }
     case
 }
 
-/// The first run from 1 on whose trace is not the plain one, on all processors.
+/// A leak with its place and the names of its secrets.
+fn row_of(firmware: &Firmware, secrets: &[&str], leak: &Leak) -> LeakRow {
+    let shown = secrets.iter().enumerate().filter(|(index, _)| leak.labels >> index & 1 != 0);
+    LeakRow {
+        kind: leak.kind.into(),
+        place: firmware.place(leak.pc).trim_start_matches(" in ").to_owned(),
+        pc: leak.pc,
+        secrets: shown.map(|(_, secret)| *secret).collect::<Vec<_>>().join(" "),
+        times: leak.count,
+    }
+}
+
+/// The first run from 1 on whose trace is not the plain one, by so many workers.
 fn first_other(
+    workers: usize,
     bench: &Bench<'_>,
     return_to: u32,
     runs: u32,
@@ -343,7 +388,7 @@ fn first_other(
     case: &(dyn Fn(u32) -> Result<Case, LabError> + Sync),
 ) -> Result<Option<(u32, Trace)>, LabError> {
     let next = AtomicU32::new(1);
-    let workers: Vec<Bench<'_>> = (0..work::processors()).map(|_| bench.fork()).collect();
+    let workers: Vec<Bench<'_>> = (0..workers).map(|_| bench.fork()).collect();
     let worker = |bench: Bench<'_>| {
         loop {
             let run = next.fetch_add(1, Ordering::Relaxed);
@@ -367,134 +412,6 @@ fn first_other(
     Ok(found.into_iter().flatten().min_by_key(|(run, _)| *run))
 }
 
-/// Something that an onlooker can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
-    /// An instruction at `pc`; the one before it took `elapsed` cycles.
-    Step { pc: u32, elapsed: u64 },
-    /// An access by the instruction before, to a place or to any in a table.
-    Access { address: u32, size: u8, kind: AccessKind, table: Option<usize> },
-    /// The call is over; the last instruction took `elapsed` cycles.
-    End { elapsed: u64 },
-}
-
-impl Seen {
-    /// Whether an onlooker could not tell this from the other.
-    fn looks_like(&self, other: &Seen) -> bool {
-        match (self, other) {
-            (Seen::Access { size: s, table: Some(a), .. }, Seen::Access { size: t, table: Some(b), .. }) => {
-                (s, a) == (t, b)
-            }
-            _ => self == other,
-        }
-    }
-}
-
-/// All that can be told of an interval of [`Trace::INTERVAL`] instructions.
-struct Record<'a> {
-    tables: &'a Tables,
-    /// The instruction with which it begins.
-    from: u64,
-    instructions: u64,
-    /// The instruction under way, and when it began.
-    pc: u32,
-    cycles: u64,
-    /// The instruction before the interval.
-    before: u32,
-    seen: Vec<Seen>,
-}
-
-impl Record<'_> {
-    fn new(from: u64, tables: &Tables) -> Record<'_> {
-        Record { tables, from, instructions: 0, pc: 0, cycles: 0, before: 0, seen: Vec::new() }
-    }
-
-    /// Whether the instruction under way belongs to the interval.
-    fn open(&self) -> bool {
-        // One more than the interval, for the time of its last instruction.
-        let last = self.from + Trace::INTERVAL;
-        self.instructions > self.from && self.instructions <= last + 1
-    }
-
-    fn end(&mut self, cycles: u64) {
-        if self.open() {
-            self.seen.push(Seen::End { elapsed: cycles - self.cycles });
-        }
-    }
-}
-
-impl Observer for Record<'_> {
-    fn step(&mut self, step: &Step) {
-        let elapsed = if self.instructions == 0 { 0 } else { step.cycles - self.cycles };
-        if self.instructions == self.from {
-            self.before = self.pc;
-        }
-        self.instructions += 1;
-        (self.pc, self.cycles) = (step.pc, step.cycles);
-        if self.open() {
-            self.seen.push(Seen::Step { pc: step.pc, elapsed });
-        }
-    }
-
-    fn access(&mut self, access: &Access) {
-        if self.open() {
-            let Access { address, size, kind, .. } = *access;
-            let table = self.tables.find(address).filter(|_| kind == AccessKind::Read);
-            self.seen.push(Seen::Access { address, size, kind, table });
-        }
-    }
-}
-
-/// The first difference of two runs.
-struct Finding {
-    differs: Difference,
-    pc: u32,
-    what: String,
-}
-
-/// Says in what `other`, which is that of `run`, differs first from `plain`; nothing where the interval shows no difference.
-fn finding(firmware: &Firmware, run: u32, plain: &Record<'_>, other: &Record<'_>) -> Option<Finding> {
-    let same = plain.seen.iter().zip(&other.seen).take_while(|(a, b)| a.looks_like(b)).count();
-    let (a, b) = (*plain.seen.get(same)?, *other.seen.get(same)?);
-    let pc = plain.seen[..same]
-        .iter()
-        .rev()
-        .find_map(|seen| match seen {
-            Seen::Step { pc, .. } => Some(*pc),
-            _ => None,
-        })
-        .unwrap_or(plain.before);
-    let (differs, ours, theirs) = match (a, b) {
-        (Seen::Step { pc: x, elapsed: s }, Seen::Step { pc: y, elapsed: t }) if x == y => {
-            (Difference::Time, took(s), took(t))
-        }
-        (Seen::End { elapsed: s }, Seen::End { elapsed: t }) => (Difference::Time, took(s), took(t)),
-        // Where one of them is no access: an instruction executed under a condition, or as often as a register says.
-        (Seen::Access { .. }, _) | (_, Seen::Access { .. }) => {
-            (Difference::Address, did(firmware, a), did(firmware, b))
-        }
-        _ => (Difference::Branch, did(firmware, a), did(firmware, b)),
-    };
-    Some(Finding { differs, pc, what: format!("run 0 {ours}, run {run} {theirs}") })
-}
-
-fn took(cycles: u64) -> String {
-    format!("took {cycles} cycle{}", if cycles == 1 { "" } else { "s" })
-}
-
-/// What was seen, as what the instruction before did.
-fn did(firmware: &Firmware, seen: Seen) -> String {
-    match seen {
-        Seen::Step { pc, .. } => format!("went on to {pc:#x}{}", firmware.place(pc)),
-        Seen::Access { address, size, kind, .. } => {
-            let verb = if kind == AccessKind::Read { "read" } else { "wrote" };
-            let name = firmware.object_at(address).map_or_else(String::new, |name| format!(" ({name})"));
-            format!("{verb} {size} byte{} at {address:#x}{name}", if size == 1 { "" } else { "s" })
-        }
-        Seen::End { .. } => "returned".into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -505,7 +422,8 @@ mod tests {
 
     #[test]
     fn what_is_public_stays_as_in_the_first_run() {
-        let held = |fixed: &str| held(of(1, 2), &of(7, 8), &[fixed.to_owned()]).inputs;
+        let fixed = |text: &str| InputBytes::try_from(text.to_owned()).unwrap();
+        let held = |text: &str| held(of(1, 2), &of(7, 8), &[fixed(text)]).inputs;
         assert_eq!(held("nonce"), [("key", vec![1; 4]), ("nonce", vec![8; 2])]);
         assert_eq!(held("key+3"), [("key", vec![1, 1, 1, 7]), ("nonce", vec![2; 2])]);
         assert_eq!(held("aad"), of(1, 2).inputs);

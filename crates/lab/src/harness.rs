@@ -7,7 +7,8 @@ use crate::reference::Case;
 use crate::target::Target;
 use firmware::Firmware;
 use firmware::symbols::Symbol;
-use mcu::{Mcu, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
+use mcu::{Labels, Leak, Mcu, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
+use std::ops::Range;
 
 /// One firmware image on one machine, ready for its inputs.
 pub struct Bench<'a> {
@@ -150,7 +151,11 @@ impl<'a> Bench<'a> {
         self.target.part.core.is_big_endian()
     }
 
-    fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
+    /// Where the firmware has an input or an output.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownName`] where it has none of that name.
+    pub fn buffer(&self, name: &str) -> Result<Symbol, LabError> {
         Ok(self.firmware.symbol(&format!("ws_bench_{name}"))?)
     }
 
@@ -314,6 +319,39 @@ impl<'a> Bench<'a> {
         self.enter(case)?;
         self.run_to(return_to, |machine, until| machine.run_observed(until, observer))?;
         Ok(self.machine.cycles())
+    }
+
+    /// Runs the operation as [`Bench::trace`] does, while these bytes are followed by their labels from where the inputs are written on.
+    /// Returns where they show, from the first instruction of the measured function to its return.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`], and where an instruction cannot be followed.
+    pub fn follow(
+        &mut self,
+        case: &Case,
+        return_to: u32,
+        secrets: &[(Range<u32>, Labels)],
+        tables: &Tables,
+    ) -> Result<Vec<Leak>, LabError> {
+        self.write(case)?;
+        let mut taint = self.machine.taint();
+        taint.allow_tables(tables.clone());
+        secrets.iter().for_each(|(range, labels)| taint.label(range.clone(), *labels));
+        let entry = self.firmware.functions()[self.measure].address;
+        self.run_to(entry, |machine, until| machine.run_tainted(until, &mut taint))?;
+        taint.finish();
+        // What comes before the function is not looked at, but what it makes of the secrets is one.
+        taint.forget_leaks();
+        self.run_to(return_to, |machine, until| machine.run_tainted(until, &mut taint))?;
+        taint.finish();
+        if let Some(pc) = taint.unknown_instruction() {
+            let place = self.firmware.place(pc);
+            return Err(LabError::Unfinished(format!(
+                "{}: the instruction at {pc:#x}{place} was written while it ran, and cannot be followed",
+                self.what
+            )));
+        }
+        Ok(taint.leaks().to_vec())
     }
 
     /// Writes the inputs and runs up to the first instruction of the measured function.

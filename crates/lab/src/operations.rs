@@ -6,6 +6,7 @@ use crate::{
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A line of `device/ops.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -19,9 +20,49 @@ struct Line {
     #[serde(default)]
     key: Key,
     #[serde(default)]
-    fixed: Vec<String>,
+    fixed: Vec<InputBytes>,
+    #[serde(default)]
+    secret: BTreeMap<String, InputBytes>,
     #[serde(default)]
     public: bool,
+}
+
+/// Bytes of an input: `key`, from an offset on `key+32`, some of them `key:32` or `key+32:64`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct InputBytes {
+    /// The input's name, as in a [`crate::reference::Case`].
+    pub input: String,
+    /// The first of them.
+    pub from: usize,
+    /// How many; all that follow where none is said.
+    pub length: Option<usize>,
+}
+
+impl InputBytes {
+    /// Which of so many bytes these are.
+    #[must_use]
+    pub fn within(&self, bytes: usize) -> Range<usize> {
+        let end = self.length.map_or(bytes, |length| self.from.saturating_add(length));
+        self.from.min(bytes)..end.min(bytes)
+    }
+}
+
+impl TryFrom<String> for InputBytes {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<InputBytes, String> {
+        let number = |digits: &str| {
+            digits
+                .parse()
+                .map_err(|_| format!("'{text}' is no input: write key, key+32, key:32 or key+32:64"))
+        };
+        let (rest, length) =
+            text.split_once(':').map_or((&*text, None), |(rest, length)| (rest, Some(length)));
+        let (input, from) = rest.split_once('+').unwrap_or((rest, "0"));
+        let length = length.map(number).transpose()?;
+        Ok(InputBytes { input: input.into(), from: number(from)?, length })
+    }
 }
 
 /// What an operation finds in its key buffer.
@@ -50,7 +91,9 @@ pub struct Operation {
     /// What it takes for a key.
     pub key: Key,
     /// Inputs that are public and may decide what it does: the same in all runs of a check for constant time.
-    pub fixed: Vec<String>,
+    pub fixed: Vec<InputBytes>,
+    /// What of its inputs is secret, by the names that are shown; where it does not say, all inputs that are not `fixed`.
+    pub secret: BTreeMap<String, InputBytes>,
     /// Whether all its inputs are public, so that it may take its time from them.
     pub public: bool,
 }
@@ -87,6 +130,7 @@ impl Catalogue {
                 any_length,
                 key: line.key,
                 fixed: line.fixed,
+                secret: line.secret,
                 public: line.public,
             };
             (name, operation)

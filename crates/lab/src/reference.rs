@@ -72,6 +72,7 @@ mod tests {
     use super::*;
     use crate::operations::Key;
     use rand::SeedableRng;
+    use std::collections::BTreeMap;
 
     #[test]
     fn an_operation_without_reference_is_refused() {
@@ -85,6 +86,7 @@ mod tests {
                 any_length: false,
                 key: Key::Raw,
                 fixed: Vec::new(),
+                secret: BTreeMap::new(),
                 public: false,
             };
             assert!(random_case(&operation, 16, &mut rng).is_err(), "{name}");

@@ -84,6 +84,15 @@ pub static CONSTANT_TIME: Layout = Layout {
                 [&row["place"], &row["what"]].into_iter().filter_map(Value::as_str).collect();
             Some(format!("VARIABLE: {}", texts.join(": ")))
         }
+        Some("dependent") => {
+            let leaks =
+                row["leaks"].as_array().into_iter().flatten().filter(|leak| leak["accepted"].is_null());
+            let text = |leak: &Value| {
+                let field = |name: &str| leak[name].as_str().unwrap_or_default().to_owned();
+                format!("{} on {} at {}", field("kind"), field("secrets"), field("place"))
+            };
+            Some(format!("DEPENDS: {}", leaks.map(text).collect::<Vec<_>>().join("; ")))
+        }
         Some("wrong") => Some("WRONG output".into()),
         _ => None,
     },

@@ -4,7 +4,7 @@
 //! instruction until it returns ([`mcu::Taint`]). One run is enough: what depends on a secret is found whatever its value is, as far as
 //! the run comes by it.
 
-use super::Difference;
+use super::{Difference, row_of};
 use crate::LabError;
 use crate::harness::place_fault;
 use crate::loaded::{Loaded, Setup, advice};
@@ -133,20 +133,9 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<Checked, LabError
         )));
     }
     leaks.sort_by_key(|leak| (leak.pc, leak.kind));
-    checked.leaks = leaks.iter().map(|leak| row(&firmware, &secrets, leak)).collect();
+    let names: Vec<&str> = secrets.iter().map(|secret| secret.name.as_str()).collect();
+    checked.leaks = leaks.iter().map(|leak| row_of(&firmware, &names, leak)).collect();
     Ok(checked)
-}
-
-/// A leak with the names of its secrets.
-fn row(firmware: &Firmware, secrets: &[Named], leak: &Leak) -> LeakRow {
-    let shown = secrets.iter().enumerate().filter(|(index, _)| leak.labels >> index & 1 != 0);
-    LeakRow {
-        kind: leak.kind.into(),
-        place: firmware.place(leak.pc).trim_start_matches(" in ").to_owned(),
-        pc: leak.pc,
-        secrets: shown.map(|(_, secret)| secret.name.as_str()).collect::<Vec<_>>().join(" "),
-        times: leak.count,
-    }
 }
 
 impl From<LeakKind> for Difference {

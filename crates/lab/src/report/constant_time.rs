@@ -1,13 +1,17 @@
 //! The rows of a check for constant time.
 
+use super::leaks::kind;
 use crate::compare::{self, CONSTANT_TIME};
-use crate::ct::{ConstantTimeRow, Verdict};
+use crate::ct::{ConstantTimeRow, Dependence, Difference, Verdict};
 use crate::{LabError, report};
 use console::style;
 use output::{Column, ReportFormat, Sheet, csv, grouped, json};
+use serde::Serialize;
+use std::collections::BTreeMap;
 
 const WRONG: &str = "WRONG output";
 const VARIABLE: &str = "VARIABLE";
+const DEPENDS: &str = "DEPENDS";
 
 const COLUMNS: [Column<'static>; 6] = [
     Column::left("operation"),
@@ -25,15 +29,67 @@ const COLUMNS: [Column<'static>; 6] = [
 pub fn constant_time(rows: &[ConstantTimeRow], format: ReportFormat, wide: bool) -> Result<String, LabError> {
     Ok(match format {
         ReportFormat::Json => json(rows)?,
-        ReportFormat::Csv => csv(rows)?,
+        ReportFormat::Csv => csv(&rows.iter().map(FlatRow::from).collect::<Vec<_>>())?,
         ReportFormat::Junit => report::junit(&compare::measured(rows, &CONSTANT_TIME)?, "ct")?,
         ReportFormat::Markdown => {
             let mut sheet = Sheet::new(&[&[Column::left("target")][..], &COLUMNS].concat());
             rows.iter().for_each(|row| sheet.row([row.target.clone()].into_iter().chain(cells(row))));
-            sheet.markdown()
+            let accepted = accepted(rows);
+            let gap = if accepted.is_empty() { "" } else { "\n" };
+            sheet.markdown() + gap + &accepted
         }
         ReportFormat::Table => table(rows, wide),
     })
+}
+
+/// A row as CSV has it: what depends on a secret is a text.
+#[derive(Serialize)]
+struct FlatRow<'a> {
+    target: &'a str,
+    op: &'a str,
+    variant: &'a str,
+    verdict: Verdict,
+    runs: u32,
+    seed: u64,
+    cycles: u64,
+    instructions: u64,
+    accesses: u64,
+    tables: &'a str,
+    differs: Option<Difference>,
+    place: Option<&'a str>,
+    pc: Option<u32>,
+    run: Option<u32>,
+    what: Option<&'a str>,
+    leaks: String,
+    accepted: String,
+}
+
+impl<'a> From<&'a ConstantTimeRow> for FlatRow<'a> {
+    fn from(row: &'a ConstantTimeRow) -> FlatRow<'a> {
+        let leaks = |accepted: bool| {
+            let leaks = row.leaks.iter().filter(|leak| leak.accepted.is_some() == accepted);
+            leaks.map(dependence).collect::<Vec<_>>().join("; ")
+        };
+        FlatRow {
+            target: &row.target,
+            op: &row.op,
+            variant: &row.variant,
+            verdict: row.verdict,
+            runs: row.runs,
+            seed: row.seed,
+            cycles: row.cycles,
+            instructions: row.instructions,
+            accesses: row.accesses,
+            tables: &row.tables,
+            differs: row.differs,
+            place: row.place.as_deref(),
+            pc: row.pc,
+            run: row.run,
+            what: row.what.as_deref(),
+            leaks: leaks(false),
+            accepted: leaks(true),
+        }
+    }
 }
 
 fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
@@ -42,14 +98,40 @@ fn table(rows: &[ConstantTimeRow], wide: bool) -> String {
         let first = &rows[0];
         let mut sheet = Sheet::new(&COLUMNS);
         rows.iter().for_each(|row| sheet.row(cells(row)));
-        text +=
-            &format!("{}  {} runs, seed {}\n{}\n", first.target, first.runs, first.seed, sheet.table(wide));
+        let runs = if first.runs == 1 { "1 run, followed".into() } else { format!("{} runs", first.runs) };
+        let (table, accepted) = (sheet.table(wide), accepted(rows));
+        text += &format!("{}  {runs}, seed {}\n{table}{accepted}\n", first.target, first.seed);
     }
     text.pop();
     // Behind the table's back, which would count what colours it as width.
-    [WRONG, VARIABLE]
+    [WRONG, VARIABLE, DEPENDS]
         .into_iter()
         .fold(text, |text, found| text.replace(found, &style(found).red().to_string()))
+}
+
+/// What depends on a secret, in a line.
+fn dependence(found: &Dependence) -> String {
+    let leak = &found.leak;
+    format!("{} on {} at {}", kind(leak), leak.secrets, leak.place)
+}
+
+/// What is accepted in these rows, a reason a line, with the places that it is for.
+fn accepted(rows: &[ConstantTimeRow]) -> String {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for Dependence { leak, accepted } in rows.iter().flat_map(|row| &row.leaks) {
+        let Some(reason) = accepted else { continue };
+        // Where it is in the function differs from build to build.
+        let (function, line) = leak.place.split_once(" at ").unwrap_or((&leak.place, ""));
+        let place = if line.is_empty() { function } else { line };
+        let place = format!("{} at {place}", kind(leak));
+        let places = reasons.entry(reason).or_default();
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let line =
+        |(reason, places): (&str, Vec<String>)| format!("- accepted: {}: {reason}\n", places.join(", "));
+    reasons.into_iter().map(line).collect()
 }
 
 fn cells(row: &ConstantTimeRow) -> [String; 6] {
@@ -58,14 +140,20 @@ fn cells(row: &ConstantTimeRow) -> [String; 6] {
         _ => grouped(i64::try_from(number).unwrap_or(i64::MAX)),
     };
     let found = match row.verdict {
-        Verdict::Constant if row.tables.is_empty() => "constant".into(),
-        Verdict::Constant => format!("constant, whichever entry of {}", row.tables),
+        Verdict::Constant => {
+            let tables = if row.tables.is_empty() { "" } else { ", whichever entry of " };
+            let accepted = match row.leaks.len() {
+                0 => String::new(),
+                count => format!(", {count} accepted"),
+            };
+            format!("constant{tables}{}{accepted}", row.tables)
+        }
         Verdict::Public => "public data, not checked".into(),
         Verdict::Wrong => WRONG.into(),
+        Verdict::Dependent => format!("{DEPENDS}: {}", row.not_accepted().join("\n")),
         Verdict::Variable => {
-            let lines: Vec<&str> =
-                [row.place.as_deref(), row.what.as_deref()].into_iter().flatten().collect();
-            format!("{VARIABLE}: {}", lines.join("\n"))
+            let seen = [&row.place, &row.what].into_iter().flatten().cloned();
+            format!("{VARIABLE}: {}", seen.chain(row.not_accepted()).collect::<Vec<_>>().join("\n"))
         }
     };
     [
@@ -76,4 +164,30 @@ fn cells(row: &ConstantTimeRow) -> [String; 6] {
         count(row.accesses),
         found,
     ]
+}
+
+impl ConstantTimeRow {
+    /// What depends on a secret and is not accepted, a line of the source in a line.
+    fn not_accepted(&self) -> Vec<String> {
+        // Without the offset in the function, by which the instructions of a line differ.
+        let line = |found: &Dependence| match found.leak.place.split_once(" at ") {
+            Some((at, line)) => {
+                let function = at.split_once('+').map_or(at, |(name, _)| name);
+                format!("{} on {} in {function} at {line}", kind(&found.leak), found.leak.secrets)
+            }
+            None => dependence(found),
+        };
+        let mut lines: Vec<(String, u32)> = Vec::new();
+        for text in self.leaks.iter().filter(|leak| leak.accepted.is_none()).map(line) {
+            match lines.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, count)) => *count += 1,
+                None => lines.push((text, 1)),
+            }
+        }
+        let counted = |(text, count)| match count {
+            1 => text,
+            _ => format!("{text} ({count} instructions)"),
+        };
+        lines.into_iter().map(counted).collect()
+    }
 }

@@ -34,7 +34,7 @@ pub fn leaks(rows: &[LeakRow], function: &str, format: ReportFormat, wide: bool)
     })
 }
 
-fn kind(row: &LeakRow) -> &'static str {
+pub(super) fn kind(row: &LeakRow) -> &'static str {
     match row.kind {
         Difference::Branch => "branch",
         Difference::Address => "address",

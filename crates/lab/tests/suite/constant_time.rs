@@ -2,14 +2,16 @@
 //! in any variant. What runs long is looked at in its fast variant and on one target of a kind.
 
 use firmware::Firmware;
-use lab::ct::{self, ConstantTimeRow, Difference, Request, Subject, Verdict};
+use lab::LabError;
+use lab::ct::{self, Accepted, ConstantTimeRow, Difference, Request, Subject, Verdict};
 use lab::loaded::Setup;
-use lab::operations::{Key, Operation};
+use lab::operations::{Catalogue, Key, Operation};
 use lab::progress::Progress;
 use lab::reference::Case;
 use lab::target::Workspace;
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -81,6 +83,7 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
                 any_length: false,
                 key: Key::Raw,
                 fixed: Vec::new(),
+                secret: BTreeMap::new(),
                 public: false,
             };
             let subject = Subject {
@@ -90,7 +93,7 @@ fn leaks(name: &str, functions: &[&str]) -> Vec<ConstantTimeRow> {
                 operation: &operation,
                 variant: "portable",
             };
-            ct::check(&subject, &request, &case).expect("it runs")
+            ct::check(&subject, &request, &Accepted::default(), &case).expect("it runs")
         })
         .collect()
 }
@@ -109,9 +112,22 @@ fn assert_leak(row: &ConstantTimeRow, differs: Difference, comment: &str) {
     let line = format!("device/leaks/main.c:{}", line_of(comment));
     assert!(place.starts_with(&row.op) && place.ends_with(&line), "{place} is not {} at {line}", row.op);
     assert!(row.pc.is_some() && row.run.is_some_and(|run| run > 0), "{row:?}");
+    assert_depends(row, differs, comment);
 }
 
-const EVERYWHERE: [&str; 4] = ["leaks_nothing", "leaks_by_branch", "leaks_by_reading", "leaks_by_writing"];
+/// Following the key finds this and nothing else.
+fn assert_depends(row: &ConstantTimeRow, kind: Difference, comment: &str) {
+    let line = format!("device/leaks/main.c:{}", line_of(comment));
+    assert!(!row.leaks.is_empty(), "{row:?}");
+    for found in &row.leaks {
+        let ct::firmware::LeakRow { place, secrets, .. } = &found.leak;
+        assert_eq!((found.leak.kind, secrets.as_str(), &found.accepted), (kind, "key", &None), "{found:?}");
+        assert!(place.starts_with(&row.op) && place.ends_with(&line), "{place} is not {} at {line}", row.op);
+    }
+}
+
+const EVERYWHERE: [&str; 5] =
+    ["leaks_nothing", "leaks_by_branch", "leaks_by_reading", "leaks_by_writing", "leaks_rarely"];
 
 fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert_eq!(rows[0].verdict, Verdict::Constant, "{:?}", rows[0]);
@@ -119,6 +135,10 @@ fn assert_leaks_of_every_target(rows: &[ConstantTimeRow]) {
     assert_leak(&rows[2], Difference::Address, "READ");
     assert!(rows[2].what.as_deref().is_some_and(|what| what.contains("leaks_table+0x")), "{:?}", rows[2]);
     assert_leak(&rows[3], Difference::Address, "WRITE");
+    assert_eq!(rows[0].leaks, [], "{:?}", rows[0]);
+    // What no random key shows.
+    assert_eq!((rows[4].verdict, rows[4].differs), (Verdict::Dependent, None), "{:?}", rows[4]);
+    assert_depends(&rows[4], Difference::Branch, "RARE");
 }
 
 /// The leaks that taint tracking finds in a function of `device/leaks`: what depends on the key, and on which line.
@@ -212,6 +232,75 @@ fn a_table_of_aes_is_named_and_counts_where_it_is_asked_for() {
         "{:?}",
         rows[0]
     );
+}
+
+#[test]
+fn a_table_of_aes_is_an_address_on_a_secret_where_it_is_asked_for() {
+    let mut request = request("atmega328p", &["aes128-encrypt"], &["fast"], 1);
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
+    assert_eq!((rows[0].verdict, rows[0].leaks.len()), (Verdict::Constant, 0), "{rows:?}");
+    request.strict = true;
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
+    assert_eq!(rows[0].verdict, Verdict::Dependent, "one run differs from no other");
+    let lines = rows[0].leaks.iter().all(|found| {
+        let leak = &found.leak;
+        leak.kind == Difference::Address
+            && leak.secrets.contains("key")
+            && leak.place.contains("device/ports/avr/kernels/avr/aes_fast.S:")
+    });
+    assert!(lines, "{:#?}", rows[0]);
+}
+
+#[test]
+fn what_is_accepted_says_why() {
+    let request = request("stm32f051", &["aes128-gcm-open"], &["fast"], 2);
+    let rows = ct::run(&workspace(), &request, &Silence).expect("it runs");
+    assert_eq!(rows[0].verdict, Verdict::Constant, "{rows:?}");
+    let [found] = rows[0].leaks.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((found.leak.kind, found.leak.secrets.as_str()), (Difference::Branch, "key nonce message tag"));
+    assert!(found.leak.place.contains("device/crypto/gcm.c:"), "{found:?}");
+    assert!(found.accepted.as_deref().is_some_and(|reason| reason.contains("tag")), "{found:?}");
+}
+
+/// The decisions of a file.
+fn accepted(text: &str) -> Result<Accepted, LabError> {
+    let workspace = workspace();
+    let catalogue = Catalogue::read(&workspace).expect("it is there");
+    Accepted::parse("decisions.toml".into(), text, &workspace, &catalogue)
+}
+
+#[test]
+fn a_decision_about_what_there_is_not_is_refused() {
+    let decision = |op: &str, line: &str| {
+        format!(
+            "[[accepted]]\nops = ['{op}']\nkind = 'branch'\nsecrets = ['key']\nfile = 'device/crypto/gcm.c'\n\
+             lines = ['{line}']\nreason = 'public'\n"
+        )
+    };
+    let refused = |text: &str| accepted(text).expect_err("it is refused").to_string();
+    assert!(accepted(&decision("aes*", "#include \"gcm.h\"")).is_ok());
+    let gone = refused(&decision("aes*", "goto valid;"));
+    assert!(gone.contains("decisions.toml") && gone.contains("no line with 'goto valid;'"), "{gone}");
+    assert!(refused(&decision("aes*", "return")).contains("lines with 'return'"));
+    assert!(refused(&decision("rot13", "#include \"gcm.h\"")).contains("rot13"));
+    assert!(
+        refused("[[accepted]]\nops = []\nkind = 'time'\nsecrets = []\nreason = ''\n")
+            .contains("file and lines")
+    );
+}
+
+#[test]
+fn a_decision_that_nothing_needs_any_more_is_refused() {
+    let text = "[[accepted]]\nops = ['sha256']\ntargets = ['atmega328p']\nvariants = ['fast']\nkind = 'branch'\n\
+                secrets = ['message']\nfunction = 'ws_sha256'\nreason = 'once it was public'\n";
+    let (workspace, accepted) = (workspace(), accepted(text).expect("all that it names is there"));
+    let catalogue = Catalogue::read(&workspace).expect("it is there");
+    let rows =
+        ct::run(&workspace, &request("atmega328p", &["sha256"], &["fast"], 1), &Silence).expect("it runs");
+    let needed = |rows: &[ConstantTimeRow]| accepted.all_needed(&workspace, &catalogue, rows);
+    needed(&[]).expect("nobody knows before all rows are there that it is about");
+    let refused = needed(&rows).expect_err("it is refused").to_string();
+    assert!(refused.contains("ws_sha256 (sha256) matches nothing any more"), "{refused}");
 }
 
 /// Operations that are quick on every processor, all variants.

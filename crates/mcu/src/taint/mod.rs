@@ -193,6 +193,12 @@ impl Taint {
         &self.leaks
     }
 
+    /// The leaks found so far do not count.
+    pub fn forget_leaks(&mut self) {
+        self.leaks.clear();
+        self.known.clear();
+    }
+
     /// An instruction that could not be looked up: it was written after the tracking began, or is none.
     #[must_use]
     pub fn unknown_instruction(&self) -> Option<u32> {
