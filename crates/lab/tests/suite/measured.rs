@@ -237,6 +237,36 @@ fn an_unknown_stub_names_its_neighbour() {
     }
 }
 
+/// Moved behind 64 kB that a bootloader has, it begins all the same, which is said; where it stands it is as any other.
+#[test]
+fn an_image_behind_a_bootloader_begins_there_and_says_so() {
+    let text = ".syntax unified
+first: .word 0x20001000, start - first + 0x08010001
+.thumb_func
+function start
+bl work
+b .
+end start
+.thumb_func
+function work
+bx lr
+end work
+";
+    let here = Request { functions: vec!["work".into()], ..request("stm32f407", text) };
+    let moved = here.setup.elf.with_file_name("moved.elf");
+    let mut objcopy = std::process::Command::new("arm-none-eabi-objcopy");
+    let status = objcopy.args(["--change-addresses", "0x10000"]).arg(&here.setup.elf).arg(&moved).status();
+    assert!(status.expect("the toolchain is installed").success());
+    let result = measure(&set_up(here, |setup| setup.elf = moved));
+    assert_eq!(one(&result.rows).calls, 1);
+    let said = result.beginning.expect("a remark");
+    assert!(said.contains("bootloader") && said.contains("0x8010000"), "{said}");
+    assert_eq!(
+        measure(&request("stm32f407", UNMODELLED.replace("ldr r0, =0x50050000", "b .").as_str())).beginning,
+        None
+    );
+}
+
 /// On an AVR addresses are the ELF's.
 #[test]
 fn a_stub_by_the_addresses_of_a_fault_lets_the_program_go_on() {
