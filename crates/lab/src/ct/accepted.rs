@@ -38,14 +38,20 @@ struct Decision {
     file: Option<String>,
     #[serde(default)]
     lines: Vec<String>,
-    /// Or a function, where the toolchain gives no lines.
+    /// Or a function, where the toolchain gives no lines, and how many instructions of it at most.
     function: Option<String>,
+    #[serde(default = "one")]
+    instructions: usize,
     reason: String,
     /// The numbers of these lines.
     #[serde(skip)]
     numbers: Vec<u32>,
     #[serde(skip)]
     used: AtomicBool,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// The decisions, and which of them were needed.
@@ -147,12 +153,29 @@ impl Accepted {
         Ok(Accepted { path, decisions })
     }
 
-    /// Why it is fine that secrets show here, where that is decided.
-    pub(super) fn reason(&self, subject: &Subject<'_>, leak: &LeakRow) -> Option<&str> {
-        let at = subject.firmware.source_line(leak.pc);
-        let function =
-            subject.firmware.function_at(leak.pc).map(|index| &subject.firmware.functions()[index].name);
-        let here = |decision: &&Decision| {
+    /// Of each leak of an operation why it is fine, where that is decided.
+    pub(super) fn reasons(&self, subject: &Subject<'_>, leaks: &[LeakRow]) -> Vec<Option<String>> {
+        let found: Vec<Option<&Decision>> = leaks.iter().map(|leak| self.decision(subject, leak)).collect();
+        // A function is no line: more instructions of it are more than was decided on.
+        let is_all = |decision: &Decision| {
+            let same = |other: &&&Decision| std::ptr::eq(**other, decision);
+            decision.function.is_none()
+                || found.iter().flatten().filter(same).count() <= decision.instructions
+        };
+        let reason = |decision: &Option<&Decision>| {
+            let decision = decision.filter(|decision| is_all(decision))?;
+            decision.used.store(true, Ordering::Relaxed);
+            Some(decision.reason.clone())
+        };
+        found.iter().map(reason).collect()
+    }
+
+    /// The decision that is about a leak.
+    fn decision(&self, subject: &Subject<'_>, leak: &LeakRow) -> Option<&Decision> {
+        let firmware = subject.firmware;
+        let at = firmware.source_line(leak.pc);
+        let function = firmware.function_at(leak.pc).map(|index| &firmware.functions()[index].name);
+        let is_here = |decision: &&Decision| {
             let place = match &decision.function {
                 Some(name) => function == Some(name),
                 None => at.as_ref().is_some_and(|(file, line)| {
@@ -164,9 +187,7 @@ impl Accepted {
                 && decision.covers(subject.target.name(), &subject.operation.name, subject.variant)
                 && leak.secrets.split(' ').all(|secret| decision.secrets.iter().any(|known| known == secret))
         };
-        let decision = self.decisions.iter().find(here)?;
-        decision.used.store(true, Ordering::Relaxed);
-        Some(&decision.reason)
+        self.decisions.iter().find(is_here)
     }
 
     /// Refuses a decision that no row needed although all were made that it is about.

@@ -68,9 +68,8 @@ pub(super) fn find(
     let mut leaks = bench.follow(case, return_to, &ranges, tables)?;
     leaks.sort_by_key(|leak| (leak.pc, leak.kind));
     let names: Vec<&str> = secrets.iter().map(|(name, _, _)| name.as_str()).collect();
-    let dependence = |leak| {
-        let leak = row_of(subject.firmware, &names, leak);
-        Dependence { accepted: accepted.reason(subject, &leak).map(str::to_owned), leak }
-    };
-    Ok(leaks.iter().map(dependence).collect())
+    let leaks: Vec<LeakRow> = leaks.iter().map(|leak| row_of(subject.firmware, &names, leak)).collect();
+    let reasons = accepted.reasons(subject, &leaks);
+    let dependence = |(leak, accepted)| Dependence { leak, accepted };
+    Ok(leaks.into_iter().zip(reasons).map(dependence).collect())
 }

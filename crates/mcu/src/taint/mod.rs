@@ -97,7 +97,8 @@ pub struct Taint {
     leaks: Vec<Leak>,
     known: HashMap<(u32, LeakKind), usize>,
     unknown: Option<u32>,
-    /// A bit for each 256 bytes of addresses: they were written.
+    /// A bit for each 16 bytes of addresses: they were written. Where RAM ends and flash begins closer together, as on the 68HC08 they do
+    /// within 32, both would be one.
     written: Vec<u64>,
 }
 
@@ -136,7 +137,7 @@ impl Taint {
             leaks: Vec::new(),
             known: HashMap::new(),
             unknown: None,
-            written: vec![0; 1 << 18],
+            written: vec![0; 1 << 22],
             core,
         };
         let interrupt = taint.core.interrupt.clone();
@@ -289,7 +290,7 @@ impl Taint {
     #[cold]
     fn learn(&mut self, pc: u32, key: u32) -> Template {
         let described = (self.core.describe)(key);
-        let stale = self.written[(pc >> 14) as usize] >> (pc >> 8 & 63) & 1 != 0;
+        let stale = self.written[(pc >> 10) as usize] >> (pc >> 4 & 63) & 1 != 0;
         if described.is_empty() || stale {
             self.unknown = self.unknown.or(Some(pc));
         }
@@ -386,7 +387,7 @@ impl Taint {
         self.leak(LeakKind::Address, self.address);
         let labels = self.union(from) | u32::from(self.address) * 0x0101_0101;
         let address = access.address;
-        self.written[(address >> 14) as usize] |= 1 << (address >> 8 & 63);
+        self.written[(address >> 10) as usize] |= 1 << (address >> 4 & 63);
         // What was looked up there may have changed.
         for bank in 0..u32::from(self.core.banks) {
             let page = &mut self.directory[((address | bank << 24) >> 12) as usize];

@@ -31,6 +31,11 @@ fn places(register: usize, bits: u32, _bank: u8) -> Places {
     if number != SR {
         return r(number as u8);
     }
+    status(bits)
+}
+
+/// Bits of the status register.
+fn status(bits: u32) -> Places {
     let of = |mask: u32, places: Places| if bits & mask != 0 { places } else { Places::NONE };
     of(1, C) | of(2, Z) | of(4, N) | of(0x100, V) | of(0xf8, MODES)
 }
@@ -93,6 +98,8 @@ fn dataflow(op: &Op) -> Dataflow {
         }
         // A register less itself and the carry is a mask of the carry.
         Subc if same => two_operands(&mut flow, op, Shape::Mixed, FLAGS, |_| carry),
+        // CLRC, SETC and their like, DINT, EINT, the low-power modes: the other flags stay what they are.
+        Bic | Bis if changes_status(op) => flow.clears(status(op.source_value & !0xf8)),
         Bic | Bis => logic(&mut flow, op, Places::NONE),
         Xor | And | Bit => logic(&mut flow, op, FLAGS),
         Add | Sub | Cmp => two_operands(&mut flow, op, Shape::Upward, FLAGS, |all| all),
@@ -132,6 +139,12 @@ fn dataflow(op: &Op) -> Dataflow {
         }
     }
     flow
+}
+
+/// Whether a constant changes some bits of the status register.
+fn changes_status(op: &Op) -> bool {
+    let is_status = op.destination == Operand::Register && usize::from(op.destination_register) == SR;
+    is_status && op.source == Operand::Value && op.width != Width::Byte
 }
 
 /// What decides on the address of an operand in memory.
