@@ -524,6 +524,7 @@ fn ct_rows_say_what_was_found() {
         "cycles",
         "differs",
         "instructions",
+        "leaks",
         "op",
         "pc",
         "place",
