@@ -211,6 +211,7 @@ fn each_field_is_explained() {
 
 /// The fields of a row as it is written, by their paths.
 fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    value.as_array().into_iter().flatten().for_each(|item| paths(item, &format!("{path}[]"), found));
     for (name, inner) in value.as_object().into_iter().flatten() {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         found.insert(path.clone());
