@@ -191,8 +191,8 @@ struct BenchArgs {
     /// Message length [default: the operation's]
     #[arg(long, value_name = "N")]
     bytes: Option<u16>,
-    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 10 to 100, until the standard error is
-    /// at most 1 % of the mean]
+    /// Random inputs for each row [default: 3 where the cycles do not vary; else from 5 to 100, until the 95 % confidence interval of
+    /// the mean is within 2 % of it]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     #[command(flatten)]

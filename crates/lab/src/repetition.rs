@@ -7,20 +7,30 @@ use crate::row::Cycles;
 pub enum Repetition {
     /// So many times.
     Exactly(u32),
-    /// Three times where all three take the same cycles. Otherwise at least ten times, and until the standard error of the
-    /// mean is at most one percent of it, but no more than a hundred times (Chow and Robbins, 1965: stopping at the
-    /// first such n keeps the confidence in an interval of fixed width).
+    /// Three times where all three take the same cycles. Otherwise at least five times, and until the mean's 95 % confidence
+    /// interval (Student's t) reaches at most two percent of it to either side, but no more than a hundred times (Chow and
+    /// Robbins, 1965: stopping at the first such n keeps the confidence in an interval of fixed width).
     Enough,
 }
 
 /// Runs that tell whether the cycles vary.
 const FIRST: usize = 3;
 /// Runs from which a standard error is worth something.
-const FEWEST: usize = 10;
+const FEWEST: usize = 5;
 /// What some operations would need thousands for is not waited for; their row's standard error says how far they got.
 const MOST: usize = 100;
-/// Standard error of the mean, by the mean.
-const RELATIVE_ERROR: f64 = 0.01;
+/// Half of the mean's confidence interval, by the mean.
+const HALF_WIDTH: f64 = 0.02;
+/// Quantile 0.975 of Student's t with 4 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2).
+const T_975: [f64; 27] = [
+    2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101,
+    2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/// Quantile 0.975 of Student's t for a mean of `runs`, at least [`FEWEST`]; of more than 31 that of 31, which is larger.
+fn t_975(runs: usize) -> f64 {
+    T_975[(runs - FEWEST).min(T_975.len() - 1)]
+}
 
 impl Repetition {
     /// Whether what these runs took is all that is needed.
@@ -32,7 +42,9 @@ impl Repetition {
             Repetition::Enough => {
                 let Cycles { mean, se, min, max, .. } = Cycles::of(cycles);
                 let steady = cycles.len() == FIRST && min == max;
-                steady || cycles.len() >= MOST || (cycles.len() >= FEWEST && se <= RELATIVE_ERROR * mean)
+                steady
+                    || cycles.len() >= MOST
+                    || (cycles.len() >= FEWEST && t_975(cycles.len()) * se <= HALF_WIDTH * mean)
             }
         }
     }
@@ -61,15 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn what_varies_is_run_until_its_mean_is_known_to_one_percent() {
-        // A deviation of 0.1 %: ten are more than enough.
-        assert_eq!(taken(Repetition::Enough, [9_990, 10_010].into_iter().cycle()).len(), 10);
-        // Of 4 %, alternating: sd/√n is 1 % of the mean at sixteen and a bit.
+    fn what_varies_is_run_until_its_mean_is_known_to_two_percent() {
+        // A deviation of 0.1 %: five are more than enough.
+        assert_eq!(taken(Repetition::Enough, [9_990, 10_010].into_iter().cycle()).len(), 5);
+        // Of 4 %, alternating: t·sd/√n is 2 % of the mean at 18, where t is 2.110 (17 degrees of freedom).
         let runs = taken(Repetition::Enough, [9_600, 10_400].into_iter().cycle());
-        let Cycles { mean, se, .. } = Cycles::of(&runs);
-        assert!(se <= 0.01 * mean);
-        let Cycles { mean, se, .. } = Cycles::of(&runs[..runs.len() - 1]);
-        assert!((11..=18).contains(&runs.len()) && se > 0.01 * mean, "{}", runs.len());
+        let half_width = |runs: &[u64], t: f64| t * Cycles::of(runs).se / Cycles::of(runs).mean;
+        assert_eq!(runs.len(), 19);
+        assert!(half_width(&runs, 2.101) <= 0.02 && half_width(&runs[..18], 2.110) > 0.02);
         // The first two are equal, the third is not; and a single one that differs later is not seen.
         assert!(taken(Repetition::Enough, [7, 7, 8].into_iter().cycle()).len() > 3);
     }

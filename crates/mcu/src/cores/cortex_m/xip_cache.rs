@@ -52,11 +52,15 @@ impl XipCache {
             return 0;
         }
         let line = (address & (FLASH_SIZE - 1)) / LINE_BYTES + 1;
-        if line == self.last && address < FLASH.start + FLASH_SIZE { 0 } else { self.look_up(address, line) }
+        if line == self.last && address < FLASH.start + FLASH_SIZE {
+            0
+        } else {
+            self.find_line(address, line)
+        }
     }
 
     #[inline(never)]
-    fn look_up(&mut self, address: u32, line: u32) -> u32 {
+    fn find_line(&mut self, address: u32, line: u32) -> u32 {
         let alias = (address - FLASH.start) / FLASH_SIZE;
         let (looks, fills) = (alias & 2 == 0, alias & 1 == 0);
         let word = self.settings.word_cycles;
