@@ -58,6 +58,8 @@ const MODELS: &[Model] = &[
             "prr",
             "reference#_mv",
             "refs#",
+            "temperature",
+            "temperature_uv",
             "trigger#",
         ],
         new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),

@@ -7,8 +7,9 @@
 //! every whole number of its periods after the converter was enabled. References: AVCC (the board's supply), 1.1 V, and AREF as the
 //! board drives it; none takes time to settle. Channels: single-ended inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560
 //! (data sheet 2549Q, tables 26-3 and 26-4) and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
-//! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. Not modelled, and faults: differential channels, the temperature sensor, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that
-//! changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
+//! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. The temperature sensor, where the target file has
+//! its voltage, is that of 25 °C, and read against the internal 1.1 V alone, as the data sheets ask. Not modelled, and faults: differential
+//! channels, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
 //! written within the first clock of a conversion that was asked for (24.5).
 
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
@@ -55,6 +56,8 @@ struct Channels {
     ground: u8,
     /// ADCn that exist.
     inputs: u16,
+    /// The channel of the temperature sensor, where there is one, and its voltage at 25 °C.
+    temperature: Option<(u8, f64)>,
     /// The internal references that REFS = 2 and 3 choose, in volts.
     references_v: [Option<f64>; 2],
     /// REFS2 in ADMUX (ATtiny85), where it exists: REFS = 0 is VCC and 1 AREF, 2 and 3 are 2.56 V while it is set.
@@ -114,7 +117,8 @@ impl Adc {
     /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
     /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are; where they differ from the ATmega328P's, `mux` and
     /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `inputs`, the
-    /// ADCn that exist, `reference2_mv` and `reference3_mv`, `refs2`, a bit in ADMUX, and `adcsrb`, `admux`, `didr0`, addresses.
+    /// ADCn that exist, `temperature` and `temperature_uv`, the sensor's channel and its voltage at 25 °C, `reference2_mv` and
+    /// `reference3_mv`, `refs2`, a bit in ADMUX, and `adcsrb`, `admux`, `didr0`, addresses.
     ///
     /// # Errors
     /// `irq` is missing.
@@ -133,6 +137,9 @@ impl Adc {
             ground: setting("ground").unwrap_or(15) as u8,
             inputs: setting("inputs").unwrap_or(0xFF) as u16,
             refs2: setting("refs2").unwrap_or(0) as u8,
+            temperature: setting("temperature")
+                .zip(setting("temperature_uv"))
+                .map(|(channel, microvolts)| (channel as u8, microvolts as f64 / 1e6)),
             references_v: [volts("reference2_mv"), volts("reference3_mv").or(Some(BANDGAP_V))],
         };
         Ok(Adc {
@@ -216,7 +223,7 @@ impl Adc {
 
     fn convert(&self, conversion: Conversion, board: &Board) -> Result<u16, &'static str> {
         let reference_v = self.reference_v(conversion.channel, board)?;
-        let Channels { mux, bandgap, ground, .. } = self.channels;
+        let Channels { mux, bandgap, ground, temperature, .. } = self.channels;
         let input_v = match conversion.channel & mux | u8::from(conversion.mux5) << 5 {
             channel @ 0..8 if self.channels.inputs >> channel & 1 == 1 => {
                 board.analog_v(channel, conversion.sample)
@@ -227,7 +234,19 @@ impl Adc {
             }
             channel if channel == bandgap => BANDGAP_V,
             channel if channel == ground => 0.0,
-            _ => return Err("this channel (differential, temperature sensor, reserved) is not modelled"),
+            channel if temperature.is_some_and(|(sensor, _)| sensor == channel) => {
+                if reference_v != BANDGAP_V {
+                    return Err(
+                        "the temperature sensor is read against the internal 1.1 V alone: choose that by REFS",
+                    );
+                }
+                temperature.map_or(0.0, |(_, sensor_v)| sensor_v)
+            }
+            _ => {
+                return Err(
+                    "this channel (differential, reserved, or without a value in the target file) is not modelled",
+                );
+            }
         };
         // 24.7: Vin 1024 / Vref; 0x3FF is the reference less one step.
         Ok((1024.0 * input_v / reference_v).clamp(0.0, 1023.0) as u16)

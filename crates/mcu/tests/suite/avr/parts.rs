@@ -283,6 +283,29 @@ fn the_attiny85_converts() {
     assert_eq!(out::<6>(&*machine, 0x80_0060).to_vec(), expected);
 }
 
+/// DS40002061, table 24-2: 314 mV at 25 °C are 292 of 1,024 steps of 1.1 V; 2586Q, table 17-2: 300 steps. Against another reference
+/// nobody says what is read.
+#[test]
+fn the_temperature_sensor_is_read_against_its_reference() {
+    let convert = |admux: &str| {
+        format!(
+            "static volatile uint16_t out[1] __attribute__((section(\".noinit\")));
+            int main(void) {{ ADMUX = {admux}; ADCSRA = 0xC7; while (ADCSRA & 0x40); out[0] = ADC; return 0; }}"
+        )
+    };
+    for (part, mcu, admux, ram, expected) in [
+        (ATMEGA328P, "atmega328p", "0xC8", 0x80_0100, 292_u16),
+        (ATTINY85, "attiny85", "0x8F", 0x80_0060, 300),
+    ] {
+        let mut right = machine("temperature", part, mcu, &convert(admux));
+        assert_eq!(run(&mut *right, 100_000), Stop::Halted);
+        assert_eq!(out(&*right, ram), expected.to_le_bytes(), "{mcu}");
+    }
+    let mut wrong = machine("temperature-avcc", ATMEGA328P, "atmega328p", &convert("0x48"));
+    let fault = wrong.run(&Until { cycles: Some(100_000), addresses: vec![] }).unwrap_err();
+    assert!(fault.to_string().contains("1.1 V alone"), "{fault}");
+}
+
 /// Registers, flags and vectors of timer 0 lie elsewhere; TIMSK and TIFR have timer 1's bits, too.
 #[test]
 fn the_attiny85_has_its_timer_0() {
