@@ -186,7 +186,7 @@ pub struct PeripheralSpec {
     #[serde(default)]
     pub settings: std::collections::BTreeMap<String, i64>,
     /// The pins at which its signals may be, by the signal's name in the data sheet without its own (`CH1`): `PA8 AF1` for alternate
-    /// function 1 of that pin, `PA8 REMAP0` where a field of AFIO_MAPR must be 0 (STM32F1).
+    /// function 1 of that pin, `PA8 REMAP0` where a field of AFIO_MAPR must be 0 (STM32F1), `P1.2 SEL1` for PxSEL1:PxSEL0 (MSP430).
     #[serde(default)]
     pub pins: std::collections::BTreeMap<String, Vec<String>>,
     /// In place of its model there are registers that remember what was written.

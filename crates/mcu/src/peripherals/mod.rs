@@ -321,12 +321,12 @@ const MODELS: &[Model] = &[
     Model { name: "msp430-sys", settings: &[], new: |_, spec| Ok(Box::new(ti::sys::Sys::new(spec))) },
     Model {
         name: "msp430-timer-a",
-        settings: &["channels", "dma_ccr#_#"],
+        settings: &["channels", "dma_ccr#_#", PINS],
         new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::A)?)),
     },
     Model {
         name: "msp430-timer-b",
-        settings: &["channels", "dma_ccr#_#"],
+        settings: &["channels", "dma_ccr#_#", PINS],
         new: |part, spec| Ok(Box::new(ti::timer_a::Timer::new(part, spec, ti::timer_a::Kind::B)?)),
     },
     Model {

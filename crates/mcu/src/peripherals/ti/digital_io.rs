@@ -5,6 +5,7 @@
 //! resistor, or 0 without one. P1 and P2 have interrupts by edges of their inputs; of the others the registers for that
 //! are refused. A change of the edge's direction sets the flag where the manual says that it may ("PxIES").
 
+use super::timer_a::OUTPUT;
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -38,6 +39,8 @@ pub struct Ports {
     registers: [u8; SIZE],
     /// Levels of the pins when last looked at.
     seen: [u8; 2],
+    /// The pins of each port that were left to modules, and their functions, as the board was told.
+    modules: [(u32, u64); 2],
     /// An interrupt was served, perhaps with a flag still set, which requests it again; or the pins are released.
     to_look: bool,
 }
@@ -61,8 +64,21 @@ impl Ports {
             irqs: [spec.irq, spec.settings.get("second_irq").and_then(|irq| u8::try_from(*irq).ok())],
             registers: [0; SIZE],
             seen: [0; 2],
+            modules: [(0, 0); 2],
             to_look: false,
         }
+    }
+
+    /// The pins that a port leaves to modules, and the function of each: PxSEL1:PxSEL0, and whether PxDIR makes it an output.
+    fn modules(&self, port: usize) -> (u32, u64) {
+        let [first, second, outputs] = [SEL, SEL1, DIR].map(|register| self.registers[register + port]);
+        let pins = if self.held { 0 } else { first | second };
+        let function = |pin: u32| {
+            let bit = |register: u8| register >> pin & 1;
+            u64::from(bit(first) | bit(second) << 1 | bit(outputs) * OUTPUT)
+        };
+        let functions = (0..8).filter(|pin| pins >> pin & 1 == 1).map(|pin| function(pin) << (4 * pin));
+        (pins.into(), functions.sum())
     }
 
     /// Levels that a port drives.
@@ -82,6 +98,10 @@ impl Ports {
             let after = self.driven(port);
             context.pins(&self.names[port], before, after);
             context.drive(&self.names[port], self.outputs(port).into(), after);
+            let modules = self.modules(port);
+            if modules != std::mem::replace(&mut self.modules[port], modules) {
+                context.alternates(&self.names[port], modules.0, modules.1);
+            }
         }
         self.look(context);
     }
@@ -250,6 +270,7 @@ impl Peripheral for Ports {
         self.held = self.fr;
         self.registers = [0; SIZE];
         self.seen = [0; 2];
+        self.modules = [(0, 0); 2];
         self.to_look = false;
     }
 

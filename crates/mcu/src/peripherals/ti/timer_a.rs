@@ -1,13 +1,20 @@
-//! Timer_A and Timer_B of the MSP430F5xx: up, continuous and up/down mode, compare.
+//! Timer_A and Timer_B of the MSP430F5xx and MSP430FR5xx: up, continuous and up/down mode, compare, capture, output units.
 //!
-//! Source: SLAU208, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or ACLK through both dividers; Timer_B's may be shorter
-//! (`CNTLx`). Capture, external clocks, the output units, and loading Timer_B's compare latches later than at once are not modelled and
-//! refused with a fault. A counter is not stepped: its value is computed from the cycle, and the machine is woken only for interrupts
-//! that are enabled.
+//! Source: SLAU208 and SLAU367, chapters "Timer_A" and "Timer_B". The counter runs from SMCLK or ACLK through both dividers; Timer_B's may
+//! be shorter (`CNTLx`). External clocks, captures of signals within the part, and loading Timer_B's compare latches later than at once are
+//! not modelled and refused with a fault; SCCI reads as 0. A counter is not stepped: its value is computed from the cycle, and the machine is
+//! woken only for interrupts that are enabled and levels that change.
+
+mod capture;
+mod outputs;
+mod signals;
 
 use super::clocks::{Clocks, Source};
 use super::dma::Trigger;
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SubsystemClocks};
+use outputs::OutputUnits;
+pub(super) use signals::OUTPUT;
+use signals::Signals;
 use std::ops::Range;
 
 const CTL: u32 = 0x00;
@@ -25,11 +32,10 @@ const TAIFG: u32 = 0x01;
 /// `CNTLx` and `TBCLGRPx` of `TBxCTL`.
 const CNTL: u32 = 0x1800;
 const TBCLGRP: u32 = 0x6000;
-/// Bits of `TAxCCTLn`: capture, output mode, enable, flag.
+/// Bits of `TAxCCTLn`: capture, enable, flag.
 const CAP: u32 = 0x100;
 /// `CLLDx` of `TBxCCTLn`.
 const CLLD: u32 = 0x600;
-const OUTMOD: u32 = 0xe0;
 const CCIE: u32 = 0x10;
 const CCIFG: u32 = 0x01;
 /// `MCx`: stopped, up, continuous, up/down.
@@ -67,6 +73,10 @@ pub struct Timer {
     expansion: u32,
     capture_control: [u32; CHANNELS],
     compare: [u32; CHANNELS],
+    /// A captured count has not been read.
+    unread: [bool; CHANNELS],
+    outputs: OutputUnits,
+    signals: Signals,
     /// The counter at its last change of settings, and the count of the source clock then.
     value: u32,
     since: u64,
@@ -85,23 +95,27 @@ const TRIGGERING: [usize; 2] = [0, 2];
 impl Timer {
     /// The timer with its registers from `spec.base` on; `spec.irq` is the vector of `CCR0`, and the setting
     /// `channels` says how many capture/compare registers it has; `dma_ccr0_#` and `dma_ccr2_#` are the triggers of the DMA controller that
-    /// it makes ([`Trigger`]).
+    /// it makes ([`Trigger`]); its pins are those of [`Signals::new`].
     ///
     /// # Errors
-    /// A trigger that does not exist.
+    /// A trigger or a signal that does not exist.
     pub fn new(part: &Part, spec: &PeripheralSpec, kind: Kind) -> Result<Timer, String> {
         let channels = spec.settings.get("channels").copied().unwrap_or(3);
+        let channels = (channels.max(1) as usize).min(CHANNELS);
         Ok(Timer {
             name: spec.name.clone(),
             kind,
             base: spec.base,
             irq: spec.irq.unwrap_or(1),
             clocks: Clocks::new(part),
-            channels: (channels.max(1) as usize).min(CHANNELS),
+            channels,
             control: 0,
             expansion: 0,
             capture_control: [0; CHANNELS],
             compare: [0; CHANNELS],
+            unread: [false; CHANNELS],
+            outputs: OutputUnits::default(),
+            signals: Signals::new(spec, channels)?,
             value: 0,
             since: 0,
             down: false,
@@ -203,12 +217,19 @@ impl Timer {
         let clock = self.clocks_at(cycle);
         let came = |value, from| self.next(value, from).is_some_and(|at| at <= clock);
         let overflow = came(0, self.seen);
-        let compares: Vec<bool> = (0..self.channels).map(|n| came(self.compare[n], self.seen)).collect();
+        let compares: Vec<bool> =
+            (0..self.channels).map(|n| self.compares(n) && came(self.compare[n], self.seen)).collect();
+        self.run_outputs(clock);
         self.control |= u32::from(overflow) * TAIFG;
         for (n, matched) in compares.into_iter().enumerate() {
             self.capture_control[n] |= u32::from(matched) * CCIFG;
         }
         self.seen = clock;
+    }
+
+    /// Whether a channel compares, and does not capture.
+    fn compares(&self, channel: usize) -> bool {
+        self.capture_control[channel] & CAP == 0
     }
 
     /// Starts counting anew from here, where settings are about to change.
@@ -240,6 +261,7 @@ impl Timer {
         for (trigger, channel) in self.triggers.iter_mut().zip(TRIGGERING) {
             trigger.set(triggers(self.capture_control[channel]), context);
         }
+        self.drive_edges(context);
     }
 
     /// Reads and clears the interrupt of the highest priority but that of `CCR0`.
@@ -284,7 +306,9 @@ impl Peripheral for Timer {
                 self.capture_control[((offset - CCTL0) / 2) as usize]
             }
             _ if (CCR0..CCR0 + 2 * channels).contains(&offset) => {
-                self.compare[((offset - CCR0) / 2) as usize]
+                let channel = ((offset - CCR0) / 2) as usize;
+                self.unread[channel] = false;
+                self.compare[channel]
             }
             _ => return Err(self.fault(address, context, "there is no such register")),
         };
@@ -327,14 +351,22 @@ impl Peripheral for Timer {
                 self.take_vector();
             }
             _ if (CCTL0..CCTL0 + 2 * channels).contains(&offset) => {
-                if value & (CAP | OUTMOD) != 0 {
-                    return Err(self.fault(address, context, "capture and output units are not modelled"));
+                let channel = ((offset - CCTL0) / 2) as usize;
+                if channel == 0 && value & CAP == 0 && Timer::acts_by_equ0(value) {
+                    let what = "output modes 2, 3, 6 and 7 are of no use in channel 0, whose EQU0 is its own: the manual does not say \
+                                what they do";
+                    return Err(self.fault(address, context, what));
                 }
                 if self.kind == Kind::B && value & CLLD != 0 {
                     let what = "compare latches that are loaded later are not modelled";
                     return Err(self.fault(address, context, what));
                 }
-                self.capture_control[((offset - CCTL0) / 2) as usize] = value;
+                self.write_capture_control(channel, value, context.board);
+                if self.captures(channel) && self.capture_input(channel, context.board).is_none() {
+                    let what = "this capture input is no pin: signals within the part are not modelled";
+                    return Err(self.fault(address, context, what));
+                }
+                self.output_written(channel, context.now);
             }
             _ if (CCR0..CCR0 + 2 * channels).contains(&offset) => {
                 self.compare[((offset - CCR0) / 2) as usize] = value;
@@ -359,13 +391,15 @@ impl Peripheral for Timer {
         }
         let overflow = (self.control & TAIE != 0).then_some(0);
         let enabled =
-            (0..self.channels).filter(|n| self.capture_control[*n] & CCIE != 0).map(|n| self.compare[n]);
-        let triggering = self.triggers.iter().zip(TRIGGERING).filter(|(trigger, _)| trigger.is_wanted());
+            (0..self.channels).filter(|n| self.compares(*n) && self.capture_control[*n] & CCIE != 0);
+        let triggering = self.triggers.iter().zip(TRIGGERING);
+        let triggering =
+            triggering.filter(|(trigger, channel)| trigger.is_wanted() && self.compares(*channel));
         overflow
             .into_iter()
-            .chain(enabled)
-            .chain(triggering.map(|(_, channel)| self.compare[channel]))
+            .chain(enabled.chain(triggering.map(|(_, channel)| channel)).map(|channel| self.compare[channel]))
             .filter_map(|value| self.next(value, self.seen))
+            .chain(self.next_output(self.seen))
             .min()
             .map(|clock| self.cycle_of(clock))
     }
@@ -373,6 +407,23 @@ impl Peripheral for Timer {
     fn tick(&mut self, context: &mut Context<'_, '_>) {
         self.served = false;
         self.advance(context.now);
+        self.update(context);
+    }
+
+    fn inputs(&mut self, context: &mut Context<'_, '_>) {
+        let moved = self.signals.look(context.board);
+        let captures = (0..self.channels).any(|channel| self.captures(channel));
+        if !moved && !captures {
+            return;
+        }
+        self.advance(context.now);
+        self.update(context);
+        if moved {
+            self.drive_all(context);
+        }
+        for channel in (0..self.channels).filter(|channel| self.captures(*channel)).collect::<Vec<_>>() {
+            self.look_at_input(channel, context.board);
+        }
         self.update(context);
     }
 
@@ -410,6 +461,9 @@ impl Peripheral for Timer {
         self.expansion = 0;
         self.capture_control = [0; CHANNELS];
         self.compare = [0; CHANNELS];
+        self.unread = [false; CHANNELS];
+        self.outputs = OutputUnits::default();
+        self.signals.reset();
         self.value = 0;
         self.since = 0;
         self.down = false;

@@ -15,3 +15,4 @@ mod programs;
 mod rtc;
 mod serial;
 mod subsystem_clocks;
+mod timer_signals;
