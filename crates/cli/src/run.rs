@@ -32,7 +32,8 @@ pub(crate) struct RunArgs {
     /// The UART that the input goes to [default: the only one]
     #[arg(long, value_name = "UART")]
     uart: Option<String>,
-    /// The program ends where it comes to this function, whose first argument is its exit code [default: _exit, if there is one]
+    /// The program ends where it comes to this function, whose first argument is its exit code; none: at no function, where
+    /// _exit ends a task alone [default: _exit, if there is one]
     #[arg(long, value_name = "SYMBOL|ADDRESS")]
     exit: Option<String>,
     /// Wait for gdb at this address of the machine, and let it run the program; behind the firmware, or with =

@@ -67,6 +67,9 @@ fn input_reaches_the_uart_and_main_s_result_is_the_exit_code() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), format!("ready\n{shouted}"), "{said}");
         assert_eq!(output.status.code(), Some(code), "{said}");
     }
+    // Where _exit ends nothing, what follows it does: avr-libc's loop for ever.
+    let output = run_with(&echo, "atmega328p", &["--input", "-", "--exit", "none"], "hello\n");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-input");
     std::fs::write(&file, "file\n").expect("written");
     let file = file.display().to_string();

@@ -6,8 +6,10 @@ use mcu::{CoreName, Mcu};
 
 /// Where programs end that end by a function.
 const EXIT: &str = "_exit";
+/// Asked for where `_exit` ends a task alone, and not the program (NuttX).
+const NO_EXIT: &str = "none";
 
-/// Where the program ends by a function: by this one, or by `_exit`, if there is one.
+/// Where the program ends by a function: by this one, or by `_exit`, if there is one; by none with `none`.
 ///
 /// # Errors
 /// There is no such function; how it takes its argument is not known.
@@ -16,6 +18,9 @@ pub(super) fn address(asked: Option<&str>, firmware: &Firmware) -> Result<Option
         let known = firmware.symbols().get(EXIT).filter(|_| argument(firmware.core()).is_some());
         return Ok(known.map(|symbol| symbol.address));
     };
+    if name == NO_EXIT && firmware.symbols().get(NO_EXIT).is_none() {
+        return Ok(None);
+    }
     if argument(firmware.core()).is_none() {
         return Err(LabError::Usage(
             "--exit: how functions of this core take their argument is not known; end by semihosting or by a loop".into(),
