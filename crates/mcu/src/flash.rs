@@ -11,6 +11,11 @@ use crate::machine::Core;
 /// The bits that change first.
 const CHANGED: u8 = 0xaa;
 
+/// What a byte holds that was to become another one.
+pub(crate) fn torn(old: u8, new: u8) -> u8 {
+    old & !CHANGED | new & CHANGED
+}
+
 /// The state between old and new.
 #[derive(Clone)]
 pub(crate) struct Torn {
@@ -24,6 +29,9 @@ impl Torn {
     pub fn new<C: Core>(change: FlashChange, core: &mut C) -> Option<(Torn, u64)> {
         let (address, length, until) = match &change {
             FlashChange::Kept => return None,
+            FlashChange::Elsewhere { until } => {
+                return Some((Torn { address: 0, bytes: Vec::new() }, *until));
+            }
             FlashChange::Erase { range, until } => (range.start, range.len(), *until),
             FlashChange::Program { address, bytes, until } => (*address, bytes.len(), *until),
         };
@@ -36,12 +44,14 @@ impl Torn {
             _ => vec![0xff; length],
         };
         core.poke(address, &new);
-        let bytes = old.iter().zip(&new).map(|(old, new)| old & !CHANGED | new & CHANGED).collect();
+        let bytes = old.iter().zip(&new).map(|(old, new)| torn(*old, *new)).collect();
         Some((Torn { address, bytes }, until))
     }
 
     /// Writes what the cells hold after the power has failed.
     pub fn store<C: Core>(&self, core: &mut C) {
-        core.poke(self.address, &self.bytes);
+        if !self.bytes.is_empty() {
+            core.poke(self.address, &self.bytes);
+        }
     }
 }

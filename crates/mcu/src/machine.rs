@@ -424,7 +424,7 @@ impl<C: Core> Machine<C> {
         self.fault = None;
         self.board_touched = true;
         self.recheck();
-        self.reset_fault = C::reset(self, cause).err();
+        self.reset_fault = C::reset(self, cause).err().or_else(|| self.bus.refusal(self.pc()));
     }
 
     /// What memory holds from an address on, `size` bytes of it.

@@ -78,6 +78,8 @@ pub enum ResetCause {
     WindowWatchdog,
     /// The program asked for it (Cortex-M: SYSRESETREQ).
     Software,
+    /// The program asked for its option bytes to be loaded (STM32: OBL_LAUNCH).
+    OptionBytes,
 }
 
 /// One microcontroller: core, memories, peripherals, and the board around it. Deterministic: the same image, inputs and calls give the
@@ -105,7 +107,8 @@ pub trait Mcu: Send {
     /// power-on reset follows.
     fn cut_power(&mut self, torn: u8);
 
-    /// Writes of bytes of non-volatile memory that were begun since the machine was made, through all resets (AVR: EEPROM).
+    /// Writes of bytes of non-volatile memory that were begun since the machine was made, through all resets (AVR: EEPROM; STM32: option
+    /// bytes).
     fn nonvolatile_writes(&self) -> u64;
 
     /// Runs until something of `until` comes about, unobserved.

@@ -114,6 +114,11 @@ pub struct FlashStore {
 pub enum FlashChange {
     /// Nothing yet: the store is the first half of a long one.
     Kept,
+    /// Nothing there: the controller erases or programs what it keeps itself (STM32: option bytes).
+    Elsewhere {
+        /// The cycle at which it is done.
+        until: u64,
+    },
     /// All bytes of the range become 0xff.
     Erase {
         /// The segment.
@@ -409,6 +414,12 @@ pub trait Peripheral: Send {
     fn reset_by(&mut self, cause: ResetCause, now: u64) {
         let _ = (cause, now);
         self.reset();
+    }
+
+    /// Why the part cannot begin with the settings that the last reset loaded from non-volatile memory: what they bring about is not
+    /// modelled.
+    fn refusal(&self) -> Option<String> {
+        None
     }
 
     /// Whether it will reset the part if nobody does anything.

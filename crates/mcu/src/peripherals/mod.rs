@@ -468,6 +468,7 @@ const MODELS: &[Model] = &[
     Model {
         name: "stm32-flash",
         settings: &[
+            "boot_addresses",
             "erase_#k_x#_ms",
             "erase_ms",
             "layout",

@@ -110,9 +110,9 @@ impl FlashRegisters {
         };
     }
 
-    /// Where the registers are. Behind FLASH_ACR those of STM32F0, F1 and F4 are a peripheral's.
+    /// Where the registers are. Behind FLASH_ACR those of all but the STM32L4+ are a peripheral's.
     pub fn range(&self) -> Range<u32> {
-        let end = if matches!(self.interface, Interface::F7 | Interface::L4) { 0x20 } else { 4 };
+        let end = if self.interface == Interface::L4 { 0x20 } else { 4 };
         self.clock_base()..self.base() + end
     }
 
@@ -162,12 +162,10 @@ impl FlashRegisters {
         let word = if address >= self.base() {
             match (address - self.base()) & !3 {
                 0x00 => self.acr,
-                // The status register: nothing is busy, nothing has failed; on the STM32L4+ after it the control register, locked.
-                0x10 if self.interface == Interface::L4 => 0,
-                0x14 if self.interface == Interface::L4 => 0xc000_0000,
-                0x0c => 0,
-                // The control register is locked.
-                0x10 => 0x8000_0000,
+                // STM32L4+: FLASH_OPTKEYR, the status register, of which nothing is busy and nothing has failed, and the control register,
+                // locked.
+                0x0c | 0x10 => 0,
+                0x14 => 0xc000_0000,
                 _ => return Err(self.fault("FLASH", address, pc, "register not modelled".into())),
             }
         } else if address - self.clock_base() < self.rcc.size() {

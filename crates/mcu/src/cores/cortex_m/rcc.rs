@@ -194,6 +194,8 @@ impl Rcc {
             ResetCause::Watchdog => 1 << 29 | 1 << 26,
             ResetCause::WindowWatchdog => 1 << 30 | 1 << 26,
             ResetCause::Software => 1 << 28 | 1 << 26,
+            // OBLRSTF of the F0 and the L4.
+            ResetCause::OptionBytes => 1 << 25 | 1 << 26,
         };
         let csr = self.csr();
         self.words[csr] = self.words[csr] & !self.cause_bits().0 | flags;

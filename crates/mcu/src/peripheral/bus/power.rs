@@ -1,7 +1,7 @@
 //! Power, sleep and resets, as the peripherals see them.
 
 use super::{Context, PeripheralBus};
-use crate::ResetCause;
+use crate::{Fault, ResetCause};
 
 impl PeripheralBus {
     /// Tells the devices that the core goes to sleep, in the mode of this name.
@@ -71,6 +71,17 @@ impl PeripheralBus {
         }
         self.follow_clock(now, None);
         self.refresh_power();
+    }
+
+    /// Why the part cannot begin: see [`Peripheral::refusal`].
+    ///
+    /// [`Peripheral::refusal`]: crate::Peripheral::refusal
+    pub(crate) fn refusal(&self, pc: u32) -> Option<Fault> {
+        self.devices.iter().find_map(|device| {
+            let address = device.0.memory().map_or(0, |(start, _)| start);
+            let (device, what) = (device.0.name().to_string(), device.0.refusal()?);
+            Some(Fault::Peripheral { pc, address, device, what })
+        })
     }
 
     /// Whether the watchdog will reset the part if nobody does anything.

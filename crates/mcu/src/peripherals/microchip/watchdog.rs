@@ -238,7 +238,7 @@ impl Peripheral for Watchdog {
             ResetCause::BrownOut => self.causes |= BORF,
             ResetCause::Watchdog | ResetCause::WindowWatchdog => self.causes |= WDRF,
             // There is none on AVR.
-            ResetCause::Software => {}
+            ResetCause::Software | ResetCause::OptionBytes => {}
         }
         self.control = if self.causes & WDRF != 0 { WDE } else { 0 };
         self.window_end = 0;

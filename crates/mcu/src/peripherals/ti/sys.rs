@@ -59,7 +59,7 @@ impl Peripheral for Sys {
             ResetCause::External => SYSRSTIV_RSTNMI,
             ResetCause::BrownOut => SYSRSTIV_SVSH,
             ResetCause::Watchdog | ResetCause::WindowWatchdog => SYSRSTIV_WDTTO,
-            ResetCause::Software => SYSRSTIV_DOBOR,
+            ResetCause::Software | ResetCause::OptionBytes => SYSRSTIV_DOBOR,
         };
     }
 

@@ -21,6 +21,8 @@ mod stm32_exti;
 mod stm32_flash;
 mod stm32_i2c;
 mod stm32_i2c_v2;
+mod stm32_option_bytes;
+mod stm32_option_register;
 mod stm32_peripherals;
 mod stm32_rtc;
 mod stm32_start_up;

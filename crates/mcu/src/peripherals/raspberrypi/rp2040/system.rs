@@ -359,7 +359,7 @@ impl Peripheral for System {
         self.chip_reset = match cause {
             ResetCause::PowerOn | ResetCause::BrownOut => HAD_POR,
             ResetCause::External => HAD_RUN,
-            ResetCause::Watchdog | ResetCause::WindowWatchdog | ResetCause::Software => self.chip_reset,
+            _ => self.chip_reset,
         };
         self.nmi_masks = [0; 2];
         self.priority = 0;
