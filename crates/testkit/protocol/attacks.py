@@ -63,7 +63,7 @@ def sent_to(site: Site, meter: Meter, code: int) -> int:
 def nothing_is_taken(site: Site, attacker: Attacker, what: str, *meters: Meter) -> None:
     """What the attacker sent as these meters is neither acknowledged nor stored."""
     site.network.run(NOTHING_S)
-    said = sorted({(packet.name, packet.low) for packet in attacker.heard if packet.kind == ACKNOWLEDGEMENT})
+    said = sorted({(packet.name, packet.number_lsb) for packet in attacker.heard if packet.kind == ACKNOWLEDGEMENT})
     must(not said, f"{what} was acknowledged: meters with the lowest byte of n {said}")
     for meter in meters:
         must(FORGED_W not in site.service.readings(meter.number), f"{what} was stored: meter {meter.number}")

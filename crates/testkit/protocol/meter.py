@@ -201,13 +201,13 @@ class Meter:
         elif packet.kind == COMMAND and packet.suite == self.suite:
             message = self._assembly.take(packet)
             opened = message and self.side.open(COMMAND, packet.suite, message)
-            if opened and opened[0] & 0xFF == packet.low:
+            if opened and opened[0] & 0xFF == packet.number_lsb:
                 self._take_command(*opened)
 
     def _take_acknowledgement(self, packet: Packet) -> None:
         opened = self.side.open(ACKNOWLEDGEMENT, packet.suite, packet.piece)
         oldest = self.journal[0] if self.journal else None
-        if opened and oldest and (oldest.n, oldest.suite, oldest.n & 0xFF) == (opened[0], packet.suite, packet.low):
+        if opened and oldest and (oldest.n, oldest.suite, oldest.n & 0xFF) == (opened[0], packet.suite, packet.number_lsb):
             self.journal.pop(0)
             self.acknowledged.append(oldest.n)
             self._next_attempt = 0.0

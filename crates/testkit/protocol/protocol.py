@@ -230,24 +230,25 @@ class Packet:
     index: int
     count: int
     name: int
-    low: int  # the lowest byte of n or m
+    number_lsb: int  # the lowest byte of n or m
     piece: bytes
 
     def to_bytes(self) -> bytes:
         code = (0, 1, 3)[self.count - 1] + self.index
-        return struct.pack(">BBHB", self.to, self.kind << 6 | self.suite << 3 | code, self.name, self.low) + self.piece
+        coded = self.kind << 6 | self.suite << 3 | code
+        return struct.pack(">BBHB", self.to, coded, self.name, self.number_lsb) + self.piece
 
     @staticmethod
     def parse(data: bytes) -> Packet | None:
         """None where it is no packet of the protocol."""
         if len(data) < 6:
             return None
-        to, coded, name, low = struct.unpack(">BBHB", data[:5])
+        to, coded, name, number_lsb = struct.unpack(">BBHB", data[:5])
         kind, suite, code = coded >> 6, coded >> 3 & 7, coded & 7
         if suite > ECIES_ECDSA or code > 5:
             return None
         count = (1, 2, 2, 3, 3, 3)[code]
-        packet = Packet(to, kind, suite, code - (0, 1, 3)[count - 1], count, name, low, data[5:])
+        packet = Packet(to, kind, suite, code - (0, 1, 3)[count - 1], count, name, number_lsb, data[5:])
         length = message_length(kind, suite)
         whole = count == pieces_of(length) and len(packet.piece) * count == length
         return packet if whole else None
@@ -277,7 +278,7 @@ class Assembly:
             return packet.piece
         key = (packet.name, packet.kind)
         pieces = self._pieces.setdefault(key, {})
-        if any((other.low, other.suite) != (packet.low, packet.suite) for other in pieces.values()):
+        if any((other.number_lsb, other.suite) != (packet.number_lsb, packet.suite) for other in pieces.values()):
             pieces.clear()
         pieces[packet.index] = packet
         if len(pieces) < packet.count:

@@ -115,7 +115,7 @@ fn forward(text: &mut Text, counts: &ForwardCounts) {
         waiting,
     );
     text.one(
-        "wattseal_forward_strangers",
+        "wattseal_forward_unknown_meters",
         "gauge",
         "Those of them that came from where nothing of their meter was acknowledged",
         counts.unknown_meters.load(Ordering::Relaxed),

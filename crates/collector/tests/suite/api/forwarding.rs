@@ -92,7 +92,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     // They go again after a second, which is not waited for.
     become_those(&[
         ("waiting", 2),
-        ("strangers", 2),
+        ("unknown_meters", 2),
         ("reports_total", 2),
         ("messages_total", 2),
         ("refused_total", 3),
@@ -122,7 +122,7 @@ async fn a_concentrator_counts_what_waits_and_what_went() {
     for (name, value) in expected {
         assert_eq!(figures_now.get(name), Some(&value), "{name}: {figures_now:?}");
     }
-    assert_eq!(figures_now.get("strangers"), None, "its meter is known now: {figures_now:?}");
+    assert_eq!(figures_now.get("unknown_meters"), None, "its meter is known now: {figures_now:?}");
     hear(packet(MessageKind::Answer, 7)).await;
     until(async || (figures().await.get("answers_total") == Some(&1)).then_some(())).await;
 
