@@ -234,7 +234,11 @@ async fn a_flood_goes_on_upstream_as_a_trickle() {
     assert!(by_second.iter().sum::<usize>() > 0, "unknown meters have a way, too");
     assert!(by_second.iter().all(|count| *count <= MOST_UPSTREAM), "{by_second:?}");
     drop(flood);
-    assert_eq!(near.running.reader().outbox().expect("readable"), [], "unknown meters' reports are not stored");
+    assert_eq!(
+        near.running.reader().outbox().expect("readable"),
+        [],
+        "unknown meters' reports are not stored"
+    );
     near.running.stop().await.expect("it stops well");
 }
 
