@@ -217,9 +217,7 @@ impl Pair {
             let before = self.ours.registers();
             let op = decode(code[0], code.get(1).copied().unwrap_or(0), at, 0, self.architecture);
             let addresses = op.operands().addresses;
-            elsewhere |= (0..15).any(|register| {
-                addresses >> register & 1 == 1 && matches!(before[register].1 >> 24, 0x22 | 0x23 | 0xe0)
-            });
+            elsewhere |= reaches_elsewhere(addresses, &before);
             let next = at + 2 * code.len() as u32;
             // IT may take no time: it ends at the address after it.
             let it = is_it(code);
@@ -390,6 +388,21 @@ fn compare(target: &str, model: Model, architecture: Architecture, since: Since)
     kinds.sort_by_key(|(_, count)| **count);
     println!("{target}: {} instructions compared, {} faulted in both", pair.compared, pair.faulted);
     println!("{} kinds, the rarest: {:?}", kinds.len(), &kinds[..8.min(kinds.len())]);
+}
+
+/// Whether these registers, a bit each, may address what Unicorn has no memory at: an alias of bits or a system register, also as a base
+/// with an index of up to three bits to the left.
+fn reaches_elsewhere(addresses: u16, before: &[(String, u32)]) -> bool {
+    let is_elsewhere = |address: u32| matches!(address >> 24, 0x22 | 0x23 | 0xe0);
+    let values: Vec<u32> = (0..15)
+        .filter(|register| addresses >> register & 1 == 1)
+        .map(|register| before[register].1)
+        .collect();
+    let sums = values.iter().flat_map(|base| values.iter().map(move |index| (base, index)));
+    values.iter().copied().any(is_elsewhere)
+        || sums
+            .into_iter()
+            .any(|(base, index)| (0..4).any(|shift| is_elsewhere(base.wrapping_add(index << shift))))
 }
 
 #[test]
