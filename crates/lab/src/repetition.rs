@@ -76,7 +76,7 @@ mod tests {
     fn what_varies_is_run_until_its_mean_is_known_to_two_percent() {
         // A deviation of 0.1 %: five are more than enough.
         assert_eq!(taken(Repetition::Enough, [9_990, 10_010].into_iter().cycle()).len(), 5);
-        // Of 4 %, alternating: t·sd/√n is 2 % of the mean at 18, where t is 2.110 (17 degrees of freedom).
+        // Of 4 %, alternating: t·sd/√n comes below 2 % of the mean at 19, where t is 2.101 (18 degrees of freedom).
         let runs = taken(Repetition::Enough, [9_600, 10_400].into_iter().cycle());
         let half_width = |runs: &[u64], t: f64| t * Cycles::of(runs).se / Cycles::of(runs).mean;
         assert_eq!(runs.len(), 19);
