@@ -192,7 +192,7 @@ struct BenchArgs {
     #[arg(long, value_name = "N")]
     bytes: Option<u16>,
     /// Random inputs for each row [default: 3 where the cycles do not vary; else from 5 to 100, until the 95 % confidence interval of
-    /// the mean is within 2 % of it]
+    /// the mean is within 2 % of it, or the runs have taken 1e9 cycles]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
     #[command(flatten)]

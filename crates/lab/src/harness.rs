@@ -7,7 +7,7 @@ use crate::reference::Case;
 use crate::target::Target;
 use firmware::Firmware;
 use firmware::symbols::Symbol;
-use mcu::{Labels, Leak, Mcu, NoObserver, Observer, Step, Stop, Tables, Trace, Until, new_machine};
+use mcu::{ControlTransfers, Labels, Leak, Mcu, Observer, Step, Stop, Tables, Trace, Until, new_machine};
 use std::ops::Range;
 
 /// One firmware image on one machine, ready for its inputs.
@@ -212,9 +212,19 @@ impl<'a> Bench<'a> {
     /// A fault of the model, an endless operation, inputs that do not fit.
     pub fn measure(&mut self, case: &Case) -> Result<Measurement, LabError> {
         if self.observed.cycles < OBSERVED_CYCLES {
-            return self.measure_observed(case, &mut NoObserver);
+            return self.measure_call(case);
         }
         self.measure_unobserved(case)
+    }
+
+    /// As [`Bench::measure`], following all calls.
+    fn measure_call(&mut self, case: &Case) -> Result<Measurement, LabError> {
+        self.write(case)?;
+        let mut profiler = Profiler::new(self.firmware, &[self.measure]);
+        self.run_to(self.ready, |machine, until| {
+            machine.run_observed(until, &mut ControlTransfers::of(&mut profiler))
+        })?;
+        self.observed_call(case, &profiler)
     }
 
     /// As [`Bench::measure`], while `observer` looks on at each step from where the inputs are written to where the
@@ -230,8 +240,13 @@ impl<'a> Bench<'a> {
         self.write(case)?;
         let mut watcher = CallWatcher(Profiler::new(self.firmware, &[self.measure]), observer);
         self.run_to(self.ready, |machine, until| machine.run_observed(until, &mut watcher))?;
-        let &[call] = watcher.0.calls() else {
-            return Err(self.not_once(&watcher.0.calls().len().to_string()));
+        self.observed_call(case, &watcher.0)
+    }
+
+    /// What the one call of the measured function took that the profiler saw, and whether its output is that of `case`.
+    fn observed_call(&mut self, case: &Case, profiler: &Profiler<'_>) -> Result<Measurement, LabError> {
+        let &[call] = profiler.calls() else {
+            return Err(self.not_once(&profiler.calls().len().to_string()));
         };
         self.observed.call = Some(call);
         self.observed.cycles += call.inclusive;
@@ -252,7 +267,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// As [`Bench::measure`], and where the function is not called once and by the same instruction.
     pub fn measure_unobserved(&mut self, case: &Case) -> Result<Measurement, LabError> {
-        let Some(seen) = self.observed.call else { return self.measure_observed(case, &mut NoObserver) };
+        let Some(seen) = self.observed.call else { return self.measure_call(case) };
         self.write(case)?;
         let limit = self.limit();
         let entry = self.firmware.functions()[self.measure].address;

@@ -15,7 +15,7 @@ use crate::target::{Target, Workspace};
 use crate::timeline::{Spent, Timeline};
 use firmware::Firmware;
 use firmware::symbols::Symbol;
-use mcu::{ClockChange, Fault, Mcu, Observer, Step, Stop, Until};
+use mcu::{ControlTransfers, Fault, Mcu, Observer, Stop, Until};
 use std::collections::BTreeMap;
 
 /// Where ELF files put an AVR's data space.
@@ -40,21 +40,6 @@ self_cell::self_cell!(
         dependent: Profiler,
     }
 );
-
-/// The profiler looks on.
-struct Watcher<'w, 'a>(&'w mut Profiler<'a>);
-
-impl Observer for Watcher<'_, '_> {
-    fn step(&mut self, step: &Step) {
-        self.0.step(step);
-    }
-    fn interrupt(&mut self, sp: u32) {
-        self.0.interrupt(sp);
-    }
-    fn clock(&mut self, change: &ClockChange) {
-        self.0.clock(change);
-    }
-}
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +193,7 @@ impl Probe {
         let piece = Until { cycles: Some(cycles), addresses: until.addresses.clone() };
         let machine = &mut self.machine;
         let stop = self.followed.with_dependent_mut(|_, profiler| {
-            let stop = machine.run_observed(&piece, &mut Watcher(profiler));
+            let stop = machine.run_observed(&piece, &mut ControlTransfers::of(profiler));
             // The last instruction, and what it was: the next run begins anew.
             profiler.step(&machine.next_step());
             stop

@@ -13,7 +13,7 @@ pub use event::{CallEdge, CallEvent};
 
 use crate::timeline::{Spent, Timeline, Timestamp};
 use firmware::Firmware;
-use mcu::{ClockChange, Flow, Step};
+use mcu::{ClockChange, Flow, Observer, Step};
 use std::ops::Range;
 
 /// One finished call.
@@ -153,7 +153,8 @@ struct Node {
     children: Vec<usize>,
 }
 
-/// Follows calls and returns; to be told of every [`Step`] of one or more runs in a row.
+/// Follows calls and returns; to be told of every [`Step`] of one or more runs in a row, or of those that
+/// [`mcu::ControlTransfers`] passes on.
 pub struct Profiler<'a> {
     firmware: &'a Firmware,
     frames: Vec<Frame>,
@@ -182,6 +183,29 @@ pub struct Profiler<'a> {
     newest_task: usize,
     /// What has happened since it was last taken, where somebody takes it.
     events: Option<Vec<CallEvent>>,
+}
+
+impl Observer for Profiler<'_> {
+    #[inline(always)]
+    fn step(&mut self, step: &Step) {
+        // Most follow on the one before and leave the stack as it is. (`==` would be a call for each: this is built at opt-level 0.)
+        if matches!(step.flow, Flow::Next)
+            && let Some(last) = &mut self.last
+            && last.sp == step.sp ^ self.upside_down
+        {
+            self.totals[self.current].exclusive += step.cycles - last.cycles;
+            last.pc = step.pc;
+            last.cycles = step.cycles;
+            return;
+        }
+        self.follow(step);
+    }
+    fn interrupt(&mut self, sp: u32) {
+        self.found = Some(self.upright(sp));
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        self.timeline.change(change);
+    }
 }
 
 impl<'a> Profiler<'a> {
@@ -251,11 +275,6 @@ impl<'a> Profiler<'a> {
     #[must_use]
     pub fn into_timeline(self) -> Timeline<'a> {
         self.timeline
-    }
-
-    /// The core's clock changed.
-    pub fn clock(&mut self, change: &ClockChange) {
-        self.timeline.change(change);
     }
 
     /// The firmware whose functions it follows.
@@ -348,27 +367,6 @@ impl<'a> Profiler<'a> {
 
     fn name(&self, function: Option<usize>) -> &str {
         function.map_or("(unnamed)", |index| self.firmware.functions()[index].name.as_str())
-    }
-
-    /// An interrupt was taken: [`mcu::Observer::interrupt`].
-    pub fn interrupt(&mut self, sp: u32) {
-        self.found = Some(self.upright(sp));
-    }
-
-    /// An instruction is about to execute.
-    #[inline(always)]
-    pub fn step(&mut self, step: &Step) {
-        // Most follow on the one before and leave the stack as it is. (`==` would be a call for each: this is built at opt-level 0.)
-        if matches!(step.flow, Flow::Next)
-            && let Some(last) = &mut self.last
-            && last.sp == step.sp ^ self.upside_down
-        {
-            self.totals[self.current].exclusive += step.cycles - last.cycles;
-            last.pc = step.pc;
-            last.cycles = step.cycles;
-            return;
-        }
-        self.follow(step);
     }
 
     fn follow(&mut self, step: &Step) {

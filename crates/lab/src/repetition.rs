@@ -8,8 +8,8 @@ pub enum Repetition {
     /// So many times.
     Exactly(u32),
     /// Three times where all three take the same cycles. Otherwise at least five times, and until the mean's 95 % confidence
-    /// interval (Student's t) reaches at most two percent of it to either side, but no more than a hundred times (Chow and
-    /// Robbins, 1965: stopping at the first such n keeps the confidence in an interval of fixed width).
+    /// interval (Student's t) reaches at most two percent of it to either side (Chow and Robbins, 1965: stopping at the first such n
+    /// keeps the confidence in an interval of fixed width). But no more than a hundred times, nor once the runs have taken 10⁹ cycles.
     Enough,
 }
 
@@ -17,8 +17,10 @@ pub enum Repetition {
 const FIRST: usize = 3;
 /// Runs from which a standard error is worth something.
 const FEWEST: usize = 5;
-/// What some operations would need thousands for is not waited for; their row's standard error says how far they got.
+/// What some operations would need thousands for is not waited for; their row says how far they got.
 const MOST: usize = 100;
+/// The same of long ones, in cycles of all runs: some seconds.
+const MOST_CYCLES: u64 = 1_000_000_000;
 /// Half of the mean's confidence interval, by the mean.
 const HALF_WIDTH: f64 = 0.02;
 /// Quantile 0.975 of Student's t with 4 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2).
@@ -40,14 +42,26 @@ impl Repetition {
             Repetition::Exactly(runs) => cycles.len() >= runs as usize,
             Repetition::Enough if cycles.len() < FIRST => false,
             Repetition::Enough => {
-                let Cycles { mean, se, min, max, .. } = Cycles::of(cycles);
-                let steady = cycles.len() == FIRST && min == max;
-                steady
-                    || cycles.len() >= MOST
-                    || (cycles.len() >= FEWEST && t_975(cycles.len()) * se <= HALF_WIDTH * mean)
+                let taken = Cycles::of(cycles);
+                let steady = cycles.len() == FIRST && taken.min == taken.max;
+                let enough = cycles.len() >= FEWEST
+                    && (relative_half_width(&taken, cycles.len()) <= HALF_WIDTH
+                        || cycles.iter().sum::<u64>() >= MOST_CYCLES);
+                steady || enough || cycles.len() >= MOST
             }
         }
     }
+
+    /// Of a row that was not run often enough to know its mean to two percent: half of the mean's 95 % confidence interval, by the mean.
+    #[must_use]
+    pub fn short_of(cycles: &Cycles, runs: usize) -> Option<f64> {
+        (runs >= FEWEST).then(|| relative_half_width(cycles, runs)).filter(|&width| width > HALF_WIDTH)
+    }
+}
+
+/// Half of the confidence interval of a mean of `runs`, at least [`FEWEST`], by the mean.
+fn relative_half_width(cycles: &Cycles, runs: usize) -> f64 {
+    if cycles.se == 0.0 { 0.0 } else { t_975(runs) * cycles.se / cycles.mean }
 }
 
 #[cfg(test)]
@@ -88,6 +102,26 @@ mod tests {
     #[test]
     fn it_ends_at_a_hundred() {
         assert_eq!(taken(Repetition::Enough, [1, 1_000].into_iter().cycle()).len(), 100);
+    }
+
+    #[test]
+    fn it_ends_at_a_thousand_million_cycles_but_not_before_the_fifth_run() {
+        let varying = |mean: u64| [mean - mean / 4, mean + mean / 4].into_iter().cycle();
+        assert_eq!(taken(Repetition::Enough, varying(40_000_000)).len(), 26);
+        assert_eq!(taken(Repetition::Enough, varying(400_000_000)).len(), 5);
+    }
+
+    #[test]
+    fn what_is_known_to_two_percent_has_nothing_to_say() {
+        let of = |cycles: &[u64]| Repetition::short_of(&Cycles::of(cycles), cycles.len());
+        assert_eq!(of(&[7; 5]), None);
+        assert_eq!(of(&[0; 5]), None);
+        assert_eq!(of(&[1000, 1001, 1000, 1001, 1000]), None);
+        // A deviation of 20/√19 of 100, by √20, by the quantile of 19 degrees of freedom.
+        let wide = of(&[80, 120].repeat(10)).expect("more than two percent");
+        assert!((wide - 0.2 / 19f64.sqrt() * 2.093).abs() < 1e-9, "{wide}");
+        // Of fewer runs than five, which are asked for by number, nothing is said.
+        assert_eq!(of(&[1, 1000]), None);
     }
 
     #[test]

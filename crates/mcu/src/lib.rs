@@ -48,7 +48,8 @@ pub use microcontroller::{
     new_machine,
 };
 pub use observe::{
-    Access, AccessKind, DacStep, Flow, NoObserver, Observer, PinDirections, PinEdge, SleepInterval, Step,
+    Access, AccessKind, ControlTransfers, DacStep, Flow, NoObserver, Observer, PinDirections, PinEdge,
+    SleepInterval, Step,
 };
 pub use part::{
     CoreName, FlashTiming, Memory, MemoryKind, Part, PartError, PeripheralSpec, Unmodelled, WaitStates,

@@ -186,6 +186,82 @@ impl Observer for NoObserver {
     }
 }
 
+/// Tells another observer everything, but of the steps only those that follow on a control transfer (anything but [`Flow::Next`]) or a
+/// move of the stack pointer, and the one before each; and the last of all, when this is dropped.
+///
+/// The others say nothing to who follows calls, and are the most by far.
+pub struct ControlTransfers<'a> {
+    observer: &'a mut dyn Observer,
+    sp: Option<u32>,
+    /// The last step, where it was not told.
+    held: Option<Step>,
+}
+
+impl<'a> ControlTransfers<'a> {
+    /// Of the next run, for this observer.
+    #[must_use]
+    pub fn of(observer: &'a mut dyn Observer) -> Self {
+        ControlTransfers { observer, sp: None, held: None }
+    }
+
+    fn tell_held(&mut self) {
+        if let Some(step) = self.held.take() {
+            self.observer.step(&step);
+        }
+    }
+}
+
+impl Drop for ControlTransfers<'_> {
+    fn drop(&mut self) {
+        self.tell_held();
+    }
+}
+
+impl Observer for ControlTransfers<'_> {
+    fn step(&mut self, step: &Step) {
+        if matches!(step.flow, Flow::Next) && self.sp == Some(step.sp) {
+            self.held = Some(*step);
+            return;
+        }
+        self.tell_held();
+        self.sp = Some(step.sp);
+        self.observer.step(step);
+    }
+    fn skipped(&mut self) {
+        self.observer.skipped();
+    }
+    fn bank(&mut self, bank: u8) {
+        self.observer.bank(bank);
+    }
+    fn interrupt(&mut self, sp: u32) {
+        self.observer.interrupt(sp);
+    }
+    fn access(&mut self, access: &Access) {
+        self.observer.access(access);
+    }
+    fn pin(&mut self, edge: &PinEdge<'_>) {
+        self.observer.pin(edge);
+    }
+    fn directions(&mut self, directions: &PinDirections<'_>) {
+        self.observer.directions(directions);
+    }
+    fn sleep(&mut self, interval: &SleepInterval) {
+        self.observer.sleep(interval);
+    }
+    fn reset(&mut self, cycles: u64) {
+        self.observer.reset(cycles);
+    }
+    fn clock(&mut self, change: &ClockChange) {
+        self.observer.clock(change);
+    }
+    fn uart(&mut self, port: &str, byte: u8, cycles: u64) {
+        self.observer.uart(port, byte, cycles);
+    }
+    fn analog(&mut self, step: &DacStep<'_>) {
+        self.observer.analog(step);
+    }
+}
+
 /// Any observer. The loops over the instructions are compiled for this one and for [`NoObserver`]: each takes as long to build as all
 /// peripherals do.
 pub(crate) enum AnyObserver<'a> {
@@ -275,4 +351,46 @@ impl Observer for AnyObserver<'_> {
 #[inline(always)]
 pub(crate) fn dynamic<O: Observer>(observer: &mut O) -> Option<&mut (dyn Observer + '_)> {
     if O::enabled() { Some(observer) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Told(Vec<u32>);
+
+    impl Observer for Told {
+        fn step(&mut self, step: &Step) {
+            self.0.push(step.pc);
+        }
+        fn interrupt(&mut self, sp: u32) {
+            self.0.push(sp);
+        }
+    }
+
+    #[test]
+    fn control_transfers_come_with_the_step_before_and_the_last_of_all() {
+        let mut told = Told(Vec::new());
+        let mut filter = ControlTransfers::of(&mut told);
+        let mut cycles = 0;
+        let mut step = |pc, sp, flow| {
+            cycles += 1;
+            filter.step(&Step { pc, sp, cycles, flow });
+        };
+        step(1, 100, Flow::Start);
+        step(2, 100, Flow::Next);
+        step(3, 100, Flow::Next);
+        step(20, 98, Flow::Call { return_to: 4 });
+        step(21, 98, Flow::Next);
+        step(22, 97, Flow::Next);
+        step(23, 97, Flow::Next);
+        step(24, 97, Flow::Next);
+        step(25, 97, Flow::Next);
+        step(20, 97, Flow::Jump);
+        step(21, 97, Flow::Next);
+        filter.interrupt(97);
+        filter.step(&Step { pc: 22, sp: 97, cycles: 99, flow: Flow::Next });
+        drop(filter);
+        assert_eq!(told.0, [1, 3, 20, 21, 22, 25, 20, 97, 22]);
+    }
 }

@@ -4,7 +4,7 @@ use super::{MeasureRow, Recording, Request, Watcher};
 use crate::loaded::advice_on;
 use crate::target::Target;
 use crate::{LabError, rtt};
-use mcu::{Mcu, Observer, Stop, Until};
+use mcu::{ControlTransfers, Mcu, Observer, Stop, Until};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Cycles between two looks at whether enough calls have returned.
@@ -40,7 +40,7 @@ pub(super) fn go(
         let next_look = machine.cycles().saturating_add(look);
         let until = Until { cycles: Some(next_look.min(request.max_cycles)), addresses: addresses.clone() };
         let stop = match watcher.recorder {
-            None => machine.run_observed(&until, watcher),
+            None => machine.run_observed(&until, &mut ControlTransfers::of(watcher)),
             Some(_) => machine.run_observed(&until, &mut Recording(watcher)),
         };
         watcher.fetch(machine);

@@ -4,7 +4,7 @@ use super::convention::{Convention, Value, number_of, value_of};
 use super::{Look, Probe};
 use crate::LabError;
 use firmware::{CType, Prototype};
-use mcu::{Flow, Mcu, Role, Step, Stop, Until};
+use mcu::{Flow, Mcu, Observer, Role, Step, Stop, Until};
 
 /// What is handed to a function.
 #[derive(Clone, Debug, PartialEq, Eq)]

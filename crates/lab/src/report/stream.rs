@@ -3,6 +3,7 @@
 use super::figure;
 use crate::accuracy::Bound;
 use crate::compare::{self, BENCH};
+use crate::repetition::Repetition;
 use crate::row::BenchRow;
 use crate::{LabError, report};
 use console::style;
@@ -131,6 +132,13 @@ impl RowWriter {
         let foot = row.accuracy.foot();
         if !foot.is_empty() && !self.feet.contains(&foot) {
             self.feet.push(foot);
+        }
+        if let Some(width) = Repetition::short_of(&row.cycles, row.runs as usize) {
+            let BenchRow { op, variant, runs, .. } = row;
+            self.feet.push(format!(
+                "± {op} {variant}: mean of {runs} runs, known to {:.1} % (95 % confidence)",
+                100.0 * width
+            ));
         }
         Ok(text)
     }
@@ -284,8 +292,8 @@ mod tests {
     use crate::accuracy::Accuracy;
     use crate::row::Cycles;
 
-    fn row(target: &str, op: &str, cycles: &[u64]) -> BenchRow {
-        let cycles = Cycles::of(cycles);
+    fn row(target: &str, op: &str, samples: &[u64]) -> BenchRow {
+        let cycles = Cycles::of(samples);
         BenchRow {
             target: target.into(),
             op: op.into(),
@@ -293,7 +301,7 @@ mod tests {
             bytes: 16,
             clock_hz: 16_000_000,
             supply_v: 5.0,
-            runs: 3,
+            runs: u32::try_from(samples.len()).unwrap(),
             cycles,
             accuracy: Accuracy {
                 memory: None,
@@ -361,6 +369,20 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("<failure message=\"WRONG output\""), "{text}");
+    }
+
+    /// Runs end at a budget, too; then the table says how well its mean is known, once for the row's own target.
+    #[test]
+    fn a_mean_that_is_not_known_to_two_percent_says_so() {
+        let rows = [
+            row("atmega328p", "winternitz-sign", &[90_000_000, 110_000_000].repeat(5)),
+            row("atmega328p", "sha1", &[20_000; 3]),
+            row("i8051", "sha1", &[20_000; 3]),
+        ];
+        let text = written(ReportFormat::Table, &rows);
+        // 10/√9 percent by the quantile of 9 degrees of freedom.
+        let foot = "┘\n± winternitz-sign fast: mean of 10 runs, known to 7.5 % (95 % confidence)\n\ni8051  ";
+        assert!(text.contains(foot) && text.matches('±').count() == 3, "{text}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Runs of the bench that only stop where the call begins and returns must give the very cycles of runs that are looked
-//! at step by step: on every target, with whatever its model has of caches, prefetch and dual issue.
+//! Runs of the bench that only stop where the call begins and returns, and those that only look at control transfers, must give
+//! the very cycles of runs that are looked at step by step: on every target, with whatever its model has of caches, prefetch
+//! and dual issue.
 
 use firmware::Firmware;
 use lab::harness::Bench;
@@ -38,12 +39,20 @@ fn check(target: &str) {
         for operation in &operations {
             let elf = Firmware::read(&build.image(&operation.name), target.part.core).expect("an ELF file");
             let start = || Bench::start(&target, &elf, operation, point.clock_hz, CYCLES).expect("it starts");
-            let (mut observed, mut unobserved) = (start(), start());
+            let (mut observed, mut followed, mut unobserved) = (start(), start(), start());
             let mut stack = 0;
             for run in 0..=RUNS {
                 let bytes = usize::from(operation.bytes);
                 let case = random_case(operation, bytes, &mut rng).expect("a reference");
                 let seen = observed.measure_observed(&case, &mut NoObserver).expect("it returns");
+                let follow = followed.measure(&case).expect("it returns");
+                assert_eq!(
+                    (follow.start, follow.cycles, follow.stack, follow.return_to),
+                    (seen.start, seen.cycles, seen.stack, seen.return_to),
+                    "{} {} {variant}, run {run}",
+                    target.name(),
+                    operation.name
+                );
                 let unseen = unobserved.measure_unobserved(&case).expect("it returns");
                 assert!(seen.verified && unseen.verified, "{} {} {variant}", target.name(), operation.name);
                 if run == 0 {
