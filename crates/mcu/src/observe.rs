@@ -192,21 +192,25 @@ impl Observer for NoObserver {
 /// The others say nothing to who follows calls, and are the most by far.
 pub struct ControlTransfers<'a> {
     observer: &'a mut dyn Observer,
+    /// Of the last step, told or not; of none before the first.
     sp: Option<u32>,
-    /// The last step, where it was not told.
-    held: Option<Step>,
+    /// The last step was not told. Its fields are kept one by one: a processor that has just stored them so waits for them
+    /// when they are copied together.
+    held: bool,
+    pc: u32,
+    cycles: u64,
 }
 
 impl<'a> ControlTransfers<'a> {
     /// Of the next run, for this observer.
     #[must_use]
     pub fn of(observer: &'a mut dyn Observer) -> Self {
-        ControlTransfers { observer, sp: None, held: None }
+        ControlTransfers { observer, sp: None, held: false, pc: 0, cycles: 0 }
     }
 
     fn tell_held(&mut self) {
-        if let Some(step) = self.held.take() {
-            self.observer.step(&step);
+        if let (true, Some(sp)) = (std::mem::take(&mut self.held), self.sp) {
+            self.observer.step(&Step { pc: self.pc, sp, cycles: self.cycles, flow: Flow::Next });
         }
     }
 }
@@ -220,7 +224,9 @@ impl Drop for ControlTransfers<'_> {
 impl Observer for ControlTransfers<'_> {
     fn step(&mut self, step: &Step) {
         if matches!(step.flow, Flow::Next) && self.sp == Some(step.sp) {
-            self.held = Some(*step);
+            self.held = true;
+            self.pc = step.pc;
+            self.cycles = step.cycles;
             return;
         }
         self.tell_held();
