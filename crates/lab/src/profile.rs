@@ -102,6 +102,8 @@ struct Frame {
     interrupted: Option<u32>,
     /// It is of an interrupt, or called by one.
     in_interrupt: bool,
+    /// Its handler went on with another stack.
+    switched: bool,
 }
 
 /// How a call began.
@@ -314,7 +316,7 @@ impl<'a> Profiler<'a> {
         for frames in std::iter::once(&self.frames).chain(waiting) {
             let mut lowest_sp = u32::MAX;
             for (depth, frame) in frames.iter().enumerate().rev() {
-                lowest_sp = lowest_sp.min(frame.lowest_sp);
+                lowest_sp = if frame.switched { frame.lowest_sp } else { lowest_sp.min(frame.lowest_sp) };
                 let exclusive = frame.exclusive + std::mem::take(&mut uncharged);
                 let stack = frame.sp - lowest_sp.min(frame.sp);
                 if frame.on_another_stack() {
@@ -432,9 +434,17 @@ impl<'a> Profiler<'a> {
     /// between has the old low byte and the new high byte and was never a place on the stack, so a move of the high
     /// byte alone counts only when the next move is not one of the low byte alone. Elsewhere this changes nothing: a
     /// frame of whole 256 bytes is left as it was made, or goes deeper.
+    ///
+    /// A handler whose stack pointer moves far at once goes on with another stack, as NuttX does, whose tasks and handlers all have
+    /// the main stack pointer: from there on it is not followed, because none of it is below what was interrupted.
     fn deepen(&mut self, last: u32, sp: u32) {
         const HALF: u32 = 0xff;
+        const FAR: u32 = 1024;
         let Some(top) = self.frames.last_mut() else { return };
+        top.switched |= top.interrupted.is_some() && last.abs_diff(sp) > FAR;
+        if top.switched {
+            return;
+        }
         let moved = last ^ sp;
         if moved != 0 {
             if self.half_moved && moved > HALF {
@@ -506,6 +516,7 @@ impl<'a> Profiler<'a> {
             whole,
             interrupted: if let Entry::Interrupt { interrupted } = entry { Some(interrupted) } else { None },
             in_interrupt,
+            switched: false,
         });
         self.entered();
     }
@@ -588,6 +599,7 @@ impl<'a> Profiler<'a> {
             self.tell(frame.function, step.cycles, frame.in_interrupt, edge);
             if let Some(below) = self.frames.last_mut()
                 && !frame.on_another_stack()
+                && !below.switched
             {
                 below.lowest_sp = below.lowest_sp.min(frame.lowest_sp);
             }

@@ -389,6 +389,76 @@ fn tasks_have_their_own_calls() {
     assert!(row("deep").inclusive_cycles > row("shallow").inclusive_cycles);
 }
 
+/// The same on one stack pointer, which the handler itself moves from one task's stack to the other's, 6 kB below.
+#[test]
+fn a_handler_that_changes_stacks_makes_none_deeper() {
+    let text = "
+        .syntax unified
+        .word 0x20001c00, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, switch + 1
+        .thumb_func
+        function start
+            ldr r0, =0x20000418
+            ldr r1, =task_b
+            str r1, [r0]
+            ldr r1, =0x1000000
+            str r1, [r0, #4]
+            ldr r1, =0x20000000
+            subs r0, #0x18
+            str r0, [r1]
+            bl deep
+            bl deep
+            cpsid i
+            b .
+        end start
+        .thumb_func
+        function deep
+            push {r4, lr}
+            sub sp, #100
+            svc 0
+            add sp, #100
+            pop {r4, pc}
+        end deep
+        .thumb_func
+        function task_b
+            bl shallow
+            b task_b
+        end task_b
+        .thumb_func
+        function shallow
+            push {r4, lr}
+            svc 0
+            pop {r4, pc}
+        end shallow
+        .thumb_func
+        function switch
+            push {r0, lr}
+            ldr r1, =0x20000000
+            ldr r2, [r1]
+            mov r0, sp
+            adds r0, #8
+            mov r3, lr
+            mov sp, r2
+            push {r4, r5, r6, lr}
+            bl nothing
+            pop {r4, r5, r6, r7}
+            str r0, [r1]
+            bx r3
+        end switch
+        .thumb_func
+        function nothing
+            bx lr
+        end nothing
+        .ltorg
+        .end\n";
+    let result = measure(&request("stm32f051", text));
+    assert!(result.failure.is_none(), "{:?}", result.failure);
+    let row = |name: &str| result.rows.iter().find(|row| row.name == name).expect(name);
+    let found = ["deep", "shallow", "switch", "start", "task_b"]
+        .map(|name| (row(name).calls, row(name).stack_bytes.unwrap_or(0)));
+    // 32 bytes are stacked by each exception, 4 below `deep` to align them, and 8 more by the handler before it leaves.
+    assert_eq!(found, [(2, 152), (1, 48), (4, 8), (0, 152), (0, 48)]);
+}
+
 #[test]
 fn a_reset_handler_that_returns_has_ended() {
     let text =
