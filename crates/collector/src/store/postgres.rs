@@ -157,6 +157,7 @@ impl Store {
     pub(super) fn upkeep(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Store { seat, retention, sweep, .. } = self;
         seat.with_writer(|writer| {
+            writer.make_partition(now_ms.div_euclid(1000))?;
             if sweep.is_none() {
                 let first = writer.kept.meters().filter_map(|(_, first_ms)| first_ms);
                 let session = Session::Postgres(&writer.link);
@@ -317,17 +318,33 @@ impl Writer {
     /// Takes away one partition whose readings are old. Returns whether there was one.
     fn drop_partition(&mut self, before_s: i64) -> Result<bool, (SqlError, Outcome)> {
         let Some(from_s) = self.partitions.old(before_s) else { return Ok(false) };
-        let partitions = self.partitions.clone();
-        let dropped = self.fence.begin(&self.link).and_then(|()| {
-            self.link.simple(&format!("SET LOCAL lock_timeout = {DROP_LOCK_MS}"))?;
-            self.partitions.drop(&self.link, from_s)
-        });
-        if let Err(error) = dropped {
-            self.partitions = partitions;
+        self.change_partitions(|partitions, link| {
+            link.simple(&format!("SET LOCAL lock_timeout = {DROP_LOCK_MS}"))?;
+            partitions.drop(link, from_s)
+        })?;
+        Ok(true)
+    }
+
+    /// Makes next week's partition, so that no batch has to.
+    fn make_partition(&mut self, now_s: i64) -> Result<(), (SqlError, Outcome)> {
+        if self.partitions.has_next(now_s) {
+            return Ok(());
+        }
+        self.change_partitions(|partitions, link| partitions.make_next(link, now_s))
+    }
+
+    /// In a transaction of its own.
+    fn change_partitions(
+        &mut self,
+        change: impl FnOnce(&mut Partitions, &Link) -> Result<(), SqlError>,
+    ) -> Result<(), (SqlError, Outcome)> {
+        let before = self.partitions.clone();
+        let changed = self.fence.begin(&self.link).and_then(|()| change(&mut self.partitions, &self.link));
+        if let Err(error) = changed {
+            self.partitions = before;
             return Err((error, self.roll_back()));
         }
-        commit(&self.link).map_err(|error| (error, Outcome::Doubtful))?;
-        Ok(true)
+        commit(&self.link).map_err(|error| (error, Outcome::Doubtful))
     }
 
     fn roll_back(&self) -> Outcome {

@@ -48,16 +48,31 @@ impl Partitions {
             if known.is_some_and(|known_s| heard_s <= known_s) {
                 continue;
             }
-            let heard_s = heard_s - heard_s.rem_euclid(HEARD_S) + HEARD_S;
-            if known.is_none() {
-                attach(link, from_s)?;
-            }
-            Session::Postgres(link).execute(
-                "INSERT INTO reading_partitions (from_s, heard_s) VALUES ($1, $2) ON CONFLICT (from_s) DO UPDATE SET heard_s = excluded.heard_s",
-                values![from_s, heard_s],
-            )?;
-            self.0.insert(from_s, heard_s);
+            self.put(link, from_s, heard_s - heard_s.rem_euclid(HEARD_S) + HEARD_S)?;
         }
+        Ok(())
+    }
+
+    /// Whether next week's is there, so that no batch has to make it.
+    pub(super) fn has_next(&self, now_s: i64) -> bool {
+        self.0.contains_key(&week_of(now_s + WEEK_S))
+    }
+
+    /// Makes next week's, within a transaction.
+    pub(super) fn make_next(&mut self, link: &Link, now_s: i64) -> Result<(), SqlError> {
+        self.put(link, week_of(now_s + WEEK_S), 0)
+    }
+
+    fn put(&mut self, link: &Link, from_s: i64, heard_s: i64) -> Result<(), SqlError> {
+        if !self.0.contains_key(&from_s) {
+            attach(link, from_s)?;
+        }
+        Session::Postgres(link).execute(
+            "INSERT INTO reading_partitions (from_s, heard_s) VALUES ($1, $2) ON CONFLICT (from_s) \
+             DO UPDATE SET heard_s = excluded.heard_s",
+            values![from_s, heard_s],
+        )?;
+        self.0.insert(from_s, heard_s);
         Ok(())
     }
 
