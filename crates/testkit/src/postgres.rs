@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -169,10 +169,31 @@ impl Server {
         format!("postgres://postgres@{}/{database}", self.host())
     }
 
+    /// Puts a file among its own, for it alone.
+    ///
+    /// # Panics
+    /// Where it cannot be written.
+    pub fn put(&self, name: &str, text: &str) {
+        let file = self.data().join(name);
+        fs::write(&file, text).expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("ours");
+        if is_root() {
+            let given = Command::new("chown").arg("postgres:postgres").arg(&file).status();
+            assert!(given.expect("chown").success());
+        }
+    }
+
     /// Its socket's folder, as a URL has it.
     #[must_use]
     pub fn host(&self) -> String {
-        self.folder.display().to_string().replace('/', "%2F")
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        let port = self.port();
+        if port == "5432" { folder } else { format!("{folder}:{port}") }
+    }
+
+    fn port(&self) -> String {
+        let port = self.settings.iter().find_map(|setting| setting.strip_prefix("port="));
+        port.unwrap_or("5432").to_owned()
     }
 
     /// The folder that its socket is in.
@@ -201,7 +222,7 @@ impl Server {
         Command::new(Path::new(PROGRAMS).join("psql"))
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database, "-h"])
             .arg(&self.folder)
-            .args(["-c", sql])
+            .args(["-p", &self.port(), "-c", sql])
             .output()
             .expect(INSTALL)
     }

@@ -4,6 +4,7 @@ mod found;
 mod lost;
 mod proxy;
 mod secrets;
+mod tls;
 
 use super::place::{NEW_YEAR_S, reading};
 use collector::store::{Options, Place, Store, StoreError, Write, Written};

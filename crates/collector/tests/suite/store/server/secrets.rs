@@ -15,7 +15,7 @@ fn a_password_is_taken_and_never_said() {
     server.sql("postgres", &format!("CREATE ROLE anna LOGIN PASSWORD '{SECRET}'"));
     server.sql("postgres", &format!("ALTER DATABASE {database} OWNER TO anna"));
     let rules = "local all postgres trust\nlocal all all scram-sha-256\n";
-    fs::write(server.data().join("pg_hba.conf"), rules).expect("written");
+    server.put("pg_hba.conf", rules);
     server.reload();
     let host = server.host();
     let url = |password: &str, rest: &str| format!("postgres://anna{password}@{host}/{rest}");
