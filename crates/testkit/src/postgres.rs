@@ -143,6 +143,20 @@ impl Server {
         }
     }
 
+    /// For how long its processes that there are had a processor, in s.
+    ///
+    /// # Panics
+    /// Where it does not run.
+    #[must_use]
+    pub fn processor_s(&self) -> f64 {
+        let of = |process: &u32| {
+            let ran = fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
+            ran.split_whitespace().next()?.parse::<f64>().ok()
+        };
+        let own = self.running.as_ref().expect("it runs").id();
+        children_of(own).iter().filter_map(of).sum::<f64>() / 1e9
+    }
+
     /// Takes a change of its files of settings.
     ///
     /// # Panics

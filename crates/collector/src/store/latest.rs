@@ -1,5 +1,6 @@
 //! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
 
+use super::read::METERS_OF_A_PAGE;
 use super::sql::{Row, Session, SqlError, Value, values};
 use crate::network::GlobalMeterId;
 use wire::meter::{Alert, Cause, Suite};
@@ -173,9 +174,6 @@ pub(super) fn is_start(alert: &Alert) -> bool {
     }
 }
 
-/// Rows that are read at a time.
-const PAGE: i64 = 10_000;
-
 /// Hands out all rows, with their meters.
 pub(super) fn load(
     session: Session<'_>,
@@ -186,7 +184,7 @@ pub(super) fn load(
     );
     let mut after = -1;
     loop {
-        let page = session.query(&sql, values![after, PAGE], read)?;
+        let page = session.query(&sql, values![after, METERS_OF_A_PAGE], read)?;
         let Some((last, _)) = page.last() else { return Ok(()) };
         after = last.key();
         for (meter, latest) in page {

@@ -10,6 +10,7 @@ mod partitions;
 mod passwords;
 mod pending;
 mod pool;
+mod record;
 mod schema;
 mod server;
 mod tls;
@@ -303,6 +304,8 @@ impl Writer {
         // Whatever goes wrong from here on, it may be stored.
         commit(&self.link).map_err(|error| (error, Outcome::Doubtful))?;
         self.kept.keep();
+        // What is left is not given to a later alert, whose id would be below that of one in between.
+        self.alert_ids.clear();
         Ok(written)
     }
 
@@ -372,11 +375,13 @@ fn commit(link: &Link) -> Result<(), SqlError> {
 
 /// What the writer's connection has to be like, whatever the server, the database or the user is set to.
 fn settings(link: &Link) -> Result<(), SqlError> {
-    // Each statement joins few keys to an index; what the planner would choose for many rows is never right.
+    // Each statement joins some keys to an index, whatever they are: what the planner would choose for many rows is never right, and
+    // planning anew for each batch's values takes as long as the batch.
     link.simple(&format!(
         "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \
          SET statement_timeout = '{STATEMENT_TIMEOUT_S}s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'; \
-         SET enable_hashjoin = off; SET enable_mergejoin = off; SET client_min_messages = warning"
+         SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off; \
+         SET client_min_messages = warning"
     ))?;
     let fsync: String = Session::Postgres(link).value("SELECT current_setting('fsync')", &[])?;
     if fsync != "on" {

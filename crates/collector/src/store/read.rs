@@ -4,7 +4,7 @@ mod rows;
 mod series;
 
 pub(crate) use rows::kept_from_s;
-pub(super) use rows::{alert, command, json, name_of_role, name_of_state};
+pub(super) use rows::{METERS_OF_A_PAGE, alert, command, json, name_of_role, name_of_state};
 pub(super) use series::rollups;
 pub(crate) use series::{Stored, stored};
 

@@ -3,10 +3,11 @@
 
 use super::link::Link;
 use super::partitions::Partitions;
+use super::record::Record;
 use crate::network::GlobalMeterId;
 use crate::store::batch::{Changed, Expected, Landed, Number, Numbered, Raised, Reports};
 use crate::store::by_time::Changes;
-use crate::store::latest::{COLUMNS, Rollup, WIDTH, row};
+use crate::store::latest::{COLUMNS, Rollup, row};
 use crate::store::sql::{Row, SqlError, Value};
 use crate::store::write::NewReport;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -362,45 +363,31 @@ fn write_by_time(link: &Link, changes: Changes) -> Result<(), SqlError> {
 
 /// The meters' rows: those that are there are changed, which takes half of what an upsert does.
 fn write_latest(link: &Link, changed: &[Changed<'_>]) -> Result<(), SqlError> {
-    let (new, old): (Vec<&Changed<'_>>, Vec<&Changed<'_>>) =
-        changed.iter().partition(|changed| changed.is_new);
-    let given = (1..=WIDTH).map(|place| format!("${place}::bigint[]")).collect::<Vec<_>>().join(", ");
+    let rows = |is_new: bool| {
+        let of = changed.iter().filter(|changed| changed.is_new == is_new);
+        of.map(|changed| Record(row(changed.meter, changed.latest))).collect::<Vec<_>>()
+    };
+    let (new, old) = (rows(true), rows(false));
     if !new.is_empty() {
-        let insert = format!("INSERT INTO latest (meter, {COLUMNS}) SELECT * FROM unnest({given})");
-        rows_of(&new, |columns| link.execute_with(&insert, columns))?;
+        link.execute_with("INSERT INTO latest SELECT * FROM unnest($1::latest[])", &[&new])?;
     }
     if old.is_empty() {
         return Ok(());
     }
     let sets: Vec<String> = COLUMNS.split(", ").map(|column| format!("{column} = given.{column}")).collect();
     let update = format!(
-        "UPDATE latest SET {} FROM unnest({given}) AS given (meter, {COLUMNS}) WHERE latest.meter = given.meter",
+        "UPDATE latest SET {} FROM unnest($1::latest[]) AS given WHERE latest.meter = given.meter",
         sets.join(", ")
     );
-    let rows = rows_of(&old, |columns| link.execute_with(&update, columns))?;
-    if rows != old.len() as u64 {
+    let there = link.execute_with(&update, &[&old])?;
+    if there != old.len() as u64 {
         return Err(SqlError::Stored(format!(
             "{} of {} meters' rows are not there any more: somebody changed the database. Nothing is acknowledged; restore a copy",
-            old.len() as u64 - rows,
+            old.len() as u64 - there,
             old.len()
         )));
     }
     Ok(())
-}
-
-fn rows_of<T>(
-    changed: &[&Changed<'_>],
-    write: impl FnOnce(&[&(dyn ToSql + Sync)]) -> Result<T, super::LinkError>,
-) -> Result<T, SqlError> {
-    let mut columns: Vec<Vec<Option<i64>>> = vec![Vec::new(); WIDTH];
-    for changed in changed {
-        for (column, value) in columns.iter_mut().zip(row(changed.meter, changed.latest)) {
-            column.push(if let Value::Int(value) = value { Some(value) } else { None });
-        }
-    }
-    let columns: Vec<&(dyn ToSql + Sync)> =
-        columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
-    Ok(write(&columns)?)
 }
 
 /// Numbers as columns.

@@ -55,7 +55,9 @@ impl Pool {
     fn connect(&self) -> Result<Link, StoreError> {
         let connect = || {
             let link = Link::connect(&self.server)?;
-            link.simple(&format!("SET statement_timeout = '{READ_TIMEOUT_S}s'; SET lock_timeout = '10s'"))?;
+            link.simple(&format!(
+                "SET statement_timeout = '{READ_TIMEOUT_S}s'; SET lock_timeout = '10s'; SET jit = off"
+            ))?;
             Ok(link)
         };
         connect().map_err(|error: super::LinkError| error.of(&self.place))

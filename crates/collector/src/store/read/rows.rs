@@ -14,6 +14,8 @@ use wire::meter::{MessageKind, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
+/// Meters that are read at a time.
+pub(in crate::store) const METERS_OF_A_PAGE: i64 = 10_000;
 
 /// Returns a value as JSON text.
 pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError> {
@@ -74,8 +76,8 @@ fn limited(limit: usize) -> i64 {
 
 pub(super) fn kept_meters(session: Session<'_>) -> Result<Vec<KeptMeter>, SqlError> {
     let sql = "SELECT meter, epoch, state, last_n, label, suite, interval_s, last_heard_ms, at_s, revoked_ms \
-               FROM meters JOIN latest USING (meter) ORDER BY meter";
-    session.query(sql, &[], |row| {
+               FROM meters JOIN latest USING (meter) WHERE meter > $1 ORDER BY meter LIMIT $2";
+    let read = |row: Row<'_>| {
         let mut state: MeterState = from_json(row, 2)?;
         state.last_n = row.get(3)?;
         Ok(KeptMeter {
@@ -89,7 +91,17 @@ pub(super) fn kept_meters(session: Session<'_>) -> Result<Vec<KeptMeter>, SqlErr
             last_at_s: row.get(8)?,
             revoked_ms: row.get(9)?,
         })
-    })
+    };
+    // Not all of an answer at once, where there are very many.
+    let mut meters: Vec<KeptMeter> = Vec::new();
+    loop {
+        let after = meters.last().map_or(-1, |last| last.meter.key());
+        let page = session.query(sql, values![after, METERS_OF_A_PAGE], read)?;
+        if page.is_empty() {
+            return Ok(meters);
+        }
+        meters.extend(page);
+    }
 }
 
 pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
