@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -53,9 +54,11 @@ impl Server {
         }
         let script = "read -r _; pid=$(head -n 1 \"$1/data/postmaster.pid\" 2>/dev/null); \
                       if [ -n \"$pid\" ]; then kill -QUIT \"$pid\"; while kill -0 \"$pid\"; do sleep 0.05; done; fi; rm -rf \"$1\"";
+        // In a group of its own, which Ctrl-C does not reach.
         let keeper = Command::new("sh")
             .args(["-c", script, "keeper"])
             .arg(&folder)
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
