@@ -312,6 +312,8 @@ impl<C: Core> Machine<C> {
                 continue;
             }
             let Some(mode) = C::sleeping(self)? else {
+                // The core may have found that an interrupt has to wait.
+                let shadowed = shadowed || self.instructions < self.interrupts_from;
                 self.deadline = if shadowed { 0 } else { self.limit.min(self.next_event()) };
                 return Ok(None);
             };
