@@ -475,7 +475,21 @@ impl<C: Core> Machine<C> {
         self.core.set_breakpoints(&until.addresses);
         let stop = C::execute(self, observer);
         self.core.set_breakpoints(&[]);
-        stop
+        stop.map_err(|fault| self.named(fault))
+    }
+
+    /// Says of a fetch from registers whose they are.
+    fn named(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::Unmapped { pc, address, kind: "fetch", .. } if self.bus.claims(address) => {
+                let what = format!(
+                    "the program has come to the registers of {}, from which no instruction is fetched: a wild jump, return or pointer",
+                    self.bus.device_at(address)
+                );
+                Fault::Architecture { pc, address, what }
+            }
+            fault => fault,
+        }
     }
 
     fn with_role(role: Role) -> usize {
