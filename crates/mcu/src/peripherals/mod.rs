@@ -391,6 +391,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(raspberrypi::rp2040::pins::Pins::new(part, spec)?)),
     },
     Model {
+        name: "rp2040-pwm",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(raspberrypi::rp2040::pwm::Pwm::new(spec)?)),
+    },
+    Model {
         name: "rp2040-system",
         settings: &[
             "busctrl", "pll_sys", "pll_usb", "psm", "resets", "rosc", "syscfg", "sysinfo", "tbman", "vreg",
