@@ -424,6 +424,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(raspberrypi::rp2040::xip::Xip::new(part, spec)?)),
     },
     Model {
+        name: "samd21-adc",
+        settings: &["clock"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::adc::Adc::new(part, spec)?)),
+    },
+    Model {
         name: "samd21-port",
         settings: &["io_port"],
         new: |part, spec| Ok(Box::new(microchip::samd21::port::Port::new(part, spec)?)),

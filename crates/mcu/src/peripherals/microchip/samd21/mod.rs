@@ -1,5 +1,6 @@
 //! The SAM D21 of Microchip (Atmel): DS40001882F. Masks of registers are those of its device header, version 1.4.
 
+pub mod adc;
 pub mod generators;
 pub mod oscillators;
 pub mod port;
