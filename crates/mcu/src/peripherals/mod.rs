@@ -450,7 +450,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-adc",
-        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },

@@ -152,3 +152,26 @@ fn a_clock_that_is_too_fast_is_a_mistake() {
     assert_eq!(word(&*tolerant, RESULT) & 2, 2);
     assert_eq!(tolerant.tolerated().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
 }
+
+/// The STM32F767 has the same converter (RM0410, section 15), with other triggers and another channel of the sensor, which are refused.
+#[test]
+fn the_stm32f767_converts_alike() {
+    let mut bench = Bench::new("stm32f767");
+    bench.bus.board.supply_v = 4.0;
+    bench.bus.board.set_analog(2, 3.0);
+    bench.write(ADC + 0x304, 3 << 16 | 1 << 23);
+    bench.write(ADC + 0x04, 1 << 5);
+    bench.write(ADC + 0x34, 2);
+    bench.write(ADC + 0x08, 1);
+    bench.advance(10_000);
+    bench.write(ADC + 0x08, 1 | 1 << 30);
+    let end = bench.now + ONE;
+    bench.advance(end - 1);
+    assert_eq!((bench.bus.requests, bench.read(ADC) & 2), (0, 0));
+    bench.advance(end);
+    assert_eq!((bench.bus.requests, bench.read(ADC + 0x4c)), (1 << 18, 3072));
+    assert_eq!(bench.bus.requests, 0, "EOC goes with DR");
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 28 | 6 << 24).unwrap_err().to_string().contains("EXTEN"));
+    bench.write(ADC + 0x34, 16);
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 30).unwrap_err().to_string().contains("channel 16"));
+}
