@@ -51,6 +51,7 @@ const MODELS: &[Model] = &[
             "admux",
             "bandgap",
             "didr#",
+            "differential",
             "ground",
             "inputs",
             "mux",
