@@ -3,6 +3,7 @@
 mod exit;
 mod input;
 mod journal;
+mod lines;
 
 use crate::LabError;
 use crate::debug;
@@ -13,6 +14,7 @@ use crate::traces::{Recorder, TraceFiles};
 use firmware::Firmware;
 pub(crate) use input::Input;
 use journal::{Event, Journal};
+use lines::Lines;
 use mcu::{Fault, Mcu, NoObserver, Observer, Stop, Until};
 use std::net::TcpListener;
 use std::ops::ControlFlow;
@@ -104,6 +106,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         interrupted,
         journal: Journal::default(),
         known_to: None,
+        lines: Lines::default(),
     };
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -114,6 +117,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     program.machine.finish_sending(&mut NoObserver);
     // However that ends, the run has.
     let _ = program.pass_on();
+    let _ = program.lines.finish(program.out);
     let (cycles, time_s) = (program.machine.cycles(), program.seconds());
     Ok(RunResult { code, ending: text, failure, cycles, time_s })
 }
@@ -165,6 +169,7 @@ pub(crate) struct Program<'a> {
     looked: u64,
     /// The program is on a way that it has gone before, up to this cycle: what goes in is known, and what goes out is out.
     known_to: Option<u64>,
+    lines: Lines,
 }
 
 impl Program<'_> {
@@ -304,6 +309,7 @@ impl Program<'_> {
                 self.hand_out(&format!("RTT.{number}"), &bytes)?;
             }
         }
+        self.lines.looked(self.out)?;
         self.take_in();
         ControlFlow::Continue(())
     }
@@ -311,7 +317,7 @@ impl Program<'_> {
     fn hand_out(&mut self, port: &str, bytes: &[u8]) -> ControlFlow<()> {
         let ports = &self.request.ports;
         if ports.is_empty() || ports.iter().any(|wanted| wanted == port) {
-            (self.out)(port, bytes)
+            self.lines.pass(port, bytes, self.out)
         } else {
             ControlFlow::Continue(())
         }

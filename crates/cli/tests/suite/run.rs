@@ -102,6 +102,12 @@ fn semihosting_itm_and_rtt_come_out_by_their_names() {
     assert_eq!(run(&ports, "stm32f407", &["--port", "RTT.0"]).1, numbered, "all lines, each once");
 }
 
+#[test]
+fn each_port_keeps_its_lines_whole() {
+    let (code, out, said) = run(&arm("mixed.c"), "stm32f407", &[]);
+    assert_eq!((code, out.as_str()), (Some(0), "begun, ended\nby semihosting\n"), "{said}");
+}
+
 /// The same program on each family: its exit code is `_exit`'s argument, or that of a function that is named.
 #[test]
 fn a_function_s_argument_is_the_exit_code() {
