@@ -107,6 +107,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         journal: Journal::default(),
         known_to: None,
         lines: Lines::default(),
+        ended: None,
     };
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -170,6 +171,8 @@ pub(crate) struct Program<'a> {
     /// The program is on a way that it has gone before, up to this cycle: what goes in is known, and what goes out is out.
     known_to: Option<u64>,
     lines: Lines,
+    /// How it ended, while its peripherals run on.
+    ended: Option<String>,
 }
 
 impl Program<'_> {
@@ -233,7 +236,18 @@ impl Program<'_> {
             Ok(_) if unread => Ending::of(0, "nobody reads on"),
             Ok(Stop::Address(address)) if Some(address) == self.exit => self.exited(),
             Ok(Stop::Exit(code)) => Ending::of(code, format!("the program exited with {code}{place}")),
-            Ok(Stop::Halted) => Ending::of(0, format!("the program ended{place}")),
+            Ok(Stop::Halted) if !self.peripherals_run_on() => {
+                Ending::of(0, format!("the program ended{place}"))
+            }
+            Ok(Stop::Halted) if self.request.max_time_s.is_none() => {
+                let next = "its peripherals would go on: --time 10ms lets them, so long in all";
+                Ending::of(0, format!("the program ended{place}; {next}"))
+            }
+            Ok(Stop::Halted) => {
+                self.ended = Some(format!("the program ended at cycle {}{place}", self.machine.cycles()));
+                self.machine.board_mut().outlives_program = true;
+                return Piece::More;
+            }
             Ok(Stop::Address(_) | Stop::Breakpoint) => return Piece::Stopped,
             Ok(Stop::PowerLost) => {
                 let failure = LabError::Unfinished(format!("the supply is too low for the part{place}"));
@@ -244,10 +258,24 @@ impl Program<'_> {
             }
             Ok(Stop::Cycles) => {
                 let Some(limit) = self.limit_reached() else { return Piece::More };
+                if let Some(ended) = &self.ended {
+                    return Piece::Ended(Ending::of(
+                        0,
+                        format!("{ended}; its peripherals went on until {limit}"),
+                    ));
+                }
                 let failure = LabError::Unfinished(format!("the program had not ended after {limit}{place}"));
                 Ending::failed(format!("stopped after {limit}"), failure)
             }
         })
+    }
+
+    /// Whether the peripherals of a program that has ended would do anything yet, such as move pins.
+    fn peripherals_run_on(&self) -> bool {
+        let mut machine = self.machine.snapshot();
+        machine.finish_sending(&mut NoObserver);
+        machine.board_mut().outlives_program = true;
+        machine.run(&Until { cycles: Some(machine.cycles() + 1), addresses: Vec::new() }) == Ok(Stop::Cycles)
     }
 
     /// Whether somebody wants it to end.

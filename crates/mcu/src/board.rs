@@ -149,6 +149,8 @@ pub struct Board {
     pub supply_v: f64,
     /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead of halting.
     pub externally_wakeable: bool,
+    /// A machine that nothing will wake goes on to the limit of its run as long as its peripherals do anything: somebody looks at its pins.
+    pub outlives_program: bool,
     /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
     pub reference_v: Option<f64>,
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
@@ -182,6 +184,7 @@ impl Default for Board {
         Board {
             supply_v: 3.0,
             externally_wakeable: false,
+            outlives_program: false,
             reference_v: None,
             signals_from_ns: 0,
             ports: BTreeMap::new(),

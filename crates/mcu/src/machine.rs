@@ -247,12 +247,16 @@ impl<C: Core> Machine<C> {
     }
 
     /// Whether nothing can interrupt or wake the core any more: it takes no interrupt, or none is requested, nothing comes about by
-    /// itself and nobody outside may do something. As long as data are moved without the core, the program goes on.
+    /// itself and nobody outside may do something. As long as data are moved without the core, the program goes on, and with [`crate::Board::outlives_program`] as long as
+    /// peripherals do anything.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
         let comes = self.bus.requests & mask != 0
             || self.next_event() != u64::MAX
             || self.bus.board.externally_wakeable;
+        if self.bus.board.outlives_program && self.bus.due != u64::MAX {
+            return false;
+        }
         !comes || mask == 0 && !self.bus.will_reset() && !self.bus.moves_data()
     }
 
