@@ -164,14 +164,14 @@ fn code_goes_on_beside_the_other_bank() {
     assert_eq!(kept[13..], [1 << 30 | EOPIE, 2]);
 }
 
-/// Code in RAM goes on beside both banks, until an interrupt wants its vector from one of them.
+/// Code in RAM goes on beside both banks, until an interrupt wants its vector from one of them, whose handler is in RAM, too.
 #[test]
 fn code_in_ram_goes_on_until_a_vector_is_needed() {
     let source = "
-        .word 0x20001000, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, tick + 1
+        .word 0x20001000, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x2000010d
         start: ldr r0, =0x20000100
         adr r1, copied
-        movs r2, #16
+        movs r2, #32
         next: subs r2, #4
         ldr r3, [r1, r2]
         str r3, [r0, r2]
@@ -194,16 +194,14 @@ fn code_in_ram_goes_on_until_a_vector_is_needed() {
         adds r0, #1
         bx r0
         .align 2
-        @ In RAM: SysTick on, STRT of both banks, and a count that it is in the way of.
+        @ In RAM, at 0x20000100: SysTick on, STRT of both banks, and a count, which its handler, at 0x2000010c, ends.
         copied: str r3, [r1]
         str r6, [r4, #0x14]
         count: adds r2, #1
         str r2, [r7]
         b count
         nop
-        nop
-        nop
-        tick: ldr r3, [r4, #0x10]
+        ldr r3, [r4, #0x10]
         adds r3, #1
         str r3, [r7, #4]
         stop: b stop";
@@ -211,7 +209,7 @@ fn code_in_ram_goes_on_until_a_vector_is_needed() {
     let mut machine = new_machine(&part, part.default_clock_hz).expect("a machine");
     assert!(machine.poke(0x0800_0000, &programs::assemble("cortex-m4", "read-while-write", source)));
     machine.reset();
-    // What is executed after the erasure is there again by then.
+    // The vector is there again when the erasure is over.
     let code: Vec<u8> = {
         let mut bytes = vec![0; 0x200];
         assert!(machine.peek(0x0800_0000, &mut bytes));
@@ -230,6 +228,37 @@ fn code_in_ram_goes_on_until_a_vector_is_needed() {
     assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (until_tick, 0), "it stands still");
     run(&mut *machine, end + 2_000);
     assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (until_tick, 1), "the handler, BSY clear");
+}
+
+/// Code that reads nothing of its bank waits for its own instructions: the count begins when the page is erased.
+#[test]
+fn instructions_wait_for_their_bank() {
+    let source = "
+        .word 0x20001000, start + 1
+        .thumb_func
+        start: ldr r4, =0x40022000
+        ldr r5, =0x45670123
+        str r5, [r4, #8]
+        ldr r5, =0xcdef89ab
+        str r5, [r4, #8]
+        ldr r6, =0x10042
+        ldr r7, =0x20000000
+        movs r2, #0
+        str r6, [r4, #0x14]
+        count: adds r2, #1
+        str r2, [r7]
+        b count
+        .ltorg";
+    let part = programs::part(TARGET);
+    let mut machine = new_machine(&part, part.default_clock_hz).expect("a machine");
+    assert!(machine.poke(0x0800_0000, &programs::assemble("cortex-m4", "own-bank", source)));
+    machine.reset();
+    let end = cycles(&*machine, ERASE);
+    run(&mut *machine, end);
+    assert!(word(&*machine, KEPT) <= 1, "at most what follows the store in the pipeline");
+    run(&mut *machine, end + 1_000);
+    let counted = word(&*machine, KEPT);
+    assert!(counted > 100, "{counted}");
 }
 
 /// A double word is two words of one aligned pair; what is not all ones can be made zero alone. Each error has its flag.
