@@ -1,12 +1,14 @@
 // Meters that never were: the same figures whenever they are asked for, made of the time alone.
 
-import type { Action, Alert, Command, Cost, Meter, Suite, Token } from '../src/api';
+import { type Action, type Alert, type Command, type Cost, type Meter, type Suite, type Token, nameOf } from '../src/api';
 import { midnight, dayOf, firstOfMonth, mondayOf, plusDays } from '../src/zone';
 
 export const ZONE = 'Europe/Prague';
 
 export interface MockMeter {
   meter: number;
+  /** Left out: 0. */
+  network?: number;
   label: string;
   suite: Suite;
   interval_s: number;
@@ -31,6 +33,12 @@ export const METERS: readonly MockMeter[] = [
   { meter: 263, label: 'Spare', suite: 'aes128-gcm', interval_s: 10, base_w: 0, peak_w: 0, rssi_dbm: null, never: true },
 ];
 
+/** Another site, whose meters have the numbers of the first one's. */
+export const NETWORK_7: readonly MockMeter[] = [
+  { network: 7, meter: 257, label: 'Mill, ground floor', suite: 'aes128-gcm', interval_s: 10, base_w: 90, peak_w: 1900, rssi_dbm: -70 },
+  { network: 7, meter: 258, label: '', suite: 'ecies', interval_s: 30, base_w: 700, peak_w: 6400, rssi_dbm: -77 },
+];
+
 /** A number from 0 to 1 that looks random and is not. */
 function noise(seed: number): number {
   let x = Math.imul(seed ^ (seed >>> 16), 0x45d9f3b);
@@ -52,7 +60,7 @@ const rolled = new Map<string, { mean: number; least: number; most: number }>();
 
 /** Mean, least and most power of a quarter of an hour. */
 export function quarter(meter: MockMeter, start_s: number): { mean: number; least: number; most: number } {
-  const key = `${meter.meter} ${start_s}`;
+  const key = `${nameOf(meter)} ${start_s}`;
   let found = rolled.get(key);
   if (found === undefined) {
     let sum = 0;

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Alert, Answer, Command, CommandState, LiveEvent, Meter, Order, Role, Session, Status, Token } from '../src/api';
+import { type Alert, type Answer, type Command, type CommandState, type LiveEvent, type Meter, type MeterName, type OfMeter, type Order, type Role, type Session, type Status, type Token, nameOf, whose } from '../src/api';
 import * as made from './data';
 
 /** What the collector sends with every page. */
@@ -50,6 +50,17 @@ class Refused extends Error {
   }
 }
 
+/** As the collector says which meter: network 0 is left out. */
+function fieldsOf({ meter, network = 0 }: OfMeter): OfMeter {
+  return network === 0 ? { meter } : { network, meter };
+}
+
+/** Whether it is of a network that is asked about: network 0, if none is named. */
+function inNetwork({ network = 0 }: Pick<OfMeter, 'network'>, args: URLSearchParams): boolean {
+  const asked = args.get('network') ?? '0';
+  return asked === 'all' || network === Number(asked);
+}
+
 export class Mock {
   readonly start_s: number;
   /** Paths (the beginning) that fail, and how. */
@@ -67,9 +78,9 @@ export class Mock {
   private readonly sessions = new Map<string, Session>();
   /** Tokens that work, by their secrets. */
   private readonly secrets: Map<string, Session> | null;
-  private readonly labels = new Map<number, string>();
-  private readonly settings = new Map<number, { suite: Meter['suite']; interval_s: number }>();
-  private readonly heard = new Map<number, NonNullable<Meter['last']>>();
+  private readonly labels = new Map<MeterName, string>();
+  private readonly settings = new Map<MeterName, { suite: Meter['suite']; interval_s: number }>();
+  private readonly heard = new Map<MeterName, NonNullable<Meter['last']>>();
   private tokens: Token[];
   private actions;
   private commands: Command[];
@@ -136,14 +147,14 @@ export class Mock {
   }
 
   /** A reading of that meter, now or when said. */
-  reading(meter: number, power_w?: number, at_s = Math.floor(this.now_s())): void {
-    const one = this.find(meter);
+  reading(meter: number | MeterName, power_w?: number, at_s = Math.floor(this.now_s())): void {
+    const one = this.find(`${meter}`);
     const watts = power_w ?? made.powerAt(one, at_s);
     const energy_wh = made.registerAt(one, at_s);
-    this.heard.set(meter, { at_s, power_w: watts, energy_wh });
+    this.heard.set(nameOf(one), { at_s, power_w: watts, energy_wh });
     this.send({
       event: 'reading',
-      meter,
+      ...fieldsOf(one),
       n: this.n++,
       at_s,
       heard_ms: Math.round(this.now_s() * 1000),
@@ -171,16 +182,16 @@ export class Mock {
       command.ended_s = Math.floor(this.now_s());
       command.answer = answer;
     }
-    this.send({ event: 'command', id, meter: command.meter, state });
+    this.send({ event: 'command', id, ...fieldsOf(command), state });
   }
 
   private tick(): void {
     const now = Math.floor(this.now_s());
     for (const one of this.all) {
       if (one.never === true || one.silent_s !== undefined) continue;
-      const before = this.heard.get(one.meter)?.at_s ?? this.start_s;
+      const before = this.heard.get(nameOf(one))?.at_s ?? this.start_s;
       const { interval_s } = this.meter(one);
-      if (now - before >= interval_s) this.reading(one.meter, undefined, before + interval_s);
+      if (now - before >= interval_s) this.reading(nameOf(one), undefined, before + interval_s);
     }
     for (const command of this.commands) {
       if (now - command.created_s > 6 && command.state === 'sent' && command.meter !== 262) {
@@ -192,29 +203,30 @@ export class Mock {
   private answerTo(command: Command): Answer {
     const order = command.command;
     if (typeof order !== 'object' || !('read-status' in order)) return made.DONE;
-    const meter = this.meter(this.find(command.meter));
+    const meter = this.meter(this.find(nameOf(command)));
     const status: Status = order['read-status'].page === 0
       ? { settings: { time_s: Math.floor(this.now_s()) - 946_684_800, suite: meter.suite, interval_s: meter.interval_s, waiting: 0, starts: 4, stack_untouched_quads: 61 } }
       : { metering: { energy_dwh: Math.round((meter.last?.energy_wh ?? 0) * 10), voltage_dv: 2304, current_ca: 652, refused: 7, lost: 0 } };
     return { ...made.DONE, status };
   }
 
-  private find(id: number): made.MockMeter {
-    const one = this.all.find(({ meter }) => meter === id);
+  private find(id: string): made.MockMeter {
+    const one = this.all.find((one) => nameOf(one) === id);
     if (one === undefined) throw new Refused(404, 'meter-unknown', `There is no meter ${id}.`, 'GET /meters lists them.');
     return one;
   }
 
   private meter(one: made.MockMeter): Meter {
-    const last = this.heard.get(one.meter) ?? made.lastOf(one, this.start_s, this.start_s);
-    const mine = this.alerts.filter((alert) => alert.meter === one.meter);
+    const name = nameOf(one);
+    const last = this.heard.get(name) ?? made.lastOf(one, this.start_s, this.start_s);
+    const mine = this.alerts.filter((alert) => whose(alert) === name);
     const reports = last === null ? 0 : 9000 + one.meter;
     return {
-      meter: one.meter,
-      label: this.labels.get(one.meter) ?? one.label,
+      ...fieldsOf(one),
+      label: this.labels.get(name) ?? one.label,
       epoch: 1,
-      suite: this.settings.get(one.meter)?.suite ?? one.suite,
-      interval_s: this.settings.get(one.meter)?.interval_s ?? one.interval_s,
+      suite: this.settings.get(name)?.suite ?? one.suite,
+      interval_s: this.settings.get(name)?.interval_s ?? one.interval_s,
       revoked: one.revoked === true,
       last,
       heard_s: last === null ? null : last.at_s,
@@ -228,7 +240,7 @@ export class Mock {
       },
       open_alerts: mine.filter((alert) => alert.acknowledged_s === null).length,
       waiting_commands: this.commands.filter(
-        ({ meter, state }) => meter === one.meter && (state === 'waiting' || state === 'sent'),
+        (command) => nameOf(command) === name && (command.state === 'waiting' || command.state === 'sent'),
       ).length,
     };
   }
@@ -331,18 +343,18 @@ export class Mock {
         this.sessions.clear();
         return undefined;
       case 'GET meters':
-        return this.all.map((one) => this.meter(one));
+        return this.all.filter((one) => inNetwork(one, args)).map((one) => this.meter(one));
       case 'GET meters/:':
-        return this.meter(this.find(Number(id)));
+        return this.meter(this.find(id));
       case 'PATCH meters/:': {
         administrator();
-        const one = this.find(Number(id));
-        this.labels.set(one.meter, String(body?.['label'] ?? ''));
-        this.send({ event: 'meter', meter: one.meter });
+        const one = this.find(id);
+        this.labels.set(nameOf(one), String(body?.['label'] ?? ''));
+        this.send({ event: 'meter', ...fieldsOf(one) });
         return this.meter(one);
       }
       case 'GET meters/:/readings':
-        return this.readings(this.find(Number(id)), args);
+        return this.readings(this.find(id), args);
       case 'GET consumption':
         return this.consumption(args);
       case 'GET alerts': {
@@ -350,7 +362,7 @@ export class Mock {
         return page(
           this.alerts.filter(
             (alert) =>
-              (meter === null || alert.meter === Number(meter)) && (args.get('open') !== 'true' || alert.acknowledged_s === null),
+              (meter === null ? inNetwork(alert, args) : whose(alert) === meter) && (args.get('open') !== 'true' || alert.acknowledged_s === null),
           ),
         );
       }
@@ -363,13 +375,13 @@ export class Mock {
         return alert;
       }
       case 'GET meters/:/commands':
-        return this.commands.filter(({ meter }) => meter === Number(id)).slice(0, limit);
+        return this.commands.filter((command) => nameOf(command) === id).slice(0, limit);
       case 'POST meters/:/commands': {
         administrator();
-        const one = this.find(Number(id));
+        const one = this.find(id);
         const command: Command = {
           id: Math.max(0, ...this.commands.map((each) => each.id)) + 1,
-          meter: one.meter,
+          ...fieldsOf(one),
           command: body?.['command'] as Order,
           state: 'waiting',
           attempts: 0,
@@ -461,7 +473,7 @@ export class Mock {
       const next = at_s.length > limit ? at_s[limit] : null;
       at_s.length = Math.min(at_s.length, limit);
       return {
-        meter: one.meter,
+        ...fieldsOf(one),
         resolution,
         at_s,
         power_w: at_s.map((at) => made.powerAt(one, at)),
@@ -483,7 +495,7 @@ export class Mock {
       return { least, most, used, mean: Math.round((used * 36_000) / Math.max(1, end - start)) / 10, end };
     });
     return {
-      meter: one.meter,
+      ...fieldsOf(one),
       resolution,
       at_s,
       power_w: whole.map(({ mean }) => mean),
@@ -505,9 +517,9 @@ export class Mock {
       zone: made.ZONE,
       start_s,
       meters: this.all
-        .filter((one) => one.never !== true && (meter === null || one.meter === Number(meter)))
+        .filter((one) => one.never !== true && (meter === null ? inNetwork(one, args) : nameOf(one) === meter))
         .map((one) => ({
-          meter: one.meter,
+          ...fieldsOf(one),
           used_wh: start_s.map((start) => {
             const [since, until] = this.known(one);
             const end = Math.min(made.endOf(step, start), until);

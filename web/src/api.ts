@@ -7,17 +7,38 @@ type Described = components['schemas'];
 /** The description lets what may be null be left out as well; the collector never leaves it out. */
 type Whole<T> = T extends object ? { [Field in keyof T]-?: Whole<Exclude<T[Field], undefined>> } : T;
 
+/** A meter among all networks: its number, in another network than 0 with the network's number before it. In paths and links, too. */
+export type MeterName = `${number}` | `${number}-${number}`;
+
+/** What is of a meter; network 0 is left out. */
+export interface OfMeter {
+  meter: number;
+  network?: number;
+}
+
+export function nameOf({ meter, network = 0 }: OfMeter): MeterName {
+  return network === 0 ? `${meter}` : `${network}-${meter}`;
+}
+
+/** The order of networks, and of the meters in each. */
+export function byName(a: OfMeter, b: OfMeter): number {
+  return (a.network ?? 0) - (b.network ?? 0) || a.meter - b.meter;
+}
+
+/** With the network as it is: left out where it is 0. */
+type WithNetwork<T extends { network?: number }> = Whole<Omit<T, 'network'>> & Pick<OfMeter, 'network'>;
+
 export type Suite = Described['Suite'];
 export const SUITES: readonly Suite[] = ['none', 'aes128-gcm', 'aes256-gcm', 'ecies', 'ecies-ecdsa'];
 
 export type Role = Described['Role'];
 export type Session = Described['Session'];
 export type Health = Described['Health'];
-export type Meter = Whole<Described['Meter']>;
+export type Meter = WithNetwork<Described['Meter']>;
 export type Resolution = Described['Resolution'];
 
 type Columns = Described['Rows'];
-type OfPage = Pick<Whole<Described['Readings']>, 'meter' | 'next'>;
+type OfPage = Pick<WithNetwork<Described['Readings']>, 'meter' | 'network' | 'next'>;
 
 /** Measurements as they came: `power_w[i]` is the mean from the measurement before until `at_s[i]`. */
 export type RawReadings = Extract<Columns, { energy_wh: number[] }> & OfPage & { resolution: 'raw' };
@@ -29,7 +50,7 @@ export type Step = Described['Interval'];
 
 /** Used energy by interval; days, weeks and months begin at midnight in `zone`, the collector's. */
 export type Consumption = Described['Consumption'];
-export type Alert = Whole<Described['Alert']>;
+export type Alert = WithNetwork<Described['Alert']>;
 export type CommandState = Described['CommandState'];
 
 /** What a meter can be told. */
@@ -41,7 +62,7 @@ export type Status =
   | { metering: { energy_dwh: number; voltage_dv: number; current_ca: number; refused: number; lost: number } };
 
 export type Answer = Omit<Described['Answered'], 'status'> & { status: Status | null };
-export type Command = Omit<Whole<Described['Command']>, 'answer'> & { answer: Answer | null };
+export type Command = Omit<WithNetwork<Described['Command']>, 'answer'> & { answer: Answer | null };
 export type Cost = Whole<Described['Cost']>;
 export type Token = Whole<Described['Token']>;
 
@@ -54,6 +75,7 @@ export type Action = Described['Action'];
 export interface ReadingEvent {
   event: 'reading';
   meter: number;
+  network?: number;
   n: number;
   at_s: number;
   heard_ms: number;
@@ -67,6 +89,7 @@ export interface AlertEvent {
   event: 'alert';
   id: number;
   meter: number | null;
+  network?: number;
   at_s: number;
   cause: string;
   detail: string;
@@ -76,12 +99,19 @@ export interface CommandEvent {
   event: 'command';
   id: number;
   meter: number;
+  network?: number;
   state: CommandState;
 }
 
 export interface MeterEvent {
   event: 'meter';
   meter: number;
+  network?: number;
+}
+
+/** Which meter something is about; null: it is the collector's own. */
+export function whose({ meter, network = 0 }: { meter: number | null; network?: number }): MeterName | null {
+  return meter === null ? null : nameOf({ meter, network });
 }
 
 /** `resync` says that some were left out: load everything again. */
@@ -133,6 +163,8 @@ export interface ApiOptions {
   sleep?: (ms: number) => Promise<void>;
 }
 
+/** Who names no network is told of network 0 alone. */
+const EVERYWHERE = { network: 'all' };
 /** What signs in. */
 const SIGN_IN: readonly string[] = ['/session', '/tokens/first'];
 const ANSWER_WITHIN_MS = 20_000;
@@ -156,14 +188,15 @@ export class Api {
   signIn = (token: string) => this.ask<Session>('POST', '/session', { token });
   signOut = () => this.ask<void>('DELETE', '/session');
 
-  meters = () => this.ask<Meter[]>('GET', '/meters');
-  meter = (meter: number) => this.ask<Meter>('GET', `/meters/${meter}`);
-  rename = (meter: number, label: string) => this.ask<Meter>('PATCH', `/meters/${meter}`, { label });
+  /** Of all networks, as all that follows without a meter. */
+  meters = () => this.ask<Meter[]>('GET', withQuery('/meters', EVERYWHERE));
+  meter = (meter: MeterName) => this.ask<Meter>('GET', `/meters/${meter}`);
+  rename = (meter: MeterName, label: string) => this.ask<Meter>('PATCH', `/meters/${meter}`, { label });
 
-  readings(meter: number, range: Range, resolution: 'raw'): Promise<RawReadings>;
-  readings(meter: number, range: Range, resolution: Exclude<Resolution, 'raw'>): Promise<RolledReadings>;
+  readings(meter: MeterName, range: Range, resolution: 'raw'): Promise<RawReadings>;
+  readings(meter: MeterName, range: Range, resolution: Exclude<Resolution, 'raw'>): Promise<RolledReadings>;
   /** All rows of the range, page after page. */
-  async readings(meter: number, range: Range, resolution: Resolution): Promise<RawReadings | RolledReadings> {
+  async readings(meter: MeterName, range: Range, resolution: Resolution): Promise<RawReadings | RolledReadings> {
     let whole: Record<string, unknown> | null = null;
     let from = rfc3339(range.from_s);
     for (;;) {
@@ -187,17 +220,22 @@ export class Api {
     return { ...whole, next: null } as unknown as RawReadings | RolledReadings;
   }
 
-  consumption = (range: Range, resolution: Step, meter?: number) =>
+  consumption = (range: Range, resolution: Step, meter?: MeterName) =>
     this.ask<Consumption>(
       'GET',
-      withQuery('/consumption', { from: rfc3339(range.from_s), to: rfc3339(range.to_s), resolution, meter }),
+      withQuery('/consumption', {
+        from: rfc3339(range.from_s),
+        to: rfc3339(range.to_s),
+        resolution,
+        ...(meter === undefined ? EVERYWHERE : { meter }),
+      }),
     );
 
-  alerts = (query: { meter?: number; open?: boolean; limit?: number; before?: number } = {}) =>
+  alerts = (query: { meter?: MeterName; open?: boolean; limit?: number; before?: number } = {}) =>
     this.ask<Alert[]>(
       'GET',
       withQuery('/alerts', {
-        meter: query.meter,
+        ...(query.meter === undefined ? EVERYWHERE : { meter: query.meter }),
         open: query.open === true ? true : undefined,
         limit: query.limit,
         before: query.before,
@@ -205,10 +243,10 @@ export class Api {
     );
   acknowledge = (alert: number) => this.ask<Alert>('POST', `/alerts/${alert}/acknowledge`);
 
-  commands = (meter: number, limit?: number) =>
+  commands = (meter: MeterName, limit?: number) =>
     this.ask<Command[]>('GET', withQuery(`/meters/${meter}/commands`, { limit }));
-  command = (meter: number, command: Order) => this.ask<Command>('POST', `/meters/${meter}/commands`, { command });
-  withdraw = (meter: number, id: number) => this.ask<Command>('DELETE', `/meters/${meter}/commands/${id}`);
+  command = (meter: MeterName, command: Order) => this.ask<Command>('POST', `/meters/${meter}/commands`, { command });
+  withdraw = (meter: MeterName, id: number) => this.ask<Command>('DELETE', `/meters/${meter}/commands/${id}`);
 
   costs = () => this.ask<Cost[]>('GET', '/costs');
 
@@ -222,7 +260,7 @@ export class Api {
 
   /** The events' stream, open; `signal` closes it. */
   async events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.send('GET', '/events', undefined, signal, 'text/event-stream');
+    const response = await this.send('GET', withQuery('/events', EVERYWHERE), undefined, signal, 'text/event-stream');
     if (response.body === null) throw new ApiError(0, 'no-stream', 'The collector sent no events.', 'Reload the page.');
     return response.body;
   }

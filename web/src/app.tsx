@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Meter } from './api';
+import { type Meter, type MeterName, whose } from './api';
 import { Badge, Failed, Loading } from './parts/basics';
 import * as show from './format';
 import { Administration } from './pages/administration';
@@ -15,7 +15,7 @@ import { Secret } from './parts/secret';
 import { type Route, linkSecret, useRoute } from './router';
 import { MOST_ALERTS, type State, store, useEvents, useStore } from './store';
 import { type Choice, choose, useTheme } from './theme';
-import { causeName, meterName } from './words';
+import { calledIn, causeName } from './words';
 
 const PAGES: readonly { page: Route['page']; name: string; link: string; icon: string }[] = [
   { page: 'overview', name: 'Overview', link: '#/', icon: 'M3 3h8v8H3zM13 3h8v8h-8zM3 13h8v8H3zM13 13h8v8h-8z' },
@@ -34,10 +34,10 @@ const PAGES: readonly { page: Route['page']; name: string; link: string; icon: s
   },
 ];
 
-function titleOf(route: Route, meters: ReadonlyMap<number, Meter>): string {
+function titleOf(route: Route, meters: ReadonlyMap<MeterName, Meter>): string {
   switch (route.page) {
     case 'meter':
-      return meterName(meters.get(route.meter) ?? { meter: route.meter, label: '' });
+      return calledIn(meters, route.meter);
     case 'unknown':
       return 'No such page';
     default:
@@ -122,9 +122,9 @@ function Dashboard({ state }: { state: State }): JSX.Element {
   }, [where]);
   useEvents((event) => {
     if (event.event !== 'alert') return;
-    const meter = event.meter === null ? undefined : store.state.meters.get(event.meter);
-    const whose = event.meter === null ? 'Collector' : meterName(meter ?? { meter: event.meter, label: '' });
-    store.say(`Alert. ${whose}: ${causeName(event.cause)}.`);
+    const meter = whose(event);
+    const called = meter === null ? 'Collector' : calledIn(store.state.meters, meter);
+    store.say(`Alert. ${called}: ${causeName(event.cause)}.`);
   }, []);
 
   return (

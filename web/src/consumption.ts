@@ -1,7 +1,7 @@
 // Loads consumption for a stretch, in the collector's zone, with every interval in it, whether it has readings or not.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ApiError, Consumption, Step } from './api';
+import { type ApiError, type Consumption, type MeterName, type Step, nameOf } from './api';
 import { type Window, consumptionWindow, intervalStarts } from './ranges';
 import { store, useLoad, useNow } from './store';
 import { browserZone, knownZone } from './zone';
@@ -16,21 +16,21 @@ export interface Used {
   zone: string;
   starts: number[];
   /** By meter, one figure for each start. */
-  meters: ReadonlyMap<number, (number | null)[]>;
+  meters: ReadonlyMap<MeterName, (number | null)[]>;
 }
 
 /** Every meter's figures at the starts; what the collector did not answer is null. */
-export function laidOut(answer: Consumption, starts: readonly number[]): { starts: number[]; meters: Map<number, (number | null)[]> } {
+export function laidOut(answer: Consumption, starts: readonly number[]): { starts: number[]; meters: Map<MeterName, (number | null)[]> } {
   const all = [...new Set([...starts, ...answer.start_s])].sort((a, b) => a - b);
   const place = new Map(all.map((start, i) => [start, i]));
-  const meters = new Map<number, (number | null)[]>();
-  for (const { meter, used_wh } of answer.meters) {
+  const meters = new Map<MeterName, (number | null)[]>();
+  for (const of of answer.meters) {
     const column: (number | null)[] = all.map(() => null);
     answer.start_s.forEach((start, i) => {
       const at = place.get(start);
-      if (at !== undefined) column[at] = used_wh[i] ?? null;
+      if (at !== undefined) column[at] = of.used_wh[i] ?? null;
     });
-    meters.set(meter, column);
+    meters.set(nameOf(of), column);
   }
   return { starts: all, meters };
 }
@@ -38,7 +38,7 @@ export function laidOut(answer: Consumption, starts: readonly number[]): { start
 export function useConsumption(
   step: Step,
   back: number,
-  meter?: number,
+  meter?: MeterName,
 ): { used: Used | null; window: Window; error: ApiError | null; loading: boolean; reload: () => void } {
   const [zone, setZone] = useState(zoneNow);
   const now_s = useNow(30_000);

@@ -133,7 +133,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All meters, by number, also revoked ones. */
+        /** All meters of a network, by number, also revoked ones. */
         get: operations["list_meters"];
         put?: never;
         post?: never;
@@ -367,6 +367,11 @@ export interface components {
              * @description Whose; `None`: the collector's own.
              */
             meter?: number | null;
+            /**
+             * Format: int32
+             * @description The meter's network; left out of network 0's.
+             */
+            network?: number;
         };
         /** @description What a meter answered. */
         Answered: {
@@ -398,6 +403,11 @@ export interface components {
             /** Format: int64 */
             id: number;
             meter: components["schemas"]["u16"];
+            /**
+             * Format: int32
+             * @description The meter's; left out of network 0's.
+             */
+            network?: number;
             state: components["schemas"]["CommandState"];
         };
         /** @description What a meter is to do, as the API has it. */
@@ -487,6 +497,11 @@ export interface components {
              * @description Which.
              */
             meter: number;
+            /**
+             * Format: int32
+             * @description Its network; left out of network 0's.
+             */
+            network?: number;
             /** @description In Wh, for each interval; `None` (null) where there is no reading. */
             used_wh: (number | null)[];
         };
@@ -644,6 +659,11 @@ export interface components {
              * @description Which, as it was provisioned.
              */
             meter: number;
+            /**
+             * Format: int32
+             * @description Its network; left out of network 0's.
+             */
+            network?: number;
             /** @description Whether it was heard within three intervals. */
             online: boolean;
             /**
@@ -710,6 +730,11 @@ export interface components {
              * @description Whose.
              */
             meter: number;
+            /**
+             * Format: int32
+             * @description The meter's network; left out of network 0's.
+             */
+            network?: number;
             /** @description Where to go on; `None`: this was all. */
             next?: string | null;
             /** @description How fine. */
@@ -877,8 +902,8 @@ export interface operations {
             query?: {
                 from?: string | number;
                 to?: string | number;
-                /** @description This meter's alone. */
-                meter?: number;
+                meter?: number | string;
+                network?: number | "all";
                 /** @description `true`: those alone that nobody acknowledged. */
                 open?: boolean;
                 /** @description At most so many; 100 if left out. */
@@ -1029,8 +1054,8 @@ export interface operations {
                 to?: string | number;
                 /** @description `day` if left out. */
                 resolution?: "quarter" | "hour" | "day" | "week" | "month";
-                /** @description All meters' if left out. */
-                meter?: number;
+                meter?: number | string;
+                network?: number | "all";
             };
             header?: never;
             path?: never;
@@ -1168,7 +1193,9 @@ export interface operations {
     };
     follow: {
         parameters: {
-            query?: never;
+            query?: {
+                network?: number | "all";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1182,6 +1209,15 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description an argument that there is not, or of another form */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description no token, or a wrong one */
@@ -1260,7 +1296,9 @@ export interface operations {
     };
     list_meters: {
         parameters: {
-            query?: never;
+            query?: {
+                network?: number | "all";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1273,6 +1311,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Meter"][];
+                };
+            };
+            /** @description an argument that there is not, or of another form */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description no token, or a wrong one */
@@ -1318,7 +1365,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                meter: number;
+                meter: number | string;
             };
             cookie?: never;
         };
@@ -1393,7 +1440,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                meter: number;
+                meter: number | string;
             };
             cookie?: never;
         };
@@ -1493,7 +1540,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                meter: number;
+                meter: number | string;
             };
             cookie?: never;
         };
@@ -1568,7 +1615,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                meter: number;
+                meter: number | string;
             };
             cookie?: never;
         };
@@ -1665,7 +1712,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                meter: number;
+                meter: number | string;
                 id: number;
             };
             cookie?: never;
@@ -1748,7 +1795,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                meter: number;
+                meter: number | string;
             };
             cookie?: never;
         };

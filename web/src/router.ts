@@ -1,10 +1,11 @@
 // Pages by what stands behind the #, so that the server needs to know of no page but one.
 
 import { useEffect, useState } from 'preact/hooks';
+import type { MeterName } from './api';
 
 export type Route =
   | { page: 'overview' }
-  | { page: 'meter'; meter: number }
+  | { page: 'meter'; meter: MeterName }
   | { page: 'consumption' }
   | { page: 'alerts' }
   | { page: 'administration' }
@@ -13,8 +14,8 @@ export type Route =
 export function routeOf(hash: string): Route {
   const path = hash.replace(/^#?\/?/, '').replace(/\/$/, '');
   if (path === '') return { page: 'overview' };
-  const meter = /^meters\/(\d{1,5})$/.exec(path);
-  if (meter !== null) return { page: 'meter', meter: Number(meter[1]) };
+  const meter = /^meters\/((?:[1-9]\d{0,9}-)?\d{1,5})$/.exec(path);
+  if (meter !== null) return { page: 'meter', meter: meter[1] as MeterName };
   if (path === 'consumption' || path === 'alerts' || path === 'administration') return { page: path };
   return { page: 'unknown' };
 }
@@ -33,7 +34,7 @@ export function takeLinkSecret(): string | null {
   return secret;
 }
 
-export function meterLink(meter: number): string {
+export function meterLink(meter: MeterName): string {
   return `#/meters/${meter}`;
 }
 

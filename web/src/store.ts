@@ -8,8 +8,11 @@ import {
   type CommandEvent,
   type LiveEvent,
   type Meter,
+  type MeterName,
   type NewToken,
   type Session,
+  nameOf,
+  whose,
 } from './api';
 import { type Connection, Live } from './live';
 import { takeLinkSecret } from './router';
@@ -34,9 +37,11 @@ export interface State {
   /** The token that the link made, until it was looked at. */
   firstToken: NewToken | null;
   connection: Connection;
-  meters: ReadonlyMap<number, Meter>;
+  meters: ReadonlyMap<MeterName, Meter>;
+  /** Whether some are of another network than 0: then each says of which it is. */
+  severalNetworks: boolean;
   metersLoaded: Loaded;
-  sparks: ReadonlyMap<number, Series>;
+  sparks: ReadonlyMap<MeterName, Series>;
   /** Open ones, the collector's own among them; at most MOST_ALERTS are counted. */
   openAlerts: number | null;
   /** What the screen reader is told. */
@@ -56,6 +61,7 @@ export class Store {
     firstToken: null,
     connection: 'connecting',
     meters: new Map(),
+    severalNetworks: false,
     metersLoaded: 'loading',
     sparks: new Map(),
     openAlerts: null,
@@ -65,7 +71,7 @@ export class Store {
   private readonly live: Live;
   private readonly subscribers = new Set<() => void>();
   private readonly listeners = new Set<Listener>();
-  private readonly asked = new Set<number>();
+  private readonly asked = new Set<MeterName>();
   private askingSparks = Promise.resolve();
   private clockAhead_ms: number | null = null;
   private told: ReturnType<typeof setTimeout> | null = null;
@@ -179,7 +185,8 @@ export class Store {
   async loadMeters(): Promise<void> {
     try {
       const meters = await this.api.meters();
-      this.change({ meters: new Map(meters.map((meter) => [meter.meter, meter])), metersLoaded: 'ready' });
+      this.putMeters(new Map(meters.map((meter) => [nameOf(meter), meter])));
+      this.change({ metersLoaded: 'ready' });
     } catch (error) {
       // What is shown stays while there is any; the connection's state says that it is old.
       if (error instanceof ApiError && this.state.metersLoaded !== 'ready') this.change({ metersLoaded: error });
@@ -194,23 +201,28 @@ export class Store {
     }
   }
 
-  async loadMeter(meter: number): Promise<void> {
+  async loadMeter(meter: MeterName): Promise<void> {
     try {
       this.putMeter(await this.api.meter(meter));
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) {
         const meters = new Map(this.state.meters);
-        if (meters.delete(meter)) this.change({ meters });
+        if (meters.delete(meter)) this.putMeters(meters);
       }
     }
   }
 
   putMeter(meter: Meter): void {
-    this.change({ meters: new Map(this.state.meters).set(meter.meter, meter) });
+    this.putMeters(new Map(this.state.meters).set(nameOf(meter), meter));
+  }
+
+  private putMeters(meters: ReadonlyMap<MeterName, Meter>): void {
+    const severalNetworks = [...meters.values()].some((meter) => (meter.network ?? 0) !== 0);
+    this.change({ meters, severalNetworks });
   }
 
   /** Loads the last quarter of an hour for a small plot, once, one meter after the other. */
-  wantSpark(meter: number): void {
+  wantSpark(meter: MeterName): void {
     if (this.asked.has(meter)) return;
     this.asked.add(meter);
     this.askingSparks = this.askingSparks.then(async () => {
@@ -225,30 +237,32 @@ export class Store {
     });
   }
 
-  private setSpark(meter: number, series: Series): void {
-    (this.state.sparks as Map<number, Series>).set(meter, series);
+  private setSpark(meter: MeterName, series: Series): void {
+    (this.state.sparks as Map<MeterName, Series>).set(meter, series);
     this.change({});
   }
 
   private heard(event: LiveEvent): void {
     if (event.event === 'reading') {
-      const meter = this.state.meters.get(event.meter);
+      const name = nameOf(event);
+      const meter = this.state.meters.get(name);
       if (meter === undefined) {
-        if (this.state.metersLoaded === 'ready') void this.loadMeter(event.meter);
+        if (this.state.metersLoaded === 'ready') void this.loadMeter(name);
       } else {
-        (this.state.meters as Map<number, Meter>).set(event.meter, withReading(meter, event));
+        (this.state.meters as Map<MeterName, Meter>).set(name, withReading(meter, event));
       }
       // Those alone that are shown, or were.
-      if (this.asked.has(event.meter)) {
-        const spark = this.state.sparks.get(event.meter) ?? { at_s: [], power_w: [] };
-        this.setSpark(event.meter, withPoint(spark, event.at_s, event.power_w, this.now_s() - SPARK_S));
+      if (this.asked.has(name)) {
+        const spark = this.state.sparks.get(name) ?? { at_s: [], power_w: [] };
+        this.setSpark(name, withPoint(spark, event.at_s, event.power_w, this.now_s() - SPARK_S));
       } else this.change({});
     } else if (event.event === 'resync') {
       this.resync();
       return;
     } else {
       if (event.event === 'alert') void this.loadAlerts();
-      if (event.meter !== null) void this.loadMeter(event.meter);
+      const meter = whose(event);
+      if (meter !== null) void this.loadMeter(meter);
     }
     for (const listener of this.listeners) listener(event);
   }

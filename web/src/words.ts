@@ -1,6 +1,6 @@
 // The API's names in words for a person.
 
-import type { Command, CommandState, Suite } from './api';
+import { type Command, type CommandState, type Meter, type MeterName, type OfMeter, type Suite, nameOf } from './api';
 import { number } from './format';
 
 export const SUITE_NAMES: Record<Suite, string> = {
@@ -90,8 +90,19 @@ export function orderName(order: Command['command']): string {
   return JSON.stringify(order);
 }
 
-export function meterName(meter: { meter: number; label: string }): string {
-  return meter.label.trim() === '' ? `Meter ${meter.meter}` : meter.label;
+export function meterName(meter: OfMeter & { label: string }): string {
+  return meter.label.trim() === '' ? unnamed(nameOf(meter)) : meter.label;
+}
+
+/** What a meter is called of which nothing else is known. */
+function unnamed(meter: MeterName): string {
+  return `Meter ${meter}`;
+}
+
+/** What a meter is called, also one that is not there any more. */
+export function calledIn(meters: ReadonlyMap<MeterName, Meter>, meter: MeterName): string {
+  const found = meters.get(meter);
+  return found === undefined ? unnamed(meter) : meterName(found);
 }
 
 /** In words, how well its radio is heard; the RFM12B and CC2500 lose packets from about -100 dBm on. */

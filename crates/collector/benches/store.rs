@@ -7,7 +7,7 @@
 use collector::api::{Consumption, Readings};
 use collector::store::{
     ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery,
-    Resolution, Store, Write,
+    Resolution, Store, Whose, Write,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -44,12 +44,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn open(folder: &Path) -> Result<Store, Box<dyn Error>> {
     let mut store = Store::open(&folder.join("wattseal.db"), &Options::default())?;
     let identity = Identity::generate(&mut StdRng::seed_from_u64(1));
-    let provisioned = |meter| {
+    let provisioned = |meter: MeterId| {
         let setup = Setup::usual(meter);
         let record =
             MeterRecord { setup, keys: MeterKeys::new([1; 16], [2; 32]), public: *identity.public() };
         Write::Provisioned(Box::new(Provisioned {
-            meter,
+            meter: meter.into(),
             epoch: 1,
             label: None,
             public: record.public,
@@ -73,7 +73,15 @@ fn report(meter: MeterId, n: u32, at_s: i64, suite: Suite) -> Result<Write, Box<
     let report = Report { n, time_set: true, lost: 0, content: Content::Measurement(measurement) };
     let sealed = if suite == Suite::EciesEcdsa { vec![0x5a; 144] } else { Vec::new() };
     let heard_ms = at_s * 1000;
-    Ok(Write::Report(NewReport { meter, epoch: 1, heard_ms, suite, report, sealed, rssi_dbm: Some(-60) }))
+    Ok(Write::Report(NewReport {
+        meter: meter.into(),
+        epoch: 1,
+        heard_ms,
+        suite,
+        report,
+        sealed,
+        rssi_dbm: Some(-60),
+    }))
 }
 
 /// Batches as they come with many meters: some readings of each, one after the other.
@@ -224,8 +232,14 @@ fn series(
     let earliest = if rng.random() { range.start } else { range.end - 2 * DAY_S };
     let from_s = rng.random_range(earliest..range.end);
     let meter = rng.random_range(1..=METERS);
-    let query =
-        ReadingsQuery { meter, from_s, to_s: from_s + length_s, resolution, after: None, limit: 10_000 };
+    let query = ReadingsQuery {
+        meter: meter.into(),
+        from_s,
+        to_s: from_s + length_s,
+        resolution,
+        after: None,
+        limit: 10_000,
+    };
     Ok(serde_json::to_vec(&Readings::from(reader.readings(&query)?))?
         .iter()
         .filter(|byte| **byte == b',')
@@ -240,7 +254,7 @@ fn consumption(
     length_s: i64,
 ) -> Result<usize, Box<dyn Error>> {
     let from_s = rng.random_range(range.start..(range.end - length_s).max(range.start + 1));
-    let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, meter: None };
+    let query = ConsumptionQuery { from_s, to_s: from_s + length_s, resolution, whose: Whose::All };
     Ok(serde_json::to_vec(&Consumption::from(reader.consumption(&query)?))?
         .iter()
         .filter(|byte| **byte == b',')

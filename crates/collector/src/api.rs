@@ -22,6 +22,7 @@ mod listen;
 mod log;
 mod meters;
 mod metrics;
+mod names;
 mod openapi;
 mod origin;
 mod permits;

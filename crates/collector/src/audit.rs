@@ -6,12 +6,11 @@
 
 mod stored;
 
+use crate::network::GlobalMeterId;
 use crate::store::{METERS_EPOCH_S, Reader, StoreError};
 use std::collections::HashMap;
 use stored::{Key, Keys, Message, Of};
-use wire::meter::{
-    Channel, Content, Identity, MessageKind, MeterId, MeterKeys, Report, Suite, signature_holds,
-};
+use wire::meter::{Channel, Content, Identity, MessageKind, MeterKeys, Report, Suite, signature_holds};
 
 /// Failures that are told one by one.
 const MOST_TOLD: usize = 20;
@@ -45,7 +44,8 @@ pub struct Audit {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Failure {
     /// Whose message.
-    pub meter: MeterId,
+    #[serde(flatten)]
+    pub meter: GlobalMeterId,
     pub epoch: u32,
     /// Its number; of [`Wrong::Unsigned`] the number up to which was counted.
     pub n: u32,
@@ -91,16 +91,17 @@ pub enum Wrong {
     },
 }
 
-/// Goes over all signed messages of a database. A service may go on writing meanwhile. collector: the private key, to compare what
-/// the messages say. progress: hears of how many of how many messages are done.
+/// Goes over all signed messages of a database. A service may go on writing meanwhile. collectors: the private keys, one of each network,
+/// to compare what the messages say. progress: hears of how many of how many messages are done.
 ///
 /// # Errors
 /// [`StoreError`] where the database cannot be read; what an audit finds is no error.
-pub fn audit(
+pub fn audit<'a>(
     reader: &Reader,
-    collector: Option<&Identity>,
+    collectors: impl IntoIterator<Item = &'a Identity>,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<Audit, StoreError> {
+    let collectors: Vec<&Identity> = collectors.into_iter().collect();
     let keys = reader.ask(stored::keys)?;
     let kept_from_s = reader.ask(stored::kept_from_s)?;
     let total = reader.ask(stored::count)?;
@@ -112,7 +113,7 @@ pub fn audit(
         let messages = reader.ask(|connection| stored::messages(connection, after, CHUNK))?;
         let Some(last) = messages.last() else { break };
         after = last.id;
-        let verdicts = verify(&messages, &keys, collector);
+        let verdicts = verify(&messages, &keys, &collectors);
         for (message, verdict) in messages.iter().zip(verdicts) {
             let key = (message.meter, message.epoch);
             audit.messages += 1;
@@ -150,7 +151,7 @@ pub fn audit(
             audit.note(Failure { meter, epoch, n, wrong: Wrong::Unsigned { readings, messages } });
         }
     }
-    let mut meters: Vec<MeterId> = last_n.keys().map(|(meter, _)| *meter).collect();
+    let mut meters: Vec<GlobalMeterId> = last_n.keys().map(|(meter, _)| *meter).collect();
     meters.sort_unstable();
     meters.dedup();
     audit.meters = meters.len();
@@ -171,12 +172,12 @@ impl Audit {
 }
 
 /// Whether each holds, and whether it was opened; on all processors.
-fn verify(messages: &[Message], keys: &Keys, collector: Option<&Identity>) -> Vec<Result<bool, Wrong>> {
+fn verify(messages: &[Message], keys: &Keys, collectors: &[&Identity]) -> Vec<Result<bool, Wrong>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = messages.len().div_ceil(threads).max(1);
     std::thread::scope(|scope| {
         let verify_share = |share: &[Message]| {
-            share.iter().map(|message| verify_one(message, keys, collector)).collect::<Vec<_>>()
+            share.iter().map(|message| verify_one(message, keys, collectors)).collect::<Vec<_>>()
         };
         let workers: Vec<_> = messages
             .chunks(share)
@@ -190,15 +191,16 @@ fn verify(messages: &[Message], keys: &Keys, collector: Option<&Identity>) -> Ve
     })
 }
 
-fn verify_one(message: &Message, keys: &Keys, collector: Option<&Identity>) -> Result<bool, Wrong> {
+fn verify_one(message: &Message, keys: &Keys, collectors: &[&Identity]) -> Result<bool, Wrong> {
     let key = keys.get(&(message.meter, message.epoch)).ok_or(Wrong::NoKey)?;
-    if !signature_holds(message.meter, &key.meter, &key.collector, &message.sealed) {
+    if !signature_holds(message.meter.meter, &key.meter, &key.collector, &message.sealed) {
         return Err(Wrong::Signature);
     }
-    let Some(own) = collector.filter(|own| *own.public() == key.collector) else { return Ok(false) };
+    let own = collectors.iter().find(|own| *own.public() == key.collector);
+    let Some(own) = own else { return Ok(false) };
     // The keys that both share have no part in this suite.
     let shared = MeterKeys::new([0; 16], [0; 32]);
-    let channel = Channel { meter: message.meter, keys: &shared, own, peer: &key.meter };
+    let channel = Channel { meter: message.meter.meter, keys: &shared, own, peer: &key.meter };
     let opened = channel
         .open(MessageKind::Report, Suite::EciesEcdsa, &message.sealed)
         .map_err(|_| Wrong::NotOpened)?;

@@ -1,6 +1,6 @@
 //! A copy of a collector's files, made while its service goes on. docs/collector.md, "Back up and restore".
 
-use crate::registry::{Registry, RegistryError};
+use crate::registry::{Registry, RegistryError, make_folder};
 use crate::store::{Reader, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -33,12 +33,14 @@ pub fn backup(db: &Path, keys: &Path, into: &Path) -> Result<Backup, BackupError
     if into.exists() {
         return Err(BackupError::There(into.to_owned()));
     }
-    let registry = Registry::open_existing(keys)?;
+    let registries = Registry::open_all(keys)?;
     let reader = Reader::open(db)?;
-    registry.make_folder(into)?;
+    make_folder(into)?;
     let backup = Backup { db: into.join("wattseal.db"), keys: into.join("wattseal.keys") };
     // The keys after it: numbers of commands that the copied database knows of are below their floor.
     reader.copy_to(&backup.db)?;
-    registry.copy_to(&backup.keys)?;
+    for registry in registries {
+        registry.copy_to(&backup.keys)?;
+    }
     Ok(backup)
 }

@@ -3,10 +3,11 @@
 use crate::api::{self, Bound, Costs, Listen, ListenError, Rates};
 use crate::forward::{ForwardCounts, Forwarder, MOST_PACKETS};
 use crate::gateway::serial::{SerialGateway, SerialLine};
+use crate::network::{NetworkId, OfNetwork};
 use crate::one_time_link::{OneTimeLink, OneTimeLinkError};
 use crate::publish::{Broker, Publisher, ReadMeters};
 use crate::service::{Config, Running, ServiceError};
-use crate::store::{Reader, StoreError, has_administrator};
+use crate::store::{Reader, StoreError, Whose, has_administrator};
 use sd_notify::NotifyState;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -23,7 +24,7 @@ pub struct Daemon {
     /// Where the API and the dashboard are.
     pub listen: Listen,
     /// Serial gateways.
-    pub serial: Vec<SerialLine>,
+    pub serial: Vec<OfNetwork<SerialLine>>,
     /// `HOST:PORT` of the collector that other collectors' meters are forwarded to.
     pub forward: Option<String>,
     /// Where to publish.
@@ -56,7 +57,7 @@ impl DaemonError {
         matches!(
             self,
             DaemonError::Listen(ListenError::WithoutTls(_) | ListenError::WithoutToken(_))
-                | DaemonError::Service(ServiceError::OtherKeys { .. })
+                | DaemonError::Service(ServiceError::OtherKeys { .. } | ServiceError::TooManyNetworks(_))
         )
     }
 }
@@ -69,7 +70,7 @@ pub struct Started {
     /// What makes the first administrator's token, where there is none yet.
     pub one_time_link: Option<Arc<OneTimeLink>>,
     /// Where the UDP gateways listen.
-    pub udp: Vec<SocketAddr>,
+    pub udp: Vec<OfNetwork<SocketAddr>>,
 }
 
 impl Daemon {
@@ -108,6 +109,8 @@ impl Daemon {
         if self.serial.is_empty() && self.service.udp.is_empty() {
             tracing::warn!("no gateway: nothing can be heard; give --serial DEVICE or --udp ADDRESS");
         }
+        self.service.networks.extend(self.serial.iter().map(|line| line.network));
+        let udp: Vec<NetworkId> = self.service.udp.iter().map(|udp| udp.network).collect();
         let db = self.service.db.clone();
         let client = format!("wattseal-{}", self.service.keys_name());
         let running = Running::start(self.service).await?;
@@ -115,10 +118,10 @@ impl Daemon {
         let serial: Vec<SerialGateway> = self
             .serial
             .into_iter()
-            .map(|line| {
+            .map(|OfNetwork { network, what: line }| {
                 let link = link.clone();
                 SerialGateway::start(line, running.link().gateways(), move |packet| {
-                    link.hear(packet);
+                    link.hear_in(network, packet);
                 })
             })
             .collect();
@@ -135,7 +138,8 @@ impl Daemon {
         });
         let tokens = ask(running.reader(), Reader::tokens).await?;
         let one_time_link = OneTimeLink::where_needed(&db, &bound.url(), &tokens)?.map(Arc::new);
-        let started = Started { url: bound.url(), one_time_link, udp: running.udp() };
+        let udp = udp.into_iter().zip(running.udp()).map(|(network, what)| OfNetwork { network, what });
+        let started = Started { url: bound.url(), one_time_link, udp: udp.collect() };
         let forward = forwarder.as_ref().map(|forwarder| forwarder.counts().clone());
         let result = until_stopped(&running, forward, bound, &started, ready, stop).await;
 
@@ -204,7 +208,7 @@ async fn until_stopped(
 fn read_meters(reader: Reader) -> ReadMeters {
     Arc::new(move || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        reader.meters(now.map_or(0, |now| now.as_millis() as i64))
+        reader.meters(Whose::All, now.map_or(0, |now| now.as_millis() as i64))
     })
 }
 

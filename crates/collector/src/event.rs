@@ -1,7 +1,8 @@
 //! What happened, for who looks on: the dashboard's live view, and MQTT. Told after it is durable, in order, to whoever keeps up.
 
-use serde::Serialize;
-use wire::meter::{MeterId, Suite};
+use crate::network::GlobalMeterId;
+use serde::{Serialize, Serializer};
+use wire::meter::Suite;
 
 /// Something that happened, and is durable.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,14 +15,18 @@ pub enum Event {
     /// A command went on: was sent, answered, withdrawn.
     Command(CommandUpdate),
     /// A meter was added, changed, rotated or revoked: ask for it again.
-    Meter { meter: MeterId },
+    Meter {
+        #[serde(flatten)]
+        meter: GlobalMeterId,
+    },
 }
 
 /// A measurement as it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reading {
     /// Whose, as it was provisioned.
-    pub meter: MeterId,
+    #[serde(flatten)]
+    pub meter: GlobalMeterId,
     /// Its number: higher than all before of this meter and epoch.
     pub n: u32,
     /// Unix time in seconds: the meter's, or while that is not set the collector's.
@@ -43,7 +48,8 @@ pub struct Alert {
     /// Its name in the API.
     pub id: i64,
     /// Whose; `None`: the collector's own.
-    pub meter: Option<MeterId>,
+    #[serde(flatten, serialize_with = "whose")]
+    pub meter: Option<GlobalMeterId>,
     /// Unix time in seconds.
     pub at_s: i64,
     /// What: a meter's cause (`power-on`, `watchdog`, ..), or the collector's (`silent`, `lost-readings`, `clock`, ..).
@@ -52,12 +58,25 @@ pub struct Alert {
     pub detail: String,
 }
 
+/// The fields of a meter's name; of none `meter` alone, which is null.
+fn whose<S: Serializer>(meter: &Option<GlobalMeterId>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Nobody {
+        meter: (),
+    }
+    match meter {
+        Some(meter) => meter.serialize(serializer),
+        None => Nobody { meter: () }.serialize(serializer),
+    }
+}
+
 /// How far a command is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandUpdate {
     /// Its name in the API.
     pub id: i64,
-    pub meter: MeterId,
+    #[serde(flatten)]
+    pub meter: GlobalMeterId,
     pub state: CommandState,
 }
 

@@ -2,10 +2,11 @@
 
 mod parquet_file;
 
-use crate::store::{Reader, StoreError, Stored, stored};
+use crate::network::GlobalMeterId;
+use crate::store::{Reader, StoreError, Stored, Whose, stored};
 use jiff::Timestamp;
 use std::io::{self, Write};
-use wire::meter::{MeterId, Suite};
+use wire::meter::Suite;
 
 /// Readings that are read at a time.
 const CHUNK: usize = 10_000;
@@ -21,8 +22,8 @@ pub enum Format {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Whose; none: all meters'.
-    pub meters: Vec<MeterId>,
+    /// Whose; none: all meters' of all networks.
+    pub meters: Vec<GlobalMeterId>,
     /// From then on, in s.
     pub from_s: i64,
     /// Before that, in s.
@@ -36,7 +37,7 @@ pub enum ExportError {
     Store(#[from] StoreError),
     /// A meter that there is not.
     #[error("there is no meter {0}; see `./wattseal meters list`")]
-    NoMeter(MeterId),
+    NoMeter(GlobalMeterId),
     /// What is written to.
     #[error("the export cannot be written: {0}")]
     Write(#[from] io::Error),
@@ -53,7 +54,7 @@ impl From<csv::Error> for ExportError {
 
 /// One reading as it is written. Both formats have these columns, in this order.
 struct Line {
-    meter: MeterId,
+    meter: GlobalMeterId,
     stored: Stored,
 }
 
@@ -78,7 +79,8 @@ trait Sink {
 
 /// Writes the readings of a selection, meter by meter, oldest first: columns `meter`, `time` (UTC), `power_w`, `energy_wh` (the
 /// register), `epoch`, `n`, `suite`, `time_set` (false: `time` is when it was heard), `lost` (measurements lost since the meter's
-/// start), `rssi_dbm`, `heard` (UTC). A service may go on writing meanwhile. progress: hears how many are written. Returns how many.
+/// start), `rssi_dbm`, `heard` (UTC), and, where there is a meter of another network than 0 among them, `network`. A service may go on
+/// writing meanwhile. progress: hears how many are written. Returns how many.
 ///
 /// # Errors
 /// [`ExportError`]; what was written then is not whole.
@@ -89,17 +91,19 @@ pub fn export(
     to: impl Write + Send,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, ExportError> {
+    let meters = chosen(reader, selection)?;
+    let networks = meters.iter().any(|meter| !meter.network.is_default());
     match format {
         Format::Csv => {
-            let mut sink = CsvSink { to: csv::Writer::from_writer(to) };
-            sink.to.write_record(NAMES)?;
-            let lines = each(reader, selection, &mut sink, &mut progress)?;
+            let mut sink = CsvSink { to: csv::Writer::from_writer(to), networks };
+            sink.to.write_record(NAMES.iter().chain(networks.then_some(&NETWORK)))?;
+            let lines = each(reader, selection, &meters, &mut sink, &mut progress)?;
             sink.to.flush()?;
             Ok(lines)
         }
         Format::Parquet => {
-            let mut sink = parquet_file::ParquetSink::new(to)?;
-            let lines = each(reader, selection, &mut sink, &mut progress)?;
+            let mut sink = parquet_file::ParquetSink::new(to, networks)?;
+            let lines = each(reader, selection, &meters, &mut sink, &mut progress)?;
             sink.finish()?;
             Ok(lines)
         }
@@ -109,21 +113,31 @@ pub fn export(
 const NAMES: [&str; 11] =
     ["meter", "time", "power_w", "energy_wh", "epoch", "n", "suite", "time_set", "lost", "rssi_dbm", "heard"];
 
-fn each(
-    reader: &Reader,
-    selection: &Selection,
-    sink: &mut impl Sink,
-    progress: &mut impl FnMut(u64),
-) -> Result<u64, ExportError> {
-    let known: Vec<MeterId> = reader.meters(0)?.into_iter().map(|meter| meter.meter).collect();
+/// The last column, so that the others are where they are without it.
+const NETWORK: &str = "network";
+
+/// The meters of a selection, in order.
+fn chosen(reader: &Reader, selection: &Selection) -> Result<Vec<GlobalMeterId>, ExportError> {
+    let known: Vec<GlobalMeterId> =
+        reader.meters(Whose::All, 0)?.into_iter().map(|meter| meter.meter).collect();
     let mut meters = selection.meters.clone();
     meters.sort_unstable();
     meters.dedup();
-    if let Some(missing) = meters.iter().find(|meter| !known.contains(meter)) {
-        return Err(ExportError::NoMeter(*missing));
+    match meters.iter().find(|meter| !known.contains(meter)) {
+        Some(missing) => Err(ExportError::NoMeter(*missing)),
+        None => Ok(if meters.is_empty() { known } else { meters }),
     }
+}
+
+fn each(
+    reader: &Reader,
+    selection: &Selection,
+    meters: &[GlobalMeterId],
+    sink: &mut impl Sink,
+    progress: &mut impl FnMut(u64),
+) -> Result<u64, ExportError> {
     let mut lines = 0;
-    for meter in if meters.is_empty() { known } else { meters } {
+    for meter in meters.iter().copied() {
         let mut after = None;
         loop {
             let range = (selection.from_s, selection.to_s);
@@ -144,13 +158,16 @@ fn each(
 
 struct CsvSink<W: Write> {
     to: csv::Writer<W>,
+    /// Whether there is a column for the network.
+    networks: bool,
 }
 
 impl<W: Write> Sink for CsvSink<W> {
     fn write(&mut self, line: &Line) -> Result<(), ExportError> {
         let Stored { at, power_w, energy_dwh, rssi_dbm, heard_ms, .. } = line.stored;
-        self.to.write_record([
-            line.meter.to_string(),
+        let network = self.networks.then(|| line.meter.network.to_string());
+        let columns = [
+            line.meter.meter.to_string(),
             utc(at.at_s * 1000),
             power_w.to_string(),
             format!("{}.{}", energy_dwh / 10, energy_dwh % 10),
@@ -161,7 +178,8 @@ impl<W: Write> Sink for CsvSink<W> {
             line.lost().to_string(),
             rssi_dbm.map_or(String::new(), |rssi_dbm| rssi_dbm.to_string()),
             utc(heard_ms),
-        ])?;
+        ];
+        self.to.write_record(columns.into_iter().chain(network))?;
         Ok(())
     }
 }

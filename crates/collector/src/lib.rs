@@ -14,6 +14,7 @@ pub mod export;
 pub mod forward;
 pub mod gateway;
 pub mod link;
+pub mod network;
 pub mod one_time_link;
 pub mod publish;
 pub mod registry;

@@ -1,10 +1,11 @@
-//! The link: one thread with `wire::meter::Collector`, between the gateways and the store. Whoever wants something of it holds a
-//! [`LinkHandle`].
+//! The links: of each network one thread with a `wire::meter::Collector`, between its gateways and the store. Whoever wants something of
+//! them holds a [`LinkHandle`].
 
 mod begin;
 mod checks;
 mod clock;
 mod commits;
+mod end;
 mod handle;
 mod meter_state;
 mod numbers;
@@ -16,5 +17,6 @@ mod thread;
 mod verify;
 
 pub(crate) use begin::{Beginning, Parts, start, verifiers};
+pub(crate) use end::End;
 pub use handle::{CommandRequest, LinkError, LinkHandle, MeterStatus, Snapshot};
 pub(crate) use pending::Submitted;

@@ -9,6 +9,7 @@ pub mod topics;
 pub use broker::Broker;
 
 use crate::event::Event;
+use crate::network::GlobalMeterId;
 use crate::store::{Meter, StoreError};
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, EventLoop, LastWill, MqttOptions, Outgoing, Packet, QoS,
@@ -23,7 +24,6 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use topics::{Names, STATUS, Said};
-use wire::meter::MeterId;
 
 /// Messages that wait for the broker at most; above it the oldest go.
 pub const MOST_WAITING: usize = 10_000;
@@ -187,7 +187,7 @@ struct Work {
     lost: u64,
     connected: bool,
     /// Meters whose names are to be read anew.
-    changed: BTreeSet<MeterId>,
+    changed: BTreeSet<GlobalMeterId>,
     /// Not before.
     names_at: Instant,
 }
@@ -287,7 +287,7 @@ impl Work {
     }
 
     /// Reads the meters' names anew, and returns what is to be said of some of them.
-    async fn read_meters(&mut self, of: impl Fn(MeterId) -> bool) -> Vec<Said> {
+    async fn read_meters(&mut self, of: impl Fn(GlobalMeterId) -> bool) -> Vec<Said> {
         let read = self.meters.clone();
         let meters = match tokio::task::spawn_blocking(move || read()).await {
             Ok(Ok(meters)) => meters,
@@ -298,7 +298,8 @@ impl Work {
             // The runtime is going down.
             Err(_) => return Vec::new(),
         };
-        let meters: BTreeMap<MeterId, Meter> = meters.into_iter().map(|meter| (meter.meter, meter)).collect();
+        let meters: BTreeMap<GlobalMeterId, Meter> =
+            meters.into_iter().map(|meter| (meter.meter, meter)).collect();
         self.names = Names::of(&meters);
         let said = meters.values().filter(|meter| of(meter.meter));
         said.flat_map(topics::discovery).collect()

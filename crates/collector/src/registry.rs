@@ -1,4 +1,5 @@
-//! Whose meters these are: the folder of key files, which is the truth about keys. docs/collector.md, "Files".
+//! Whose meters these are: the folder of key files, which is the truth about keys. docs/collector.md, "Files". Network 0's files are in the
+//! folder itself, each other's in a folder of the same form within ([`networks`]).
 //!
 //! A file is written whole or not at all, and is durable before its writer goes on. Commands and a running service meet only in
 //! these files: commands lock the folder while they change it, and the service looks every two seconds ([`RegistryPoller`]).
@@ -7,13 +8,18 @@ mod file;
 mod issued;
 mod list;
 mod maker;
+mod networks;
 mod poller;
 
+pub(crate) use file::make_folder;
 pub(crate) use issued::Issued;
-pub use list::ListedMeter;
+pub use list::{ListedMeter, list};
 pub use maker::Images;
+pub(crate) use networks::folder_of;
+pub use networks::{add_file, networks};
 pub use poller::{Change, RegistryPoller};
 
+use crate::network::{GlobalMeterId, NetworkId};
 use file::Folder;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
@@ -44,10 +50,10 @@ pub enum RegistryError {
     },
     /// A meter that is there already.
     #[error("meter {0} is registered already; 'wattseal meters rotate {0}' gives it new keys")]
-    Exists(MeterId),
+    Exists(GlobalMeterId),
     /// A meter that is not there.
     #[error("meter {0} is not registered; 'wattseal meters list' shows those that are")]
-    Unknown(MeterId),
+    Unknown(GlobalMeterId),
     /// No folder of keys.
     #[error(
         "there are no keys in {0}; give the collector's folder with --keys, or begin one with 'wattseal meters provision'"
@@ -75,10 +81,21 @@ impl RegistryError {
 /// A meter's file: as secret as the keys in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeterFile {
+    /// Whose meter it is; left out of network 0's.
+    #[serde(default, skip_serializing_if = "NetworkId::is_default")]
+    pub network: NetworkId,
     /// 1 for its first keys, one more with each provisioning after it.
     pub epoch: u32,
     /// Its keys and what was chosen for it.
     pub record: MeterRecord,
+}
+
+impl MeterFile {
+    /// Which meter's it is.
+    #[must_use]
+    pub fn meter(&self) -> GlobalMeterId {
+        self.network.meter(self.record.setup.meter)
+    }
 }
 
 /// What is left of a meter that was revoked: nothing secret.
@@ -101,20 +118,31 @@ struct CollectorFile {
     public: PublicKey,
 }
 
-/// The folder of key files.
+/// The folder of a network's key files.
 #[derive(Debug)]
 pub struct Registry {
+    network: NetworkId,
     folder: Folder,
     identity: Identity,
 }
 
 impl Registry {
-    /// Opens the folder. Where there is none, or it is empty, it is made, with a new key pair for the collector.
+    /// Opens network 0's folder, as [`Registry::open_network`].
+    ///
+    /// # Errors
+    /// Those of [`Registry::open_network`].
+    pub fn open(keys: &Path) -> Result<Registry, RegistryError> {
+        Registry::open_network(keys, NetworkId::DEFAULT)
+    }
+
+    /// Opens a network's folder within the collector's. Where there is none, or it is empty, it is made, with a new key pair for the
+    /// collector in this network.
     ///
     /// # Errors
     /// [`RegistryError::Open`] where others could read it, [`RegistryError::File`], [`RegistryError::Bad`].
-    pub fn open(path: &Path) -> Result<Registry, RegistryError> {
-        let folder = Folder::open(path)?;
+    pub fn open_network(keys: &Path, network: NetworkId) -> Result<Registry, RegistryError> {
+        let path = networks::make_room(keys, network)?;
+        let folder = Folder::open(&path)?;
         let _lock = folder.lock()?;
         let identity = match folder.read::<CollectorFile>(COLLECTOR)? {
             Some(file) => identity_of(&file, &folder.path_of(COLLECTOR))?,
@@ -134,19 +162,37 @@ impl Registry {
                 identity
             }
         };
-        Ok(Registry { folder, identity })
+        Ok(Registry { network, folder, identity })
     }
 
-    /// Opens a folder that is there: for commands that only make sense with keys.
+    /// Opens a network's folder that is there: for commands that only make sense with keys.
     ///
     /// # Errors
-    /// [`RegistryError::Missing`], and those of [`Registry::open`].
-    pub fn open_existing(path: &Path) -> Result<Registry, RegistryError> {
+    /// [`RegistryError::Missing`], and those of [`Registry::open_network`].
+    pub fn open_existing(keys: &Path, network: NetworkId) -> Result<Registry, RegistryError> {
+        let path = networks::folder_of(keys, network);
         // One that cannot be looked at says so when it is opened.
         match path.join(COLLECTOR).try_exists() {
-            Ok(false) if !path.join(METERS).exists() => Err(RegistryError::Missing(path.to_owned())),
-            _ => Registry::open(path),
+            Ok(false) if !path.join(METERS).exists() => Err(RegistryError::Missing(path)),
+            _ => Registry::open_network(keys, network),
         }
+    }
+
+    /// Opens the folders of all networks that are there, in order.
+    ///
+    /// # Errors
+    /// [`RegistryError::Missing`] where there is none, and those of [`Registry::open_network`].
+    pub fn open_all(keys: &Path) -> Result<Vec<Registry>, RegistryError> {
+        let networks = networks(keys)?;
+        if networks.is_empty() {
+            return Err(RegistryError::Missing(keys.to_owned()));
+        }
+        networks.into_iter().map(|network| Registry::open_network(keys, network)).collect()
+    }
+
+    #[must_use]
+    pub fn network(&self) -> NetworkId {
+        self.network
     }
 
     /// The collector's key pair.
@@ -170,17 +216,12 @@ impl Registry {
         names.iter().map(|name| self.read(name).map(|file| (file.record.setup.meter, file))).collect()
     }
 
-    /// Makes a folder for its owner alone, where there is none.
-    pub(crate) fn make_folder(&self, path: &Path) -> Result<(), RegistryError> {
-        file::make_folder(path)
-    }
-
-    /// Copies all files into another folder, which is made.
+    /// Copies all files into this network's folder within another one, which is made.
     ///
     /// # Errors
     /// [`RegistryError`].
-    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), RegistryError> {
-        let copy = Folder::open(path)?;
+    pub(crate) fn copy_to(&self, keys: &Path) -> Result<(), RegistryError> {
+        let copy = Folder::open(&networks::make_room(keys, self.network)?)?;
         let _lock = self.folder.lock()?;
         let mut names = vec![COLLECTOR.to_owned()];
         names.extend(issued::NAMES.map(str::to_owned));
@@ -200,7 +241,7 @@ impl Registry {
     /// Sees what changes from `known` on.
     #[must_use]
     pub fn poller(&self, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
-        RegistryPoller::new(self.folder.clone(), known)
+        RegistryPoller::new(self.network, self.folder.clone(), known)
     }
 
     /// The meters that were revoked, each with the last of its keys.
@@ -233,7 +274,7 @@ impl Registry {
         check(&setup)?;
         let _lock = self.folder.lock()?;
         if self.folder.has(&meter_name(setup.meter)) {
-            return Err(RegistryError::Exists(setup.meter));
+            return Err(RegistryError::Exists(self.network.meter(setup.meter)));
         }
         self.make(setup, above, images)
     }
@@ -256,8 +297,8 @@ impl Registry {
     fn make(&self, setup: Setup, above: u32, images: &Path) -> Result<(MeterFile, Images), RegistryError> {
         let epoch = self.next_epoch(setup.meter, above)?;
         let provision = Provision::generate(setup, self.identity.public(), &mut OsRng.unwrap_err());
-        let images = Images::write(images, &provision, epoch)?;
-        let file = MeterFile { epoch, record: provision.record() };
+        let images = Images::write(images, self.network, &provision, epoch)?;
+        let file = MeterFile { network: self.network, epoch, record: provision.record() };
         self.folder.write(&meter_name(setup.meter), &file)?;
         Ok((file, images))
     }
@@ -271,15 +312,21 @@ impl Registry {
     pub fn add(&self, path: &Path) -> Result<MeterFile, RegistryError> {
         let file: MeterFile = file::read_toml(path)?;
         let bad = |problem: String| RegistryError::Bad { path: path.into(), problem };
-        let MeterFile { epoch, record } = &file;
-        let meter = record.setup.meter;
+        let MeterFile { epoch, record, .. } = &file;
+        let (meter, named) = (record.setup.meter, file.meter());
         check(&record.setup)?;
+        if file.network != self.network {
+            return Err(bad(format!(
+                "it is the file of meter {named}, and this is network {}",
+                self.network
+            )));
+        }
         if *epoch == 0 {
             return Err(bad("epoch 0; the first one is 1".into()));
         }
         let _lock = self.folder.lock()?;
         if self.folder.has(&meter_name(meter)) {
-            return Err(RegistryError::Exists(meter));
+            return Err(RegistryError::Exists(named));
         }
         if let Some(revoked) = self.revoked()?.get(&meter)
             && !matches!(
@@ -288,7 +335,7 @@ impl Registry {
             )
         {
             return Err(bad(format!(
-                "meter {meter} was revoked with keys of epoch {}; this file has epoch {epoch}. 'wattseal meters provision {meter}' makes \
+                "meter {named} was revoked with keys of epoch {}; this file has epoch {epoch}. 'wattseal meters provision {named}' makes \
                  new keys",
                 revoked.epoch
             )));
@@ -303,7 +350,7 @@ impl Registry {
     /// [`RegistryError::Unknown`], [`RegistryError::File`].
     pub fn revoke(&self, meter: MeterId) -> Result<RevokedFile, RegistryError> {
         let _lock = self.folder.lock()?;
-        let MeterFile { epoch, record } = self.get(meter)?;
+        let MeterFile { epoch, record, .. } = self.get(meter)?;
         let revoked = RevokedFile { epoch, public: record.public, setup: record.setup };
         self.folder.write(&format!("{REVOKED}/{meter:05}-{epoch}.toml"), &revoked)?;
         self.folder.remove(&meter_name(meter))?;
@@ -317,13 +364,13 @@ impl Registry {
     pub fn get(&self, meter: MeterId) -> Result<MeterFile, RegistryError> {
         let name = meter_name(meter);
         if !self.folder.has(&name) {
-            return Err(RegistryError::Unknown(meter));
+            return Err(RegistryError::Unknown(self.network.meter(meter)));
         }
         self.read(&name)
     }
 
     fn read(&self, name: &str) -> Result<MeterFile, RegistryError> {
-        read_meter(&self.folder, name)?.ok_or_else(|| RegistryError::Bad {
+        read_meter(self.network, &self.folder, name)?.ok_or_else(|| RegistryError::Bad {
             path: self.folder.path_of(name),
             problem: "it went away".into(),
         })
@@ -345,12 +392,18 @@ fn meter_name(meter: MeterId) -> String {
 }
 
 /// A meter's file, or `None` where it went away.
-fn read_meter(folder: &Folder, name: &str) -> Result<Option<MeterFile>, RegistryError> {
+fn read_meter(network: NetworkId, folder: &Folder, name: &str) -> Result<Option<MeterFile>, RegistryError> {
     let Some(file) = folder.read::<MeterFile>(name)? else { return Ok(None) };
     let setup = &file.record.setup;
     let bad = |problem: String| RegistryError::Bad { path: folder.path_of(name), problem };
     if name != meter_name(setup.meter) {
         return Err(bad(format!("it is the file of meter {}; name it {:05}.toml", setup.meter, setup.meter)));
+    }
+    if file.network != network {
+        return Err(bad(format!(
+            "it is the file of meter {}, and this is network {network}'s folder; move it to that network's",
+            file.meter()
+        )));
     }
     if file.epoch == 0 {
         return Err(bad("epoch 0; the first one is 1".into()));

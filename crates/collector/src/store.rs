@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod health;
 mod interval;
+mod key;
 mod latest;
 mod query;
 mod read;
@@ -22,7 +23,7 @@ mod zone;
 pub use error::StoreError;
 pub use query::{
     AlertFilter, Consumption, ConsumptionOf, ConsumptionQuery, Cursor, Interval, NoCursor, Readings,
-    ReadingsQuery, Resolution, Rows,
+    ReadingsQuery, Resolution, Rows, Whose,
 };
 pub use read::Reader;
 pub use record::{

@@ -1,16 +1,19 @@
 //! The store's thread: everything that came while the last transaction was made durable is the next one.
 //!
-//! The link's writes are of an era. After a transaction that failed, what the link gave before it knew of that fails, too, so that
-//! nothing overtakes what has to be tried again.
+//! There is one for all networks, each of which has a link of its own. A link's writes are of an era. After a transaction that failed,
+//! what the link gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
 
+use crate::network::NetworkId;
 use crate::registry::Issued;
 use crate::store::{Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
+use wire::meter::MeterState;
 
 /// Writes of a transaction at most, but for those of one job, which are never parted.
 const MOST_WRITES: usize = 8192;
@@ -44,15 +47,15 @@ struct Job<T> {
 }
 
 enum To<T> {
-    /// The link: what it goes on with for each write, and in which era it gave them.
-    Link { era: u64, after: Vec<T> },
+    /// A network's link: what it goes on with for each write, and in which era it gave them.
+    Link { network: NetworkId, era: u64, after: Vec<T> },
     /// Somebody else.
     Caller(Reply),
     /// The thread itself: this was all.
     Stop,
 }
 
-/// What became of the link's writes.
+/// What became of a link's writes.
 pub(crate) enum Done<T> {
     /// They are durable.
     Written(Vec<(T, Written)>),
@@ -78,7 +81,7 @@ pub(crate) struct Counts {
     waiting: AtomicU64,
 }
 
-/// Where writes are given. `T`: what the link goes on with when its own are durable.
+/// Where writes are given. `T`: what a link goes on with when its own are durable.
 pub(crate) struct Jobs<T> {
     jobs: Sender<Job<T>>,
     counts: Arc<Counts>,
@@ -114,27 +117,28 @@ impl WriterHandle {
 }
 
 impl<T: Send + 'static> Jobs<T> {
-    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`]. issued: is written before the states that it has to
-    /// cover. done: hears of the link's writes.
+    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`]. issued: of each network that has a link; is written
+    /// before the states that it has to cover. done: hears of the links' writes; what is of no link is told to network 0's.
     ///
     /// # Errors
     /// Where the system gives no thread.
     pub(crate) fn start(
         store: Store,
-        issued: Issued,
-        done: impl Fn(Done<T>) + Send + 'static,
+        issued: BTreeMap<NetworkId, Issued>,
+        done: impl Fn(NetworkId, Done<T>) + Send + 'static,
     ) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
+        let eras = issued.keys().map(|network| (*network, 0)).collect();
         let thread =
-            Thread { store, issued, jobs: jobs_in, done, counts: counts.clone(), era: 0, astray: false };
+            Thread { store, issued, jobs: jobs_in, done, counts: counts.clone(), eras, astray: false };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
         Ok((Jobs { jobs, counts }, thread))
     }
 
-    /// The link's: there are never more of them than meters and open commands. Returns whether the thread is there.
-    pub(crate) fn give(&self, era: u64, writes: Vec<Write>, after: Vec<T>) -> bool {
-        self.jobs.send(Job { writes, to: To::Link { era, after } }).is_ok()
+    /// A link's: there are never more of them than meters and open commands. Returns whether the thread is there.
+    pub(crate) fn give(&self, network: NetworkId, era: u64, writes: Vec<Write>, after: Vec<T>) -> bool {
+        self.jobs.send(Job { writes, to: To::Link { network, era, after } }).is_ok()
     }
 
     /// What was given before is done, nothing after it.
@@ -162,16 +166,17 @@ impl<T: Send + 'static> Jobs<T> {
 
 struct Thread<T, F> {
     store: Store,
-    issued: Issued,
+    issued: BTreeMap<NetworkId, Issued>,
     jobs: Receiver<Job<T>>,
     done: F,
     counts: Arc<Counts>,
-    era: u64,
+    /// Of each link.
+    eras: BTreeMap<NetworkId, u64>,
     /// The database was not where it belongs when that was looked at without a batch.
     astray: bool,
 }
 
-impl<T, F: Fn(Done<T>)> Thread<T, F> {
+impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
     fn run(mut self) {
         let mut upkeep_at = Instant::now() + UPKEEP_EVERY;
         let mut compare_at = Instant::now() + COMPARE_EVERY;
@@ -191,7 +196,7 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
             if Instant::now() >= compare_at {
                 compare_at = Instant::now() + COMPARE_EVERY;
                 if let Some(damage) = self.store.compare() {
-                    (self.done)(Done::Damaged(damage));
+                    (self.done)(NetworkId::DEFAULT, Done::Damaged(damage));
                 }
             }
         }
@@ -201,12 +206,12 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
     fn upkeep(&mut self) -> Duration {
         if let Err(error) = self.store.look() {
             self.astray = true;
-            self.fail(Vec::new(), Some(Arc::new(error)));
+            self.fail(NetworkId::DEFAULT, Vec::new(), Some(Arc::new(error)));
             return UPKEEP_ASTRAY;
         }
         if std::mem::take(&mut self.astray) {
             // That it stores again.
-            (self.done)(Done::Written(Vec::new()));
+            (self.done)(NetworkId::DEFAULT, Done::Written(Vec::new()));
         }
         let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         match self.store.upkeep(now_ms) {
@@ -231,7 +236,9 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
                     stop = true;
                     break;
                 }
-                To::Link { era, after } if era < self.era => self.fail(after, None),
+                To::Link { network, era, after } if era < self.era(network) => {
+                    self.fail(network, after, None)
+                }
                 to => {
                     if let To::Caller(_) = to {
                         self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -253,15 +260,25 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
             Ok(written) => self.tell(parts, written),
             Err(error) => {
                 self.counts.failed.fetch_add(1, Ordering::Relaxed);
-                self.era += 1;
                 let error = Arc::new(error);
-                if !parts.iter().any(|(_, to)| matches!(to, To::Link { .. })) {
+                let mut links: BTreeSet<NetworkId> = parts
+                    .iter()
+                    .filter_map(|(_, to)| match to {
+                        To::Link { network, .. } => Some(*network),
+                        _ => None,
+                    })
+                    .collect();
+                let has_no_part = links.insert(NetworkId::DEFAULT);
+                for network in &links {
+                    *self.eras.entry(*network).or_default() += 1;
+                }
+                if has_no_part {
                     // It raises the alert.
-                    self.fail(Vec::new(), Some(error.clone()));
+                    self.fail(NetworkId::DEFAULT, Vec::new(), Some(error.clone()));
                 }
                 for (_, to) in parts {
                     match to {
-                        To::Link { after, .. } => self.fail(after, Some(error.clone())),
+                        To::Link { network, after, .. } => self.fail(network, after, Some(error.clone())),
                         // Who does not wait any more need not be told.
                         To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
                         To::Stop => {}
@@ -274,11 +291,18 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
 
     /// What these writes say of commands is durable beside the keys before it is in the database.
     fn cover(&mut self, writes: &[Write]) -> Result<(), StoreError> {
-        let states = writes.iter().filter_map(|write| match write {
-            Write::State { epoch, state } => Some((*epoch, &**state)),
-            _ => None,
-        });
-        self.issued.cover(states).map_err(|error| StoreError::Keys(error.to_string()))
+        let mut states: BTreeMap<NetworkId, Vec<(u32, &MeterState)>> = BTreeMap::new();
+        for write in writes {
+            if let Write::State { network, epoch, state } = write {
+                states.entry(*network).or_default().push((*epoch, state));
+            }
+        }
+        for (network, states) in states {
+            let no_folder = || StoreError::Keys(format!("network {network} has no folder of keys"));
+            let issued = self.issued.get_mut(&network).ok_or_else(no_folder)?;
+            issued.cover(states.into_iter()).map_err(|error| StoreError::Keys(error.to_string()))?;
+        }
+        Ok(())
     }
 
     fn tell(&self, parts: Vec<(usize, To<T>)>, written: Vec<Written>) {
@@ -286,14 +310,20 @@ impl<T, F: Fn(Done<T>)> Thread<T, F> {
         for (count, to) in parts {
             let of_job = written.by_ref().take(count);
             match to {
-                To::Link { after, .. } => (self.done)(Done::Written(after.into_iter().zip(of_job).collect())),
+                To::Link { network, after, .. } => {
+                    (self.done)(network, Done::Written(after.into_iter().zip(of_job).collect()));
+                }
                 To::Caller(reply) => drop(reply.send(Ok(of_job.collect()))),
                 To::Stop => {}
             }
         }
     }
 
-    fn fail(&self, after: Vec<T>, error: Option<Arc<StoreError>>) {
-        (self.done)(Done::Failed { after, era: self.era, error });
+    fn fail(&self, network: NetworkId, after: Vec<T>, error: Option<Arc<StoreError>>) {
+        (self.done)(network, Done::Failed { after, era: self.era(network), error });
+    }
+
+    fn era(&self, network: NetworkId) -> u64 {
+        self.eras.get(&network).copied().unwrap_or(0)
     }
 }

@@ -3,6 +3,7 @@
 use crate::report::CostRow;
 use collector::api::{self, Cost, Costs, Listen, ListenError, Rates};
 use collector::link::LinkHandle;
+use collector::network::NetworkId;
 use collector::one_time_link::{OneTimeLink, OneTimeLinkError};
 use collector::registry::{MeterFile, Registry, RegistryError};
 use collector::service::{Config, Running, ServiceError};
@@ -155,7 +156,7 @@ impl Keys {
         };
         let mut labels = Vec::new();
         for (record, label) in meters {
-            labels.push(Write::Label { meter: record.setup.meter, label: label.to_owned() });
+            labels.push(Write::Label { meter: record.setup.meter.into(), label: label.to_owned() });
             register(&registry, folder.path(), record)?;
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -195,7 +196,7 @@ impl Keys {
 /// Meters are registered as any others: from a file that nobody else may read.
 fn register(registry: &Registry, folder: &Path, record: MeterRecord) -> Result<(), ServedError> {
     let failed = |error| ServedError::File { path: folder.into(), error };
-    let text = toml::to_string(&MeterFile { epoch: 1, record });
+    let text = toml::to_string(&MeterFile { network: NetworkId::DEFAULT, epoch: 1, record });
     let text = Zeroizing::new(text.map_err(|error| failed(std::io::Error::other(error)))?);
     let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;

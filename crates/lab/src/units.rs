@@ -123,7 +123,11 @@ impl UnitFamily {
 
     /// A positive quantity in the unit's base.
     fn read(&self, text: &str) -> Result<f64, String> {
-        self.quantity(text).filter(|quantity| *quantity > 0.0).ok_or_else(|| self.wrong(text.trim()))
+        match self.quantity(text) {
+            Some(quantity) if quantity > 0.0 => Ok(quantity),
+            Some(_) => Err(format!("'{}' is not above 0: write {}", text.trim(), self.examples)),
+            None => Err(self.wrong(text.trim())),
+        }
     }
 
     /// A quantity in the unit's base, zero and below too; `None` for what is no quantity.

@@ -2,6 +2,7 @@
 
 use crate::LoadError;
 use collector::gateway::udp::datagram;
+use collector::network::NetworkId;
 use collector::registry::{MeterFile, Registry};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -117,7 +118,8 @@ impl Fleet {
             let provision = Provision::generate(setup, &collector, &mut rng);
             let record = provision.record();
             let keys = record.keys.clone();
-            write(&folder.join(format!("keys/meters/{id:05}.toml")), &MeterFile { epoch: 1, record })?;
+            let file = MeterFile { network: NetworkId::DEFAULT, epoch: 1, record };
+            write(&folder.join(format!("keys/meters/{id:05}.toml")), &file)?;
             meters.push(Meter {
                 id,
                 suite,

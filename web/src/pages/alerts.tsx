@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, type Alert } from '../api';
+import { ApiError, type Alert, type MeterName, byName, nameOf } from '../api';
 import { AlertList } from '../parts/alerts';
 import { Card, Empty, Failed, Loading, Segments } from '../parts/basics';
 import { store, useEvents, useLoad, useNow, useStore } from '../store';
@@ -14,7 +14,7 @@ export function AlertsPage(): JSX.Element {
   const { meters, session } = useStore();
   const now_s = useNow(5000);
   const [open, setOpen] = useState(true);
-  const [meter, setMeter] = useState<number | undefined>(undefined);
+  const [meter, setMeter] = useState<MeterName | undefined>(undefined);
   const [failed, setFailed] = useState<ApiError | null>(null);
   const query = { ...(meter === undefined ? {} : { meter }), open, limit: PAGE };
   const found = useLoad(() => store.api.alerts(query), [open, meter ?? null]);
@@ -61,17 +61,17 @@ export function AlertsPage(): JSX.Element {
           <label class="field inline">
             <span class="hidden">Of meter</span>
             <select
-              value={meter === undefined ? '' : String(meter)}
+              value={meter ?? ''}
               onChange={(event) => {
                 const value = event.currentTarget.value;
-                setMeter(value === '' ? undefined : Number(value));
+                setMeter(value === '' ? undefined : (value as MeterName));
               }}
             >
               <option value="">All meters</option>
               {[...meters.values()]
-                .sort((a, b) => a.meter - b.meter)
+                .sort(byName)
                 .map((one) => (
-                  <option key={one.meter} value={String(one.meter)}>
+                  <option key={nameOf(one)} value={nameOf(one)}>
                     {meterName(one)}
                   </option>
                 ))}

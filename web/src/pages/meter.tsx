@@ -2,13 +2,13 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, type Meter } from '../api';
+import { ApiError, type Meter, type MeterName, nameOf, whose } from '../api';
 import { AlertList } from '../parts/alerts';
 import { Badge, Card, Ago, Empty, Failed, Figure, Loading, Tile } from '../parts/basics';
 import { CommandsCard } from '../parts/commands';
 import { ConsumptionCard } from '../parts/consumption';
 import { CostsCard } from '../parts/costs';
-import { OnlineBadge, Strength } from '../parts/meter';
+import { NetworkTag, OnlineBadge, Strength } from '../parts/meter';
 import { PowerCard } from '../parts/power';
 import * as show from '../format';
 import { store, useEvents, useLoad, useNow, useStore } from '../store';
@@ -18,7 +18,7 @@ import { SUITE_NAMES } from '../words';
 const REFRESH_MS = 15_000;
 const ALERTS = 5;
 
-export function MeterPage({ id }: { id: number }): JSX.Element {
+export function MeterPage({ id }: { id: MeterName }): JSX.Element {
   const { meters, metersLoaded, session } = useStore();
   const now_s = useNow();
   const administrator = session?.role === 'administrator';
@@ -45,9 +45,10 @@ export function MeterPage({ id }: { id: number }): JSX.Element {
   return (
     <>
       <div class="meter-title">
+        <NetworkTag of={meter} />
         <OnlineBadge meter={meter} now_s={now_s} />
         <span class="quiet">
-          {meter.label.trim() !== '' && `Meter ${meter.meter} · `}epoch {meter.epoch} · every {show.span(meter.interval_s)} ·{' '}
+          {meter.label.trim() !== '' && `Meter ${nameOf(meter)} · `}epoch {meter.epoch} · every {show.span(meter.interval_s)} ·{' '}
           {SUITE_NAMES[meter.suite] ?? meter.suite}
         </span>
         {administrator && <Rename meter={meter} />}
@@ -101,7 +102,7 @@ function Rename({ meter }: { meter: Meter }): JSX.Element {
     event.preventDefault();
     setError(null);
     try {
-      store.putMeter(await store.api.rename(meter.meter, label.trim()));
+      store.putMeter(await store.api.rename(nameOf(meter), label.trim()));
       store.say('Renamed.');
       setOpen(false);
     } catch (failed) {
@@ -118,7 +119,7 @@ function Rename({ meter }: { meter: Meter }): JSX.Element {
   return (
     <form class="rename" onSubmit={(event) => void submit(event)}>
       <label class="field inline">
-        <span class="hidden">Name of meter {meter.meter}</span>
+        <span class="hidden">Name of meter {nameOf(meter)}</span>
         <input
           maxLength={64}
           value={label}
@@ -180,18 +181,19 @@ function Fact({ name, value, what }: { name: string; value: JSX.Element | string
 
 interface AlertsProps {
   meter: Meter;
-  meters: ReadonlyMap<number, Meter>;
+  meters: ReadonlyMap<MeterName, Meter>;
   administrator: boolean;
 }
 
 function AlertsCard({ meter, meters, administrator }: AlertsProps): JSX.Element {
-  const found = useLoad(() => store.api.alerts({ meter: meter.meter, limit: ALERTS }), [meter.meter]);
+  const name = nameOf(meter);
+  const found = useLoad(() => store.api.alerts({ meter: name, limit: ALERTS }), [name]);
   const now_s = useNow(5000);
   useEvents(
     (event) => {
-      if (event.event === 'resync' || (event.event === 'alert' && event.meter === meter.meter)) found.reload();
+      if (event.event === 'resync' || (event.event === 'alert' && whose(event) === name)) found.reload();
     },
-    [meter.meter],
+    [name],
   );
   const alerts = found.data;
   return (

@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Meter } from '../api';
+import { type Meter, byName, nameOf } from '../api';
 import { Ago, Badge, Card, Empty, Failed, Figure, Loading, Segments, Tile } from '../parts/basics';
-import { AlertsBadge, OnlineBadge, Strength } from '../parts/meter';
+import { AlertsBadge, NetworkTag, OnlineBadge, Strength } from '../parts/meter';
 import * as show from '../format';
 import { Spark } from '../plots/spark';
 import { meterLink } from '../router';
@@ -16,22 +16,27 @@ const MORE = 24;
 type View = 'cards' | 'table';
 
 export function Overview(): JSX.Element {
-  const { meters, metersLoaded, openAlerts } = useStore();
+  const { meters, metersLoaded, openAlerts, severalNetworks } = useStore();
   const now_s = useNow();
   const [view, setView] = useState<View>('cards');
   const [wanted, setWanted] = useState('');
+  const [network, setNetwork] = useState<number | null>(null);
   const [most, setMost] = useState(MORE);
 
   if (metersLoaded === 'loading') return <Loading what="the meters" />;
   if (metersLoaded !== 'ready') return <Failed error={metersLoaded} retry={() => void store.loadMeters()} />;
 
-  const all = [...meters.values()].sort((a, b) => a.meter - b.meter);
+  const everywhere = [...meters.values()].sort(byName);
+  const networks = [...new Set(everywhere.map((meter) => meter.network ?? 0))];
+  const all = everywhere.filter((meter) => network === null || (meter.network ?? 0) === network);
   const sum = total(all, now_s);
+  // Those of the collector itself are no network's.
+  const alerts = network === null ? openAlerts : all.reduce((open, meter) => open + meter.open_alerts, 0);
   const never = all.filter((meter) => !meter.revoked && meter.heard_s === null).length;
   const silent = sum.meters - sum.online - never;
   const text = wanted.trim().toLocaleLowerCase();
   const found = all.filter(
-    (meter) => text === '' || String(meter.meter).includes(text) || meter.label.toLocaleLowerCase().includes(text),
+    (meter) => text === '' || nameOf(meter).includes(text) || meter.label.toLocaleLowerCase().includes(text),
   );
   const shown = found.slice(0, most);
 
@@ -41,7 +46,7 @@ export function Overview(): JSX.Element {
         <Tile
           name="Power now"
           value={<Figure parts={show.powerParts(sum.online === 0 ? null : sum.power_w)} />}
-          note={sum.meters === 0 ? 'no meters yet' : sum.online === sum.meters ? 'all meters together' : `of the ${show.count(sum.online)} that are online`}
+          note={sum.meters === 0 ? 'no meters yet' : sum.online === sum.meters ? (network === null ? 'all meters together' : 'all meters of the network') : `of the ${show.count(sum.online)} that are online`}
         />
         <Tile
           name="Meters online"
@@ -58,11 +63,11 @@ export function Overview(): JSX.Element {
         />
         <Tile
           name="Open alerts"
-          value={openAlerts === null ? '–' : openAlerts < MOST_ALERTS ? show.count(openAlerts) : `${show.count(MOST_ALERTS)}+`}
-          note={openAlerts === 0 ? 'all acknowledged' : <a href="#/alerts">Show them</a>}
+          value={alerts === null ? '–' : alerts < MOST_ALERTS ? show.count(alerts) : `${show.count(MOST_ALERTS)}+`}
+          note={alerts === 0 ? 'all acknowledged' : <a href="#/alerts">Show them</a>}
         />
       </dl>
-      {all.length === 0 ? (
+      {everywhere.length === 0 ? (
         <div class="card">
           <Empty title="No meters yet">
             Make keys for one with <code>./wattseal meters provision</code>; it appears here within seconds. To see it all with emulated
@@ -84,6 +89,26 @@ export function Overview(): JSX.Element {
                 }}
               />
             </label>
+            {severalNetworks && (
+              <label class="field inline">
+                <span class="hidden">Of network</span>
+                <select
+                  value={network === null ? '' : String(network)}
+                  onChange={(event) => {
+                    const value = event.currentTarget.value;
+                    setNetwork(value === '' ? null : Number(value));
+                    setMost(MORE);
+                  }}
+                >
+                  <option value="">All networks</option>
+                  {networks.map((one) => (
+                    <option key={one} value={String(one)}>
+                      Network {one}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
             <Segments
               name="Shown as"
               options={[
@@ -101,11 +126,11 @@ export function Overview(): JSX.Element {
           ) : view === 'cards' ? (
             <ul class="meters">
               {shown.map((meter) => (
-                <MeterCard key={meter.meter} meter={meter} now_s={now_s} />
+                <MeterCard key={nameOf(meter)} meter={meter} now_s={now_s} />
               ))}
             </ul>
           ) : (
-            <MeterTable meters={shown} now_s={now_s} />
+            <MeterTable meters={shown} now_s={now_s} severalNetworks={severalNetworks} />
           )}
           {found.length > shown.length && (
             <p class="more">
@@ -122,14 +147,16 @@ export function Overview(): JSX.Element {
 
 function MeterCard({ meter, now_s }: { meter: Meter; now_s: number }): JSX.Element {
   const { sparks } = useStore();
-  useEffect(() => store.wantSpark(meter.meter), [meter.meter]);
+  const name = nameOf(meter);
+  useEffect(() => store.wantSpark(name), [name]);
   const online = isOnline(meter, now_s);
   return (
     <li class={`meter-card ${online ? '' : 'stale'}`}>
       <div class="meter-head">
         <h2>
-          <a href={meterLink(meter.meter)}>{meterName(meter)}</a>
+          <a href={meterLink(nameOf(meter))}>{meterName(meter)}</a>
         </h2>
+        <NetworkTag of={meter} />
         <OnlineBadge meter={meter} now_s={now_s} />
         <AlertsBadge meter={meter} />
       </div>
@@ -137,7 +164,7 @@ function MeterCard({ meter, now_s }: { meter: Meter; now_s: number }): JSX.Eleme
         <Figure parts={show.powerParts(meter.last?.power_w)} />
         {!online && meter.last !== null && <span class="tile-note">when last heard</span>}
       </p>
-      <Spark series={sparks.get(meter.meter)} interval_s={meter.interval_s} now_s={now_s} />
+      <Spark series={sparks.get(name)} interval_s={meter.interval_s} now_s={now_s} />
       <p class="quiet meter-foot">
         <Ago at_s={meter.last?.at_s ?? null} now_s={now_s} />
         <span>{SUITE_NAMES[meter.suite] ?? meter.suite}</span>
@@ -147,7 +174,14 @@ function MeterCard({ meter, now_s }: { meter: Meter; now_s: number }): JSX.Eleme
   );
 }
 
-function MeterTable({ meters, now_s }: { meters: readonly Meter[]; now_s: number }): JSX.Element {
+interface TableProps {
+  meters: readonly Meter[];
+  now_s: number;
+  /** Then there is a column for the network. */
+  severalNetworks: boolean;
+}
+
+function MeterTable({ meters, now_s, severalNetworks }: TableProps): JSX.Element {
   return (
     <Card title="Meters">
       <div class="table-scroll" tabIndex={0} role="region" aria-label="Meters">
@@ -155,6 +189,7 @@ function MeterTable({ meters, now_s }: { meters: readonly Meter[]; now_s: number
           <thead>
             <tr>
               <th scope="col">Meter</th>
+              {severalNetworks && <th scope="col">Network</th>}
               <th scope="col">State</th>
               <th scope="col" class="figure">
                 Power
@@ -173,10 +208,11 @@ function MeterTable({ meters, now_s }: { meters: readonly Meter[]; now_s: number
           </thead>
           <tbody>
             {meters.map((meter) => (
-              <tr key={meter.meter}>
+              <tr key={nameOf(meter)}>
                 <th scope="row">
-                  <a href={meterLink(meter.meter)}>{meterName(meter)}</a>
+                  <a href={meterLink(nameOf(meter))}>{meterName(meter)}</a>
                 </th>
+                {severalNetworks && <td>{meter.network ?? 0}</td>}
                 <td>
                   <OnlineBadge meter={meter} now_s={now_s} />
                 </td>

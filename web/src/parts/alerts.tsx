@@ -2,15 +2,16 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, type Alert, type Meter } from '../api';
+import { ApiError, type Alert, type Meter, type MeterName, whose } from '../api';
 import { meterLink } from '../router';
 import { store } from '../store';
-import { causeName, isSevere, meterName } from '../words';
+import { calledIn, causeName, isSevere } from '../words';
 import { Ago, At, Badge, Failed } from './basics';
+import { NetworkTag } from './meter';
 
 interface Props {
   alerts: readonly Alert[];
-  meters: ReadonlyMap<number, Meter>;
+  meters: ReadonlyMap<MeterName, Meter>;
   /** Whether each says whose it is. */
   named: boolean;
   administrator: boolean;
@@ -29,7 +30,8 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
       onChanged(await store.api.acknowledge(alert.id));
       store.say(`Acknowledged: ${causeName(alert.cause)}.`);
       void store.loadAlerts();
-      if (alert.meter !== null) void store.loadMeter(alert.meter);
+      const meter = whose(alert);
+      if (meter !== null) void store.loadMeter(meter);
     } catch (failed) {
       if (failed instanceof ApiError) setError(failed);
     } finally {
@@ -43,19 +45,20 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
       <ul class="alerts">
         {alerts.map((alert) => {
           const open = alert.acknowledged_s === null;
-          const whose = alert.meter === null ? null : meters.get(alert.meter);
+          const meter = whose(alert);
           return (
             <li key={alert.id} class={open ? 'open' : ''}>
               <div class="alert-main">
                 <p class="alert-title">
                   <Badge tone={!open ? 'plain' : isSevere(alert.cause) ? 'bad' : 'warn'}>{causeName(alert.cause)}</Badge>
                   {named &&
-                    (alert.meter === null ? (
+                    (meter === null ? (
                       <span>Collector</span>
                     ) : (
-                      <a href={meterLink(alert.meter)}>
-                        {meterName(whose ?? { meter: alert.meter, label: '' })}
-                      </a>
+                      <>
+                        <a href={meterLink(meter)}>{calledIn(meters, meter)}</a>
+                        <NetworkTag of={alert} />
+                      </>
                     ))}
                   {alert.detail !== '' && <span>{alert.detail}</span>}
                 </p>
@@ -75,7 +78,7 @@ export function AlertList({ alerts, meters, named, administrator, now_s, onChang
                   class="small"
                   disabled={busy === alert.id}
                   onClick={() => void acknowledge(alert)}
-                  aria-label={`Acknowledge: ${causeName(alert.cause)}${named && alert.meter !== null ? `, ${meterName(whose ?? { meter: alert.meter, label: '' })}` : ''}`}
+                  aria-label={`Acknowledge: ${causeName(alert.cause)}${named && meter !== null ? `, ${calledIn(meters, meter)}` : ''}`}
                 >
                   Acknowledge
                 </button>

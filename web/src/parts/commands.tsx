@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, type Command, type CommandState, type Meter, type Order } from '../api';
+import { ApiError, type Command, type CommandState, type Meter, type Order, nameOf } from '../api';
 import { store, useEvents, useLoad } from '../store';
 import { STATE_MEANINGS, STATE_NAMES, meterName, orderName } from '../words';
 import { Answer } from './answer';
@@ -20,14 +20,15 @@ const TONES: Record<CommandState, Tone> = {
 };
 
 export function CommandsCard({ meter, administrator }: { meter: Meter; administrator: boolean }): JSX.Element {
-  const found = useLoad(() => store.api.commands(meter.meter, SHOWN), [meter.meter]);
+  const name = nameOf(meter);
+  const found = useLoad(() => store.api.commands(name, SHOWN), [name]);
   const [error, setError] = useState<ApiError | null>(null);
   const commands = found.data;
 
   useEvents(
     (event) => {
       if (event.event === 'resync') found.reload();
-      if (event.event !== 'command' || event.meter !== meter.meter) return;
+      if (event.event !== 'command' || nameOf(event) !== name) return;
       const known = commands?.find((one) => one.id === event.id);
       if (known !== undefined && commands !== null) {
         if (known.state !== event.state) store.say(`${orderName(known.command)}: ${STATE_NAMES[event.state]}.`);
@@ -36,13 +37,13 @@ export function CommandsCard({ meter, administrator }: { meter: Meter; administr
       // The event has neither answer nor attempts.
       found.reload();
     },
-    [meter.meter, commands],
+    [name, commands],
   );
 
   const send = async (order: Order): Promise<boolean> => {
     setError(null);
     try {
-      const made = await store.api.command(meter.meter, order);
+      const made = await store.api.command(name, order);
       found.put([made, ...(commands ?? []).filter((one) => one.id !== made.id)]);
       store.say(`${orderName(order)}: waiting for ${meterName(meter)}.`);
       return true;
@@ -54,7 +55,7 @@ export function CommandsCard({ meter, administrator }: { meter: Meter; administr
   const withdraw = async (command: Command): Promise<void> => {
     setError(null);
     try {
-      const gone = await store.api.withdraw(meter.meter, command.id);
+      const gone = await store.api.withdraw(name, command.id);
       if (commands !== null) found.put(commands.map((one) => (one.id === gone.id ? gone : one)));
       store.say(`${orderName(command.command)}: withdrawn.`);
     } catch (failed) {

@@ -2,14 +2,14 @@
 
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Meter, Step } from '../api';
+import type { Meter, MeterName, Step } from '../api';
 import { useConsumption } from '../consumption';
 import * as show from '../format';
 import { ConsumptionBars, type Layer } from '../plots/bars';
 import { STEPS, STEP_NAMES, intervalName } from '../ranges';
 import { sum } from '../state';
 import { browserZone } from '../zone';
-import { meterName } from '../words';
+import { calledIn } from '../words';
 import { meterLink } from '../router';
 import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
 
@@ -17,9 +17,9 @@ import { Card, DataTable, Empty, Failed, Loading, Segments } from './basics';
 const MOST_LAYERS = 7;
 
 interface Props {
-  meters: ReadonlyMap<number, Meter>;
+  meters: ReadonlyMap<MeterName, Meter>;
   /** One alone. */
-  meter?: number;
+  meter?: MeterName;
   title: string;
 }
 
@@ -34,11 +34,11 @@ export function ConsumptionCard({ meters, meter, title }: Props): JSX.Element {
         ? []
         : [...used.meters]
             .map(([id, used_wh]) => ({ id, used_wh, all: sum(used_wh) }))
-            .sort((a, b) => (b.all ?? -1) - (a.all ?? -1) || a.id - b.id),
+            .sort((a, b) => (b.all ?? -1) - (a.all ?? -1) || a.id.localeCompare(b.id, 'en', { numeric: true })),
     [used],
   );
   const layers = useMemo(() => {
-    const name = (id: number): string => meterName(meters.get(id) ?? { meter: id, label: '' });
+    const name = (id: MeterName): string => calledIn(meters, id);
     const own: Layer[] = ranked.slice(0, ranked.length > MOST_LAYERS + 1 ? MOST_LAYERS : ranked.length).map(
       ({ id, used_wh }) => ({ name: name(id), used_wh }),
     );

@@ -1,9 +1,10 @@
 // A meter's state in small: online or not, how well it is heard.
 
 import type { JSX } from 'preact';
-import type { Meter } from '../api';
+import type { Meter, OfMeter } from '../api';
 import * as show from '../format';
 import { isOnline } from '../state';
+import { useStore } from '../store';
 import { strengthBars, strengthWord } from '../words';
 import { Badge } from './basics';
 
@@ -11,6 +12,12 @@ export function OnlineBadge({ meter, now_s }: { meter: Meter; now_s: number }): 
   if (meter.revoked) return <Badge tone="plain">Revoked</Badge>;
   if (meter.heard_s === null) return <Badge tone="plain">Never heard</Badge>;
   return isOnline(meter, now_s) ? <Badge tone="good">Online</Badge> : <Badge tone="bad">Offline</Badge>;
+}
+
+/** Of which network something is, where there are several. */
+export function NetworkTag({ of }: { of: Pick<OfMeter, 'network'> }): JSX.Element | null {
+  const { severalNetworks } = useStore();
+  return severalNetworks ? <Badge tone="plain">Network {of.network ?? 0}</Badge> : null;
 }
 
 export function AlertsBadge({ meter }: { meter: Meter }): JSX.Element | null {

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Meter, type Order, SUITES, type Suite } from '../api';
+import { type Meter, type Order, SUITES, type Suite, nameOf } from '../api';
 import * as show from '../format';
 import { SUITE_MEANINGS, SUITE_NAMES, meterName } from '../words';
 import { Confirm } from './basics';
@@ -104,7 +104,7 @@ export function OrderForms({ meter, send }: Props): JSX.Element {
   const [wrong, setWrong] = useState<string | null>(null);
   const [asking, setAsking] = useState<Order | null>(null);
   const [busy, setBusy] = useState(false);
-  useEffect(() => setFields(fresh(meter)), [meter.meter]);
+  useEffect(() => setFields(fresh(meter)), [nameOf(meter)]);
 
   const put = <K extends keyof Fields>(name: K, value: Fields[K]): void => {
     setFields({ ...fields, [name]: value });

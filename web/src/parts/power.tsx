@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ApiError, Meter } from '../api';
+import { type ApiError, type Meter, nameOf } from '../api';
 import * as show from '../format';
 import { PowerPlot } from '../plots/power';
 import { POWER_RANGES, type PowerRange, type Span } from '../ranges';
@@ -31,21 +31,22 @@ export function PowerCard({ meter }: { meter: Meter }): JSX.Element {
       }
     >
       {range.step_s === 0 ? (
-        <LastHour key={meter.meter} meter={meter} range={range} />
+        <LastHour key={nameOf(meter)} meter={meter} range={range} />
       ) : (
-        <Means key={`${meter.meter} ${span}`} meter={meter} range={range} />
+        <Means key={`${nameOf(meter)} ${span}`} meter={meter} range={range} />
       )}
     </Card>
   );
 }
 
 function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Element {
+  const name = nameOf(meter);
   const [series, setSeries] = useState<Series>({ at_s: [], power_w: [] });
   const now_s = useNow(2000);
   const found = useLoad(() => {
     const at = store.now_s();
-    return store.api.readings(meter.meter, { from_s: at - range.seconds, to_s: at + 60 }, 'raw');
-  }, [meter.meter]);
+    return store.api.readings(name, { from_s: at - range.seconds, to_s: at + 60 }, 'raw');
+  }, [name]);
   useEffect(() => {
     const loaded = found.data;
     if (loaded !== null) setSeries((live) => merged(loaded, live, store.now_s() - range.seconds));
@@ -53,10 +54,10 @@ function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.El
   useEvents(
     (event) => {
       if (event.event === 'resync') found.reload();
-      if (event.event !== 'reading' || event.meter !== meter.meter) return;
+      if (event.event !== 'reading' || nameOf(event) !== name) return;
       setSeries((before) => withPoint(before, event.at_s, event.power_w, store.now_s() - range.seconds));
     },
-    [meter.meter],
+    [name],
   );
   const data = useMemo<PowerData>(() => withGaps(series, meter.interval_s), [series, meter.interval_s]);
   return (
@@ -76,13 +77,14 @@ function LastHour({ meter, range }: { meter: Meter; range: PowerRange }): JSX.El
 }
 
 function Means({ meter, range }: { meter: Meter; range: PowerRange }): JSX.Element {
+  const name = nameOf(meter);
   const [to_s, setTo] = useState(store.now_s());
   const found = useLoad(async () => {
     const at = store.now_s();
     setTo(at);
     const resolution = range.resolution === 'raw' ? 'quarter' : range.resolution;
-    return store.api.readings(meter.meter, { from_s: at - range.seconds, to_s: at }, resolution);
-  }, [meter.meter, range.span]);
+    return store.api.readings(name, { from_s: at - range.seconds, to_s: at }, resolution);
+  }, [name, range.span]);
   useEffect(() => {
     const timer = setInterval(found.reload, RELOAD_MS);
     return () => clearInterval(timer);

@@ -135,9 +135,9 @@ describe('a connection', () => {
   test('that left something out makes the pages load again', async () => {
     const { page, mock } = await open('#/', { meters: TWO });
     await live();
-    const before = mock.asked.filter((one) => one === 'GET /meters').length;
+    const before = mock.asked.filter((one) => one === 'GET /meters?network=all').length;
     mock.send({ event: 'resync' });
-    await expect.poll(() => mock.asked.filter((one) => one === 'GET /meters').length).toBe(before + 1);
+    await expect.poll(() => mock.asked.filter((one) => one === 'GET /meters?network=all').length).toBe(before + 1);
     await page.getByText('First').waitFor();
   });
 

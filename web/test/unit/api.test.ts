@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { Api, ApiError, rfc3339 } from '../../src/api';
+import { Api, ApiError, byName, nameOf, rfc3339, whose } from '../../src/api';
+import { routeOf } from '../../src/router';
 
 interface Asked {
   method: string;
@@ -27,10 +28,38 @@ test('times in arguments are RFC 3339', () => {
   expect(rfc3339(1_773_757_400.4)).toBe('2026-03-17T14:23:20Z');
 });
 
+test('a meter is called by its number, and of another network than 0 with that before it', () => {
+  expect(nameOf({ meter: 258 })).toBe('258');
+  expect(nameOf({ meter: 258, network: 0 })).toBe('258');
+  expect(nameOf({ meter: 258, network: 7 })).toBe('7-258');
+  expect(whose({ meter: 258, network: 7 })).toBe('7-258');
+  expect(whose({ meter: null })).toBeNull();
+  const unordered = [{ meter: 2, network: 7 }, { meter: 300 }, { meter: 1, network: 7 }, { meter: 2 }];
+  expect([...unordered].sort(byName).map(nameOf)).toEqual(['2', '300', '7-1', '7-2']);
+  expect(routeOf('#/meters/7-258')).toEqual({ page: 'meter', meter: '7-258' });
+  expect(routeOf('#/meters/258')).toEqual({ page: 'meter', meter: '258' });
+  for (const hash of ['#/meters/07-258', '#/meters/7-', '#/meters/-258', '#/meters/7-258-1']) expect(routeOf(hash)).toEqual({ page: 'unknown' });
+});
+
+test('lists are asked for of all networks, and a meter by its name', async () => {
+  const { fetch, asked } = answering([json([]), json([]), json([]), json({})]);
+  const api = new Api({ fetch });
+  await api.meters();
+  await api.alerts();
+  await api.alerts({ meter: '7-258' });
+  await api.meter('7-258');
+  expect(asked.map(({ url }) => url)).toEqual([
+    '/api/v1/meters?network=all',
+    '/api/v1/alerts?network=all',
+    '/api/v1/alerts?meter=7-258',
+    '/api/v1/meters/7-258',
+  ]);
+});
+
 test('readings come page after page', async () => {
   const page = (at_s: number[], next: unknown): unknown => ({ meter: 1, resolution: 'raw', at_s, power_w: at_s, energy_wh: at_s, next });
   const { fetch, asked } = answering([json(page([1, 2], '2.1.7')), json(page([3], null))]);
-  const found = await new Api({ fetch }).readings(1, { from_s: 0, to_s: 10 }, 'raw');
+  const found = await new Api({ fetch }).readings('1', { from_s: 0, to_s: 10 }, 'raw');
   expect(found.at_s).toEqual([1, 2, 3]);
   expect(asked.map(({ url }) => new URL(url, 'http://x').searchParams.get('from'))).toEqual([
     '1970-01-01T00:00:00Z',
@@ -40,7 +69,7 @@ test('readings come page after page', async () => {
 
 test('an error says what the collector said', async () => {
   const { fetch } = answering([json({ error: { code: 'meter-unknown', message: 'There is none.', hint: 'Look.' } }, 404)]);
-  const error = await new Api({ fetch }).meter(9).catch((failed: unknown) => failed);
+  const error = await new Api({ fetch }).meter('9').catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({ status: 404, code: 'meter-unknown', message: 'There is none.', hint: 'Look.' });
 });
@@ -63,7 +92,7 @@ test('who asks too fast waits as told, and asks again', async () => {
 
 test('a command is never sent twice', async () => {
   const { fetch, asked } = answering([json({ error: { code: 'rate', message: '', hint: '' } }, 429, { 'Retry-After': '1' })]);
-  await expect(new Api({ fetch }).command(1, 'reboot')).rejects.toMatchObject({ status: 429 });
+  await expect(new Api({ fetch }).command('1', 'reboot')).rejects.toMatchObject({ status: 429 });
   expect(asked).toEqual([{ method: 'POST', url: '/api/v1/meters/1/commands', body: '{"command":"reboot"}' }]);
 });
 

@@ -91,7 +91,7 @@ test('means have holes, and last as long as they do', () => {
 
 test('paths', () => {
   expect(routeOf('')).toEqual({ page: 'overview' });
-  expect(routeOf('#/meters/258')).toEqual({ page: 'meter', meter: 258 });
+  expect(routeOf('#/meters/258')).toEqual({ page: 'meter', meter: '258' });
   expect(routeOf('#/alerts/')).toEqual({ page: 'alerts' });
   expect(routeOf('#/meters/x')).toEqual({ page: 'unknown' });
 });

@@ -109,12 +109,14 @@ test('consumption is laid out over all intervals; what is not known is not 0', (
     meters: [
       { meter: 1, used_wh: [5, null] },
       { meter: 2, used_wh: [0, 7] },
+      { meter: 2, network: 7, used_wh: [8, 9] },
     ],
   };
   const { starts, meters } = laidOut(answer, [0, 3600, 7200, 10_800]);
   expect(starts).toEqual([0, 3600, 7200, 10_800]);
-  expect(meters.get(1)).toEqual([null, 5, null, null]);
-  expect(meters.get(2)).toEqual([null, 0, 7, null]);
+  expect(meters.get('1')).toEqual([null, 5, null, null]);
+  expect(meters.get('2')).toEqual([null, 0, 7, null]);
+  expect(meters.get('7-2')).toEqual([null, 8, 9, null]);
   expect(sum([null, undefined])).toBeNull();
   expect(sum([null, 0])).toBe(0);
 });

@@ -225,7 +225,7 @@ fn nonsense_is_refused() {
     let at = folder.path();
     let refused =
         |rest: &str, code: i32| said(at, &format!("measure old.elf --target atmega328p {rest}"), code).1;
-    assert!(refused("--function work --calls 0", 2).contains("'0' is not a number"));
+    assert!(refused("--function work --calls 0", 2).contains("'0' is not above 0"));
     let error = refused("--pin PORTB.9", 2);
     assert!(error.contains("PORTB of atmega328p has the pins 0, 1, 2, 3, 4, 5, 6, 7"), "{error}");
     assert!(refused("--pin PORTC.7", 2).contains("has the pins 0, 1, 2, 3, 4, 5, 6\n"));

@@ -3,6 +3,7 @@
 use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Arguments, InPath};
+use super::names::{NamedMeter, NamedNetwork, meter_schema, network_schema, whose};
 use super::readings::limit;
 use super::schema::Alert;
 use super::state::{Api, now_ms};
@@ -14,7 +15,6 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
 use utoipa::IntoParams;
-use wire::meter::MeterId;
 
 /// Alerts on a page at most.
 const MOST_ALERTS: usize = 1000;
@@ -31,8 +31,11 @@ pub(super) struct AlertArguments {
     #[param(schema_with = time_schema)]
     to: Option<Time>,
     /// This meter's alone.
-    #[param(value_type = Option<u16>, maximum = 65535)]
-    meter: Option<MeterId>,
+    #[param(schema_with = meter_schema)]
+    meter: Option<NamedMeter>,
+    /// Those of this network's meters, or of all; of network 0's and of the collector itself if left out.
+    #[param(schema_with = network_schema)]
+    network: Option<NamedNetwork>,
     /// `true`: those alone that nobody acknowledged.
     open: Option<bool>,
     /// At most so many; 100 if left out.
@@ -52,7 +55,7 @@ pub(super) async fn list(
     let filter = AlertFilter {
         from_s: arguments.from.map(|from| from.0),
         to_s: arguments.to.map(|to| to.0),
-        meter: arguments.meter,
+        whose: whose(arguments.meter, arguments.network)?,
         open: arguments.open.unwrap_or(false),
         before: arguments.before,
         limit: limit(arguments.limit, 100, MOST_ALERTS)?,

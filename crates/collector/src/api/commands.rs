@@ -4,12 +4,14 @@ use super::access::Caller;
 use super::error::ApiError;
 use super::extract::{Arguments, Body, InPath};
 use super::meters::known;
+use super::names::NamedMeter;
 use super::readings::limit;
 use super::schema::{self, CommandStateName, SuiteName};
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::CommandState;
 use crate::link::{CommandRequest, LinkError};
+use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::CommandRecord;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -23,6 +25,10 @@ use wire::meter::{Answer, CommandResult, MeterId, Order, Status};
 pub(super) struct Command {
     id: i64,
     meter: MeterId,
+    /// The meter's; left out of network 0's.
+    #[schema(value_type = u32)]
+    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    network: NetworkId,
     command: Ordered,
     #[schema(value_type = CommandStateName)]
     state: CommandState,
@@ -97,7 +103,8 @@ impl From<CommandRecord> for Command {
         };
         Command {
             id: record.id,
-            meter: record.meter,
+            meter: record.meter.meter,
+            network: record.meter.network,
             command: record.order.into(),
             state: record.state,
             attempts: record.attempts,
@@ -144,11 +151,11 @@ impl Answered {
 }
 
 /// A meter's commands, newest first.
-#[utoipa::path(get, path = "/meters/{meter}/commands", operation_id = "list_commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535), CommandArguments),
+#[utoipa::path(get, path = "/meters/{meter}/commands", operation_id = "list_commands", tag = "commands", params(("meter" = inline(NamedMeter), Path), CommandArguments),
     responses((status = OK, body = Vec<Command>)))]
 pub(super) async fn list(
     State(api): State<Api>,
-    InPath(meter): InPath<MeterId>,
+    InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Arguments(arguments): Arguments<CommandArguments>,
 ) -> Result<Json<Vec<Command>>, ApiError> {
     let limit = limit(arguments.limit, 50, 1000)?;
@@ -158,12 +165,12 @@ pub(super) async fn list(
 }
 
 /// Gives a meter a command: it is sent until the meter answers.
-#[utoipa::path(post, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = u16, Path, maximum = 65535)),
+#[utoipa::path(post, path = "/meters/{meter}/commands", tag = "commands", params(("meter" = inline(NamedMeter), Path)),
     request_body = CommandWanted, responses((status = CREATED, body = Command)))]
 pub(super) async fn give(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
-    InPath(meter): InPath<MeterId>,
+    InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Body(wanted): Body<CommandWanted>,
 ) -> Result<(StatusCode, Json<Command>), ApiError> {
     let request = CommandRequest::from(wanted.command);
@@ -179,11 +186,11 @@ pub(super) async fn give(
 
 /// Takes a command back. If it was sent, the meter may have done it.
 #[utoipa::path(delete, path = "/meters/{meter}/commands/{id}", tag = "commands",
-    params(("meter" = u16, Path, maximum = 65535), ("id" = i64, Path)), responses((status = OK, body = Command)))]
+    params(("meter" = inline(NamedMeter), Path), ("id" = i64, Path)), responses((status = OK, body = Command)))]
 pub(super) async fn withdraw(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
-    InPath((meter, id)): InPath<(MeterId, i64)>,
+    InPath((NamedMeter(meter), id)): InPath<(NamedMeter, i64)>,
 ) -> Result<Json<Command>, ApiError> {
     known(&api, meter).await?;
     let command = one(&api, meter, id).await?;
@@ -206,7 +213,7 @@ pub(super) async fn withdraw(
     Ok(Json(one(&api, meter, id).await?.into()))
 }
 
-async fn one(api: &Api, meter: MeterId, id: i64) -> Result<CommandRecord, ApiError> {
+async fn one(api: &Api, meter: GlobalMeterId, id: i64) -> Result<CommandRecord, ApiError> {
     let found = api.read(move |reader| reader.command(id)).await?;
     found.filter(|command| command.meter == meter).ok_or_else(|| {
         let message = format!("meter {meter} has no command {id}");
@@ -215,7 +222,7 @@ async fn one(api: &Api, meter: MeterId, id: i64) -> Result<CommandRecord, ApiErr
     })
 }
 
-async fn not_revoked(api: &Api, meter: MeterId) -> Result<(), ApiError> {
+async fn not_revoked(api: &Api, meter: GlobalMeterId) -> Result<(), ApiError> {
     if known(api, meter).await?.revoked {
         let message = format!("meter {meter} was revoked; it takes no commands");
         return Err(ApiError::conflict("meter-revoked", message));

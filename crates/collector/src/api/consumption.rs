@@ -3,15 +3,15 @@
 use super::error::{ApiError, ErrorBody};
 use super::extract::Arguments;
 use super::meters::known;
+use super::names::{NamedMeter, NamedNetwork, meter_schema, network_schema, whose};
 use super::schema::{Consumption, IntervalName};
 use super::state::{Api, now_ms};
 use super::times::{Time, time_schema};
-use crate::store::{ConsumptionQuery, Interval};
+use crate::store::{ConsumptionQuery, Interval, Whose};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
-use wire::meter::MeterId;
 
 const DAY_S: i64 = 86_400;
 
@@ -29,9 +29,12 @@ pub(super) struct ConsumptionArguments {
     /// `day` if left out.
     #[param(inline, value_type = Option<IntervalName>)]
     resolution: Option<Interval>,
-    /// All meters' if left out.
-    #[param(value_type = Option<u16>, maximum = 65535)]
-    meter: Option<MeterId>,
+    /// All meters' of the network if left out.
+    #[param(schema_with = meter_schema)]
+    meter: Option<NamedMeter>,
+    /// This network's meters', or those of all; network 0's if left out.
+    #[param(schema_with = network_schema)]
+    network: Option<NamedNetwork>,
 }
 
 /// Energy that meters used, by quarter-hour, hour, day, week or month of the collector's zone.
@@ -42,7 +45,8 @@ pub(super) async fn table(
     State(api): State<Api>,
     Arguments(arguments): Arguments<ConsumptionArguments>,
 ) -> Result<Json<Consumption>, ApiError> {
-    if let Some(meter) = arguments.meter {
+    let whose = whose(arguments.meter, arguments.network)?;
+    if let Whose::Meter(meter) = whose {
         known(&api, meter).await?;
     }
     let to_s = arguments.to.map_or(now_ms().div_euclid(1000) + 1, |to| to.0);
@@ -50,7 +54,7 @@ pub(super) async fn table(
         from_s: arguments.from.map_or(to_s - 30 * DAY_S, |from| from.0),
         to_s,
         resolution: arguments.resolution.unwrap_or(Interval::Day),
-        meter: arguments.meter,
+        whose,
     };
     Ok(Json(api.read(move |reader| reader.consumption(&query)).await?.into()))
 }

@@ -2,12 +2,17 @@
 
 use super::access::Caller;
 use super::error::ApiError;
+use super::extract::Arguments;
+use super::names::{NamedNetwork, network_schema, whose};
 use super::permits::{Full, Permit};
 use super::state::Api;
-use crate::event::Event;
+use crate::event::{self, Event};
+use crate::network::NetworkId;
+use crate::store::Whose;
 use axum::Extension;
 use axum::extract::{ConnectInfo, State};
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
+use serde::Deserialize;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -15,6 +20,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
+use utoipa::IntoParams;
 
 /// A comment each so often shows both sides that the other is there.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -23,20 +29,32 @@ const RETRY_AFTER: Duration = Duration::from_secs(3);
 /// Events on their way to a listener; with more it is behind, and what it misses is left out by the link's own bound.
 const MOST_ON_THE_WAY: usize = 64;
 
+/// Which events.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventArguments {
+    /// Those of this network's meters, or of all; of network 0's and of the collector itself if left out.
+    #[param(schema_with = network_schema)]
+    network: Option<NamedNetwork>,
+}
+
 /// What is durable from now on: `event: reading|alert|command|meter` with the JSON of it. `event: resync` says that some were left out,
 /// because the listener was too slow: ask for all again.
-#[utoipa::path(get, path = "/events", tag = "events",
+#[utoipa::path(get, path = "/events", tag = "events", params(EventArguments),
     responses((status = OK, description = "until one of both goes", content_type = "text/event-stream", body = String)))]
 pub(super) async fn follow(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Arguments(arguments): Arguments<EventArguments>,
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
+    let whose = whose(None, arguments.network)?;
     let permit = permit(&api, &caller, peer.ip())?;
     let events = api.parts.link.events();
     let (way, out) = mpsc::channel(MOST_ON_THE_WAY);
     tokio::spawn(async move {
-        tell(&api, &caller, events, &way).await;
+        tell(&api, &caller, whose, events, &way).await;
         drop(permit);
     });
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_EVERY).text("still here");
@@ -64,6 +82,7 @@ fn permit(api: &Api, caller: &Caller, peer: IpAddr) -> Result<(Permit<IpAddr>, P
 async fn tell(
     api: &Api,
     caller: &Caller,
+    whose: Whose,
     mut events: broadcast::Receiver<Event>,
     way: &mpsc::Sender<Result<Sent, Infallible>>,
 ) {
@@ -80,7 +99,8 @@ async fn tell(
         }
         tokio::select! {
             event = events.recv() => match event {
-                Ok(event) => next = as_sent(&event),
+                Ok(event) if is_of(&event, whose) => next = as_sent(&event),
+                Ok(_) => {}
                 Err(RecvError::Lagged(missed)) => {
                     tracing::debug!(missed, "a listener is too slow");
                     next = Some(Sent::default().event("resync").data(r#"{"event":"resync"}"#));
@@ -106,6 +126,20 @@ async fn holds(api: &Api, caller: &Caller) -> bool {
     match api.tokens().await {
         Ok(tokens) => caller.holds(&tokens),
         Err(_) => true,
+    }
+}
+
+/// Whether an event is about one of these meters; the collector's own are network 0's.
+fn is_of(event: &Event, whose: Whose) -> bool {
+    let meter = match event {
+        Event::Reading(reading) => Some(reading.meter),
+        Event::Alert(alert) => alert.meter,
+        Event::Command(event::CommandUpdate { meter, .. }) | Event::Meter { meter } => Some(*meter),
+    };
+    match whose {
+        Whose::All => true,
+        Whose::Network(network) => meter.map_or(NetworkId::DEFAULT, |meter| meter.network) == network,
+        Whose::Meter(of) => meter == Some(of),
     }
 }
 

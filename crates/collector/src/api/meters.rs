@@ -2,17 +2,18 @@
 
 use super::access::Caller;
 use super::error::ApiError;
-use super::extract::{Body, InPath};
+use super::extract::{Arguments, Body, InPath};
+use super::names::{NamedMeter, NamedNetwork, network_schema, whose};
 use super::schema::Meter;
 use super::state::{Api, now_ms};
 use super::tokens::action;
 use crate::event::Event;
-use crate::store::{self, Write, Written};
+use crate::network::GlobalMeterId;
+use crate::store::{self, Whose, Write, Written};
 use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
-use utoipa::ToSchema;
-use wire::meter::MeterId;
+use utoipa::{IntoParams, ToSchema};
 
 /// Characters of a label at most.
 const MOST_LABEL_CHARACTERS: usize = 64;
@@ -26,30 +27,45 @@ pub(super) struct MeterChange {
     label: String,
 }
 
-/// All meters, by number, also revoked ones.
-#[utoipa::path(get, path = "/meters", operation_id = "list_meters", tag = "meters", responses((status = OK, body = Vec<Meter>)))]
-pub(super) async fn list(State(api): State<Api>) -> Result<Json<Vec<Meter>>, ApiError> {
-    let meters = api.read(|reader| reader.meters(now_ms())).await?;
+/// Which meters.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeterArguments {
+    /// Those of this network, or of all; of network 0 if left out.
+    #[param(schema_with = network_schema)]
+    network: Option<NamedNetwork>,
+}
+
+/// All meters of a network, by number, also revoked ones.
+#[utoipa::path(get, path = "/meters", operation_id = "list_meters", tag = "meters", params(MeterArguments),
+    responses((status = OK, body = Vec<Meter>)))]
+pub(super) async fn list(
+    State(api): State<Api>,
+    Arguments(arguments): Arguments<MeterArguments>,
+) -> Result<Json<Vec<Meter>>, ApiError> {
+    let whose = whose(None, arguments.network)?;
+    let meters = api.read(move |reader| reader.meters(whose, now_ms())).await?;
     Ok(Json(meters.into_iter().map(Meter::from).collect()))
 }
 
 /// One meter.
-#[utoipa::path(get, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path, maximum = 65535)),
+#[utoipa::path(get, path = "/meters/{meter}", tag = "meters", params(("meter" = inline(NamedMeter), Path)),
     responses((status = OK, body = Meter)))]
 pub(super) async fn one(
     State(api): State<Api>,
-    InPath(meter): InPath<MeterId>,
+    InPath(NamedMeter(meter)): InPath<NamedMeter>,
 ) -> Result<Json<Meter>, ApiError> {
     Ok(Json(known(&api, meter).await?.into()))
 }
 
 /// Calls a meter something else.
-#[utoipa::path(patch, path = "/meters/{meter}", tag = "meters", params(("meter" = u16, Path, maximum = 65535)),
+#[utoipa::path(patch, path = "/meters/{meter}", tag = "meters", params(("meter" = inline(NamedMeter), Path)),
     request_body = MeterChange, responses((status = OK, body = Meter)))]
 pub(super) async fn rename(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
-    InPath(meter): InPath<MeterId>,
+    InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Body(change): Body<MeterChange>,
 ) -> Result<Json<Meter>, ApiError> {
     let label = change.label.trim().to_owned();
@@ -72,18 +88,25 @@ pub(super) async fn rename(
 }
 
 /// The meter, or which others there are.
-pub(super) async fn known(api: &Api, meter: MeterId) -> Result<store::Meter, ApiError> {
+pub(super) async fn known(api: &Api, meter: GlobalMeterId) -> Result<store::Meter, ApiError> {
     let found = api.read(move |reader| reader.meter(meter, now_ms())).await?;
     match found {
         Some(meter) => Ok(meter),
-        None => Err(unknown(&api.read(|reader| reader.meters(now_ms())).await?, meter)),
+        None => {
+            let network = Whose::Network(meter.network);
+            Err(unknown(&api.read(move |reader| reader.meters(network, now_ms())).await?, meter))
+        }
     }
 }
 
-fn unknown(meters: &[store::Meter], meter: MeterId) -> ApiError {
+/// meters: those of its network.
+fn unknown(meters: &[store::Meter], meter: GlobalMeterId) -> ApiError {
     let error = ApiError::not_found("meter-unknown", format!("there is no meter {meter} here"));
-    match meters.iter().map(|known| known.meter).min_by_key(|known| known.abs_diff(meter)) {
-        Some(near) => error.hint(format!("the nearest is {near}; GET /api/v1/meters lists all")),
+    match meters.iter().map(|known| known.meter).min_by_key(|known| known.meter.abs_diff(meter.meter)) {
+        Some(near) => {
+            let of = meter.network.named().map_or_else(String::new, |network| format!("?network={network}"));
+            error.hint(format!("the nearest is {near}; GET /api/v1/meters{of} lists all"))
+        }
         None => error.hint("there is none yet: ./wattseal meters add"),
     }
 }

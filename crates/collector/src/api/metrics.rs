@@ -4,7 +4,7 @@ use super::error::ApiError;
 use super::state::{Api, now_ms};
 use crate::forward::ForwardCounts;
 use crate::link::Snapshot;
-use crate::store::{Health, Meter};
+use crate::store::{Health, Meter, Whose};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[utoipa::path(get, path = "/metrics", tag = "service",
     responses((status = OK, description = "Prometheus text format", content_type = "text/plain", body = String)))]
 pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError> {
-    let meters = api.read(|reader| reader.meters(now_ms())).await?;
+    let meters = api.read(|reader| reader.meters(Whose::All, now_ms())).await?;
     let health = api.parts.reader.health();
     // A link with too much to do is a figure, too.
     let snapshot = api.parts.link.snapshot().await.ok();
@@ -238,7 +238,9 @@ impl Text {
         self.head(name, kind, help);
         for meter in meters {
             if let Some((labels, value)) = ask(meter) {
-                let _ = writeln!(self.0, "{name}{{meter=\"{}\"{labels}}} {value}", meter.meter);
+                let (id, network) = (meter.meter.meter, meter.meter.network.named());
+                let network = network.map_or_else(String::new, |network| format!(",network=\"{network}\""));
+                let _ = writeln!(self.0, "{name}{{meter=\"{id}\"{network}{labels}}} {value}");
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::error::ApiError;
 use super::extract::{Arguments, InPath};
 use super::meters::known;
+use super::names::NamedMeter;
 use super::schema::{Readings, ResolutionName};
 use super::state::{Api, now_ms};
 use super::times::{Time, forms, time_schema};
@@ -12,7 +13,6 @@ use axum::extract::State;
 use serde::{Deserialize, Deserializer};
 use utoipa::IntoParams;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
-use wire::meter::MeterId;
 
 const DAY_S: i64 = 86_400;
 
@@ -62,10 +62,10 @@ impl<'de> Deserialize<'de> for Start {
 
 /// A page of a meter's readings, or of its quarter-hours, hours or days, oldest first, as columns of equal length.
 #[utoipa::path(get, path = "/meters/{meter}/readings", tag = "readings",
-    params(("meter" = u16, Path, maximum = 65535), ReadingsArguments), responses((status = OK, body = Readings)))]
+    params(("meter" = inline(NamedMeter), Path), ReadingsArguments), responses((status = OK, body = Readings)))]
 pub(super) async fn page(
     State(api): State<Api>,
-    InPath(meter): InPath<MeterId>,
+    InPath(NamedMeter(meter)): InPath<NamedMeter>,
     Arguments(arguments): Arguments<ReadingsArguments>,
 ) -> Result<Json<Readings>, ApiError> {
     let limit = limit(arguments.limit, MOST_ROWS, MOST_ROWS)?;

@@ -1,5 +1,6 @@
 //! The shapes of the API as its description has them, made of what store and link know.
 
+use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::{Interval, Resolution};
 use crate::{link, store};
 use serde::{Deserialize, Serialize};
@@ -84,6 +85,10 @@ pub struct Meter {
     /// Which, as it was provisioned.
     #[schema(value_type = u16)]
     meter: MeterId,
+    /// Its network; left out of network 0's.
+    #[schema(value_type = u32)]
+    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    network: NetworkId,
     /// What it is called; may be empty.
     label: String,
     /// Of its keys.
@@ -143,6 +148,10 @@ pub struct Alert {
     /// Whose; `None`: the collector's own.
     #[schema(value_type = Option<u16>)]
     meter: Option<MeterId>,
+    /// The meter's network; left out of network 0's.
+    #[schema(value_type = u32)]
+    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    network: NetworkId,
     /// When, in s.
     at_s: i64,
     /// What.
@@ -174,6 +183,10 @@ pub struct Readings {
     /// Whose.
     #[schema(value_type = u16)]
     meter: MeterId,
+    /// The meter's network; left out of network 0's.
+    #[schema(value_type = u32)]
+    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    network: NetworkId,
     /// How fine.
     #[schema(value_type = ResolutionName)]
     resolution: Resolution,
@@ -234,6 +247,10 @@ pub(super) struct ConsumptionOf {
     /// Which.
     #[schema(value_type = u16)]
     meter: MeterId,
+    /// Its network; left out of network 0's.
+    #[schema(value_type = u32)]
+    #[serde(skip_serializing_if = "NetworkId::is_default")]
+    network: NetworkId,
     /// In Wh, for each interval; `None` (null) where there is no reading.
     used_wh: Vec<Option<f64>>,
 }
@@ -308,7 +325,8 @@ impl From<store::Meter> for Meter {
         let store::Link { rssi_dbm, reports, repeats, refused, lost } = link;
         let link = Link { rssi_dbm, reports, repeats, refused, lost };
         Meter {
-            meter,
+            meter: meter.meter,
+            network: meter.network,
             label,
             epoch,
             suite,
@@ -327,7 +345,9 @@ impl From<store::Meter> for Meter {
 impl From<store::AlertRecord> for Alert {
     fn from(alert: store::AlertRecord) -> Alert {
         let store::AlertRecord { id, meter, at_s, cause, detail, acknowledged_s, acknowledged_by } = alert;
-        Alert { id, meter, at_s, cause, detail, acknowledged_s, acknowledged_by }
+        let network = meter.map(|meter| meter.network).unwrap_or_default();
+        let meter = meter.map(|meter| meter.meter);
+        Alert { id, meter, network, at_s, cause, detail, acknowledged_s, acknowledged_by }
     }
 }
 
@@ -345,13 +365,17 @@ impl From<store::Readings> for Readings {
                 Rows::Rollup { at_s, power_w, power_min_w, power_max_w, used_wh, readings }
             }
         };
-        Readings { meter, resolution, rows, next: next.map(|next| next.to_string()) }
+        let GlobalMeterId { network, meter } = meter;
+        Readings { meter, network, resolution, rows, next: next.map(|next| next.to_string()) }
     }
 }
 
 impl From<store::Consumption> for Consumption {
     fn from(store::Consumption { resolution, zone, start_s, meters }: store::Consumption) -> Consumption {
-        let of = |store::ConsumptionOf { meter, used_wh }| ConsumptionOf { meter, used_wh };
+        let of = |store::ConsumptionOf { meter, used_wh }| {
+            let GlobalMeterId { network, meter } = meter;
+            ConsumptionOf { meter, network, used_wh }
+        };
         Consumption { resolution, zone, start_s, meters: meters.into_iter().map(of).collect() }
     }
 }

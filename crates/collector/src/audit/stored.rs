@@ -1,12 +1,13 @@
 //! What an audit reads: signed messages with what is stored of each, and the keys.
 
+use crate::network::GlobalMeterId;
 use crate::store::flags_of;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
-use wire::meter::{MeterId, PublicKey, Report, Suite};
+use wire::meter::{PublicKey, Report, Suite};
 
 /// A meter and the epoch of its keys.
-pub(super) type Key = (MeterId, u32);
+pub(super) type Key = (GlobalMeterId, u32);
 pub(super) type Keys = HashMap<Key, KeyPair>;
 
 /// Public keys of both sides.
@@ -18,7 +19,7 @@ pub(super) struct KeyPair {
 /// A signed message.
 pub(super) struct Message {
     pub(super) id: i64,
-    pub(super) meter: MeterId,
+    pub(super) meter: GlobalMeterId,
     pub(super) epoch: u32,
     pub(super) n: u32,
     pub(super) at_s: i64,

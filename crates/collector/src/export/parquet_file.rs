@@ -24,7 +24,8 @@ const SCHEMA: &str = "message readings {
     required int32 lost (INTEGER(16, false));
     optional int32 rssi_dbm (INTEGER(8, true));
     required int64 heard (TIMESTAMP(MILLIS, true));
-}";
+";
+const NETWORK: &str = "required int32 network (INTEGER(32, false));\n";
 
 /// The columns of a row group.
 #[derive(Default)]
@@ -42,20 +43,24 @@ struct Columns {
     /// 1 where there is a strength.
     rssi_known: Vec<i16>,
     heard: Vec<i64>,
+    network: Vec<i32>,
 }
 
 /// A Parquet file under way.
 pub(super) struct ParquetSink<W: Write + Send> {
     file: SerializedFileWriter<W>,
     columns: Columns,
+    /// Whether there is a column for the network.
+    networks: bool,
 }
 
 impl<W: Write + Send> ParquetSink<W> {
-    pub(super) fn new(to: W) -> Result<ParquetSink<W>, ExportError> {
-        let schema = Arc::new(parse_message_type(SCHEMA)?);
+    pub(super) fn new(to: W, networks: bool) -> Result<ParquetSink<W>, ExportError> {
+        let network = if networks { NETWORK } else { "" };
+        let schema = Arc::new(parse_message_type(&format!("{SCHEMA}{network}}}"))?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let file = SerializedFileWriter::new(to, schema, Arc::new(properties))?;
-        Ok(ParquetSink { file, columns: Columns::default() })
+        Ok(ParquetSink { file, columns: Columns::default(), networks })
     }
 
     /// Writes what is left, and the footer.
@@ -82,6 +87,9 @@ impl<W: Write + Send> ParquetSink<W> {
         write_column::<Int32Type, W>(&mut group, &columns.lost, None)?;
         write_column::<Int32Type, W>(&mut group, &columns.rssi_dbm, Some(&columns.rssi_known))?;
         write_column::<Int64Type, W>(&mut group, &columns.heard, None)?;
+        if self.networks {
+            write_column::<Int32Type, W>(&mut group, &columns.network, None)?;
+        }
         group.close()?;
         Ok(())
     }
@@ -104,7 +112,7 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
     fn write(&mut self, line: &Line) -> Result<(), ExportError> {
         let stored = &line.stored;
         let columns = &mut self.columns;
-        columns.meter.push(i32::from(line.meter));
+        columns.meter.push(i32::from(line.meter.meter));
         columns.time.push(stored.at.at_s * 1000);
         columns.power_w.push(i32::from(stored.power_w));
         columns.energy_wh.push(f64::from(stored.energy_dwh) / 10.0);
@@ -117,6 +125,7 @@ impl<W: Write + Send> Sink for ParquetSink<W> {
         columns.rssi_dbm.extend(stored.rssi_dbm.map(i32::from));
         columns.rssi_known.push(i16::from(stored.rssi_dbm.is_some()));
         columns.heard.push(stored.heard_ms);
+        columns.network.push(line.meter.network.0.cast_signed());
         if columns.meter.len() == GROUP { self.write_group() } else { Ok(()) }
     }
 }

@@ -1,6 +1,7 @@
-//! How the link begins: with the meters of the registry, and with what is stored of them.
+//! How a network's link begins: with the meters of the registry, and with what is stored of them.
 
 use super::clock::Clock;
+use super::end::End;
 use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::meter_state::{MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
@@ -8,10 +9,11 @@ use super::state::{Link, system_ms};
 use super::verify::Verifiers;
 use crate::event::CommandState;
 use crate::gateway::HeardPacket;
+use crate::network::{GlobalMeterId, NetworkId};
 use crate::registry::Issued;
 use crate::store::{
-    AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, Store, StoreError, Write,
-    Written,
+    AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, Store, StoreError, Whose,
+    Write, Written,
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -19,12 +21,14 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Instant;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
-/// What the link begins with, brought in line: the registry's keys, and what is stored.
+/// What a network's link begins with, brought in line: the registry's keys, and what is stored.
 pub(crate) struct Beginning {
+    network: NetworkId,
     collector: Collector,
     meters: HashMap<MeterId, MeterLinkState>,
     over: HashMap<MeterId, u32>,
@@ -48,25 +52,26 @@ pub(crate) struct Parts {
 }
 
 impl Beginning {
-    /// files: the meters of the registry with the epochs of their keys. issued: what was sent with these, which the database need not
-    /// know: numbers of commands go on above it. A meter whose keys and stored state do not fit is left out,
-    /// and the log says so; all others work.
+    /// kept: what is stored of the network's meters. files: the meters of the registry with the epochs of their keys. issued: what was
+    /// sent with these, which the database need not know: numbers of commands go on above it. A meter whose keys and stored state do not
+    /// fit is left out, and the log says so; all others work.
     ///
     /// # Errors
     /// [`StoreError`]
     pub(crate) fn new(
         (store, reader): (&mut Store, &Reader),
+        network: NetworkId,
         identity: Identity,
         policy: Policy,
+        mut kept: BTreeMap<MeterId, KeptMeter>,
         files: BTreeMap<MeterId, (u32, MeterRecord)>,
         issued: &Issued,
     ) -> Result<Beginning, StoreError> {
         let now_ms = system_ms();
-        let mut kept: BTreeMap<MeterId, KeptMeter> =
-            reader.kept_meters()?.into_iter().map(|kept| (kept.meter, kept)).collect();
         let newest_ms = kept.values().filter_map(|kept| kept.last_heard_ms).max().unwrap_or(0);
         let public = *identity.public();
         let mut beginning = Beginning {
+            network,
             collector: Collector::new(identity, policy),
             meters: HashMap::new(),
             over: HashMap::new(),
@@ -84,9 +89,11 @@ impl Beginning {
                 Some(over) => {
                     tracing::error!(
                         meter,
-                        "left out: its keys are of epoch {epoch}, and those of epoch {} are over; ./wattseal meters rotate {meter} \
-                         makes new ones",
-                        over.epoch
+                        network = network.named(),
+                        "left out: its keys are of epoch {epoch}, and those of epoch {} are over; ./wattseal meters rotate {} makes \
+                         new ones",
+                        over.epoch,
+                        network.meter(meter)
                     );
                     beginning.over.insert(meter, over.epoch);
                 }
@@ -95,7 +102,7 @@ impl Beginning {
         }
         let writes = candidates
             .iter()
-            .map(|(epoch, record, _)| provisioned(*epoch, record, &public, now_ms))
+            .map(|(epoch, record, _)| provisioned((network, *epoch), record, &public, now_ms))
             .collect();
         let written = store.commit(writes)?;
         for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
@@ -104,12 +111,13 @@ impl Beginning {
         // Their files went while the service was not there.
         for (meter, kept) in kept {
             if kept.revoked_ms.is_none() {
-                tracing::info!(meter, "its key file is gone: revoked");
-                store.commit(vec![Write::Revoked { meter, at_ms: now_ms }])?;
+                tracing::info!(meter, network = network.named(), "its key file is gone: revoked");
+                store.commit(vec![Write::Revoked { meter: network.meter(meter), at_ms: now_ms }])?;
             }
             beginning.over.insert(meter, kept.epoch);
         }
-        for command in reader.open_commands()? {
+        let open = reader.open_commands()?;
+        for command in open.into_iter().filter(|command| command.meter.network == network) {
             beginning.resume(command);
         }
         Ok(beginning)
@@ -123,11 +131,13 @@ impl Beginning {
         written: &Written,
         issued: &Issued,
     ) -> Result<(), StoreError> {
-        let meter = record.setup.meter;
+        let (meter, network) = (record.setup.meter, self.network);
+        let global = network.meter(meter);
         if *written != Written::Done {
             tracing::error!(
                 meter,
-                "left out: its keys are not those of epoch {epoch} that are stored; ./wattseal meters rotate {meter} makes new ones"
+                network = network.named(),
+                "left out: its keys are not those of epoch {epoch} that are stored; ./wattseal meters rotate {global} makes new ones"
             );
             return Ok(());
         }
@@ -142,7 +152,7 @@ impl Beginning {
                 known.heard_ms = kept.last_heard_ms;
                 if let Some(heard_ms) = kept.last_heard_ms {
                     known.heard_at = Some(Instant::now());
-                    known.silent = silent_since(reader, meter, heard_ms)?;
+                    known.silent = silent_since(reader, global, heard_ms)?;
                 }
                 kept.state
             }
@@ -155,7 +165,7 @@ impl Beginning {
         }
         match self.collector.add(record, state) {
             Ok(()) => drop(self.meters.insert(meter, known)),
-            Err(error) => tracing::error!(meter, "left out: {error}"),
+            Err(error) => tracing::error!(meter, network = network.named(), "left out: {error}"),
         }
         Ok(())
     }
@@ -163,11 +173,11 @@ impl Beginning {
     fn resume(&mut self, command: CommandRecord) {
         let waits = |ticket: u32| {
             self.collector
-                .commands(command.meter)
+                .commands(command.meter.meter)
                 .iter()
                 .any(|(waiting, order, _)| *waiting == ticket && *order == command.order)
         };
-        match self.meters.get_mut(&command.meter).filter(|_| waits(command.ticket)) {
+        match self.meters.get_mut(&command.meter.meter).filter(|_| waits(command.ticket)) {
             Some(known) => {
                 let named = Named { id: command.id, attempts: command.attempts };
                 known.commands.insert(command.ticket, named);
@@ -177,9 +187,14 @@ impl Beginning {
     }
 }
 
-fn provisioned(epoch: u32, record: &MeterRecord, collector: &PublicKey, now_ms: i64) -> Write {
+fn provisioned(
+    (network, epoch): (NetworkId, u32),
+    record: &MeterRecord,
+    collector: &PublicKey,
+    now_ms: i64,
+) -> Write {
     Write::Provisioned(Box::new(Provisioned {
-        meter: record.setup.meter,
+        meter: network.meter(record.setup.meter),
         epoch,
         label: None,
         public: record.public,
@@ -192,17 +207,17 @@ fn provisioned(epoch: u32, record: &MeterRecord, collector: &PublicKey, now_ms: 
 }
 
 /// Whether it was told already that a meter is silent, which was heard last then.
-fn silent_since(reader: &Reader, meter: MeterId, heard_ms: i64) -> Result<bool, StoreError> {
+fn silent_since(reader: &Reader, meter: GlobalMeterId, heard_ms: i64) -> Result<bool, StoreError> {
     let since = AlertFilter {
         from_s: Some(heard_ms.div_euclid(1000)),
-        meter: Some(meter),
+        whose: Whose::Meter(meter),
         limit: 100,
         ..AlertFilter::default()
     };
     Ok(reader.alerts(&since)?.iter().any(|alert| alert.cause == "silent"))
 }
 
-/// Starts the link's thread. end: says that it has ended.
+/// Starts a network's thread. end: says that it has ended.
 ///
 /// # Errors
 /// Where the system gives no thread.
@@ -211,10 +226,12 @@ pub(crate) fn start(
     parts: Parts,
     handle: &LinkHandle,
     inputs: Inputs,
-    end: tokio::sync::watch::Sender<bool>,
+    end: End,
 ) -> std::io::Result<JoinHandle<()>> {
-    let Beginning { collector, meters, over, newest_ms, lost, forgotten } = beginning;
+    let Beginning { network, collector, meters, over, newest_ms, lost, forgotten } = beginning;
+    handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let mut link = Link {
+        network,
         policy: *collector.policy(),
         collector,
         meters,
@@ -255,7 +272,8 @@ pub(crate) fn start(
         link.store(PendingCommit::Progress { progress, answer: None });
     }
     link.forgotten(&forgotten);
-    std::thread::Builder::new().name("link".into()).spawn(move || {
+    let name = network.named().map_or_else(|| "link".to_owned(), |network| format!("link {network}"));
+    std::thread::Builder::new().name(name).spawn(move || {
         // Dropped at the end, also where the thread panics.
         let _end = end;
         link.run(inputs);

@@ -3,6 +3,7 @@
 use super::pending::PendingCommit;
 use super::state::Link;
 use crate::store::MeterCounts;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wire::meter::{MeterId, Policy, Rejection};
 
@@ -33,14 +34,17 @@ impl Link {
     fn look_at_clock(&mut self, now: Instant) {
         let steady_ms = now.saturating_duration_since(self.began).as_millis() as i64;
         let was_behind = self.clock.is_behind();
+        self.clock.stored(self.shared.newest_ms.load(Ordering::Relaxed));
         if let Some(step_ms) = self.clock.look(super::state::system_ms(), steady_ms) {
-            let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
-            self.alert(None, "clock", detail);
+            if self.tells_for_all() {
+                let detail = format!("the collector's clock was set by {:+.1} s", step_ms as f64 / 1000.0);
+                self.alert(None, "clock", detail);
+            }
             // Commands were to be sent by the old time.
             self.look_at_due = true;
         }
         let behind = self.clock.is_behind();
-        if behind && !was_behind {
+        if behind && !was_behind && self.tells_for_all() {
             let by_s = (self.clock.newest_ms() - self.now_ms) / 1000;
             let detail = format!(
                 "the collector's clock is {by_s} s behind the newest reading that it stored; until it is right, meters' times are not set"
@@ -112,7 +116,7 @@ impl Link {
             let repeats = new(known.repeats, &mut known.told_repeats);
             let refused = new(refused, &mut known.told_refused);
             if repeats > 0 || refused > 0 {
-                counts.push(MeterCounts { meter: *meter, repeats, refused });
+                counts.push(MeterCounts { meter: self.network.meter(*meter), repeats, refused });
             }
         }
         for counts in counts {

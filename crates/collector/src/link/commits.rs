@@ -48,18 +48,21 @@ impl Link {
             PendingCommit::Command { command, .. } => Write::Command(command.clone()),
             PendingCommit::Progress { progress, .. } => Write::CommandProgress(progress.clone()),
             PendingCommit::Interval { meter, interval_s } => {
-                Write::IntervalOf { meter: *meter, interval_s: *interval_s }
+                Write::IntervalOf { meter: self.global(*meter), interval_s: *interval_s }
             }
             PendingCommit::Counts(counts) => Write::Counts(*counts),
             PendingCommit::Alert(alert) => Write::Alert(alert.clone()),
             PendingCommit::Provisioned { provisioned, .. } => Write::Provisioned(provisioned.clone()),
-            PendingCommit::Revoked { meter, at_ms, .. } => Write::Revoked { meter: *meter, at_ms: *at_ms },
+            PendingCommit::Revoked { meter, at_ms, .. } => {
+                Write::Revoked { meter: self.global(*meter), at_ms: *at_ms }
+            }
         })
     }
 
     fn state_of(&self, meter: MeterId) -> Option<Write> {
         let (known, state) = (self.meters.get(&meter)?, self.collector.state(meter)?);
-        Some(Write::State { epoch: known.epoch, state: Box::new(state.clone()) })
+        let network = self.network;
+        Some(Write::State { network, epoch: known.epoch, state: Box::new(state.clone()) })
     }
 
     /// Gives a meter's state to the store.
@@ -80,7 +83,7 @@ impl Link {
         }
         let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
         self.in_flight += submitted.len();
-        if !self.jobs.give(self.era, writes, submitted) {
+        if !self.jobs.give(self.network, self.era, writes, submitted) {
             tracing::error!("the store's thread has ended; nothing more can be stored");
             self.shared.store_ok.store(false, Ordering::Relaxed);
             self.ended = true;
@@ -147,7 +150,7 @@ impl Link {
         if self.shared.store_ok.swap(false, Ordering::Relaxed) {
             tracing::error!(%error, "nothing can be stored");
         }
-        if self.retry.quiet_until.is_none_or(|quiet| now >= quiet) {
+        if self.tells_for_all() && self.retry.quiet_until.is_none_or(|quiet| now >= quiet) {
             self.retry.quiet_until = Some(now + TOLD_EVERY);
             self.alert(None, "store", format!("readings could not be stored for a time: {error}"));
         }
@@ -182,11 +185,11 @@ impl Link {
             }
             PendingCommit::Command { command, answer } => {
                 // It may have been answered since, or the meter is gone.
-                let _ = self.collector.withdraw(command.meter, command.ticket);
+                let _ = self.collector.withdraw(command.meter.meter, command.ticket);
                 if let Some(answer) = answer {
                     drop(answer.send(Err(store())));
                 }
-                self.store_state(command.meter);
+                self.store_state(command.meter.meter);
             }
             PendingCommit::Provisioned { answer, .. } => drop(answer.send(Err(store()))),
             _ => self.keep(submitted),
@@ -213,8 +216,9 @@ impl Link {
                     drop(answer.send(Ok(record.id)));
                 }
                 let NewCommand { meter, ticket, .. } = command;
-                let waits = self.collector.commands(meter).iter().any(|(waiting, ..)| *waiting == ticket);
-                if let (true, Some(known)) = (waits, self.meters.get_mut(&meter)) {
+                let waits =
+                    self.collector.commands(meter.meter).iter().any(|(waiting, ..)| *waiting == ticket);
+                if let (true, Some(known)) = (waits, self.meters.get_mut(&meter.meter)) {
                     known.commands.insert(ticket, Named { id: record.id, attempts: 0 });
                 }
                 self.tell(Event::Command(CommandUpdate { id: record.id, meter, state: record.state }));
@@ -241,9 +245,11 @@ impl Link {
                 if let Some(answer) = answer {
                     drop(answer.send(Ok(())));
                 }
-                self.tell(Event::Meter { meter });
+                self.tell(Event::Meter { meter: self.global(meter) });
             }
-            (PendingCommit::Interval { meter, .. }, _) => self.tell(Event::Meter { meter }),
+            (PendingCommit::Interval { meter, .. }, _) => {
+                self.tell(Event::Meter { meter: self.global(meter) });
+            }
             (PendingCommit::Counts(_), _) => {}
             (pending, written) => tracing::error!("the store said {written:?} of {pending:?}"),
         }
@@ -267,7 +273,8 @@ impl Link {
                 return;
             }
             written => {
-                tracing::error!(meter, n, "the store did not take a report: {written:?}");
+                let network = self.network.named();
+                tracing::error!(meter, network, n, "the store did not take a report: {written:?}");
                 let _ = self.collector.not_stored(meter, n);
                 return;
             }
@@ -277,6 +284,7 @@ impl Link {
         let Ok(sent) = self.collector.stored(meter, n) else { return };
         self.transmit(route, &sent);
         self.clock.stored(heard_ms);
+        self.shared.newest_ms.fetch_max(heard_ms, Ordering::Relaxed);
         self.counted.reports += u64::from(event.is_some());
         if lost > 0 {
             let detail =
@@ -296,7 +304,8 @@ impl Link {
 
     /// Raises an alert of the collector's own.
     pub(super) fn alert(&mut self, meter: Option<MeterId>, cause: &str, detail: String) {
-        tracing::warn!(meter, cause, detail, "alert");
+        tracing::warn!(meter, network = self.network.named(), cause, detail, "alert");
+        let meter = meter.map(|meter| self.global(meter));
         let alert = NewAlert { meter, at_ms: self.now_ms, cause: cause.to_owned(), detail };
         self.store(PendingCommit::Alert(alert));
     }

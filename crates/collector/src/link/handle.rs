@@ -1,17 +1,19 @@
-//! What others have of the link: how to ask it, and what it answers.
+//! What others have of the links, one for each network: how to ask them, and what they answer.
 
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
+use crate::network::{GlobalMeterId, NetworkId};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use tokio::sync::{broadcast, oneshot};
 use wire::meter::{Counters, MeterId, MeterRecord, Suite};
 
-/// Packets that wait for the link at most; others are dropped, and come again.
+/// Packets that wait for a link at most; others are dropped, and come again.
 const MOST_PACKETS: usize = 8192;
-/// Questions that wait for the link at most.
+/// Questions that wait for a link at most.
 const MOST_ASKS: usize = 1024;
 /// Events that an onlooker may be behind before it misses some.
 const MOST_EVENTS: usize = 4096;
@@ -60,7 +62,7 @@ pub enum CommandRequest {
 pub enum LinkError {
     /// No such meter, or it was revoked.
     #[error("meter {0} is not one of this collector's; see ./wattseal meters list")]
-    UnknownMeter(MeterId),
+    UnknownMeter(GlobalMeterId),
     /// Arguments that no meter takes.
     #[error("the command's arguments are out of range; no meter takes them")]
     OutOfRange,
@@ -77,7 +79,7 @@ pub enum LinkError {
     QueueFull(usize),
     /// All numbers for commands were used.
     #[error("meter {0} had all commands that there are numbers for; provision it again")]
-    NumbersUsedUp(MeterId),
+    NumbersUsedUp(GlobalMeterId),
     /// It was answered or withdrawn already, or never was.
     #[error("no command {0} waits for this meter")]
     NoCommand(i64),
@@ -86,10 +88,10 @@ pub enum LinkError {
     ClockBehind,
     /// Keys of an epoch that is over.
     #[error("meter {meter} has keys of epoch {known} already; those of epoch {given} are over")]
-    EpochOver { meter: MeterId, known: u32, given: u32 },
+    EpochOver { meter: GlobalMeterId, known: u32, given: u32 },
     /// What is kept of the meter is damaged, or is another's.
     #[error("what is stored of meter {0} does not fit its keys; provision it again")]
-    State(MeterId),
+    State(GlobalMeterId),
     /// Nothing can be stored at the moment.
     #[error("nothing can be stored at the moment: {0}; it is tried again each second")]
     Store(String),
@@ -104,7 +106,8 @@ pub enum LinkError {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeterStatus {
     /// Which, as it was provisioned.
-    pub meter: MeterId,
+    #[serde(flatten)]
+    pub meter: GlobalMeterId,
     /// Of its keys: 1 for the first ones.
     pub epoch: u32,
     /// What it was told last to seal with.
@@ -132,12 +135,12 @@ pub struct MeterStatus {
     pub waiting_commands: usize,
 }
 
-/// What the link counted since the service's start, and how it is.
+/// What the links counted since the service's start, and how they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Snapshot {
     /// Packets that gateways heard.
     pub packets: u64,
-    /// Packets that were dropped, for want of room in the link's queue.
+    /// Packets that were dropped, for want of room in a link's queue.
     pub dropped_packets: u64,
     /// Messages that were dropped, for want of room in the verifiers' queue.
     pub dropped_messages: u64,
@@ -157,7 +160,7 @@ pub struct Snapshot {
     pub waiting_commands: usize,
     /// Bytes of messages that are not whole yet.
     pub unfinished_bytes: usize,
-    /// Packets that wait for the link.
+    /// Packets that wait for a link.
     pub queued_packets: usize,
     /// Messages that are being opened, or wait for it.
     pub opening: usize,
@@ -171,7 +174,36 @@ pub struct Snapshot {
     pub clock_behind: bool,
 }
 
-/// What is asked of the link's thread.
+impl Snapshot {
+    /// Together with what another network's link counted.
+    fn and(self, other: Snapshot) -> Snapshot {
+        let mut refused = self.refused;
+        refused += other.refused;
+        Snapshot {
+            packets: self.packets + other.packets,
+            dropped_packets: self.dropped_packets + other.dropped_packets,
+            dropped_messages: self.dropped_messages + other.dropped_messages,
+            reports: self.reports + other.reports,
+            repeats: self.repeats + other.repeats,
+            answers: self.answers + other.answers,
+            sent_packets: self.sent_packets + other.sent_packets,
+            refused,
+            meters: self.meters + other.meters,
+            online: self.online + other.online,
+            waiting_commands: self.waiting_commands + other.waiting_commands,
+            unfinished_bytes: self.unfinished_bytes + other.unfinished_bytes,
+            queued_packets: self.queued_packets + other.queued_packets,
+            opening: self.opening + other.opening,
+            // Of the one store, as it was when the later of both was asked.
+            commits: self.commits.max(other.commits),
+            commits_s: self.commits_s.max(other.commits_s),
+            failed_commits: self.failed_commits.max(other.failed_commits),
+            clock_behind: self.clock_behind || other.clock_behind,
+        }
+    }
+}
+
+/// What is asked of a link's thread.
 #[derive(Debug)]
 pub(crate) enum Request {
     Command { meter: MeterId, request: CommandRequest, by: String, answer: Answer<Result<i64, LinkError>> },
@@ -187,51 +219,101 @@ pub(crate) enum Request {
 /// Where an answer goes.
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
-/// What the link's thread takes.
+/// What a link's thread takes.
 pub(crate) struct Inputs {
     pub(super) packets: Receiver<HeardPacket>,
     pub(super) requests: Receiver<Request>,
+    pub(super) dropped_packets: Arc<AtomicU64>,
 }
 
-/// What both sides see without asking.
+/// The queues to a network's link.
+struct Queues {
+    packets: Sender<HeardPacket>,
+    requests: Sender<Request>,
+    dropped_packets: Arc<AtomicU64>,
+}
+
+impl Queues {
+    fn new() -> (Queues, Inputs) {
+        let (packets, packets_in) = bounded(MOST_PACKETS);
+        let (requests, requests_in) = bounded(MOST_ASKS);
+        let dropped_packets = Arc::new(AtomicU64::new(0));
+        let inputs =
+            Inputs { packets: packets_in, requests: requests_in, dropped_packets: dropped_packets.clone() };
+        (Queues { packets, requests, dropped_packets }, inputs)
+    }
+
+    async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
+        let (answer, answered) = oneshot::channel();
+        self.requests.try_send(ask(answer)).map_err(|refused| match refused {
+            TrySendError::Full(_) => LinkError::Busy,
+            TrySendError::Disconnected(_) => LinkError::Stopped,
+        })?;
+        answered.await.map_err(|_| LinkError::Stopped)
+    }
+}
+
+/// What all sides see without asking.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(super) store_ok: AtomicBool,
-    pub(super) dropped_packets: AtomicU64,
+    /// When the newest of what is stored was heard, in any network: Unix ms.
+    pub(super) newest_ms: AtomicI64,
 }
 
-/// For whoever wants something of the link: gateways, the API, the registry, onlookers.
+/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its network's.
 #[derive(Clone)]
 pub struct LinkHandle {
-    packets: Sender<HeardPacket>,
-    requests: Sender<Request>,
+    links: Arc<BTreeMap<NetworkId, Queues>>,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
 
 impl LinkHandle {
-    pub(crate) fn new() -> (LinkHandle, Inputs) {
-        let (packets, packets_in) = bounded(MOST_PACKETS);
-        let (requests, asks_in) = bounded(MOST_ASKS);
-        let shared = Shared { store_ok: AtomicBool::new(true), dropped_packets: AtomicU64::new(0) };
+    /// With what each network's link takes.
+    pub(crate) fn new(
+        networks: impl IntoIterator<Item = NetworkId>,
+    ) -> (LinkHandle, BTreeMap<NetworkId, Inputs>) {
+        let (mut links, mut inputs) = (BTreeMap::new(), BTreeMap::new());
+        for network in networks {
+            let (queues, inputs_of) = Queues::new();
+            links.insert(network, queues);
+            inputs.insert(network, inputs_of);
+        }
+        let shared = Shared { store_ok: AtomicBool::new(true), newest_ms: AtomicI64::new(0) };
         let handle = LinkHandle {
-            packets,
-            requests,
+            links: Arc::new(links),
             events: broadcast::Sender::new(MOST_EVENTS),
             gateways: Arc::default(),
             shared: Arc::new(shared),
         };
-        (handle, Inputs { packets: packets_in, requests: asks_in })
+        (handle, inputs)
     }
 
-    /// Hands a packet over, without waiting. Returns whether there was room for it; where there was none it comes again.
+    /// Hands a packet over that a gateway of network 0 heard, as [`LinkHandle::hear_in`].
     pub fn hear(&self, packet: HeardPacket) -> bool {
-        let taken = self.packets.try_send(packet).is_ok();
+        self.hear_in(NetworkId::DEFAULT, packet)
+    }
+
+    /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
+    /// none it comes again.
+    pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
+        let Some(queues) = self.links.get(&network) else { return false };
+        let taken = queues.packets.try_send(packet).is_ok();
         if !taken {
-            self.shared.dropped_packets.fetch_add(1, Ordering::Relaxed);
+            queues.dropped_packets.fetch_add(1, Ordering::Relaxed);
         }
         taken
+    }
+
+    /// The networks that have a link, in order.
+    pub fn networks(&self) -> impl Iterator<Item = NetworkId> + '_ {
+        self.links.keys().copied()
+    }
+
+    fn queues_of(&self, meter: GlobalMeterId) -> Result<&Queues, LinkError> {
+        self.links.get(&meter.network).ok_or(LinkError::UnknownMeter(meter))
     }
 
     /// The service's gateways; more may be attached at any time.
@@ -262,17 +344,23 @@ impl LinkHandle {
     ///
     /// # Errors
     /// [`LinkError`]: unknown meter, arguments out of range, name taken, queue full, clock behind, store.
-    pub async fn command(&self, meter: MeterId, request: CommandRequest, by: &str) -> Result<i64, LinkError> {
-        let by = by.to_owned();
-        self.ask(|answer| Request::Command { meter, request, by, answer }).await?
+    pub async fn command(
+        &self,
+        meter: GlobalMeterId,
+        request: CommandRequest,
+        by: &str,
+    ) -> Result<i64, LinkError> {
+        let (queues, meter, by) = (self.queues_of(meter)?, meter.meter, by.to_owned());
+        queues.ask(|answer| Request::Command { meter, request, by, answer }).await?
     }
 
     /// Takes a command back. One that was sent may have been done all the same.
     ///
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
-    pub async fn withdraw(&self, meter: MeterId, id: i64) -> Result<(), LinkError> {
-        self.ask(|answer| Request::Withdraw { meter, id, answer }).await?
+    pub async fn withdraw(&self, meter: GlobalMeterId, id: i64) -> Result<(), LinkError> {
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?
     }
 
     /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
@@ -280,55 +368,63 @@ impl LinkHandle {
     ///
     /// # Errors
     /// [`LinkError::EpochOver`], [`LinkError::NameTaken`], [`LinkError::State`], [`LinkError::Store`].
-    pub async fn set_meter(&self, epoch: u32, record: MeterRecord) -> Result<(), LinkError> {
-        let record = Box::new(record);
-        self.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
+    pub async fn set_meter(
+        &self,
+        network: NetworkId,
+        epoch: u32,
+        record: MeterRecord,
+    ) -> Result<(), LinkError> {
+        let (queues, record) = (self.queues_of(network.meter(record.setup.meter))?, Box::new(record));
+        queues.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
     }
 
     /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
     ///
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
-    pub async fn revoke(&self, meter: MeterId) -> Result<(), LinkError> {
-        self.ask(|answer| Request::Revoke { meter, answer }).await?
+    pub async fn revoke(&self, meter: GlobalMeterId) -> Result<(), LinkError> {
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
-    /// All meters, by number.
+    /// All meters, by network and number.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meters(&self) -> Result<Vec<MeterStatus>, LinkError> {
-        self.ask(|answer| Request::Meters { answer }).await
+        let mut all = Vec::new();
+        for queues in self.links.values() {
+            all.extend(queues.ask(|answer| Request::Meters { answer }).await?);
+        }
+        Ok(all)
     }
 
     /// One meter; `None` where there is none.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
-    pub async fn meter(&self, meter: MeterId) -> Result<Option<MeterStatus>, LinkError> {
-        self.ask(|answer| Request::Meter { meter, answer }).await
+    pub async fn meter(&self, meter: GlobalMeterId) -> Result<Option<MeterStatus>, LinkError> {
+        let (Ok(queues), meter) = (self.queues_of(meter), meter.meter) else { return Ok(None) };
+        queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// Returns the counters since the service's start.
+    /// Returns the counters since the service's start, of all networks together.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
-        self.ask(|answer| Request::Snapshot { answer }).await
+        let mut all = Snapshot::default();
+        for queues in self.links.values() {
+            all = all.and(queues.ask(|answer| Request::Snapshot { answer }).await?);
+        }
+        Ok(all)
     }
 
-    /// Tells the link's thread to come to its end: it takes no more packets, and stores and acknowledges what it has.
+    /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
     pub(crate) fn stop(&self) {
-        // It may have ended already. Where it is behind with questions it comes to this one, too.
-        let _ = self.requests.send(Request::Stop);
-    }
-
-    async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
-        let (answer, answered) = oneshot::channel();
-        self.requests.try_send(ask(answer)).map_err(|refused| match refused {
-            TrySendError::Full(_) => LinkError::Busy,
-            TrySendError::Disconnected(_) => LinkError::Stopped,
-        })?;
-        answered.await.map_err(|_| LinkError::Stopped)
+        for queues in self.links.values() {
+            // It may have ended already. Where it is behind with questions it comes to this one, too.
+            let _ = queues.requests.send(Request::Stop);
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::handle::MeterStatus;
 use crate::gateway::Route;
+use crate::network::GlobalMeterId;
 use crate::store::SILENT_AFTER_INTERVALS;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
-use wire::meter::{Collector, MeterId};
+use wire::meter::Collector;
 
 /// A meter is not silent before that, however short its interval is: it may be sending again.
 const LEAST_SILENCE: Duration = Duration::from_secs(10);
@@ -87,8 +88,13 @@ impl MeterLinkState {
         self.route.is_some() && self.silence(now).is_none()
     }
 
-    pub(super) fn status(&self, meter: MeterId, collector: &Collector, now: Instant) -> Option<MeterStatus> {
-        let suite = collector.state(meter)?.suite();
+    pub(super) fn status(
+        &self,
+        meter: GlobalMeterId,
+        collector: &Collector,
+        now: Instant,
+    ) -> Option<MeterStatus> {
+        let suite = collector.state(meter.meter)?.suite();
         Some(MeterStatus {
             meter,
             epoch: self.epoch,
@@ -100,9 +106,9 @@ impl MeterLinkState {
             rssi_dbm: self.rssi_dbm,
             reports: self.reports,
             repeats: self.repeats,
-            refused: collector.counters_of(meter).map_or(0, |counters| counters.total()),
+            refused: collector.counters_of(meter.meter).map_or(0, |counters| counters.total()),
             lost: self.lost,
-            waiting_commands: collector.commands(meter).len(),
+            waiting_commands: collector.commands(meter.meter).len(),
         })
     }
 }

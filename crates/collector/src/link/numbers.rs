@@ -15,7 +15,8 @@ impl Link {
         if meters.is_empty() {
             return;
         }
-        let named: Vec<String> = meters.iter().take(MOST_NAMED).map(MeterId::to_string).collect();
+        let named: Vec<String> =
+            meters.iter().take(MOST_NAMED).map(|meter| self.global(*meter).to_string()).collect();
         let more = if meters.len() > MOST_NAMED { " and others" } else { "" };
         let detail = format!(
             "the database does not know meter {}{more}, whose keys were used: it is new, or an older copy. Commands go on with numbers \
@@ -38,9 +39,10 @@ impl Link {
             return;
         }
         known.memory_quiet_until = Some(now + QUIET);
+        let named = self.global(meter);
         let detail = format!(
             "{how}: its EEPROM was written again, and numbers come twice under its keys, which is not safe. Replace them: \
-             './wattseal meters rotate {meter}', and write both new images"
+             './wattseal meters rotate {named}', and write both new images"
         );
         self.alert(Some(meter), "number-reused", detail);
     }

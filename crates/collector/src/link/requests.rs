@@ -1,10 +1,11 @@
-//! What is asked of the link: commands, meters, how it is.
+//! What is asked of a link: commands, meters, how it is.
 
 use super::handle::{Answer, CommandRequest, Inputs, LinkError, Request, Snapshot};
 use super::meter_state::MeterLinkState;
 use super::pending::PendingCommit;
 use super::state::Link;
 use crate::event::{CommandState, Event};
+use crate::network::NetworkId;
 use crate::store::{CommandProgress, NewCommand, Provisioned};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -28,20 +29,21 @@ impl CommandRequest {
     }
 }
 
-impl From<CollectorError> for LinkError {
-    fn from(error: CollectorError) -> LinkError {
+impl LinkError {
+    /// What a network's collector says.
+    fn of(network: NetworkId, error: CollectorError) -> LinkError {
         match error {
-            CollectorError::UnknownMeter(meter) => LinkError::UnknownMeter(meter),
+            CollectorError::UnknownMeter(meter) => LinkError::UnknownMeter(network.meter(meter)),
             CollectorError::NameTaken(name) => LinkError::NameTaken(name),
             CollectorError::OtherState(meter) | CollectorError::DamagedState(meter) => {
-                LinkError::State(meter)
+                LinkError::State(network.meter(meter))
             }
             CollectorError::QueueFull(count) => LinkError::QueueFull(count),
             CollectorError::OutOfRange => LinkError::OutOfRange,
             CollectorError::SealRequired => LinkError::SealRequired,
             CollectorError::NoCommand(ticket) => LinkError::NoCommand(ticket.into()),
-            CollectorError::NotHandedOut { meter, .. } => LinkError::State(meter),
-            CollectorError::NumbersUsedUp(meter) => LinkError::NumbersUsedUp(meter),
+            CollectorError::NotHandedOut { meter, .. } => LinkError::State(network.meter(meter)),
+            CollectorError::NumbersUsedUp(meter) => LinkError::NumbersUsedUp(network.meter(meter)),
         }
     }
 }
@@ -58,15 +60,17 @@ impl Link {
                 let now = Instant::now();
                 let mut meters: Vec<_> = self.meters.iter().collect();
                 meters.sort_unstable_by_key(|(meter, _)| **meter);
-                let status =
-                    |(meter, known): (&MeterId, &MeterLinkState)| known.status(*meter, &self.collector, now);
+                let status = |(meter, known): (&MeterId, &MeterLinkState)| {
+                    known.status(self.global(*meter), &self.collector, now)
+                };
                 drop(answer.send(meters.into_iter().filter_map(status).collect()));
             }
             Request::Meter { meter, answer } => {
                 let known = self.meters.get(&meter);
-                drop(
-                    answer.send(known.and_then(|known| known.status(meter, &self.collector, Instant::now()))),
-                );
+                let status = |known: &MeterLinkState| {
+                    known.status(self.global(meter), &self.collector, Instant::now())
+                };
+                drop(answer.send(known.and_then(status)));
             }
             Request::Snapshot { answer } => drop(answer.send(self.snapshot(inputs))),
             Request::Stop => return true,
@@ -83,7 +87,8 @@ impl Link {
     ) {
         match self.queue(meter, request) {
             Ok((ticket, order)) => {
-                let command = NewCommand { meter, ticket, order, by, created_ms: self.now_ms };
+                let (meter_of, created_ms) = (self.global(meter), self.now_ms);
+                let command = NewCommand { meter: meter_of, ticket, order, by, created_ms };
                 self.store(PendingCommit::Command { command, answer: Some(answer) });
                 self.store_state(meter);
             }
@@ -95,17 +100,22 @@ impl Link {
         if self.retry.until.is_some() {
             return Err(LinkError::Store("the last transaction failed".into()));
         }
-        match request.command() {
-            Some(command) => Ok((self.collector.command(meter, command)?, Order::Command(command))),
-            None if !self.meters.contains_key(&meter) => Err(LinkError::UnknownMeter(meter)),
-            None if self.clock.is_behind() => Err(LinkError::ClockBehind),
-            None => Ok((self.collector.set_time(meter)?, Order::TimeNow)),
-        }
+        let queued = match request.command() {
+            Some(command) => {
+                self.collector.command(meter, command).map(|ticket| (ticket, Order::Command(command)))
+            }
+            None if !self.meters.contains_key(&meter) => {
+                return Err(LinkError::UnknownMeter(self.global(meter)));
+            }
+            None if self.clock.is_behind() => return Err(LinkError::ClockBehind),
+            None => self.collector.set_time(meter).map(|ticket| (ticket, Order::TimeNow)),
+        };
+        queued.map_err(|error| LinkError::of(self.network, error))
     }
 
     fn withdraw(&mut self, meter: MeterId, id: i64, answer: Answer<Result<(), LinkError>>) {
         let Some(known) = self.meters.get_mut(&meter) else {
-            drop(answer.send(Err(LinkError::UnknownMeter(meter))));
+            drop(answer.send(Err(LinkError::UnknownMeter(self.global(meter)))));
             return;
         };
         let ticket = known.commands.iter().find(|(_, named)| named.id == id).map(|(ticket, _)| *ticket);
@@ -149,13 +159,14 @@ impl Link {
             return;
         }
         if let Some(known) = known.or(self.over.get(&meter).copied()).filter(|known| *known >= epoch) {
+            let meter = self.global(meter);
             drop(answer.send(Err(LinkError::EpochOver { meter, known, given: epoch })));
             return;
         }
         // Nothing of the old keys is taken from here on.
         self.forget(meter);
         let provisioned = Provisioned {
-            meter,
+            meter: self.global(meter),
             epoch,
             label: None,
             public: record.public,
@@ -174,22 +185,24 @@ impl Link {
 
     /// A meter's keys are durable.
     pub(super) fn add(&mut self, provisioned: Provisioned, record: MeterRecord) -> Result<(), LinkError> {
-        let Provisioned { meter, epoch, interval_s, state, suite, .. } = provisioned;
-        self.collector.add(record, state)?;
+        let Provisioned { epoch, interval_s, state, suite, .. } = provisioned;
+        let meter = record.setup.meter;
+        self.collector.add(record, state).map_err(|error| LinkError::of(self.network, error))?;
         if self.seal_by_itself && suite != Suite::None && !self.policy.require_sealed {
-            tracing::info!(meter, "it seals: from now on nothing is taken that is not sealed");
+            let network = self.network.named();
+            tracing::info!(meter, network, "it seals: from now on nothing is taken that is not sealed");
             self.policy.require_sealed = true;
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });
         }
         self.over.remove(&meter);
         self.meters.insert(meter, MeterLinkState::new(epoch, interval_s));
-        self.tell(Event::Meter { meter });
+        self.tell(Event::Meter { meter: self.global(meter) });
         Ok(())
     }
 
     fn revoke(&mut self, meter: MeterId, answer: Answer<Result<(), LinkError>>) {
         if !self.meters.contains_key(&meter) {
-            drop(answer.send(Err(LinkError::UnknownMeter(meter))));
+            drop(answer.send(Err(LinkError::UnknownMeter(self.global(meter)))));
             return;
         }
         self.forget(meter);
@@ -209,7 +222,7 @@ impl Link {
         let now = Instant::now();
         let counts = self.jobs.counts();
         Snapshot {
-            dropped_packets: self.shared.dropped_packets.load(Ordering::Relaxed),
+            dropped_packets: inputs.dropped_packets.load(Ordering::Relaxed),
             refused: *self.collector.counters(),
             meters: self.meters.len(),
             online: self.meters.values().filter(|known| known.is_online(now)).count(),

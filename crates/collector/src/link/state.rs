@@ -7,6 +7,7 @@ use super::pending::{RetryQueue, Submitted};
 use super::verify::Verifiers;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket};
+use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::{METERS_EPOCH_S, Write};
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -25,8 +26,9 @@ pub(super) struct Minute {
     pub(super) hour: Option<Instant>,
 }
 
-/// The link. One thread has it.
+/// The link of a network. One thread has it.
 pub(crate) struct Link {
+    pub(super) network: NetworkId,
     pub(super) collector: Collector,
     pub(super) meters: HashMap<MeterId, MeterLinkState>,
     /// Epochs that are over, of meters that were revoked.
@@ -60,6 +62,18 @@ pub(crate) struct Link {
     pub(super) counted: Snapshot,
     pub(super) minute: Minute,
     pub(super) ended: bool,
+}
+
+impl Link {
+    /// One of this network's meters, as all but the link call it.
+    pub(super) fn global(&self, meter: MeterId) -> GlobalMeterId {
+        self.network.meter(meter)
+    }
+
+    /// Whether it is this one that tells what is the same for all networks: of the store, and of the clock.
+    pub(super) fn tells_for_all(&self) -> bool {
+        self.network.is_default()
+    }
 }
 
 /// Unix time in ms.

@@ -216,7 +216,7 @@ impl Link {
         let epoch = known.epoch;
         let (heard_ms, rssi_dbm) = (origin.heard_ms, origin.rssi_dbm);
         let pending = PendingCommit::Report { meter, epoch, n: report.n, heard_ms, route: origin.route };
-        let write = NewReport { meter, epoch, heard_ms, suite, report, sealed, rssi_dbm };
+        let write = NewReport { meter: self.global(meter), epoch, heard_ms, suite, report, sealed, rssi_dbm };
         self.store_report(Write::Report(write), pending);
     }
 

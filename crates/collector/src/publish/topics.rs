@@ -1,10 +1,10 @@
 //! Topics and payloads.
 
 use crate::event::{Alert, Reading};
+use crate::network::GlobalMeterId;
 use crate::store::Meter;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
-use wire::meter::MeterId;
 
 /// Whether the collector is there: [`ONLINE`] or [`OFFLINE`], retained.
 pub const STATUS: &str = "wattseal/status";
@@ -51,25 +51,25 @@ impl Said {
 
 /// What emonCMS calls the meters.
 #[derive(Clone, Debug, Default)]
-pub struct Names(HashMap<MeterId, String>);
+pub struct Names(HashMap<GlobalMeterId, String>);
 
 impl Names {
-    /// By their labels, in which only letters, digits, `-`, `_` and `.` stay; without one `meter258`. Where two would be the same, their
-    /// numbers are added to both, and to all that look as if theirs was: figures of two must not come under one name.
+    /// By their labels, in which only letters, digits, `-`, `_` and `.` stay; without one `meter258`, `meter7_258`. Where two would be the
+    /// same, `-258`, `-7_258` is added to both, and to all that look as if theirs was: figures of two must not come under one name.
     #[must_use]
-    pub fn of(meters: &BTreeMap<MeterId, Meter>) -> Names {
+    pub fn of(meters: &BTreeMap<GlobalMeterId, Meter>) -> Names {
         let mut count: HashMap<String, usize> = HashMap::new();
         for meter in meters.values() {
             *count.entry(plain(meter)).or_default() += 1;
         }
         let unique = |meter: &Meter| match plain(meter) {
             name if count[&name] == 1 && !ends_in_number(&name) => name,
-            name => format!("{name}-{}", meter.meter),
+            name => format!("{name}-{}", word(meter.meter)),
         };
         Names(meters.values().map(|meter| (meter.meter, unique(meter))).collect())
     }
 
-    pub(super) fn knows(&self, meter: MeterId) -> bool {
+    pub(super) fn knows(&self, meter: GlobalMeterId) -> bool {
         self.0.contains_key(&meter)
     }
 
@@ -79,37 +79,57 @@ impl Names {
         let Reading { meter, n, at_s, power_w, energy_dwh, .. } = *reading;
         let energy_wh = f64::from(energy_dwh) / 10.0;
         let whole = json!({ "at_s": at_s, "power_w": power_w, "energy_wh": energy_wh, "n": n });
-        let name = self.0.get(&meter).cloned().unwrap_or_else(|| format!("meter{meter}"));
+        let name = self.0.get(&meter).cloned().unwrap_or_else(|| unnamed(meter));
         vec![
-            Said::retained(reading_topic(meter), whole.to_string()),
+            Said::retained(topic(meter, "reading"), whole.to_string()),
             Said::passing(format!("emon/{name}/power"), power_w.to_string()),
             Said::passing(format!("emon/{name}/energy"), energy_wh.to_string()),
         ]
     }
 }
 
+/// A meter in one word, without what stands before a number in [`Names`]: `258`, `7_258`.
+fn word(meter: GlobalMeterId) -> String {
+    match meter.network.named() {
+        None => meter.meter.to_string(),
+        Some(network) => format!("{network}_{}", meter.meter),
+    }
+}
+
+/// What a meter without a label is called.
+fn unnamed(meter: GlobalMeterId) -> String {
+    format!("meter{}", word(meter))
+}
+
 fn ends_in_number(name: &str) -> bool {
-    let number = name.rsplit_once('-').map(|(_, number)| number);
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    name.rsplit_once('-').is_some_and(|(_, word)| match word.split_once('_') {
+        None => is_number(word),
+        Some((network, meter)) => is_number(network) && is_number(meter),
+    })
 }
 
 fn plain(meter: &Meter) -> String {
     let keep = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     match meter.label.trim() {
-        "" => format!("meter{}", meter.meter),
+        "" => unnamed(meter.meter),
         label => label.chars().map(keep).collect(),
     }
 }
 
-fn reading_topic(meter: MeterId) -> String {
-    format!("wattseal/{meter}/reading")
+/// What is said of a meter, below its own level: of network 0 below `wattseal`, of others below their network's.
+fn topic(meter: GlobalMeterId, what: &str) -> String {
+    match meter.network.named() {
+        None => format!("wattseal/{}/{what}", meter.meter),
+        Some(network) => format!("wattseal/networks/{network}/{}/{what}", meter.meter),
+    }
 }
 
 /// An alert: a meter's under the meter, the collector's own under `wattseal/alert`.
 #[must_use]
 pub fn alert(alert: &Alert) -> Said {
     let topic = match alert.meter {
-        Some(meter) => format!("wattseal/{meter}/alert"),
+        Some(meter) => topic(meter, "alert"),
         None => "wattseal/alert".to_owned(),
     };
     let Alert { id, at_s, cause, detail, .. } = alert;
@@ -120,10 +140,10 @@ pub fn alert(alert: &Alert) -> Said {
 /// was revoked is taken back.
 #[must_use]
 pub fn discovery(meter: &Meter) -> Vec<Said> {
-    let id = format!("wattseal_{}", meter.meter);
-    let topic = |figure: &str| format!("{DISCOVERY}/sensor/{id}/{figure}/config");
+    let id = format!("wattseal_{}", word(meter.meter));
+    let config = |figure: &str| format!("{DISCOVERY}/sensor/{id}/{figure}/config");
     if meter.revoked {
-        let topics = [topic("power"), topic("energy"), reading_topic(meter.meter)];
+        let topics = [config("power"), config("energy"), topic(meter.meter, "reading")];
         return topics.into_iter().map(|topic| Said::retained(topic, "")).collect();
     }
     let label = match meter.label.trim() {
@@ -135,7 +155,7 @@ pub fn discovery(meter: &Meter) -> Vec<Said> {
         json!({
             "name": name,
             "unique_id": format!("{id}_{figure}"),
-            "state_topic": reading_topic(meter.meter),
+            "state_topic": topic(meter.meter, "reading"),
             "value_template": template,
             "device_class": figure,
             "state_class": state_class,
@@ -165,16 +185,18 @@ pub fn discovery(meter: &Meter) -> Vec<Said> {
         "{{ (value_json.energy_wh / 1000) | round(4) }}",
         2,
     );
-    vec![Said::retained(topic("power"), power), Said::retained(topic("energy"), energy)]
+    vec![Said::retained(config("power"), power), Said::retained(config("energy"), energy)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::NetworkId;
     use crate::store::Link;
+    use std::collections::BTreeSet;
     use wire::meter::Suite;
 
-    fn meter(meter: MeterId, label: &str) -> Meter {
+    fn meter(meter: GlobalMeterId, label: &str) -> Meter {
         Meter {
             meter,
             label: label.into(),
@@ -194,9 +216,9 @@ mod tests {
     #[test]
     fn no_two_meters_share_a_name() {
         let labels = ["Flat 3", "Flat/3", "", "meter3", "a+b#c/d\u{0}é", " x ", "Flat_3-1"];
-        let meters = (1..).zip(labels).map(|(id, label)| (id, meter(id, label))).collect();
-        let names = Names::of(&meters);
-        let name = |meter| names.0[&meter].as_str();
+        let named = |(id, label): (u16, &str)| (id.into(), meter(id.into(), label));
+        let names = Names::of(&(1..).zip(labels).map(named).collect());
+        let name = |meter: u16| names.0[&meter.into()].as_str();
         assert_eq!(
             [1, 2, 3, 4, 5, 6, 7].map(name),
             ["Flat_3-1", "Flat_3-2", "meter3-3", "meter3-4", "a_b_c_d_é", "x", "Flat_3-1-7"]
@@ -204,9 +226,29 @@ mod tests {
     }
 
     #[test]
+    fn no_two_meters_of_two_networks_share_a_name_or_a_topic() {
+        let networks = [0, 7, 8].map(NetworkId);
+        let labels = ["", "Y", "Y-7", "Y-7_258", "meter258", "meter7_258", "Y-258"];
+        for (one, other) in labels.iter().flat_map(|one| labels.map(|other| (*one, other))) {
+            let all = networks.into_iter().flat_map(|network| {
+                [(258, one), (259, other)].map(|(id, label)| meter(network.meter(id), label))
+            });
+            let meters: BTreeMap<_, _> = all.map(|meter| (meter.meter, meter)).collect();
+            let names = Names::of(&meters);
+            let different: BTreeSet<&String> = names.0.values().collect();
+            assert_eq!(different.len(), meters.len(), "{one:?}, {other:?}: {names:?}");
+            let topics: Vec<String> = meters.values().flat_map(discovery).map(|said| said.topic).collect();
+            let different: BTreeSet<&String> = topics.iter().collect();
+            assert_eq!(different.len(), topics.len(), "{topics:?}");
+        }
+        let unnamed = meter(NetworkId(7).meter(258), "");
+        assert_eq!(Names::of(&[(unnamed.meter, unnamed)].into()).0[&NetworkId(7).meter(258)], "meter7_258");
+    }
+
+    #[test]
     fn figures() {
         let reading = Reading {
-            meter: 258,
+            meter: 258.into(),
             n: 7,
             at_s: 1_767_225_600,
             heard_ms: 0,
@@ -215,7 +257,7 @@ mod tests {
             suite: Suite::None,
             rssi_dbm: None,
         };
-        let said = Names::of(&[(258, meter(258, "Flat 3"))].into()).reading(&reading);
+        let said = Names::of(&[(258.into(), meter(258.into(), "Flat 3"))].into()).reading(&reading);
         let whole = r#"{"at_s":1767225600,"energy_wh":12345.6,"n":7,"power_w":-1500}"#;
         assert_eq!(
             said,
@@ -225,6 +267,13 @@ mod tests {
                 Said::passing("emon/Flat_3/energy", "12345.6"),
             ]
         );
+        let of_network_7 = Names::default().reading(&Reading { meter: NetworkId(7).meter(258), ..reading });
+        let topics = of_network_7.iter().map(|said| said.topic.as_str());
+        assert!(topics.eq([
+            "wattseal/networks/7/258/reading",
+            "emon/meter7_258/power",
+            "emon/meter7_258/energy"
+        ]));
         let most = Names::default().reading(&Reading { energy_dwh: u32::MAX, ..reading });
         assert_eq!(most[2], Said::passing("emon/meter258/energy", "429496729.5"));
     }

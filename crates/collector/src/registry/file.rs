@@ -172,7 +172,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// Makes a folder that nobody else may read, where there is none.
-pub(super) fn make_folder(path: &Path) -> Result<(), RegistryError> {
+pub(crate) fn make_folder(path: &Path) -> Result<(), RegistryError> {
     let file = |error| RegistryError::File { path: path.into(), error };
     match DirBuilder::new().mode(FOLDER_MODE).create(path) {
         Ok(()) => sync_parent(path),

@@ -1,9 +1,11 @@
 //! The meters of the register, for people.
 
 use super::{MeterFile, Registry, RegistryError};
+use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::Meter;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use wire::meter::{MeterId, Setup, Suite};
 
 /// A meter of the register, with what is stored of it. Nothing secret.
@@ -11,6 +13,9 @@ use wire::meter::{MeterId, Setup, Suite};
 pub struct ListedMeter {
     /// Which, as it was provisioned.
     pub meter: MeterId,
+    /// Of all rows, where there are other networks than 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkId>,
     pub label: String,
     /// `registered` or `revoked`.
     pub state: &'static str,
@@ -29,18 +34,45 @@ pub struct ListedMeter {
     pub energy_wh: Option<f64>,
 }
 
+impl ListedMeter {
+    /// Its name among all networks.
+    #[must_use]
+    pub fn name(&self) -> GlobalMeterId {
+        self.network.unwrap_or_default().meter(self.meter)
+    }
+}
+
+/// All meters of all networks that there are folders of, by network and number, also those that are revoked. stored: what a database says
+/// of them, if there is one.
+///
+/// # Errors
+/// [`RegistryError`]: there is no folder, or a file is not as it should be.
+pub fn list(keys: &Path, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
+    let registries = Registry::open_all(keys)?;
+    let mut all = Vec::new();
+    for registry in &registries {
+        all.extend(registry.list(stored)?);
+    }
+    if registries.iter().all(|registry| registry.network.is_default()) {
+        for meter in &mut all {
+            meter.network = None;
+        }
+    }
+    Ok(all)
+}
+
 impl Registry {
-    /// All meters, also those that are revoked. stored: what a database says of them, if there is one.
-    ///
-    /// # Errors
-    /// [`RegistryError`]: a file is not as it should be.
-    pub fn list(&self, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
-        let stored: BTreeMap<MeterId, &Meter> = stored.iter().map(|meter| (meter.meter, meter)).collect();
+    /// This network's.
+    fn list(&self, stored: &[Meter]) -> Result<Vec<ListedMeter>, RegistryError> {
+        let stored: BTreeMap<GlobalMeterId, &Meter> =
+            stored.iter().map(|meter| (meter.meter, meter)).collect();
         let listed = |state, epoch, setup: &Setup| {
-            let of = stored.get(&setup.meter).filter(|of| of.epoch == epoch);
+            let known = stored.get(&self.network.meter(setup.meter));
+            let of = known.filter(|of| of.epoch == epoch);
             ListedMeter {
                 meter: setup.meter,
-                label: stored.get(&setup.meter).map(|of| of.label.clone()).unwrap_or_default(),
+                network: Some(self.network),
+                label: known.map(|of| of.label.clone()).unwrap_or_default(),
                 state,
                 epoch,
                 suite: of.map_or(setup.suite, |of| of.suite),
@@ -55,7 +87,7 @@ impl Registry {
         for (meter, file) in self.revoked()? {
             all.insert(meter, listed("revoked", file.epoch, &file.setup));
         }
-        for (meter, MeterFile { epoch, record }) in self.load()? {
+        for (meter, MeterFile { epoch, record, .. }) in self.load()? {
             all.insert(meter, listed("registered", epoch, &record.setup));
         }
         Ok(all.into_values().collect())

@@ -2,9 +2,10 @@
 
 use super::RegistryError;
 use super::file::{make_folder, write_secret};
+use crate::network::{GlobalMeterId, NetworkId};
 use ihex::Record;
 use std::path::{Path, PathBuf};
-use wire::meter::{MeterId, Provision};
+use wire::meter::Provision;
 use zeroize::Zeroizing;
 
 /// The files for who makes a meter. They have its private key: delete them when it is made.
@@ -22,10 +23,16 @@ pub struct Images {
 
 impl Images {
     /// Writes them into a folder, readable by the owner only. It is made where there is none.
-    pub(super) fn write(folder: &Path, provision: &Provision, epoch: u32) -> Result<Images, RegistryError> {
+    pub(super) fn write(
+        folder: &Path,
+        network: NetworkId,
+        provision: &Provision,
+        epoch: u32,
+    ) -> Result<Images, RegistryError> {
         make_folder(folder)?;
-        let meter = provision.setup().meter;
-        let path = |ending: &str| folder.join(format!("{meter:05}.{ending}"));
+        let meter = network.meter(provision.setup().meter);
+        let file = file_name(meter);
+        let path = |ending: &str| folder.join(format!("{file}.{ending}"));
         let images = Images {
             flash: path("flash.bin"),
             eeprom: path("eeprom.bin"),
@@ -45,10 +52,17 @@ impl Images {
     }
 }
 
-fn note(meter: MeterId, epoch: u32) -> String {
+/// `00258`, or `7-00258`.
+fn file_name(meter: GlobalMeterId) -> String {
+    let number = format!("{:05}", meter.meter);
+    meter.network.named().map_or(number.clone(), |network| format!("{network}-{number}"))
+}
+
+fn note(meter: GlobalMeterId, epoch: u32) -> String {
+    let file = file_name(meter);
     format!(
         "Meter {meter}, provisioning {epoch}.\n\n\
-         Write {meter:05}.flash.bin and {meter:05}.eep (or .eeprom.bin) ONCE, into one meter, then delete them: the meter's private key is in \
+         Write {file}.flash.bin and {file}.eep (or .eeprom.bin) ONCE, into one meter, then delete them: the meter's private key is in \
          them.\n\
          Written a second time, or into a second meter, the EEPROM image makes the meter use numbers twice, which gives away the key that \
          authenticates its readings. The collector raises the alert number-reused then. A meter that has to be written again needs new \

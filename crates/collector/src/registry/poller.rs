@@ -2,6 +2,7 @@
 
 use super::file::Folder;
 use super::{COLLECTOR, METERS, MeterFile, RegistryError, read_meter};
+use crate::network::{GlobalMeterId, NetworkId};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -22,7 +23,7 @@ pub enum Change {
     },
     /// It is there no more.
     Revoked {
-        meter: MeterId,
+        meter: GlobalMeterId,
         /// The epoch of its keys.
         epoch: u32,
         public: PublicKey,
@@ -46,9 +47,10 @@ impl FileState {
     }
 }
 
-/// Sees what changes in the key files.
+/// Sees what changes in a network's key files.
 #[derive(Debug)]
 pub struct RegistryPoller {
+    network: NetworkId,
     folder: Folder,
     known: BTreeMap<MeterId, FileState>,
     /// What was looked at already, good or bad.
@@ -56,9 +58,13 @@ pub struct RegistryPoller {
 }
 
 impl RegistryPoller {
-    pub(super) fn new(folder: Folder, known: &BTreeMap<MeterId, MeterFile>) -> RegistryPoller {
+    pub(super) fn new(
+        network: NetworkId,
+        folder: Folder,
+        known: &BTreeMap<MeterId, MeterFile>,
+    ) -> RegistryPoller {
         let known = known.iter().map(|(meter, file)| (*meter, FileState::of(file))).collect();
-        RegistryPoller { folder, known, stamps: HashMap::new() }
+        RegistryPoller { network, folder, known, stamps: HashMap::new() }
     }
 
     /// Returns the changes since the last poll. A file that is not as it should be is reported once, and changes nothing: its meter stays
@@ -95,7 +101,8 @@ impl RegistryPoller {
         self.known.retain(|meter, known| {
             let stays = there.contains(meter);
             if !stays {
-                changes.push(Change::Revoked { meter: *meter, epoch: known.epoch, public: known.public });
+                let meter = self.network.meter(*meter);
+                changes.push(Change::Revoked { meter, epoch: known.epoch, public: known.public });
             }
             stays
         });
@@ -103,15 +110,15 @@ impl RegistryPoller {
     }
 
     fn look(&mut self, name: &str, changes: &mut Vec<Change>) -> Result<Option<MeterId>, RegistryError> {
-        let Some(file) = read_meter(&self.folder, name)? else { return Ok(meter_of(name)) };
+        let Some(file) = read_meter(self.network, &self.folder, name)? else { return Ok(meter_of(name)) };
         let meter = file.record.setup.meter;
-        let now = FileState::of(&file);
+        let (now, named) = (FileState::of(&file), file.meter());
         match self.known.get(&meter) {
             Some(before) if before.digest == now.digest => return Ok(Some(meter)),
             Some(before) if before.epoch >= now.epoch => {
                 let problem = format!(
                     "its keys or setup changed, and its epoch {} is not higher than that of before, {}; the meter stays as it \
-                     was. 'wattseal meters rotate {meter}' makes new keys",
+                     was. 'wattseal meters rotate {named}' makes new keys",
                     now.epoch, before.epoch
                 );
                 return Err(RegistryError::Bad { path: self.folder.path_of(name), problem });
@@ -119,7 +126,7 @@ impl RegistryPoller {
             Some(before) if before.public == now.public => {
                 let problem = format!(
                     "epoch {} with the keys of epoch {}: what the meter sent before could come again as new; the meter stays as it \
-                     was. 'wattseal meters rotate {meter}' makes new keys",
+                     was. 'wattseal meters rotate {named}' makes new keys",
                     now.epoch, before.epoch
                 );
                 return Err(RegistryError::Bad { path: self.folder.path_of(name), problem });
@@ -143,6 +150,7 @@ fn digest(file: &MeterFile) -> [u8; 32] {
     let (key128, key256) = file.record.keys.expose();
     let setup = format!("{:?}", file.record.setup);
     let mut sha = Sha256::new();
+    sha.update(file.network.0.to_be_bytes());
     sha.update(file.epoch.to_be_bytes());
     sha.update(key128);
     sha.update(key256);

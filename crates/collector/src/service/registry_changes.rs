@@ -1,15 +1,17 @@
-//! Brings changes of the key files to the link while the service runs.
+//! Brings changes of the key files to the links while the service runs.
 
 use crate::link::{LinkError, LinkHandle};
-use crate::registry::{Change, RegistryPoller};
-use std::collections::VecDeque;
+use crate::network::NetworkId;
+use crate::registry::{self, Change, RegistryPoller};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// docs/collector.md, "Files": a running service takes a change within two seconds.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
 
-/// Goes on for ever.
+/// Follows a network's files. Goes on for ever.
 pub(super) async fn follow(mut poller: RegistryPoller, link: LinkHandle) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -44,24 +46,49 @@ pub(super) async fn follow(mut poller: RegistryPoller, link: LinkHandle) {
 async fn apply(link: &LinkHandle, change: &Change) -> Result<(), LinkError> {
     match change {
         Change::Added(file) => {
-            link.set_meter(file.epoch, file.record.clone()).await?;
-            tracing::info!(meter = file.record.setup.meter, epoch = file.epoch, "a meter was added");
+            let (meter, network) = (file.record.setup.meter, file.network);
+            link.set_meter(network, file.epoch, file.record.clone()).await?;
+            tracing::info!(meter, network = network.named(), epoch = file.epoch, "a meter was added");
         }
         Change::Rotated { file, old_epoch, .. } => {
-            link.set_meter(file.epoch, file.record.clone()).await?;
+            link.set_meter(file.network, file.epoch, file.record.clone()).await?;
             tracing::info!(
                 meter = file.record.setup.meter,
+                network = file.network.named(),
                 epoch = file.epoch,
                 old_epoch,
                 "a meter has new keys"
             );
         }
         Change::Revoked { meter, epoch, .. } => match link.revoke(*meter).await {
-            Ok(()) => tracing::info!(meter, epoch, "a meter was revoked"),
+            Ok(()) => {
+                let (meter, network) = (meter.meter, meter.network.named());
+                tracing::info!(meter, network, epoch, "a meter was revoked");
+            }
             // It was left out, or its revocation is being stored already.
             Err(LinkError::UnknownMeter(_)) => {}
             Err(error) => return Err(error),
         },
     }
     Ok(())
+}
+
+/// Says of networks that are new that they are heard from the next start on. known: those that have a link. Goes on for ever.
+pub(super) async fn look_for_networks(keys: PathBuf, mut known: BTreeSet<NetworkId>) {
+    let mut ticks = interval(LOOK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let keys = keys.clone();
+        let Ok(found) = tokio::task::spawn_blocking(move || registry::networks(&keys)).await else { return };
+        // What cannot be looked at is told of at the next start.
+        for network in found.unwrap_or_default() {
+            if known.insert(network) {
+                tracing::warn!(
+                    network = network.0,
+                    "it is new: its meters are heard after the next start, with a gateway of it, such as --udp ADDR:PORT@{network}"
+                );
+            }
+        }
+    }
 }

@@ -9,20 +9,20 @@ use super::read::{self, json};
 use super::write::{NewOutbox, Provisioned, Write, Written};
 use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
+use crate::network::GlobalMeterId;
 use report::Statements;
 pub(crate) use report::flags_of;
 use rusqlite::{Connection, OptionalExtension, params};
 use staging::Staging;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use wire::meter::MeterId;
 
 /// What the writer knows without asking: there is no other writer.
 #[derive(Debug)]
 pub(super) struct Kept {
-    latest: HashMap<MeterId, Latest>,
+    latest: HashMap<GlobalMeterId, Latest>,
     /// What this batch changed, as it was before; `None`: was not there.
-    before: HashMap<MeterId, Option<Latest>>,
+    before: HashMap<GlobalMeterId, Option<Latest>>,
     counts: Counts,
     intervals: Intervals,
 }
@@ -44,7 +44,7 @@ impl Kept {
     }
 
     /// All meters, and when they were heard first, in ms.
-    pub(super) fn meters(&self) -> impl Iterator<Item = (MeterId, Option<i64>)> + '_ {
+    pub(super) fn meters(&self) -> impl Iterator<Item = (GlobalMeterId, Option<i64>)> + '_ {
         self.latest.iter().map(|(meter, latest)| (*meter, latest.first_heard_ms))
     }
 
@@ -95,7 +95,7 @@ impl Kept {
             });
         }
         statements.changes.write(connection)?;
-        let mut changed: Vec<MeterId> = self.before.keys().copied().collect();
+        let mut changed: Vec<GlobalMeterId> = self.before.keys().copied().collect();
         changed.sort_unstable();
         let mut save = latest::saving(connection)?;
         for meter in changed {
@@ -108,7 +108,7 @@ impl Kept {
     }
 
     /// A meter's row, to be changed.
-    fn changed(&mut self, meter: MeterId) -> Option<&mut Latest> {
+    fn changed(&mut self, meter: GlobalMeterId) -> Option<&mut Latest> {
         let latest = self.latest.get_mut(&meter)?;
         self.before.entry(meter).or_insert(Some(*latest));
         Some(latest)
@@ -122,9 +122,9 @@ impl Kept {
         match write {
             // Told apart before.
             Write::Report(_) => Ok(Written::Unknown),
-            Write::State { epoch, state } => execute(
+            Write::State { network, epoch, state } => execute(
                 "UPDATE meters SET state = ?3 WHERE meter = ?1 AND epoch = ?2",
-                &[&state.meter, epoch, &json(&**state)?],
+                &[&network.meter(state.meter), epoch, &json(&**state)?],
             ),
             Write::Provisioned(provisioned) => self.provision(connection, provisioned),
             Write::Label { meter, label } => {

@@ -1,23 +1,23 @@
 //! The used energy of `rollups` once more, by time: a question about all meters reads few rows that lie together, instead of some of
 //! each meter's.
 //!
-//! A row of `used_by_time` is of up to [`METERS_OF_A_ROW`] meters, those with the same `meter / 128`. Its blob has an entry for each of
-//! them that has a row in `rollups`, by number: a byte, `meter % 128`, and `used_dwh` in LEB128. With 128 meters it stays below the
-//! thousand bytes above which SQLite would put it into pages of its own.
+//! A row of `used_by_time` is of up to [`METERS_OF_A_ROW`] meters of one network, those with the same `meter / 128`, where `meter` is the key
+//! of a meter (`key`). Its blob has an entry for each of them that has a row in `rollups`, by key: a byte, `meter % 128`, and `used_dwh`
+//! in LEB128. With 128 meters it stays below the thousand bytes above which SQLite would put it into pages of its own.
 
 use super::latest::{LEVELS, Rollup};
+use crate::network::GlobalMeterId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
-use wire::meter::MeterId;
 
-const METERS_OF_A_ROW: MeterId = 128;
+const METERS_OF_A_ROW: i64 = 128;
 /// Intervals that are gathered at once when all is made anew: with 128 meters 128,000 figures.
 const STRETCH: i64 = 1000;
 
-/// What a batch does to `rollups`: by level, beginning and meter, so that what belongs into one row follows one another.
+/// What a batch does to `rollups`: by level, beginning and key of the meter, so that what belongs into one row follows one another.
 #[derive(Debug, Default)]
-pub(super) struct Changes(BTreeMap<(i64, i64, MeterId), Change>);
+pub(super) struct Changes(BTreeMap<(i64, i64, i64), Change>);
 
 /// First the row may be taken away, then something may be added.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,14 +28,14 @@ struct Change {
 
 impl Changes {
     /// A rollup's energy is added to what there is of the same interval, or begins it.
-    pub(super) fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) {
-        let change = self.0.entry((level, rollup.start_s, meter)).or_default();
+    pub(super) fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) {
+        let change = self.0.entry((level, rollup.start_s, meter.key())).or_default();
         change.added_dwh = Some(change.added_dwh.unwrap_or(0) + rollup.used_dwh);
     }
 
     /// A rollup goes.
-    pub(super) fn take(&mut self, meter: MeterId, level: i64, start_s: i64) {
-        self.0.insert((level, start_s, meter), Change { taken: true, added_dwh: None });
+    pub(super) fn take(&mut self, meter: GlobalMeterId, level: i64, start_s: i64) {
+        self.0.insert((level, start_s, meter.key()), Change { taken: true, added_dwh: None });
     }
 
     pub(super) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
@@ -49,7 +49,7 @@ impl Changes {
                 }
             }
             let Some((_, entries)) = &mut row else { continue };
-            let low = meter % METERS_OF_A_ROW;
+            let low = low_of(meter);
             if change.taken {
                 entries.remove(&low);
             }
@@ -65,7 +65,7 @@ impl Changes {
 pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM used_by_time", [])?;
     let mut meters = connection.prepare("SELECT meter FROM latest ORDER BY meter")?;
-    let meters: Vec<MeterId> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let meters: Vec<i64> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut first = connection
         .prepare("SELECT min(start_s) FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s >= ?3")?;
     let mut rollups = connection.prepare(
@@ -88,7 +88,7 @@ pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
                     let mut found = rollups.query(params![meter, level, next_s, to_s])?;
                     while let Some(found) = found.next()? {
                         let entries = by_start.entry(found.get(0)?).or_default();
-                        entries.insert(meter % METERS_OF_A_ROW, found.get(1)?);
+                        entries.insert(low_of(*meter), found.get(1)?);
                     }
                 }
                 for (start_s, entries) in by_start {
@@ -102,33 +102,42 @@ pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Hands out what all meters used in the intervals that are over and begin in a range: beginning, meter, energy, by the first two.
+/// Hands out what the meters of a range of keys, whole networks, used in the intervals that are over and begin in a range: beginning,
+/// key, energy, by the first two.
 pub(super) fn each(
     connection: &Connection,
     level: i64,
+    (first_key, last_key): (i64, i64),
     (from_s, to_s): (i64, i64),
-    mut take: impl FnMut(i64, MeterId, i64),
+    mut take: impl FnMut(i64, i64, i64),
 ) -> rusqlite::Result<()> {
     let mut rows = connection.prepare_cached(
-        "SELECT start_s, meters, used_dwh FROM used_by_time WHERE level = ?1 AND start_s >= ?2 AND start_s < ?3",
+        "SELECT start_s, meters, used_dwh FROM used_by_time WHERE level = ?1 AND start_s >= ?2 AND start_s < ?3 \
+         AND meters BETWEEN ?4 AND ?5",
     )?;
-    let mut rows = rows.query(params![level, from_s, to_s])?;
+    let meters = (first_key / METERS_OF_A_ROW, last_key / METERS_OF_A_ROW);
+    let mut rows = rows.query(params![level, from_s, to_s, meters.0, meters.1])?;
     while let Some(row) = rows.next()? {
-        let (start_s, meters): (i64, MeterId) = (row.get(0)?, row.get(1)?);
+        let (start_s, meters): (i64, i64) = (row.get(0)?, row.get(1)?);
         let first = meters.checked_mul(METERS_OF_A_ROW).ok_or_else(damaged)?;
-        decode(row.get_ref(2)?.as_blob()?, |low, used_dwh| take(start_s, first + low, used_dwh))?;
+        decode(row.get_ref(2)?.as_blob()?, |low, used_dwh| take(start_s, first + i64::from(low), used_dwh))?;
     }
     Ok(())
 }
 
+/// Which of a row's meters.
+fn low_of(key: i64) -> u8 {
+    (key % METERS_OF_A_ROW) as u8
+}
+
 /// By `meter % 128`, what each used.
-type Entries = BTreeMap<MeterId, i64>;
+type Entries = BTreeMap<u8, i64>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     level: i64,
     start_s: i64,
-    meters: MeterId,
+    meters: i64,
 }
 
 impl Key {
@@ -165,7 +174,7 @@ impl Key {
 fn encode(entries: &Entries) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(entries.len() * 4);
     for (low, used_dwh) in entries {
-        bytes.push(*low as u8);
+        bytes.push(*low);
         let mut rest = *used_dwh as u64;
         while rest >= 0x80 {
             bytes.push(rest as u8 | 0x80);
@@ -176,7 +185,7 @@ fn encode(entries: &Entries) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8], mut take: impl FnMut(MeterId, i64)) -> rusqlite::Result<()> {
+fn decode(bytes: &[u8], mut take: impl FnMut(u8, i64)) -> rusqlite::Result<()> {
     let mut bytes = bytes.iter();
     while let Some(low) = bytes.next() {
         let (mut used_dwh, mut shift) = (0u64, 0);
@@ -188,11 +197,10 @@ fn decode(bytes: &[u8], mut take: impl FnMut(MeterId, i64)) -> rusqlite::Result<
                 break;
             }
         }
-        let low = MeterId::from(*low);
-        if low >= METERS_OF_A_ROW {
+        if i64::from(*low) >= METERS_OF_A_ROW {
             return Err(damaged());
         }
-        take(low, used_dwh as i64);
+        take(*low, used_dwh as i64);
     }
     Ok(())
 }

@@ -6,10 +6,10 @@
 use super::latest::{Rollup, used};
 use super::query::{Cursor, Interval};
 use super::read::{Stored, rollups, stored};
+use crate::network::GlobalMeterId;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
-use wire::meter::MeterId;
 
 /// Readings that are looked at in one step, about: 100 kB.
 const STEP_ROWS: usize = 2000;
@@ -19,7 +19,7 @@ const QUARTER_S: i64 = 900;
 #[derive(Debug, Default)]
 pub(super) struct Check {
     /// Meters that are still to come in this one; the last is the one that is looked at.
-    meters: Vec<MeterId>,
+    meters: Vec<GlobalMeterId>,
     from_s: Option<i64>,
     /// The reading before.
     before: Option<Stored>,
@@ -33,7 +33,7 @@ impl Check {
     pub(super) fn step(
         &mut self,
         connection: &Connection,
-        meters: impl Iterator<Item = MeterId>,
+        meters: impl Iterator<Item = GlobalMeterId>,
     ) -> rusqlite::Result<Option<String>> {
         if self.meters.is_empty() {
             self.meters = meters.collect();
@@ -53,7 +53,7 @@ impl Check {
         (self.from_s, self.before) = (None, None);
     }
 
-    fn look_at(&mut self, connection: &Connection, meter: MeterId) -> rusqlite::Result<Option<String>> {
+    fn look_at(&mut self, connection: &Connection, meter: GlobalMeterId) -> rusqlite::Result<Option<String>> {
         let from_s = match self.from_s {
             Some(from_s) => from_s,
             None => kept_from_s(connection)?,

@@ -1,7 +1,8 @@
 //! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
 
+use crate::network::GlobalMeterId;
 use rusqlite::{CachedStatement, Connection, Row, params};
-use wire::meter::{Alert, Cause, MeterId, Suite};
+use wire::meter::{Alert, Cause, Suite};
 
 /// Lengths of the intervals of rollups, as `rollups.level` has them: quarter-hour, hour, day.
 pub(super) const LEVELS: [i64; 3] = [900, 3600, 86_400];
@@ -171,8 +172,8 @@ pub(super) fn is_start(alert: &Alert) -> bool {
     }
 }
 
-/// All rows, with the meters' numbers.
-pub(super) fn load(connection: &Connection) -> rusqlite::Result<Vec<(MeterId, Latest)>> {
+/// All rows, with their meters.
+pub(super) fn load(connection: &Connection) -> rusqlite::Result<Vec<(GlobalMeterId, Latest)>> {
     let sql = format!("SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter)");
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query_map([], |row| {
@@ -213,7 +214,7 @@ pub(super) fn saving(connection: &Connection) -> rusqlite::Result<CachedStatemen
 /// Writes a row.
 pub(super) fn save(
     statement: &mut CachedStatement<'_>,
-    meter: MeterId,
+    meter: GlobalMeterId,
     latest: &Latest,
 ) -> rusqlite::Result<()> {
     let [quarter, hour, day] = latest.open;

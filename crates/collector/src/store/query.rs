@@ -1,9 +1,38 @@
 //! What is asked, and the tables that answer.
 
+use super::key::keys_of;
+use crate::network::{GlobalMeterId, NetworkId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use wire::meter::MeterId;
+
+/// Which meters a question is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// All of all networks.
+    #[default]
+    All,
+    /// All of a network.
+    Network(NetworkId),
+    Meter(GlobalMeterId),
+}
+
+impl Whose {
+    /// The first and the last key of those meters.
+    pub(super) fn keys(self) -> (i64, i64) {
+        match self {
+            Whose::All => (0, i64::MAX),
+            Whose::Network(network) => keys_of(network),
+            Whose::Meter(meter) => (meter.key(), meter.key()),
+        }
+    }
+}
+
+impl From<GlobalMeterId> for Whose {
+    fn from(meter: GlobalMeterId) -> Whose {
+        Whose::Meter(meter)
+    }
+}
 
 /// How fine a meter's readings are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,7 +65,7 @@ pub enum Interval {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadingsQuery {
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// From then on, in s; of rollups, from the one on in which it lies.
     pub from_s: i64,
     /// Before that, in s.
@@ -86,7 +115,7 @@ impl FromStr for Cursor {
 /// A page of readings, as columns of equal length, oldest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Readings {
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// How fine.
     pub resolution: Resolution,
     pub rows: Rows,
@@ -129,8 +158,7 @@ pub struct ConsumptionQuery {
     pub to_s: i64,
     /// By what.
     pub resolution: Interval,
-    /// Whose; `None`: all meters'.
-    pub meter: Option<MeterId>,
+    pub whose: Whose,
 }
 
 /// Energy used, as columns.
@@ -148,7 +176,7 @@ pub struct Consumption {
 /// Energy that a meter used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsumptionOf {
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// In Wh, for each interval; `None` (null) where there is no reading.
     pub used_wh: Vec<Option<f64>>,
 }
@@ -159,8 +187,8 @@ pub struct AlertFilter {
     pub from_s: Option<i64>,
     /// Before that, in s.
     pub to_s: Option<i64>,
-    /// This meter's alone.
-    pub meter: Option<MeterId>,
+    /// Those alone; the collector's own are in network 0's.
+    pub whose: Whose,
     /// Those alone that nobody acknowledged.
     pub open: bool,
     /// Only those with a lower id.

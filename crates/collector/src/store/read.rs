@@ -10,12 +10,13 @@ pub(crate) use series::{Stored, stored};
 use super::files::FileId;
 use super::health::Pulse;
 use super::interval::Intervals;
-use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution};
+use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
 use super::record::{
     Action, AlertRecord, CommandRecord, Health, KeptMeter, Meter, OutboxRecord, TokenRecord,
 };
 use super::schema::{self, Found, MIGRATIONS};
 use super::{StoreError, zone};
+use crate::network::GlobalMeterId;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
@@ -23,7 +24,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use wire::meter::MeterId;
 
 /// So many read at once; others wait.
 const CONNECTIONS: usize = 4;
@@ -129,7 +129,7 @@ impl Reader {
         &self.pool.zone_name
     }
 
-    /// All meters as a collector starts with them; also those that are revoked.
+    /// All meters, of all networks, as a collector starts with them; also those that are revoked.
     ///
     /// # Errors
     /// [`StoreError`]
@@ -137,20 +137,20 @@ impl Reader {
         self.ask(rows::kept_meters)
     }
 
-    /// All meters as they are shown, by number; also those that are revoked. now_ms: says who is online.
+    /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says who is online.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn meters(&self, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
-        self.ask(|connection| rows::meters(connection, None, now_ms))
+    pub fn meters(&self, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, StoreError> {
+        self.ask(|connection| rows::meters(connection, whose, now_ms))
     }
 
     /// One meter as it is shown; `None` where there is none.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn meter(&self, meter: MeterId, now_ms: i64) -> Result<Option<Meter>, StoreError> {
-        self.ask(|connection| Ok(rows::meters(connection, Some(meter), now_ms)?.pop()))
+    pub fn meter(&self, meter: GlobalMeterId, now_ms: i64) -> Result<Option<Meter>, StoreError> {
+        self.ask(|connection| Ok(rows::meters(connection, meter.into(), now_ms)?.pop()))
     }
 
     /// A page of readings, or of rollups; empty where there are none, or no such meter.
@@ -165,7 +165,7 @@ impl Reader {
         })
     }
 
-    /// Energy used by interval, of all meters that have any, or of one.
+    /// Energy used by interval, of all of these meters that have any, or of one.
     ///
     /// # Errors
     /// [`StoreError::TooMuch`] above [`super::MOST_FIGURES`], and others.
@@ -200,7 +200,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn commands(&self, meter: MeterId, limit: usize) -> Result<Vec<CommandRecord>, StoreError> {
+    pub fn commands(&self, meter: GlobalMeterId, limit: usize) -> Result<Vec<CommandRecord>, StoreError> {
         self.ask(|connection| rows::commands(connection, meter, limit))
     }
 

@@ -1,6 +1,7 @@
 //! What is read from the store.
 
 use crate::event::CommandState;
+use crate::network::GlobalMeterId;
 use serde::{Deserialize, Serialize};
 use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, Suite};
 
@@ -8,7 +9,7 @@ use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, Suite};
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptMeter {
     /// Which, as it was provisioned.
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     pub epoch: u32,
     /// As it was saved last, with `last_n` as it is stored.
     pub state: MeterState,
@@ -27,7 +28,7 @@ pub struct KeptMeter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meter {
     /// Which, as it was provisioned.
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// What it is called; may be empty.
     pub label: String,
     pub epoch: u32,
@@ -82,7 +83,7 @@ pub struct AlertRecord {
     /// Its name in the API.
     pub id: i64,
     /// Whose; `None`: the collector's own.
-    pub meter: Option<MeterId>,
+    pub meter: Option<GlobalMeterId>,
     pub at_s: i64,
     pub cause: String,
     /// In words, with figures.
@@ -95,7 +96,7 @@ pub struct AlertRecord {
 pub struct CommandRecord {
     /// Its name in the API.
     pub id: i64,
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// What `wire::meter::Collector` calls it.
     pub ticket: u32,
     pub order: Order,

@@ -5,10 +5,10 @@
 //! service was not there, is a pause, and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
 //! readings; what was stored before it goes that much later.
 
+use crate::network::GlobalMeterId;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-use wire::meter::MeterId;
 
 /// Readings that are looked at in one step, about; and meters in one.
 const STEP_ROWS: i64 = 2000;
@@ -40,7 +40,7 @@ pub(super) struct Retention {
 #[derive(Debug)]
 struct Sweep {
     before_s: i64,
-    meters: Vec<MeterId>,
+    meters: Vec<GlobalMeterId>,
     /// Where to go on with the last of them.
     from_s: i64,
 }
@@ -110,7 +110,7 @@ impl Retention {
     pub(super) fn step(
         &mut self,
         connection: &Connection,
-        meters: impl Iterator<Item = (MeterId, Option<i64>)>,
+        meters: impl Iterator<Item = (GlobalMeterId, Option<i64>)>,
         now_ms: i64,
         now: Instant,
     ) -> rusqlite::Result<bool> {
@@ -140,7 +140,7 @@ impl Retention {
     fn begin(
         &mut self,
         connection: &Connection,
-        meters: impl Iterator<Item = (MeterId, Option<i64>)>,
+        meters: impl Iterator<Item = (GlobalMeterId, Option<i64>)>,
         now_ms: i64,
         now: Instant,
     ) -> rusqlite::Result<()> {
@@ -148,7 +148,7 @@ impl Retention {
             return Ok(());
         }
         self.next = Some(now + EVERY);
-        let (meters, first): (Vec<MeterId>, Vec<Option<i64>>) = meters.unzip();
+        let (meters, first): (Vec<GlobalMeterId>, Vec<Option<i64>>) = meters.unzip();
         let first_s = first.into_iter().flatten().min().map(|first_ms| first_ms.div_euclid(1000));
         let now_s = now_ms.div_euclid(1000);
         let Some(before_s) = self.look(connection, first_s, now_s, now)? else { return Ok(()) };
@@ -214,7 +214,7 @@ fn save(connection: &Connection, counted: &Counted) -> rusqlite::Result<()> {
 /// more. What a meter kept for long is not old when it comes.
 fn delete(
     connection: &Connection,
-    meter: MeterId,
+    meter: GlobalMeterId,
     from_s: i64,
     before_s: i64,
 ) -> rusqlite::Result<Option<i64>> {
@@ -277,7 +277,7 @@ mod tests {
                 let heard: i64 = n + 1;
                 loop {
                     let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
-                    let meters = [(1, Some(NEW_YEAR_S * 1000))].into_iter();
+                    let meters = [(1.into(), Some(NEW_YEAR_S * 1000))].into_iter();
                     if !self.retention.step(&self.connection, meters, clock_s * 1000, now).expect("a step") {
                         break;
                     }
@@ -368,7 +368,7 @@ mod tests {
             collector.restart_after(0);
             // One look before it is set.
             let now = collector.began + Duration::from_secs((collector.true_s - NEW_YEAR_S) as u64);
-            let meters = [(1, Some(NEW_YEAR_S * 1000))].into_iter();
+            let meters = [(1.into(), Some(NEW_YEAR_S * 1000))].into_iter();
             assert!(!collector.retention.step(&collector.connection, meters, 60_000, now).expect("a step"));
             collector.run(1);
         }
@@ -401,7 +401,7 @@ mod tests {
             collector.true_s += 3600;
             let now = collector.began + Duration::from_secs((collector.true_s - NEW_YEAR_S) as u64);
             let now_ms = (collector.true_s + collector.ahead_s) * 1000;
-            let meters = || [(1, Some(NEW_YEAR_S * 1000))].into_iter();
+            let meters = || [(1.into(), Some(NEW_YEAR_S * 1000))].into_iter();
             while collector.retention.step(&collector.connection, meters(), now_ms, now).expect("a step") {}
         }
     }

@@ -19,6 +19,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/2.sql"), fill: by_time::rebuild },
     Migration { sql: include_str!("schema/3.sql"), fill: |_| Ok(()) },
+    Migration { sql: include_str!("schema/4.sql"), fill: |_| Ok(()) },
 ];
 
 /// A step from a version to the next.

@@ -2,6 +2,7 @@
 
 use super::record::{AlertRecord, CommandRecord, Role};
 use crate::event::{self, CommandState};
+use crate::network::{GlobalMeterId, NetworkId};
 use wire::meter::{Answer, MessageKind, MeterId, MeterState, Order, PublicKey, Report, Suite};
 
 /// Something to be stored. What it returns is said with each.
@@ -13,6 +14,8 @@ pub enum Write {
     /// What `wire::meter::Collector` wants kept of a meter; its `last_n` is of no account. [`Written::Done`]; [`Written::Unknown`] for
     /// another epoch than the meter's.
     State {
+        /// The meter's.
+        network: NetworkId,
         /// Of the meter's keys.
         epoch: u32,
         /// What to keep.
@@ -22,13 +25,13 @@ pub enum Write {
     /// is lower than the one that is stored, the same with another public key, or the same and revoked: its keys are over.
     Provisioned(Box<Provisioned>),
     /// What a meter is called. [`Written::Done`], [`Written::Unknown`].
-    Label { meter: MeterId, label: String },
+    Label { meter: GlobalMeterId, label: String },
     /// Seconds between a meter's measurements, as it was configured. [`Written::Done`], [`Written::Unknown`].
-    IntervalOf { meter: MeterId, interval_s: u16 },
+    IntervalOf { meter: GlobalMeterId, interval_s: u16 },
     /// What was counted of a meter since it was told last. [`Written::Done`], [`Written::Unknown`].
     Counts(MeterCounts),
     /// A meter is one of this collector's no more. [`Written::Done`], [`Written::Unknown`].
-    Revoked { meter: MeterId, at_ms: i64 },
+    Revoked { meter: GlobalMeterId, at_ms: i64 },
     /// An alert of the collector's own. [`Written::Alert`].
     Alert(NewAlert),
     /// Somebody has seen an alert; who was first stays. [`Written::Acknowledged`], [`Written::Unknown`].
@@ -60,7 +63,7 @@ pub enum Write {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewReport {
     /// Whose, as it was provisioned.
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     pub epoch: u32,
     /// When its last packet came, in ms.
     pub heard_ms: i64,
@@ -75,7 +78,7 @@ pub struct NewReport {
 /// A meter with the keys of an epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provisioned {
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// 1 for its first keys, one more with each provisioning after it.
     pub epoch: u32,
     /// What it is called; `None`: as before, or not at all.
@@ -95,7 +98,7 @@ pub struct Provisioned {
 /// What was counted of a meter, to be added to what is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeterCounts {
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// Reports that came again.
     pub repeats: u32,
     /// Packets refused in its name.
@@ -106,7 +109,7 @@ pub struct MeterCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAlert {
     /// Whom it is about; `None`: the collector.
-    pub meter: Option<MeterId>,
+    pub meter: Option<GlobalMeterId>,
     pub at_ms: i64,
     /// `silent`, `lost-readings`, `clock`, `store`, `refused`.
     pub cause: String,
@@ -117,7 +120,7 @@ pub struct NewAlert {
 /// A command that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommand {
-    pub meter: MeterId,
+    pub meter: GlobalMeterId,
     /// What `wire::meter::Collector::command` returned.
     pub ticket: u32,
     pub order: Order,

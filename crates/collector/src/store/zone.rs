@@ -3,9 +3,9 @@
 use super::interval::Intervals;
 use super::latest::{LEVELS, Rollup};
 use super::{StoreError, by_time};
+use crate::network::GlobalMeterId;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use wire::meter::MeterId;
 
 /// The name that a zone is known by.
 ///
@@ -62,7 +62,7 @@ fn rebuild(connection: &Connection, intervals: &mut Intervals) -> rusqlite::Resu
     )?;
     connection.execute("UPDATE latest SET quarter_s = NULL, hour_s = NULL, day_s = NULL", [])?;
     let mut meters = connection.prepare("SELECT meter FROM latest")?;
-    let meters: Vec<MeterId> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let meters: Vec<GlobalMeterId> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for meter in meters {
         connection.execute("DELETE FROM rollups WHERE meter = ?1 AND level IN (3600, 86400)", [meter])?;
         for (place, level) in [(1, LEVELS[1]), (2, LEVELS[2])] {
@@ -76,7 +76,7 @@ fn rebuild(connection: &Connection, intervals: &mut Intervals) -> rusqlite::Resu
 fn rebuild_level(
     connection: &Connection,
     intervals: &mut Intervals,
-    meter: MeterId,
+    meter: GlobalMeterId,
     place: usize,
     level: i64,
 ) -> rusqlite::Result<()> {
@@ -101,7 +101,12 @@ fn rebuild_level(
     open.map_or(Ok(()), |last| insert(connection, meter, level, &last))
 }
 
-fn insert(connection: &Connection, meter: MeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
+fn insert(
+    connection: &Connection,
+    meter: GlobalMeterId,
+    level: i64,
+    rollup: &Rollup,
+) -> rusqlite::Result<()> {
     let Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w } = *rollup;
     let mut statement =
         connection.prepare_cached("INSERT INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;

@@ -325,3 +325,76 @@ fn systemd_takes_the_unit() {
         Command::new("systemd-analyze").args(arguments).arg(&path).output().expect("systemd-analyze");
     assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
 }
+
+/// Who has one network names none, and sees none: rows, columns, files and folders are those of before there were several.
+#[test]
+fn networks_are_named_where_there_are_several() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let text = |arguments: &[&str]| {
+        let done = wattseal(at, arguments);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).expect("UTF-8")
+    };
+    let header = |text: &str| text.lines().next().expect("a header").to_owned();
+    let columns = "meter,epoch,suite,flash,eeprom,eeprom_hex,note";
+    let provision = ["meters", "provision", "258", "--images", "images", "--format", "csv"];
+    assert_eq!(header(&text(&provision)), columns);
+    let columns = "meter,label,state,epoch,suite,interval_s,address,heard_s,power_w,energy_wh";
+    assert_eq!(header(&text(&["meters", "list", "--format", "csv"])), columns);
+    assert!(rows(at, &["meters", "list"])[0].get("network").is_none());
+    assert!(!at.join("wattseal.keys/networks").exists());
+    collect(at, &["--udp", "127.0.0.1:0"], "-INT", |_| {});
+    assert!(!text(&["meters", "list"]).contains("network"));
+    text(&["export", "one.csv"]);
+    let one = std::fs::read_to_string(at.join("one.csv")).expect("there");
+    assert!(header(&one).ends_with(",heard"), "{one}");
+
+    let made = rows(at, &["meters", "provision", "7-258", "--images", "images"]);
+    assert_eq!((&made[0]["meter"], &made[0]["network"]), (&258.into(), &7.into()));
+    assert_eq!(made[0]["flash"], "images/7-00258.flash.bin");
+    let note = std::fs::read_to_string(at.join("images/7-00258.txt")).expect("there");
+    assert!(note.contains("Meter 7-258") && note.contains("meters rotate 7-258"), "{note}");
+    for file in ["collector.toml", "meters/00258.toml"] {
+        let path = at.join("wattseal.keys/networks/7").join(file);
+        assert_eq!(std::fs::metadata(path).expect("there").permissions().mode() & 0o777, 0o600, "{file}");
+    }
+    let listed = rows(at, &["meters", "list"]);
+    let all = |rows: &Value| rows.as_array().expect("rows").clone();
+    let names: Vec<_> =
+        all(&listed).iter().map(|row| (row["network"].clone(), row["meter"].clone())).collect();
+    assert_eq!(names, [(0.into(), 258.into()), (7.into(), 258.into())]);
+    let table = text(&["meters", "list"]);
+    assert!(table.contains("│ 7-258 "), "{table}");
+    assert!(header(&text(&["meters", "list", "--format", "csv"])).starts_with("meter,network,label,"));
+
+    let log = collect(at, &["--udp", "127.0.0.1:0", "--udp", "127.0.0.1:0@7"], "-INT", |_| {});
+    assert!(log.contains("network=7"), "{log}");
+    text(&["export", "two.csv"]);
+    let two = std::fs::read_to_string(at.join("two.csv")).expect("there");
+    assert!(header(&two).ends_with(",heard,network"), "{two}");
+    text(&["export", "default.csv", "--meter", "258"]);
+    assert_eq!(std::fs::read_to_string(at.join("default.csv")).expect("there"), one);
+    assert_eq!(rows(at, &["audit"])[0]["failures"], 0);
+    text(&["backup", "copy"]);
+    assert!(at.join("copy/wattseal.keys/networks/7/meters/00258.toml").exists());
+    std::fs::copy(at.join("wattseal.keys/networks/7/meters/00258.toml"), at.join("saved.toml"))
+        .expect("copied");
+    text(&["meters", "revoke", "7-258"]);
+    let states: Vec<_> = all(&rows(at, &["meters", "list"])).iter().map(|row| row["state"].clone()).collect();
+    assert_eq!(states, ["registered", "revoked"]);
+    // The file says whose it is.
+    text(&["meters", "add", "saved.toml"]);
+    assert_eq!(rows(at, &["meters", "rotate", "7-258", "--images", "images"])[0]["epoch"], 2);
+    for wrong in ["8-258", "7-", "7-0", "7-65536"] {
+        let said = error(&wattseal(at, &["meters", "revoke", wrong]), 2);
+        assert!(
+            said.contains("7-258")
+                || said.contains("wattseal meters provision")
+                || said.contains("1 to 65535"),
+            "{said}"
+        );
+    }
+    let said = error(&wattseal(at, &["collect", "--udp", "127.0.0.1:0@seven", "--listen", "127.0.0.1:0"]), 2);
+    assert!(said.contains("a network is a number"), "{said}");
+}

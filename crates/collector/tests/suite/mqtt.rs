@@ -151,7 +151,7 @@ fn next(heard: &Receiver<(bool, String, String)>, topic: &str) -> (bool, String)
 
 fn meter(meter: u16, label: &str) -> Meter {
     Meter {
-        meter,
+        meter: meter.into(),
         label: label.into(),
         epoch: 1,
         suite: Suite::Aes128Gcm,
@@ -168,7 +168,7 @@ fn meter(meter: u16, label: &str) -> Meter {
 
 fn reading(n: u32) -> Event {
     Event::Reading(Reading {
-        meter: 258,
+        meter: 258.into(),
         n,
         at_s: 1_767_225_600 + i64::from(n),
         heard_ms: 0,
@@ -212,8 +212,13 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
     let whole = next(&heard, "wattseal/258/reading").1;
     assert_eq!(next(&heard, "emon/Flat_3/power"), (false, "1500".into()));
     assert_eq!(next(&heard, "emon/Flat_3/energy"), (false, "12346.3".into()));
-    let alert =
-        Alert { id: 1, meter: Some(258), at_s: 5, cause: "watchdog".into(), detail: "third start".into() };
+    let alert = Alert {
+        id: 1,
+        meter: Some(258.into()),
+        at_s: 5,
+        cause: "watchdog".into(),
+        detail: "third start".into(),
+    };
     fixture.tell(Event::Alert(alert.clone()));
     let said: Value = serde_json::from_str(&next(&heard, "wattseal/258/alert").1).expect("JSON");
     assert_eq!(said, serde_json::json!({"id": 1, "at_s": 5, "cause": "watchdog", "detail": "third start"}));
@@ -273,12 +278,12 @@ async fn home_assistant_and_emoncms_hear_what_they_ask_for() {
 
     // A new name, then none: the meter was revoked.
     fixture.meters.lock().expect("nobody panicked")[0].label = "Kitchen".into();
-    fixture.tell(Event::Meter { meter: 258 });
+    fixture.tell(Event::Meter { meter: 258.into() });
     assert!(next(&heard, "homeassistant/sensor/wattseal_258/power/config").1.contains("Kitchen"));
     fixture.tell(reading(8));
     assert_eq!(next(&heard, "emon/Kitchen/power").1, "1500");
     fixture.meters.lock().expect("nobody panicked")[0].revoked = true;
-    fixture.tell(Event::Meter { meter: 258 });
+    fixture.tell(Event::Meter { meter: 258.into() });
     for topic in ["homeassistant/sensor/wattseal_258/power/config", "wattseal/258/reading"] {
         assert_eq!(next(&heard, topic).1, "", "{topic}");
     }

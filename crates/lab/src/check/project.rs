@@ -250,6 +250,6 @@ mod tests {
         let clock = problem(&format!("{one}clock = \"fast\"\n"));
         assert!(clock.contains("clock: 'fast' is not a frequency"), "{clock}");
         let calls = problem(&format!("{one}calls = 0\n"));
-        assert!(calls.contains("calls: '0' is not a number"), "{calls}");
+        assert!(calls.contains("calls: '0' is not above 0"), "{calls}");
     }
 }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use collector::api::{Listen, TlsFiles};
 use collector::daemon::Daemon;
 use collector::gateway::serial::SerialLine;
+use collector::network::OfNetwork;
 use collector::publish::Broker;
 use collector::service::Config;
 use jiff::tz::TimeZone;
@@ -27,13 +28,13 @@ pub(crate) struct CollectArgs {
     /// Private key, PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Hear UDP gateways here; may be repeated
-    #[arg(long, value_name = "ADDR:PORT")]
-    udp: Vec<SocketAddr>,
-    /// Hear an RFM12Pi, RFM69Pi or JeeLink; may be repeated
-    #[arg(long, value_name = "DEVICE[:BAUD]")]
-    serial: Vec<SerialLine>,
-    /// Be a concentrator: send what is heard of unknown meters to this collector's UDP gateway
+    /// Hear UDP gateways here; may be repeated. @7 behind it: they are of network 7
+    #[arg(long, value_name = "ADDR:PORT[@NETWORK]")]
+    udp: Vec<OfNetwork<SocketAddr>>,
+    /// Hear an RFM12Pi, RFM69Pi or JeeLink; may be repeated. @7 behind it: it is of network 7
+    #[arg(long, value_name = "DEVICE[:BAUD][@NETWORK]")]
+    serial: Vec<OfNetwork<SerialLine>>,
+    /// Be a concentrator: send what is heard of unknown meters, in network 0, to this collector's UDP gateway
     #[arg(long, value_name = "HOST:PORT")]
     forward: Option<String>,
     /// Publish for Home Assistant and emonCMS; mqtts is with TLS
@@ -54,7 +55,7 @@ pub(crate) struct CollectArgs {
     /// Days after which readings go; sums by quarter-hour, hour and day stay
     #[arg(long, value_name = "DAYS", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     keep: u32,
-    /// Threads that open messages of suites with curves [default: one a core]
+    /// Threads that open messages of suites with curves, for each network [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     verifiers: Option<u16>,
     /// Take nothing that is not sealed, and tell no meter to seal nothing [default: true as soon as a meter is provisioned to seal]

@@ -5,6 +5,7 @@ mod collect;
 mod failure;
 mod files;
 mod meters;
+mod names;
 mod records;
 mod times;
 mod tokens;
@@ -36,7 +37,8 @@ enum Command {
         about = COLLECT.about,
         after_help = "SIGINT (Ctrl-C) and SIGTERM stop it gracefully. The log goes to standard error.\n\n\
                       Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
-                      wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0"
+                      wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0\n          \
+                      wattseal collect --udp 127.0.0.1:7878 --udp 127.0.0.1:7879@7"
     )]
     Collect(Box<collect::CollectArgs>),
     #[command(

@@ -2,10 +2,12 @@
 
 use crate::failure::CommandError;
 use crate::files::Files;
+use crate::names::meter;
 use crate::times::time;
 use clap::{Args, Subcommand};
-use collector::registry::{Images, ListedMeter, MeterFile, Registry};
-use collector::store::{Meter, Reader, StoreError};
+use collector::network::{GlobalMeterId, NetworkId};
+use collector::registry::{self, Images, ListedMeter, MeterFile, Registry};
+use collector::store::{Meter, Reader, StoreError, Whose};
 use jiff::Timestamp;
 use output::{Answer, Format, csv, grouped, json, table};
 use serde::Serialize;
@@ -33,7 +35,10 @@ enum What {
         after_help = "For each meter there are three files: 00258.flash.bin, 176 bytes for the symbol ws_provision; 00258.eeprom.bin, 1024 \
                       bytes; and 00258.eep, the same in Intel hex, for avrdude -p m328p -U eeprom:w:00258.eep:i\n\
                       Its private key is in them: delete them when the meter is made.\n\n\
-                      Example: wattseal meters provision 258 --suite ecies-ecdsa --interval 60 --images for-the-maker"
+                      A meter of another network than 0 has the network's number before its own; the first one begins the network, with a \
+                      key pair of its own for the collector.\n\n\
+                      Examples: wattseal meters provision 258 --suite ecies-ecdsa --interval 60 --images for-the-maker\n          \
+                      wattseal meters provision 7-258 7-259 --images for-the-maker"
     )]
     Provision(ProvisionArgs),
     /// Register a meter again from a copy of its file
@@ -46,8 +51,8 @@ enum What {
     #[command(after_help = "Example: wattseal meters rotate 258 --images for-the-maker")]
     Rotate {
         /// The meter
-        #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-        meter: MeterId,
+        #[arg(value_parser = meter)]
+        meter: GlobalMeterId,
         #[command(flatten)]
         images: ImagesArgs,
     },
@@ -55,8 +60,8 @@ enum What {
     #[command(after_help = "Example: wattseal meters revoke 258")]
     Revoke {
         /// The meter
-        #[arg(value_parser = clap::value_parser!(u16).range(1..))]
-        meter: MeterId,
+        #[arg(value_parser = meter)]
+        meter: GlobalMeterId,
     },
 }
 
@@ -69,9 +74,9 @@ struct ImagesArgs {
 
 #[derive(Args)]
 struct ProvisionArgs {
-    /// The meters' numbers, 1 to 65535
-    #[arg(required = true, value_name = "METER", value_parser = clap::value_parser!(u16).range(1..))]
-    meters: Vec<MeterId>,
+    /// The meters' numbers, 1 to 65535; 7-258 is meter 258 of network 7
+    #[arg(required = true, value_name = "[NETWORK-]METER", value_parser = meter)]
+    meters: Vec<GlobalMeterId>,
     /// How they seal at first: none, aes128-gcm, aes256-gcm, ecies or ecies-ecdsa
     #[arg(long, value_name = "SUITE", default_value = "aes128-gcm", value_parser = suite)]
     suite: Suite,
@@ -122,6 +127,9 @@ fn byte(text: &str) -> Result<u8, String> {
 #[derive(Serialize)]
 struct Made {
     meter: MeterId,
+    /// Of all rows, where one is of another network than 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkId>,
     epoch: u32,
     suite: Suite,
     flash: PathBuf,
@@ -132,39 +140,39 @@ struct Made {
 
 impl Made {
     fn of((file, images): (MeterFile, Images)) -> Made {
-        let Setup { meter, suite, .. } = file.record.setup;
+        let GlobalMeterId { network, meter } = file.meter();
+        let suite = file.record.setup.suite;
         let Images { flash, eeprom, eeprom_hex, note } = images;
-        Made { meter, epoch: file.epoch, suite, flash, eeprom, eeprom_hex, note }
+        Made { meter, network: Some(network), epoch: file.epoch, suite, flash, eeprom, eeprom_hex, note }
     }
 }
 
 pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
     let stored = stored(&args.files.db)?;
-    let registry = match args.what {
-        What::Provision(_) => Registry::open(&args.files.keys)?,
-        _ => Registry::open_existing(&args.files.keys)?,
-    };
+    let keys = &args.files.keys;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
-        What::List => (listing(&registry.list(&stored)?, args.format)?, String::new()),
+        What::List => (listing(&registry::list(keys, &stored)?, args.format)?, String::new()),
         What::Provision(args_of) => {
             let mut made = Vec::new();
             for meter in &args_of.meters {
-                let images = &args_of.images.images;
-                made.push(Made::of(registry.provision(setup(*meter, &args_of), above(*meter), images)?));
+                let registry = Registry::open_network(keys, meter.network)?;
+                let (setup, images) = (setup(meter.meter, &args_of), &args_of.images.images);
+                made.push(Made::of(registry.provision(setup, above(*meter), images)?));
             }
-            (makers(&made, args.format)?, DELETE.to_owned())
+            (makers(made, args.format)?, DELETE.to_owned())
         }
         What::Rotate { meter, images } => {
-            let made = Made::of(registry.rotate(meter, above(meter), &images.images)?);
-            (makers(&[made], args.format)?, DELETE.to_owned())
+            let registry = Registry::open_existing(keys, meter.network)?;
+            let made = Made::of(registry.rotate(meter.meter, above(meter), &images.images)?);
+            (makers(vec![made], args.format)?, DELETE.to_owned())
         }
         What::Add { file } => {
-            let MeterFile { epoch, record } = registry.add(&file)?;
-            (String::new(), format!("wattseal: meter {} is registered, epoch {epoch}", record.setup.meter))
+            let file = registry::add_file(keys, &file)?;
+            (String::new(), format!("wattseal: meter {} is registered, epoch {}", file.meter(), file.epoch))
         }
         What::Revoke { meter } => {
-            let revoked = registry.revoke(meter)?;
+            let revoked = Registry::open_existing(keys, meter.network)?.revoke(meter.meter)?;
             (String::new(), format!("wattseal: meter {meter} is revoked, epoch {}", revoked.epoch))
         }
     };
@@ -178,7 +186,7 @@ fn stored(db: &Path) -> Result<Vec<Meter>, StoreError> {
     if !db.exists() {
         return Ok(Vec::new());
     }
-    Reader::open(db)?.meters(Timestamp::now().as_millisecond())
+    Reader::open(db)?.meters(Whose::All, Timestamp::now().as_millisecond())
 }
 
 fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {
@@ -196,16 +204,23 @@ fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {
     }
 }
 
-fn makers(made: &[Made], format: Format) -> Result<String, CommandError> {
+fn makers(mut made: Vec<Made>, format: Format) -> Result<String, CommandError> {
+    let names: Vec<GlobalMeterId> =
+        made.iter().map(|row| row.network.unwrap_or_default().meter(row.meter)).collect();
+    if names.iter().all(|name| name.network.is_default()) {
+        for row in &mut made {
+            row.network = None;
+        }
+    }
     Ok(match format {
-        Format::Json => json(made)?,
-        Format::Csv => csv(made)?,
+        Format::Json => json(&made)?,
+        Format::Csv => csv(&made)?,
         Format::Table => {
             let mut rows = table(&["meter", "epoch", "suite", "flash", "EEPROM", "EEPROM, Intel hex"], 6);
-            for row in made {
+            for (row, name) in made.iter().zip(names) {
                 let path = |path: &Path| path.display().to_string();
                 rows.add_row([
-                    row.meter.to_string(),
+                    name.to_string(),
                     row.epoch.to_string(),
                     row.suite.to_string(),
                     path(&row.flash),
@@ -231,7 +246,7 @@ fn listing(meters: &[ListedMeter], format: Format) -> Result<String, CommandErro
             for row in meters {
                 let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
                 rows.add_row([
-                    row.meter.to_string(),
+                    row.name().to_string(),
                     row.label.clone(),
                     row.state.into(),
                     row.epoch.to_string(),

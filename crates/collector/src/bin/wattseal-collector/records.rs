@@ -2,9 +2,11 @@
 
 use crate::failure::CommandError;
 use crate::files::Files;
+use crate::names::meter;
 use clap::Args;
 use collector::audit::{self, Audit};
 use collector::export::{self, Selection};
+use collector::network::GlobalMeterId;
 use collector::registry::Registry;
 use collector::store::Reader;
 use jiff::Timestamp;
@@ -15,13 +17,12 @@ use serde::Serialize;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use wire::meter::MeterId;
 
 #[derive(Args)]
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     files: Files,
-    /// Verify signatures and order alone, without the collector's private key
+    /// Verify signatures and order alone, without the collector's private keys
     #[arg(long)]
     public: bool,
     /// How what was found is written
@@ -37,9 +38,9 @@ pub(crate) struct ExportArgs {
     /// The database
     #[arg(long, value_name = "FILE", default_value = "wattseal.db")]
     db: PathBuf,
-    /// Of this meter; may be repeated [default: all]
-    #[arg(long, value_name = "METER", value_parser = clap::value_parser!(u16).range(1..))]
-    meter: Vec<MeterId>,
+    /// Of this meter, as 258, or, of network 7, as 7-258; may be repeated [default: all]
+    #[arg(long, value_name = "[NETWORK-]METER", value_parser = meter)]
+    meter: Vec<GlobalMeterId>,
     /// From then on: 2026-01-31, or 2026-01-31T12:00:00Z [default: the first]
     #[arg(long, value_name = "TIME", value_parser = time)]
     from: Option<Timestamp>,
@@ -71,13 +72,13 @@ struct Figures {
 
 pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
     let reader = Reader::open(&args.files.db)?;
-    let registry = match args.public {
-        true => None,
-        false => Some(Registry::open_existing(&args.files.keys)?),
+    let registries = match args.public {
+        true => Vec::new(),
+        false => Registry::open_all(&args.files.keys)?,
     };
     let bar = Bar::new();
     let progress = |done: u64, of: u64| bar.report(done, of, "messages");
-    let found = audit::audit(&reader, registry.as_ref().map(Registry::identity), progress)?;
+    let found = audit::audit(&reader, registries.iter().map(Registry::identity), progress)?;
     let remark = match found.failures {
         0 => String::new(),
         count => format!("wattseal: {} are not as they should be", grouped(count as i64)),

@@ -2,12 +2,13 @@
 
 use super::Kept;
 use crate::event;
+use crate::network::GlobalMeterId;
 use crate::store::METERS_EPOCH_S;
 use crate::store::by_time::Changes;
 use crate::store::latest::{LEVELS, Measured, Rollup, is_start};
 use crate::store::write::{NewReport, Written};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
-use wire::meter::{Alert, Cause, Content, MeterId, Report, Suite};
+use wire::meter::{Alert, Cause, Content, Report, Suite};
 
 /// Power, register and flags of a reading.
 type StoredReading = (i16, u32, i64);
@@ -133,14 +134,14 @@ impl Statements<'_> {
         Ok(kept_from.and_then(|from_s| from_s.parse::<i64>().ok()).is_some_and(|from_s| at_s < from_s))
     }
 
-    fn add(&mut self, meter: MeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
+    fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) -> rusqlite::Result<()> {
         let Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w } = *rollup;
         self.add.execute(params![meter, level, start_s, readings, used_dwh, min_w, max_w, sum_w])?;
         self.changes.add(meter, level, rollup);
         Ok(())
     }
 
-    fn take(&mut self, meter: MeterId, level: i64, start_s: i64) -> rusqlite::Result<Option<Rollup>> {
+    fn take(&mut self, meter: GlobalMeterId, level: i64, start_s: i64) -> rusqlite::Result<Option<Rollup>> {
         let taken = self.take.query_row(params![meter, level, start_s], |row| Rollup::read(row, 0));
         let taken = taken.optional()?.flatten();
         if taken.is_some() {

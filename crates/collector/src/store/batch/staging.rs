@@ -5,7 +5,6 @@
 //! the end; how far it is until then is in `sorted_in`. So no batch has to wait for all of them, and no row is deleted by itself.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use wire::meter::MeterId;
 
 /// Readings that are staged before they are sorted in. With 1,000 meters 32 of each: then about as many pages change for staging as for
 /// sorting in, 70 in a batch of 1,000 readings, where each reading would change one of its own.
@@ -44,8 +43,8 @@ pub(super) struct Staging {
     staged: i64,
     /// How many it had at the end of the last batch.
     before: i64,
-    /// The first meter of the other place whose readings are still to be sorted in; `None`: it is empty.
-    rest_from: Option<MeterId>,
+    /// The key of the first meter of the other place whose readings are still to be sorted in; `None`: it is empty.
+    rest_from: Option<i64>,
 }
 
 impl Staging {
@@ -57,7 +56,7 @@ impl Staging {
         let mut staging = Staging { table: StagingTable::First, staged: 0, before: 0, rest_from: None };
         for table in [StagingTable::First, StagingTable::Second] {
             let from = "SELECT from_meter FROM sorted_in WHERE place = ?1";
-            let from: MeterId = connection.query_row(from, [table.table_name()], |row| row.get(0))?;
+            let from: i64 = connection.query_row(from, [table.table_name()], |row| row.get(0))?;
             if from > 0 {
                 (staging.table, staging.rest_from) = (table.other(), Some(from));
             } else if count(table)? > 0 {
@@ -93,7 +92,7 @@ impl Staging {
         let mut nth = connection.prepare_cached(&format!(
             "SELECT meter FROM {table} WHERE meter >= ?1 ORDER BY meter, at_s LIMIT 1 OFFSET ?2"
         ))?;
-        let mut nth = |n: i64| -> rusqlite::Result<Option<MeterId>> {
+        let mut nth = |n: i64| -> rusqlite::Result<Option<i64>> {
             nth.query_row(params![from, n], |row| row.get(0)).optional()
         };
         let until = match (nth(0)?, nth(readings)?) {
@@ -106,7 +105,7 @@ impl Staging {
             "INSERT INTO readings SELECT meter, at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} \
              WHERE meter >= ?1 AND meter < ?2 ORDER BY meter, at_s, id"
         ))?;
-        insert.execute(params![from, until.map_or(i64::MAX, i64::from)])?;
+        insert.execute(params![from, until.unwrap_or(i64::MAX)])?;
         if until.is_none() {
             connection.execute(&format!("DELETE FROM {table}"), [])?;
         }

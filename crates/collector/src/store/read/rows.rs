@@ -1,8 +1,9 @@
 //! Rows as records.
 
 use crate::event::CommandState;
+use crate::network::GlobalMeterId;
 use crate::store::SILENT_AFTER_INTERVALS;
-use crate::store::query::AlertFilter;
+use crate::store::query::{AlertFilter, Whose};
 use crate::store::record::{
     Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, TokenRecord,
 };
@@ -10,7 +11,7 @@ use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::meter::{MessageKind, MeterId, MeterState, Suite};
+use wire::meter::{MessageKind, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
@@ -96,18 +97,13 @@ pub(super) fn kept_meters(connection: &Connection) -> rusqlite::Result<Vec<KeptM
     })
 }
 
-pub(super) fn meters(
-    connection: &Connection,
-    one: Option<MeterId>,
-    now_ms: i64,
-) -> rusqlite::Result<Vec<Meter>> {
+pub(super) fn meters(connection: &Connection, whose: Whose, now_ms: i64) -> rusqlite::Result<Vec<Meter>> {
     let sql = "SELECT meter, label, epoch, suite, interval_s, revoked_ms, at_s, power_w, last_energy_dwh, last_heard_ms, rssi_dbm, \
                reports, repeats, refused, lost, \
                (SELECT count(*) FROM alerts WHERE alerts.meter = meters.meter AND acknowledged_ms IS NULL), \
                (SELECT count(*) FROM commands WHERE commands.meter = meters.meter AND ended_ms IS NULL) \
                FROM meters JOIN latest USING (meter) WHERE meter BETWEEN ?1 AND ?2 ORDER BY meter";
-    let range = one.map_or(params_range(0, u16::MAX), |one| params_range(one, one));
-    all(connection, sql, range, |row| {
+    all(connection, sql, whose.keys(), |row| {
         let interval_s: u16 = row.get(4)?;
         let revoked = row.get::<_, Option<i64>>(5)?.is_some();
         let last = match row.get(6)? {
@@ -142,10 +138,6 @@ pub(super) fn meters(
     })
 }
 
-fn params_range(from: MeterId, to: MeterId) -> [MeterId; 2] {
-    [from, to]
-}
-
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(|count| u64::try_from(count).unwrap_or(0))
 }
@@ -170,16 +162,23 @@ pub(in crate::store) fn alert(connection: &Connection, id: i64) -> rusqlite::Res
 }
 
 pub(super) fn alerts(connection: &Connection, filter: &AlertFilter) -> rusqlite::Result<Vec<AlertRecord>> {
-    let AlertFilter { from_s, to_s, meter, open, before, limit } = *filter;
-    // Without a meter the index by meter is of no use, and `?3 IS NULL OR ..` would never use it.
-    let meter_is = if meter.is_some() { "meter = ?3" } else { "?3 IS NULL" };
+    let AlertFilter { from_s, to_s, whose, open, before, limit } = *filter;
+    // The newest ones of many meters are found by id, those of one by the index by meter: a plus keeps it out
+    // (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
+    let meter_is = match whose {
+        Whose::All => "?3 <= ?6",
+        Whose::Network(network) if network.is_default() => "(+meter BETWEEN ?3 AND ?6 OR +meter IS NULL)",
+        Whose::Network(_) => "+meter BETWEEN ?3 AND ?6",
+        Whose::Meter(_) => "meter = ?3 AND ?3 <= ?6",
+    };
     let open_is = if open { "AND acknowledged_ms IS NULL" } else { "" };
     let sql = format!(
         "{ALERT} WHERE {meter_is} {open_is} AND id < ?1 AND at_s >= ?2 AND at_s < ?4 ORDER BY id DESC LIMIT ?5"
     );
     let (before, from_s, to_s) =
         (before.unwrap_or(i64::MAX), from_s.unwrap_or(i64::MIN), to_s.unwrap_or(i64::MAX));
-    all(connection, &sql, params![before, from_s, meter, to_s, limited(limit)], alert_of)
+    let (first, last) = whose.keys();
+    all(connection, &sql, params![before, from_s, first, to_s, limited(limit), last], alert_of)
 }
 
 const COMMAND: &str = "SELECT id, meter, ticket, \"order\", \"by\", created_ms, state, attempts, sent_ms, ended_ms, answer \
@@ -208,7 +207,7 @@ pub(in crate::store) fn command(connection: &Connection, id: i64) -> rusqlite::R
 
 pub(super) fn commands(
     connection: &Connection,
-    meter: MeterId,
+    meter: GlobalMeterId,
     limit: usize,
 ) -> rusqlite::Result<Vec<CommandRecord>> {
     let sql = format!("{COMMAND} WHERE meter = ?1 ORDER BY id DESC LIMIT ?2");

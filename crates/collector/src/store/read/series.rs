@@ -1,15 +1,15 @@
 //! Readings and rollups by time: those that are in their place, and those that only just came.
 
+use crate::network::GlobalMeterId;
 use crate::store::by_time;
 use crate::store::interval::Intervals;
 use crate::store::latest::Rollup;
 use crate::store::query::{
-    ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery, Resolution, Rows,
+    ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery, Resolution, Rows, Whose,
 };
 use crate::store::{MOST_FIGURES, MOST_ROWS, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::ops::Range;
-use wire::meter::MeterId;
 
 /// A reading as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ fn stored_of(row: &Row<'_>) -> rusqlite::Result<Stored> {
 /// in order.
 pub(crate) fn stored(
     connection: &Connection,
-    meter: MeterId,
+    meter: GlobalMeterId,
     (from_s, to_s): (i64, i64),
     after: Option<Cursor>,
     limit: usize,
@@ -90,7 +90,7 @@ fn level(interval: Interval) -> (i64, &'static str) {
 /// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is not.
 pub(in crate::store) fn rollups(
     connection: &Connection,
-    meter: MeterId,
+    meter: GlobalMeterId,
     interval: Interval,
     (from_s, to_s): (i64, i64),
     limit: usize,
@@ -152,11 +152,13 @@ fn mean_w(row: &Rollup) -> f64 {
 }
 
 /// Whose consumption is asked for.
-pub(super) fn meters_of(connection: &Connection, query: &ConsumptionQuery) -> rusqlite::Result<Vec<MeterId>> {
-    let (from, to) = query.meter.map_or((0, MeterId::MAX), |meter| (meter, meter));
+pub(super) fn meters_of(
+    connection: &Connection,
+    query: &ConsumptionQuery,
+) -> rusqlite::Result<Vec<GlobalMeterId>> {
     let mut meters =
         connection.prepare_cached("SELECT meter FROM latest WHERE meter BETWEEN ?1 AND ?2 ORDER BY meter")?;
-    meters.query_map([from, to], |row| row.get(0))?.collect()
+    meters.query_map(query.whose.keys(), |row| row.get(0))?.collect()
 }
 
 /// When the intervals begin, and where the last one ends.
@@ -174,27 +176,29 @@ pub(super) fn starts(
 pub(super) fn used(
     connection: &Connection,
     query: &ConsumptionQuery,
-    meters: &[MeterId],
+    meters: &[GlobalMeterId],
     start_s: &[i64],
 ) -> rusqlite::Result<Vec<ConsumptionOf>> {
     let (Some(from_s), Some(to_s)) = (start_s.first(), start_s.last()) else { return Ok(Vec::new()) };
     let range = (*from_s, *to_s);
     let mut table = Table::new(meters, start_s);
-    match query.meter {
-        Some(meter) => {
+    match query.whose {
+        Whose::Meter(meter) => {
             for rollup in rollups(connection, meter, query.resolution, range, usize::MAX)? {
-                table.add(rollup.start_s, meter, rollup.used_dwh);
+                table.add(rollup.start_s, meter.key(), rollup.used_dwh);
             }
         }
-        None => {
+        Whose::All | Whose::Network(_) => {
             let (level, name) = level(query.resolution);
-            by_time::each(connection, level, range, |start_s, meter, used_dwh| {
-                table.add(start_s, meter, used_dwh);
+            let keys = query.whose.keys();
+            by_time::each(connection, level, keys, range, |start_s, key, used_dwh| {
+                table.add(start_s, key, used_dwh);
             })?;
             let mut open = connection.prepare_cached(&format!(
-                "SELECT {name}_s, meter, {name}_used_dwh FROM latest WHERE {name}_s >= ?1 AND {name}_s < ?2"
+                "SELECT {name}_s, meter, {name}_used_dwh FROM latest WHERE {name}_s >= ?1 AND {name}_s < ?2 \
+                 AND meter BETWEEN ?3 AND ?4"
             ))?;
-            let mut open = open.query(params![range.0, range.1])?;
+            let mut open = open.query(params![range.0, range.1, keys.0, keys.1])?;
             while let Some(row) = open.next()? {
                 table.add(row.get(0)?, row.get(1)?, row.get(2)?);
             }
@@ -205,9 +209,11 @@ pub(super) fn used(
 
 /// What is used, by meter and interval.
 struct Table<'a> {
-    meters: &'a [MeterId],
-    /// A meter's place in `meters`, where it has one.
-    places: Vec<Option<usize>>,
+    /// In order, as their keys are.
+    meters: &'a [GlobalMeterId],
+    keys: Vec<i64>,
+    /// The place of the meter that was asked for last: the next one is mostly that behind it.
+    place: usize,
     start_s: &'a [i64],
     /// The interval that was asked for last, where it begins and ends.
     interval: (usize, Range<i64>),
@@ -215,24 +221,28 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(meters: &'a [MeterId], start_s: &'a [i64]) -> Table<'a> {
-        let last = meters.iter().max().map_or(0, |last| usize::from(*last) + 1);
-        let mut places = vec![None; last];
-        for (place, meter) in meters.iter().enumerate() {
-            places[usize::from(*meter)] = Some(place);
-        }
+    fn new(meters: &'a [GlobalMeterId], start_s: &'a [i64]) -> Table<'a> {
+        let keys = meters.iter().map(|meter| meter.key()).collect();
         let used_dwh = vec![None; meters.len() * (start_s.len() - 1)];
-        Table { meters, places, start_s, interval: (0, 0..0), used_dwh }
+        Table { meters, keys, place: 0, start_s, interval: (0, 0..0), used_dwh }
+    }
+
+    /// The place of a meter, where it has one.
+    fn place_of(&mut self, key: i64) -> Option<usize> {
+        let next = self.place + 1;
+        self.place =
+            if self.keys.get(next) == Some(&key) { next } else { self.keys.binary_search(&key).ok()? };
+        Some(self.place)
     }
 
     /// Of an interval that begins within one of the table's. Meters that are not in it, those that came only just, are left out.
-    fn add(&mut self, start_s: i64, meter: MeterId, used_dwh: i64) {
+    fn add(&mut self, start_s: i64, key: i64, used_dwh: i64) {
         if !self.interval.1.contains(&start_s) {
             let after = self.start_s.partition_point(|begin_s| *begin_s <= start_s);
             let (Some(place), Some(end_s)) = (after.checked_sub(1), self.start_s.get(after)) else { return };
             self.interval = (place, self.start_s[place]..*end_s);
         }
-        let Some(row) = self.places.get(usize::from(meter)).copied().flatten() else { return };
+        let Some(row) = self.place_of(key) else { return };
         let used = &mut self.used_dwh[row * (self.start_s.len() - 1) + self.interval.0];
         *used = Some(used.unwrap_or(0) + used_dwh);
     }

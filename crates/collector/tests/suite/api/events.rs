@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Events as they come.
-struct Listener {
+pub struct Listener {
     response: Response,
     text: String,
 }
 
 impl Listener {
-    async fn new(stand: &Stand, token: &str) -> Listener {
+    pub async fn new(stand: &Stand, token: &str, path: &str) -> Listener {
         let response = stand
-            .ask(Method::GET, "/events")
+            .ask(Method::GET, path)
             .bearer_auth(token)
             .timeout(3 * LONG)
             .send()
@@ -51,7 +51,7 @@ impl Listener {
         }
     }
 
-    async fn named(&mut self, wanted: &str) -> Value {
+    pub async fn named(&mut self, wanted: &str) -> Value {
         loop {
             let (name, data) = self.next().await.expect("an event");
             if name == wanted {
@@ -65,7 +65,7 @@ impl Listener {
 async fn a_reading_is_told_when_it_is_stored() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
-    let mut listener = Listener::new(&stand, &tokens.viewer).await;
+    let mut listener = Listener::new(&stand, &tokens.viewer, "/events").await;
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() as i64;
     for n in 1..=20 {
         let (at_s, energy_dwh, power_w) = (now_s - 30 + i64::from(n), 100 * n, 10 * n as i16);
@@ -91,16 +91,16 @@ async fn a_reading_is_told_when_it_is_stored() {
 async fn who_is_too_slow_is_told_to_ask_for_all_again() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
-    let mut listener = Listener::new(&stand, &tokens.viewer).await;
+    let mut listener = Listener::new(&stand, &tokens.viewer, "/events").await;
     // More than sockets and queues hold.
     for _ in 0..300 {
         for _ in 0..1000 {
-            stand.running.link().tell(Event::Meter { meter: 258 });
+            stand.running.link().tell(Event::Meter { meter: 258.into() });
         }
         tokio::task::yield_now().await;
     }
     assert_eq!(listener.named("resync").await, json!({"event": "resync"}));
-    stand.running.link().tell(Event::Meter { meter: 300 });
+    stand.running.link().tell(Event::Meter { meter: 300.into() });
     while listener.named("meter").await["meter"] != 300 {}
 }
 
@@ -108,15 +108,17 @@ async fn who_is_too_slow_is_told_to_ask_for_all_again() {
 async fn a_revoked_token_hears_no_more() {
     let stand = Stand::new().await;
     let tokens = stand.tokens().await;
-    let (mut viewer, mut administrator) =
-        (Listener::new(&stand, &tokens.viewer).await, Listener::new(&stand, &tokens.administrator).await);
+    let (mut viewer, mut administrator) = (
+        Listener::new(&stand, &tokens.viewer, "/events").await,
+        Listener::new(&stand, &tokens.administrator, "/events").await,
+    );
     let list = stand.get("/tokens", &tokens.administrator).await;
     let ben =
         list.as_array().expect("a list").iter().find(|token| token["name"] == "ben").expect("him")["id"]
             .clone();
     told(stand.ask(Method::DELETE, &format!("/tokens/{ben}")).bearer_auth(&tokens.administrator), 200).await;
     while viewer.next().await.is_some() {}
-    stand.running.link().tell(Event::Meter { meter: 300 });
+    stand.running.link().tell(Event::Meter { meter: 300.into() });
     assert_eq!(administrator.named("meter").await["meter"], 300);
 }
 
@@ -126,7 +128,7 @@ async fn it_stops_in_time_with_listeners_and_idle_connections() {
     let tokens = stand.tokens().await;
     let mut listeners = Vec::new();
     for _ in 0..10 {
-        listeners.push(Listener::new(&stand, &tokens.viewer).await);
+        listeners.push(Listener::new(&stand, &tokens.viewer, "/events").await);
     }
     // Who connects and says nothing, or half of it.
     let _silent = tokio::net::TcpStream::connect(stand.address).await.expect("connected");

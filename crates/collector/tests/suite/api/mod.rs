@@ -10,6 +10,7 @@ mod forwarding;
 mod hostile;
 mod log;
 mod mistakes;
+mod networks;
 mod pages;
 mod sessions;
 mod stand;

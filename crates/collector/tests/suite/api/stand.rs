@@ -2,6 +2,7 @@
 
 use collector::api::{Bound, Costs, Listen, Parts, Rates, TlsFiles, serve};
 use collector::gateway::{GatewayId, HeardPacket, Route};
+use collector::network::NetworkId;
 use collector::one_time_link::OneTimeLink;
 use collector::registry::{MeterFile, Registry};
 use collector::service::{Config, Running, ServiceError};
@@ -100,14 +101,23 @@ impl Stand {
     }
 
     pub async fn with(rates: Rates, tls: Option<TlsFiles>) -> Stand {
+        Stand::of_networks(rates, tls, &[NetworkId::DEFAULT]).await
+    }
+
+    /// One with the meters of [`METERS`] in each network.
+    pub async fn of_networks(rates: Rates, tls: Option<TlsFiles>, networks: &[NetworkId]) -> Stand {
         // It may have been done by another test.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let folder = tempfile::tempdir().expect("a folder");
         let keys = folder.path().join("keys");
-        let registry = Registry::open(&keys).expect("a registry");
         let images = folder.path().join("images");
-        let files =
-            METERS.map(|meter| registry.provision(Setup::usual(meter), 0, &images).expect("a meter").0);
+        let mut files = Vec::new();
+        for network in networks {
+            let registry = Registry::open_network(&keys, *network).expect("a registry");
+            files.extend(
+                METERS.map(|meter| registry.provision(Setup::usual(meter), 0, &images).expect("a meter").0),
+            );
+        }
         let config = Config::new(folder.path().join("wattseal.db"), keys);
         let running = Stopped(Some(Running::start(config).await.expect("a service")));
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -118,7 +128,6 @@ impl Stand {
             (bound.address(), Parts { one_time_link: Some(link.clone()), ..parts(&running, rates) });
         let (stop, served) = start(bound, parts);
         let client = Client::builder().timeout(LONG).build().expect("a client");
-        let files = files.into();
         Stand { address, client, running, files, link, scheme, stop: Some(stop), served, folder }
     }
 
@@ -169,7 +178,7 @@ impl Stand {
         secret_of(told(request.bearer_auth(by), 201).await)
     }
 
-    /// The meter of [`METERS`] measured something, and its packet is heard.
+    /// The meter of `files` measured something, and its packet is heard by a gateway of its network.
     pub fn measure(&self, which: usize, n: u32, at_s: i64, energy_dwh: u32, power_w: i16) {
         let record = &self.files[which].record;
         let (meter, suite) = (record.setup.meter, record.setup.suite);
@@ -184,7 +193,8 @@ impl Stand {
         let address = record.setup.collector_address;
         for bytes in packets(address, MessageKind::Report, suite, meter, n, &sealed) {
             let route = Route { gateway: GatewayId(0), peer: None };
-            assert!(self.running.link().hear(HeardPacket { route, bytes, rssi_dbm: Some(-61) }));
+            let heard = HeardPacket { route, bytes, rssi_dbm: Some(-61) };
+            assert!(self.running.link().hear_in(self.files[which].network, heard));
         }
     }
 

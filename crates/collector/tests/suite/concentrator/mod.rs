@@ -29,7 +29,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn stored(db: &Path, meter: u16) -> Vec<i16> {
     let Ok(reader) = Reader::open(db) else { return Vec::new() };
     let (resolution, limit) = (Resolution::Raw, 1000);
-    let query = ReadingsQuery { meter, from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
+    let query =
+        ReadingsQuery { meter: meter.into(), from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
     match reader.readings(&query).expect("a page").rows {
         Rows::Raw { power_w, .. } => power_w,
         Rows::Rollup { .. } => panic!("raw was asked for"),

@@ -39,7 +39,7 @@ impl World {
             for (id, meter) in (1..).zip(meters.iter_mut()) {
                 if rounds % 4 == 0 {
                     // The queue may be full.
-                    let _ = link.command(id, CommandRequest::Reboot, "me").await;
+                    let _ = link.command(id.into(), CommandRequest::Reboot, "me").await;
                 }
                 let report = meter.report();
                 let n = meter.n;
@@ -102,7 +102,7 @@ async fn a_backup_made_under_load_is_whole_and_put_back_uses_no_number_again() {
     let reader = Reader::open(&db).expect("a database");
     for (meter, acknowledged) in &before {
         let query = ReadingsQuery {
-            meter: *meter,
+            meter: (*meter).into(),
             from_s: 0,
             to_s: i64::MAX / 2,
             resolution: Resolution::Raw,

@@ -33,7 +33,7 @@ impl Concentrator {
     async fn start(folder: &Path, upstream: SocketAddr) -> Concentrator {
         let (unknown_meters, heard) = mpsc::channel(MOST_PACKETS);
         let mut config = Config::new(folder.join("near.db"), folder.join("near.keys"));
-        config.udp = vec![([127, 0, 0, 1], 0).into()];
+        config.udp = vec![SocketAddr::from(([127, 0, 0, 1], 0)).into()];
         config.unknown_meters = Some(unknown_meters);
         let running = Running::start(config).await.expect("it starts");
         let outbox = running.reader().outbox().expect("readable");
@@ -171,7 +171,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// The collector that has the keys, at an address that stays.
 async fn far(folder: &Path, address: SocketAddr) -> Running {
-    start_with(folder, |config| config.udp = vec![address]).await
+    start_with(folder, |config| config.udp = vec![address.into()]).await
 }
 
 fn free_address() -> SocketAddr {

@@ -2,11 +2,13 @@
 
 mod backups;
 mod concentrator;
+mod networks;
 mod numbers;
 mod station;
 
 use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};
+use collector::network::{GlobalMeterId, NetworkId};
 use collector::service::{Config, Running};
 use collector::store::{AlertFilter, Options, Reader, ReadingsQuery, Resolution, Rows};
 use station::{Gateway, SimulatedMeter, WITHIN, start, start_with};
@@ -32,7 +34,10 @@ async fn a_report_is_acknowledged_when_it_is_stored_and_told() {
         let sent = gateway.next(WITHIN).expect("an acknowledgement");
         assert_eq!((meter.acknowledged(&sent), sent.0), (1, gateway.route(1)));
         let Ok(Event::Reading(reading)) = events.recv().await else { panic!("a reading is told") };
-        assert_eq!((reading.meter, reading.n, reading.power_w), (meter.provision.setup().meter, 1, 412));
+        assert_eq!(
+            (reading.meter, reading.n, reading.power_w),
+            (meter.provision.setup().meter.into(), 1, 412)
+        );
         // The same again: the same acknowledgement, and no other reading.
         gateway.hear(running.link(), 1, &report);
         assert_eq!(meter.acknowledged(&gateway.next(WITHIN).expect("again")), 1);
@@ -50,11 +55,14 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
     let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 7, Suite::Aes128Gcm, 1);
     let running = start(folder.path()).await;
     let link = running.link();
-    assert_eq!(link.command(8, CommandRequest::Reboot, "me").await, Err(LinkError::UnknownMeter(8)));
+    assert_eq!(
+        link.command(8.into(), CommandRequest::Reboot, "me").await,
+        Err(LinkError::UnknownMeter(8.into()))
+    );
     let page = CommandRequest::ReadStatus { page: 2 };
-    assert_eq!(link.command(7, page, "me").await, Err(LinkError::OutOfRange));
-    let id = link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
-    let other = link.command(7, CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
+    assert_eq!(link.command(7.into(), page, "me").await, Err(LinkError::OutOfRange));
+    let id = link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
+    let other = link.command(7.into(), CommandRequest::ReadStatus { page: 0 }, "me").await.expect("queued");
     let gateway = Gateway::attach(link);
     assert_eq!(gateway.next(SHORT), None, "the meter was not heard yet");
     running.stop().await.expect("it stops well");
@@ -75,8 +83,8 @@ async fn a_command_goes_on_after_a_restart_under_its_name() {
             m = Some(number);
         }
     }
-    assert_eq!(link.withdraw(7, other + 1).await, Err(LinkError::NoCommand(other + 1)));
-    link.withdraw(7, other).await.expect("it waits");
+    assert_eq!(link.withdraw(7.into(), other + 1).await, Err(LinkError::NoCommand(other + 1)));
+    link.withdraw(7.into(), other).await.expect("it waits");
     let answer = meter.answer(m.expect("sent"), CommandResult::Done);
     gateway.hear(link, 1, &answer);
     let mut states = Vec::new();
@@ -113,7 +121,7 @@ async fn a_replay_from_elsewhere_moves_no_route() {
     let mut forged = meter.report().remove(0);
     forged[20] ^= 1;
     gateway.hear(link, 666, &[forged]);
-    link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
+    link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
     let sent = gateway.next(WITHIN).expect("the command");
     assert_eq!((sent.0, meter.command(&sent).1), (gateway.route(1), Command::Reboot));
     // It moves itself: its next report comes from elsewhere.
@@ -138,16 +146,16 @@ async fn keys_come_change_and_go_while_it_runs() {
         }
     };
     let mut old = SimulatedMeter::register(&keys, 9, Suite::Ecies, 1);
-    assert_eq!(changed().await, 9);
+    assert_eq!(changed().await, 9.into());
     for n in 1..=2 {
         let report = old.report();
         gateway.hear(link, 1, &report);
         assert_eq!(old.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), n);
     }
-    let id = link.command(9, CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
+    let id = link.command(9.into(), CommandRequest::ReadStatus { page: 1 }, "me").await.expect("queued");
     assert_eq!(old.command(&gateway.next(WITHIN).expect("the command")).1, Command::ReadStatus { page: 1 });
     let mut new = SimulatedMeter::register(&keys, 9, Suite::Ecies, 2);
-    assert_eq!(changed().await, 9);
+    assert_eq!(changed().await, 9.into());
     assert_eq!(
         running.reader().command(id).expect("readable").expect("there").state,
         CommandState::Withdrawn
@@ -160,16 +168,16 @@ async fn keys_come_change_and_go_while_it_runs() {
     gateway.hear(link, 1, &report);
     assert_eq!(new.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
     let record = old.provision.record();
-    let over = LinkError::EpochOver { meter: 9, known: 2, given: 1 };
-    assert_eq!(link.set_meter(1, record).await, Err(over));
+    let over = LinkError::EpochOver { meter: 9.into(), known: 2, given: 1 };
+    assert_eq!(link.set_meter(NetworkId::DEFAULT, 1, record).await, Err(over));
     std::fs::remove_file(keys.join("meters/00009.toml")).expect("there");
-    assert_eq!(changed().await, 9);
+    assert_eq!(changed().await, 9.into());
     let report = new.report();
     gateway.hear(link, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
     let same = new.provision.record();
-    let over = LinkError::EpochOver { meter: 9, known: 2, given: 2 };
-    assert_eq!(link.set_meter(2, same).await, Err(over));
+    let over = LinkError::EpochOver { meter: 9.into(), known: 2, given: 2 };
+    assert_eq!(link.set_meter(NetworkId::DEFAULT, 2, same).await, Err(over));
     running.stop().await.expect("it stops well");
 }
 
@@ -222,10 +230,11 @@ async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
 }
 
 /// The registers of a meter's readings that are in a file, which are their numbers here.
-fn stored(db: &Path, meter: u16) -> Vec<u32> {
+fn stored(db: &Path, meter: impl Into<GlobalMeterId>) -> Vec<u32> {
     let reader = Reader::open(db).expect("a database");
     let (resolution, limit) = (Resolution::Raw, 10_000);
-    let query = ReadingsQuery { meter, from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
+    let query =
+        ReadingsQuery { meter: meter.into(), from_s: 0, to_s: i64::MAX, resolution, after: None, limit };
     let Rows::Raw { mut energy_wh, .. } = reader.readings(&query).expect("readings").rows else {
         panic!("readings were asked for")
     };

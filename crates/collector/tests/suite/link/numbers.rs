@@ -3,6 +3,7 @@
 use super::station::{Gateway, SimulatedMeter, WITHIN, start};
 use collector::event::{Alert, CommandState, Event};
 use collector::link::{CommandRequest, LinkError, LinkHandle};
+use collector::network::NetworkId;
 use collector::service::{Config, Running};
 use collector::store::AlertFilter;
 use std::path::Path;
@@ -61,7 +62,7 @@ async fn a_database_that_is_lost_or_old_uses_no_number_of_a_command_again() {
         let running = start(folder.path()).await;
         let (link, gateway) = (running.link(), Gateway::attach(running.link()));
         for _ in 0..2 {
-            let id = link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
+            let id = link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
             let m = commanded(link, &gateway, &mut meter, Command::Reboot);
             assert!(used.iter().all(|before| *before < m), "round {round}: {m} after {used:?}");
             used.push(m);
@@ -102,14 +103,14 @@ async fn a_meter_s_last_number_is_learned_from_its_answer() {
     let running = start(folder.path()).await;
     let (link, gateway) = (running.link(), Gateway::attach(running.link()));
     let mut events = link.events();
-    link.command(7, CommandRequest::Reboot, "me").await.expect("queued");
+    link.command(7.into(), CommandRequest::Reboot, "me").await.expect("queued");
     let m = commanded(link, &gateway, &mut meter, Command::Reboot);
     let mut body = [0; 11];
     body[..4].copy_from_slice(&3_000_000_000u32.to_be_bytes());
     let answer = meter.answer_with(Answer { m, outcome: CommandResult::NumberTooLow, body });
     gateway.hear(link, 1, &answer);
     let told = alert(&mut events, "command-numbers").await;
-    assert!(told.meter == Some(7) && told.detail.contains("3000000000"), "{told:?}");
+    assert!(told.meter == Some(7.into()) && told.detail.contains("3000000000"), "{told:?}");
     let again = loop {
         let sent = gateway.next(WITHIN).expect("the command again");
         if sent.1 == MessageKind::Command && meter.command(&sent).0 != m {
@@ -150,7 +151,7 @@ async fn another_report_under_a_known_number_is_an_alert_and_not_acknowledged() 
             gateway.hear(link, 1, &other);
         }
         let told = alert(&mut events, "number-reused").await;
-        assert!(told.meter == Some(7) && told.detail.contains("meters rotate 7"), "{told:?}");
+        assert!(told.meter == Some(7.into()) && told.detail.contains("meters rotate 7"), "{told:?}");
         while let Some(sent) = gateway.next(SHORT) {
             assert_ne!(sent.1, MessageKind::Acknowledgement, "restarted: {restarted}");
         }
@@ -248,11 +249,11 @@ async fn where_a_meter_seals_nothing_unsealed_is_taken() {
     gateway.hear(link, 1, &report);
     assert_eq!(open.acknowledged(&gateway.next(WITHIN).expect("an acknowledgement")), 1);
     let sealing = SimulatedMeter::register(&keys, 6, Suite::Aes128Gcm, 1);
-    link.set_meter(1, sealing.provision.record()).await.expect("added");
+    link.set_meter(NetworkId::DEFAULT, 1, sealing.provision.record()).await.expect("added");
     let report = open.report();
     gateway.hear(link, 1, &report);
     assert_eq!(gateway.next(SHORT), None);
     let nothing = CommandRequest::Configure { interval_s: 10, suite: Suite::None };
-    assert_eq!(link.command(6, nothing, "me").await, Err(LinkError::SealRequired));
+    assert_eq!(link.command(6.into(), nothing, "me").await, Err(LinkError::SealRequired));
     running.stop().await.expect("it stops well");
 }

@@ -2,6 +2,7 @@
 
 use collector::gateway::{GatewayId, HeardPacket, Route, Transmit};
 use collector::link::LinkHandle;
+use collector::network::GlobalMeterId;
 use collector::registry::{MeterFile, Registry};
 use collector::service::{Config, Running};
 use rand::{SeedableRng, rngs::StdRng};
@@ -83,14 +84,24 @@ pub struct SimulatedMeter {
 }
 
 impl SimulatedMeter {
-    /// A meter whose key file lies in the folder.
+    /// A meter of network 0 whose key file lies in the folder.
     pub fn register(keys: &Path, meter: MeterId, suite: Suite, epoch: u32) -> SimulatedMeter {
-        let registry = Registry::open(keys).expect("keys");
+        SimulatedMeter::register_in(keys, meter.into(), suite, epoch)
+    }
+
+    /// A meter whose key file lies in its network's folder.
+    pub fn register_in(keys: &Path, meter: GlobalMeterId, suite: Suite, epoch: u32) -> SimulatedMeter {
+        let GlobalMeterId { network, meter } = meter;
+        let registry = Registry::open_network(keys, network).expect("keys");
         let collector = *registry.identity().public();
-        let mut rng = StdRng::seed_from_u64(u64::from(meter) << 32 | u64::from(epoch));
+        let seed = u64::from(network.0) << 48 ^ u64::from(meter) << 32 | u64::from(epoch);
+        let mut rng = StdRng::seed_from_u64(seed);
         let provision = Provision::generate(Setup { suite, ..Setup::usual(meter) }, &collector, &mut rng);
-        let file = MeterFile { epoch, record: provision.record() };
-        put(&keys.join(format!("meters/{meter:05}.toml")), &toml::to_string(&file).expect("a file"));
+        let file = MeterFile { network, epoch, record: provision.record() };
+        put(
+            &registry.path().join(format!("meters/{meter:05}.toml")),
+            &toml::to_string(&file).expect("a file"),
+        );
         SimulatedMeter { provision, suite, collector, n: 0, rng }
     }
 

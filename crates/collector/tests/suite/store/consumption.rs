@@ -3,11 +3,14 @@
 
 use super::place::{NEW_YEAR_S, TestStore, add, measurement, report};
 use super::sums::{Seen, begins, sums};
-use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Store, Write, Written};
+use collector::network::{GlobalMeterId, NetworkId};
+use collector::store::{
+    ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Store, Whose, Write, Written,
+};
 use jiff::tz::TimeZone;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const INTERVALS: [(Interval, i64); 5] = [
     (Interval::Quarter, 900),
@@ -22,10 +25,15 @@ fn dwh(used_wh: &[Option<f64>]) -> Vec<Option<i64>> {
 }
 
 /// Asks for stretches that begin and end anywhere.
-pub fn check_all_meters(store: &Store, zone: &TimeZone, seen: &BTreeMap<u16, Vec<Seen>>, rng: &mut StdRng) {
+pub fn check_all_meters(
+    store: &Store,
+    zone: &TimeZone,
+    seen: &BTreeMap<GlobalMeterId, Vec<Seen>>,
+    rng: &mut StdRng,
+) {
     let times: Vec<i64> = seen.values().flatten().map(|seen| seen.at_s).collect();
     for (interval, about_s) in INTERVALS {
-        let expected: BTreeMap<u16, BTreeMap<i64, i64>> = seen
+        let expected: BTreeMap<GlobalMeterId, BTreeMap<i64, i64>> = seen
             .iter()
             .map(|(meter, seen)| {
                 let sums = sums(zone, seen, interval);
@@ -39,7 +47,7 @@ pub fn check_all_meters(store: &Store, zone: &TimeZone, seen: &BTreeMap<u16, Vec
                 true => from_s + rng.random_range(1..300) * about_s / 3,
                 false => times[rng.random_range(0..times.len())].clamp(from_s + 1, from_s + 700 * about_s),
             };
-            let query = ConsumptionQuery { from_s, to_s, resolution: interval, meter: None };
+            let query = ConsumptionQuery { from_s, to_s, resolution: interval, whose: Whose::All };
             let shown = store.reader().consumption(&query).expect("consumption");
             assert_eq!(shown.start_s.first(), Some(&begins(zone, from_s, interval)), "{interval:?}");
             assert!(shown.start_s.is_sorted() && shown.start_s.last().is_some_and(|last_s| *last_s < to_s));
@@ -47,6 +55,13 @@ pub fn check_all_meters(store: &Store, zone: &TimeZone, seen: &BTreeMap<u16, Vec
                 shown.meters.iter().map(|of| of.meter).collect::<Vec<_>>(),
                 seen.keys().copied().collect::<Vec<_>>()
             );
+            for network in seen.keys().map(|meter| meter.network).collect::<BTreeSet<_>>() {
+                let of_network = ConsumptionQuery { whose: Whose::Network(network), ..query };
+                let of_network = store.reader().consumption(&of_network).expect("consumption");
+                let expected: Vec<_> =
+                    shown.meters.iter().filter(|of| of.meter.network == network).cloned().collect();
+                assert_eq!(of_network.meters, expected, "network {network}, {interval:?}");
+            }
             for of in shown.meters {
                 let used_dwh = dwh(&of.used_wh);
                 let found: BTreeMap<i64, i64> = (shown.start_s.iter().zip(&used_dwh))
@@ -58,7 +73,7 @@ pub fn check_all_meters(store: &Store, zone: &TimeZone, seen: &BTreeMap<u16, Vec
                     .map(|(start_s, used_dwh)| (*start_s, *used_dwh))
                     .collect();
                 assert_eq!(found, expected, "meter {}, {interval:?}, {from_s} to {to_s}", of.meter);
-                let alone = ConsumptionQuery { meter: Some(of.meter), ..query };
+                let alone = ConsumptionQuery { whose: of.meter.into(), ..query };
                 let alone = store.reader().consumption(&alone).expect("consumption");
                 assert_eq!(dwh(&alone.meters[0].used_wh), used_dwh, "meter {} alone, {interval:?}", of.meter);
             }
@@ -70,15 +85,19 @@ pub fn check_all_meters(store: &Store, zone: &TimeZone, seen: &BTreeMap<u16, Vec
 #[test]
 fn all_meters_used_what_their_readings_say() {
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
-    // Rows of the table end after 127, 255, 65,535.
-    let meters = [1, 2, 126, 127, 128, 129, 255, 256, 1000, 65_534, 65_535];
+    // Rows of the table end after 127, 255, 65,535. The same numbers are in other networks, too.
+    let meters = [1, 2, 126, 127, 128, 129, 255, 256, 1000, 65_534, 65_535].map(|meter| (0, meter));
+    let others = [(1, 1), (7, 1), (7, 127), (7, 128), (7, 65_535), (u32::MAX, 65_535)];
+    let meters: Vec<GlobalMeterId> =
+        meters.into_iter().chain(others).map(|(network, meter)| NetworkId(network).meter(meter)).collect();
     for name in ["Europe/Prague", "Australia/Lord_Howe"] {
         let zone = TimeZone::get(name).expect("a zone");
         let place = TestStore::new();
         let mut store = place.open_in(name);
-        add(&mut store, meters);
-        let mut seen: BTreeMap<u16, Vec<Seen>> = meters.iter().map(|meter| (*meter, Vec::new())).collect();
-        let mut state: BTreeMap<u16, (u32, u32)> = BTreeMap::new();
+        add(&mut store, meters.iter().copied());
+        let mut seen: BTreeMap<GlobalMeterId, Vec<Seen>> =
+            meters.iter().map(|meter| (*meter, Vec::new())).collect();
+        let mut state: BTreeMap<GlobalMeterId, (u32, u32)> = BTreeMap::new();
         let mut revoked = Vec::new();
         let now_s = NEW_YEAR_S + rng.random_range(0..30_000_000);
         for _ in 0..30 {
@@ -158,9 +177,9 @@ fn an_hour_that_begins_where_clocks_change_has_its_own_sum() {
     let times = [change_s - 100, change_s + 100, change_s + 1000];
     let reading = |(at_s, n): (&i64, u32)| Write::Report(report(1, n, *at_s, measurement(*at_s, n * n, 1)));
     store.commit(times.iter().zip(1..).map(reading).collect()).expect("there is room");
-    for meter in [None, Some(1)] {
+    for whose in [Whose::All, Whose::Meter(1.into())] {
         let (from_s, to_s) = (change_s - 2700, change_s + 1800);
-        let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Hour, meter };
+        let query = ConsumptionQuery { from_s, to_s, resolution: Interval::Hour, whose };
         let shown = store.reader().consumption(&query).expect("consumption");
         assert_eq!(shown.start_s, [change_s - 2700, change_s, change_s + 900]);
         assert_eq!(dwh(&shown.meters[0].used_wh), [Some(1), Some(3), Some(5)]);
@@ -175,7 +194,8 @@ fn a_batch_that_was_not_stored_is_in_no_sum() {
     let mut store = Store::open(&place.path(), &options).expect("the store opens");
     add(&mut store, 1..=3);
     let zone = TimeZone::UTC;
-    let mut seen: BTreeMap<u16, Vec<Seen>> = (1..=3).map(|meter| (meter, Vec::new())).collect();
+    let mut seen: BTreeMap<GlobalMeterId, Vec<Seen>> =
+        (1..=3u16).map(|meter| (meter.into(), Vec::new())).collect();
     // Every reading begins a quarter-hour, and each sixth day is gone back to.
     let at_s = |n: u32| NEW_YEAR_S + i64::from(n) * 1000 - if n.is_multiple_of(6) { 400_000 } else { 0 };
     let mut n = 0;
@@ -203,7 +223,7 @@ fn a_batch_that_was_not_stored_is_in_no_sum() {
 }
 
 /// All of a meter's readings as they are stored.
-fn raw(store: &Store, meter: u16) -> Vec<(i64, i64)> {
+fn raw(store: &Store, meter: GlobalMeterId) -> Vec<(i64, i64)> {
     let query = ReadingsQuery {
         meter,
         from_s: 0,
@@ -231,7 +251,7 @@ fn a_database_of_the_first_version_has_the_same_sums() {
     assert_eq!(copy.len(), before.len());
     let zone = TimeZone::get("Europe/Prague").expect("a zone");
     let mut seen = BTreeMap::new();
-    for meter in [1u16, 127, 128, 300, 65_535] {
+    for meter in [1, 127, 128, 300, 65_535].map(GlobalMeterId::from) {
         let mut readings = raw(&store, meter);
         assert_eq!(readings.len(), [53, 76, 48, 63, 60][seen.len()], "meter {meter}");
         // Registers that only count up, from the meter's first reading on, are in the order of the readings.

@@ -118,7 +118,7 @@ fn what_was_changed_later_is_found() {
             found.failures > 0 && found.first.iter().any(|failure| is_it(&failure.wrong)),
             "{name}: {found:?}"
         );
-        assert!(found.first.iter().all(|failure| failure.meter == 2), "{name}: {found:?}");
+        assert!(found.first.iter().all(|failure| failure.meter == 2.into()), "{name}: {found:?}");
     }
 }
 
@@ -143,16 +143,16 @@ fn readings_as_csv() {
     fill(&mut store);
     let reader = store.reader();
     let range = NEW_YEAR_S + 410..NEW_YEAR_S + 430;
-    let selection = Selection { meters: vec![2], from_s: range.start, to_s: range.end };
+    let selection = Selection { meters: vec![2.into()], from_s: range.start, to_s: range.end };
     let mut text = Vec::new();
     let lines = export(&reader, &selection, Format::Csv, &mut text, |_| {}).expect("exported");
     let expected = "meter,time,power_w,energy_wh,epoch,n,suite,time_set,lost,rssi_dbm,heard\n\
                     2,2026-01-01T00:06:50Z,-7,12.3,1,41,ecies-ecdsa,true,0,,2026-01-01T00:06:50.25Z\n\
                     2,2026-01-01T00:07:00Z,9,12.6,1,42,aes128-gcm,true,0,-60,2026-01-01T00:07:00.25Z\n";
     assert_eq!((lines, String::from_utf8(text).expect("text").as_str()), (2, expected));
-    let stranger = Selection { meters: vec![9], ..selection };
+    let stranger = Selection { meters: vec![9.into()], ..selection };
     let refused = export(&reader, &stranger, Format::Csv, Vec::new(), |_| {});
-    assert!(matches!(refused, Err(ExportError::NoMeter(9))));
+    assert!(matches!(refused, Err(ExportError::NoMeter(meter)) if meter == 9.into()));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::place::{NEW_YEAR_S, TestStore, add, reading};
 use collector::store::{
-    ConsumptionQuery, Interval, Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write,
-    Written,
+    ConsumptionQuery, Interval, Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Whose,
+    Write, Written,
 };
 use std::fs;
 use std::path::Path;
@@ -149,7 +149,7 @@ fn a_full_disk_takes_nothing_and_goes_on_when_there_is_room() {
     assert!(written.iter().all(|written| matches!(written, Written::Reading { .. })));
     for meter in 1..=10 {
         let query = ReadingsQuery {
-            meter,
+            meter: meter.into(),
             from_s: 0,
             to_s: i64::MAX,
             resolution: Resolution::Raw,
@@ -220,7 +220,7 @@ fn old_readings_go_and_their_sums_stay() {
     let now_ms = (NEW_YEAR_S + 40_000 * 3600) * 1000;
     while store.upkeep(now_ms).expect("there is room") {}
     let query = ReadingsQuery {
-        meter: 1,
+        meter: 1.into(),
         from_s: 0,
         to_s: i64::MAX,
         resolution: Resolution::Raw,
@@ -241,7 +241,7 @@ fn old_readings_go_and_their_sums_stay() {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 40_001 * 3600,
         resolution: Interval::Month,
-        meter: None,
+        whose: Whose::All,
     };
     let used_wh = &store.reader().consumption(&months).expect("consumption").meters[0].used_wh;
     assert_eq!(used_wh.iter().flatten().map(|wh| (wh * 10.0).round() as u32).sum::<u32>(), 40_000);
@@ -261,7 +261,7 @@ fn a_clock_that_is_ahead_takes_nothing_away() {
         while store.upkeep(NEW_YEAR_S * 1000 + days * 86_400_000).expect("there is room") {}
     }
     let query = ReadingsQuery {
-        meter: 1,
+        meter: 1.into(),
         from_s: 0,
         to_s: i64::MAX,
         resolution: Resolution::Raw,

@@ -1,7 +1,7 @@
 //! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
 
 use super::place::{NEW_YEAR_S, TestStore, add, all_readings, reading};
-use collector::store::{ConsumptionQuery, Interval, Store};
+use collector::store::{ConsumptionQuery, Interval, Store, Whose};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write as _};
@@ -90,7 +90,8 @@ fn what_was_acknowledged_is_there_once() {
             assert!(found == expected, "meter {meter}: {} readings of {stored}", found.len());
         }
         let to_s = NEW_YEAR_S + i64::from(stored) * 10 + 1;
-        let query = ConsumptionQuery { from_s: NEW_YEAR_S, to_s, resolution: Interval::Day, meter: None };
+        let query =
+            ConsumptionQuery { from_s: NEW_YEAR_S, to_s, resolution: Interval::Day, whose: Whose::All };
         for meter in reader.consumption(&query).expect("consumption").meters {
             let used_wh: f64 = meter.used_wh.iter().flatten().sum();
             assert!((used_wh - f64::from(stored) / 10.0).abs() < 0.01, "{used_wh} Wh of {stored}");

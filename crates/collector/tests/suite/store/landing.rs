@@ -1,13 +1,14 @@
 //! Readings that landed and are sorted in a few at a time: at every moment each is there, once, in its place.
 
 use super::place::{NEW_YEAR_S, TestStore, add, measurement, report};
+use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{ReadingsQuery, Resolution, Rows, Store, Write, Written};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 
 /// A meter's readings that are stored, page by page.
-fn stored(store: &Store, meter: u16, page: usize) -> Vec<(i64, u32)> {
+fn stored(store: &Store, meter: GlobalMeterId, page: usize) -> Vec<(i64, u32)> {
     let mut found = Vec::new();
     let mut after = None;
     loop {
@@ -35,9 +36,12 @@ fn each_reading_is_there_once_at_every_moment() {
     let place = TestStore::new();
     let mut store = place.open();
     // Gaps between them, and both ends; one has more readings than are sorted in at once.
-    let meters: Vec<u16> = (0..40).map(|meter| meter * 7 + 1).chain([65_534, 65_535]).collect();
+    let of_network_0 = (0..40).map(|meter| meter * 7 + 1).chain([65_534, 65_535]).map(GlobalMeterId::from);
+    let others = [(1, 0), (1, 1), (7, 8), (7, 65_535), (u32::MAX, 65_535)];
+    let others = others.map(|(network, meter)| NetworkId(network).meter(meter));
+    let meters: Vec<GlobalMeterId> = of_network_0.chain(others).collect();
     add(&mut store, meters.iter().copied());
-    let mut expected: BTreeMap<u16, Vec<(i64, u32)>> =
+    let mut expected: BTreeMap<GlobalMeterId, Vec<(i64, u32)>> =
         meters.iter().map(|meter| (*meter, Vec::new())).collect();
     let look = rusqlite::Connection::open(place.path()).expect("a database");
     let count = |sql: &str| look.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
@@ -47,8 +51,11 @@ fn each_reading_is_there_once_at_every_moment() {
             if rng.random_range(0..4) == 0 { rng.random_range(1..20) } else { rng.random_range(1..3000) };
         let mut batch = Vec::new();
         for _ in 0..size {
-            let meter =
-                if rng.random_range(0..8) == 0 { 8 } else { meters[rng.random_range(0..meters.len())] };
+            let meter = if rng.random_range(0..8) == 0 {
+                8.into()
+            } else {
+                meters[rng.random_range(0..meters.len())]
+            };
             let of_meter = expected.get_mut(&meter).expect("one of them");
             let n = of_meter.len() as u32 + 1;
             // Many of the same second, and in any order.

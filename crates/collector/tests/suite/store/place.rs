@@ -1,5 +1,6 @@
 //! A database of a test's own, and meters in it.
 
+use collector::network::GlobalMeterId;
 use collector::store::{
     METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Resolution, Rows, Store,
     StoreError, Write, Written,
@@ -11,8 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use wire::meter::{
-    Alert, Cause, Content, Identity, Measurement, MeterId, MeterKeys, MeterRecord, MeterState, Report, Setup,
-    Suite,
+    Alert, Cause, Content, Identity, Measurement, MeterKeys, MeterRecord, MeterState, Report, Setup, Suite,
 };
 
 /// 2026-01-01 00:00:00 UTC.
@@ -65,9 +65,10 @@ pub fn identity(seed: u64) -> Identity {
     Identity::generate(&mut StdRng::seed_from_u64(seed))
 }
 
-pub fn provisioned(meter: MeterId, epoch: u32) -> Provisioned {
-    let public = *identity(u64::from(meter) << 8 | u64::from(epoch)).public();
-    let setup = Setup::usual(meter);
+pub fn provisioned(meter: impl Into<GlobalMeterId>, epoch: u32) -> Provisioned {
+    let meter = meter.into();
+    let public = *identity(meter.key().unsigned_abs() << 8 | u64::from(epoch)).public();
+    let setup = Setup::usual(meter.meter);
     let state = MeterState::new(&MeterRecord { setup, keys: MeterKeys::new([1; 16], [2; 32]), public });
     Provisioned {
         meter,
@@ -83,7 +84,7 @@ pub fn provisioned(meter: MeterId, epoch: u32) -> Provisioned {
 }
 
 /// Adds meters with their first keys.
-pub fn add(store: &mut Store, meters: impl IntoIterator<Item = MeterId>) {
+pub fn add(store: &mut Store, meters: impl IntoIterator<Item = impl Into<GlobalMeterId>>) {
     let batch: Vec<Write> =
         meters.into_iter().map(|meter| Write::Provisioned(Box::new(provisioned(meter, 1)))).collect();
     let written = store.commit(batch).expect("the meters are added");
@@ -91,9 +92,9 @@ pub fn add(store: &mut Store, meters: impl IntoIterator<Item = MeterId>) {
 }
 
 /// A report that was heard when it was made; at_s: Unix time.
-pub fn report(meter: MeterId, n: u32, at_s: i64, content: Content) -> NewReport {
+pub fn report(meter: impl Into<GlobalMeterId>, n: u32, at_s: i64, content: Content) -> NewReport {
     NewReport {
-        meter,
+        meter: meter.into(),
         epoch: 1,
         heard_ms: at_s * 1000 + 250,
         suite: Suite::Aes128Gcm,
@@ -114,7 +115,8 @@ pub fn start(at_s: i64, starts: u16) -> Content {
 }
 
 /// The registers of all of a meter's readings, in tenths of Wh, oldest first.
-pub fn all_readings(reader: &Reader, meter: MeterId) -> Vec<u32> {
+pub fn all_readings(reader: &Reader, meter: impl Into<GlobalMeterId>) -> Vec<u32> {
+    let meter = meter.into();
     let mut found = Vec::new();
     let mut after = None;
     loop {
@@ -131,6 +133,6 @@ pub fn all_readings(reader: &Reader, meter: MeterId) -> Vec<u32> {
 }
 
 /// A measurement, to be written.
-pub fn reading(meter: MeterId, n: u32, at_s: i64, energy_dwh: u32, power_w: i16) -> Write {
+pub fn reading(meter: impl Into<GlobalMeterId>, n: u32, at_s: i64, energy_dwh: u32, power_w: i16) -> Write {
     Write::Report(report(meter, n, at_s, measurement(at_s, energy_dwh, power_w)))
 }

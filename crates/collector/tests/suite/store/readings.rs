@@ -2,12 +2,12 @@
 
 use super::place::{NEW_YEAR_S, TestStore, add, measurement, provisioned, reading, report, start};
 use collector::api;
-use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Write, Written};
+use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Whose, Write, Written};
 use wire::meter::Suite;
 
 fn raw(meter: u16) -> ReadingsQuery {
     ReadingsQuery {
-        meter,
+        meter: meter.into(),
         from_s: 0,
         to_s: i64::MAX,
         resolution: Resolution::Raw,
@@ -43,7 +43,7 @@ fn a_reading_is_stored_once_and_shown() {
     let expected =
         Rows::Raw { at_s: vec![at_s + 10, at_s + 20], power_w: vec![412, -5], energy_wh: vec![0.7, 1.9] };
     assert_eq!(rows, expected);
-    let meter = reader.meter(258, at_s * 1000 + 30_000).expect("the meter").expect("there is one");
+    let meter = reader.meter(258.into(), at_s * 1000 + 30_000).expect("the meter").expect("there is one");
     let shown = serde_json::to_value(api::Meter::from(meter)).expect("JSON");
     let expected = serde_json::json!({
         "meter": 258, "label": "", "epoch": 1, "suite": "aes128-gcm", "interval_s": 10, "revoked": false,
@@ -56,7 +56,7 @@ fn a_reading_is_stored_once_and_shown() {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 3600,
         resolution: Interval::Quarter,
-        meter: None,
+        whose: Whose::All,
     };
     let consumption = reader.consumption(&query).expect("consumption");
     let shown = serde_json::to_value(api::Consumption::from(consumption)).expect("JSON");
@@ -98,7 +98,7 @@ fn new_keys_begin_anew_and_old_ones_are_over() {
         panic!("rollups were asked for");
     };
     assert_eq!((used_wh, readings), (vec![0.3], vec![3]));
-    store.commit(vec![Write::Revoked { meter: 1, at_ms: 5 }]).expect("there is room");
+    store.commit(vec![Write::Revoked { meter: 1.into(), at_ms: 5 }]).expect("there is room");
     let mut late = report(1, 3, at_s + 40, measurement(at_s + 40, 5, 1));
     late.epoch = 2;
     assert_eq!(store.commit(vec![Write::Report(late)]).expect("there is room"), [Written::Unknown]);

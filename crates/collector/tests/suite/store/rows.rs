@@ -3,9 +3,10 @@
 use super::place::{NEW_YEAR_S, TestStore, add};
 use collector::api::Action;
 use collector::event::CommandState;
+use collector::network::GlobalMeterId;
 use collector::store::{
     AlertFilter, CommandProgress, MOST_OUTBOX_OF_A_METER, NewAction, NewAlert, NewCommand, NewOutbox,
-    NewToken, Role, Write, Written,
+    NewToken, Role, Whose, Write, Written,
 };
 use wire::meter::{Answer, Command, CommandResult, MessageKind, Order, Suite};
 
@@ -16,11 +17,13 @@ fn alerts_are_seen_once() {
     let place = TestStore::new();
     let mut store = place.open();
     add(&mut store, [1]);
-    let alert = |meter, seconds: i64| {
+    let alert = |meter: Option<GlobalMeterId>, seconds: i64| {
         let (cause, detail) = ("silent".to_owned(), "nothing for 30 s".to_owned());
         Write::Alert(NewAlert { meter, at_ms: NOW_MS + seconds * 1000, cause, detail })
     };
-    store.commit(vec![alert(Some(1), 0), alert(None, 1), alert(Some(1), 2)]).expect("there is room");
+    store
+        .commit(vec![alert(Some(1.into()), 0), alert(None, 1), alert(Some(1.into()), 2)])
+        .expect("there is room");
     let seen = |by: &str| Write::Acknowledge { alert: 1, by: by.to_owned(), at_ms: NOW_MS + 9000 };
     let written = store.commit(vec![seen("Ada"), seen("Bob")]).expect("there is room");
     for written in written {
@@ -36,11 +39,11 @@ fn alerts_are_seen_once() {
     let ids = |filter: AlertFilter| -> Vec<i64> {
         reader.alerts(&filter).expect("alerts").iter().map(|alert| alert.id).collect()
     };
-    let all = AlertFilter::default();
+    let (all, one) = (AlertFilter::default(), Whose::Meter(1.into()));
     assert_eq!(ids(all), [3, 2, 1]);
     assert_eq!(ids(AlertFilter { open: true, ..all }), [3, 2]);
-    assert_eq!(ids(AlertFilter { meter: Some(1), ..all }), [3, 1]);
-    assert_eq!(ids(AlertFilter { meter: Some(1), open: true, ..all }), [3]);
+    assert_eq!(ids(AlertFilter { whose: one, ..all }), [3, 1]);
+    assert_eq!(ids(AlertFilter { whose: one, open: true, ..all }), [3]);
     assert_eq!(ids(AlertFilter { before: Some(3), limit: 1, ..all }), [2]);
     assert_eq!(ids(AlertFilter { from_s: Some(NEW_YEAR_S + 1), to_s: Some(NEW_YEAR_S + 2), ..all }), [2]);
 }
@@ -51,7 +54,7 @@ fn a_command_goes_its_way_and_ends_once() {
     let mut store = place.open();
     add(&mut store, [1]);
     let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
-    let new = NewCommand { meter: 1, ticket: 5, order, by: "Ada".to_owned(), created_ms: NOW_MS };
+    let new = NewCommand { meter: 1.into(), ticket: 5, order, by: "Ada".to_owned(), created_ms: NOW_MS };
     let written = store.commit(vec![Write::Command(new)]).expect("there is room");
     let Written::Command(given) = &written[0] else { panic!("{written:?}") };
     assert_eq!((given.state, given.order, given.ticket), (CommandState::Waiting, order, 5));
@@ -78,7 +81,7 @@ fn a_command_goes_its_way_and_ends_once() {
     let shown = store.reader().command(id).expect("commands").expect("there is one");
     assert_eq!((shown.state, shown.attempts, shown.answer), (CommandState::Done, 2, Some(answer)));
     assert_eq!((shown.sent_ms, shown.ended_ms), (Some(NOW_MS + 1000), Some(NOW_MS + 3000)));
-    assert_eq!(store.reader().commands(1, 0).expect("commands"), [shown]);
+    assert_eq!(store.reader().commands(1.into(), 0).expect("commands"), [shown]);
     assert!(store.reader().open_commands().expect("commands").is_empty());
 }
 

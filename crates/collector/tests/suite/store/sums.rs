@@ -2,9 +2,10 @@
 
 use super::consumption::check_all_meters;
 use super::place::{NEW_YEAR_S, TestStore, add, measurement, report, start};
+use collector::network::GlobalMeterId;
 use collector::store::{
     ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, ReadingsQuery, Resolution, Rows, Store,
-    Write, Written,
+    Whose, Write, Written,
 };
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned, ZonedRound};
@@ -127,8 +128,8 @@ impl Life {
     }
 }
 
-fn seen_of(lives: &[Life]) -> BTreeMap<u16, Vec<Seen>> {
-    lives.iter().map(|life| (life.meter, life.seen.clone())).collect()
+fn seen_of(lives: &[Life]) -> BTreeMap<GlobalMeterId, Vec<Seen>> {
+    lives.iter().map(|life| (life.meter.into(), life.seen.clone())).collect()
 }
 
 fn check(store: &Store, zone: &TimeZone, lives: &[Life]) {
@@ -144,7 +145,8 @@ fn check(store: &Store, zone: &TimeZone, lives: &[Life]) {
             let mut after = None;
             loop {
                 // Pages that end anywhere.
-                let query = ReadingsQuery { meter: life.meter, from_s, to_s, resolution, after, limit: 37 };
+                let query =
+                    ReadingsQuery { meter: life.meter.into(), from_s, to_s, resolution, after, limit: 37 };
                 let page = store.reader().readings(&query).expect("rollups");
                 let Rows::Rollup { at_s, power_w, power_min_w, power_max_w, used_wh, readings } = page.rows
                 else {
@@ -171,7 +173,7 @@ fn check(store: &Store, zone: &TimeZone, lives: &[Life]) {
         let mut after = None;
         loop {
             let query = ReadingsQuery {
-                meter: life.meter,
+                meter: life.meter.into(),
                 from_s,
                 to_s,
                 resolution: Resolution::Raw,
@@ -274,7 +276,7 @@ fn readings_that_were_sorted_in_are_the_same() {
         let mut last = None;
         loop {
             let query = ReadingsQuery {
-                meter: meter + 1,
+                meter: (meter + 1).into(),
                 from_s: 0,
                 to_s: i64::MAX,
                 resolution: Resolution::Raw,
@@ -308,7 +310,7 @@ fn a_register_goes_around_at_2_to_the_32() {
         let content = Content::Measurement(Measurement { time_s, energy_dwh: *energy_dwh, power_w: 1 });
         let report = Report { n, time_set: true, lost: 0, content };
         Write::Report(NewReport {
-            meter: 1,
+            meter: 1.into(),
             epoch: 1,
             heard_ms: at_s * 1000,
             suite: Suite::None,
@@ -322,7 +324,7 @@ fn a_register_goes_around_at_2_to_the_32() {
         from_s: NEW_YEAR_S,
         to_s: NEW_YEAR_S + 1,
         resolution: Interval::Day,
-        meter: Some(1),
+        whose: Whose::Meter(1.into()),
     };
     assert_eq!(store.reader().consumption(&query).expect("consumption").meters[0].used_wh, [Some(2.6)]);
 }

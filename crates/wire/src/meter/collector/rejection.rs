@@ -3,6 +3,7 @@
 use crate::meter::Malformed;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::ops::AddAssign;
 
 /// Why a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,15 @@ impl Counters {
     /// All reasons by name, those that never came among them.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         NAMES.into_iter().zip(self.0)
+    }
+}
+
+/// What two collectors refused.
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Counters) {
+        for (count, more) in self.0.iter_mut().zip(other.0) {
+            *count += more;
+        }
     }
 }
 

@@ -1,0 +1,71 @@
+//! The folders of networks: network 0's is the collector's folder of keys, each other's `networks/<number>` within it.
+
+use super::file::{make_folder, read_toml};
+use super::{COLLECTOR, METERS, MeterFile, Registry, RegistryError};
+use crate::network::NetworkId;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+const NETWORKS: &str = "networks";
+
+/// The networks that there are folders of, in order.
+///
+/// # Errors
+/// [`RegistryError::File`], and [`RegistryError::Bad`] for a folder that is no network's.
+pub fn networks(keys: &Path) -> Result<Vec<NetworkId>, RegistryError> {
+    let mut found = Vec::new();
+    if keys.join(COLLECTOR).exists() || keys.join(METERS).exists() {
+        found.push(NetworkId::DEFAULT);
+    }
+    let path = keys.join(NETWORKS);
+    let file = |error| RegistryError::File { path: path.clone(), error };
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
+        Err(error) => return Err(file(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(file)?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let network = name.to_str().and_then(|name| name.parse().ok()).filter(|network: &NetworkId| {
+            // Another way to write it would be the same network once more.
+            !network.is_default() && network.to_string().as_str() == name
+        });
+        found.push(network.ok_or_else(|| RegistryError::Bad {
+            path: entry.path(),
+            problem: "no network is called that: folders here are called by a number from 1 to 4294967295; move it away".into(),
+        })?);
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Where a network's files are.
+pub(crate) fn folder_of(keys: &Path, network: NetworkId) -> PathBuf {
+    match network.named() {
+        None => keys.to_owned(),
+        Some(network) => keys.join(NETWORKS).join(network.to_string()),
+    }
+}
+
+/// Makes the folders around a network's, and says where that is.
+pub(super) fn make_room(keys: &Path, network: NetworkId) -> Result<PathBuf, RegistryError> {
+    if !network.is_default() {
+        make_folder(keys)?;
+        make_folder(&keys.join(NETWORKS))?;
+    }
+    Ok(folder_of(keys, network))
+}
+
+/// As [`Registry::add`], in the network that the file names.
+///
+/// # Errors
+/// Those of [`Registry::add`]; [`RegistryError::Missing`] where there is no such network.
+pub fn add_file(keys: &Path, path: &Path) -> Result<MeterFile, RegistryError> {
+    let file: MeterFile = read_toml(path)?;
+    Registry::open_existing(keys, file.network)?.add(path)
+}
