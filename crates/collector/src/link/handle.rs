@@ -226,21 +226,21 @@ pub(crate) struct Inputs {
     pub(super) dropped_packets: Arc<AtomicU64>,
 }
 
-/// The way to a network's link.
-struct Lane {
+/// The queues to a network's link.
+struct Queues {
     packets: Sender<HeardPacket>,
     requests: Sender<Request>,
     dropped_packets: Arc<AtomicU64>,
 }
 
-impl Lane {
-    fn new() -> (Lane, Inputs) {
+impl Queues {
+    fn new() -> (Queues, Inputs) {
         let (packets, packets_in) = bounded(MOST_PACKETS);
         let (requests, requests_in) = bounded(MOST_ASKS);
         let dropped_packets = Arc::new(AtomicU64::new(0));
         let inputs =
             Inputs { packets: packets_in, requests: requests_in, dropped_packets: dropped_packets.clone() };
-        (Lane { packets, requests, dropped_packets }, inputs)
+        (Queues { packets, requests, dropped_packets }, inputs)
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
@@ -264,7 +264,7 @@ pub(crate) struct Shared {
 /// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its network's.
 #[derive(Clone)]
 pub struct LinkHandle {
-    lanes: Arc<BTreeMap<NetworkId, Lane>>,
+    links: Arc<BTreeMap<NetworkId, Queues>>,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
@@ -275,15 +275,15 @@ impl LinkHandle {
     pub(crate) fn new(
         networks: impl IntoIterator<Item = NetworkId>,
     ) -> (LinkHandle, BTreeMap<NetworkId, Inputs>) {
-        let (mut lanes, mut inputs) = (BTreeMap::new(), BTreeMap::new());
+        let (mut links, mut inputs) = (BTreeMap::new(), BTreeMap::new());
         for network in networks {
-            let (lane, inputs_of) = Lane::new();
-            lanes.insert(network, lane);
+            let (queues, inputs_of) = Queues::new();
+            links.insert(network, queues);
             inputs.insert(network, inputs_of);
         }
         let shared = Shared { store_ok: AtomicBool::new(true), newest_ms: AtomicI64::new(0) };
         let handle = LinkHandle {
-            lanes: Arc::new(lanes),
+            links: Arc::new(links),
             events: broadcast::Sender::new(MOST_EVENTS),
             gateways: Arc::default(),
             shared: Arc::new(shared),
@@ -299,21 +299,21 @@ impl LinkHandle {
     /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
     /// none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
-        let Some(lane) = self.lanes.get(&network) else { return false };
-        let taken = lane.packets.try_send(packet).is_ok();
+        let Some(queues) = self.links.get(&network) else { return false };
+        let taken = queues.packets.try_send(packet).is_ok();
         if !taken {
-            lane.dropped_packets.fetch_add(1, Ordering::Relaxed);
+            queues.dropped_packets.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }
 
     /// The networks that have a link, in order.
     pub fn networks(&self) -> impl Iterator<Item = NetworkId> + '_ {
-        self.lanes.keys().copied()
+        self.links.keys().copied()
     }
 
-    fn lane_of(&self, meter: GlobalMeterId) -> Result<&Lane, LinkError> {
-        self.lanes.get(&meter.network).ok_or(LinkError::UnknownMeter(meter))
+    fn queues_of(&self, meter: GlobalMeterId) -> Result<&Queues, LinkError> {
+        self.links.get(&meter.network).ok_or(LinkError::UnknownMeter(meter))
     }
 
     /// The service's gateways; more may be attached at any time.
@@ -350,8 +350,8 @@ impl LinkHandle {
         request: CommandRequest,
         by: &str,
     ) -> Result<i64, LinkError> {
-        let (lane, meter, by) = (self.lane_of(meter)?, meter.meter, by.to_owned());
-        lane.ask(|answer| Request::Command { meter, request, by, answer }).await?
+        let (queues, meter, by) = (self.queues_of(meter)?, meter.meter, by.to_owned());
+        queues.ask(|answer| Request::Command { meter, request, by, answer }).await?
     }
 
     /// Takes a command back. One that was sent may have been done all the same.
@@ -359,8 +359,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
     pub async fn withdraw(&self, meter: GlobalMeterId, id: i64) -> Result<(), LinkError> {
-        let (lane, meter) = (self.lane_of(meter)?, meter.meter);
-        lane.ask(|answer| Request::Withdraw { meter, id, answer }).await?
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?
     }
 
     /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
@@ -374,8 +374,8 @@ impl LinkHandle {
         epoch: u32,
         record: MeterRecord,
     ) -> Result<(), LinkError> {
-        let (lane, record) = (self.lane_of(network.meter(record.setup.meter))?, Box::new(record));
-        lane.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
+        let (queues, record) = (self.queues_of(network.meter(record.setup.meter))?, Box::new(record));
+        queues.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
     }
 
     /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
@@ -383,8 +383,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
     pub async fn revoke(&self, meter: GlobalMeterId) -> Result<(), LinkError> {
-        let (lane, meter) = (self.lane_of(meter)?, meter.meter);
-        lane.ask(|answer| Request::Revoke { meter, answer }).await?
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
     /// All meters, by network and number.
@@ -393,8 +393,8 @@ impl LinkHandle {
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meters(&self) -> Result<Vec<MeterStatus>, LinkError> {
         let mut all = Vec::new();
-        for lane in self.lanes.values() {
-            all.extend(lane.ask(|answer| Request::Meters { answer }).await?);
+        for queues in self.links.values() {
+            all.extend(queues.ask(|answer| Request::Meters { answer }).await?);
         }
         Ok(all)
     }
@@ -404,8 +404,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meter(&self, meter: GlobalMeterId) -> Result<Option<MeterStatus>, LinkError> {
-        let (Ok(lane), meter) = (self.lane_of(meter), meter.meter) else { return Ok(None) };
-        lane.ask(|answer| Request::Meter { meter, answer }).await
+        let (Ok(queues), meter) = (self.queues_of(meter), meter.meter) else { return Ok(None) };
+        queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
     /// Returns the counters since the service's start, of all networks together.
@@ -414,17 +414,17 @@ impl LinkHandle {
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
         let mut all = Snapshot::default();
-        for lane in self.lanes.values() {
-            all = all.and(lane.ask(|answer| Request::Snapshot { answer }).await?);
+        for queues in self.links.values() {
+            all = all.and(queues.ask(|answer| Request::Snapshot { answer }).await?);
         }
         Ok(all)
     }
 
     /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
     pub(crate) fn stop(&self) {
-        for lane in self.lanes.values() {
+        for queues in self.links.values() {
             // It may have ended already. Where it is behind with questions it comes to this one, too.
-            let _ = lane.requests.send(Request::Stop);
+            let _ = queues.requests.send(Request::Stop);
         }
     }
 }
