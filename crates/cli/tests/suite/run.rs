@@ -127,6 +127,17 @@ fn peripherals_go_on_after_the_program_up_to_the_time() {
     assert!(said.contains("exited with 17"), "{said}");
 }
 
+#[test]
+fn a_fault_at_registers_without_a_model_names_them() {
+    for (source, words) in [
+        ("alias.c", ["0x40003400", "alias 0x4206802c", "--stub I2S2ext"]),
+        ("wild.c", ["fetch", "0x40003400", "registers of I2S2ext"]),
+    ] {
+        let (code, _, said) = run(&arm(source), "stm32f407", &[]);
+        assert!(code == Some(1) && words.iter().all(|word| said.contains(word)), "{source}: {said}");
+    }
+}
+
 /// The same program on each family: its exit code is `_exit`'s argument, or that of a function that is named.
 #[test]
 fn a_function_s_argument_is_the_exit_code() {
