@@ -454,6 +454,11 @@ const MODELS: &[Model] = &[
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
     },
+    Model {
+        name: "stm32f1-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc_f1::Adc::new(part, spec)?)),
+    },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {
         name: "stm32-dac",

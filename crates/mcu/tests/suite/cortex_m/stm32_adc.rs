@@ -1,4 +1,4 @@
-//! Regular groups of the STM32F4's converter: RM0090 section 13.
+//! The converters of the STM32F4 and F7 (RM0090 section 13) and of the STM32F1 (RM0041 chapter 10, RM0008 chapter 11).
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
@@ -174,4 +174,109 @@ fn the_stm32f767_converts_alike() {
     assert!(bench.try_write(ADC + 0x08, 1 | 1 << 28 | 6 << 24).unwrap_err().to_string().contains("EXTEN"));
     bench.write(ADC + 0x34, 16);
     assert!(bench.try_write(ADC + 0x08, 1 | 1 << 30).unwrap_err().to_string().contains("channel 16"));
+}
+
+const RCC_CFGR: u32 = 0x4002_1004;
+const F1_ADC: u32 = 0x4001_2400;
+/// ADON, EXTTRIG by SWSTART, JEXTTRIG by JSWSTART.
+const F1_ON: u32 = 1 | 1 << 20 | 7 << 17 | 1 << 15 | 7 << 12;
+
+/// ADCCLK is an eighth of the core's; on, calibrated, and channel 3 with 13.5 clocks of sampling, so that a conversion takes 26.
+fn f1_set_up() -> Vec<Step> {
+    vec![
+        Step::Write(RCC_CFGR, 3 << 14),
+        Step::Write(F1_ADC + 0x08, F1_ON),
+        Step::Wait(100),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 2),
+        Step::Copy(KEPT, F1_ADC + 0x08),
+        Step::Wait(400),
+        Step::Copy(KEPT + 4, F1_ADC + 0x08),
+        Step::Write(F1_ADC + 0x34, 3),
+        Step::Write(F1_ADC + 0x10, 2 << 9),
+    ]
+}
+
+/// SWSTART, a second ADON, and JSWSTART with an offset; CAL falls back after 83 clocks.
+#[test]
+fn the_stm32f1_converts_and_calibrates() {
+    let starts = [
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22),
+        Step::Copy(KEPT + 8, F1_ADC),
+        Step::Wait(100),
+        Step::Copy(KEPT + 12, F1_ADC),
+        Step::Copy(KEPT + 16, F1_ADC + 0x4c),
+        Step::Copy(KEPT + 20, F1_ADC),
+        Step::Write(F1_ADC, 0),
+        Step::Write(F1_ADC + 0x08, F1_ON),
+        Step::Wait(100),
+        Step::Copy(KEPT + 24, F1_ADC),
+        Step::Write(F1_ADC, 0),
+        Step::Write(F1_ADC + 0x14, 1025),
+        Step::Write(F1_ADC + 0x38, 3 << 15),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 21),
+        Step::Wait(100),
+        Step::Copy(KEPT + 28, F1_ADC),
+        Step::Copy(KEPT + 32, F1_ADC + 0x3c),
+    ];
+    let steps: Vec<Step> = f1_set_up().into_iter().chain(starts).collect();
+    for target in ["stm32f100", "stm32f103"] {
+        let mut machine = machine(target, &steps);
+        machine.board_mut().supply_v = 3.0;
+        machine.board_mut().set_analog(3, 0.75);
+        run(&mut *machine, 50_000);
+        let kept = std::array::from_fn(|index| word(&*machine, KEPT + 4 * index as u32));
+        let expected = [F1_ON | 1 << 2, F1_ON, 0x10, 0x12, 1024, 0x10, 0x12, 0x0e, 0xffff];
+        assert_eq!(kept, expected, "{target}");
+    }
+}
+
+/// Continuous conversions of 26 clocks of eight cycles, each moved by DMA: in some 21,000 cycles 101 of them.
+#[test]
+fn the_stm32f1_s_conversions_go_by_dma() {
+    const DMA1: u32 = 0x4002_0000;
+    let rest = [
+        Step::Write(DMA1 + 0x10, F1_ADC + 0x4c),
+        Step::Write(DMA1 + 0x14, KEPT + 0x100),
+        Step::Write(DMA1 + 0x0c, 0xffff),
+        // Halfwords, over and over at one place.
+        Step::Write(DMA1 + 0x08, 1 << 10 | 1 << 8 | 1),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 8 | 1 << 1),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 8 | 1 << 1 | 1 << 22),
+        Step::Wait(100),
+        Step::Copy(KEPT + 8, DMA1 + 0x0c),
+        Step::Wait(7000),
+        Step::Copy(KEPT + 12, DMA1 + 0x0c),
+    ];
+    let steps: Vec<Step> = f1_set_up().into_iter().chain(rest).collect();
+    let mut machine = machine("stm32f103", &steps);
+    machine.board_mut().supply_v = 3.0;
+    machine.board_mut().set_analog(3, 0.75);
+    run(&mut *machine, 50_000);
+    let moved = word(&*machine, KEPT + 8) - word(&*machine, KEPT + 12);
+    assert!((100..=103).contains(&moved), "{moved}");
+    assert_eq!(word(&*machine, KEPT + 0x100) & 0xffff, 1024);
+}
+
+/// What a program must not do, or no model has.
+#[test]
+fn the_stm32f1_says_what_is_wrong() {
+    let too_soon = [Step::Write(F1_ADC + 0x08, F1_ON), Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22)];
+    let too_fast = [
+        Step::Write(RCC_CFGR, 0),
+        Step::Write(F1_ADC + 0x08, F1_ON),
+        Step::Wait(100),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22),
+    ];
+    let watchdog = [Step::Write(F1_ADC + 0x04, 1 << 23)];
+    let compare = [Step::Write(F1_ADC + 0x08, 1 | 1 << 20)];
+    for (steps, words) in [
+        (&too_soon[..], "1000 ns"),
+        (&too_fast, "ADCPRE"),
+        (&watchdog, "of CR1 only"),
+        (&compare, "only the TRGO of timers"),
+    ] {
+        let until = mcu::Until { cycles: Some(50_000), ..mcu::Until::default() };
+        let said = machine("stm32f103", steps).run(&until).expect_err(words).to_string();
+        assert!(said.contains(words), "{said}");
+    }
 }
