@@ -445,6 +445,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(microchip::samd21::system::System::new(part, spec)?)),
     },
     Model {
+        name: "samd21-tcc",
+        settings: &["bits", "channels", "clock", PINS],
+        new: |part, spec| Ok(Box::new(microchip::samd21::tcc::Tcc::new(part, spec)?)),
+    },
+    Model {
         name: "samd21-timer",
         settings: &["clock"],
         new: |part, spec| Ok(Box::new(microchip::samd21::timer::Timer::new(part, spec)?)),

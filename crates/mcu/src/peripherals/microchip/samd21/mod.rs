@@ -3,7 +3,9 @@
 pub mod adc;
 pub mod generators;
 pub mod oscillators;
+mod outputs;
 pub mod port;
 pub mod sercom;
 pub mod system;
+pub mod tcc;
 pub mod timer;
