@@ -460,6 +460,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
     },
     Model {
+        name: "stm32f0-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc_f0::Adc::new(part, spec)?)),
+    },
+    Model {
         name: "stm32f1-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
         new: |part, spec| Ok(Box::new(st::adc_f1::Adc::new(part, spec)?)),

@@ -60,10 +60,10 @@ const INJECTED_TIMERS: [(u32, u8); 3] = [(0, 1), (2, 2), (5, 4)];
 const SENSOR: u32 = 16;
 const REFERENCE: u32 = 17;
 /// Sampling times by SMPx, in halves of a clock, and what follows them.
-const SAMPLING: [u64; 8] = [3, 15, 27, 57, 83, 111, 143, 479];
+pub(super) const SAMPLING: [u64; 8] = [3, 15, 27, 57, 83, 111, 143, 479];
 const CONVERSION: u64 = 25;
 /// Clocks of a calibration: tCAL of the data sheets.
-const CALIBRATION: u64 = 83;
+pub(super) const CALIBRATION: u64 = 83;
 /// Where [`crate::Events::generic_clocks_hz`] has ADCCLK.
 const CLOCK: usize = 4;
 

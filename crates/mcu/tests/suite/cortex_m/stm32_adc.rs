@@ -1,4 +1,5 @@
-//! The converters of the STM32F4 and F7 (RM0090 section 13) and of the STM32F1 (RM0041 chapter 10, RM0008 chapter 11).
+//! The converters of the STM32F4 and F7 (RM0090 section 13) of the STM32F1 (RM0041 chapter 10,
+//! RM0008 chapter 11) and of the STM32F0 (RM0091 chapter 13).
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
@@ -279,4 +280,97 @@ fn the_stm32f1_says_what_is_wrong() {
         let said = machine("stm32f103", steps).run(&until).expect_err(words).to_string();
         assert!(said.contains(words), "{said}");
     }
+}
+
+/// Half of PCLK is 24 MHz, too much; a quarter is 12 MHz. Channels 1 and 3 with 13.5 clocks of sampling: 26 clocks of four cycles each.
+fn f0_set_up(configuration: u32) -> Bench {
+    let mut bench = Bench::new("stm32f051");
+    bench.bus.board.supply_v = 4.0;
+    bench.bus.board.set_analog(1, 1.0);
+    bench.bus.board.set_analog(3, 3.0);
+    bench.write(F1_ADC + 0x10, 2 << 30);
+    bench.write(F1_ADC + 0x08, 1 << 31);
+    let calibrated = bench.now + 83 * 4;
+    bench.advance(calibrated - 1);
+    assert_eq!(bench.read(F1_ADC + 0x08), 1 << 31);
+    bench.advance(calibrated);
+    assert_eq!(bench.read(F1_ADC + 0x08), 0, "ADCAL falls back");
+    bench.write(F1_ADC + 0x0c, configuration);
+    bench.write(F1_ADC + 0x14, 2);
+    bench.write(F1_ADC + 0x28, 1 << 3 | 1 << 1);
+    bench.write(F1_ADC + 0x08, 1);
+    let ready = bench.now + 48;
+    assert!(bench.try_write(F1_ADC + 0x08, 1 << 2 | 1).unwrap_err().to_string().contains("ADRDY"));
+    bench.advance(ready);
+    assert_eq!(bench.read(F1_ADC), 1, "ADRDY");
+    bench.write(F1_ADC + 0x04, 1 << 2);
+    bench.write(F1_ADC + 0x08, 1 << 2 | 1);
+    bench
+}
+
+/// EOC after each channel, EOSEQ after the last; ADSTART falls back.
+#[test]
+fn the_stm32f0_converts_its_channels() {
+    // Upwards, and with SCANDIR downwards, left-aligned eight bits.
+    for (configuration, codes) in [(0, [1024, 3072]), (1 << 2 | 1 << 5 | 2 << 3, [0xc000, 0x4000])] {
+        let mut bench = f0_set_up(configuration);
+        let began = bench.now;
+        let one = if configuration == 0 { 26 * 4 } else { 23 * 4 };
+        bench.advance(began + one - 1);
+        assert_eq!((bench.bus.requests, bench.read(F1_ADC) & 4), (0, 0));
+        bench.advance(began + one);
+        assert_eq!(bench.bus.requests, 1 << 12);
+        assert_eq!((bench.read(F1_ADC), bench.read(F1_ADC + 0x40)), (7, codes[0]));
+        assert_eq!((bench.bus.requests, bench.read(F1_ADC + 0x08)), (0, 5), "EOC goes with DR");
+        bench.advance(began + 2 * one);
+        assert_eq!((bench.read(F1_ADC), bench.read(F1_ADC + 0x40)), (0xf, codes[1]));
+        assert_eq!(bench.read(F1_ADC + 0x08), 1);
+    }
+}
+
+/// What is not read is overrun, or with WAIT waited for; CONT begins anew.
+#[test]
+fn the_stm32f0_overruns_or_waits() {
+    let mut bench = f0_set_up(0);
+    let late = bench.now + 1000;
+    bench.advance(late);
+    assert_eq!(
+        (bench.read(F1_ADC) & 0x10, bench.read(F1_ADC + 0x40)),
+        (0x10, 1024),
+        "OVR, the first is kept"
+    );
+    let mut bench = f0_set_up(1 << 14 | 1 << 13);
+    for code in [1024, 3072, 1024] {
+        let late = bench.now + 1000;
+        bench.advance(late);
+        assert_eq!((bench.read(F1_ADC) & 0x10, bench.read(F1_ADC + 0x40)), (0, code));
+    }
+    bench.write(F1_ADC + 0x08, 1 << 4 | 1);
+    assert_eq!(bench.read(F1_ADC + 0x08), 1, "ADSTP");
+}
+
+/// Inner channels are to be switched on; what has no model is said.
+#[test]
+fn the_stm32f0_says_what_is_wrong() {
+    let mut bench = f0_set_up(0);
+    let late = bench.now + 1000;
+    bench.advance(late);
+    let mut says = |register: u32, value: u32, words: &str| {
+        let said = bench.try_write(F1_ADC + register, value).unwrap_err().to_string();
+        assert!(said.contains(words), "{said}");
+    };
+    says(0x0c, 1 << 10, "EXTEN");
+    says(0x04, 1 << 7, "watchdog");
+    says(0x08, 1 << 31, "ADEN is set");
+    bench.write(F1_ADC + 0x28, 1 << 16);
+    assert!(bench.try_write(F1_ADC + 0x08, 5).unwrap_err().to_string().contains("channel 16"));
+    bench.write(F1_ADC + 0x308, 1 << 23);
+    assert_eq!(bench.read(F1_ADC + 0x40), 1024);
+    bench.write(F1_ADC + 0x08, 5);
+    let late = bench.now + 1000;
+    bench.advance(late);
+    // 1.45 V of 4 V.
+    assert_eq!(bench.read(F1_ADC + 0x40), 1484);
+    bench.write(F1_ADC + 0x10, 1 << 30);
+    assert!(bench.try_write(F1_ADC + 0x08, 5).unwrap_err().to_string().contains("24000000 Hz"));
 }
