@@ -8,10 +8,13 @@
 //! board drives it; none takes time to settle. Channels: single-ended inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560
 //! (data sheet 2549Q, tables 26-3 and 26-4) and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
 //! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. The temperature sensor, where the target file has
-//! its voltage, is that of 25 °C, and read against the internal 1.1 V alone, as the data sheets ask. Not modelled, and faults: differential
-//! channels, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
+//! its voltage, is that of 25 °C, and read against the internal 1.1 V alone, as the data sheets ask. The ATmega32U4's differential channels
+//! follow half the converter's clock, so that a conversion takes 13 or 14 clocks, in free running 14 ("Differential Channels"); that half is taken to
+//! begin low where the converter is enabled. Not modelled, and faults: the other parts' differential
+//! channels, triggers of such conversions, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
 //! written within the first clock of a conversion that was asked for (24.5).
 
+use super::gain_stage;
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -58,6 +61,8 @@ struct Channels {
     inputs: u16,
     /// The channel of the temperature sensor, where there is one, and its voltage at 25 °C.
     temperature: Option<(u8, f64)>,
+    /// The ATmega32U4's differential channels.
+    differential: bool,
     /// The internal references that REFS = 2 and 3 choose, in volts.
     references_v: [Option<f64>; 2],
     /// REFS2 in ADMUX (ATtiny85), where it exists: REFS = 0 is VCC and 1 AREF, 2 and 3 are 2.56 V while it is set.
@@ -118,7 +123,7 @@ impl Adc {
     /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are; where they differ from the ATmega328P's, `mux` and
     /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `inputs`, the
     /// ADCn that exist, `temperature` and `temperature_uv`, the sensor's channel and its voltage at 25 °C, `reference2_mv` and
-    /// `reference3_mv`, `refs2`, a bit in ADMUX, and `adcsrb`, `admux`, `didr0`, addresses.
+    /// `reference3_mv`, `refs2`, a bit in ADMUX, `differential` = 1 for the ATmega32U4's such channels, and `adcsrb`, `admux`, `didr0`, addresses.
     ///
     /// # Errors
     /// `irq` is missing.
@@ -140,6 +145,7 @@ impl Adc {
             temperature: setting("temperature")
                 .zip(setting("temperature_uv"))
                 .map(|(channel, microvolts)| (channel as u8, microvolts as f64 / 1e6)),
+            differential: setting("differential") == Some(1),
             references_v: [volts("reference2_mv"), volts("reference3_mv").or(Some(BANDGAP_V))],
         };
         Ok(Adc {
@@ -179,9 +185,27 @@ impl Adc {
         1 << (self.control_a & ADPS).max(1)
     }
 
+    /// Whether ADMUX and ADCSRB choose a differential channel now.
+    fn is_differential(&self) -> bool {
+        let mux = self.channel & self.channels.mux | u8::from(self.control_b & self.channels.mux5 != 0) << 5;
+        self.channels.differential && gain_stage::inputs(mux).is_some()
+    }
+
     /// Begins a conversion at an edge of the converter's clock.
     fn begin(&mut self, start: u64, clocks: [u64; 2]) {
         let [sample, end] = if std::mem::take(&mut self.first) { FIRST } else { clocks };
+        let late = if self.is_differential() {
+            if clocks == TRIGGERED {
+                self.failure =
+                    Some("a differential channel whose conversions triggers start is not modelled".into());
+            }
+            // An edge that finds half the clock high waits for one more.
+            let clocks = (start - self.edge) / self.divider();
+            2 * (clocks % 2).max(u64::from(self.is_free_running()))
+        } else {
+            0
+        };
+        let [sample, end] = [sample + late, end + late];
         let divider = self.divider();
         self.control_a |= ADSC;
         self.conversion = Some(Conversion {
@@ -224,7 +248,17 @@ impl Adc {
     fn convert(&self, conversion: Conversion, board: &Board) -> Result<u16, &'static str> {
         let reference_v = self.reference_v(conversion.channel, board)?;
         let Channels { mux, bandgap, ground, temperature, .. } = self.channels;
-        let input_v = match conversion.channel & mux | u8::from(conversion.mux5) << 5 {
+        let chosen = conversion.channel & mux | u8::from(conversion.mux5) << 5;
+        if let Some((positive, negative, gain)) =
+            gain_stage::inputs(chosen).filter(|_| self.channels.differential)
+        {
+            let [positive_v, negative_v] =
+                [positive, negative].map(|input| board.analog_v(input, conversion.sample));
+            // 24.8: in two's complement, of ten bits.
+            let steps = 512.0 * gain * (positive_v - negative_v) / reference_v;
+            return Ok(steps.clamp(-512.0, 511.0) as i16 as u16 & 0x3FF);
+        }
+        let input_v = match chosen {
             channel @ 0..8 if self.channels.inputs >> channel & 1 == 1 => {
                 board.analog_v(channel, conversion.sample)
             }
@@ -263,7 +297,7 @@ impl Adc {
                 Err(what) => self.failure = Some(what.into()),
             }
             self.control_a |= ADIF;
-            if self.control_a & ADATE != 0 && self.control_b & ADTS == 0 {
+            if self.is_free_running() {
                 self.begin(conversion.end, SINGLE);
             }
         }
@@ -305,10 +339,13 @@ impl Adc {
         Ok(())
     }
 
+    fn is_free_running(&self) -> bool {
+        self.control_a & ADATE != 0 && self.control_b & ADTS == 0
+    }
+
     /// A conversion was asked for, and its first clock is not over.
     fn is_settling(&self, now: u64) -> bool {
-        let free_running = self.control_a & ADATE != 0 && self.control_b & ADTS == 0;
-        !free_running && self.conversion.is_some_and(|conversion| now < conversion.settled)
+        !self.is_free_running() && self.conversion.is_some_and(|conversion| now < conversion.settled)
     }
 
     fn write_register(&mut self, offset: u32, value: u8, now: u64) -> Result<(), &'static str> {

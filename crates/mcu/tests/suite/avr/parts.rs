@@ -202,6 +202,22 @@ fn converters_have_channels_beyond_eight() {
     }
 }
 
+/// 7766J, 24.8, the example of differential channels: ADMUX = 0xE9, ADC1 of 300 mV and ADC0 of 500 mV give -400, 0x270, left adjusted 0x9C00.
+/// Table 24-4: MUX = 48 is 40 times ADC4 - ADC0, 512 * 40 * 0.02 / 2.56.
+#[test]
+fn the_atmega32u4_converts_differences() {
+    let source = "static volatile uint8_t out[4] __attribute__((section(\".noinit\")));
+        static uint16_t convert(uint8_t a, uint8_t b) { ADMUX = a; ADCSRB = b; ADCSRA = 0xC7; while (ADCSRA & 0x40); return ADC; }
+        int main(void) { uint16_t v = convert(0xE9, 0); out[0] = v; out[1] = v >> 8;
+            v = convert(0xD0, 0x20); out[2] = v; out[3] = v >> 8; return 0; }";
+    let mut machine = machine("adc-differences", ATMEGA32U4, "atmega32u4", source);
+    for (input, volts) in [(0, 0.5), (1, 0.3), (4, 0.52)] {
+        machine.board_mut().set_analog(input, volts);
+    }
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0100), [0x00, 0x9C, 160, 0]);
+}
+
 /// At 9600 baud a frame takes ten times 16 * 104 cycles of 16 MHz (2549Q, table 22-9: UBRR = 103).
 #[test]
 fn every_usart_of_the_atmega2560_sends() {
