@@ -7,7 +7,7 @@ use crate::gateway::udp::UdpGateway;
 use crate::link::{self, Beginning, End, LinkHandle, Parts};
 use crate::network::{NetworkId, OfNetwork};
 use crate::registry::{self, Issued, MeterFile, Registry, RegistryError, RegistryPoller};
-use crate::store::{KeptMeter, Options, Reader, Store, StoreError};
+use crate::store::{KeptMeter, Options, Place, Reader, Store, StoreError};
 use crate::writer::{Jobs, WriterHandle};
 use crossbeam_channel::unbounded;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +24,8 @@ pub const MOST_NETWORKS: usize = 64;
 /// What a service is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The database; made where there is none.
-    pub db: PathBuf,
+    /// The database; a file is made where there is none.
+    pub db: Place,
     /// How the database behaves: zone, how long readings stay.
     pub store: Options,
     /// The folder of the keys; made where there is none.
@@ -47,7 +47,7 @@ pub struct Config {
 impl Config {
     /// With these files, no gateway, and all else as it is without options.
     #[must_use]
-    pub fn new(db: impl Into<PathBuf>, keys: impl Into<PathBuf>) -> Config {
+    pub fn new(db: impl Into<Place>, keys: impl Into<PathBuf>) -> Config {
         Config {
             db: db.into(),
             store: Options::default(),
@@ -76,7 +76,7 @@ pub enum ServiceError {
     )]
     OtherKeys {
         keys: PathBuf,
-        db: PathBuf,
+        db: Place,
         /// Meters in it that are not revoked.
         meters: usize,
         /// ` of network 7`; empty for network 0.
@@ -127,7 +127,7 @@ impl Running {
         let (config, opened) = opened.await.map_err(|_| ServiceError::Ended("beginning"))??;
         let Opened { store, reader, networks, issued } = opened;
         let meters: usize = networks.values().map(|network| network.meters).sum();
-        tracing::info!(db = %db.display(), keys = %keys.display(), meters, "the collector starts");
+        tracing::info!(db = %db, keys = %keys.display(), meters, "the collector starts");
         let (link, mut inputs) = LinkHandle::new(networks.keys().copied());
         let (done_out, mut done): (BTreeMap<_, _>, BTreeMap<_, _>) = networks
             .keys()

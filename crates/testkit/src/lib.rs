@@ -4,6 +4,7 @@ pub mod alone;
 pub mod documents;
 #[cfg(feature = "oracles")]
 pub mod oracles;
+pub mod postgres;
 pub mod random;
 #[cfg(feature = "vectors")]
 pub mod vectors;

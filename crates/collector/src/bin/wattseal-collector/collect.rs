@@ -101,7 +101,7 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
         }
     });
     let mqtt = mqtt.transpose().map_err(CommandError::Usage)?;
-    let mut service = Config::new(args.files.db, args.files.keys);
+    let mut service = Config::new(args.files.database.place()?, args.files.keys);
     service.store.zone = args.zone.unwrap_or_else(zone_here);
     service.store.keep_days = args.keep;
     service.require_sealed = args.require_sealed;
