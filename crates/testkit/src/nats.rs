@@ -30,33 +30,38 @@ impl Nats {
     /// Where it does not start.
     #[must_use]
     pub fn start() -> Nats {
-        Nats::start_with(1, |_| String::new())
+        Nats::start_from(1, configuration)
     }
 
-    /// Servers, each with more of the configuration: users, TLS. It is told the folder that they have.
+    /// Several servers that are one cluster.
     ///
     /// # Panics
     /// Where they do not start.
     #[must_use]
-    pub fn start_with(count: usize, more: impl Fn(&Path) -> String) -> Nats {
-        let folder = tempfile::tempdir().expect("a folder");
-        let ports = free_ports(2 * count);
-        let (clients, routes) = ports.split_at(count);
-        let more = more(folder.path());
+    pub fn start_cluster(count: usize) -> Nats {
+        let routes = free_ports(count);
         let all: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
-        for (number, (client, route)) in clients.iter().zip(routes).enumerate() {
-            let store = folder.path().join(format!("store-{number}"));
-            let mut text = format!(
-                "server_name: n{number}\nlisten: 127.0.0.1:{client}\njetstream {{ store_dir: \"{}\" }}\n{more}\n",
-                store.display()
-            );
-            if count > 1 {
-                let all = all.join(", ");
-                text += &format!("cluster {{ name: test, listen: 127.0.0.1:{route}, routes: [{all}] }}\n");
-            }
+        let all = all.join(", ");
+        let cluster = |number: usize| {
+            let route = routes[number];
+            format!("cluster {{ name: test, listen: 127.0.0.1:{route}, routes: [{all}] }}")
+        };
+        Nats::start_from(count, |folder, number, port| configuration(folder, number, port) + &cluster(number))
+    }
+
+    /// Servers with a configuration that is made of their folder, each one's number, and its port.
+    ///
+    /// # Panics
+    /// Where they do not start.
+    #[must_use]
+    pub fn start_from(count: usize, configuration: impl Fn(&Path, usize, u16) -> String) -> Nats {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ports = free_ports(count);
+        for (number, port) in ports.iter().enumerate() {
+            let text = configuration(folder.path(), number, *port);
             fs::write(folder.path().join(format!("{number}.conf")), text).expect("a file");
         }
-        let servers = clients.iter().map(|port| Server { port: *port, child: None }).collect();
+        let servers = ports.into_iter().map(|port| Server { port, child: None }).collect();
         let mut nats = Nats { folder, servers };
         (0..count).for_each(|number| nats.run(number));
         nats
@@ -73,12 +78,6 @@ impl Nats {
     pub fn url_with(&self, scheme: &str) -> String {
         let servers = self.servers.iter().map(|server| format!("{scheme}://127.0.0.1:{}", server.port));
         servers.collect::<Vec<_>>().join(",")
-    }
-
-    /// The folder that is theirs.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
     }
 
     /// As if a server's power went.
@@ -117,6 +116,15 @@ impl Nats {
             sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// Everybody may do everything.
+fn configuration(folder: &Path, number: usize, port: u16) -> String {
+    let store = folder.join(format!("store-{number}"));
+    format!(
+        "server_name: n{number}\nlisten: 127.0.0.1:{port}\njetstream {{ store_dir: \"{}\" }}\n",
+        store.display()
+    )
 }
 
 impl Drop for Nats {

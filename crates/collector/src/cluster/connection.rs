@@ -154,6 +154,7 @@ impl Nats {
                     return Err(ClusterError::NotLetIn { servers, error: error.to_string() });
                 }
                 ConnectErrorKind::Tls => return Err(ClusterError::Tls { servers, error: chain(&error) }),
+                _ if is_of_tls(&error) => return Err(ClusterError::Tls { servers, error: chain(&error) }),
                 ConnectErrorKind::ServerParse => return Err(ClusterError::Usage(chain(&error))),
                 _ => chain(&error),
             };
@@ -164,6 +165,12 @@ impl Nats {
             sleep(AGAIN_AFTER).await;
         }
     }
+}
+
+/// Whether a server was there, and TLS did not come about.
+fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let below = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    below.is_some_and(|below| below.is::<rustls::Error>()) || error.source().is_some_and(is_of_tls)
 }
 
 /// An error with all that led to it.

@@ -225,7 +225,7 @@ struct Running {
     /// Those that it has, each with who tells it to stop; `None`: it was told.
     held: BTreeMap<Partition, Option<oneshot::Sender<()>>>,
     tasks: JoinSet<(Partition, Ended)>,
-    /// Partitions that could not begin here: until when, and why.
+    /// Partitions that could not begin here, or go on: until when they are left to others, and why.
     failed: BTreeMap<Partition, (Instant, String)>,
 }
 
@@ -317,7 +317,8 @@ impl Running {
             }
             Ended::Failed(why) => {
                 count(&self.counts.given_up);
-                self.status.trouble(Part::JetStream, why);
+                let why = format!("packets of partition {partition} do not come: {why}");
+                self.failed.insert(partition, (Instant::now() + AGAIN_AFTER, why));
             }
             Ended::NotBegun(error) => {
                 count(&self.counts.given_up);

@@ -100,3 +100,55 @@ fn message_of(packet: &[u8]) -> Option<(MeterId, u8)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    fn receipts(done: &UnboundedSender<u64>, sequence: u64) -> Receipts {
+        Receipts::of(Some(Receipt { sequence, done: done.clone() }))
+    }
+
+    fn told(done: &mut UnboundedReceiver<u64>) -> Vec<u64> {
+        std::iter::from_fn(|| done.try_recv().ok()).collect()
+    }
+
+    /// Of a report of meter 258 in two pieces.
+    fn piece(number: u8) -> [u8; 5] {
+        [0x4f, 3 << 3 | number, 1, 2, 9]
+    }
+
+    #[test]
+    fn pieces_wait_for_what_becomes_of_their_message() {
+        let (done, mut said) = unbounded_channel();
+        let mut unfinished = UnfinishedReceipts::default();
+        unfinished.keep(&piece(1), receipts(&done, 1));
+        // Of another meter, and of another kind.
+        unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], receipts(&done, 2));
+        unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], receipts(&done, 3));
+        let mut whole = receipts(&done, 4);
+        whole.after(unfinished.take(&piece(2)));
+        assert_eq!(told(&mut said), [0u64; 0]);
+        whole.done();
+        let mut both = told(&mut said);
+        both.sort_unstable();
+        assert_eq!(both, [1, 4]);
+        drop(unfinished);
+        assert_eq!(told(&mut said), [0u64; 0], "what is dropped comes again");
+    }
+
+    #[test]
+    fn pieces_that_came_to_nothing_are_done_with() {
+        let (done, mut said) = unbounded_channel();
+        let mut unfinished = UnfinishedReceipts::default();
+        for sequence in 1..=MOST_PIECES as u64 + 2 {
+            unfinished.keep(&piece(1), receipts(&done, sequence));
+        }
+        assert_eq!(told(&mut said), [1, 2], "the first of many of one message");
+        unfinished.tidy(Instant::now());
+        assert_eq!(told(&mut said), [0u64; 0]);
+        unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
+        assert_eq!(told(&mut said).len(), MOST_PIECES);
+    }
+}

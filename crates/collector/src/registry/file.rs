@@ -153,6 +153,16 @@ pub(crate) fn read_secrets(path: &Path) -> Result<Zeroizing<String>, RegistryErr
     read_secret(path, MOST_BYTES)
 }
 
+/// Writes a file of secrets other than the registry's, that nobody else may read.
+///
+/// # Errors
+/// [`RegistryError::File`]
+pub(crate) fn write_secrets(path: &Path, bytes: &[u8]) -> Result<(), RegistryError> {
+    // The name of a file alone has no folder.
+    let path = std::path::absolute(path).map_err(|error| RegistryError::File { path: path.into(), error })?;
+    write_secret(&path, bytes)
+}
+
 /// Writes a file that nobody else may read, beside its place, and moves it there when it is durable.
 pub(super) fn write_secret(path: &Path, bytes: &[u8]) -> Result<(), RegistryError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -7,7 +7,7 @@ use crate::service::ServiceArgs;
 use clap::Args;
 use collector::cluster::gateway::Gateway;
 use collector::cluster::worker::Worker;
-use collector::cluster::{ClusterError, HealthListen, Nats, RoleName};
+use collector::cluster::{ClusterError, HealthListen, Nats, RoleName, make_nkey};
 use collector::daemon::{runtime, signals};
 use collector::gateway::serial::SerialLine;
 use collector::network::OfNetwork;
@@ -80,6 +80,19 @@ pub(crate) struct WorkerArgs {
     service: ServiceArgs,
     #[command(flatten)]
     log: LogArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct NkeyArgs {
+    /// The file to make: the seed, readable by its owner only
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub(crate) fn run_nkey(args: NkeyArgs) -> Result<Answer, CommandError> {
+    let public = make_nkey(&args.file)?;
+    let remark = "wattseal: this public key goes into the configuration of the NATS servers; the file into --nats-creds".to_owned();
+    Ok(Answer { data: format!("{public}\n"), remark, success: true })
 }
 
 pub(crate) fn run_gateway(args: GatewayArgs) -> Result<Answer, CommandError> {

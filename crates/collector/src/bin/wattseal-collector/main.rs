@@ -58,6 +58,9 @@ enum Command {
                       wattseal worker --nats tls://nats1.lan,tls://nats2.lan --nats-creds worker.creds --slices 4 --replicas 3 --health 127.0.0.1:8081"
     )]
     Worker(Box<cluster::WorkerArgs>),
+    /// Make the key of a user of the NATS servers, and show its public key
+    #[command(after_help = "Example: wattseal nkey hall.nk")]
+    Nkey(cluster::NkeyArgs),
     #[command(
         about = METERS.about,
         after_help = "Example: wattseal meters provision 258 --images for-the-maker"
@@ -88,6 +91,7 @@ fn run(command: Command) -> Result<Answer, CommandError> {
         Command::Collect(args) => collect::run(*args),
         Command::Gateway(args) => cluster::run_gateway(*args),
         Command::Worker(args) => cluster::run_worker(*args),
+        Command::Nkey(args) => cluster::run_nkey(args),
         Command::Meters(args) => meters::run(args),
         Command::Tokens(args) => tokens::run(args),
         Command::Audit(args) => records::run_audit(args),

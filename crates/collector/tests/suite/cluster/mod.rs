@@ -17,7 +17,7 @@ const AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 /// The radio of meters near a UDP gateway.
 struct Radio {
-    socket: UdpSocket,
+    pub socket: UdpSocket,
     gateway: SocketAddr,
 }
 

@@ -21,24 +21,24 @@ use wire::meter::{Answer, Command, CommandResult, Content, Measurement, MessageK
 
 const SEVEN: NetworkId = NetworkId(7);
 
-fn loopback() -> SocketAddr {
+pub fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().expect("an address")
 }
 
-fn servers(url: &str) -> Nats {
+pub fn servers(url: &str) -> Nats {
     let servers = url.split(',').map(|url| url.parse().expect("a URL")).collect();
     Nats { servers, ca: None, credentials: None }
 }
 
 /// A role on threads of its own. It is stopped with this.
-struct Role<S> {
+pub struct Role<S> {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ClusterError>>>,
-    started: S,
+    pub started: S,
 }
 
 impl<S: Clone + Send + 'static> Role<S> {
-    fn run(
+    pub fn run(
         serve: impl AsyncFnOnce(&dyn Fn(&S), oneshot::Receiver<()>) -> Result<(), ClusterError> + Send + 'static,
     ) -> Role<S> {
         let (stop, stopped) = oneshot::channel();
@@ -55,9 +55,14 @@ impl<S: Clone + Send + 'static> Role<S> {
 }
 
 impl<S> Role<S> {
-    fn stop(mut self) -> Result<(), ClusterError> {
-        drop(self.stop.take());
+    /// How it ends by itself.
+    pub fn ended(mut self) -> Result<(), ClusterError> {
         self.thread.take().expect("it was not stopped").join().expect("it does not panic")
+    }
+
+    pub fn stop(mut self) -> Result<(), ClusterError> {
+        drop(self.stop.take());
+        self.ended()
     }
 }
 
@@ -70,7 +75,7 @@ impl<S> Drop for Role<S> {
     }
 }
 
-fn gateway(nats: Nats, name: &str, udp: &[NetworkId]) -> Role<GatewayStarted> {
+pub fn gateway(nats: Nats, name: &str, udp: &[NetworkId]) -> Role<GatewayStarted> {
     let udp = udp.iter().map(|network| OfNetwork { network: *network, what: loopback() }).collect();
     let (name, most_packets) = (name.parse().expect("a name"), 10_000.try_into().expect("not 0"));
     let health = Some(HealthListen(loopback()));
@@ -79,9 +84,20 @@ fn gateway(nats: Nats, name: &str, udp: &[NetworkId]) -> Role<GatewayStarted> {
 }
 
 /// With `name.db` and the folder `keys`.
-fn worker(nats: Nats, folder: &Path, name: &str, slices: Option<&str>) -> Role<WorkerStarted> {
+pub fn worker(nats: Nats, folder: &Path, name: &str, slices: Option<&str>) -> Role<WorkerStarted> {
+    worker_with(nats, folder, name, slices, None)
+}
+
+/// most_bytes: of its database.
+fn worker_with(
+    nats: Nats,
+    folder: &Path,
+    name: &str,
+    slices: Option<&str>,
+    most_bytes: Option<u64>,
+) -> Role<WorkerStarted> {
     let mut service = Config::new(folder.join(format!("{name}.db")), folder.join("keys"));
-    (service.require_sealed, service.verifiers) = (Some(false), 1);
+    (service.require_sealed, service.verifiers, service.store.most_bytes) = (Some(false), 1, most_bytes);
     let slices: Option<Slices> = slices.map(|slices| slices.parse().expect("slices"));
     let (name, health) = (name.parse().expect("a name"), Some(HealthListen(loopback())));
     let worker = Worker { nats, name, service, slices, change_slices: false, replicas: 1, health };
@@ -89,7 +105,7 @@ fn worker(nats: Nats, folder: &Path, name: &str, slices: Option<&str>) -> Role<W
 }
 
 /// What a role says at its health address.
-fn ask(health: Option<SocketAddr>, path: &str) -> String {
+pub fn ask(health: Option<SocketAddr>, path: &str) -> String {
     let mut stream = TcpStream::connect(health.expect("it has one")).expect("it listens");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         .expect("it listens");
@@ -98,7 +114,7 @@ fn ask(health: Option<SocketAddr>, path: &str) -> String {
     answer
 }
 
-fn figure(health: Option<SocketAddr>, name: &str) -> u64 {
+pub fn figure(health: Option<SocketAddr>, name: &str) -> u64 {
     let text = ask(health, "/metrics");
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
@@ -109,7 +125,7 @@ fn held(worker: &Role<WorkerStarted>) -> usize {
     text.lines().filter(|line| line.starts_with("wattseal_worker_partition_fence{")).count()
 }
 
-fn is_ready(health: Option<SocketAddr>) -> bool {
+pub fn is_ready(health: Option<SocketAddr>) -> bool {
     ask(health, "/health/ready").starts_with("HTTP/1.1 200")
 }
 
@@ -265,11 +281,71 @@ fn two_workers_share_four_slices_and_hand_over_at_once() {
         replicas: 1,
         health: None,
     };
-    let refused =
+    let three =
         Role::<WorkerStarted>::run(async |ready, stop| three.serve(ready, async { drop(stop.await) }).await);
-    let error = {
-        let mut refused = refused;
-        refused.thread.take().expect("it runs").join().expect("it does not panic").expect_err("refused")
-    };
+    let error = three.ended().expect_err("refused");
     assert!(error.is_usage() && error.to_string().contains("have 4 slices"), "{error}");
+}
+
+/// The disk is full: nothing is acknowledged, neither to the meter nor to JetStream, and the next worker has it from there without that the
+/// meter sends it again.
+#[test]
+fn what_a_worker_could_not_store_the_next_one_stores() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = nats::Nats::start();
+    // More than one, because a gateway takes no flood in one name.
+    let keys = folder.path().join("keys");
+    let mut meters: Vec<SimulatedMeter> =
+        (258..288).map(|meter| SimulatedMeter::register(&keys, meter, Suite::Aes128Gcm, 1)).collect();
+    let full = worker_with(servers(&server.url()), folder.path(), "one", None, Some(180_000));
+    let gateway = gateway(servers(&server.url()), "hall", &[NetworkId::DEFAULT]);
+    let radio = Radio::near(gateway.started.udp[0].what);
+    for meter in &mut meters {
+        radio.report(meter);
+    }
+    let failed = || figure(full.started.health, "wattseal_store_failed_batches_total") > 0;
+    let last = 'full: loop {
+        for (number, meter) in meters.iter_mut().enumerate() {
+            let report = meter.report();
+            radio.send(&report);
+            while !radio.is_acknowledged(meter, meter.n, Duration::from_secs(1)) {
+                if failed() {
+                    break 'full number;
+                }
+                radio.send(&report);
+            }
+        }
+        assert!(meters[0].n < 300, "it never was full");
+    };
+    full.stop().expect("it stops well");
+    let room = worker(servers(&server.url()), folder.path(), "one", None);
+    let meter = &meters[last];
+    assert!(radio.is_acknowledged(meter, meter.n, WITHIN), "report {} does not come again", meter.n);
+    room.stop().expect("it stops well");
+    let name = meter.provision.setup().meter;
+    assert_eq!(stored(&folder.path().join("one.db"), name), Vec::from_iter(1..=meter.n));
+}
+
+/// A server of three is killed; whichever led, the two others go on.
+#[test]
+fn of_three_servers_one_may_be_killed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cluster = nats::Nats::start_cluster(3);
+    let mut meter = SimulatedMeter::register(&folder.path().join("keys"), 258, Suite::Aes128Gcm, 1);
+    let (name, health) = ("one".parse().expect("a name"), Some(HealthListen(loopback())));
+    let service = Config::new(folder.path().join("one.db"), folder.path().join("keys"));
+    let nats = servers(&cluster.url());
+    let worker = Worker { nats, name, service, slices: None, change_slices: false, replicas: 3, health };
+    let worker =
+        Role::<WorkerStarted>::run(async |ready, stop| worker.serve(ready, async { drop(stop.await) }).await);
+    let gateway = gateway(servers(&cluster.url()), "hall", &[NetworkId::DEFAULT]);
+    let radio = Radio::near(gateway.started.udp[0].what);
+    let first = radio.report(&mut meter);
+    cluster.kill(0);
+    let second = radio.report(&mut meter);
+    println!("acknowledged {first:?} after the start of all, and {second:?} after a server was killed");
+    cluster.run(0);
+    radio.report(&mut meter);
+    worker.stop().expect("it stops well");
+    assert_eq!(stored(&folder.path().join("one.db"), 258), [1, 2, 3]);
 }
