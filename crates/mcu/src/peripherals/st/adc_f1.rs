@@ -192,7 +192,8 @@ impl Adc {
 
     /// Whether it is on, and not being calibrated.
     fn is_ready(&self, now: u64) -> bool {
-        (now - self.on_since) * 1_000_000_000 >= self.start_ns * self.clock_hz && now >= self.calibrated
+        now.saturating_sub(self.on_since) * 1_000_000_000 >= self.start_ns * self.clock_hz
+            && now >= self.calibrated
     }
 
     fn start(&mut self, group: Group, now: u64, context: &mut Context<'_, '_>) -> Result<(), String> {
