@@ -4,7 +4,7 @@
 //! RM0041 chapter 10 and RM0008 chapter 11. A conversion takes the sampling time and 12.5 clocks of ADCCLK (RCC_CFGR: PPRE2, ADCPRE). The voltage
 //! is taken when the sampling time is over. Reference is the supply of the board, as where VREF+ is tied to VDDA; inputs are channels 0
 //! to 15 as the board sets them, 16 the temperature sensor at 25 degrees and 17 the internal reference. Calibration takes the data sheets' 83 clocks, resetting it
-//! no time. Not modelled and refused with a fault: discontinuous and automatic injected conversions, two converters together, the watchdog,
+//! no time. A timer's trigger that comes before it is on or calibrated is taken to be lost. Not modelled and refused with a fault: discontinuous regular and automatic injected conversions, two converters together, the watchdog,
 //! other starts from outside, a start while another conversion goes on.
 
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -37,6 +37,7 @@ const STRT: u32 = 1 << 4;
 const EOCIE: u32 = 1 << 5;
 const JEOCIE: u32 = 1 << 7;
 const SCAN: u32 = 1 << 8;
+const JDISCEN: u32 = 1 << 12;
 /// CR2.
 const ADON: u32 = 1 << 0;
 const CONT: u32 = 1 << 1;
@@ -98,6 +99,8 @@ pub struct Adc {
     /// The cycle at which it went on, and the one at which a calibration is done.
     on_since: u64,
     calibrated: u64,
+    /// JDISCEN: the injected conversion that the next start makes.
+    injected_next: usize,
     /// What is under way, the voltage once it is sampled, and the cycle at which the next of these comes.
     converting: Option<(Group, Option<f64>, u64)>,
     failure: Option<String>,
@@ -139,6 +142,7 @@ impl Adc {
             injected_data: [0; 4],
             on_since: 0,
             calibrated: 0,
+            injected_next: 0,
             converting: None,
             failure: None,
             inner_mv: [millivolts("sensor_mv")?, millivolts("reference_mv")?],
@@ -186,11 +190,17 @@ impl Adc {
         }
     }
 
+    /// Whether it is on, and not being calibrated.
+    fn is_ready(&self, now: u64) -> bool {
+        now.saturating_sub(self.on_since) * 1_000_000_000 >= self.start_ns * self.clock_hz
+            && now >= self.calibrated
+    }
+
     fn start(&mut self, group: Group, now: u64, context: &mut Context<'_, '_>) -> Result<(), String> {
         if self.control[1] & ADON == 0 {
             return Err("a conversion is started while ADON is clear".into());
         }
-        if (now - self.on_since) * 1_000_000_000 < self.start_ns * self.clock_hz || now < self.calibrated {
+        if !self.is_ready(now) {
             return Err(format!(
                 "a conversion is started before the {} ns that it takes to be on, or during a calibration",
                 self.start_ns
@@ -259,7 +269,8 @@ impl Adc {
                 self.injected_data[index] = if left { value << 3 } else { value } & 0xffff;
                 // EOC comes with either group.
                 self.status |= if last { JEOC | EOC } else { 0 };
-                (!last).then_some(Group::Injected(index + 1))
+                self.injected_next = if last { 0 } else { index + 1 };
+                (!last && self.control[0] & JDISCEN == 0).then_some(Group::Injected(index + 1))
             }
         };
         if let Some(next) = next {
@@ -275,6 +286,11 @@ impl Adc {
         } else {
             context.withdraw(irq);
         }
+    }
+
+    /// The injected conversion that a start makes: with JDISCEN one at a time.
+    fn injected(&self) -> Group {
+        Group::Injected(if self.control[0] & JDISCEN != 0 { self.injected_next } else { 0 })
     }
 
     /// The timers whose TRGO start a regular and an injected group.
@@ -320,7 +336,7 @@ impl Adc {
             self.start(Group::Regular(0), now, context)?;
         }
         if value & JSWSTART != 0 && by_software(JEXTTRIG, 12) {
-            self.start(Group::Injected(0), now, context)?;
+            self.start(self.injected(), now, context)?;
         }
         Ok(())
     }
@@ -382,8 +398,8 @@ impl Peripheral for Adc {
         match register {
             // Flags are cleared by writing zero.
             SR => self.status &= merge(u32::MAX),
-            CR1 if merge(self.control[0]) & !(EOCIE | JEOCIE | SCAN) != 0 => {
-                let what = "of CR1 only EOCIE, JEOCIE and SCAN are modelled";
+            CR1 if merge(self.control[0]) & !(EOCIE | JEOCIE | SCAN | JDISCEN) != 0 => {
+                let what = "of CR1 only EOCIE, JEOCIE, SCAN and JDISCEN are modelled";
                 return Err(self.fault(address, context, what));
             }
             CR1 => self.control[0] = merge(self.control[0]),
@@ -436,7 +452,7 @@ impl Peripheral for Adc {
         self.injected = 0;
         self.data = 0;
         self.injected_data = [0; 4];
-        (self.on_since, self.calibrated) = (0, 0);
+        (self.on_since, self.calibrated, self.injected_next) = (0, 0, 0);
         self.converting = None;
         self.failure = None;
         self.transfer.reset();
@@ -457,9 +473,9 @@ impl Peripheral for Adc {
     fn triggered(&mut self, number: u8, at: u64, context: &mut Context<'_, '_>) {
         self.advance(context);
         for (trigger, group) in
-            self.triggers(self.control[1]).into_iter().zip([Group::Regular(0), Group::Injected(0)])
+            self.triggers(self.control[1]).into_iter().zip([Group::Regular(0), self.injected()])
         {
-            if trigger == Some(number) && self.control[1] & ADON != 0 {
+            if trigger == Some(number) && self.control[1] & ADON != 0 && self.is_ready(at) {
                 self.failure = self.start(group, at, context).err();
             }
         }

@@ -577,6 +577,12 @@ fn a_pwm_slice_moves_its_pins() {
     // CTR: 14 of 20 cycles are seven counts.
     assert_eq!(bench.read(slice + 8), 7);
     says(bench.try_write(slice, 1 << 4 | 1), "DIVMODE");
+    // A slice that stands still may have any counter, one that counts may not.
+    bench.write(slice, 0);
+    bench.write(slice + 0x10, 5);
+    assert_eq!(bench.read(slice + 8), 8);
+    says(bench.try_write(slice, 1), "beyond TOP");
+    bench.write(slice + 8, 5);
     bench.write(RESETS + SET, 1 << 14);
     says(bench.try_write(slice, 1), "held in reset");
 }

@@ -231,6 +231,43 @@ fn the_stm32f1_converts_and_calibrates() {
     }
 }
 
+/// JDISCEN: each start converts one of the group, in its order, and JEOC comes with the last. A trigger of TIM2 during the calibration is lost,
+/// those after it start.
+#[test]
+fn the_stm32f1_s_injected_group_goes_one_by_one() {
+    const TIM2: u32 = 0x4000_0000;
+    let by_timer = 1 | 1 << 15 | 2 << 12;
+    let steps = [
+        Step::Write(RCC_CFGR, 3 << 14),
+        Step::Write(F1_ADC + 0x04, 1 << 12 | 1 << 8),
+        // JL = 1: JSQ3 and JSQ4 are channels 3 and 4.
+        Step::Write(F1_ADC + 0x38, 1 << 20 | 3 << 10 | 4 << 15),
+        Step::Write(F1_ADC + 0x08, by_timer),
+        Step::Wait(100),
+        Step::Write(F1_ADC + 0x08, by_timer | 1 << 2),
+        // One update by UG, which is TRGO (MMS = 2), at once and two later.
+        Step::Write(TIM2 + 4, 2 << 4),
+        Step::Write(TIM2 + 0x14, 1),
+        Step::Wait(400),
+        Step::Copy(KEPT, F1_ADC),
+        Step::Write(TIM2 + 0x14, 1),
+        Step::Wait(100),
+        Step::Copy(KEPT + 4, F1_ADC),
+        Step::Write(TIM2 + 0x14, 1),
+        Step::Wait(100),
+        Step::Copy(KEPT + 8, F1_ADC),
+        Step::Copy(KEPT + 12, F1_ADC + 0x3c),
+        Step::Copy(KEPT + 16, F1_ADC + 0x40),
+    ];
+    let mut machine = machine("stm32f103", &steps);
+    machine.board_mut().supply_v = 4.0;
+    machine.board_mut().set_analog(3, 1.0);
+    machine.board_mut().set_analog(4, 2.0);
+    run(&mut *machine, 50_000);
+    let kept = std::array::from_fn(|index| word(&*machine, KEPT + 4 * index as u32));
+    assert_eq!(kept, [0, 8, 0xe, 1024, 2048]);
+}
+
 /// Continuous conversions of 26 clocks of eight cycles, each moved by DMA: in some 21,000 cycles 101 of them.
 #[test]
 fn the_stm32f1_s_conversions_go_by_dma() {

@@ -92,7 +92,8 @@ impl Slice {
 
     /// CTR.
     fn count(&self) -> u32 {
-        if self.position <= self.top { self.position } else { self.period() - 1 - self.position }
+        let falls = self.control & PH_CORRECT != 0 && self.position > self.top;
+        if falls { self.period().saturating_sub(1 + self.position) } else { self.position }
     }
 
     fn level(&self, channel: usize) -> bool {
@@ -310,18 +311,20 @@ impl Pwm {
                         slice.divider = write.onto(slice.divider) & DIV_MASK;
                         slice.rest = slice.rest.min(slice.step() - 1);
                     }
-                    CTR if write.onto(slice.count()) > slice.top => {
-                        return Err("a counter beyond TOP, which would count on to 65535, is not modelled");
-                    }
-                    CTR => slice.position = write.onto(slice.count()),
+                    CTR => slice.position = write.onto(slice.count()) & 0xffff,
                     CC => slice.compare_next = write.onto(slice.compare_next),
                     TOP => slice.top_next = write.onto(slice.top_next) & 0xffff,
                     _ => return Err("register not modelled"),
                 }
             }
         }
-        for slice in self.slices.iter_mut().filter(|slice| !slice.is_on()) {
-            slice.latch();
+        for slice in &mut self.slices {
+            if !slice.is_on() {
+                slice.latch();
+            } else if slice.position >= slice.period() {
+                slice.control &= !CSR_EN;
+                return Err("a counter beyond TOP, which would count on to 65535, is not modelled");
+            }
         }
         Ok(())
     }
