@@ -100,7 +100,8 @@ fn worker_with(
     (service.require_sealed, service.verifiers, service.store.most_bytes) = (Some(false), 1, most_bytes);
     let slices: Option<Slices> = slices.map(|slices| slices.parse().expect("slices"));
     let (name, health) = (name.parse().expect("a name"), Some(HealthListen(loopback())));
-    let worker = Worker { nats, name, service, slices, change_slices: false, replicas: 1, health };
+    let worker =
+        Worker { nats, name, service, slices, change_slices: false, replicas: 1, health, listen: None };
     Role::run(async |ready, stop| worker.serve(ready, async { drop(stop.await) }).await)
 }
 
@@ -277,6 +278,7 @@ fn two_workers_share_four_slices_and_hand_over_at_once() {
         change_slices: false,
         replicas: 1,
         health: None,
+        listen: None,
     };
     let three =
         Role::<WorkerStarted>::run(async |ready, stop| three.serve(ready, async { drop(stop.await) }).await);
@@ -352,7 +354,8 @@ fn of_three_servers_one_may_be_killed() {
     let (name, health) = ("one".parse().expect("a name"), Some(HealthListen(loopback())));
     let service = Config::new(folder.path().join("one.db"), folder.path().join("keys"));
     let nats = servers(&cluster.url());
-    let worker = Worker { nats, name, service, slices: None, change_slices: false, replicas: 3, health };
+    let worker =
+        Worker { nats, name, service, slices: None, change_slices: false, replicas: 3, health, listen: None };
     let worker =
         Role::<WorkerStarted>::run(async |ready, stop| worker.serve(ready, async { drop(stop.await) }).await);
     let gateway = gateway(servers(&cluster.url()), "hall", &[NetworkId::DEFAULT]);
