@@ -22,4 +22,4 @@ pub(crate) use begin::{Beginning, Parts, start, verifiers};
 pub(crate) use end::End;
 pub use handle::{CommandRequest, LinkError, LinkHandle, MeterStatus, Snapshot};
 pub(crate) use pending::Submitted;
-pub(crate) use receipt::{QueuedPacket, Receipt};
+pub(crate) use receipt::{Outcome, QueuedPacket, Receipt};

@@ -2,6 +2,7 @@
 
 use super::name::RoleName;
 use super::status::{Part, Status};
+use crate::api::ListenError;
 use crate::registry::{RegistryError, read_secrets};
 use crate::service::ServiceError;
 use crate::trust;
@@ -41,6 +42,9 @@ pub enum ClusterError {
     Tls { servers: String, error: String },
     #[error(transparent)]
     Service(#[from] ServiceError),
+    /// Where the dashboard and the API were to be.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
     #[error("UDP gateway {address}: {error}; choose another address with --udp")]
     Udp { address: SocketAddr, error: std::io::Error },
     #[error("cannot answer at {address}: {error}; choose another address with --health")]
@@ -65,7 +69,12 @@ impl ClusterError {
     /// Whether something was asked for that cannot be (exit code 2), as opposed to something that went wrong (exit code 1).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, ClusterError::Usage(_) | ClusterError::OtherSlices { .. })
+        matches!(
+            self,
+            ClusterError::Usage(_)
+                | ClusterError::OtherSlices { .. }
+                | ClusterError::Listen(ListenError::WithoutTls(_) | ListenError::WithoutToken(_))
+        )
     }
 }
 

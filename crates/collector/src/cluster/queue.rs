@@ -7,11 +7,11 @@ use super::subject;
 use super::window::Window;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
-use crate::link::{LinkHandle, QueuedPacket, Receipt};
+use crate::link::{LinkHandle, Outcome, QueuedPacket, Receipt};
 use crate::partition::{Partition, Slices};
 use async_nats::Subject;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
-use async_nats::jetstream::{self, stream};
+use async_nats::jetstream::{self, AckKind, stream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -27,6 +27,8 @@ const MOST_BYTES: i64 = 1 << 30;
 const MOST_PENDING: i64 = 8192;
 /// A packet that is not done with by then comes again.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// One that could not be stored, sooner.
+const AGAIN_SOON: Duration = Duration::from_secs(1);
 /// Asked for at once.
 const BATCH: usize = 1000;
 /// How long a question for packets waits, and how often the server says meanwhile that it is there.
@@ -72,8 +74,9 @@ pub(super) struct Queue {
     consumer: Consumer<pull::Config>,
     fence: Arc<Fence>,
     window: Window<Subject>,
-    done_in: UnboundedSender<u64>,
-    done: UnboundedReceiver<u64>,
+    /// What becomes of packets.
+    became_in: UnboundedSender<(u64, Outcome)>,
+    became: UnboundedReceiver<(u64, Outcome)>,
     counts: Arc<QueueCounts>,
 }
 
@@ -135,9 +138,9 @@ impl Queue {
             // One that stays goes by itself when nobody has used it for some time.
             let _ = stream.delete_consumer(before).await;
         }
-        let (done_in, done) = unbounded_channel();
+        let (became_in, became) = unbounded_channel();
         let (connection, window) = (connection.clone(), Window::new());
-        Ok(Queue { connection, consumer, fence, window, done_in, done, counts })
+        Ok(Queue { connection, consumer, fence, window, became_in, became, counts })
     }
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
@@ -157,8 +160,8 @@ impl Queue {
             tokio::select! {
                 // First what makes room.
                 biased;
-                Some(sequence) = self.done.recv() => {
-                    self.window.done(sequence);
+                Some((sequence, outcome)) = self.became.recv() => {
+                    self.note(sequence, outcome).await;
                     self.acknowledge().await;
                 }
                 message = messages.next() => match message {
@@ -192,13 +195,14 @@ impl Queue {
         self.counts.redelivered.fetch_add(u64::from(info.delivered > 1), Ordering::Relaxed);
         let (sequence, heard_ms) = (info.stream_sequence, heard_ms(info.published.unix_timestamp_nanos()));
         self.window.delivered(sequence, reply);
+        let receipt = Receipt::new(sequence, self.became_in.clone());
         let Some(packet) = packet(partition, &message.subject, &message.payload, remote) else {
             // It leads to nothing.
             self.counts.malformed.fetch_add(1, Ordering::Relaxed);
-            let _ = self.done_in.send(sequence);
+            receipt.done();
             return true;
         };
-        let receipt = Some(Receipt { sequence, done: self.done_in.clone() });
+        let receipt = Some(receipt);
         let mut queued = QueuedPacket { packet, heard_ms: Some(heard_ms), receipt };
         loop {
             queued = match link.hear_queued(partition, queued) {
@@ -210,10 +214,23 @@ impl Queue {
         }
     }
 
+    async fn note(&mut self, sequence: u64, outcome: Outcome) {
+        match outcome {
+            Outcome::Done => self.window.done(sequence),
+            // Before its time, so that those behind it do not wait for it so long.
+            Outcome::Again => {
+                if let Some(reply) = self.window.reply(sequence).filter(|_| self.fence.holds()) {
+                    let again = AckKind::Nak(Some(AGAIN_SOON));
+                    let _ = self.connection.client.publish(reply.clone(), again.into()).await;
+                }
+            }
+        }
+    }
+
     /// Tells JetStream what is done with, as long as the lease holds.
     pub(super) async fn acknowledge(&mut self) {
-        while let Ok(sequence) = self.done.try_recv() {
-            self.window.done(sequence);
+        while let Ok((sequence, outcome)) = self.became.try_recv() {
+            self.note(sequence, outcome).await;
         }
         if let Some(reply) = self.window.acknowledge().filter(|_| self.fence.holds()) {
             self.counts.acknowledgements.fetch_add(1, Ordering::Relaxed);

@@ -27,6 +27,11 @@ impl<R> Window<R> {
         }
     }
 
+    /// Where what is said of a packet goes.
+    pub(super) fn reply(&self, sequence: u64) -> Option<&R> {
+        self.packets.get(&sequence).map(|(reply, _)| reply)
+    }
+
     /// Takes out what can be acknowledged, and returns where that goes: to the last one before which all are done with.
     pub(super) fn acknowledge(&mut self) -> Option<R> {
         let mut last = None;

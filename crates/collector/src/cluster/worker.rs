@@ -11,10 +11,11 @@ use super::queue::{QueueCounts, open_stream};
 use super::remote::RemoteGateways;
 use super::status::{Part, Status};
 use crate::api::metrics::{self, Text};
+use crate::api::{self, Costs, Listen, Rates};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
-use crate::store::StoreError;
+use crate::store::{StoreError, has_administrator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -23,8 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// Partitions that one worker has at most: each has threads of its own.
@@ -55,6 +56,8 @@ pub struct Worker {
     /// On how many servers streams and buckets are that are made.
     pub replicas: usize,
     pub health: Option<HealthListen>,
+    /// Where the dashboard and the API are of what it has, while it has a store; `None`: nowhere.
+    pub listen: Option<Listen>,
 }
 
 /// Where it can be found.
@@ -150,9 +153,16 @@ impl Worker {
             () = &mut stop => return Ok(()),
         };
         let (shared, buckets) = prepared;
+        let api = match &self.listen {
+            Some(listen) => Some(Api::start(listen, &shared).await?),
+            None => None,
+        };
         let links = shared.links.clone();
         let running = Running::new(self.name, shared, buckets, status, counts);
         let ended = running.run(stop).await;
+        if let Some(api) = api {
+            api.stop().await;
+        }
         let stopped = tokio::task::spawn_blocking(move || {
             let links = links.lock().unwrap_or_else(PoisonError::into_inner).take();
             links.map_or(Ok(()), Links::stop)
@@ -208,6 +218,45 @@ impl Worker {
         let shared = Shared { connection, stream, slices, links, link, remote, counts: counts.queue.clone() };
         let _ = counts.shared.set(shared.clone());
         Ok((shared, buckets))
+    }
+}
+
+/// The dashboard and the API, of what this worker has.
+struct Api {
+    shut: watch::Sender<bool>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Api {
+    async fn start(listen: &Listen, shared: &Shared) -> Result<Api, ClusterError> {
+        let (reader, writer) = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
+        let asked = reader.clone();
+        let tokens = tokio::task::spawn_blocking(move || asked.tokens()).await;
+        let tokens = tokens.map_err(|_| ClusterError::Ended("store"))?.map_err(ServiceError::Store)?;
+        let bound = listen.bind(has_administrator(&tokens))?;
+        let parts = api::Parts {
+            reader,
+            writer,
+            link: shared.link.clone(),
+            forward: None,
+            costs: Costs::default(),
+            // Tokens are made on the command line: workers come and go.
+            one_time_link: None,
+            rates: Rates::default(),
+        };
+        let (shut, mut shutting) = watch::channel(false);
+        let serving = tokio::spawn(api::serve(bound, parts, async move {
+            // Who tells of it went: that is an end, too.
+            let _ = shutting.wait_for(|shut| *shut).await;
+        }));
+        Ok(Api { shut, serving })
+    }
+
+    async fn stop(self) {
+        self.shut.send_replace(true);
+        if let Ok(Err(error)) = self.serving.await {
+            tracing::error!(%error, "the API could not be served any more");
+        }
     }
 }
 

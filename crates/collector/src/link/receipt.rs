@@ -27,18 +27,39 @@ impl From<HeardPacket> for QueuedPacket {
     }
 }
 
-/// A packet's place in the queue. The packet is done with when what it led to is durable, or when it led to nothing; only then
-/// [`Receipt::done`] is called. Dropped, it says nothing, and the packet comes again.
+/// What became of a packet that waited in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// What it led to is durable, or it led to nothing.
+    Done,
+    /// It could not be stored, and is to come again.
+    Again,
+}
+
+/// A packet's place in the queue. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
+/// that, the packet is to come again.
 #[derive(Debug)]
 pub(crate) struct Receipt {
-    pub(crate) sequence: u64,
-    pub(crate) done: UnboundedSender<u64>,
+    sequence: u64,
+    told: UnboundedSender<(u64, Outcome)>,
+    outcome: Outcome,
 }
 
 impl Receipt {
-    fn done(self) {
+    /// told: hears what became of the packet with this number.
+    pub(crate) fn new(sequence: u64, told: UnboundedSender<(u64, Outcome)>) -> Receipt {
+        Receipt { sequence, told, outcome: Outcome::Again }
+    }
+
+    pub(crate) fn done(mut self) {
+        self.outcome = Outcome::Done;
+    }
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
         // The queue may have been left.
-        let _ = self.done.send(self.sequence);
+        let _ = self.told.send((self.sequence, self.outcome));
     }
 }
 
@@ -106,12 +127,20 @@ mod tests {
     use super::*;
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-    fn receipts(done: &UnboundedSender<u64>, sequence: u64) -> Receipts {
-        Receipts::of(Some(Receipt { sequence, done: done.clone() }))
+    type Told = (u64, Outcome);
+
+    fn receipts(told: &UnboundedSender<Told>, sequence: u64) -> Receipts {
+        Receipts::of(Some(Receipt::new(sequence, told.clone())))
     }
 
-    fn told(done: &mut UnboundedReceiver<u64>) -> Vec<u64> {
-        std::iter::from_fn(|| done.try_recv().ok()).collect()
+    fn told(said: &mut UnboundedReceiver<Told>) -> Vec<Told> {
+        let mut told: Vec<Told> = std::iter::from_fn(|| said.try_recv().ok()).collect();
+        told.sort_unstable_by_key(|(sequence, _)| *sequence);
+        told
+    }
+
+    fn done(sequences: impl IntoIterator<Item = u64>) -> Vec<Told> {
+        sequences.into_iter().map(|sequence| (sequence, Outcome::Done)).collect()
     }
 
     /// Of a report of meter 258 in two pieces.
@@ -121,34 +150,33 @@ mod tests {
 
     #[test]
     fn pieces_wait_for_what_becomes_of_their_message() {
-        let (done, mut said) = unbounded_channel();
+        let (told_to, mut said) = unbounded_channel();
         let mut unfinished = UnfinishedReceipts::default();
-        unfinished.keep(&piece(1), receipts(&done, 1));
+        unfinished.keep(&piece(1), receipts(&told_to, 1));
         // Of another meter, and of another kind.
-        unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], receipts(&done, 2));
-        unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], receipts(&done, 3));
-        let mut whole = receipts(&done, 4);
+        unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], receipts(&told_to, 2));
+        unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], receipts(&told_to, 3));
+        let mut whole = receipts(&told_to, 4);
         whole.after(unfinished.take(&piece(2)));
-        assert_eq!(told(&mut said), [0u64; 0]);
+        assert_eq!(told(&mut said), []);
         whole.done();
-        let mut both = told(&mut said);
-        both.sort_unstable();
-        assert_eq!(both, [1, 4]);
+        assert_eq!(told(&mut said), done([1, 4]));
         drop(unfinished);
-        assert_eq!(told(&mut said), [0u64; 0], "what is dropped comes again");
+        let again = [(2, Outcome::Again), (3, Outcome::Again)];
+        assert_eq!(told(&mut said), again, "what is dropped comes again");
     }
 
     #[test]
     fn pieces_that_came_to_nothing_are_done_with() {
-        let (done, mut said) = unbounded_channel();
+        let (told_to, mut said) = unbounded_channel();
         let mut unfinished = UnfinishedReceipts::default();
         for sequence in 1..=MOST_PIECES as u64 + 2 {
-            unfinished.keep(&piece(1), receipts(&done, sequence));
+            unfinished.keep(&piece(1), receipts(&told_to, sequence));
         }
-        assert_eq!(told(&mut said), [1, 2], "the first of many of one message");
+        assert_eq!(told(&mut said), done([1, 2]), "the first of many of one message");
         unfinished.tidy(Instant::now());
-        assert_eq!(told(&mut said), [0u64; 0]);
+        assert_eq!(told(&mut said), []);
         unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
-        assert_eq!(told(&mut said).len(), MOST_PIECES);
+        assert_eq!(told(&mut said), done(3..=MOST_PIECES as u64 + 2));
     }
 }

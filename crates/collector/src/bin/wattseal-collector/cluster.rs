@@ -5,6 +5,7 @@ use crate::files::Files;
 use crate::log::LogArgs;
 use crate::service::ServiceArgs;
 use clap::Args;
+use collector::api::{Listen, TlsFiles};
 use collector::cluster::gateway::Gateway;
 use collector::cluster::worker::Worker;
 use collector::cluster::{ClusterError, HealthListen, Nats, RoleName, make_nkey};
@@ -76,6 +77,16 @@ pub(crate) struct WorkerArgs {
     /// On how many servers streams and buckets are kept that are not there yet: 3 in a cluster
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     replicas: u8,
+    /// Show the dashboard and answer the API here, while this worker is the one that has the database; other addresses than loopback ask
+    /// for TLS and a token
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<SocketAddr>,
+    /// Certificates, PEM
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// Private key, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceArgs,
     #[command(flatten)]
@@ -118,7 +129,9 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
     let name: RoleName = name.parse().map_err(|error| CommandError::Usage(format!("{name}: {error}")))?;
     tracing::info!(%name, "this worker");
     let service = args.service.config(args.files)?;
-    let worker = Worker { nats, name, service, slices, change_slices, replicas, health };
+    let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
+    let listen = args.listen.map(|address| Listen { address, tls });
+    let worker = Worker { nats, name, service, slices, change_slices, replicas, health, listen };
     run(async |stop| {
         let ready = |started: &collector::cluster::worker::WorkerStarted| {
             say(started.health.map(|address| format!("health http://{address}/health/ready")).into_iter());

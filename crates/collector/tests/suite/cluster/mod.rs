@@ -62,12 +62,17 @@ impl Radio {
         false
     }
 
-    /// Sends the next report as a meter does, until it is acknowledged. Returns how long that took.
+    /// Makes the next report, and sends it as a meter does, until it is acknowledged. Returns how long that took.
     fn report(&self, meter: &mut SimulatedMeter) -> Duration {
         let report = meter.report();
+        self.deliver(meter, &report)
+    }
+
+    /// Sends the last report until it is acknowledged.
+    fn deliver(&self, meter: &SimulatedMeter, report: &[Vec<u8>]) -> Duration {
         let begun = Instant::now();
         loop {
-            self.send(&report);
+            self.send(report);
             if self.is_acknowledged(meter, meter.n, AGAIN_AFTER) {
                 return begun.elapsed();
             }

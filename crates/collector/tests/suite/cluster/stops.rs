@@ -1,9 +1,10 @@
 //! The roles as processes, which are killed, stopped for a while, and started again.
 
-use super::{Radio, until};
+use super::{Radio, WITHIN, until};
 use crate::concentrator::process::wattseal;
 use crate::link::station::SimulatedMeter;
 use crate::link::stored;
+use collector::gateway::{GatewayId, Route};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use testkit::nats;
-use wire::meter::Suite;
+use wire::meter::{CommandResult, MessageKind, Suite};
 
 /// A role as a process. It is killed with this.
 struct Process {
@@ -144,9 +145,9 @@ fn when_a_worker_or_a_gateway_is_killed_nothing_acknowledged_is_lost_and_nothing
         radio.send(&last);
         let begun = Instant::now();
         workers.remove(0).kill();
-        meters[0].n -= 1;
-        report(&mut meters);
+        radio.deliver(&meters[0], &last);
         takeovers.push(begun.elapsed());
+        report(&mut meters);
         assert!(workers[0].holds());
     }
     println!("after a worker was killed the next acknowledged after {takeovers:?}");
@@ -155,8 +156,8 @@ fn when_a_worker_or_a_gateway_is_killed_nothing_acknowledged_is_lost_and_nothing
     gateway.kill();
     let missed = meters[1].report();
     radio.send(&missed);
-    meters[1].n -= 1;
     gateway = Process::gateway(folder, &url, &at.to_string());
+    radio.deliver(&meters[1], &missed);
     report(&mut meters);
     workers.remove(0).stop();
     gateway.stop();
@@ -164,6 +165,58 @@ fn when_a_worker_or_a_gateway_is_killed_nothing_acknowledged_is_lost_and_nothing
         let name = meter.provision.setup().meter;
         assert_eq!(stored(&folder.join("one.db"), name), Vec::from_iter(1..=meter.n), "meter {name}");
     }
+}
+
+/// The API of a worker, with its store and its links: a command goes by NATS to the meter, and its answer back.
+#[test]
+fn a_worker_shows_what_it_has_and_sends_commands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (folder, server) = (folder.path(), nats::Nats::start());
+    let (url, listen) = (server.url(), free_address());
+    let mut meter = SimulatedMeter::register(&folder.join("keys"), 258, Suite::Aes128Gcm, 1);
+    let token = ["tokens", "add", "me", "--role", "administrator", "--db", "one.db"];
+    let token = wattseal(folder).args(token).output().expect("it runs").stdout;
+    let token = String::from_utf8(token).expect("text");
+    let worker = ["worker", "--nats", &url, "--db", "one.db", "--keys", "keys", "--health", "127.0.0.1:0"];
+    let worker =
+        Process::start(folder, "one", 1, &[&worker[..], &["--listen", &listen.to_string()]].concat());
+    let gateway = Process::gateway(folder, &url, "127.0.0.1:0");
+    let radio = Radio::near(gateway.address("udp"));
+    radio.report(&mut meter);
+    let ask = |method: &str, path: &str, body: &str| {
+        let mut stream = TcpStream::connect(listen).expect("it listens");
+        write!(
+            stream,
+            "{method} /api/v1/{path} HTTP/1.1\r\nHost: {listen}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            token.trim(),
+            body.len()
+        )
+        .expect("it listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let ordered = ask("POST", "meters/258/commands", r#"{"command": "reboot"}"#);
+    assert!(ordered.starts_with("HTTP/1.1 201"), "{ordered}");
+    let begun = Instant::now();
+    let m = loop {
+        if let Some((MessageKind::Command, suite, bytes)) = radio.hear(Duration::from_secs(1)) {
+            let route = Route { gateway: GatewayId(0), peer: None };
+            let (m, command) = meter.command(&(route, MessageKind::Command, suite, bytes));
+            assert_eq!(command, wire::meter::Command::Reboot);
+            break m;
+        }
+        assert!(begun.elapsed() < WITHIN, "no command comes");
+    };
+    let answer = meter.answer(m, CommandResult::Done);
+    radio.send(&answer);
+    until("it is done", || ask("GET", "meters/258/commands", "").contains(r#""state":"done""#));
+    worker.stop();
+}
+
+fn free_address() -> SocketAddr {
+    std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port")
 }
 
 /// A worker that is stopped for longer than its lease finds packets when it goes on, which came meanwhile, and another has its
