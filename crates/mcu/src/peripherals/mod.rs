@@ -61,6 +61,7 @@ const MODELS: &[Model] = &[
             "refs#",
             "temperature",
             "temperature_uv",
+            "temperature_reference_mv",
             "trigger#",
         ],
         new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),

@@ -303,23 +303,24 @@ fn the_attiny85_converts() {
 /// nobody says what is read.
 #[test]
 fn the_temperature_sensor_is_read_against_its_reference() {
-    let convert = |admux: &str| {
+    let convert = |admux: &str, mux5: &str| {
         format!(
             "static volatile uint16_t out[1] __attribute__((section(\".noinit\")));
-            int main(void) {{ ADMUX = {admux}; ADCSRA = 0xC7; while (ADCSRA & 0x40); out[0] = ADC; return 0; }}"
+            int main(void) {{ ADMUX = {admux}; ADCSRB = {mux5}; ADCSRA = 0xC7; while (ADCSRA & 0x40); out[0] = ADC; return 0; }}"
         )
     };
-    for (part, mcu, admux, ram, expected) in [
-        (ATMEGA328P, "atmega328p", "0xC8", 0x80_0100, 292_u16),
-        (ATTINY85, "attiny85", "0x8F", 0x80_0060, 300),
+    for (part, mcu, admux, mux5, ram, expected) in [
+        (ATMEGA328P, "atmega328p", "0xC8", "0", 0x80_0100, 292_u16),
+        (ATTINY85, "attiny85", "0x8F", "0", 0x80_0060, 300),
+        (ATMEGA32U4, "atmega32u4", "0xC7", "1 << MUX5", 0x80_0100, 298),
     ] {
-        let mut right = machine("temperature", part, mcu, &convert(admux));
+        let mut right = machine("temperature", part, mcu, &convert(admux, mux5));
         assert_eq!(run(&mut *right, 100_000), Stop::Halted);
         assert_eq!(out(&*right, ram), expected.to_le_bytes(), "{mcu}");
     }
-    let mut wrong = machine("temperature-avcc", ATMEGA328P, "atmega328p", &convert("0x48"));
+    let mut wrong = machine("temperature-avcc", ATMEGA328P, "atmega328p", &convert("0x48", "0"));
     let fault = wrong.run(&Until { cycles: Some(100_000), addresses: vec![] }).unwrap_err();
-    assert!(fault.to_string().contains("1.1 V alone"), "{fault}");
+    assert!(fault.to_string().contains("internal reference alone"), "{fault}");
 }
 
 /// Registers, flags and vectors of timer 0 lie elsewhere; TIMSK and TIFR have timer 1's bits, too.
