@@ -192,7 +192,7 @@ impl Adc {
         if self.control[1] & ADON == 0 {
             return Err("a conversion is started while ADON is clear".into());
         }
-        if (now - self.on_since) * 1_000_000_000 < self.start_ns * self.clock_hz {
+        if now.saturating_sub(self.on_since) * 1_000_000_000 < self.start_ns * self.clock_hz {
             return Err(format!(
                 "a conversion is started before the {} ns that it takes to be on",
                 self.start_ns
