@@ -79,12 +79,7 @@ impl Daemon {
     /// # Errors
     /// [`DaemonError`]. What was acknowledged is stored whatever happens.
     pub fn run(self, ready: impl FnOnce(&Started)) -> Result<(), DaemonError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .thread_name("collector")
-            .build()
-            .map_err(DaemonError::Runtime)?;
-        runtime.block_on(async {
+        runtime().map_err(DaemonError::Runtime)?.block_on(async {
             let stop = signals().map_err(DaemonError::Runtime)?;
             self.serve(ready, stop).await
         })
@@ -220,8 +215,19 @@ async fn ask<T: Send + 'static>(
     Ok(asked.map_err(|_| ServiceError::Ended("beginning"))??)
 }
 
-/// Comes to its end with the first SIGINT or SIGTERM.
-fn signals() -> std::io::Result<impl Future<Output = ()>> {
+/// What all roles run on.
+///
+/// # Errors
+/// Where the system gives no threads.
+pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("collector").build()
+}
+
+/// Comes to its end with the first SIGINT or SIGTERM. Needs a tokio runtime around it.
+///
+/// # Errors
+/// Where the system does not tell of them.
+pub fn signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {

@@ -2,6 +2,8 @@
 
 pub mod alone;
 pub mod documents;
+#[cfg(feature = "nats")]
+pub mod nats;
 #[cfg(feature = "oracles")]
 pub mod oracles;
 pub mod postgres;

@@ -1,13 +1,15 @@
-//! What others have of the links, one for each network: how to ask them, and what they answer.
+//! What others have of the links, one for each partition: how to ask them, and what they answer.
 
+use super::receipt::QueuedPacket;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::{broadcast, oneshot};
 use wire::meter::{Counters, MeterId, MeterRecord, Suite};
 
@@ -69,6 +71,12 @@ pub enum LinkError {
     /// The name is another meter's.
     #[error("the name {0} is another meter's on this channel, or 0, which is nobody; choose another")]
     NameTaken(MeterId),
+    /// The name is in another slice of the network, where nobody has the meter's keys.
+    #[error(
+        "the name {name} is in slice {slice} of its network, and meter {meter} in another: packets under that name are heard by a \
+         worker that has no key for them; choose a name of the meter's own slice"
+    )]
+    OtherSlice { meter: GlobalMeterId, name: MeterId, slice: u8 },
     /// To seal nothing.
     #[error(
         "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
@@ -175,7 +183,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Together with what another network's link counted.
+    /// Together with what another link counted.
     fn and(self, other: Snapshot) -> Snapshot {
         let mut refused = self.refused;
         refused += other.refused;
@@ -221,26 +229,27 @@ pub(crate) type Answer<T> = oneshot::Sender<T>;
 
 /// What a link's thread takes.
 pub(crate) struct Inputs {
-    pub(super) packets: Receiver<HeardPacket>,
+    pub(super) packets: Receiver<QueuedPacket>,
     pub(super) requests: Receiver<Request>,
     pub(super) dropped_packets: Arc<AtomicU64>,
 }
 
-/// The way to a network's link.
-struct Lane {
-    packets: Sender<HeardPacket>,
+/// The way to a link.
+#[derive(Clone)]
+struct Queues {
+    packets: Sender<QueuedPacket>,
     requests: Sender<Request>,
     dropped_packets: Arc<AtomicU64>,
 }
 
-impl Lane {
-    fn new() -> (Lane, Inputs) {
+impl Queues {
+    fn new() -> (Queues, Inputs) {
         let (packets, packets_in) = bounded(MOST_PACKETS);
         let (requests, requests_in) = bounded(MOST_ASKS);
         let dropped_packets = Arc::new(AtomicU64::new(0));
         let inputs =
             Inputs { packets: packets_in, requests: requests_in, dropped_packets: dropped_packets.clone() };
-        (Lane { packets, requests, dropped_packets }, inputs)
+        (Queues { packets, requests, dropped_packets }, inputs)
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
@@ -261,34 +270,52 @@ pub(crate) struct Shared {
     pub(super) newest_ms: AtomicI64,
 }
 
-/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its network's.
+/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its
+/// partition's.
 #[derive(Clone)]
 pub struct LinkHandle {
-    lanes: Arc<BTreeMap<NetworkId, Lane>>,
+    links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
+    pub(super) slices: Slices,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
 
 impl LinkHandle {
-    /// With what each network's link takes.
-    pub(crate) fn new(
-        networks: impl IntoIterator<Item = NetworkId>,
-    ) -> (LinkHandle, BTreeMap<NetworkId, Inputs>) {
-        let (mut lanes, mut inputs) = (BTreeMap::new(), BTreeMap::new());
-        for network in networks {
-            let (lane, inputs_of) = Lane::new();
-            lanes.insert(network, lane);
-            inputs.insert(network, inputs_of);
-        }
+    /// Without any link yet.
+    pub(crate) fn new(slices: Slices) -> LinkHandle {
         let shared = Shared { store_ok: AtomicBool::new(true), newest_ms: AtomicI64::new(0) };
-        let handle = LinkHandle {
-            lanes: Arc::new(lanes),
+        LinkHandle {
+            links: Arc::default(),
+            slices,
             events: broadcast::Sender::new(MOST_EVENTS),
             gateways: Arc::default(),
             shared: Arc::new(shared),
-        };
-        (handle, inputs)
+        }
+    }
+
+    /// What a link takes that begins now.
+    pub(crate) fn open(&self, partition: Partition) -> Inputs {
+        let (queues, inputs) = Queues::new();
+        self.links.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
+        inputs
+    }
+
+    /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any more.
+    pub(crate) fn close(&self, partition: Partition) {
+        let queues = self.links.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
+        if let Some(queues) = queues {
+            // It may have ended already. Where it is behind with questions it comes to this one, too.
+            let _ = queues.requests.send(Request::Stop);
+        }
+    }
+
+    fn links(&self) -> RwLockReadGuard<'_, BTreeMap<Partition, Queues>> {
+        self.links.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all_queues(&self) -> Vec<Queues> {
+        self.links().values().cloned().collect()
     }
 
     /// Hands a packet over that a gateway of network 0 heard, as [`LinkHandle::hear_in`].
@@ -299,21 +326,43 @@ impl LinkHandle {
     /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
     /// none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
-        let Some(lane) = self.lanes.get(&network) else { return false };
-        let taken = lane.packets.try_send(packet).is_ok();
+        let links = self.links();
+        let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
+            return false;
+        };
+        let taken = queues.packets.try_send(packet.into()).is_ok();
         if !taken {
-            lane.dropped_packets.fetch_add(1, Ordering::Relaxed);
+            queues.dropped_packets.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }
 
-    /// The networks that have a link, in order.
-    pub fn networks(&self) -> impl Iterator<Item = NetworkId> + '_ {
-        self.lanes.keys().copied()
+    /// Hands a packet over that waits in a queue elsewhere, without waiting. Where there is no room for it, it is given back, for later.
+    ///
+    /// # Errors
+    /// The packet; `None` where the partition has no link any more.
+    pub(crate) fn hear_queued(
+        &self,
+        partition: Partition,
+        packet: QueuedPacket,
+    ) -> Result<(), Option<QueuedPacket>> {
+        let links = self.links();
+        let queues = links.get(&partition).ok_or(None)?;
+        queues.packets.try_send(packet).map_err(|refused| match refused {
+            TrySendError::Full(packet) => Some(packet),
+            TrySendError::Disconnected(_) => None,
+        })
     }
 
-    fn lane_of(&self, meter: GlobalMeterId) -> Result<&Lane, LinkError> {
-        self.lanes.get(&meter.network).ok_or(LinkError::UnknownMeter(meter))
+    /// The networks that have a link.
+    #[must_use]
+    pub fn networks(&self) -> BTreeSet<NetworkId> {
+        self.links().keys().map(|partition| partition.network).collect()
+    }
+
+    fn queues_of(&self, meter: GlobalMeterId) -> Result<Queues, LinkError> {
+        let partition = self.slices.partition_of(meter);
+        self.links().get(&partition).cloned().ok_or(LinkError::UnknownMeter(meter))
     }
 
     /// The service's gateways; more may be attached at any time.
@@ -350,8 +399,8 @@ impl LinkHandle {
         request: CommandRequest,
         by: &str,
     ) -> Result<i64, LinkError> {
-        let (lane, meter, by) = (self.lane_of(meter)?, meter.meter, by.to_owned());
-        lane.ask(|answer| Request::Command { meter, request, by, answer }).await?
+        let (queues, meter, by) = (self.queues_of(meter)?, meter.meter, by.to_owned());
+        queues.ask(|answer| Request::Command { meter, request, by, answer }).await?
     }
 
     /// Takes a command back. One that was sent may have been done all the same.
@@ -359,8 +408,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
     pub async fn withdraw(&self, meter: GlobalMeterId, id: i64) -> Result<(), LinkError> {
-        let (lane, meter) = (self.lane_of(meter)?, meter.meter);
-        lane.ask(|answer| Request::Withdraw { meter, id, answer }).await?
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?
     }
 
     /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
@@ -374,8 +423,8 @@ impl LinkHandle {
         epoch: u32,
         record: MeterRecord,
     ) -> Result<(), LinkError> {
-        let (lane, record) = (self.lane_of(network.meter(record.setup.meter))?, Box::new(record));
-        lane.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
+        let (queues, record) = (self.queues_of(network.meter(record.setup.meter))?, Box::new(record));
+        queues.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
     }
 
     /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
@@ -383,18 +432,18 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
     pub async fn revoke(&self, meter: GlobalMeterId) -> Result<(), LinkError> {
-        let (lane, meter) = (self.lane_of(meter)?, meter.meter);
-        lane.ask(|answer| Request::Revoke { meter, answer }).await?
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
-    /// All meters, by network and number.
+    /// All meters that have a link, by partition and number.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meters(&self) -> Result<Vec<MeterStatus>, LinkError> {
         let mut all = Vec::new();
-        for lane in self.lanes.values() {
-            all.extend(lane.ask(|answer| Request::Meters { answer }).await?);
+        for queues in self.all_queues() {
+            all.extend(queues.ask(|answer| Request::Meters { answer }).await?);
         }
         Ok(all)
     }
@@ -404,27 +453,27 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meter(&self, meter: GlobalMeterId) -> Result<Option<MeterStatus>, LinkError> {
-        let (Ok(lane), meter) = (self.lane_of(meter), meter.meter) else { return Ok(None) };
-        lane.ask(|answer| Request::Meter { meter, answer }).await
+        let (Ok(queues), meter) = (self.queues_of(meter), meter.meter) else { return Ok(None) };
+        queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// Returns the counters since the service's start, of all networks together.
+    /// Returns the counters since the service's start, of all links together.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
         let mut all = Snapshot::default();
-        for lane in self.lanes.values() {
-            all = all.and(lane.ask(|answer| Request::Snapshot { answer }).await?);
+        for queues in self.all_queues() {
+            all = all.and(queues.ask(|answer| Request::Snapshot { answer }).await?);
         }
         Ok(all)
     }
 
     /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
     pub(crate) fn stop(&self) {
-        for lane in self.lanes.values() {
-            // It may have ended already. Where it is behind with questions it comes to this one, too.
-            let _ = lane.requests.send(Request::Stop);
+        let partitions: Vec<Partition> = self.links().keys().copied().collect();
+        for partition in partitions {
+            self.close(partition);
         }
     }
 }

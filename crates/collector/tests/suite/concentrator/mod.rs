@@ -2,7 +2,7 @@
 //! them nothing but datagrams. The far collector is killed, and so is the concentrator; nothing is lost, and nothing comes twice.
 
 mod meter;
-mod process;
+pub(crate) mod process;
 
 use collector::store::{Reader, ReadingsQuery, Resolution, Rows};
 use meter::Meter;
