@@ -7,7 +7,7 @@
  *                    kernel also without ws_: by that the constant-time check knows it.
  * WS_CONSTANT(name)  a table that is indexed by public values only: flash everywhere.
  *
- * Both define an array of const elements; read them with ws_table_u8 and ws_table_u32, because AVR's flash and
+ * Both define an array of const elements; read them with ws_table_u8, _u16 and _u32, because AVR's flash and
  * the 8051's code memory are not in the data address space. Each table is a section of its own, so that the linker
  * drops it with its last user; sdcc has no sections, and its linker drops whole files.
  *
@@ -41,6 +41,14 @@ WS_INLINE uint8_t ws_table_u8(const uint8_t *entry)
     return value;
 }
 
+WS_INLINE uint16_t ws_table_u16(const uint16_t *entry)
+{
+    uint16_t value;
+
+    __asm__("lpm %A0, Z+\n\tlpm %B0, Z" : "=&r"(value), "+z"(entry));
+    return value;
+}
+
 WS_INLINE uint32_t ws_table_u32(const uint32_t *entry)
 {
     uint32_t value;
@@ -60,6 +68,11 @@ WS_INLINE uint8_t ws_table_u8(const __code uint8_t *entry)
     return *entry;
 }
 
+WS_INLINE uint16_t ws_table_u16(const __code uint16_t *entry)
+{
+    return *entry;
+}
+
 WS_INLINE uint32_t ws_table_u32(const __code uint32_t *entry)
 {
     return *entry;
@@ -75,6 +88,11 @@ WS_INLINE uint32_t ws_table_u32(const __code uint32_t *entry)
 #define WS_CONSTANT(name)
 
 WS_INLINE uint8_t ws_table_u8(const uint8_t *entry)
+{
+    return *entry;
+}
+
+WS_INLINE uint16_t ws_table_u16(const uint16_t *entry)
 {
     return *entry;
 }

@@ -1,12 +1,15 @@
 //! The firmware's primitives on the host: safe calls into `device/crypto`, the very C files that run on the
 //! microcontrollers in their portable variant. For tests; nothing that guards secrets on the host should use them.
 
+pub mod ascon;
 mod curves;
 mod derivation;
 mod drbg;
 pub mod ecies;
 pub mod entropy;
+pub mod ml_kem;
 pub mod one_time;
+pub mod sha3;
 
 pub use curves::{p256, secp160r1};
 pub use derivation::{hkdf_sha256, hmac_sha1, hmac_sha1_parts, hmac_sha256_parts, x963_kdf};

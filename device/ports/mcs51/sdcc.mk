@@ -15,5 +15,7 @@ OPTIMISE_portable :=
 OPTIMISE_small := $(OPTIMISE_portable)
 OPTIMISE_fast := $(OPTIMISE_portable)
 
-# Without the two optimisations of loops the temporaries of gcm.c fit into internal RAM beside those of the AES kernels.
+# Without the two optimisations of loops the temporaries of gcm.c and ascon_hash.c fit into internal RAM beside those of the AES kernels
+# and of ascon_permutation.c.
 OPTIMISE_gcm := --noinvariant --noinduction
+OPTIMISE_ascon_hash := $(OPTIMISE_gcm)

@@ -1,12 +1,16 @@
 //! The integration tests: one program, so that it is linked once.
 
+mod ascon;
 mod curves;
 mod derivation;
 mod ecies;
 mod entropy;
 mod firmware_build;
+mod ml_kem;
 mod msp430_runtime;
 mod one_time;
+mod pieces;
 mod published;
 mod random;
 mod randomness;
+mod sha3;

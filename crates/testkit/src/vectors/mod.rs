@@ -64,7 +64,7 @@ pub struct HashCase {
     pub source: &'static str,
     /// Any length.
     pub message: Vec<u8>,
-    /// 20 or 32 bytes.
+    /// As long as the hash's, or as was asked of one of any length.
     pub digest: Vec<u8>,
 }
 
@@ -117,12 +117,16 @@ fn read<T>(
     all
 }
 
+mod ascon;
 mod curves;
 mod derivation;
 mod drbg;
 mod meter;
+mod ml_kem;
 mod one_time;
+mod sha3;
 
+pub use ascon::{AsconCase, CustomizedCase, ascon_aead128, ascon_cxof128, ascon_hash256, ascon_xof128};
 pub use curves::{
     AgreementCase, SignatureCase, ecdh_p256_keys, ecdh_p256_points, ecdsa_p256_sha256, ecdsa_p256_sha256_der,
     ecdsa_p256_sha512, ecdsa_secp160r1_sha256,
@@ -130,7 +134,9 @@ pub use curves::{
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
 pub use meter::{MeterKeysCase, MeterMessageCase, meter_protocol};
+pub use ml_kem::{MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, ml_kem};
 pub use one_time::{LmOtsCase, lm_ots_w4};
+pub use sha3::{sha3_256, sha3_256_monte, sha3_512, shake128, shake256};
 
 /// NIST's AES-ECB cases for all key sizes, both directions: 2138.
 #[must_use]
@@ -339,6 +345,7 @@ mod tests {
         assert_eq!(super::sha256().len(), 129);
         assert_eq!(super::sha1_monte().seed.len(), 20);
         assert_eq!(super::sha256_monte().seed.len(), 32);
+        assert_eq!(super::ascon_aead128().iter().filter(|case| case.plaintext.is_none()).count(), 124);
         assert_eq!(super::hmac_sha256().len(), 411);
         assert_eq!(super::hmac_sha1().len(), 7 + 170);
         assert_eq!(super::drbg_sha1().len(), 720);

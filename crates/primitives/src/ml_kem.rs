@@ -1,0 +1,120 @@
+//! ML-KEM, `ml_kem.h`.
+
+use std::ffi::c_int;
+
+mod c {
+    use super::c_int;
+
+    #[rustfmt::skip]
+    unsafe extern "C" {
+        pub fn ws_ml_kem_512_keygen(d: *const u8, z: *const u8, public_key: *mut u8, private_key: *mut u8);
+        pub fn ws_ml_kem_768_keygen(d: *const u8, z: *const u8, public_key: *mut u8, private_key: *mut u8);
+        pub fn ws_ml_kem_512_encapsulate(public_key: *const u8, m: *const u8, ciphertext: *mut u8, shared: *mut u8) -> c_int;
+        pub fn ws_ml_kem_768_encapsulate(public_key: *const u8, m: *const u8, ciphertext: *mut u8, shared: *mut u8) -> c_int;
+        pub fn ws_ml_kem_512_decapsulate(private_key: *const u8, ciphertext: *const u8, shared: *mut u8);
+        pub fn ws_ml_kem_768_decapsulate(private_key: *const u8, ciphertext: *const u8, shared: *mut u8);
+        pub fn ws_ml_kem_512_check(private_key: *const u8) -> c_int;
+        pub fn ws_ml_kem_768_check(private_key: *const u8) -> c_int;
+        pub fn ws_ml_kem_compress_10(out: *mut u8, coefficients: *const i16);
+        pub fn ws_ml_kem_compress_4(out: *mut u8, coefficients: *const i16);
+        pub fn ws_ml_kem_compress_1(out: *mut u8, coefficients: *const i16);
+    }
+}
+
+/// A parameter set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MlKem {
+    /// ML-KEM-512.
+    MlKem512,
+    /// ML-KEM-768.
+    MlKem768,
+}
+
+// SAFETY, of all calls below: as in lib.rs; the lengths are asserted.
+
+impl MlKem {
+    /// Bytes of an encapsulation key, a decapsulation key and a ciphertext.
+    #[must_use]
+    pub fn sizes(self) -> [usize; 3] {
+        match self {
+            MlKem::MlKem512 => [800, 1632, 768],
+            MlKem::MlKem768 => [1184, 2400, 1088],
+        }
+    }
+
+    /// `ws_ml_kem_*_keygen`: the encapsulation key and the decapsulation key.
+    #[must_use]
+    pub fn keygen(self, d: &[u8; 32], z: &[u8; 32]) -> (Vec<u8>, Vec<u8>) {
+        let [public, private, _] = self.sizes();
+        let (mut public, mut private) = (vec![0; public], vec![0; private]);
+        let function = match self {
+            MlKem::MlKem512 => c::ws_ml_kem_512_keygen,
+            MlKem::MlKem768 => c::ws_ml_kem_768_keygen,
+        };
+        unsafe { function(d.as_ptr(), z.as_ptr(), public.as_mut_ptr(), private.as_mut_ptr()) };
+        (public, private)
+    }
+
+    /// `ws_ml_kem_*_encapsulate`: the ciphertext and the shared secret; `None` where the key is refused.
+    ///
+    /// # Panics
+    /// Where something was written although the key is refused.
+    #[must_use]
+    pub fn encapsulate(self, public_key: &[u8], m: &[u8; 32]) -> Option<(Vec<u8>, [u8; 32])> {
+        let [public, _, ciphertext] = self.sizes();
+        assert_eq!(public_key.len(), public);
+        let (mut ciphertext, mut shared) = (vec![0xa5; ciphertext], [0xa5; 32]);
+        let function = match self {
+            MlKem::MlKem512 => c::ws_ml_kem_512_encapsulate,
+            MlKem::MlKem768 => c::ws_ml_kem_768_encapsulate,
+        };
+        let result = unsafe {
+            function(public_key.as_ptr(), m.as_ptr(), ciphertext.as_mut_ptr(), shared.as_mut_ptr())
+        };
+        if result != 0 {
+            assert!(ciphertext.iter().chain(&shared).all(|&byte| byte == 0xa5), "written although refused");
+            return None;
+        }
+        Some((ciphertext, shared))
+    }
+
+    /// `ws_ml_kem_*_decapsulate`: the shared secret.
+    #[must_use]
+    pub fn decapsulate(self, private_key: &[u8], ciphertext: &[u8]) -> [u8; 32] {
+        assert_eq!([private_key.len(), ciphertext.len()], self.sizes()[1..]);
+        let mut shared = [0; 32];
+        let function = match self {
+            MlKem::MlKem512 => c::ws_ml_kem_512_decapsulate,
+            MlKem::MlKem768 => c::ws_ml_kem_768_decapsulate,
+        };
+        unsafe { function(private_key.as_ptr(), ciphertext.as_ptr(), shared.as_mut_ptr()) };
+        shared
+    }
+
+    /// `ws_ml_kem_*_check`: whether the key is what it says.
+    #[must_use]
+    pub fn check(self, private_key: &[u8]) -> bool {
+        assert_eq!(private_key.len(), self.sizes()[1]);
+        let function = match self {
+            MlKem::MlKem512 => c::ws_ml_kem_512_check,
+            MlKem::MlKem768 => c::ws_ml_kem_768_check,
+        };
+        unsafe { function(private_key.as_ptr()) == 0 }
+    }
+}
+
+/// `ws_ml_kem_compress_*` of one coefficient, for 10, 4 and 1 bits.
+#[must_use]
+pub fn compressed(coefficient: i16) -> [u16; 3] {
+    let coefficients = [coefficient; 256];
+    let mut out = [0; 32];
+    let mut bytes = |function: unsafe extern "C" fn(*mut u8, *const i16)| {
+        unsafe { function(out.as_mut_ptr(), coefficients.as_ptr()) };
+        u16::from_le_bytes([out[0], out[1]])
+    };
+    [
+        bytes(c::ws_ml_kem_compress_10) & 1023,
+        bytes(c::ws_ml_kem_compress_4) & 15,
+        bytes(c::ws_ml_kem_compress_1) & 1,
+    ]
+}

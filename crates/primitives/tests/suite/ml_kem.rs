@@ -1,0 +1,77 @@
+//! ML-KEM on the host build: every published vector, and random inputs against the crate fips203.
+
+use fips203::traits::{Decaps, Encaps, KeyGen, SerDes};
+use fips203::{ml_kem_512, ml_kem_768};
+use primitives::ml_kem::{MlKem, compressed};
+use testkit::vectors;
+
+const SETS: [(MlKem, vectors::MlKem); 2] =
+    [(MlKem::MlKem512, vectors::MlKem::MlKem512), (MlKem::MlKem768, vectors::MlKem::MlKem768)];
+
+#[test]
+fn as_published() {
+    for (set, published) in SETS {
+        let cases = vectors::ml_kem(published);
+        let [public, private, _] = set.sizes();
+        for case in cases.keys {
+            let (public_key, private_key) = set.keygen(&case.d, &case.z);
+            assert_eq!(private_key, case.private_key, "{set:?}");
+            assert_eq!(public_key, case.private_key[private - 64 - public..private - 64], "{set:?}");
+            assert!(set.check(&private_key));
+        }
+        for case in cases.encapsulations {
+            assert_eq!(set.encapsulate(&case.public_key, &case.m), case.given, "{set:?}");
+        }
+        for case in cases.decapsulations {
+            assert_eq!(set.check(&case.private_key), case.shared.is_some(), "{set:?}");
+            if let Some(shared) = case.shared {
+                assert_eq!(set.decapsulate(&case.private_key, &case.ciphertext), shared, "{set:?}");
+            }
+        }
+    }
+}
+
+/// The keys of `d` and `z`, what is encapsulated with `m`, and the secret of a ciphertext with a byte that is XORed by `wrong`, all of fips203.
+macro_rules! of_fips203 {
+    ($module:ident, $d:expr, $z:expr, $m:expr, $at:expr, $wrong:expr) => {{
+        let (public, private) = $module::KG::keygen_from_seed($d, $z);
+        let (shared, ciphertext) = public.encaps_from_seed(&$m);
+        let mut bytes = ciphertext.into_bytes();
+        let sent = bytes.to_vec();
+        bytes[$at] ^= $wrong;
+        let ciphertext = $module::CipherText::try_from_bytes(bytes).expect("any bytes");
+        let rejected = private.try_decaps(&ciphertext).expect("it decapsulates").into_bytes();
+        let keys = (public.into_bytes().to_vec(), private.into_bytes().to_vec());
+        (keys, (sent, shared.into_bytes()), (bytes.to_vec(), rejected))
+    }};
+}
+
+#[test]
+fn random_keys_as_another_implementation_has_them() {
+    let mut random = fastrand::Rng::with_seed(testkit::random::seed());
+    for round in 0..100 {
+        let mut seed = || -> [u8; 32] { std::array::from_fn(|_| random.u8(..)) };
+        let (d, z, m) = (seed(), seed(), seed());
+        let (at, wrong) = (random.usize(0..768), 1 << random.u8(0..8));
+        let set = SETS[round % 2].0;
+        let (keys, sent, rejected) = match set {
+            MlKem::MlKem512 => of_fips203!(ml_kem_512, d, z, m, at, wrong),
+            MlKem::MlKem768 => of_fips203!(ml_kem_768, d, z, m, at, wrong),
+        };
+        assert_eq!(set.keygen(&d, &z), keys, "{set:?}");
+        assert_eq!(set.encapsulate(&keys.0, &m).as_ref(), Some(&sent), "{set:?}");
+        assert_eq!(set.decapsulate(&keys.1, &sent.0), sent.1, "{set:?}");
+        assert_eq!(set.decapsulate(&keys.1, &rejected.0), rejected.1, "{set:?}, byte {at}");
+    }
+}
+
+/// FIPS 203 equation 4.7, for every coefficient, and for what stands for the same residue.
+#[test]
+fn coefficients_are_rounded_as_the_standard_says() {
+    for x in 0..3329u32 {
+        let expected = [10, 4, 1].map(|bits| (((x << bits) * 2 + 3329) / (2 * 3329) % (1 << bits)) as u16);
+        for same in [x as i16, x as i16 - 3329, x as i16 + 3329] {
+            assert_eq!(compressed(same), expected, "{same}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/* Polynomials of ML-KEM: arithmetic modulo q = 3329, the number-theoretic transform and the encodings of FIPS 203.
+ *
+ * A polynomial is 4-byte aligned. A coefficient is a signed 16-bit number that stands for its residue; each function says how
+ * large it may be. All is constant time for given lengths. */
+#ifndef WS_ML_KEM_POLYNOMIAL_H
+#define WS_ML_KEM_POLYNOMIAL_H
+
+#include "compiler.h"
+
+#include <stdint.h>
+
+#define WS_ML_KEM_Q 3329
+
+/* a / 2^16 modulo q, by Montgomery's reduction, between -q and q. in: a: between -q 2^15 and q 2^15. */
+WS_INLINE int16_t ws_ml_kem_montgomery(int32_t a)
+{
+    /* 62209 is 1/q modulo 2^16; the difference is divisible by 2^16. */
+    const int16_t t = (int16_t)(uint16_t)((uint16_t)a * 62209u);
+
+    return (int16_t)((a - (int32_t)t * WS_ML_KEM_Q) >> 16);
+}
+
+/* a modulo q, between -q/2 and q/2. */
+WS_INLINE int16_t ws_ml_kem_barrett(int16_t a)
+{
+    /* 20159 is 2^26/q, rounded. */
+    const int16_t t = (int16_t)(((int32_t)20159 * a + ((int32_t)1 << 25)) >> 26);
+
+    return a - t * WS_ML_KEM_Q;
+}
+
+/* NTT, algorithm 9, in place. in/out: r: coefficients between -q and q; then, in the order of the standard, between
+ * -5 q and 5 q. */
+void ws_ml_kem_ntt(int16_t r[256]);
+
+/* NTT^-1, algorithm 10, in place, times 2^16. in/out: r: any; then between -q and q. */
+void ws_ml_kem_inverse_ntt(int16_t r[256]);
+
+/* Adds the product of transformed polynomials, algorithm 11, divided by 2^16, four coefficients at a time.
+ *
+ * in:     a, b: 4 count coefficients, those from the place 4 first on; a between -4096 and 4096, b between -5 q and 5 q; 4-byte aligned.
+ * in/out: sum: as many; gets larger by less than 2 q. */
+void ws_ml_kem_accumulate(int16_t *sum, const int16_t *a, const int16_t *b, uint8_t first, uint8_t count);
+
+/* Coefficients to bytes of 12 bits each, ByteEncode_12 of algorithm 5, and back, algorithm 6. in: coefficients: 256 of any size.
+ * Decoded ones are between 0 and 4095. */
+void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256]);
+/* in: in: 3/2 count bytes. out: coefficients: count, an even number. */
+void ws_ml_kem_decode(int16_t *coefficients, const uint8_t *in, uint8_t count);
+
+/* Compress_10 and Compress_4 of section 4.2.1 with their encodings, of 16 coefficients of any size. */
+void ws_ml_kem_compress_10(uint8_t out[20], const int16_t coefficients[16]);
+void ws_ml_kem_compress_4(uint8_t out[8], const int16_t coefficients[16]);
+
+/* Their reverse, of all 256. out: coefficients between 0 and q. */
+void ws_ml_kem_decompress_10(int16_t coefficients[256], const uint8_t in[320]);
+void ws_ml_kem_decompress_4(int16_t coefficients[256], const uint8_t in[128]);
+
+/* Compress_1 of 256 coefficients of any size: a message. */
+void ws_ml_kem_compress_1(uint8_t out[32], const int16_t coefficients[256]);
+
+/* Adds Decompress_1 of a message. in/out: coefficients: get larger by (q + 1) / 2 at most. */
+void ws_ml_kem_add_message(int16_t coefficients[256], const uint8_t in[32]);
+
+/* Multiplies all by 2^32 modulo q and divides by 2^16: a product comes back from Montgomery's form. in/out: coefficients: 256 of any size;
+ * then between -q and q. */
+void ws_ml_kem_from_montgomery(int16_t coefficients[256]);
+
+/* Adds samples of the centred binomial distribution, algorithm 8. in: in: 8 eta bytes; eta: 2 or 3.
+ * in/out: coefficients: 32, get larger by eta at most. */
+void ws_ml_kem_add_noise(int16_t coefficients[32], const uint8_t *in, uint8_t eta);
+
+#endif
