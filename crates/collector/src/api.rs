@@ -21,7 +21,7 @@ mod limits;
 mod listen;
 mod log;
 mod meters;
-mod metrics;
+pub(crate) mod metrics;
 mod names;
 mod openapi;
 mod origin;

@@ -79,12 +79,7 @@ impl Daemon {
     /// # Errors
     /// [`DaemonError`]. What was acknowledged is stored whatever happens.
     pub fn run(self, ready: impl FnOnce(&Started)) -> Result<(), DaemonError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .thread_name("collector")
-            .build()
-            .map_err(DaemonError::Runtime)?;
-        runtime.block_on(async {
+        runtime().map_err(DaemonError::Runtime)?.block_on(async {
             let stop = signals().map_err(DaemonError::Runtime)?;
             self.serve(ready, stop).await
         })
@@ -111,7 +106,7 @@ impl Daemon {
         }
         self.service.networks.extend(self.serial.iter().map(|line| line.network));
         let udp: Vec<NetworkId> = self.service.udp.iter().map(|udp| udp.network).collect();
-        let db = self.service.db.clone();
+        let beside = self.service.db.beside(&self.service.keys).to_owned();
         let client = format!("wattseal-{}", self.service.keys_name());
         let running = Running::start(self.service).await?;
         let link = running.link().clone();
@@ -137,7 +132,7 @@ impl Daemon {
             Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
         });
         let tokens = ask(running.reader(), Reader::tokens).await?;
-        let one_time_link = OneTimeLink::where_needed(&db, &bound.url(), &tokens)?.map(Arc::new);
+        let one_time_link = OneTimeLink::where_needed(&beside, &bound.url(), &tokens)?.map(Arc::new);
         let udp = udp.into_iter().zip(running.udp()).map(|(network, what)| OfNetwork { network, what });
         let started = Started { url: bound.url(), one_time_link, udp: udp.collect() };
         let forward = forwarder.as_ref().map(|forwarder| forwarder.counts().clone());
@@ -153,12 +148,10 @@ impl Daemon {
     }
 
     fn has_administrator(&self) -> Result<bool, StoreError> {
-        if !self.service.db.exists() {
-            return Ok(false);
-        }
         // A database that is not as it should be is looked at by who opens it to write.
-        match Reader::open(&self.service.db) {
-            Ok(reader) => Ok(has_administrator(&reader.tokens()?)),
+        match Reader::open_if_any(&self.service.db) {
+            Ok(Some(reader)) => Ok(has_administrator(&reader.tokens()?)),
+            Ok(None) => Ok(false),
             Err(StoreError::Older { .. }) => Ok(true),
             Err(error) => Err(error),
         }
@@ -222,8 +215,19 @@ async fn ask<T: Send + 'static>(
     Ok(asked.map_err(|_| ServiceError::Ended("beginning"))??)
 }
 
-/// Comes to its end with the first SIGINT or SIGTERM.
-fn signals() -> std::io::Result<impl Future<Output = ()>> {
+/// What all roles run on.
+///
+/// # Errors
+/// Where the system gives no threads.
+pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("collector").build()
+}
+
+/// Comes to its end with the first SIGINT or SIGTERM. Needs a tokio runtime around it.
+///
+/// # Errors
+/// Where the system does not tell of them.
+pub fn signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     Ok(async move {

@@ -1,4 +1,5 @@
-//! The links: of each network one thread with a `wire::meter::Collector`, between its gateways and the store. Whoever wants something of
+//! The links: of each partition (of each network, where it has one slice) one thread with a `wire::meter::Collector`, between its gateways
+//! and the store. Whoever wants something of
 //! them holds a [`LinkHandle`].
 
 mod begin;
@@ -11,6 +12,7 @@ mod meter_state;
 mod numbers;
 mod orders;
 mod pending;
+mod receipt;
 mod requests;
 mod state;
 mod thread;
@@ -20,3 +22,4 @@ pub(crate) use begin::{Beginning, Parts, start, verifiers};
 pub(crate) use end::End;
 pub use handle::{CommandRequest, LinkError, LinkHandle, MeterStatus, Snapshot};
 pub(crate) use pending::Submitted;
+pub(crate) use receipt::{Outcome, QueuedPacket, Receipt};

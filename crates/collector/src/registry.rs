@@ -11,7 +11,7 @@ mod maker;
 mod networks;
 mod poller;
 
-pub(crate) use file::make_folder;
+pub(crate) use file::{make_folder, read_secrets, write_secrets};
 pub(crate) use issued::Issued;
 pub use list::{ListedMeter, list};
 pub use maker::Images;

@@ -1,22 +1,25 @@
 //! The service: all its parts, started and stopped together.
 
+mod links;
 mod registry_changes;
+
+pub(crate) use links::Links;
 
 use crate::gateway::HeardPacket;
 use crate::gateway::udp::UdpGateway;
-use crate::link::{self, Beginning, End, LinkHandle, Parts};
+use crate::link::{End, LinkHandle};
 use crate::network::{NetworkId, OfNetwork};
-use crate::registry::{self, Issued, MeterFile, Registry, RegistryError, RegistryPoller};
-use crate::store::{KeptMeter, Options, Reader, Store, StoreError};
-use crate::writer::{Jobs, WriterHandle};
-use crossbeam_channel::unbounded;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::partition::Slices;
+use crate::registry::RegistryError;
+use crate::store::{Options, Place, Reader, StoreError};
+use crate::writer::{WriteError, WriterHandle};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch as signal};
-use wire::meter::{MeterId, Policy, Suite};
+use wire::meter::Policy;
 
 /// Networks that one service has at most: each has a thread of its own, and verifiers.
 pub const MOST_NETWORKS: usize = 64;
@@ -24,8 +27,8 @@ pub const MOST_NETWORKS: usize = 64;
 /// What a service is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The database; made where there is none.
-    pub db: PathBuf,
+    /// The database; a file is made where there is none.
+    pub db: Place,
     /// How the database behaves: zone, how long readings stay.
     pub store: Options,
     /// The folder of the keys; made where there is none.
@@ -47,7 +50,7 @@ pub struct Config {
 impl Config {
     /// With these files, no gateway, and all else as it is without options.
     #[must_use]
-    pub fn new(db: impl Into<PathBuf>, keys: impl Into<PathBuf>) -> Config {
+    pub fn new(db: impl Into<Place>, keys: impl Into<PathBuf>) -> Config {
         Config {
             db: db.into(),
             store: Options::default(),
@@ -76,7 +79,7 @@ pub enum ServiceError {
     )]
     OtherKeys {
         keys: PathBuf,
-        db: PathBuf,
+        db: Place,
         /// Meters in it that are not revoked.
         meters: usize,
         /// ` of network 7`; empty for network 0.
@@ -87,6 +90,9 @@ pub enum ServiceError {
         "there are {0} networks, and one service takes {MOST_NETWORKS}: start several, each with --db, --keys and gateways of its own"
     )]
     TooManyNetworks(usize),
+    /// What a link begins with.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     #[error("the system gives no thread: {0}; stop other programs, or raise the limit")]
     Thread(std::io::Error),
     /// A gateway's socket.
@@ -104,16 +110,9 @@ pub struct Running {
     writer: WriterHandle,
     reader: Reader,
     udp: Vec<UdpGateway>,
-    registry: Vec<tokio::task::JoinHandle<()>>,
-    jobs: Arc<Jobs<link::Submitted>>,
-    threads: Threads,
+    new_networks: tokio::task::JoinHandle<()>,
+    links: Links,
     ended: signal::Receiver<bool>,
-}
-
-/// The threads that are waited for at the end.
-struct Threads {
-    links: Vec<JoinHandle<()>>,
-    store: JoinHandle<()>,
 }
 
 impl Running {
@@ -122,54 +121,18 @@ impl Running {
     /// # Errors
     /// [`ServiceError`]; then nothing was changed but what was made new.
     pub async fn start(config: Config) -> Result<Running, ServiceError> {
-        let (keys, db) = (config.keys.clone(), config.db.clone());
-        let opened = tokio::task::spawn_blocking(move || open(&config).map(|opened| (config, opened)));
-        let (config, opened) = opened.await.map_err(|_| ServiceError::Ended("beginning"))??;
-        let Opened { store, reader, networks, issued } = opened;
-        let meters: usize = networks.values().map(|network| network.meters).sum();
-        tracing::info!(db = %db.display(), keys = %keys.display(), meters, "the collector starts");
-        let (link, mut inputs) = LinkHandle::new(networks.keys().copied());
-        let (done_out, mut done): (BTreeMap<_, _>, BTreeMap<_, _>) = networks
-            .keys()
-            .map(|network| {
-                let (out, done) = unbounded();
-                ((*network, out), (*network, done))
-            })
-            .unzip();
-        let told = move |network, done| {
-            if let Some(out) = done_out.get(&network) {
-                // The link may have ended: then nobody is to be told.
-                drop(out.send(done));
-            }
-        };
-        let (jobs, store) = Jobs::start(store, issued, told).map_err(ServiceError::Thread)?;
-        let jobs = Arc::new(jobs);
-        let verifiers = link::verifiers(config.verifiers);
+        let (keys, db, udp) = (config.keys.clone(), config.db.clone(), config.udp.clone());
+        let runtime = Handle::current();
         let (end, ended) = signal::channel(false);
         let end = Arc::new(end);
-        let mut threads = Threads { links: Vec::new(), store };
-        let mut registry = Vec::new();
-        for (network, Network { beginning, poller, .. }) in networks {
-            // Each network has one of both.
-            let (Some(inputs), Some(done)) = (inputs.remove(&network), done.remove(&network)) else {
-                continue;
-            };
-            let parts = Parts {
-                jobs: jobs.clone(),
-                done,
-                verifiers,
-                seal_by_itself: config.require_sealed.is_none(),
-                unknown_meters: config.unknown_meters.clone().filter(|_| network.is_default()),
-            };
-            let thread = link::start(beginning, parts, &link, inputs, End::told_to(&end));
-            threads.links.push(thread.map_err(ServiceError::Thread)?);
-            registry.push(tokio::spawn(registry_changes::follow(poller, link.clone())));
-        }
-        let known = link.networks().collect();
-        registry.push(tokio::spawn(registry_changes::look_for_networks(config.keys.clone(), known)));
-        let mut running =
-            Running { writer: jobs.handle(), link, reader, udp: Vec::new(), registry, jobs, threads, ended };
-        for OfNetwork { network, what: address } in config.udp {
+        let begun = tokio::task::spawn_blocking(move || begin(config, runtime, &end)).await;
+        let (links, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
+        tracing::info!(db = %db, keys = %keys.display(), meters, "the collector starts");
+        let link = links.handle().clone();
+        let new_networks = tokio::spawn(registry_changes::look_for_networks(keys, link.networks()));
+        let (writer, reader) = (links.writer(), links.reader().clone());
+        let mut running = Running { link, writer, reader, udp: Vec::new(), new_networks, links, ended };
+        for OfNetwork { network, what: address } in udp {
             let link = running.link.clone();
             let hear = move |packet| {
                 link.hear_in(network, packet);
@@ -223,120 +186,49 @@ impl Running {
     /// # Errors
     /// [`ServiceError::Ended`] where a part had ended before.
     pub async fn stop(self) -> Result<(), ServiceError> {
-        let Running { link, udp, registry, jobs, threads, .. } = self;
+        let Running { udp, new_networks, links, .. } = self;
         for gateway in &udp {
             gateway.stop();
         }
-        for following in registry {
-            following.abort();
-        }
-        let stopped = tokio::task::spawn_blocking(move || {
-            link.stop();
-            // All of them, also where one had ended before.
-            let links: Vec<_> = threads.links.into_iter().map(JoinHandle::join).collect();
-            let links = links.into_iter().collect::<Result<(), _>>().map_err(|_| ServiceError::Ended("link"));
-            jobs.stop();
-            threads.store.join().map_err(|_| ServiceError::Ended("store")).and(links)
-        });
+        new_networks.abort();
+        let stopped = tokio::task::spawn_blocking(move || links.stop());
         stopped.await.map_err(|_| ServiceError::Ended("service"))??;
         tracing::info!("the collector has stopped; all that it acknowledged is stored");
         Ok(())
     }
 }
 
-/// What is on the disk.
-struct Opened {
-    store: Store,
-    reader: Reader,
-    networks: BTreeMap<NetworkId, Network>,
-    issued: BTreeMap<NetworkId, Issued>,
-}
-
-/// A network's part of it.
-struct Network {
-    beginning: Beginning,
-    poller: RegistryPoller,
-    /// Meters of its register.
-    meters: usize,
-}
-
-fn open(config: &Config) -> Result<Opened, ServiceError> {
-    let store = Store::open(&config.db, &config.store)?;
-    let reader = store.reader();
-    let mut kept: BTreeMap<NetworkId, BTreeMap<MeterId, KeptMeter>> = BTreeMap::new();
-    for meter in reader.kept_meters()? {
-        kept.entry(meter.meter.network).or_default().insert(meter.meter.meter, meter);
-    }
+/// Begins the links of all networks. Returns how many meters they have.
+fn begin(
+    config: Config,
+    runtime: Handle,
+    end: &Arc<signal::Sender<bool>>,
+) -> Result<(Links, usize), ServiceError> {
     let wanted = [NetworkId::DEFAULT].into_iter().chain(config.networks.iter().copied());
     let mut networks: BTreeSet<NetworkId> = wanted.chain(config.udp.iter().map(|udp| udp.network)).collect();
-    networks.extend(registry::networks(&config.keys)?);
-    if networks.len() > MOST_NETWORKS {
-        return Err(ServiceError::TooManyNetworks(networks.len()));
-    }
-    // What is in the database, and has no folder of keys any more.
-    for (network, kept) in kept.iter().filter(|(network, _)| !networks.contains(network)) {
-        belongs(config, *network, kept, |_| false, |_| false)?;
-    }
-    let mut opened = Opened { store, reader, networks: BTreeMap::new(), issued: BTreeMap::new() };
-    for network in networks {
-        let kept = kept.remove(&network).unwrap_or_default();
-        let registry = Registry::open_network(&config.keys, network)?;
-        let issued = registry.issued()?;
-        let of = begin(config, (&mut opened.store, &opened.reader), &registry, kept, &issued)?;
-        opened.networks.insert(network, of);
-        opened.issued.insert(network, issued);
-    }
-    Ok(opened)
-}
-
-fn begin(
-    config: &Config,
-    (store, reader): (&mut Store, &Reader),
-    registry: &Registry,
-    kept: BTreeMap<MeterId, KeptMeter>,
-    issued: &Issued,
-) -> Result<Network, ServiceError> {
-    let network = registry.network();
-    let files = registry.load()?;
-    // The last meter's revocation is in the folder.
-    let revoked = registry.revoked()?;
-    belongs(config, network, &kept, |meter| files.contains_key(meter), |meter| revoked.contains_key(meter))?;
-    let records = files.iter().map(|(meter, file)| (*meter, (file.epoch, file.record.clone()))).collect();
-    let seals = |file: &MeterFile| file.record.setup.suite != Suite::None;
-    let require_sealed = config.require_sealed.unwrap_or_else(|| files.values().any(seals));
-    let policy = Policy { require_sealed, ..config.policy };
-    if require_sealed {
-        for meter in files.iter().filter(|(_, file)| !seals(file)).map(|(meter, _)| meter) {
-            tracing::warn!(
-                meter,
-                network = network.named(),
-                "it was provisioned to seal nothing, and is not heard before it was told to: start with --require-sealed=false to hear it"
-            );
+    let mut links = Links::open(config, Slices::ONE, runtime)?;
+    let begin = || {
+        networks.extend(links.networks()?);
+        if networks.len() > MOST_NETWORKS {
+            return Err(ServiceError::TooManyNetworks(networks.len()));
+        }
+        let mut kept = links.kept()?;
+        // What is in the database, and has no folder of keys any more.
+        for (network, kept) in kept.iter().filter(|(network, _)| !networks.contains(network)) {
+            links.belongs(*network, kept)?;
+        }
+        let mut meters = 0;
+        for network in networks {
+            let kept = kept.remove(&network).unwrap_or_default();
+            meters += links.begin_with(network.into(), kept, None, Some(End::told_to(end)))?;
+        }
+        Ok(meters)
+    };
+    match begin() {
+        Ok(meters) => Ok((links, meters)),
+        Err(error) => {
+            links.stop()?;
+            Err(error)
         }
     }
-    let identity = registry.identity().clone();
-    let beginning = Beginning::new((store, reader), network, identity, policy, kept, records, issued)?;
-    Ok(Network { beginning, poller: registry.poller(&files), meters: files.len() })
-}
-
-/// Looks whether a folder of keys is that of a network's meters in the database: one that is not there, or another's, must not revoke
-/// all of them.
-fn belongs(
-    config: &Config,
-    network: NetworkId,
-    kept: &BTreeMap<MeterId, KeptMeter>,
-    has_keys: impl Fn(&MeterId) -> bool,
-    was_revoked: impl Fn(&MeterId) -> bool,
-) -> Result<(), ServiceError> {
-    let known: Vec<&MeterId> =
-        kept.iter().filter(|(_, kept)| kept.revoked_ms.is_none()).map(|(meter, _)| meter).collect();
-    if known.is_empty()
-        || known.iter().any(|meter| has_keys(meter))
-        || known.iter().all(|meter| was_revoked(meter))
-    {
-        return Ok(());
-    }
-    let (keys, db) = (registry::folder_of(&config.keys, network), config.db.clone());
-    let of = network.named().map_or_else(String::new, |network| format!(" of network {network}"));
-    Err(ServiceError::OtherKeys { keys, db, meters: known.len(), of })
 }

@@ -1,9 +1,11 @@
 //! The store's thread: everything that came while the last transaction was made durable is the next one.
 //!
-//! There is one for all networks, each of which has a link of its own. A link's writes are of an era. After a transaction that failed,
+//! There is one for all partitions, each of which has a link of its own, which comes and goes. A link's writes are of an era. After a transaction that failed,
 //! what the link gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
 
+use crate::fence::Fence;
 use crate::network::NetworkId;
+use crate::partition::Partition;
 use crate::registry::Issued;
 use crate::store::{Store, StoreError, Write, Written};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -36,6 +38,9 @@ pub enum WriteError {
     /// More is written than the disk takes.
     #[error("too much waits to be stored; try again")]
     Busy,
+    /// Another worker may have the partition.
+    #[error("the lease of the partition is over: another worker writes there")]
+    Fenced,
     #[error("the collector is stopping")]
     Stopped,
 }
@@ -43,12 +48,26 @@ pub enum WriteError {
 /// Writes that are done together, or not at all, and what is to be told.
 struct Job<T> {
     writes: Vec<Write>,
+    /// What they are written under; `None`: nobody else writes that.
+    fence: Option<Arc<Fence>>,
     to: To<T>,
 }
 
+/// Whose writes they are, and under what they are written.
+#[derive(Clone)]
+pub(crate) struct LinkJob {
+    pub(crate) partition: Partition,
+    pub(crate) era: u64,
+    pub(crate) fence: Option<Arc<Fence>>,
+}
+
 enum To<T> {
-    /// A network's link: what it goes on with for each write, and in which era it gave them.
-    Link { network: NetworkId, era: u64, after: Vec<T> },
+    /// A partition's link: what it goes on with for each write, and in which era it gave them.
+    Link { partition: Partition, era: u64, after: Vec<T> },
+    /// A partition's link begins: where it hears of its writes, and what was sent with its network's keys.
+    Begin { partition: Partition, issued: Issued, done: Sender<Done<T>> },
+    /// It has ended.
+    End { partition: Partition },
     /// Somebody else.
     Caller(Reply),
     /// The thread itself: this was all.
@@ -66,6 +85,11 @@ pub(crate) enum Done<T> {
         era: u64,
         /// Why; `None`: because something before it failed.
         error: Option<Arc<StoreError>>,
+    },
+    /// They are not, because the lease that they were given under is over.
+    Fenced {
+        /// What to leave.
+        after: Vec<T>,
     },
     /// What is stored changed by itself: what was found.
     Damaged(String),
@@ -90,8 +114,11 @@ pub(crate) struct Jobs<T> {
 /// Writes to the store: the API's changes, the concentrator's messages. Each call is part of one transaction, done or not as a whole.
 #[derive(Clone)]
 pub struct WriterHandle {
-    give: Arc<dyn Fn(Vec<Write>, Reply) -> Result<(), WriteError> + Send + Sync>,
+    give: Arc<Give>,
 }
+
+/// Takes writes, what they are written under, and whom to tell.
+type Give = dyn Fn(Vec<Write>, Option<Arc<Fence>>, Reply) -> Result<(), WriteError> + Send + Sync;
 
 type Reply = oneshot::Sender<Result<Vec<Written>, WriteError>>;
 
@@ -102,8 +129,22 @@ impl WriterHandle {
     /// [`WriteError`]: nothing was written then.
     pub async fn write(&self, writes: Vec<Write>) -> Result<Vec<Written>, WriteError> {
         let (reply, written) = oneshot::channel();
-        (self.give)(writes, reply)?;
+        (self.give)(writes, None, reply)?;
         written.await.map_err(|_| WriteError::Stopped)?
+    }
+
+    /// The same of what is written under a lease, by a thread that may wait.
+    ///
+    /// # Errors
+    /// [`WriteError`]: nothing was written then.
+    pub(crate) fn write_under(
+        &self,
+        fence: Option<Arc<Fence>>,
+        writes: Vec<Write>,
+    ) -> Result<Vec<Written>, WriteError> {
+        let (reply, written) = oneshot::channel();
+        (self.give)(writes, fence, reply)?;
+        written.blocking_recv().map_err(|_| WriteError::Stopped)?
     }
 
     /// Writes one thing.
@@ -117,34 +158,56 @@ impl WriterHandle {
 }
 
 impl<T: Send + 'static> Jobs<T> {
-    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`]. issued: of each network that has a link; is written
-    /// before the states that it has to cover. done: hears of the links' writes; what is of no link is told to network 0's.
+    /// Starts the thread. It ends, and the store is closed, after [`Jobs::stop`].
     ///
     /// # Errors
     /// Where the system gives no thread.
-    pub(crate) fn start(
-        store: Store,
-        issued: BTreeMap<NetworkId, Issued>,
-        done: impl Fn(NetworkId, Done<T>) + Send + 'static,
-    ) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
+    pub(crate) fn start(store: Store) -> std::io::Result<(Jobs<T>, JoinHandle<()>)> {
         let (jobs, jobs_in) = unbounded();
         let counts = Arc::new(Counts::default());
-        let eras = issued.keys().map(|network| (*network, 0)).collect();
-        let thread =
-            Thread { store, issued, jobs: jobs_in, done, counts: counts.clone(), eras, astray: false };
+        let thread = Thread {
+            store,
+            jobs: jobs_in,
+            counts: counts.clone(),
+            issued: BTreeMap::new(),
+            links: BTreeMap::new(),
+            astray: false,
+        };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || thread.run())?;
         Ok((Jobs { jobs, counts }, thread))
     }
 
+    /// A partition has a link now, which hears of its writes by what this returns; the first one hears what is of no link, too. issued:
+    /// what was sent with the network's keys; it is written before the states that it has to cover.
+    pub(crate) fn begin(&self, partition: Partition, issued: Issued) -> Receiver<Done<T>> {
+        let (out, done) = unbounded();
+        self.tell(To::Begin { partition, issued, done: out });
+        done
+    }
+
+    /// A partition's link has ended.
+    pub(crate) fn end(&self, partition: Partition) {
+        self.tell(To::End { partition });
+    }
+
     /// A link's: there are never more of them than meters and open commands. Returns whether the thread is there.
-    pub(crate) fn give(&self, network: NetworkId, era: u64, writes: Vec<Write>, after: Vec<T>) -> bool {
-        self.jobs.send(Job { writes, to: To::Link { network, era, after } }).is_ok()
+    pub(crate) fn give(
+        &self,
+        LinkJob { partition, era, fence }: LinkJob,
+        writes: Vec<Write>,
+        after: Vec<T>,
+    ) -> bool {
+        self.jobs.send(Job { writes, fence, to: To::Link { partition, era, after } }).is_ok()
     }
 
     /// What was given before is done, nothing after it.
     pub(crate) fn stop(&self) {
+        self.tell(To::Stop);
+    }
+
+    fn tell(&self, to: To<T>) {
         // It may have stopped already.
-        let _ = self.jobs.send(Job { writes: Vec::new(), to: To::Stop });
+        let _ = self.jobs.send(Job { writes: Vec::new(), fence: None, to });
     }
 
     pub(crate) fn counts(&self) -> &Counts {
@@ -153,30 +216,35 @@ impl<T: Send + 'static> Jobs<T> {
 
     pub(crate) fn handle(&self) -> WriterHandle {
         let (jobs, counts) = (self.jobs.clone(), self.counts.clone());
-        let give = move |writes, reply| {
+        let give = move |writes, fence, reply| {
             if counts.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_JOBS {
                 counts.waiting.fetch_sub(1, Ordering::Relaxed);
                 return Err(WriteError::Busy);
             }
-            jobs.send(Job { writes, to: To::Caller(reply) }).map_err(|_| WriteError::Stopped)
+            jobs.send(Job { writes, fence, to: To::Caller(reply) }).map_err(|_| WriteError::Stopped)
         };
         WriterHandle { give: Arc::new(give) }
     }
 }
 
-struct Thread<T, F> {
+/// A link that hears of its writes.
+struct LinkOf<T> {
+    era: u64,
+    done: Sender<Done<T>>,
+}
+
+struct Thread<T> {
     store: Store,
-    issued: BTreeMap<NetworkId, Issued>,
     jobs: Receiver<Job<T>>,
-    done: F,
     counts: Arc<Counts>,
-    /// Of each link.
-    eras: BTreeMap<NetworkId, u64>,
+    /// Of each network that has or had a link.
+    issued: BTreeMap<NetworkId, Issued>,
+    links: BTreeMap<Partition, LinkOf<T>>,
     /// The database was not where it belongs when that was looked at without a batch.
     astray: bool,
 }
 
-impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
+impl<T> Thread<T> {
     fn run(mut self) {
         let mut upkeep_at = Instant::now() + UPKEEP_EVERY;
         let mut compare_at = Instant::now() + COMPARE_EVERY;
@@ -196,7 +264,7 @@ impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
             if Instant::now() >= compare_at {
                 compare_at = Instant::now() + COMPARE_EVERY;
                 if let Some(damage) = self.store.compare() {
-                    (self.done)(NetworkId::DEFAULT, Done::Damaged(damage));
+                    self.done(Partition::FIRST, Done::Damaged(damage));
                 }
             }
         }
@@ -206,12 +274,12 @@ impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
     fn upkeep(&mut self) -> Duration {
         if let Err(error) = self.store.look() {
             self.astray = true;
-            self.fail(NetworkId::DEFAULT, Vec::new(), Some(Arc::new(error)));
+            self.fail(Partition::FIRST, Vec::new(), Some(Arc::new(error)));
             return UPKEEP_ASTRAY;
         }
         if std::mem::take(&mut self.astray) {
             // That it stores again.
-            (self.done)(NetworkId::DEFAULT, Done::Written(Vec::new()));
+            self.done(Partition::FIRST, Done::Written(Vec::new()));
         }
         let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
         match self.store.upkeep(now_ms) {
@@ -231,18 +299,26 @@ impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
         let mut parts = Vec::new();
         let mut next = Some(first);
         while let Some(job) = next {
+            if let To::Caller(_) = job.to {
+                self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+            let holds = job.fence.as_ref().is_none_or(|fence| fence.holds());
             match job.to {
                 To::Stop => {
                     stop = true;
                     break;
                 }
-                To::Link { network, era, after } if era < self.era(network) => {
-                    self.fail(network, after, None)
+                To::Begin { partition, issued, done } => {
+                    self.issued.entry(partition.network).or_insert(issued);
+                    self.links.insert(partition, LinkOf { era: 0, done });
+                }
+                To::End { partition } => drop(self.links.remove(&partition)),
+                To::Link { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
+                To::Caller(reply) if !holds => drop(reply.send(Err(WriteError::Fenced))),
+                To::Link { partition, era, after } if era < self.era(partition) => {
+                    self.fail(partition, after, None)
                 }
                 to => {
-                    if let To::Caller(_) = to {
-                        self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
-                    }
                     parts.push((job.writes.len(), to));
                     writes.extend(job.writes);
                 }
@@ -261,27 +337,29 @@ impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
             Err(error) => {
                 self.counts.failed.fetch_add(1, Ordering::Relaxed);
                 let error = Arc::new(error);
-                let mut links: BTreeSet<NetworkId> = parts
+                let mut links: BTreeSet<Partition> = parts
                     .iter()
                     .filter_map(|(_, to)| match to {
-                        To::Link { network, .. } => Some(*network),
+                        To::Link { partition, .. } => Some(*partition),
                         _ => None,
                     })
                     .collect();
-                let has_no_part = links.insert(NetworkId::DEFAULT);
-                for network in &links {
-                    *self.eras.entry(*network).or_default() += 1;
+                let has_no_part = links.insert(Partition::FIRST);
+                for partition in &links {
+                    if let Some(link) = self.links.get_mut(partition) {
+                        link.era += 1;
+                    }
                 }
                 if has_no_part {
                     // It raises the alert.
-                    self.fail(NetworkId::DEFAULT, Vec::new(), Some(error.clone()));
+                    self.fail(Partition::FIRST, Vec::new(), Some(error.clone()));
                 }
                 for (_, to) in parts {
                     match to {
-                        To::Link { network, after, .. } => self.fail(network, after, Some(error.clone())),
+                        To::Link { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
                         // Who does not wait any more need not be told.
                         To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
-                        To::Stop => {}
+                        To::Begin { .. } | To::End { .. } | To::Stop => {}
                     }
                 }
             }
@@ -310,20 +388,27 @@ impl<T, F: Fn(NetworkId, Done<T>)> Thread<T, F> {
         for (count, to) in parts {
             let of_job = written.by_ref().take(count);
             match to {
-                To::Link { network, after, .. } => {
-                    (self.done)(network, Done::Written(after.into_iter().zip(of_job).collect()));
+                To::Link { partition, after, .. } => {
+                    self.done(partition, Done::Written(after.into_iter().zip(of_job).collect()));
                 }
                 To::Caller(reply) => drop(reply.send(Ok(of_job.collect()))),
-                To::Stop => {}
+                To::Begin { .. } | To::End { .. } | To::Stop => {}
             }
         }
     }
 
-    fn fail(&self, network: NetworkId, after: Vec<T>, error: Option<Arc<StoreError>>) {
-        (self.done)(network, Done::Failed { after, era: self.era(network), error });
+    fn fail(&self, partition: Partition, after: Vec<T>, error: Option<Arc<StoreError>>) {
+        self.done(partition, Done::Failed { after, era: self.era(partition), error });
     }
 
-    fn era(&self, network: NetworkId) -> u64 {
-        self.eras.get(&network).copied().unwrap_or(0)
+    fn done(&self, partition: Partition, done: Done<T>) {
+        if let Some(link) = self.links.get(&partition) {
+            // It may have ended: then nobody is to be told.
+            let _ = link.done.send(done);
+        }
+    }
+
+    fn era(&self, partition: Partition) -> u64 {
+        self.links.get(&partition).map_or(0, |link| link.era)
     }
 }

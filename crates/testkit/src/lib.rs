@@ -2,8 +2,11 @@
 
 pub mod alone;
 pub mod documents;
+#[cfg(feature = "nats")]
+pub mod nats;
 #[cfg(feature = "oracles")]
 pub mod oracles;
+pub mod postgres;
 pub mod random;
 #[cfg(feature = "vectors")]
 pub mod vectors;

@@ -283,6 +283,7 @@ fn refused_by_link(error: LinkError) -> ApiError {
         LinkError::SealRequired => ApiError::unprocessable("seal-required", message),
         LinkError::OutOfRange => ApiError::unprocessable("argument-range", message),
         LinkError::NameTaken(_) => ApiError::conflict("meter-name-taken", message),
+        LinkError::OtherSlice { .. } => ApiError::conflict("meter-name-slice", message),
         LinkError::QueueFull(_) => ApiError::conflict("queue-full", message),
         LinkError::NumbersUsedUp(_) => ApiError::conflict("numbers-used-up", message),
         LinkError::EpochOver { .. } | LinkError::State(_) => ApiError::conflict("meter-state", message),

@@ -20,7 +20,9 @@ pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError
     // A link with too much to do is a figure, too.
     let snapshot = api.parts.link.snapshot().await.ok();
     let mut text = Text::default();
-    service(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
+    text.head("wattseal_build_info", "gauge", "The version, as a label");
+    text.labelled("wattseal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    store(&mut text, &health, api.parts.link.store_ok(), snapshot.is_some());
     if let Some(snapshot) = &snapshot {
         link(&mut text, snapshot);
     }
@@ -31,9 +33,7 @@ pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, ApiError
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text.0).into_response())
 }
 
-fn service(text: &mut Text, health: &Health, store_ok: bool, link_ok: bool) {
-    text.head("wattseal_build_info", "gauge", "The version, as a label");
-    text.labelled("wattseal_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+pub(crate) fn store(text: &mut Text, health: &Health, store_ok: bool, link_ok: bool) {
     text.one("wattseal_link_up", "gauge", "Whether the link answers", u8::from(link_ok));
     let stores = store_ok && health.trouble.is_none();
     text.one(
@@ -67,7 +67,7 @@ fn service(text: &mut Text, health: &Health, store_ok: bool, link_ok: bool) {
     text.one("wattseal_store_log_bytes", "gauge", "Size of its write-ahead log", health.log_bytes);
 }
 
-fn link(text: &mut Text, link: &Snapshot) {
+pub(crate) fn link(text: &mut Text, link: &Snapshot) {
     text.one("wattseal_packets_total", "counter", "Packets that gateways heard", link.packets);
     text.head("wattseal_dropped_total", "counter", "What was dropped for want of room, and comes again");
     text.labelled("wattseal_dropped_total", &[("what", "packets")], link.dropped_packets);
@@ -206,21 +206,22 @@ fn by_meter(text: &mut Text, meters: &[Meter]) {
     );
 }
 
+/// Figures as they are written down.
 #[derive(Default)]
-struct Text(String);
+pub(crate) struct Text(pub(crate) String);
 
 // Writing into a string does not fail.
 impl Text {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
+    pub(crate) fn head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}.\n# TYPE {name} {kind}");
     }
 
-    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+    pub(crate) fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
         self.head(name, kind, help);
         let _ = writeln!(self.0, "{name} {value}");
     }
 
-    fn labelled(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+    pub(crate) fn labelled(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         let labels: Vec<String> =
             labels.iter().map(|(label, text)| format!("{label}=\"{}\"", escaped(text))).collect();
         let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));

@@ -140,7 +140,8 @@ impl Api {
             WriteError::Busy => {
                 ApiError::unavailable("busy", "too much waits to be stored").hint("try again")
             }
-            WriteError::Stopped => stopping(),
+            // What the API writes is under no lease.
+            WriteError::Fenced | WriteError::Stopped => stopping(),
         })
     }
 

@@ -1,19 +1,22 @@
-//! How a network's link begins: with the meters of the registry, and with what is stored of them.
+//! How a partition's link begins: with the meters of the registry, and with what is stored of them.
 
 use super::clock::Clock;
 use super::end::End;
 use super::handle::{Inputs, LinkHandle, Snapshot};
 use super::meter_state::{MeterLinkState, Named};
 use super::pending::{PendingCommit, RetryQueue, Submitted};
+use super::receipt::UnfinishedReceipts;
 use super::state::{Link, system_ms};
 use super::verify::Verifiers;
 use crate::event::CommandState;
+use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use crate::registry::Issued;
 use crate::store::{
-    AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, Store, StoreError, Whose,
-    Write, Written,
+    AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, StoreError, Whose, Write,
+    Written,
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -26,9 +29,9 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use wire::meter::{Collector, Identity, MeterId, MeterRecord, MeterState, Policy, PublicKey};
 
-/// What a network's link begins with, brought in line: the registry's keys, and what is stored.
+/// What a partition's link begins with, brought in line: the registry's keys, and what is stored.
 pub(crate) struct Beginning {
-    network: NetworkId,
+    partition: Partition,
     collector: Collector,
     meters: HashMap<MeterId, MeterLinkState>,
     over: HashMap<MeterId, u32>,
@@ -42,36 +45,41 @@ pub(crate) struct Beginning {
 /// The link's other parts.
 pub(crate) struct Parts {
     pub(crate) jobs: Arc<Jobs<Submitted>>,
-    pub(crate) done: Receiver<Done<Submitted>>,
     /// Threads that open what takes curves.
     pub(crate) verifiers: usize,
     /// Nothing unsealed is taken as soon as there is a meter that seals.
     pub(crate) seal_by_itself: bool,
     /// Where packets of meters go that are not this collector's.
     pub(crate) unknown_meters: Option<tokio::sync::mpsc::Sender<HeardPacket>>,
+    /// What it writes under; `None`: nobody else writes.
+    pub(crate) fence: Option<Arc<Fence>>,
+    /// What became of its writes.
+    pub(crate) done: Receiver<Done<Submitted>>,
 }
 
 impl Beginning {
-    /// kept: what is stored of the network's meters. files: the meters of the registry with the epochs of their keys. issued: what was
+    /// kept: what is stored of the partition's meters. files: those of the registry with the epochs of their keys. commit: writes, and
+    /// returns when that is durable. issued: what was
     /// sent with these, which the database need not know: numbers of commands go on above it. A meter whose keys and stored state do not
     /// fit is left out, and the log says so; all others work.
     ///
     /// # Errors
-    /// [`StoreError`]
-    pub(crate) fn new(
-        (store, reader): (&mut Store, &Reader),
-        network: NetworkId,
+    /// What the store said.
+    pub(crate) fn new<E: From<StoreError>>(
+        (mut commit, reader): (impl FnMut(Vec<Write>) -> Result<Vec<Written>, E>, &Reader),
+        (partition, slices): (Partition, Slices),
         identity: Identity,
         policy: Policy,
         mut kept: BTreeMap<MeterId, KeptMeter>,
         files: BTreeMap<MeterId, (u32, MeterRecord)>,
         issued: &Issued,
-    ) -> Result<Beginning, StoreError> {
+    ) -> Result<Beginning, E> {
+        let network = partition.network;
         let now_ms = system_ms();
         let newest_ms = kept.values().filter_map(|kept| kept.last_heard_ms).max().unwrap_or(0);
         let public = *identity.public();
         let mut beginning = Beginning {
-            network,
+            partition,
             collector: Collector::new(identity, policy),
             meters: HashMap::new(),
             over: HashMap::new(),
@@ -104,20 +112,30 @@ impl Beginning {
             .iter()
             .map(|(epoch, record, _)| provisioned((network, *epoch), record, &public, now_ms))
             .collect();
-        let written = store.commit(writes)?;
+        let written = commit(writes)?;
         for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
             beginning.add(reader, (epoch, record), kept, &written, issued)?;
+        }
+        for (meter, name) in beginning.names_elsewhere(slices) {
+            tracing::error!(
+                meter,
+                network = network.named(),
+                "it is registered as {name}, whose packets go to slice {}, where nobody has its keys: it is not heard. With one slice, \
+                 register it under a name of slice {} first",
+                slices.of(name),
+                partition.slice
+            );
         }
         // Their files went while the service was not there.
         for (meter, kept) in kept {
             if kept.revoked_ms.is_none() {
                 tracing::info!(meter, network = network.named(), "its key file is gone: revoked");
-                store.commit(vec![Write::Revoked { meter: network.meter(meter), at_ms: now_ms }])?;
+                commit(vec![Write::Revoked { meter: network.meter(meter), at_ms: now_ms }])?;
             }
             beginning.over.insert(meter, kept.epoch);
         }
         let open = reader.open_commands()?;
-        for command in open.into_iter().filter(|command| command.meter.network == network) {
+        for command in open.into_iter().filter(|command| slices.partition_of(command.meter) == partition) {
             beginning.resume(command);
         }
         Ok(beginning)
@@ -131,7 +149,7 @@ impl Beginning {
         written: &Written,
         issued: &Issued,
     ) -> Result<(), StoreError> {
-        let (meter, network) = (record.setup.meter, self.network);
+        let (meter, network) = (record.setup.meter, self.partition.network);
         let global = network.meter(meter);
         if *written != Written::Done {
             tracing::error!(
@@ -168,6 +186,16 @@ impl Beginning {
             Err(error) => tracing::error!(meter, network = network.named(), "left out: {error}"),
         }
         Ok(())
+    }
+
+    /// Names of meters here whose packets go to another slice.
+    fn names_elsewhere(&self, slices: Slices) -> Vec<(MeterId, MeterId)> {
+        let names =
+            |meter: &MeterId| self.collector.state(*meter).map(MeterState::addresses).unwrap_or_default();
+        let of =
+            |meter: &MeterId| names(meter).iter().map(|address| (*meter, address.name)).collect::<Vec<_>>();
+        let all = self.meters.keys().flat_map(of);
+        all.filter(|(_, name)| slices.of(*name) != self.partition.slice).collect()
     }
 
     fn resume(&mut self, command: CommandRecord) {
@@ -217,7 +245,7 @@ fn silent_since(reader: &Reader, meter: GlobalMeterId, heard_ms: i64) -> Result<
     Ok(reader.alerts(&since)?.iter().any(|alert| alert.cause == "silent"))
 }
 
-/// Starts a network's thread. end: says that it has ended.
+/// Starts a link's thread. end: says that it has ended.
 ///
 /// # Errors
 /// Where the system gives no thread.
@@ -226,12 +254,14 @@ pub(crate) fn start(
     parts: Parts,
     handle: &LinkHandle,
     inputs: Inputs,
-    end: End,
+    end: Option<End>,
 ) -> std::io::Result<JoinHandle<()>> {
-    let Beginning { network, collector, meters, over, newest_ms, lost, forgotten } = beginning;
+    let Beginning { partition, collector, meters, over, newest_ms, lost, forgotten } = beginning;
     handle.shared.newest_ms.fetch_max(newest_ms, Ordering::Relaxed);
     let mut link = Link {
-        network,
+        partition,
+        slices: handle.slices,
+        fence: parts.fence,
         policy: *collector.policy(),
         collector,
         meters,
@@ -255,6 +285,7 @@ pub(crate) fn start(
         era: 0,
         retry: RetryQueue::default(),
         opening: 0,
+        unfinished: UnfinishedReceipts::default(),
         look_at_due: true,
         next_due_ms: None,
         counted: Snapshot::default(),
@@ -272,7 +303,7 @@ pub(crate) fn start(
         link.store(PendingCommit::Progress { progress, answer: None });
     }
     link.forgotten(&forgotten);
-    let name = network.named().map_or_else(|| "link".to_owned(), |network| format!("link {network}"));
+    let name = if partition == Partition::FIRST { "link".to_owned() } else { format!("link {partition}") };
     std::thread::Builder::new().name(name).spawn(move || {
         // Dropped at the end, also where the thread panics.
         let _end = end;

@@ -19,6 +19,7 @@ const COUNTS_EVERY: u32 = 10;
 impl Link {
     pub(super) fn tick(&mut self, now: Instant) {
         self.try_again(now);
+        self.unfinished.tidy(now);
         self.look_at_clock(now);
         self.look_for_silence(now);
         self.minute.ticks += 1;
@@ -105,7 +106,7 @@ impl Link {
         if self.retry.until.is_some() {
             return;
         }
-        let mut counts = Vec::new();
+        let (mut counts, network) = (Vec::new(), self.network());
         for (meter, known) in &mut self.meters {
             let refused = self.collector.counters_of(*meter).map_or(0, |counters| counters.total());
             let new = |now: u64, told: &mut u64| {
@@ -116,7 +117,7 @@ impl Link {
             let repeats = new(known.repeats, &mut known.told_repeats);
             let refused = new(refused, &mut known.told_refused);
             if repeats > 0 || refused > 0 {
-                counts.push(MeterCounts { meter: self.network.meter(*meter), repeats, refused });
+                counts.push(MeterCounts { meter: network.meter(*meter), repeats, refused });
             }
         }
         for counts in counts {

@@ -7,7 +7,7 @@ use super::state::Link;
 use crate::event::{self, CommandUpdate, Event};
 use crate::gateway::Route;
 use crate::store::{NewAlert, NewCommand, StoreError, Write, Written};
-use crate::writer::Done;
+use crate::writer::{Done, LinkJob};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ impl Link {
 
     fn state_of(&self, meter: MeterId) -> Option<Write> {
         let (known, state) = (self.meters.get(&meter)?, self.collector.state(meter)?);
-        let network = self.network;
+        let network = self.network();
         Some(Write::State { network, epoch: known.epoch, state: Box::new(state.clone()) })
     }
 
@@ -83,7 +83,8 @@ impl Link {
         }
         let (writes, submitted) = (std::mem::take(&mut self.writes), std::mem::take(&mut self.submitted));
         self.in_flight += submitted.len();
-        if !self.jobs.give(self.network, self.era, writes, submitted) {
+        let link = LinkJob { partition: self.partition, era: self.era, fence: self.fence.clone() };
+        if !self.jobs.give(link, writes, submitted) {
             tracing::error!("the store's thread has ended; nothing more can be stored");
             self.shared.store_ok.store(false, Ordering::Relaxed);
             self.ended = true;
@@ -134,6 +135,11 @@ impl Link {
                     self.failed(submitted, &why);
                 }
             }
+            Done::Fenced { after } => {
+                // Nothing of it is said to be done: it comes again, to who has the partition now.
+                self.in_flight -= after.len();
+                self.fenced();
+            }
             Done::Damaged(found) => {
                 let detail = format!(
                     "what is stored changed by itself: {found}. Look at the disk and the memory; bring the readings back from a backup \
@@ -142,6 +148,15 @@ impl Link {
                 self.alert(None, "damaged", detail);
             }
         }
+    }
+
+    /// Somebody else may have the partition: nothing more is written or sent.
+    pub(super) fn fenced(&mut self) {
+        if !self.ended {
+            let partition = self.partition;
+            tracing::warn!(%partition, "its lease is over: nothing more is written or acknowledged here");
+        }
+        self.ended = true;
     }
 
     fn in_trouble(&mut self, error: &Arc<StoreError>) {
@@ -198,8 +213,9 @@ impl Link {
 
     fn durable(&mut self, pending: PendingCommit, written: Written) {
         match (pending, written) {
-            (PendingCommit::Report { meter, epoch, n, heard_ms, route }, written) => {
+            (PendingCommit::Report { meter, epoch, n, heard_ms, route, receipts }, written) => {
                 self.report_durable((meter, epoch), n, (heard_ms, route), written);
+                receipts.done();
             }
             (PendingCommit::State { meter, revision }, _) => {
                 self.collector.saved(meter, revision);
@@ -273,7 +289,7 @@ impl Link {
                 return;
             }
             written => {
-                let network = self.network.named();
+                let network = self.network().named();
                 tracing::error!(meter, network, n, "the store did not take a report: {written:?}");
                 let _ = self.collector.not_stored(meter, n);
                 return;
@@ -304,7 +320,7 @@ impl Link {
 
     /// Raises an alert of the collector's own.
     pub(super) fn alert(&mut self, meter: Option<MeterId>, cause: &str, detail: String) {
-        tracing::warn!(meter, network = self.network.named(), cause, detail, "alert");
+        tracing::warn!(meter, network = self.network().named(), cause, detail, "alert");
         let meter = meter.map(|meter| self.global(meter));
         let alert = NewAlert { meter, at_ms: self.now_ms, cause: cause.to_owned(), detail };
         self.store(PendingCommit::Alert(alert));

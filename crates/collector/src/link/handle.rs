@@ -1,13 +1,15 @@
-//! What others have of the links, one for each network: how to ask them, and what they answer.
+//! What others have of the links, one for each partition: how to ask them, and what they answer.
 
+use super::receipt::QueuedPacket;
 use crate::event::Event;
 use crate::gateway::{Gateways, HeardPacket, Route};
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::{broadcast, oneshot};
 use wire::meter::{Counters, MeterId, MeterRecord, Suite};
 
@@ -69,6 +71,12 @@ pub enum LinkError {
     /// The name is another meter's.
     #[error("the name {0} is another meter's on this channel, or 0, which is nobody; choose another")]
     NameTaken(MeterId),
+    /// The name is in another slice of the network, where nobody has the meter's keys.
+    #[error(
+        "the name {name} is in slice {slice} of its network, and meter {meter} in another: packets under that name are heard by a \
+         worker that has no key for them; choose a name of the meter's own slice"
+    )]
+    OtherSlice { meter: GlobalMeterId, name: MeterId, slice: u8 },
     /// To seal nothing.
     #[error(
         "this collector takes nothing that is not sealed; start it with --require-sealed=false to allow the suite none"
@@ -175,7 +183,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Together with what another network's link counted.
+    /// Together with what another link counted.
     fn and(self, other: Snapshot) -> Snapshot {
         let mut refused = self.refused;
         refused += other.refused;
@@ -221,14 +229,15 @@ pub(crate) type Answer<T> = oneshot::Sender<T>;
 
 /// What a link's thread takes.
 pub(crate) struct Inputs {
-    pub(super) packets: Receiver<HeardPacket>,
+    pub(super) packets: Receiver<QueuedPacket>,
     pub(super) requests: Receiver<Request>,
     pub(super) dropped_packets: Arc<AtomicU64>,
 }
 
-/// The queues to a network's link.
+/// The way to a link.
+#[derive(Clone)]
 struct Queues {
-    packets: Sender<HeardPacket>,
+    packets: Sender<QueuedPacket>,
     requests: Sender<Request>,
     dropped_packets: Arc<AtomicU64>,
 }
@@ -261,34 +270,52 @@ pub(crate) struct Shared {
     pub(super) newest_ms: AtomicI64,
 }
 
-/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its network's.
+/// For whoever wants something of the links: gateways, the API, the registry, onlookers. What is about a meter goes to its
+/// partition's.
 #[derive(Clone)]
 pub struct LinkHandle {
-    links: Arc<BTreeMap<NetworkId, Queues>>,
+    links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
+    pub(super) slices: Slices,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) gateways: Arc<Gateways>,
     pub(super) shared: Arc<Shared>,
 }
 
 impl LinkHandle {
-    /// With what each network's link takes.
-    pub(crate) fn new(
-        networks: impl IntoIterator<Item = NetworkId>,
-    ) -> (LinkHandle, BTreeMap<NetworkId, Inputs>) {
-        let (mut links, mut inputs) = (BTreeMap::new(), BTreeMap::new());
-        for network in networks {
-            let (queues, inputs_of) = Queues::new();
-            links.insert(network, queues);
-            inputs.insert(network, inputs_of);
-        }
+    /// Without any link yet.
+    pub(crate) fn new(slices: Slices) -> LinkHandle {
         let shared = Shared { store_ok: AtomicBool::new(true), newest_ms: AtomicI64::new(0) };
-        let handle = LinkHandle {
-            links: Arc::new(links),
+        LinkHandle {
+            links: Arc::default(),
+            slices,
             events: broadcast::Sender::new(MOST_EVENTS),
             gateways: Arc::default(),
             shared: Arc::new(shared),
-        };
-        (handle, inputs)
+        }
+    }
+
+    /// What a link takes that begins now.
+    pub(crate) fn open(&self, partition: Partition) -> Inputs {
+        let (queues, inputs) = Queues::new();
+        self.links.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
+        inputs
+    }
+
+    /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any more.
+    pub(crate) fn close(&self, partition: Partition) {
+        let queues = self.links.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
+        if let Some(queues) = queues {
+            // It may have ended already. Where it is behind with questions it comes to this one, too.
+            let _ = queues.requests.send(Request::Stop);
+        }
+    }
+
+    fn links(&self) -> RwLockReadGuard<'_, BTreeMap<Partition, Queues>> {
+        self.links.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all_queues(&self) -> Vec<Queues> {
+        self.links().values().cloned().collect()
     }
 
     /// Hands a packet over that a gateway of network 0 heard, as [`LinkHandle::hear_in`].
@@ -299,21 +326,43 @@ impl LinkHandle {
     /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
     /// none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
-        let Some(queues) = self.links.get(&network) else { return false };
-        let taken = queues.packets.try_send(packet).is_ok();
+        let links = self.links();
+        let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
+            return false;
+        };
+        let taken = queues.packets.try_send(packet.into()).is_ok();
         if !taken {
             queues.dropped_packets.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }
 
-    /// The networks that have a link, in order.
-    pub fn networks(&self) -> impl Iterator<Item = NetworkId> + '_ {
-        self.links.keys().copied()
+    /// Hands a packet over that waits in a queue elsewhere, without waiting. Where there is no room for it, it is given back, for later.
+    ///
+    /// # Errors
+    /// The packet; `None` where the partition has no link any more.
+    pub(crate) fn hear_queued(
+        &self,
+        partition: Partition,
+        packet: QueuedPacket,
+    ) -> Result<(), Option<QueuedPacket>> {
+        let links = self.links();
+        let queues = links.get(&partition).ok_or(None)?;
+        queues.packets.try_send(packet).map_err(|refused| match refused {
+            TrySendError::Full(packet) => Some(packet),
+            TrySendError::Disconnected(_) => None,
+        })
     }
 
-    fn queues_of(&self, meter: GlobalMeterId) -> Result<&Queues, LinkError> {
-        self.links.get(&meter.network).ok_or(LinkError::UnknownMeter(meter))
+    /// The networks that have a link.
+    #[must_use]
+    pub fn networks(&self) -> BTreeSet<NetworkId> {
+        self.links().keys().map(|partition| partition.network).collect()
+    }
+
+    fn queues_of(&self, meter: GlobalMeterId) -> Result<Queues, LinkError> {
+        let partition = self.slices.partition_of(meter);
+        self.links().get(&partition).cloned().ok_or(LinkError::UnknownMeter(meter))
     }
 
     /// The service's gateways; more may be attached at any time.
@@ -387,13 +436,13 @@ impl LinkHandle {
         queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
-    /// All meters, by network and number.
+    /// All meters that have a link, by partition and number.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meters(&self) -> Result<Vec<MeterStatus>, LinkError> {
         let mut all = Vec::new();
-        for queues in self.links.values() {
+        for queues in self.all_queues() {
             all.extend(queues.ask(|answer| Request::Meters { answer }).await?);
         }
         Ok(all)
@@ -408,13 +457,13 @@ impl LinkHandle {
         queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
-    /// Returns the counters since the service's start, of all networks together.
+    /// Returns the counters since the service's start, of all links together.
     ///
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
         let mut all = Snapshot::default();
-        for queues in self.links.values() {
+        for queues in self.all_queues() {
             all = all.and(queues.ask(|answer| Request::Snapshot { answer }).await?);
         }
         Ok(all)
@@ -422,9 +471,9 @@ impl LinkHandle {
 
     /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
     pub(crate) fn stop(&self) {
-        for queues in self.links.values() {
-            // It may have ended already. Where it is behind with questions it comes to this one, too.
-            let _ = queues.requests.send(Request::Stop);
+        let partitions: Vec<Partition> = self.links().keys().copied().collect();
+        for partition in partitions {
+            self.close(partition);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What was submitted to the store, and what waits to be submitted again.
 
 use super::handle::{Answer, LinkError};
+use super::receipt::Receipts;
 use crate::gateway::Route;
 use crate::store::{CommandProgress, MeterCounts, NewAlert, NewCommand, Provisioned};
 use std::time::Instant;
@@ -10,7 +11,7 @@ use wire::meter::{MeterId, MeterRecord};
 #[derive(Debug)]
 pub(crate) enum PendingCommit {
     /// Acknowledge it. Not tried again: the meter sends it again.
-    Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64, route: Route },
+    Report { meter: MeterId, epoch: u32, n: u32, heard_ms: i64, route: Route, receipts: Receipts },
     /// The state as it is when it is submitted.
     State { meter: MeterId, revision: u64 },
     /// Say its name. Not tried again: who gave the command is told.

@@ -100,6 +100,12 @@ impl Link {
         if self.retry.until.is_some() {
             return Err(LinkError::Store("the last transaction failed".into()));
         }
+        if let CommandRequest::Register { meter: name, .. } = request
+            && self.slices.of(name) != self.slices.of(meter)
+        {
+            let slice = self.slices.of(name);
+            return Err(LinkError::OtherSlice { meter: self.global(meter), name, slice });
+        }
         let queued = match request.command() {
             Some(command) => {
                 self.collector.command(meter, command).map(|ticket| (ticket, Order::Command(command)))
@@ -110,7 +116,7 @@ impl Link {
             None if self.clock.is_behind() => return Err(LinkError::ClockBehind),
             None => self.collector.set_time(meter).map(|ticket| (ticket, Order::TimeNow)),
         };
-        queued.map_err(|error| LinkError::of(self.network, error))
+        queued.map_err(|error| LinkError::of(self.network(), error))
     }
 
     fn withdraw(&mut self, meter: MeterId, id: i64, answer: Answer<Result<(), LinkError>>) {
@@ -187,9 +193,9 @@ impl Link {
     pub(super) fn add(&mut self, provisioned: Provisioned, record: MeterRecord) -> Result<(), LinkError> {
         let Provisioned { epoch, interval_s, state, suite, .. } = provisioned;
         let meter = record.setup.meter;
-        self.collector.add(record, state).map_err(|error| LinkError::of(self.network, error))?;
+        self.collector.add(record, state).map_err(|error| LinkError::of(self.network(), error))?;
         if self.seal_by_itself && suite != Suite::None && !self.policy.require_sealed {
-            let network = self.network.named();
+            let network = self.network().named();
             tracing::info!(meter, network, "it seals: from now on nothing is taken that is not sealed");
             self.policy.require_sealed = true;
             self.collector.set_policy(Policy { require_sealed: true, ..*self.collector.policy() });

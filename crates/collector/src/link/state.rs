@@ -4,10 +4,13 @@ use super::clock::Clock;
 use super::handle::{Shared, Snapshot};
 use super::meter_state::MeterLinkState;
 use super::pending::{RetryQueue, Submitted};
+use super::receipt::UnfinishedReceipts;
 use super::verify::Verifiers;
 use crate::event::Event;
+use crate::fence::Fence;
 use crate::gateway::{Gateways, HeardPacket};
 use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use crate::store::{METERS_EPOCH_S, Write};
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
@@ -26,9 +29,12 @@ pub(super) struct Minute {
     pub(super) hour: Option<Instant>,
 }
 
-/// The link of a network. One thread has it.
+/// The link of a partition. One thread has it.
 pub(crate) struct Link {
-    pub(super) network: NetworkId,
+    pub(super) partition: Partition,
+    pub(super) slices: Slices,
+    /// What it writes under; `None`: nobody else writes.
+    pub(super) fence: Option<Arc<Fence>>,
     pub(super) collector: Collector,
     pub(super) meters: HashMap<MeterId, MeterLinkState>,
     /// Epochs that are over, of meters that were revoked.
@@ -56,6 +62,7 @@ pub(crate) struct Link {
     pub(super) era: u64,
     pub(super) retry: RetryQueue,
     pub(super) opening: usize,
+    pub(super) unfinished: UnfinishedReceipts,
     pub(super) look_at_due: bool,
     /// When a command is to be sent next, in ms since 2000.
     pub(super) next_due_ms: Option<u64>,
@@ -65,14 +72,18 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// One of this network's meters, as all but the link call it.
-    pub(super) fn global(&self, meter: MeterId) -> GlobalMeterId {
-        self.network.meter(meter)
+    pub(super) fn network(&self) -> NetworkId {
+        self.partition.network
     }
 
-    /// Whether it is this one that tells what is the same for all networks: of the store, and of the clock.
+    /// One of this network's meters, as all but the link call it.
+    pub(super) fn global(&self, meter: MeterId) -> GlobalMeterId {
+        self.network().meter(meter)
+    }
+
+    /// Whether it is this one that tells what is the same for all: of the store, and of the clock.
     pub(super) fn tells_for_all(&self) -> bool {
-        self.network.is_default()
+        self.partition == Partition::FIRST
     }
 }
 

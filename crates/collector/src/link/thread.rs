@@ -2,9 +2,10 @@
 
 use super::handle::{Inputs, Request};
 use super::pending::PendingCommit;
+use super::receipt::{QueuedPacket, Receipts};
 use super::state::{Link, since_2000_ms, system_ms};
 use super::verify::Origin;
-use crate::gateway::{HeardPacket, Route};
+use crate::gateway::Route;
 use crate::store::{NewReport, Write};
 use crossbeam_channel::select;
 use std::time::{Duration, Instant};
@@ -47,7 +48,11 @@ impl Link {
             self.send_due();
             self.flush();
         }
-        self.finish();
+        if self.fence.as_ref().is_none_or(|fence| fence.holds()) {
+            self.finish();
+        } else {
+            self.verifiers.stop();
+        }
     }
 
     fn now(&mut self) {
@@ -108,27 +113,46 @@ impl Link {
         self.verifiers.stop();
     }
 
-    fn heard(&mut self, packet: HeardPacket) {
+    fn heard(&mut self, QueuedPacket { packet, heard_ms, receipt }: QueuedPacket) {
         self.counted.packets += 1;
-        let origin = Origin { route: packet.route, rssi_dbm: packet.rssi_dbm, heard_ms: self.now_ms };
+        let mut origin = Origin {
+            route: packet.route,
+            rssi_dbm: packet.rssi_dbm,
+            heard_ms: heard_ms.unwrap_or(self.now_ms),
+            receipts: Receipts::of(receipt),
+        };
         match self.collector.gather(&packet.bytes) {
-            Gathered::Done(Heard::Rejected(Rejection::UnknownMeter)) => {
-                if let Some(unknown_meters) = &self.unknown_meters {
+            Gathered::Done(Heard::Piece) => self.unfinished.keep(&packet.bytes, origin.receipts),
+            Gathered::Done(heard) => {
+                origin.receipts.done();
+                if let (Heard::Rejected(Rejection::UnknownMeter), Some(unknown_meters)) =
+                    (heard, &self.unknown_meters)
+                {
                     // A full queue loses packets, which come again.
                     let _ = unknown_meters.try_send(packet);
                 }
             }
-            Gathered::Done(_) => {}
-            Gathered::Sealed(message) if message.takes_curves() => self.verify(message, origin),
-            Gathered::Sealed(message) => self.take(message.open(), origin),
+            Gathered::Sealed(message) => {
+                origin.receipts.after(self.unfinished.take(&packet.bytes));
+                if message.takes_curves() {
+                    self.verify(message, origin);
+                } else {
+                    self.take(message.open(), origin);
+                }
+            }
         }
     }
 
+    /// What is dropped here comes again from its meter: a queue that had it come again, too, would make the flood larger.
     fn verify(&mut self, message: SealedMessage, origin: Origin) {
-        let Some(known) = self.meters.get_mut(&message.meter()) else { return };
-        if known.opening >= MOST_OPENING || !self.verifiers.open(message, origin) {
+        let Some(known) = self.meters.get_mut(&message.meter()) else { return origin.receipts.done() };
+        if known.opening >= MOST_OPENING {
             self.counted.dropped_messages += 1;
-            return;
+            return origin.receipts.done();
+        }
+        if let Err(origin) = self.verifiers.open(message, origin) {
+            self.counted.dropped_messages += 1;
+            return origin.receipts.done();
         }
         known.opening += 1;
         self.opening += 1;
@@ -145,19 +169,20 @@ impl Link {
     fn take(&mut self, message: OpenedMessage, origin: Origin) {
         let meter = message.meter();
         match self.collector.take(message, since_2000_ms(origin.heard_ms)) {
-            Heard::Report(accepted) => self.accepted(*accepted, origin),
+            Heard::Report(accepted) => return self.accepted(*accepted, origin),
+            Heard::OldNumber(accepted) => return self.old_number(*accepted, origin),
             // Where it is reached with what shows how it seals.
-            Heard::OtherSuite => self.new_from(meter, origin),
-            Heard::Duplicate(sent) => self.again(&sent, origin),
-            Heard::OldNumber(accepted) => self.old_number(*accepted, origin),
+            Heard::OtherSuite => self.new_from(meter, &origin),
+            Heard::Duplicate(sent) => self.again(&sent, &origin),
             Heard::NumberReused(accepted) => self.number_reused(meter, accepted.report.n),
             Heard::NumberTooLow { last_m, .. } => {
-                self.new_from(meter, origin);
+                self.new_from(meter, &origin);
                 self.look_at_due = true;
                 self.number_too_low(meter, last_m);
             }
+            // Before it is durable: a command whose answer is lost is sent again, and answered again.
             Heard::Answer(answered) => {
-                self.new_from(meter, origin);
+                self.new_from(meter, &origin);
                 self.answered(*answered);
             }
             Heard::Busy => {
@@ -167,10 +192,11 @@ impl Link {
             }
             Heard::Piece | Heard::Rejected(_) => {}
         }
+        origin.receipts.done();
     }
 
     /// Something came that nobody had before, so that it is the meter itself that is heard there.
-    fn new_from(&mut self, meter: MeterId, origin: Origin) {
+    fn new_from(&mut self, meter: MeterId, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&meter) else { return };
         if known.route.is_none() {
             // It can be reached now.
@@ -185,7 +211,7 @@ impl Link {
 
     fn accepted(&mut self, accepted: Accepted, origin: Origin) {
         let meter = accepted.meter;
-        self.new_from(meter, origin);
+        self.new_from(meter, &origin);
         self.look_at_due |= self.collector.busy().next().is_some();
         if let Some(known) = self.meters.get_mut(&meter) {
             known.lost = accepted.report.lost;
@@ -207,21 +233,21 @@ impl Link {
 
     fn store_accepted(&mut self, accepted: Accepted, origin: Origin) {
         let Accepted { meter, suite, report, sealed, .. } = accepted;
-        let Some(known) = self.meters.get(&meter) else { return };
+        let Some(known) = self.meters.get(&meter) else { return origin.receipts.done() };
         if self.retry.until.is_some() {
-            // It was handed out just now.
+            // It was handed out just now. A queue has its packets come again.
             let _ = self.collector.not_stored(meter, report.n);
             return;
         }
         let epoch = known.epoch;
-        let (heard_ms, rssi_dbm) = (origin.heard_ms, origin.rssi_dbm);
-        let pending = PendingCommit::Report { meter, epoch, n: report.n, heard_ms, route: origin.route };
+        let Origin { route, rssi_dbm, heard_ms, receipts } = origin;
+        let pending = PendingCommit::Report { meter, epoch, n: report.n, heard_ms, route, receipts };
         let write = NewReport { meter: self.global(meter), epoch, heard_ms, suite, report, sealed, rssi_dbm };
         self.store_report(Write::Report(write), pending);
     }
 
     /// A report that is stored. It may be an attacker who sends it again: only the acknowledgement goes there.
-    fn again(&mut self, sent: &Transmission, origin: Origin) {
+    fn again(&mut self, sent: &Transmission, origin: &Origin) {
         let Some(known) = self.meters.get_mut(&sent.meter) else { return };
         known.repeats += 1;
         self.counted.repeats += 1;
@@ -229,6 +255,9 @@ impl Link {
     }
 
     pub(super) fn transmit(&mut self, route: Route, sent: &Transmission) {
+        if self.fence.as_ref().is_some_and(|fence| !fence.holds()) {
+            return self.fenced();
+        }
         self.counted.sent_packets += sent.packets.len() as u64;
         self.gateways.transmit(route, &sent.packets);
     }

@@ -1,5 +1,6 @@
 //! The verifiers: threads that open what takes curves.
 
+use super::receipt::Receipts;
 use crate::gateway::Route;
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use std::thread::JoinHandle;
@@ -8,13 +9,14 @@ use wire::meter::{OpenedMessage, SealedMessage};
 /// Messages that wait for a verifier at most; others are dropped, and come again.
 const MOST_MESSAGES: usize = 4096;
 
-/// Where and when a message's last packet was heard.
-#[derive(Clone, Copy, Debug)]
+/// Where and when a message's last packet was heard, and where all of them wait to be done with.
+#[derive(Debug)]
 pub(super) struct Origin {
     pub(super) route: Route,
     pub(super) rssi_dbm: Option<i8>,
     /// Unix ms.
     pub(super) heard_ms: i64,
+    pub(super) receipts: Receipts,
 }
 
 /// The threads, one a core, and the queues to them and back. They end when the queue to them is gone.
@@ -42,12 +44,12 @@ impl Verifiers {
         Ok(Verifiers { sealed, opened, threads })
     }
 
-    /// Returns whether there was room for it.
-    pub(super) fn open(&self, message: SealedMessage, origin: Origin) -> bool {
-        match self.sealed.try_send((message, origin)) {
-            Ok(()) => true,
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => false,
-        }
+    /// Where there is no room for it, its origin is given back.
+    pub(super) fn open(&self, message: SealedMessage, origin: Origin) -> Result<(), Origin> {
+        self.sealed.try_send((message, origin)).map_err(|refused| {
+            let (TrySendError::Full((_, origin)) | TrySendError::Disconnected((_, origin))) = refused;
+            origin
+        })
     }
 
     pub(super) fn stop(self) {
@@ -92,10 +94,10 @@ mod tests {
             whole.next().expect("all pieces are there")
         };
         let route = Route { gateway: GatewayId(0), peer: None };
-        let origin = Origin { route, rssi_dbm: None, heard_ms: 0 };
+        let origin = || Origin { route, rssi_dbm: None, heard_ms: 0, receipts: Receipts::default() };
         // One verifier opens much slower than messages come.
         let verifiers = Verifiers::start(1).expect("a thread");
-        let taken = (0..3 * MOST_MESSAGES).filter(|_| verifiers.open(message(), origin)).count();
+        let taken = (0..3 * MOST_MESSAGES).filter(|_| verifiers.open(message(), origin()).is_ok()).count();
         assert!((MOST_MESSAGES..2 * MOST_MESSAGES).contains(&taken), "{taken} were taken");
         verifiers.stop();
     }

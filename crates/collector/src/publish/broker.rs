@@ -1,8 +1,7 @@
 //! Where the broker is.
 
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use crate::trust;
+use rustls::ClientConfig;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
@@ -34,49 +33,22 @@ impl Broker {
     ///
     /// # Errors
     /// A sentence: no TLS, no such file, no certificate in it.
-    pub fn with_ca_file(self, path: &Path) -> Result<Broker, String> {
-        let path_is = path.display();
+    pub fn with_ca_file(mut self, path: &Path) -> Result<Broker, String> {
         if !self.tls {
             return Err("--mqtt-ca is for TLS: --mqtt mqtts://HOST".into());
         }
-        let text = std::fs::read(path).map_err(|error| format!("{path_is}: {error}; check --mqtt-ca"))?;
-        let found: Vec<_> = CertificateDer::pem_slice_iter(&text)
-            .collect::<Result<_, _>>()
-            .map_err(|error| format!("{path_is} is not whole PEM text: {error}; check --mqtt-ca"))?;
-        let none =
-            || format!("{path_is} has no certificate: --mqtt-ca takes PEM text with BEGIN CERTIFICATE");
-        self.trusting(found, none)
+        self.trust = Some(trust::authorities(Some(path), "--mqtt-ca")?);
+        Ok(self)
     }
 
     /// Trusts the authorities that this system trusts. Without TLS it is as it was.
     ///
     /// # Errors
     /// A sentence: the system has none.
-    pub fn with_system_authorities(self) -> Result<Broker, String> {
-        if !self.tls {
-            return Ok(self);
+    pub fn with_system_authorities(mut self) -> Result<Broker, String> {
+        if self.tls {
+            self.trust = Some(trust::authorities(None, "--mqtt-ca")?);
         }
-        let found = rustls_native_certs::load_native_certs().certs;
-        let none = || {
-            "this system trusts no authority; install ca-certificates, or give the broker's with --mqtt-ca"
-                .into()
-        };
-        self.trusting(found, none)
-    }
-
-    fn trusting(
-        mut self,
-        authorities: Vec<CertificateDer<'static>>,
-        none: impl FnOnce() -> String,
-    ) -> Result<Broker, String> {
-        let mut roots = RootCertStore::empty();
-        if roots.add_parsable_certificates(authorities).0 == 0 {
-            return Err(none());
-        }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let builder = builder.map_err(|error| format!("no TLS to the MQTT broker: {error}"))?;
-        self.trust = Some(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()));
         Ok(self)
     }
 

@@ -119,23 +119,48 @@ pub(super) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, RegistryE
 }
 
 fn read_toml_up_to<T: DeserializeOwned>(path: &Path, most_bytes: u64) -> Result<T, RegistryError> {
-    let file = |error| RegistryError::File { path: path.into(), error };
-    let bad = |problem: String| RegistryError::Bad { path: path.into(), problem };
-    let opened = File::open(path).map_err(file)?;
-    let found = opened.metadata().map_err(file)?;
-    check_mode(path, found.mode(), FILE_MODE)?;
-    if found.len() > most_bytes {
-        return Err(bad(format!("{} bytes, more than any key file has", found.len())));
-    }
-    // No larger than it was made: growing would leave copies behind that are not wiped.
-    let mut text = Zeroizing::new(String::with_capacity(found.len() as usize + 1));
-    opened.take(found.len()).read_to_string(&mut text).map_err(file)?;
+    let text = read_secret(path, most_bytes)?;
     toml::from_str(&text).map_err(|error| {
         // `message` names fields and types; the error's own text would show the line with the key.
         let line =
             error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        bad(format!("line {line}: {}; put the file back from a backup", error.message()))
+        let problem = format!("line {line}: {}; put the file back from a backup", error.message());
+        RegistryError::Bad { path: path.into(), problem }
     })
+}
+
+/// Reads a text that nobody else may read.
+fn read_secret(path: &Path, most_bytes: u64) -> Result<Zeroizing<String>, RegistryError> {
+    let file = |error| RegistryError::File { path: path.into(), error };
+    let opened = File::open(path).map_err(file)?;
+    let found = opened.metadata().map_err(file)?;
+    check_mode(path, found.mode(), FILE_MODE)?;
+    if found.len() > most_bytes {
+        let problem = format!("{} bytes, more than any key file has", found.len());
+        return Err(RegistryError::Bad { path: path.into(), problem });
+    }
+    // No larger than it was made: growing would leave copies behind that are not wiped.
+    let mut text = Zeroizing::new(String::with_capacity(found.len() as usize + 1));
+    opened.take(found.len()).read_to_string(&mut text).map_err(file)?;
+    Ok(text)
+}
+
+/// Reads a file of secrets other than the registry's, that nobody else may read.
+///
+/// # Errors
+/// [`RegistryError::Open`], [`RegistryError::File`], [`RegistryError::Bad`].
+pub(crate) fn read_secrets(path: &Path) -> Result<Zeroizing<String>, RegistryError> {
+    read_secret(path, MOST_BYTES)
+}
+
+/// Writes a file of secrets other than the registry's, that nobody else may read.
+///
+/// # Errors
+/// [`RegistryError::File`]
+pub(crate) fn write_secrets(path: &Path, bytes: &[u8]) -> Result<(), RegistryError> {
+    // The name of a file alone has no folder.
+    let path = std::path::absolute(path).map_err(|error| RegistryError::File { path: path.into(), error })?;
+    write_secret(&path, bytes)
 }
 
 /// Writes a file that nobody else may read, beside its place, and moves it there when it is durable.

@@ -71,7 +71,8 @@ impl Issued {
         self.told.get(&meter.to_string()).filter(|told| told.epoch == epoch)
     }
 
-    /// Makes durable what these states will have used and told once they are stored. Each with the epoch of its keys.
+    /// Makes durable what these states will have used and told once they are stored. Each with the epoch of its keys. Where another process
+    /// of this machine has written since, that stays: several workers have meters of one network.
     ///
     /// # Errors
     /// [`RegistryError::File`]; then none of them must be stored.
@@ -80,22 +81,30 @@ impl Issued {
         states: impl Iterator<Item = (u32, &'a MeterState)>,
     ) -> Result<(), RegistryError> {
         let mut below = self.numbers.below;
-        let mut told: Option<ToldFile> = None;
+        let mut told = ToldFile::new();
         for (epoch, state) in states {
             below = below.max(state.next_m());
             let (meter, now) = (state.meter.to_string(), Told::of(epoch, state));
-            if told.as_ref().unwrap_or(&self.told).get(&meter) != Some(&now) {
-                told.get_or_insert_with(|| self.told.clone()).insert(meter, now);
+            if told.get(&meter).or(self.told.get(&meter)) != Some(&now) {
+                told.insert(meter, now);
             }
         }
+        if below == self.numbers.below && told.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.folder.lock()?;
         if below > self.numbers.below {
-            let numbers = Numbers { below };
+            let written: Numbers = self.folder.read(NUMBERS)?.unwrap_or_default();
+            let numbers = Numbers { below: below.max(written.below) };
             self.folder.write(NUMBERS, &numbers)?;
             self.numbers = numbers;
         }
-        if let Some(told) = told {
-            self.folder.write(TOLD, &told)?;
-            self.told = told;
+        if !told.is_empty() {
+            let mut all = self.told.clone();
+            all.append(&mut self.folder.read_up_to(TOLD, MOST_BYTES)?.unwrap_or_default());
+            all.append(&mut told);
+            self.folder.write(TOLD, &all)?;
+            self.told = all;
         }
         Ok(())
     }
@@ -143,6 +152,22 @@ mod tests {
         assert_eq!(Issued::read(&folder).expect("there").below(), 1001);
         state.may_have(&[Suite::None], &[]);
         assert_eq!(written(&mut issued, &state), [false, true]);
+    }
+
+    #[test]
+    fn what_another_process_wrote_stays() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let folder = Folder::open(&folder.path().join("keys")).expect("made");
+        let (mut one, mut other) =
+            (Issued::read(&folder).expect("none"), Issued::read(&folder).expect("none"));
+        let (mut first, mut second) = (state(258), state(259));
+        first.number_commands_from(2000);
+        second.number_commands_from(1000);
+        one.cover([(1, &first)].into_iter()).expect("written");
+        other.cover([(1, &second)].into_iter()).expect("written");
+        let both = Issued::read(&folder).expect("there");
+        assert_eq!(both.below(), 2000);
+        assert!(both.told(258, 1).is_some() && both.told(259, 1).is_some());
     }
 
     #[test]

@@ -30,6 +30,17 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Whose it is.
+    #[must_use]
+    pub fn meter(&self) -> GlobalMeterId {
+        match self {
+            Change::Added(file) | Change::Rotated { file, .. } => file.meter(),
+            Change::Revoked { meter, .. } => *meter,
+        }
+    }
+}
+
 /// When a file was written, and which it is: inode, length, time of change in s and ns.
 type Stamp = (u64, u64, i64, i64);
 

@@ -2,6 +2,7 @@
 
 use crate::link::{LinkError, LinkHandle};
 use crate::network::NetworkId;
+use crate::partition::{Partition, Slices};
 use crate::registry::{self, Change, RegistryPoller};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -11,8 +12,12 @@ use tokio::time::{MissedTickBehavior, interval};
 /// docs/collector.md, "Files": a running service takes a change within two seconds.
 const LOOK_EVERY: Duration = Duration::from_millis(1500);
 
-/// Follows a network's files. Goes on for ever.
-pub(super) async fn follow(mut poller: RegistryPoller, link: LinkHandle) {
+/// Follows the files of a partition's meters. Goes on for ever.
+pub(super) async fn follow(
+    mut poller: RegistryPoller,
+    link: LinkHandle,
+    (partition, slices): (Partition, Slices),
+) {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut changes = VecDeque::new();
@@ -27,7 +32,7 @@ pub(super) async fn follow(mut poller: RegistryPoller, link: LinkHandle) {
         for problem in problems {
             tracing::error!("{problem}");
         }
-        changes.extend(new);
+        changes.extend(new.into_iter().filter(|change| slices.partition_of(change.meter()) == partition));
         while let Some(change) = changes.pop_front() {
             match apply(&link, &change).await {
                 Ok(()) => {}

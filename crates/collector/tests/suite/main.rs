@@ -2,6 +2,7 @@
 
 mod api;
 mod attacks;
+mod cluster;
 mod command_line;
 mod concentrator;
 mod documentation;

@@ -51,6 +51,7 @@ const MODELS: &[Model] = &[
             "admux",
             "bandgap",
             "didr#",
+            "differential",
             "ground",
             "inputs",
             "mux",
@@ -60,6 +61,7 @@ const MODELS: &[Model] = &[
             "refs#",
             "temperature",
             "temperature_uv",
+            "temperature_reference_mv",
             "trigger#",
         ],
         new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),
@@ -391,6 +393,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(raspberrypi::rp2040::pins::Pins::new(part, spec)?)),
     },
     Model {
+        name: "rp2040-pwm",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(raspberrypi::rp2040::pwm::Pwm::new(spec)?)),
+    },
+    Model {
         name: "rp2040-system",
         settings: &[
             "busctrl", "pll_sys", "pll_usb", "psm", "resets", "rosc", "syscfg", "sysinfo", "tbman", "vreg",
@@ -419,6 +426,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(raspberrypi::rp2040::xip::Xip::new(part, spec)?)),
     },
     Model {
+        name: "samd21-adc",
+        settings: &["clock"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::adc::Adc::new(part, spec)?)),
+    },
+    Model {
         name: "samd21-port",
         settings: &["io_port"],
         new: |part, spec| Ok(Box::new(microchip::samd21::port::Port::new(part, spec)?)),
@@ -434,24 +446,39 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(microchip::samd21::system::System::new(part, spec)?)),
     },
     Model {
+        name: "samd21-tcc",
+        settings: &["bits", "channels", "clock", PINS],
+        new: |part, spec| Ok(Box::new(microchip::samd21::tcc::Tcc::new(part, spec)?)),
+    },
+    Model {
         name: "samd21-timer",
         settings: &["clock"],
         new: |part, spec| Ok(Box::new(microchip::samd21::timer::Timer::new(part, spec)?)),
     },
     Model {
         name: "stm32-adc",
-        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32f0-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc_f0::Adc::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32f1-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc_f1::Adc::new(part, spec)?)),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {
         name: "stm32-dac",
-        settings: &["channels", "dma_c#_#", "trigger#"],
+        settings: &["channels", "dma_c#_#", "layout", "trigger#"],
         new: |_, spec| Ok(Box::new(st::dac::Dac::new(spec)?)),
     },
     Model {
         name: "stm32-dbgmcu",
-        settings: &["dev_id", "rev_id"],
+        settings: &["dev_id", "freeze_registers", "rev_id"],
         new: |_, spec| Ok(Box::new(st::dbgmcu::Dbgmcu::new(spec)?)),
     },
     Model {
@@ -479,6 +506,11 @@ const MODELS: &[Model] = &[
             "program_us",
         ],
         new: |part, spec| Ok(Box::new(st::flash::Flash::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32-flash-l4",
+        settings: &["erase_us", "mass_us", "option_bytes", "page_size", "program_ns"],
+        new: |part, spec| Ok(Box::new(st::flash::l4::FlashL4::new(part, spec)?)),
     },
     Model {
         name: "stm32-gpio",

@@ -1,6 +1,7 @@
 //! Why a command fails, and which exit code that is.
 
 use collector::backup::BackupError;
+use collector::cluster::ClusterError;
 use collector::daemon::DaemonError;
 use collector::export::ExportError;
 use collector::registry::RegistryError;
@@ -17,6 +18,8 @@ pub(crate) enum CommandError {
     File { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Backup(#[from] BackupError),
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     #[error(transparent)]
     Daemon(#[from] DaemonError),
     #[error(transparent)]
@@ -44,6 +47,7 @@ impl CommandError {
             CommandError::Backup(BackupError::There(_)) => true,
             CommandError::Backup(BackupError::Store(_)) => false,
             CommandError::Backup(BackupError::Registry(error)) => error.is_usage(),
+            CommandError::Cluster(error) => error.is_usage(),
             CommandError::Daemon(error) => error.is_usage(),
             CommandError::Export(error) => matches!(error, ExportError::NoMeter(_)),
             // Rows that cannot be written as they were asked for.

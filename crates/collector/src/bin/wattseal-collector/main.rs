@@ -1,12 +1,15 @@
 //! The `wattseal-collector` command: the service, and what is done with its files.
 
 mod backup;
+mod cluster;
 mod collect;
 mod failure;
 mod files;
+mod log;
 mod meters;
 mod names;
 mod records;
+mod service;
 mod times;
 mod tokens;
 
@@ -38,9 +41,27 @@ enum Command {
         after_help = "SIGINT (Ctrl-C) and SIGTERM stop it gracefully. The log goes to standard error.\n\n\
                       Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
                       wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0\n          \
-                      wattseal collect --udp 127.0.0.1:7878 --udp 127.0.0.1:7879@7"
+                      wattseal collect --udp 127.0.0.1:7878 --udp 127.0.0.1:7879@7\n          \
+                      wattseal collect --udp 127.0.0.1:7878 --db postgres://wattseal@localhost/wattseal"
     )]
     Collect(Box<collect::CollectArgs>),
+    /// The collector's role at the radio, without keys: packets into NATS JetStream, and what is to be sent out of it
+    #[command(
+        after_help = "What it is for: docs/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
+                      Examples: wattseal gateway --nats nats://127.0.0.1:4222 --name hall --udp 127.0.0.1:7878@7\n          \
+                      wattseal gateway --nats tls://nats1.lan,tls://nats2.lan --nats-ca ca.pem --nats-creds hall.nk --name hall --serial /dev/ttyAMA0"
+    )]
+    Gateway(Box<cluster::GatewayArgs>),
+    /// The collector's role behind the radio: takes its share of the meters from NATS JetStream, verifies, stores, acknowledges
+    #[command(
+        after_help = "What it is for: docs/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
+                      Examples: wattseal worker --nats nats://127.0.0.1:4222\n          \
+                      wattseal worker --nats tls://nats1.lan,tls://nats2.lan --nats-creds worker.creds --slices 4 --replicas 3 --health 127.0.0.1:8081"
+    )]
+    Worker(Box<cluster::WorkerArgs>),
+    /// Make the key of a user of the NATS servers, and show its public key
+    #[command(after_help = "Example: wattseal nkey hall.nk")]
+    Nkey(cluster::NkeyArgs),
     #[command(
         about = METERS.about,
         after_help = "Example: wattseal meters provision 258 --images for-the-maker"
@@ -69,6 +90,9 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Answer, CommandError> {
     match command {
         Command::Collect(args) => collect::run(*args),
+        Command::Gateway(args) => cluster::run_gateway(*args),
+        Command::Worker(args) => cluster::run_worker(*args),
+        Command::Nkey(args) => cluster::run_nkey(args),
         Command::Meters(args) => meters::run(args),
         Command::Tokens(args) => tokens::run(args),
         Command::Audit(args) => records::run_audit(args),

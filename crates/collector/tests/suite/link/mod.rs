@@ -4,7 +4,8 @@ mod backups;
 mod concentrator;
 mod networks;
 mod numbers;
-mod station;
+mod server;
+pub(crate) mod station;
 
 use collector::event::{CommandState, Event};
 use collector::link::{CommandRequest, LinkError};
@@ -230,7 +231,7 @@ async fn forged_messages_of_one_meter_leave_the_verifiers_to_others() {
 }
 
 /// The registers of a meter's readings that are in a file, which are their numbers here.
-fn stored(db: &Path, meter: impl Into<GlobalMeterId>) -> Vec<u32> {
+pub(crate) fn stored(db: &Path, meter: impl Into<GlobalMeterId>) -> Vec<u32> {
     let reader = Reader::open(db).expect("a database");
     let (resolution, limit) = (Resolution::Raw, 10_000);
     let query =

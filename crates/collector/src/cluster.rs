@@ -1,0 +1,29 @@
+//! The collector's roles as processes of their own, which meet in NATS JetStream: gateways without keys, and workers of which any may be
+//! lost. docs/cluster.md is the map. Nothing of this is needed by who runs one process.
+//!
+//! The way of a packet: a [`gateway`] publishes it into the stream `wattseal-up`; the [`worker`] that has the lease of the meter's partition
+//! takes it from there, and its link goes on as in `collect`. What is to be sent goes to the gateway's own subject. A packet is acknowledged to
+//! JetStream when what it led to is durable: a worker that dies leaves it to the next.
+
+mod connection;
+mod envelope;
+pub mod gateway;
+mod health;
+mod lease;
+mod leases;
+mod limits;
+mod name;
+mod nkey;
+mod partition_task;
+mod queue;
+mod remote;
+mod status;
+mod subject;
+mod window;
+pub mod worker;
+
+pub use connection::{ClusterError, Nats};
+pub use envelope::{PacketDown, PacketUp};
+pub use health::HealthListen;
+pub use name::{NoName, RoleName};
+pub use nkey::make_nkey;

@@ -1,0 +1,305 @@
+//! The role `gateway`: packets of its sockets and serial lines into JetStream, and what is to be sent back to them. It has no keys, keeps
+//! nothing, and holds what fits; all else is lost, as by radio, and counted.
+
+use super::connection::{ClusterError, Connection, MOST_IN_FLIGHT, Nats};
+use super::envelope::{PacketDown, PacketUp};
+use super::health::{Figures, HealthListen};
+use super::limits::Limits;
+use super::name::RoleName;
+use super::status::{Part, Status};
+use super::subject;
+use crate::api::metrics::Text;
+use crate::gateway::serial::{SerialGateway, SerialLine};
+use crate::gateway::udp::UdpGateway;
+use crate::gateway::{GatewayId, Gateways, HeardPacket, Route};
+use crate::network::{NetworkId, OfNetwork};
+use crate::partition::finest_slice_of_packet;
+use async_nats::jetstream::context::PublishErrorKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::{Future, IntoFuture};
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{interval, sleep};
+use tokio_stream::StreamExt;
+
+/// Packets that wait to be published at most.
+const MOST_WAITING: usize = 4096;
+/// Packets were stored for so long, each of them.
+const FINE_AFTER: Duration = Duration::from_secs(1);
+/// After a subscription ended, which it never should.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// What `gateway` is started with.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    pub nats: Nats,
+    /// What it is called in NATS: other than all other gateways.
+    pub name: RoleName,
+    pub udp: Vec<OfNetwork<SocketAddr>>,
+    pub serial: Vec<OfNetwork<SerialLine>>,
+    /// Packets a second that it takes at most.
+    pub most_packets: NonZeroU32,
+    pub health: Option<HealthListen>,
+}
+
+/// Where it can be found.
+#[derive(Clone, Debug)]
+pub struct GatewayStarted {
+    pub udp: Vec<OfNetwork<SocketAddr>>,
+    pub health: Option<SocketAddr>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    heard: AtomicU64,
+    published: AtomicU64,
+    sent: AtomicU64,
+    /// Beyond the rate of a meter or of the gateway.
+    limited: AtomicU64,
+    /// For want of room.
+    full: AtomicU64,
+    /// While there was no connection.
+    away: AtomicU64,
+    /// What JetStream did not store.
+    refused: AtomicU64,
+    /// What came from NATS, and is nothing to send.
+    bad: AtomicU64,
+}
+
+impl Counts {
+    fn write(&self, text: &mut Text) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let counter = "counter";
+        text.one(
+            "wattseal_gateway_heard_packets_total",
+            counter,
+            "Packets that were heard",
+            read(&self.heard),
+        );
+        let stored = read(&self.published);
+        text.one(
+            "wattseal_gateway_published_packets_total",
+            counter,
+            "Packets that JetStream stored",
+            stored,
+        );
+        text.one(
+            "wattseal_gateway_sent_packets_total",
+            counter,
+            "Packets that were to be sent",
+            read(&self.sent),
+        );
+        let name = "wattseal_gateway_dropped_packets_total";
+        text.head(name, counter, "Packets that were dropped, by reason; meters send them again");
+        for (why, count) in [
+            ("rate", &self.limited),
+            ("full", &self.full),
+            ("disconnected", &self.away),
+            ("not-stored", &self.refused),
+            ("malformed", &self.bad),
+        ] {
+            text.labelled(name, &[("why", why)], read(count));
+        }
+    }
+}
+
+fn count(count: &AtomicU64) {
+    count.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Gateway {
+    /// Runs until `stop`. ready: is called once it hears; by then there need be no server.
+    ///
+    /// # Errors
+    /// [`ClusterError`]
+    pub async fn serve(
+        self,
+        ready: impl FnOnce(&GatewayStarted),
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ClusterError> {
+        let (status, counts) = (Status::default(), Arc::new(Counts::default()));
+        let health = self
+            .health
+            .map(|health| health.serve("gateway", status.clone(), figures(&counts)))
+            .transpose()?;
+        let gateways = Arc::new(Gateways::default());
+        let (heard, to_publish) = mpsc::channel(MOST_WAITING);
+        let limits = Arc::new(Limits::new(self.most_packets));
+        let hear = |network: NetworkId| {
+            let (heard, limits, counts) = (heard.clone(), limits.clone(), counts.clone());
+            move |packet: HeardPacket| {
+                count(&counts.heard);
+                if !limits.take(network, &packet.bytes) {
+                    count(&counts.limited);
+                } else if heard.try_send((network, packet)).is_err() {
+                    count(&counts.full);
+                }
+            }
+        };
+        let mut inputs = BTreeMap::new();
+        let mut udp = Vec::new();
+        for OfNetwork { network, what: address } in self.udp {
+            // Its place among the gateways is how many there were before.
+            inputs.insert(inputs.len() as u16, network);
+            let started = UdpGateway::start(address, &gateways, hear(network));
+            let started = started.map_err(|error| ClusterError::Udp { address, error })?;
+            tracing::info!(address = %started.address(), network = network.named(), "UDP gateway");
+            udp.push((network, started));
+        }
+        let mut serial = Vec::new();
+        for OfNetwork { network, what: line } in self.serial {
+            inputs.insert(inputs.len() as u16, network);
+            serial.push(SerialGateway::start(line, &gateways, hear(network)));
+        }
+        ready(&GatewayStarted {
+            udp: udp
+                .iter()
+                .map(|(network, udp)| OfNetwork { network: *network, what: udp.address() })
+                .collect(),
+            health,
+        });
+        status.trouble(Part::Nats, "not connected yet");
+        let work = async {
+            let connection = self.nats.connect(&self.name, &status).await?;
+            let mut tasks = JoinSet::new();
+            let networks: BTreeSet<NetworkId> = inputs.values().copied().collect();
+            let sender = Sender { gateways, inputs, counts: counts.clone() };
+            let sender = Arc::new(sender);
+            for network in networks {
+                let subject = subject::down(network, &self.name);
+                tasks.spawn(sender.clone().listen(connection.clone(), network, subject));
+            }
+            let publisher = Publisher { connection, name: self.name, status, counts };
+            tasks.spawn(publisher.publish(to_publish));
+            // They go on for ever.
+            tasks.join_next().await;
+            Err(ClusterError::Ended("gateway"))
+        };
+        let ended = tokio::select! {
+            ended = work => ended,
+            () = stop => Ok(()),
+        };
+        for (_, udp) in &udp {
+            udp.stop();
+        }
+        ended
+    }
+}
+
+fn figures(counts: &Arc<Counts>) -> Figures {
+    let counts = counts.clone();
+    Arc::new(move |mut text| {
+        counts.write(&mut text);
+        Box::pin(async { text })
+    })
+}
+
+/// The way up.
+struct Publisher {
+    connection: Connection,
+    name: RoleName,
+    status: Status,
+    counts: Arc<Counts>,
+}
+
+impl Publisher {
+    async fn publish(self, mut heard: mpsc::Receiver<(NetworkId, HeardPacket)>) {
+        let mut stored = JoinSet::new();
+        // When a packet was not stored last, and whether one was since.
+        let (mut failed_at, mut stored_since): (Option<Instant>, bool) = (None, false);
+        let mut ticks = interval(FINE_AFTER);
+        loop {
+            tokio::select! {
+                packet = heard.recv(), if stored.len() < MOST_IN_FLIGHT => {
+                    let Some((network, packet)) = packet else { return };
+                    if !self.connection.is_connected() {
+                        // What waited would be too late.
+                        count(&self.counts.away);
+                        continue;
+                    }
+                    let finest = finest_slice_of_packet(&packet.bytes);
+                    let bytes = up(packet).to_bytes();
+                    let subject = subject::up(network, finest, &self.name);
+                    match self.connection.jetstream.publish(subject, bytes.into()).await {
+                        Ok(acknowledgement) => drop(stored.spawn(acknowledgement.into_future())),
+                        Err(_) => count(&self.counts.full),
+                    }
+                }
+                Some(outcome) = stored.join_next() => match outcome {
+                    Ok(Ok(_)) => {
+                        count(&self.counts.published);
+                        stored_since = true;
+                    }
+                    Ok(Err(error)) => {
+                        count(&self.counts.refused);
+                        (failed_at, stored_since) = (Some(Instant::now()), false);
+                        self.status.trouble(Part::JetStream, match error.kind() {
+                            PublishErrorKind::StreamNotFound => "packets are not stored: there is no stream for them; has a worker made it? \
+                                 A worker makes it at its start".to_owned(),
+                            PublishErrorKind::TimedOut => "packets are not stored: JetStream does not answer. Either it has no leader, \
+                                 or this user may not publish these subjects: the log says what the server said".to_owned(),
+                            _ => format!("packets are not stored: {}", super::connection::chain(&error)),
+                        });
+                    }
+                    // It was not cancelled, and does not panic.
+                    Err(_) => {}
+                },
+                _ = ticks.tick() => if stored_since && failed_at.is_none_or(|at| at.elapsed() > FINE_AFTER) {
+                    self.status.fine(Part::JetStream);
+                },
+            }
+        }
+    }
+}
+
+fn up(HeardPacket { route, bytes, rssi_dbm }: HeardPacket) -> PacketUp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    PacketUp {
+        trace: rand::random(),
+        heard_ms: now.map_or(0, |now| now.as_millis() as i64),
+        rssi_dbm,
+        input: route.gateway.0,
+        peer: route.peer,
+        packet: bytes,
+    }
+}
+
+/// The way down.
+struct Sender {
+    gateways: Arc<Gateways>,
+    /// The network of each input.
+    inputs: BTreeMap<u16, NetworkId>,
+    counts: Arc<Counts>,
+}
+
+impl Sender {
+    async fn listen(self: Arc<Self>, connection: Connection, network: NetworkId, subject: String) {
+        loop {
+            match connection.client.subscribe(subject.clone()).await {
+                Ok(mut messages) => {
+                    while let Some(message) = messages.next().await {
+                        self.send(network, &message.payload);
+                    }
+                }
+                Err(error) => tracing::warn!(%error, subject, "nothing is heard of what is to be sent"),
+            }
+            sleep(AGAIN_AFTER).await;
+        }
+    }
+
+    fn send(&self, network: NetworkId, bytes: &[u8]) {
+        match PacketDown::from_bytes(bytes) {
+            // An input is of one network, whatever workers of another say.
+            Some(PacketDown { input, peer, packets }) if self.inputs.get(&input) == Some(&network) => {
+                self.counts.sent.fetch_add(packets.len() as u64, Ordering::Relaxed);
+                self.gateways.transmit(Route { gateway: GatewayId(input), peer }, &packets);
+            }
+            _ => count(&self.counts.bad),
+        }
+    }
+}

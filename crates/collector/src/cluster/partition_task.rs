@@ -1,0 +1,118 @@
+//! What a worker does with one partition, from taking the lease to giving it up.
+
+use super::connection::Connection;
+use super::leases::HeldLease;
+use super::queue::{Queue, QueueCounts, QueueEnd};
+use super::remote::RemoteGateways;
+use crate::fence::Fence;
+use crate::link::LinkHandle;
+use crate::partition::{Partition, Slices};
+use crate::service::{Links, ServiceError};
+use async_nats::jetstream::stream::Stream;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+
+/// What all partitions of a worker have in common.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) connection: Connection,
+    pub(super) stream: Stream,
+    pub(super) slices: Slices,
+    /// `None`: it was closed.
+    pub(super) links: Arc<Mutex<Option<Links>>>,
+    pub(super) link: LinkHandle,
+    pub(super) remote: Arc<RemoteGateways>,
+    pub(super) counts: Arc<QueueCounts>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// It was told to.
+    Told,
+    /// The lease is over, or another worker has it.
+    Lost,
+    /// Its packets do not come.
+    Failed(String),
+    /// The link cannot begin.
+    NotBegun(ServiceError),
+    /// A part of it ended in a way that it never should.
+    Broken,
+}
+
+impl Shared {
+    /// Does all that is to be done with a partition, until it is told to stop, or the lease is over.
+    pub(super) async fn hold(self, mut lease: HeldLease, stop: oneshot::Receiver<()>) -> (Partition, Ended) {
+        let fence = lease.fence.clone();
+        let partition = fence.partition;
+        let mut queue = None;
+        let ended = tokio::select! {
+            ended = self.work(&fence, &mut queue, stop) => ended,
+            // What renews the lease goes on beside the work, also while that waits for the store.
+            () = lease.keep() => Ended::Lost,
+        };
+        // No packet is handed over any more. What the link has it stores and acknowledges; nothing, where the lease is over.
+        let mut closing = Box::pin(self.links(move |links| links.end(partition)));
+        let closed = tokio::select! {
+            closed = &mut closing => closed,
+            () = lease.keep() => closing.await,
+        };
+        if fence.holds() {
+            if let Some(queue) = queue {
+                queue.finish().await;
+            }
+            lease.give_up().await;
+        }
+        let ended = match (ended, closed) {
+            (Ended::NotBegun(error), _) => Ended::NotBegun(error),
+            (_, Err(_)) => Ended::Broken,
+            (ended, Ok(())) => ended,
+        };
+        (partition, ended)
+    }
+
+    async fn work(
+        &self,
+        fence: &Arc<Fence>,
+        queue: &mut Option<Queue>,
+        mut stop: oneshot::Receiver<()>,
+    ) -> Ended {
+        let (partition, under) = (fence.partition, fence.clone());
+        match self.links(move |links| links.begin(partition, under)).await {
+            Ok(meters) => {
+                tracing::info!(%partition, meters, fence = fence.number, "a partition is taken");
+            }
+            Err(error) => return Ended::NotBegun(error),
+        }
+        let opened =
+            Queue::open(&self.connection, &self.stream, fence.clone(), self.slices, self.counts.clone())
+                .await;
+        let queue = match opened {
+            Ok(opened) => queue.insert(opened),
+            Err(error) => return Ended::Failed(error),
+        };
+        tokio::select! {
+            end = queue.serve(&self.link, &self.remote) => match end {
+                QueueEnd::Taken => Ended::Lost,
+                QueueEnd::Link if fence.holds() => Ended::Broken,
+                QueueEnd::Link => Ended::Lost,
+                QueueEnd::Failed(why) => Ended::Failed(why),
+            },
+            // Who tells of it went without a word: that is an end, too.
+            _ = &mut stop => Ended::Told,
+        }
+    }
+
+    /// Does something with the links on a thread that may wait.
+    pub(super) async fn links<T: Send + 'static>(
+        &self,
+        what: impl FnOnce(&mut Links) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, ServiceError> {
+        let links = self.links.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let mut links = links.lock().unwrap_or_else(PoisonError::into_inner);
+            links.as_mut().map_or(Err(ServiceError::Ended("store")), what)
+        });
+        done.await.map_err(|_| ServiceError::Ended("link"))?
+    }
+}

@@ -1,0 +1,272 @@
+//! A partition's packets, from the stream to the link.
+
+use super::connection::{Connection, chain};
+use super::envelope::PacketUp;
+use super::remote::RemoteGateways;
+use super::subject;
+use super::window::Window;
+use crate::fence::Fence;
+use crate::gateway::HeardPacket;
+use crate::link::{LinkHandle, Outcome, QueuedPacket, Receipt};
+use crate::partition::{Partition, Slices};
+use async_nats::Subject;
+use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
+use async_nats::jetstream::{self, AckKind, stream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::sleep;
+use tokio_stream::StreamExt;
+
+/// Packets are kept so long: meters have sent what is older again since.
+pub(super) const KEPT_FOR: Duration = Duration::from_secs(600);
+/// And no more than that, in bytes.
+const MOST_BYTES: i64 = 1 << 30;
+/// Packets that one partition has of the stream at most; a link's queue takes as many.
+const MOST_PENDING: i64 = 8192;
+/// A packet that is not done with by then comes again.
+const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// One that could not be stored, sooner.
+const AGAIN_SOON: Duration = Duration::from_secs(1);
+/// Asked for at once.
+const BATCH: usize = 1000;
+/// How long a question for packets waits, and how often the server says meanwhile that it is there.
+const EXPIRES: Duration = Duration::from_secs(10);
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// A link's queue is full: it is looked at again.
+const ROOM_AFTER: Duration = Duration::from_millis(2);
+
+#[derive(Debug, Default)]
+pub(super) struct QueueCounts {
+    pub(super) packets: AtomicU64,
+    /// Of them, those that came again.
+    pub(super) redelivered: AtomicU64,
+    pub(super) malformed: AtomicU64,
+    /// Packets that JetStream was told to be done with; those before the last one were told with it.
+    pub(super) acknowledgements: AtomicU64,
+}
+
+/// Makes the stream, where it is not there.
+///
+/// # Errors
+/// A sentence: JetStream is not there, or has no leader.
+pub(super) async fn open_stream(connection: &Connection, replicas: usize) -> Result<stream::Stream, String> {
+    let config = stream::Config {
+        name: subject::STREAM.into(),
+        subjects: vec![subject::ALL_UP.into()],
+        max_age: KEPT_FOR,
+        max_bytes: MOST_BYTES,
+        discard: stream::DiscardPolicy::Old,
+        num_replicas: replicas,
+        ..stream::Config::default()
+    };
+    let jetstream: &jetstream::Context = &connection.jetstream;
+    jetstream
+        .get_or_create_stream(config)
+        .await
+        .map_err(|error| format!("stream {}: {}", subject::STREAM, chain(&error)))
+}
+
+/// A partition's packets.
+pub(super) struct Queue {
+    connection: Connection,
+    consumer: Consumer<pull::Config>,
+    fence: Arc<Fence>,
+    window: Window<Subject>,
+    /// What becomes of packets.
+    became_in: UnboundedSender<(u64, Outcome)>,
+    became: UnboundedReceiver<(u64, Outcome)>,
+    counts: Arc<QueueCounts>,
+}
+
+/// Why packets do not come any more.
+pub(super) enum QueueEnd {
+    /// Another worker has the partition.
+    Taken,
+    /// The link has ended by itself.
+    Link,
+    /// A sentence.
+    Failed(String),
+}
+
+impl Queue {
+    /// A consumer of this lease's own, which goes on where that of the lease before had come to, and takes its place: what that had and did
+    /// not acknowledge comes at once, and whoever still uses it hears nothing and acknowledges nothing any more.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn open(
+        connection: &Connection,
+        stream: &stream::Stream,
+        fence: Arc<Fence>,
+        slices: Slices,
+        counts: Arc<QueueCounts>,
+    ) -> Result<Queue, String> {
+        let partition = fence.partition;
+        let said = |error: &dyn std::error::Error| format!("consumer of {partition}: {}", chain(error));
+        let ours = subject::consumers_of(partition);
+        let filter_subject = subject::of_partition(partition, slices);
+        let (mut before, mut floor) = (Vec::new(), None);
+        let mut consumers = stream.consumers();
+        while let Some(consumer) = consumers.next().await {
+            let consumer = consumer.map_err(|error| said(&error))?;
+            if consumer.name.starts_with(&ours) {
+                // One of another number of slices heard other packets.
+                if consumer.config.filter_subject == filter_subject {
+                    floor = floor.max(Some(consumer.ack_floor.stream_sequence));
+                }
+                before.push(consumer.name);
+            }
+        }
+        let name = format!("{ours}{}", fence.number);
+        let config = pull::Config {
+            durable_name: Some(name.clone()),
+            filter_subject,
+            deliver_policy: match floor {
+                Some(floor) => DeliverPolicy::ByStartSequence { start_sequence: floor + 1 },
+                None => DeliverPolicy::All,
+            },
+            ack_policy: AckPolicy::All,
+            ack_wait: AGAIN_AFTER,
+            max_ack_pending: MOST_PENDING,
+            inactive_threshold: KEPT_FOR,
+            ..pull::Config::default()
+        };
+        let consumer = stream.create_consumer(config).await.map_err(|error| said(&error))?;
+        for before in before.iter().filter(|before| **before != name) {
+            // One that stays goes by itself when nobody has used it for some time.
+            let _ = stream.delete_consumer(before).await;
+        }
+        let (became_in, became) = unbounded_channel();
+        let (connection, window) = (connection.clone(), Window::new());
+        Ok(Queue { connection, consumer, fence, window, became_in, became, counts })
+    }
+
+    /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
+    pub(super) async fn serve(&mut self, link: &LinkHandle, remote: &RemoteGateways) -> QueueEnd {
+        let messages = self
+            .consumer
+            .stream()
+            .max_messages_per_batch(BATCH)
+            .expires(EXPIRES)
+            .heartbeat(HEARTBEAT)
+            .messages();
+        let mut messages = match messages.await {
+            Ok(messages) => messages,
+            Err(error) => return QueueEnd::Failed(chain(&error)),
+        };
+        loop {
+            tokio::select! {
+                // First what makes room.
+                biased;
+                Some((sequence, outcome)) = self.became.recv() => {
+                    self.note(sequence, outcome).await;
+                    self.acknowledge().await;
+                }
+                message = messages.next() => match message {
+                    Some(Ok(message)) => {
+                        if !self.hand_over(&message, link, remote).await {
+                            return QueueEnd::Link;
+                        }
+                    }
+                    Some(Err(error)) => match error.kind() {
+                        pull::MessagesErrorKind::ConsumerDeleted => return QueueEnd::Taken,
+                        // Seen again when the server is there again.
+                        pull::MessagesErrorKind::MissingHeartbeat => {}
+                        _ => return QueueEnd::Failed(chain(&error)),
+                    },
+                    None => return QueueEnd::Failed("the server sends no more packets".into()),
+                },
+            }
+        }
+    }
+
+    /// Returns whether there is a link.
+    async fn hand_over(
+        &mut self,
+        message: &jetstream::Message,
+        link: &LinkHandle,
+        remote: &RemoteGateways,
+    ) -> bool {
+        let partition = self.fence.partition;
+        let (Ok(info), Some(reply)) = (message.info(), message.reply.clone()) else { return true };
+        self.counts.packets.fetch_add(1, Ordering::Relaxed);
+        self.counts.redelivered.fetch_add(u64::from(info.delivered > 1), Ordering::Relaxed);
+        let (sequence, heard_ms) = (info.stream_sequence, heard_ms(info.published.unix_timestamp_nanos()));
+        self.window.delivered(sequence, reply);
+        let receipt = Receipt::new(sequence, self.became_in.clone());
+        let Some(packet) = packet(partition, &message.subject, &message.payload, remote) else {
+            // It leads to nothing.
+            self.counts.malformed.fetch_add(1, Ordering::Relaxed);
+            receipt.done();
+            return true;
+        };
+        let receipt = Some(receipt);
+        let mut queued = QueuedPacket { packet, heard_ms: Some(heard_ms), receipt };
+        loop {
+            queued = match link.hear_queued(partition, queued) {
+                Ok(()) => return true,
+                Err(Some(queued)) => queued,
+                Err(None) => return false,
+            };
+            sleep(ROOM_AFTER).await;
+        }
+    }
+
+    async fn note(&mut self, sequence: u64, outcome: Outcome) {
+        match outcome {
+            Outcome::Done => self.window.done(sequence),
+            // Before its time, so that those behind it do not wait for it so long.
+            Outcome::Again => {
+                if let Some(reply) = self.window.reply(sequence).filter(|_| self.fence.holds()) {
+                    let again = AckKind::Nak(Some(AGAIN_SOON));
+                    let _ = self.connection.client.publish(reply.clone(), again.into()).await;
+                }
+            }
+        }
+    }
+
+    /// Tells JetStream what is done with, as long as the lease holds.
+    pub(super) async fn acknowledge(&mut self) {
+        while let Ok((sequence, outcome)) = self.became.try_recv() {
+            self.note(sequence, outcome).await;
+        }
+        if let Some(reply) = self.window.acknowledge().filter(|_| self.fence.holds()) {
+            self.counts.acknowledgements.fetch_add(1, Ordering::Relaxed);
+            // One that is lost is told with the next.
+            let _ = self.connection.client.publish(reply, "+ACK".into()).await;
+        }
+    }
+
+    /// After the link came to its end, and before the partition is given up.
+    pub(super) async fn finish(mut self) {
+        self.acknowledge().await;
+        if self.window.len() > 0 {
+            tracing::debug!(packets = self.window.len(), "packets are left to the next worker");
+        }
+        let _ = self.connection.client.flush().await;
+    }
+}
+
+fn packet(
+    partition: Partition,
+    subject: &str,
+    payload: &[u8],
+    remote: &RemoteGateways,
+) -> Option<HeardPacket> {
+    let gateway = subject::gateway_of(subject)?;
+    let PacketUp { trace, rssi_dbm, input, peer, packet, .. } = PacketUp::from_bytes(payload)?;
+    tracing::trace!(trace = format!("{:032x}", u128::from_be_bytes(trace)), %gateway, "packet");
+    let route = remote.route(partition.network, gateway, input, peer)?;
+    Some(HeardPacket { route, bytes: packet, rssi_dbm })
+}
+
+/// When a packet was heard: when the server had it, which is at once. Its clock is believed as far as packets are kept, and not ahead
+/// of this one: a reading of a meter without a time is stored as of then, however long it waited.
+fn heard_ms(published_ns: i128) -> i64 {
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
+    let published_ms = i64::try_from(published_ns / 1_000_000).unwrap_or(now_ms);
+    let waited_ms = now_ms - published_ms;
+    if (0..=KEPT_FOR.as_millis() as i64).contains(&waited_ms) { published_ms } else { now_ms }
+}

@@ -1,0 +1,59 @@
+//! What keeps a role from its work.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Parts of a role that may be in trouble, each with its reason. A reason that comes, changes or goes is told in the log.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Status(Arc<Mutex<BTreeMap<Part, String>>>);
+
+/// What may be in trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Part {
+    /// The connection to the servers.
+    Nats,
+    /// Streams and buckets.
+    JetStream,
+    /// The database.
+    Store,
+    /// What a worker is to have of the cluster's partitions.
+    Partitions,
+}
+
+impl Part {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Part::Nats => "nats",
+            Part::JetStream => "jetstream",
+            Part::Store => "store",
+            Part::Partitions => "partitions",
+        }
+    }
+}
+
+impl Status {
+    /// A part is in trouble; it waits, and tries again.
+    pub(super) fn trouble(&self, part: Part, why: impl Into<String>) {
+        let why = why.into();
+        let before = self.lock().insert(part, why.clone());
+        if before.as_ref() != Some(&why) {
+            tracing::warn!(part = part.name(), "{why}");
+        }
+    }
+
+    /// A part does what it should.
+    pub(super) fn fine(&self, part: Part) {
+        if self.lock().remove(&part).is_some() {
+            tracing::info!(part = part.name(), "all is well again");
+        }
+    }
+
+    /// What is in trouble, and why.
+    pub(super) fn troubles(&self) -> BTreeMap<Part, String> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Part, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,104 @@
+//! Subjects, streams and buckets. docs/cluster.md, "Subjects".
+//!
+//! The bits of the finest slice are a token each, the highest first, so that a partition is a prefix with wildcards behind it: gateways
+//! publish the same subjects whatever the number of slices is, and need not be told.
+
+use super::name::RoleName;
+use crate::network::NetworkId;
+use crate::partition::{MOST_SLICE_BITS, Partition, Slices};
+
+/// Packets that were heard.
+pub(super) const STREAM: &str = "wattseal-up";
+/// What the stream keeps: network, four bits, gateway.
+pub(super) const ALL_UP: &str = "wattseal.*.up.*.*.*.*.*";
+/// Who has which partition.
+pub(super) const LEASES: &str = "wattseal-leases";
+/// Which workers there are.
+pub(super) const WORKERS: &str = "wattseal-workers";
+/// What all workers have to agree about.
+pub(super) const SETTINGS: &str = "wattseal-settings";
+/// Its key: how many slices a network has.
+pub(super) const SLICES: &str = "slices";
+
+/// Where a gateway publishes a packet of this network.
+pub(super) fn up(network: NetworkId, finest_slice: u8, gateway: &RoleName) -> String {
+    format!("wattseal.{network}.up.{}.{gateway}", bits(finest_slice, MOST_SLICE_BITS))
+}
+
+/// All that gateways publish for a partition.
+pub(super) fn of_partition(partition: Partition, slices: Slices) -> String {
+    let known = bits(partition.slice, slices.bits());
+    let any = vec!["*"; (MOST_SLICE_BITS - slices.bits()) as usize].join(".");
+    let tokens = [known.as_str(), &any].into_iter().filter(|tokens| !tokens.is_empty());
+    format!("wattseal.{}.up.{}.*", partition.network, tokens.collect::<Vec<_>>().join("."))
+}
+
+/// The gateway that published to this subject; the server lets it do so under its own name alone.
+pub(super) fn gateway_of(subject: &str) -> Option<RoleName> {
+    subject.rsplit_once('.')?.1.parse().ok()
+}
+
+/// Where a gateway hears what it is to send in a network.
+pub(super) fn down(network: NetworkId, gateway: &RoleName) -> String {
+    format!("wattseal.{network}.down.{gateway}")
+}
+
+/// How the consumers of a partition begin: behind it the number of the lease.
+pub(super) fn consumers_of(partition: Partition) -> String {
+    format!("{}-{}-", partition.network, partition.slice)
+}
+
+/// The lowest `count` bits of a number, a token each.
+fn bits(number: u8, count: u32) -> String {
+    let bits = (0..count).rev().map(|bit| if number >> bit & 1 == 1 { "1" } else { "0" });
+    bits.collect::<Vec<_>>().join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn slices(count: u8) -> Slices {
+        count.to_string().parse().expect("there are such")
+    }
+
+    #[test]
+    fn subjects_as_they_are_written() {
+        let hall: RoleName = "hall".parse().expect("a name");
+        assert_eq!(up(NetworkId(7), 0b1010, &hall), "wattseal.7.up.1.0.1.0.hall");
+        assert_eq!(down(NetworkId(7), &hall), "wattseal.7.down.hall");
+        let of = |slice, count| of_partition(Partition { network: NetworkId(7), slice }, slices(count));
+        assert_eq!(of(0, 1), "wattseal.7.up.*.*.*.*.*");
+        assert_eq!(of(2, 4), "wattseal.7.up.1.0.*.*.*");
+        assert_eq!(of(10, 16), "wattseal.7.up.1.0.1.0.*");
+        assert_eq!(gateway_of("wattseal.7.up.1.0.1.0.hall"), Some(hall));
+        for text in ["", ".", "*", ">", "a.b", "a b", "$SYS", "ü", &"a".repeat(33)] {
+            assert!(text.parse::<RoleName>().is_err(), "{text}");
+        }
+    }
+
+    /// As NATS matches subjects.
+    fn matches(filter: &str, subject: &str) -> bool {
+        let (filter, subject): (Vec<_>, Vec<_>) = (filter.split('.').collect(), subject.split('.').collect());
+        filter.len() == subject.len()
+            && filter.iter().zip(subject).all(|(of, token)| *of == "*" || *of == token)
+    }
+
+    proptest! {
+        #[test]
+        fn each_packet_goes_to_one_partition_of_its_network(network: u32, name: u16, other: u32, log in 0u32..=4) {
+            let (slices, gateway) = (slices(1 << log), "hall".parse().expect("a name"));
+            let subject = up(NetworkId(network), crate::partition::finest_slice(name), &gateway);
+            prop_assert!(matches(ALL_UP, &subject));
+            let taking = |network| {
+                let partitions = slices.partitions(NetworkId(network));
+                partitions.filter(|partition| matches(&of_partition(*partition, slices), &subject)).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(taking(network), [slices.partition_of(NetworkId(network).meter(name))]);
+            if other != network {
+                prop_assert_eq!(taking(other), []);
+            }
+        }
+    }
+}

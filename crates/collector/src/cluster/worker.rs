@@ -1,0 +1,457 @@
+//! The role `worker`: takes its share of the partitions, and does for each what `collect` does for a network. It holds nothing that another
+//! worker cannot take over.
+
+use super::connection::{ClusterError, Nats};
+use super::health::{Figures, HealthListen};
+use super::lease::{Free, RENEW_EVERY, View};
+use super::leases::{Buckets, Change};
+use super::name::RoleName;
+use super::partition_task::{Ended, Shared};
+use super::queue::{QueueCounts, open_stream};
+use super::remote::RemoteGateways;
+use super::status::{Part, Status};
+use crate::api::metrics::{self, Text};
+use crate::api::{self, Costs, Listen, Rates};
+use crate::network::NetworkId;
+use crate::partition::{Partition, Slices};
+use crate::service::{Config, Links, MOST_NETWORKS, ServiceError};
+use crate::store::{StoreError, has_administrator};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+/// Partitions that one worker has at most: each has threads of its own.
+const MOST_PARTITIONS: usize = MOST_NETWORKS;
+/// What is to be done is looked at so often.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// The folder of keys is looked at for networks so often.
+const NETWORKS_EVERY: Duration = Duration::from_secs(2);
+/// After JetStream did not answer.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// After another process had the database.
+const STORE_AGAIN_AFTER: Duration = Duration::from_millis(200);
+/// A partition that could not begin here is not tried again before that: another worker may do it meanwhile.
+const BEGIN_AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// What `worker` is started with.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    pub nats: Nats,
+    /// What it is called in NATS: other than all other workers, also than itself before a restart.
+    pub name: RoleName,
+    /// The store, the keys, how it behaves; no gateways.
+    pub service: Config,
+    /// Into how many slices each network is to be cut; `None`: as it is, at first 1.
+    pub slices: Option<Slices>,
+    /// Whether they may be changed.
+    pub change_slices: bool,
+    /// On how many servers streams and buckets are that are made.
+    pub replicas: usize,
+    pub health: Option<HealthListen>,
+    /// Where the dashboard and the API are of what it has, while it has a store; `None`: nowhere.
+    pub listen: Option<Listen>,
+}
+
+/// Where it can be found.
+#[derive(Clone, Debug)]
+pub struct WorkerStarted {
+    pub health: Option<SocketAddr>,
+}
+
+/// What a worker counted, and what its figures are made of once it has a store.
+#[derive(Default)]
+struct Counts {
+    queue: Arc<QueueCounts>,
+    taken: AtomicU64,
+    lost: AtomicU64,
+    given_up: AtomicU64,
+    /// The partitions that it has, with the numbers of their fences.
+    held: Mutex<BTreeMap<Partition, u64>>,
+    shared: OnceLock<Shared>,
+}
+
+impl Counts {
+    async fn write(&self, text: &mut Text) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        for (name, help, count) in [
+            ("packets", "Packets that came from the stream", &self.queue.packets),
+            ("redelivered_packets", "Of them, those that came again", &self.queue.redelivered),
+            ("malformed_packets", "Of them, those that are none", &self.queue.malformed),
+            ("stream_acknowledgements", "Acknowledgements to the stream", &self.queue.acknowledgements),
+            ("leases_taken", "Partitions that were taken", &self.taken),
+            ("leases_lost", "Partitions whose lease was over before they were given up", &self.lost),
+            ("leases_given_up", "Partitions that were given up", &self.given_up),
+        ] {
+            text.one(&format!("wattseal_worker_{name}_total"), "counter", help, read(count));
+        }
+        let name = "wattseal_worker_partition_fence";
+        text.head(name, "gauge", "The partitions that it has, with the number of the lease");
+        for (partition, fence) in self.held.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            text.labelled(name, &[("partition", &partition.to_string())], fence);
+        }
+        let Some(shared) = self.shared.get() else { return };
+        let remote = shared.remote.counts();
+        for (name, help, count) in [
+            ("down_packets", "Packets that were published to gateways", &remote.sent),
+            (
+                "down_dropped_packets",
+                "Packets to gateways that were dropped, for want of room",
+                &remote.dropped,
+            ),
+            ("unknown_gateway_packets", "Packets of gateways for which there is no room", &remote.unknown),
+        ] {
+            text.one(&format!("wattseal_worker_{name}_total"), "counter", help, read(count));
+        }
+        let reader = shared.links(|links| Ok(links.reader().clone())).await;
+        let snapshot = shared.link.snapshot().await.ok();
+        if let Ok(reader) = reader {
+            metrics::store(text, &reader.health(), shared.link.store_ok(), snapshot.is_some());
+        }
+        if let Some(snapshot) = &snapshot {
+            metrics::link(text, snapshot);
+        }
+    }
+}
+
+fn figures(counts: &Arc<Counts>) -> Figures {
+    let counts = counts.clone();
+    Arc::new(move |mut text| {
+        let counts = counts.clone();
+        Box::pin(async move {
+            counts.write(&mut text).await;
+            text
+        })
+    })
+}
+
+impl Worker {
+    /// Runs until `stop`. Then what it has is stored, acknowledged, and given up. ready: is called at once; its health says when it works.
+    ///
+    /// # Errors
+    /// [`ClusterError`]: what waiting does not mend. What was acknowledged is stored whatever happens.
+    pub async fn serve(
+        self,
+        ready: impl FnOnce(&WorkerStarted),
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ClusterError> {
+        let (status, counts) = (Status::default(), Arc::new(Counts::default()));
+        let health =
+            self.health.map(|health| health.serve("worker", status.clone(), figures(&counts))).transpose()?;
+        ready(&WorkerStarted { health });
+        let mut stop = pin!(stop);
+        status.trouble(Part::Nats, "not connected yet");
+        let prepared = tokio::select! {
+            prepared = self.prepare(&status, &counts) => prepared?,
+            () = &mut stop => return Ok(()),
+        };
+        let (shared, buckets) = prepared;
+        let api = match &self.listen {
+            Some(listen) => Some(Api::start(listen, &shared).await?),
+            None => None,
+        };
+        let links = shared.links.clone();
+        let running = Running::new(self.name, shared, buckets, status, counts);
+        let ended = running.run(stop).await;
+        if let Some(api) = api {
+            api.stop().await;
+        }
+        let stopped = tokio::task::spawn_blocking(move || {
+            let links = links.lock().unwrap_or_else(PoisonError::into_inner).take();
+            links.map_or(Ok(()), Links::stop)
+        });
+        stopped.await.map_err(|_| ClusterError::Ended("store"))??;
+        tracing::info!("the worker has stopped; all that it acknowledged is stored");
+        ended
+    }
+
+    /// Waits for all that it needs.
+    async fn prepare(
+        &self,
+        status: &Status,
+        counts: &Arc<Counts>,
+    ) -> Result<(Shared, Buckets), ClusterError> {
+        let connection = self.nats.connect(&self.name, status).await?;
+        let (stream, buckets, slices) = loop {
+            let open = async {
+                let stream = open_stream(&connection, self.replicas).await?;
+                let buckets = Buckets::open(&connection, self.replicas).await?;
+                let slices = buckets.slices(self.slices, self.change_slices).await?;
+                Ok::<_, String>((stream, buckets, slices))
+            };
+            match open.await {
+                Ok((stream, buckets, slices)) => break (stream, buckets, slices?),
+                Err(why) => {
+                    status.trouble(
+                        Part::JetStream,
+                        format!("{why}; trying again each second. Is JetStream on, has it a leader, may this user use it?"),
+                    );
+                    sleep(AGAIN_AFTER).await;
+                }
+            }
+        };
+        status.fine(Part::JetStream);
+        // Before others are told that it is there: one who cannot write has no share.
+        let links = loop {
+            let (config, runtime) = (self.service.clone(), Handle::current());
+            let opened = tokio::task::spawn_blocking(move || Links::open(config, slices, runtime)).await;
+            match opened.map_err(|_| ClusterError::Ended("store"))? {
+                Ok(links) => break links,
+                Err(ServiceError::Store(error @ StoreError::InUse { .. })) => {
+                    status.trouble(Part::Store, format!("{error}. Waiting until it is free"));
+                    sleep(STORE_AGAIN_AFTER).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        status.fine(Part::Store);
+        let link = links.handle().clone();
+        let remote = Arc::new(RemoteGateways::start(connection.clone(), link.gateways().clone()));
+        let links = Arc::new(Mutex::new(Some(links)));
+        let shared = Shared { connection, stream, slices, links, link, remote, counts: counts.queue.clone() };
+        let _ = counts.shared.set(shared.clone());
+        Ok((shared, buckets))
+    }
+}
+
+/// The dashboard and the API, of what this worker has.
+struct Api {
+    shut: watch::Sender<bool>,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Api {
+    async fn start(listen: &Listen, shared: &Shared) -> Result<Api, ClusterError> {
+        let (reader, writer) = shared.links(|links| Ok((links.reader().clone(), links.writer()))).await?;
+        let asked = reader.clone();
+        let tokens = tokio::task::spawn_blocking(move || asked.tokens()).await;
+        let tokens = tokens.map_err(|_| ClusterError::Ended("store"))?.map_err(ServiceError::Store)?;
+        let bound = listen.bind(has_administrator(&tokens))?;
+        let parts = api::Parts {
+            reader,
+            writer,
+            link: shared.link.clone(),
+            forward: None,
+            costs: Costs::default(),
+            // Tokens are made on the command line: workers come and go.
+            one_time_link: None,
+            rates: Rates::default(),
+        };
+        let (shut, mut shutting) = watch::channel(false);
+        let serving = tokio::spawn(api::serve(bound, parts, async move {
+            // Who tells of it went: that is an end, too.
+            let _ = shutting.wait_for(|shut| *shut).await;
+        }));
+        Ok(Api { shut, serving })
+    }
+
+    async fn stop(self) {
+        self.shut.send_replace(true);
+        if let Ok(Err(error)) = self.serving.await {
+            tracing::error!(%error, "the API could not be served any more");
+        }
+    }
+}
+
+/// A worker that has all that it needs.
+struct Running {
+    me: RoleName,
+    shared: Shared,
+    buckets: Buckets,
+    status: Status,
+    counts: Arc<Counts>,
+    view: View,
+    /// All partitions of the cluster.
+    all: BTreeSet<Partition>,
+    networks_at: Option<Instant>,
+    /// Those that it has, each with who tells it to stop; `None`: it was told.
+    held: BTreeMap<Partition, Option<oneshot::Sender<()>>>,
+    tasks: JoinSet<(Partition, Ended)>,
+    /// Partitions that could not begin here, or go on: until when they are left to others, and why.
+    failed: BTreeMap<Partition, (Instant, String)>,
+}
+
+impl Running {
+    fn new(me: RoleName, shared: Shared, buckets: Buckets, status: Status, counts: Arc<Counts>) -> Running {
+        Running {
+            view: View::new(me.clone()),
+            me,
+            shared,
+            buckets,
+            status,
+            counts,
+            all: BTreeSet::new(),
+            networks_at: None,
+            held: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            failed: BTreeMap::new(),
+        }
+    }
+
+    async fn run(mut self, mut stop: impl Future<Output = ()> + Unpin) -> Result<(), ClusterError> {
+        let (changes_in, mut changes) = mpsc::channel(1024);
+        let mut beside = JoinSet::new();
+        beside.spawn(self.buckets.clone().watch(changes_in));
+        let (buckets, me) = (self.buckets.clone(), self.me.clone());
+        beside.spawn(async move { buckets.announce(&me).await });
+        let mut ticks = interval(LOOK_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut current = false;
+        let ended = loop {
+            tokio::select! {
+                change = changes.recv() => match change {
+                    Some(Change::Current) => current = true,
+                    Some(change) => if let Err(error) = self.seen(change) { break Err(error) },
+                    None => break Err(ClusterError::Ended("watch of the leases")),
+                },
+                Some(ended) = self.tasks.join_next() => {
+                    let ended = match ended {
+                        Ok(ended) => self.ended(ended),
+                        Err(_) => Err(ClusterError::Ended("task of a partition")),
+                    };
+                    if let Err(error) = ended { break Err(error) }
+                }
+                _ = ticks.tick(), if current => self.look().await,
+                () = &mut stop => break Ok(()),
+            }
+        };
+        tracing::info!("giving up what it has");
+        for told in self.held.values_mut() {
+            drop(told.take());
+        }
+        while let Some(ended) = self.tasks.join_next().await {
+            if let Ok(ended) = ended {
+                // How the first one ended is what is told.
+                let _ = self.ended(ended);
+            }
+        }
+        beside.shutdown().await;
+        self.buckets.goes(&self.me).await;
+        ended
+    }
+
+    fn seen(&mut self, change: Change) -> Result<(), ClusterError> {
+        let now = Instant::now();
+        match change {
+            Change::Lease { partition, revision, lease } => self.view.lease(partition, revision, lease, now),
+            Change::Worker { name } => self.view.worker(&name, now),
+            Change::WorkerGone { name } => self.view.worker_gone(&name),
+            Change::Slices(text) if text != self.shared.slices.to_string() => {
+                return Err(ClusterError::SlicesChanged);
+            }
+            Change::Slices(_) | Change::Current => {}
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, (partition, ended): (Partition, Ended)) -> Result<(), ClusterError> {
+        self.held.remove(&partition);
+        self.counts.held.lock().unwrap_or_else(PoisonError::into_inner).remove(&partition);
+        let count = |count: &AtomicU64| count.fetch_add(1, Ordering::Relaxed);
+        match ended {
+            Ended::Told => {
+                count(&self.counts.given_up);
+                tracing::info!(%partition, "a partition is given up");
+            }
+            Ended::Lost => {
+                count(&self.counts.lost);
+                tracing::warn!(%partition, "the lease of a partition is over: others may have it now");
+            }
+            Ended::Failed(why) => {
+                count(&self.counts.given_up);
+                let why = format!("packets of partition {partition} do not come: {why}");
+                self.failed.insert(partition, (Instant::now() + AGAIN_AFTER, why));
+            }
+            Ended::NotBegun(error) => {
+                count(&self.counts.given_up);
+                let until = Instant::now() + BEGIN_AGAIN_AFTER;
+                self.failed
+                    .insert(partition, (until, format!("partition {partition} cannot begin here: {error}")));
+            }
+            Ended::Broken => return Err(ClusterError::Ended("link")),
+        }
+        Ok(())
+    }
+
+    /// Looks at what is to be done, and does it.
+    async fn look(&mut self) {
+        self.look_for_networks().await;
+        let now = Instant::now();
+        self.failed.retain(|_, (until, _)| now < *until);
+        match self.failed.values().next() {
+            Some((_, why)) => self.status.trouble(Part::Partitions, why.clone()),
+            None => self.status.fine(Part::Partitions),
+        }
+        if self.shared.link.store_ok() {
+            self.status.fine(Part::Store);
+        } else {
+            self.status.trouble(
+                Part::Store,
+                "nothing can be stored, and so nothing is acknowledged; the log says why",
+            );
+        }
+        let held: BTreeSet<Partition> = self.held.keys().copied().collect();
+        let plan = self.view.plan(&self.all, &held, MOST_PARTITIONS, now);
+        for partition in plan.release {
+            // Dropped: it is told.
+            drop(self.held.get_mut(&partition).and_then(Option::take));
+        }
+        if plan.take.is_empty() && self.shared.connection.is_connected() {
+            // Leases are seen to be renewed.
+            self.status.fine(Part::JetStream);
+        }
+        for free in plan.take {
+            if !self.failed.contains_key(&free.partition) && !self.take(&free).await {
+                return;
+            }
+        }
+    }
+
+    /// Returns whether JetStream answered.
+    async fn take(&mut self, free: &Free) -> bool {
+        let taken = timeout(RENEW_EVERY, self.buckets.take(free, &self.me)).await;
+        let silent =
+            || Err("JetStream does not answer: it has no leader, or its servers are away".to_owned());
+        match taken.unwrap_or_else(|_| silent()) {
+            Ok(Some(lease)) => {
+                let (told, stop) = oneshot::channel();
+                self.counts.taken.fetch_add(1, Ordering::Relaxed);
+                let mut held = self.counts.held.lock().unwrap_or_else(PoisonError::into_inner);
+                held.insert(free.partition, lease.fence.number);
+                self.held.insert(free.partition, Some(told));
+                self.tasks.spawn(self.shared.clone().hold(lease, stop));
+            }
+            // Another worker has it.
+            Ok(None) => {}
+            Err(why) => {
+                self.status.trouble(Part::JetStream, why);
+                return false;
+            }
+        }
+        self.status.fine(Part::JetStream);
+        true
+    }
+
+    async fn look_for_networks(&mut self) {
+        if self.networks_at.is_some_and(|at| at.elapsed() < NETWORKS_EVERY) {
+            return;
+        }
+        self.networks_at = Some(Instant::now());
+        match self.shared.links(|links| links.networks()).await {
+            Ok(mut networks) => {
+                // As in `collect`: the network that nobody names is there.
+                networks.insert(NetworkId::DEFAULT);
+                let slices = self.shared.slices;
+                self.all = networks.into_iter().flat_map(|network| slices.partitions(network)).collect();
+            }
+            Err(error) => self.status.trouble(Part::Partitions, error.to_string()),
+        }
+    }
+}

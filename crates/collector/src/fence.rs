@@ -1,0 +1,76 @@
+//! The right to write a partition's meters, which ends by itself.
+
+use crate::partition::Partition;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// A lease of a partition, as those see it who write and acknowledge under it. Its number is higher than those of all leases of this
+/// partition before it: a store that several write to takes nothing under a number that is not the highest that it saw.
+///
+/// It holds up to a moment that the renewals of the lease put off. Nobody else takes the partition before that, by a clock of their own that
+/// goes as fast (`cluster::lease`); so who was stopped for longer, and goes on, finds that it does not hold any more.
+#[derive(Debug)]
+pub struct Fence {
+    pub partition: Partition,
+    pub number: u64,
+    /// In µs since [`BEGAN`]; 0: it is over.
+    until_us: AtomicU64,
+}
+
+/// Any moment before all others. `Instant` goes on while the process is stopped.
+static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+impl Fence {
+    #[must_use]
+    pub fn new(partition: Partition, number: u64, until: Instant) -> Fence {
+        let fence = Fence { partition, number, until_us: AtomicU64::new(u64::MAX) };
+        fence.until_us.store(since(until), Ordering::SeqCst);
+        fence
+    }
+
+    /// Whether nobody else has the partition.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        since(Instant::now()) < self.until_us.load(Ordering::SeqCst)
+    }
+
+    /// It holds until then, unless it was over before.
+    pub fn renew(&self, until: Instant) {
+        let now = since(Instant::now());
+        let later = |before| (before > now).then(|| since(until).max(before));
+        // One that is over stays so.
+        let _ = self.until_us.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later);
+    }
+
+    /// It is over.
+    pub fn end(&self) {
+        self.until_us.store(0, Ordering::SeqCst);
+    }
+}
+
+fn since(at: Instant) -> u64 {
+    at.saturating_duration_since(*BEGAN).as_micros() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn one_that_is_over_does_not_come_back() {
+        let soon = || Instant::now() + Duration::from_secs(60);
+        let fence = Fence::new(Partition::FIRST, 1, soon());
+        assert!(fence.holds());
+        fence.renew(soon());
+        assert!(fence.holds());
+        fence.end();
+        fence.renew(soon());
+        assert!(!fence.holds());
+        let late = Fence::new(Partition::FIRST, 2, Instant::now());
+        std::thread::sleep(Duration::from_millis(2));
+        late.renew(soon());
+        assert!(!late.holds());
+    }
+}

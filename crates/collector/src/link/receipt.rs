@@ -1,0 +1,182 @@
+//! Packets that wait in a queue elsewhere until it is known what became of them.
+
+use crate::gateway::HeardPacket;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedSender;
+use wire::meter::MeterId;
+
+/// Pieces of a message that is not whole are kept no longer in their queue: their meter has sent it again since.
+const WHOLE_WITHIN: Duration = Duration::from_secs(10);
+/// So many packets of one unfinished message, before the first of them need not come again.
+const MOST_PIECES: usize = 8;
+
+/// A packet as a queue elsewhere hands it over.
+#[derive(Debug)]
+pub(crate) struct QueuedPacket {
+    pub(crate) packet: HeardPacket,
+    /// When it was heard, in Unix ms; `None`: now.
+    pub(crate) heard_ms: Option<i64>,
+    pub(crate) receipt: Option<Receipt>,
+}
+
+/// What a gateway of this process heard: nobody waits for it.
+impl From<HeardPacket> for QueuedPacket {
+    fn from(packet: HeardPacket) -> QueuedPacket {
+        QueuedPacket { packet, heard_ms: None, receipt: None }
+    }
+}
+
+/// What became of a packet that waited in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// What it led to is durable, or it led to nothing.
+    Done,
+    /// It could not be stored, and is to come again.
+    Again,
+}
+
+/// A packet's place in the queue. [`Receipt::done`] is called when what it led to is durable, or when it led to nothing; dropped without
+/// that, the packet is to come again.
+#[derive(Debug)]
+pub(crate) struct Receipt {
+    sequence: u64,
+    told: UnboundedSender<(u64, Outcome)>,
+    outcome: Outcome,
+}
+
+impl Receipt {
+    /// told: hears what became of the packet with this number.
+    pub(crate) fn new(sequence: u64, told: UnboundedSender<(u64, Outcome)>) -> Receipt {
+        Receipt { sequence, told, outcome: Outcome::Again }
+    }
+
+    pub(crate) fn done(mut self) {
+        self.outcome = Outcome::Done;
+    }
+}
+
+impl Drop for Receipt {
+    fn drop(&mut self) {
+        // The queue may have been left.
+        let _ = self.told.send((self.sequence, self.outcome));
+    }
+}
+
+/// Those of a message's packets; none, where its gateway is of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Receipts(Vec<Receipt>);
+
+impl Receipts {
+    pub(super) fn of(receipt: Option<Receipt>) -> Receipts {
+        Receipts(receipt.into_iter().collect())
+    }
+
+    /// What these packets led to is durable, or nothing.
+    pub(super) fn done(self) {
+        self.0.into_iter().for_each(Receipt::done);
+    }
+
+    /// Together with those of packets before.
+    pub(super) fn after(&mut self, before: Option<Receipts>) {
+        self.0.extend(before.into_iter().flat_map(|before| before.0));
+    }
+}
+
+/// The packets of messages that are not whole yet, by what a packet says of its meter and its kind: a collector has one message of each.
+#[derive(Debug, Default)]
+pub(super) struct UnfinishedReceipts(HashMap<(MeterId, u8), (Instant, Receipts)>);
+
+impl UnfinishedReceipts {
+    /// A piece that was kept.
+    pub(super) fn keep(&mut self, packet: &[u8], receipts: Receipts) {
+        let (Some(name), false) = (message_of(packet), receipts.0.is_empty()) else { return };
+        let now = Instant::now();
+        let (since, kept) = self.0.entry(name).or_insert_with(|| (now, Receipts::default()));
+        *since = now;
+        kept.after(Some(receipts));
+        if kept.0.len() > MOST_PIECES {
+            kept.0.remove(0).done();
+        }
+    }
+
+    /// The pieces before the one that made a message whole.
+    pub(super) fn take(&mut self, packet: &[u8]) -> Option<Receipts> {
+        self.0.remove(&message_of(packet)?).map(|(_, receipts)| receipts)
+    }
+
+    /// Pieces that waited too long led to nothing.
+    pub(super) fn tidy(&mut self, now: Instant) {
+        let old = |since: &Instant| now.saturating_duration_since(*since) > WHOLE_WITHIN;
+        for (_, (_, receipts)) in self.0.extract_if(|_, (since, _)| old(since)) {
+            receipts.done();
+        }
+    }
+}
+
+/// Name and kind: docs/protocol.md, "Packets".
+fn message_of(packet: &[u8]) -> Option<(MeterId, u8)> {
+    match packet {
+        [_, what, high, low, ..] => Some((u16::from_be_bytes([*high, *low]), what >> 6)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    type Told = (u64, Outcome);
+
+    fn receipts(told: &UnboundedSender<Told>, sequence: u64) -> Receipts {
+        Receipts::of(Some(Receipt::new(sequence, told.clone())))
+    }
+
+    fn told(said: &mut UnboundedReceiver<Told>) -> Vec<Told> {
+        let mut told: Vec<Told> = std::iter::from_fn(|| said.try_recv().ok()).collect();
+        told.sort_unstable_by_key(|(sequence, _)| *sequence);
+        told
+    }
+
+    fn done(sequences: impl IntoIterator<Item = u64>) -> Vec<Told> {
+        sequences.into_iter().map(|sequence| (sequence, Outcome::Done)).collect()
+    }
+
+    /// Of a report of meter 258 in two pieces.
+    fn piece(number: u8) -> [u8; 5] {
+        [0x4f, 3 << 3 | number, 1, 2, 9]
+    }
+
+    #[test]
+    fn pieces_wait_for_what_becomes_of_their_message() {
+        let (told_to, mut said) = unbounded_channel();
+        let mut unfinished = UnfinishedReceipts::default();
+        unfinished.keep(&piece(1), receipts(&told_to, 1));
+        // Of another meter, and of another kind.
+        unfinished.keep(&[0x4f, 3 << 3 | 1, 1, 3, 9], receipts(&told_to, 2));
+        unfinished.keep(&[0x4f, 1 << 6 | 3 << 3 | 1, 1, 2, 9], receipts(&told_to, 3));
+        let mut whole = receipts(&told_to, 4);
+        whole.after(unfinished.take(&piece(2)));
+        assert_eq!(told(&mut said), []);
+        whole.done();
+        assert_eq!(told(&mut said), done([1, 4]));
+        drop(unfinished);
+        let again = [(2, Outcome::Again), (3, Outcome::Again)];
+        assert_eq!(told(&mut said), again, "what is dropped comes again");
+    }
+
+    #[test]
+    fn pieces_that_came_to_nothing_are_done_with() {
+        let (told_to, mut said) = unbounded_channel();
+        let mut unfinished = UnfinishedReceipts::default();
+        for sequence in 1..=MOST_PIECES as u64 + 2 {
+            unfinished.keep(&piece(1), receipts(&told_to, sequence));
+        }
+        assert_eq!(told(&mut said), done([1, 2]), "the first of many of one message");
+        unfinished.tidy(Instant::now());
+        assert_eq!(told(&mut said), []);
+        unfinished.tidy(Instant::now() + WHOLE_WITHIN + Duration::from_secs(1));
+        assert_eq!(told(&mut said), done(3..=MOST_PIECES as u64 + 2));
+    }
+}

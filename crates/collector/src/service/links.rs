@@ -1,0 +1,216 @@
+//! The links of a service with the store behind them, begun and ended one by one: of all networks with the service, of partitions as a
+//! worker's leases come and go.
+
+use super::registry_changes;
+use super::{Config, ServiceError};
+use crate::fence::Fence;
+use crate::link::{self, Beginning, End, LinkHandle, Parts};
+use crate::network::NetworkId;
+use crate::partition::{Partition, Slices};
+use crate::registry::{self, MeterFile, Registry};
+use crate::store::{KeptMeter, Reader, Store, StoreError, Write};
+use crate::writer::{Jobs, WriterHandle};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::runtime::Handle;
+use wire::meter::{MeterId, Policy, Suite};
+
+/// The store, and the links that are there. Its calls block.
+pub(crate) struct Links {
+    config: Config,
+    slices: Slices,
+    handle: LinkHandle,
+    reader: Reader,
+    jobs: Arc<Jobs<link::Submitted>>,
+    store: JoinHandle<()>,
+    running: BTreeMap<Partition, RunningLink>,
+    /// Where the links' tasks run.
+    runtime: Handle,
+}
+
+struct RunningLink {
+    thread: JoinHandle<()>,
+    /// Brings changes of the key files.
+    following: tokio::task::JoinHandle<()>,
+}
+
+/// What is stored of meters, by network.
+pub(super) type Kept = BTreeMap<NetworkId, BTreeMap<MeterId, KeptMeter>>;
+
+impl Links {
+    /// Opens the store. No link is there yet.
+    ///
+    /// # Errors
+    /// [`ServiceError::Store`], [`ServiceError::Thread`].
+    pub(crate) fn open(config: Config, slices: Slices, runtime: Handle) -> Result<Links, ServiceError> {
+        let store = Store::open(&config.db, &config.store)?;
+        let reader = store.reader();
+        let (jobs, store) = Jobs::start(store).map_err(ServiceError::Thread)?;
+        let (jobs, handle) = (Arc::new(jobs), LinkHandle::new(slices));
+        Ok(Links { config, slices, handle, reader, jobs, store, running: BTreeMap::new(), runtime })
+    }
+
+    pub(crate) fn handle(&self) -> &LinkHandle {
+        &self.handle
+    }
+
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    pub(crate) fn writer(&self) -> WriterHandle {
+        self.jobs.handle()
+    }
+
+    /// What is stored of all meters.
+    pub(super) fn kept(&self) -> Result<Kept, StoreError> {
+        let mut kept = Kept::new();
+        for meter in self.reader.kept_meters()? {
+            kept.entry(meter.meter.network).or_default().insert(meter.meter.meter, meter);
+        }
+        Ok(kept)
+    }
+
+    /// Looks whether what is stored of a network without a folder of keys may go without one.
+    pub(super) fn belongs(
+        &self,
+        network: NetworkId,
+        kept: &BTreeMap<MeterId, KeptMeter>,
+    ) -> Result<(), ServiceError> {
+        belongs(&self.config, network, kept, |_| false, |_| false)
+    }
+
+    /// Begins a partition's link, which writes under the lease. Returns how many meters it has.
+    ///
+    /// # Errors
+    /// [`ServiceError`]
+    pub(crate) fn begin(&mut self, partition: Partition, fence: Arc<Fence>) -> Result<usize, ServiceError> {
+        let kept = self.kept()?.remove(&partition.network).unwrap_or_default();
+        self.begin_with(partition, kept, Some(fence), None)
+    }
+
+    /// Begins a partition's link. kept: what is stored of the network's meters. end: hears of the link's end.
+    ///
+    /// # Errors
+    /// [`ServiceError`]
+    pub(super) fn begin_with(
+        &mut self,
+        partition: Partition,
+        mut kept: BTreeMap<MeterId, KeptMeter>,
+        fence: Option<Arc<Fence>>,
+        end: Option<End>,
+    ) -> Result<usize, ServiceError> {
+        let (network, slices) = (partition.network, self.slices);
+        let registry = Registry::open_network(&self.config.keys, network)?;
+        let issued = registry.issued()?;
+        let mut files = registry.load()?;
+        // The last meter's revocation is in the folder.
+        let revoked = registry.revoked()?;
+        let (has_keys, was_revoked) =
+            (|meter: &MeterId| files.contains_key(meter), |meter: &MeterId| revoked.contains_key(meter));
+        belongs(&self.config, network, &kept, has_keys, was_revoked)?;
+        let policy = self.policy(network, &files);
+        let poller = registry.poller(&files);
+        files.retain(|meter, _| slices.of(*meter) == partition.slice);
+        kept.retain(|meter, _| slices.of(*meter) == partition.slice);
+        let records = files.iter().map(|(meter, file)| (*meter, (file.epoch, file.record.clone()))).collect();
+        let identity = registry.identity().clone();
+        let writer = self.writer();
+        let commit =
+            |writes: Vec<Write>| writer.write_under(fence.clone(), writes).map_err(ServiceError::Write);
+        let store = (commit, &self.reader);
+        let beginning = Beginning::new(store, (partition, slices), identity, policy, kept, records, &issued)?;
+        let parts = Parts {
+            jobs: self.jobs.clone(),
+            done: self.jobs.begin(partition, issued),
+            verifiers: link::verifiers(self.config.verifiers),
+            seal_by_itself: self.config.require_sealed.is_none(),
+            unknown_meters: self.config.unknown_meters.clone().filter(|_| network.is_default()),
+            fence,
+        };
+        let inputs = self.handle.open(partition);
+        let thread = link::start(beginning, parts, &self.handle, inputs, end).map_err(|error| {
+            self.handle.close(partition);
+            self.jobs.end(partition);
+            ServiceError::Thread(error)
+        })?;
+        let following = registry_changes::follow(poller, self.handle.clone(), (partition, slices));
+        let following = self.runtime.spawn(following);
+        self.running.insert(partition, RunningLink { thread, following });
+        Ok(files.len())
+    }
+
+    fn policy(&self, network: NetworkId, files: &BTreeMap<MeterId, MeterFile>) -> Policy {
+        let seals = |file: &MeterFile| file.record.setup.suite != Suite::None;
+        let require_sealed = self.config.require_sealed.unwrap_or_else(|| files.values().any(seals));
+        if require_sealed {
+            for meter in files.iter().filter(|(_, file)| !seals(file)).map(|(meter, _)| meter) {
+                tracing::warn!(
+                    meter,
+                    network = network.named(),
+                    "it was provisioned to seal nothing, and is not heard before it was told to: start with --require-sealed=false to hear it"
+                );
+            }
+        }
+        Policy { require_sealed, ..self.config.policy }
+    }
+
+    /// Ends a partition's link: it takes no more packets, and stores and acknowledges what it has. One whose lease is over stores nothing
+    /// more.
+    ///
+    /// # Errors
+    /// [`ServiceError::Ended`] where it had ended in a way that it never should.
+    pub(crate) fn end(&mut self, partition: Partition) -> Result<(), ServiceError> {
+        self.handle.close(partition);
+        let Some(RunningLink { thread, following }) = self.running.remove(&partition) else { return Ok(()) };
+        following.abort();
+        let joined = thread.join();
+        self.jobs.end(partition);
+        joined.map_err(|_| ServiceError::Ended("link"))
+    }
+
+    /// Ends all links, and closes the store.
+    ///
+    /// # Errors
+    /// [`ServiceError::Ended`] where a part had ended before.
+    pub(crate) fn stop(mut self) -> Result<(), ServiceError> {
+        // All of them at once, then each, also where one had ended before.
+        self.handle.stop();
+        let partitions: Vec<Partition> = self.running.keys().copied().collect();
+        let ended: Vec<_> = partitions.into_iter().map(|partition| self.end(partition)).collect();
+        let ended = ended.into_iter().collect::<Result<(), _>>();
+        self.jobs.stop();
+        self.store.join().map_err(|_| ServiceError::Ended("store")).and(ended)
+    }
+
+    /// The networks that there are keys of.
+    ///
+    /// # Errors
+    /// [`ServiceError::Registry`]
+    pub(crate) fn networks(&self) -> Result<BTreeSet<NetworkId>, ServiceError> {
+        Ok(registry::networks(&self.config.keys)?.into_iter().collect())
+    }
+}
+
+/// Looks whether a folder of keys is that of a network's meters in the database: one that is not there, or another's, must not revoke
+/// all of them.
+fn belongs(
+    config: &Config,
+    network: NetworkId,
+    kept: &BTreeMap<MeterId, KeptMeter>,
+    has_keys: impl Fn(&MeterId) -> bool,
+    was_revoked: impl Fn(&MeterId) -> bool,
+) -> Result<(), ServiceError> {
+    let known: Vec<&MeterId> =
+        kept.iter().filter(|(_, kept)| kept.revoked_ms.is_none()).map(|(meter, _)| meter).collect();
+    if known.is_empty()
+        || known.iter().any(|meter| has_keys(meter))
+        || known.iter().all(|meter| was_revoked(meter))
+    {
+        return Ok(());
+    }
+    let (keys, db) = (registry::folder_of(&config.keys, network), config.db.clone());
+    let of = network.named().map_or_else(String::new, |network| format!(" of network {network}"));
+    Err(ServiceError::OtherKeys { keys, db, meters: known.len(), of })
+}

@@ -1,0 +1,263 @@
+//! What users of the servers may do, with the configuration that the documentation shows; and what comes of wrong ones.
+
+use super::roles::{Role, ask, figure, gateway, loopback, servers, worker};
+use super::{Radio, WITHIN, until};
+use crate::concentrator::process::wattseal;
+use crate::link::station::SimulatedMeter;
+use collector::cluster::gateway::Gateway;
+use collector::cluster::{ClusterError, Nats, PacketDown};
+use collector::network::{NetworkId, OfNetwork};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use testkit::nats;
+use tokio_stream::StreamExt;
+use wire::meter::Suite;
+
+const SEVEN: NetworkId = NetworkId(7);
+
+/// The documentation's server, with users whose keys are in the folder.
+struct Documented {
+    server: nats::Nats,
+    folder: PathBuf,
+}
+
+impl Documented {
+    fn start(folder: &Path) -> Documented {
+        let documented = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/nats-server.conf");
+        let mut text = fs::read_to_string(documented).expect("a text");
+        for (user, public) in [("hall", "HALL"), ("yard", "YARD"), ("worker", "WORKER")] {
+            let made = wattseal(folder).args(["nkey", &format!("{user}.nk")]).output().expect("it runs");
+            let key = String::from_utf8(made.stdout).expect("text");
+            assert!(key.starts_with('U'), "{}", String::from_utf8_lossy(&made.stderr));
+            text = text.replace(&format!("U_PUBLIC_KEY_OF_THE_{public}"), key.trim());
+        }
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+        fs::write(folder.join("ca.pem"), made.cert.pem()).expect("a file");
+        let server = nats::Nats::start_from(1, |own, _, port| {
+            fs::write(own.join("server.pem"), made.cert.pem()).expect("a file");
+            fs::write(own.join("server.key"), made.signing_key.serialize_pem()).expect("a file");
+            let inside = |name: &str| format!("\"{}/{name}\"", own.display());
+            let text = text.replace("0.0.0.0:4222", &format!("127.0.0.1:{port}"));
+            let text = text.replace("\"server.pem\"", &inside("server.pem"));
+            let text = text.replace("\"server.key\"", &inside("server.key"));
+            text.replace("\"/var/lib/nats\"", &inside("store"))
+        });
+        Documented { server, folder: folder.to_owned() }
+    }
+
+    fn user(&self, name: &str) -> Nats {
+        let mut nats = servers(&self.server.url_with("tls"));
+        nats.ca = Some(self.folder.join("ca.pem"));
+        nats.credentials = Some(self.folder.join(format!("{name}.nk")));
+        nats
+    }
+
+    /// The client of NATS, as that user.
+    async fn client(&self, name: &str) -> async_nats::Client {
+        let seed = fs::read_to_string(self.folder.join(format!("{name}.nk"))).expect("a seed");
+        async_nats::ConnectOptions::new()
+            .nkey(seed.trim().to_owned())
+            .add_root_certificates(self.folder.join("ca.pem"))
+            .custom_inbox_prefix(format!("_INBOX.{name}"))
+            // What it may not ask is not answered.
+            .request_timeout(Some(Duration::from_millis(500)))
+            .connect(self.server.url_with("tls"))
+            .await
+            .expect("it is let in")
+    }
+}
+
+#[test]
+fn a_gateway_publishes_and_hears_its_own_network_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let documented = Documented::start(folder.path());
+    let keys = folder.path().join("keys");
+    let mut of_seven = SimulatedMeter::register_in(&keys, SEVEN.meter(258), Suite::Aes128Gcm, 1);
+    let mut of_zero = SimulatedMeter::register(&keys, 258, Suite::Aes128Gcm, 1);
+    let worker = worker(documented.user("worker"), folder.path(), "one", None);
+    let hall = gateway(documented.user("hall"), "hall", &[SEVEN, NetworkId::DEFAULT]);
+    let yard = gateway(documented.user("yard"), "yard", &[NetworkId::DEFAULT]);
+    let seven = Radio::near(hall.started.udp[0].what);
+    seven.report(&mut of_seven);
+    Radio::near(yard.started.udp[0].what).report(&mut of_zero);
+    // The server does not take what hall hears in a network that is not its user's.
+    let refused = "wattseal_gateway_dropped_packets_total{why=\"not-stored\"}";
+    let (stored, before) = (
+        figure(worker.started.health, "wattseal_worker_packets_total"),
+        figure(hall.started.health, refused),
+    );
+    let zero = Radio::near(hall.started.udp[1].what);
+    let report = of_zero.report();
+    zero.send(&report);
+    assert!(!zero.is_acknowledged(&of_zero, of_zero.n, Duration::from_secs(1)));
+    assert_eq!(figure(worker.started.health, "wattseal_worker_packets_total"), stored);
+    until("it is counted", || figure(hall.started.health, refused) > before);
+
+    let runtime = collector::daemon::runtime().expect("threads");
+    runtime.block_on(async {
+        let client = documented.client("hall").await;
+        let mut others = Vec::new();
+        for subject in ["wattseal.0.down.yard", "wattseal.7.down.*", "wattseal.>", "_INBOX.yard.>", ">"] {
+            others.push(client.subscribe(subject).await.expect("a subject"));
+        }
+        for subject in ["wattseal.7.up.0.0.0.0.yard", "wattseal.0.up.0.0.0.0.hall", "wattseal.7.down.hall"] {
+            client.publish(subject, "something".into()).await.expect("a subject");
+        }
+        let jetstream = async_nats::jetstream::new(client.clone());
+        assert!(jetstream.delete_stream("wattseal-up").await.is_err(), "it may not");
+        client.flush().await.expect("it is there");
+        // What goes to the yard, and to the hall itself by another subscription than its own, is not heard.
+        Radio::near(yard.started.udp[0].what).deliver(&of_zero, &report);
+        seven.report(&mut of_seven);
+        for other in &mut others {
+            let heard = tokio::time::timeout(Duration::from_millis(100), other.next()).await;
+            assert!(!matches!(heard, Ok(Some(_))), "{heard:?}");
+        }
+    });
+    let malformed = figure(worker.started.health, "wattseal_worker_malformed_packets_total");
+    assert_eq!(malformed, 0, "what hall published under another name came");
+    hall.stop().expect("it stops well");
+    worker.stop().expect("it stops well");
+}
+
+/// What is said in one network makes a gateway send nothing in another.
+#[test]
+fn a_gateway_sends_in_the_network_that_it_hears() {
+    let server = nats::Nats::start();
+    let hall = gateway(servers(&server.url()), "hall", &[SEVEN, NetworkId::DEFAULT]);
+    let [seven, zero] = [0, 1].map(|input: usize| Radio::near(hall.started.udp[input].what));
+    let at = |radio: &Radio| Some(radio.socket.local_addr().expect("an address"));
+    // An acknowledgement of the suite none.
+    let packets = vec![vec![0x41, 0x80, 1, 2, 1, 0, 0, 0, 1]];
+    let down = |input, peer| PacketDown { input, peer, packets: packets.clone() }.to_bytes();
+    let health = hall.started.health;
+    let runtime = collector::daemon::runtime().expect("threads");
+    runtime.block_on(async {
+        let client = async_nats::connect(server.url()).await.expect("it is there");
+        let publish = async |subject: &'static str, down: Vec<u8>| {
+            client.publish(subject, down.into()).await.expect("published");
+            client.flush().await.expect("it is there");
+        };
+        // Its subscription may come a little later.
+        let begun = Instant::now();
+        while seven.hear(Duration::from_millis(50)).is_none() {
+            publish("wattseal.7.down.hall", down(0, at(&seven))).await;
+            assert!(begun.elapsed() < WITHIN, "nothing is sent");
+        }
+        let bad = "wattseal_gateway_dropped_packets_total{why=\"malformed\"}";
+        for (subject, down) in [
+            ("wattseal.0.down.hall", down(0, at(&zero))),
+            ("wattseal.7.down.hall", down(1, at(&zero))),
+            ("wattseal.7.down.hall", down(2, at(&zero))),
+            ("wattseal.7.down.hall", b"nothing".to_vec()),
+        ] {
+            let before = figure(health, bad);
+            publish(subject, down).await;
+            until("it is counted", || figure(health, bad) == before + 1);
+        }
+    });
+    assert!(zero.hear(Duration::from_millis(100)).is_none(), "it was sent");
+}
+
+fn refused(nats: Nats) -> ClusterError {
+    let udp = vec![OfNetwork::from(loopback())];
+    let (name, most_packets) = ("hall".parse().expect("a name"), 100.try_into().expect("not 0"));
+    let gateway = Gateway { nats, name, udp, serial: Vec::new(), most_packets, health: None };
+    let role = Role::run(async |ready, stop| gateway.serve(ready, async { drop(stop.await) }).await);
+    role.ended().expect_err("refused")
+}
+
+#[test]
+fn what_waiting_does_not_mend_ends_with_the_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let documented = Documented::start(folder.path());
+    let made = wattseal(folder.path()).args(["nkey", "stranger.nk"]).output().expect("it runs");
+    assert!(made.status.success());
+    let again = wattseal(folder.path()).args(["nkey", "stranger.nk"]).output().expect("it runs");
+    assert_eq!(again.status.code(), Some(2), "a key that is there is not replaced");
+    let error = refused(documented.user("stranger"));
+    assert!(matches!(error, ClusterError::NotLetIn { .. }), "{error:?}");
+    assert!(error.to_string().contains("--nats-creds"), "{error}");
+    // The certificate of another.
+    let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    fs::write(folder.path().join("other.pem"), other.cert.pem()).expect("a file");
+    let error = refused(Nats { ca: Some(folder.path().join("other.pem")), ..documented.user("hall") });
+    assert!(matches!(error, ClusterError::Tls { .. }), "{error:?}");
+    // A seed that others may read, and what is none.
+    let file = folder.path().join("open.nk");
+    let with = |text: &str, mode| {
+        fs::write(&file, text).expect("a file");
+        fs::set_permissions(&file, PermissionsExt::from_mode(mode)).expect("ours");
+        refused(Nats { credentials: Some(file.clone()), ..documented.user("hall") })
+    };
+    let error = with("SU", 0o644);
+    assert!(error.to_string().contains("chmod 600"), "{error}");
+    for nonsense in ["", "SU nonsense\n", "nonsense"] {
+        let error = with(nonsense, 0o600);
+        assert!(error.to_string().contains("--nats-creds"), "{nonsense}: {error}");
+    }
+    let error = refused(servers("nats://user:password@127.0.0.1:1"));
+    assert!(error.is_usage() && !error.to_string().contains("password@"), "{error}");
+    let error = refused(Nats { ca: Some(folder.path().join("ca.pem")), ..servers("nats://127.0.0.1:1") });
+    assert!(error.is_usage(), "{error}");
+}
+
+#[test]
+fn without_a_server_a_role_waits_and_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    let nowhere = format!("nats://{}", free.expect("a port"));
+    let hall = gateway(servers(&nowhere), "hall", &[NetworkId::DEFAULT]);
+    let worker = worker(servers(&nowhere), folder.path(), "one", None);
+    for health in [hall.started.health, worker.started.health] {
+        until("it says why", || ask(health, "/health/ready").contains("no connection to NATS"));
+        assert!(ask(health, "/health/live").starts_with("HTTP/1.1 200"));
+    }
+    hall.stop().expect("it stops well");
+    worker.stop().expect("it stops well");
+}
+
+/// The commands of docs/cluster.md, with servers that are there.
+#[test]
+fn the_commands_of_the_documentation_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plain, documented) = (nats::Nats::start(), Documented::start(folder.path()));
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cluster.md");
+    let text = fs::read_to_string(text).expect("a text");
+    let (tls, mut count) = (documented.server.url_with("tls"), 0);
+    // Of one server there is one copy.
+    let replaced = [
+        ("nats://127.0.0.1:4222", plain.url().as_str()),
+        ("tls://nats1.lan,tls://nats2.lan,tls://nats3.lan", &tls),
+        ("--replicas 3", "--replicas 1"),
+        (":7878", ":0"),
+        (":8081", ":0"),
+        (":8082", ":0"),
+        ("nkey hall.nk", "nkey another.nk"),
+    ]
+    .map(|(from, to)| (from.to_owned(), to.to_owned()));
+    for line in text.lines().filter_map(|line| line.strip_prefix("wattseal-collector ")) {
+        let line = replaced.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to));
+        let arguments: Vec<&str> = line.split(' ').collect();
+        count += 1;
+        if !["gateway", "worker"].contains(&arguments[0]) {
+            let ran = wattseal(folder.path()).args(&arguments).output().expect("it runs");
+            assert!(ran.status.success(), "{line}: {}", String::from_utf8_lossy(&ran.stderr));
+            continue;
+        }
+        let mut command = wattseal(folder.path());
+        let mut child = command.args(&arguments).stderr(Stdio::piped()).spawn().expect("it runs");
+        let mut log = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+        let connected = log.by_ref().find(|line| line.contains("connected to NATS"));
+        let told = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(told.expect("kill").success());
+        let rest: Vec<String> = log.collect();
+        let ended = child.wait().expect("it ran");
+        assert!(connected.is_some() && ended.code() == Some(0), "{line}: {connected:?} {rest:?}");
+    }
+    assert!(count >= 6, "only {count} commands were found");
+}
