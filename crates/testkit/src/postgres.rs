@@ -19,11 +19,56 @@ const QUICK: [&str; 3] = ["fsync=off", "full_page_writes=off", "shared_buffers=6
 
 /// A server. It is ended, and its folder goes, with this value; of [`shared`] with the process.
 pub struct Server {
-    folder: PathBuf,
+    folder: Folder,
     settings: Vec<String>,
     running: Option<Child>,
+}
+
+/// A folder of the one who runs servers. It goes, after the server that may run in it, with this value, and with this process whatever ends it.
+struct Folder {
+    path: PathBuf,
     /// Ends what is left when this process is gone: it reads from a pipe that nobody writes to.
     keeper: Child,
+}
+
+impl Folder {
+    fn make() -> Folder {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        assert!(program("postgres").exists(), "{INSTALL}");
+        let name = format!("wattseal-pg-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).expect("a folder");
+        if is_root() {
+            let given = Command::new("chown").arg("postgres:postgres").arg(&path).status();
+            assert!(given.expect("chown").success(), "{INSTALL}");
+        }
+        let script = "read -r _; pid=$(head -n 1 \"$1/data/postmaster.pid\" 2>/dev/null); \
+                      if [ -n \"$pid\" ]; then kill -QUIT \"$pid\"; while kill -0 \"$pid\"; do sleep 0.05; done; fi; rm -rf \"$1\"";
+        // In a group of its own, which Ctrl-C does not reach.
+        let keeper = Command::new("sh")
+            .args(["-c", script, "keeper"])
+            .arg(&path)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("sh");
+        Folder { path, keeper }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(mut pipe) = self.keeper.stdin.take() {
+            let _ = pipe.write_all(b"\n");
+        }
+        let _ = self.keeper.wait();
+    }
 }
 
 /// The server that the tests of this process share; its files are not made durable.
@@ -42,36 +87,26 @@ impl Server {
     /// Where it does not start.
     #[must_use]
     pub fn start(settings: &[&str]) -> Server {
-        static STARTED: AtomicU32 = AtomicU32::new(0);
-        assert!(Path::new(PROGRAMS).join("postgres").exists(), "{INSTALL}");
-        let name = format!("wattseal-pg-{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir(&folder).expect("a folder");
-        // It is given to who runs the server, and goes with this process.
-        if is_root() {
-            let given = Command::new("chown").arg("postgres:postgres").arg(&folder).status();
-            assert!(given.expect("chown").success(), "{INSTALL}");
-        }
-        let script = "read -r _; pid=$(head -n 1 \"$1/data/postmaster.pid\" 2>/dev/null); \
-                      if [ -n \"$pid\" ]; then kill -QUIT \"$pid\"; while kill -0 \"$pid\"; do sleep 0.05; done; fi; rm -rf \"$1\"";
-        // In a group of its own, which Ctrl-C does not reach.
-        let keeper = Command::new("sh")
-            .args(["-c", script, "keeper"])
-            .arg(&folder)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("sh");
-        let made = as_owner("initdb")
-            .args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"])
-            .arg(folder.join("data"))
-            .output()
-            .expect(INSTALL);
-        assert!(made.status.success(), "initdb: {}", text(&made));
+        let folder = Folder::make();
+        // A copy takes a twentieth of the time that initdb takes.
+        static EMPTY: OnceLock<Folder> = OnceLock::new();
+        let empty = EMPTY.get_or_init(|| {
+            let empty = Folder::make();
+            let mut initdb = as_owner(&program("initdb"));
+            initdb.args([
+                "--username=postgres",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+                "-D",
+            ]);
+            succeeds(initdb.arg(empty.data()));
+            empty
+        });
+        succeeds(as_owner(Path::new("cp")).arg("-a").arg(empty.data()).arg(folder.data()));
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-        let mut server = Server { folder, settings, running: None, keeper };
+        let mut server = Server { folder, settings, running: None };
         server.run();
         server
     }
@@ -81,9 +116,10 @@ impl Server {
     /// # Panics
     /// Where it does not start.
     pub fn run(&mut self) {
-        let log = File::options().create(true).append(true).open(self.folder.join("log")).expect("a log");
-        let mut command = as_owner("postgres");
-        command.arg("-D").arg(self.data()).arg("-k").arg(&self.folder);
+        let log =
+            File::options().create(true).append(true).open(self.folder.path.join("log")).expect("a log");
+        let mut command = as_owner(&program("postgres"));
+        command.arg("-D").arg(self.data()).arg("-k").arg(&self.folder.path);
         command.args(["-c", "listen_addresses=", "-c", "max_connections=200"]);
         for setting in &self.settings {
             command.args(["-c", setting]);
@@ -93,7 +129,7 @@ impl Server {
         self.running = Some(child);
         let begun = Instant::now();
         while !self.psql("postgres", "SELECT 1").status.success() {
-            let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+            let log = fs::read_to_string(self.folder.path.join("log")).unwrap_or_default();
             assert!(begun.elapsed() < WITHIN, "PostgreSQL does not start: {log}");
             std::thread::sleep(Duration::from_millis(30));
         }
@@ -203,7 +239,7 @@ impl Server {
     /// Its socket's folder, as a URL has it.
     #[must_use]
     pub fn host(&self) -> String {
-        let folder = self.folder.display().to_string().replace('/', "%2F");
+        let folder = self.folder.path.display().to_string().replace('/', "%2F");
         let port = self.port();
         if port == "5432" { folder } else { format!("{folder}:{port}") }
     }
@@ -216,13 +252,13 @@ impl Server {
     /// The folder that its socket is in.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.folder.path
     }
 
     /// Its files.
     #[must_use]
     pub fn data(&self) -> PathBuf {
-        self.folder.join("data")
+        self.folder.data()
     }
 
     /// Runs statements by `psql`, another client than the one under test. Returns the rows, a line each.
@@ -236,9 +272,9 @@ impl Server {
     }
 
     fn psql(&self, database: &str, sql: &str) -> Output {
-        Command::new(Path::new(PROGRAMS).join("psql"))
+        Command::new(program("psql"))
             .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database, "-h"])
-            .arg(&self.folder)
+            .arg(&self.folder.path)
             .args(["-p", &self.port(), "-c", sql])
             .output()
             .expect(INSTALL)
@@ -252,16 +288,15 @@ impl Drop for Server {
             signal("QUIT", server.id());
             let _ = server.wait();
         }
-        if let Some(mut pipe) = self.keeper.stdin.take() {
-            let _ = pipe.write_all(b"\n");
-        }
-        let _ = self.keeper.wait();
     }
 }
 
-/// One of PostgreSQL's programs, by a user that it lets run it: it refuses the superuser.
-fn as_owner(program: &str) -> Command {
-    let program = Path::new(PROGRAMS).join(program);
+fn program(name: &str) -> PathBuf {
+    Path::new(PROGRAMS).join(name)
+}
+
+/// A program, by a user that PostgreSQL's let run them: they refuse the superuser.
+fn as_owner(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }
@@ -288,6 +323,11 @@ fn children_of(process: u32) -> Vec<u32> {
         stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
     };
     entries.flatten().filter_map(number).filter(|child| parent(child) == Some(process)).collect()
+}
+
+fn succeeds(command: &mut Command) {
+    let done = command.output().expect(INSTALL);
+    assert!(done.status.success(), "{command:?}: {}", text(&done));
 }
 
 fn text(output: &Output) -> String {
