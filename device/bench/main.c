@@ -22,7 +22,19 @@ static ws_drbg random;
 /* A quarter of the RAM, so that message and output leave half of it to the stack and the rest. Public-key operations have
  * short messages and need most of 2 kB for themselves: there, room for a sealed packet of 16 bytes, and as much for the
  * keys, which are no longer. */
-#if (defined(WS_BENCH_PUBLIC_KEY) || defined(WS_BENCH_RANDOM)) && WS_RAM_SIZE < 4096
+#if defined(WS_ML_KEM_H)
+/* The longest key of the parameter sets that fit, ciphertext, and both keys of a pair. */
+#if WS_RAM_SIZE < 12288
+#define WS_BENCH_KEY_CAPACITY WS_ML_KEM_512_PRIVATE_KEY
+#define WS_BENCH_CAPACITY WS_ML_KEM_512_CIPHERTEXT
+#define WS_BENCH_OUTPUT_CAPACITY (WS_ML_KEM_512_PUBLIC_KEY + WS_ML_KEM_512_PRIVATE_KEY)
+#else
+#define WS_BENCH_KEY_CAPACITY WS_ML_KEM_768_PRIVATE_KEY
+#define WS_BENCH_CAPACITY WS_ML_KEM_768_CIPHERTEXT
+#define WS_BENCH_OUTPUT_CAPACITY (WS_ML_KEM_768_PUBLIC_KEY + WS_ML_KEM_768_PRIVATE_KEY)
+#endif
+#define WS_BENCH_AAD_CAPACITY 16
+#elif (defined(WS_BENCH_PUBLIC_KEY) || defined(WS_BENCH_RANDOM)) && WS_RAM_SIZE < 4096
 #define WS_BENCH_CAPACITY 144
 #define WS_BENCH_KEY_CAPACITY 144
 /* One-time signatures have the key pair's name and the randomizer there. */
@@ -51,6 +63,9 @@ static ws_drbg random;
 #define WS_BENCH_KEY_CAPACITY 240
 #define WS_BENCH_AAD_CAPACITY 64
 #endif
+#ifndef WS_BENCH_OUTPUT_CAPACITY
+#define WS_BENCH_OUTPUT_CAPACITY WS_BENCH_CAPACITY
+#endif
 
 uint8_t ws_bench_key[WS_BENCH_KEY_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_key_len;
@@ -59,7 +74,7 @@ uint8_t ws_bench_aad[WS_BENCH_AAD_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_aad_len;
 uint8_t ws_bench_message[WS_BENCH_CAPACITY] WS_ALIGNED;
 uint16_t ws_bench_message_len;
-uint8_t ws_bench_output[WS_BENCH_CAPACITY] WS_ALIGNED;
+uint8_t ws_bench_output[WS_BENCH_OUTPUT_CAPACITY] WS_ALIGNED;
 uint8_t ws_bench_tag[32] WS_ALIGNED;
 int16_t ws_bench_result;
 

@@ -34,13 +34,21 @@ pub struct Toolchain {
 impl Toolchain {
     /// How the operations of a set of `device/ops.toml` can be built.
     #[must_use]
-    pub fn variants_of(&self, set: &str) -> &[String] {
-        if set == PUBLIC_KEY { &self.public_key_variants } else { &self.variants }
+    pub fn variants_of(&self, set: &str) -> Vec<String> {
+        if set == PUBLIC_KEY {
+            return self.public_key_variants.clone();
+        }
+        let mut variants = self.variants.clone();
+        variants.retain(|variant| variant != "O0" || !OPTIMISED.contains(&set));
+        variants
     }
 }
 
 /// The set of `device/ops.toml` that has variants of its own.
 pub const PUBLIC_KEY: &str = "public-key";
+
+/// The sets of `device/ops.toml` that are not built without optimisation.
+const OPTIMISED: [&str; 2] = ["ml-kem-512", "ml-kem-768"];
 
 fn every_compiler_s_operations() -> Vec<String> {
     vec!["c".into()]

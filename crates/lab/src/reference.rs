@@ -1,8 +1,10 @@
 //! What each operation must give: random inputs and the outputs of independent implementations.
 
+pub mod ascon;
 pub mod curve;
 pub mod drbg;
 pub mod field;
+pub mod ml_kem;
 mod one_time;
 pub mod sealing;
 
@@ -45,6 +47,12 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return Ok(case);
     }
     if let Some(case) = one_time::case(name, bytes, rng) {
+        return Ok(case);
+    }
+    if let Some(case) = ascon::case(name, bytes, rng)? {
+        return Ok(case);
+    }
+    if let Some(case) = ml_kem::case(name, rng) {
         return Ok(case);
     }
     let case = match name {

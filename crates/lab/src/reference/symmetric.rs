@@ -10,6 +10,7 @@ use aes_gcm::{Aes128Gcm, Aes256Gcm, Nonce};
 use hmac::Mac;
 use rand::{Rng, rngs::StdRng};
 use sha2::Digest;
+use sha2::digest::ExtendableOutput;
 
 /// A case with random inputs, on `bytes` of message; `None` for an operation of another kind.
 pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Result<Option<Case>, LabError> {
@@ -36,6 +37,10 @@ pub(super) fn case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
     let case = match name {
         "sha1" => Ok(hash_case::<sha1::Sha1>(bytes_of(bytes, rng))),
         "sha256" => Ok(hash_case::<sha2::Sha256>(bytes_of(bytes, rng))),
+        "sha3-256" => Ok(hash_case::<sha3::Sha3_256>(bytes_of(bytes, rng))),
+        "sha3-512" => Ok(hash_case::<sha3::Sha3_512>(bytes_of(bytes, rng))),
+        "shake128" => Ok(output_case::<sha3::Shake128>(bytes_of(bytes, rng))),
+        "shake256" => Ok(output_case::<sha3::Shake256>(bytes_of(bytes, rng))),
         "digest-check" => Ok(comparison_case(bytes_of(32, rng), rng)),
         "hmac-sha256" => hmac_case(bytes_of(32, rng), bytes_of(bytes, rng)),
         _ => return Ok(None),
@@ -180,6 +185,13 @@ fn seal(key: &[u8], nonce: &[u8], aad: &[u8], message: &[u8]) -> Result<(Vec<u8>
 pub fn hash_case<D: Digest>(message: Vec<u8>) -> Case {
     let digest = D::digest(&message).to_vec();
     Case { inputs: vec![("message", message)], outputs: vec![("output", digest)], ..Case::default() }
+}
+
+/// As many bytes of output as of message.
+fn output_case<X: ExtendableOutput + Default>(message: Vec<u8>) -> Case {
+    let mut output = vec![0; message.len()];
+    X::digest_xof(&message, &mut output);
+    Case { inputs: vec![("message", message)], outputs: vec![("output", output)], ..Case::default() }
 }
 
 /// A digest compared with itself, or with one that differs in a bit.

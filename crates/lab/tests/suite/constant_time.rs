@@ -304,10 +304,10 @@ fn a_decision_that_nothing_needs_any_more_is_refused() {
 }
 
 /// Operations that are quick on every processor, all variants.
-const QUICK: [&str; 8] =
-    ["aes*", "sha*", "hmac*", "*-field-*", "digest-check", "x963-kdf", "hkdf-*", "drbg-*"];
+const QUICK: [&str; 9] =
+    ["aes*", "ascon-*", "sha*", "hmac*", "*-field-*", "digest-check", "x963-kdf", "hkdf-*", "drbg-*"];
 /// Those that are not.
-const LONG: [&str; 5] = ["*-keygen", "*-sign", "*-ecdh", "ecies-*", "ecdh-*"];
+const LONG: [&str; 6] = ["*-keygen", "*-sign", "*-ecdh", "ecies-*", "ecdh-*", "ml-kem-*"];
 
 fn assert_constant(request: &Request) {
     let rows = ct::run(&workspace(), request, &Silence).expect("all operations run");

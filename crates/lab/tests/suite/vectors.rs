@@ -7,6 +7,7 @@ use lab::harness::Bench;
 use lab::operations::{Catalogue, Key, Operation, VARIANTS};
 use lab::reference::Case;
 use lab::reference::symmetric::expand;
+use lab::reference::{ascon, ml_kem};
 use lab::target::Workspace;
 use std::collections::BTreeMap;
 use testkit::vectors;
@@ -26,6 +27,27 @@ fn as_taken(operation: &Operation, case: &Case) -> Case {
         }
     }
     case
+}
+
+/// Of NIST's cases one of key generation, one of encapsulation, one of each kind of decapsulation.
+fn ml_kem_cases(set: &str, cases: vectors::MlKemCases, add: &mut impl FnMut(String, Case)) {
+    let length = cases.keys[0].private_key.len();
+    let public = (length - 96) / 2..length - 64;
+    for case in cases.keys.into_iter().take(1) {
+        let key = [case.d, case.z].concat();
+        let case = ml_kem::keygen_case(key, &case.private_key[public.clone()], &case.private_key);
+        add(format!("ml-kem-{set}-keygen"), case);
+    }
+    for case in cases.encapsulations.into_iter().take(1) {
+        let (ciphertext, shared) = case.given.expect("NIST's keys are right");
+        let case = ml_kem::encapsulation_case(case.public_key, case.m.to_vec(), &ciphertext, &shared);
+        add(format!("ml-kem-{set}-encapsulate"), case);
+    }
+    for case in cases.decapsulations.into_iter().take(3) {
+        let shared = case.shared.expect("NIST's keys are right").to_vec();
+        let case = ml_kem::decapsulation_case(case.private_key, case.ciphertext, shared);
+        add(format!("ml-kem-{set}-decapsulate"), case);
+    }
 }
 
 /// The cases by operation, each with the key itself.
@@ -103,6 +125,56 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
                 ..Case::default()
             };
             add(format!("aes{bits}-gcm-seal"), seal);
+        }
+    }
+    for case in vectors::ascon_aead128().into_iter().filter(|case| case.aad.len() <= AAD_ROOM).step_by(STRIDE)
+    {
+        let inputs =
+            vec![("key", case.key.to_vec()), ("nonce", case.nonce.to_vec()), ("aad", case.aad.clone())];
+        let (ciphertext, tag) = (case.ciphertext, case.tag.to_vec());
+        if let Some(plaintext) = case.plaintext.clone() {
+            let seal = ascon::seal_case(inputs.clone(), plaintext, ciphertext.clone(), tag.clone());
+            add("ascon-aead128-seal".into(), seal);
+        }
+        add("ascon-aead128-open".into(), ascon::open_case(inputs, ciphertext, tag, case.plaintext));
+    }
+    for (set, published) in [("512", vectors::MlKem::MlKem512), ("768", vectors::MlKem::MlKem768)] {
+        ml_kem_cases(set, vectors::ml_kem(published), &mut add);
+    }
+    // A message at and around the ends of blocks.
+    for case in
+        vectors::ascon_hash256().into_iter().filter(|case| [0, 1, 7, 8, 9, 32].contains(&case.message.len()))
+    {
+        let case = Case {
+            inputs: vec![("message", case.message)],
+            outputs: vec![("output", case.digest)],
+            ..Case::default()
+        };
+        add("ascon-hash256".into(), case);
+    }
+    let around = |case: &vectors::HashCase, rate: usize| {
+        [0, 1, rate - 1, rate, rate + 1].contains(&case.message.len()) && case.digest.len() <= 64
+    };
+    let sponges = [("sha3-256", vectors::sha3_256(), 136), ("sha3-512", vectors::sha3_512(), 72)];
+    for (operation, hashes, rate) in sponges {
+        for case in hashes.into_iter().filter(|case| around(case, rate)) {
+            let case = Case {
+                inputs: vec![("message", case.message)],
+                outputs: vec![("output", case.digest)],
+                ..Case::default()
+            };
+            add(operation.into(), case);
+        }
+    }
+    // The call gives as many bytes as it takes.
+    for (operation, outputs) in [("shake128", vectors::shake128()), ("shake256", vectors::shake256())] {
+        for case in outputs.into_iter().filter(|case| case.message.len() == case.digest.len()).take(2) {
+            let case = Case {
+                inputs: vec![("message", case.message)],
+                outputs: vec![("output", case.digest)],
+                ..Case::default()
+            };
+            add(operation.into(), case);
         }
     }
     for (operation, hashes) in [("sha1", vectors::sha1()), ("sha256", vectors::sha256())] {

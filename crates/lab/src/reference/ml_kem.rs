@@ -1,0 +1,98 @@
+//! ML-KEM, FIPS 203, by the crate fips203.
+
+use super::Case;
+use fips203::traits::{Decaps, Encaps, KeyGen, SerDes};
+use fips203::{ml_kem_512, ml_kem_768};
+use rand::{Rng, RngCore, rngs::StdRng};
+use sha2::Digest;
+
+/// A key pair, and what was encapsulated to it.
+struct Exchange {
+    public: Vec<u8>,
+    private: Vec<u8>,
+    ciphertext: Vec<u8>,
+    shared: Vec<u8>,
+}
+
+/// An exchange of `d`, `z` and `m`. Where `wrong` is not 0, a byte of the ciphertext is XORed with it, and the secret is what implicit rejection
+/// gives.
+macro_rules! exchange {
+    ($module:ident, $d:expr, $z:expr, $m:expr, $at:expr, $wrong:expr) => {{
+        let (public, private) = $module::KG::keygen_from_seed($d, $z);
+        let (shared, ciphertext) = public.encaps_from_seed(&$m);
+        let mut bytes = ciphertext.into_bytes();
+        let mut shared = shared.into_bytes().to_vec();
+        bytes[$at] ^= $wrong;
+        if $wrong != 0 {
+            let ciphertext = $module::CipherText::try_from_bytes(bytes).ok()?;
+            shared = private.try_decaps(&ciphertext).ok()?.into_bytes().to_vec();
+        }
+        Exchange {
+            public: public.into_bytes().to_vec(),
+            private: private.into_bytes().to_vec(),
+            ciphertext: bytes.to_vec(),
+            shared,
+        }
+    }};
+}
+
+/// A case with random inputs; `None` for an operation of another kind. One ciphertext in four is of nobody.
+pub(super) fn case(name: &str, rng: &mut StdRng) -> Option<Case> {
+    let (set, action) = name.strip_prefix("ml-kem-")?.split_once('-')?;
+    let mut seed = || {
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        seed
+    };
+    let (d, z, m) = (seed(), seed(), seed());
+    let (at, wrong) = (rng.random_range(0..768), 1u8 << rng.random_range(0..8));
+    let wrong = if action == "decapsulate" && rng.random_range(0..4) == 0 { wrong } else { 0 };
+    let (k, made) = match set {
+        "512" => (2u8, exchange!(ml_kem_512, d, z, m, at, wrong)),
+        "768" => (3, exchange!(ml_kem_768, d, z, m, at, wrong)),
+        _ => return None,
+    };
+    let Exchange { public, private, ciphertext, shared } = made;
+    Some(match action {
+        "keygen" => keygen_case([d, z].concat(), &public, &private),
+        "keygen-seeded" => {
+            // Algorithm 13, step 1.
+            let seeds = sha3::Sha3_512::new().chain_update(d).chain_update([k]).finalize();
+            keygen_case([&seeds[32..], &z, &seeds[..32]].concat(), &public, &private)
+        }
+        "encapsulate" => encapsulation_case(public, m.to_vec(), &ciphertext, &shared),
+        "decapsulate" => decapsulation_case(private, ciphertext, shared),
+        _ => return None,
+    })
+}
+
+/// Key generation of what `key` has, as device/ops.toml says.
+#[must_use]
+pub fn keygen_case(key: Vec<u8>, public: &[u8], private: &[u8]) -> Case {
+    Case {
+        inputs: vec![("key", key)],
+        outputs: vec![("output", [public, private].concat())],
+        ..Case::default()
+    }
+}
+
+/// Encapsulation of `m` to a public key.
+#[must_use]
+pub fn encapsulation_case(public: Vec<u8>, m: Vec<u8>, ciphertext: &[u8], shared: &[u8]) -> Case {
+    Case {
+        inputs: vec![("key", public), ("message", m)],
+        outputs: vec![("output", [ciphertext, shared].concat())],
+        result: Some(0),
+        ..Case::default()
+    }
+}
+
+/// Decapsulation with a private key.
+#[must_use]
+pub fn decapsulation_case(private: Vec<u8>, ciphertext: Vec<u8>, shared: Vec<u8>) -> Case {
+    Case {
+        inputs: vec![("key", private), ("message", ciphertext)],
+        outputs: vec![("output", shared)],
+        ..Case::default()
+    }
+}
