@@ -638,7 +638,7 @@ impl<C: Core> Mcu for Machine<C> {
         self.bus.events.set_lenient(lenient);
     }
 
-    fn tolerated(&self) -> &[(&'static str, u64)] {
+    fn tolerated(&self) -> Vec<(&str, u64)> {
         self.bus.events.tolerated()
     }
 

@@ -3,6 +3,7 @@
 use super::{Dma, FlashSettings, FlashView};
 use crate::transfer::Lines;
 use crate::{BusAccess, FlashChange, ResetCause};
+use std::borrow::Cow;
 
 /// The most channels that a multiplexer of requests of DMA has.
 const CHANNELS: usize = 16;
@@ -43,7 +44,7 @@ pub struct Events {
     /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
     pub(super) lenient: bool,
     /// What of this came about, and how often.
-    pub(super) tolerated: Vec<(&'static str, u64)>,
+    pub(super) tolerated: Vec<(Cow<'static, str>, u64)>,
     /// What of this was a fault.
     pub(super) refused: Option<&'static str>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
@@ -180,14 +181,20 @@ impl Events {
     #[must_use]
     pub fn tolerate(&mut self, kind: &'static str) -> bool {
         if self.lenient {
-            match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, count)) => *count += 1,
-                None => self.tolerated.push((kind, 1)),
-            }
+            self.pass_over(kind.into());
         } else {
             self.refused = Some(kind);
         }
         self.lenient
+    }
+
+    /// Counts a mistake that no run ends with: boards do it, and the part goes on, outside of what its data sheet promises. The kinds are few:
+    /// their names say who did what, and what is allowed.
+    pub fn pass_over(&mut self, kind: Cow<'static, str>) {
+        match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => self.tolerated.push((kind, 1)),
+        }
     }
 
     /// Begins to go on after such mistakes, or no longer; none is counted yet.
@@ -203,8 +210,9 @@ impl Events {
     }
 
     /// What was tolerated, and how often.
-    pub(crate) fn tolerated(&self) -> &[(&'static str, u64)] {
-        &self.tolerated
+    #[must_use]
+    pub fn tolerated(&self) -> Vec<(&str, u64)> {
+        self.tolerated.iter().map(|(kind, count)| (&**kind, *count)).collect()
     }
 
     /// As after a reset, which changes nothing of what is tolerated.

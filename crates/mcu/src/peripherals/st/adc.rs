@@ -7,6 +7,7 @@
 //! internal reference. Not modelled and refused with a fault: discontinuous mode, starts by pins and compare channels, the watchdog,
 //! offsets, the battery, more than one converter at a time, a start while another goes on.
 
+use super::fast_clock;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Events, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use std::ops::Range;
@@ -201,10 +202,7 @@ impl Adc {
         if self.converting.is_some() {
             return Err("a conversion is started while another goes on".into());
         }
-        if hz > self.limit_hz && !events.tolerate("a conversion at a faster clock than the converter allows")
-        {
-            return Err(format!("its clock is {hz} Hz; it allows {} Hz", self.limit_hz));
-        }
+        fast_clock::look(&self.name, hz, self.limit_hz, events);
         if self.injected_last() != 0 && self.control[0] & SCAN == 0 && group == Group::Injected(0) {
             return Err("an injected group without SCAN".into());
         }

@@ -7,6 +7,7 @@
 //! modelled and refused with a fault: starts from outside, discontinuous mode, the watchdog, switching off by itself, the battery.
 
 use super::adc_f1::{CALIBRATION, SAMPLING};
+use super::fast_clock;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use std::ops::Range;
@@ -173,11 +174,7 @@ impl Adc {
             0 => HSI14_HZ,
             mode => self.clock_hz / (2 * u64::from(mode) * self.bus_divider),
         };
-        if hz > self.limit_hz
-            && !context.events.tolerate("a conversion at a faster clock than the converter allows")
-        {
-            return Err(format!("its clock is {hz} Hz; it allows {} Hz (CFGR2.CKMODE)", self.limit_hz));
-        }
+        fast_clock::look(&self.name, hz, self.limit_hz, context.events);
         let first = self.next(None).ok_or("a conversion is started without a channel in CHSELR")?;
         self.transferred = false;
         self.begin(first, context.now)

@@ -7,6 +7,7 @@
 //! no time. A timer's trigger that comes before it is on or calibrated is taken to be lost. Not modelled and refused with a fault: discontinuous regular and automatic injected conversions, two converters together, the watchdog,
 //! other starts from outside, a start while another conversion goes on.
 
+use super::fast_clock;
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use std::ops::Range;
@@ -157,17 +158,11 @@ impl Adc {
     /// Core cycles of a clock of the converter.
     ///
     /// # Errors
-    /// It has none, or one that is too fast.
-    fn clock_cycles(&self, context: &mut Context<'_, '_>) -> Result<u64, String> {
+    /// It has none.
+    fn clock_cycles(&self, context: &Context<'_, '_>) -> Result<u64, String> {
         let hz = context.events.generic_clocks_hz.get(CLOCK).copied().unwrap_or(0);
         let divider = self.hclk_hz.checked_div(hz).filter(|divider| *divider != 0);
         let divider = divider.ok_or("it has no clock: the program has set nothing in RCC")?;
-        let hz = self.clock_hz / divider;
-        if hz > self.limit_hz
-            && !context.events.tolerate("a conversion at a faster clock than the converter allows")
-        {
-            return Err(format!("its clock is {hz} Hz; it allows {} Hz (RCC_CFGR.ADCPRE)", self.limit_hz));
-        }
         Ok(divider)
     }
 
@@ -209,6 +204,8 @@ impl Adc {
         if self.converting.is_some() {
             return Err("a conversion is started while another goes on".into());
         }
+        let hz = self.clock_hz / self.clock_cycles(context)?;
+        fast_clock::look(&self.name, hz, self.limit_hz, context.events);
         self.status |= if matches!(group, Group::Regular(_)) { STRT } else { JSTRT };
         self.begin(group, now, context)
     }

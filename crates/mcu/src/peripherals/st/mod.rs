@@ -9,6 +9,7 @@ pub mod dac;
 pub mod dbgmcu;
 pub mod dma;
 pub mod exti;
+mod fast_clock;
 pub mod flash;
 pub mod gpio;
 pub mod i2c;
