@@ -51,6 +51,8 @@ pub struct Events {
     pub enabled: u128,
     /// The request that a multiplexer gives to each channel of the controllers, from the first one's first on (STM32L4+: DMAMUX); 0 for none.
     pub(super) selected_requests: [u8; CHANNELS],
+    /// Interrupts that several devices have, and who asks for them now.
+    pub(super) shared_requests: Vec<(u8, u32)>,
     /// Requests of DMA and triggers.
     pub(super) lines: Lines,
     /// A register started something that happens to the flash.

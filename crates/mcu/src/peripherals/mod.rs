@@ -458,17 +458,22 @@ const MODELS: &[Model] = &[
     Model {
         name: "stm32-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
-        new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::f4::Adc::new(part, spec)?)),
     },
     Model {
         name: "stm32f0-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
-        new: |part, spec| Ok(Box::new(st::adc_f0::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::v2::Adc::f0(part, spec)?)),
     },
     Model {
         name: "stm32f1-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
-        new: |part, spec| Ok(Box::new(st::adc_f1::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::f1::Adc::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32l4-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv"],
+        new: |part, spec| Ok(Box::new(st::adc::v2::Adc::l4(part, spec)?)),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {

@@ -1,15 +1,12 @@
 //! The STM32 parts of STMicroelectronics.
 
 pub mod adc;
-pub mod adc_f0;
-pub mod adc_f1;
 mod bus;
 pub mod crc;
 pub mod dac;
 pub mod dbgmcu;
 pub mod dma;
 pub mod exti;
-mod fast_clock;
 pub mod flash;
 pub mod gpio;
 pub mod i2c;

@@ -15,6 +15,7 @@ mod samd21;
 mod silicon;
 mod steps;
 mod stm32_adc;
+mod stm32_adc_l4;
 mod stm32_commutation;
 mod stm32_dac;
 mod stm32_dma;

@@ -404,7 +404,7 @@ fn the_stm32f0_says_what_is_wrong() {
         let said = bench.try_write(F1_ADC + register, value).unwrap_err().to_string();
         assert!(said.contains(words), "{said}");
     };
-    says(0x0c, 1 << 10, "EXTEN");
+    says(0x0c, 1 << 10 | 1 << 6, "EXTEN");
     says(0x04, 1 << 7, "watchdog");
     says(0x08, 1 << 31, "ADEN is set");
     bench.write(F1_ADC + 0x28, 1 << 16);
@@ -419,4 +419,38 @@ fn the_stm32f0_says_what_is_wrong() {
     bench.write(F1_ADC + 0x10, 1 << 30);
     bench.write(F1_ADC + 0x08, 5);
     assert!(bench.bus.events.tolerated()[0].0.contains("at 24 MHz"));
+}
+
+/// RM0008, section 11.3.3: the second converter of the STM32F103 has channels 16 and 17 at VSS, no DMA, and the first one's interrupt, which stays
+/// as long as either asks for it.
+#[test]
+fn the_stm32f103_has_a_second_converter() {
+    const SECOND: u32 = F1_ADC + 0x400;
+    let mut bench = Bench::new("stm32f103");
+    bench.bus.board.supply_v = 4.0;
+    bench.bus.board.set_analog(3, 1.0);
+    bench.bus.set_clock48(64_000_000, 0, 0);
+    bench.bus.events.generic_clocks_hz = vec![0, 0, 0, 0, 8_000_000];
+    for adc in [F1_ADC, SECOND] {
+        bench.write(adc + 0x04, 1 << 5);
+        bench.write(adc + 0x34, 3);
+        bench.write(adc + 0x08, F1_ON);
+    }
+    let on = bench.now + 100;
+    bench.advance(on);
+    for adc in [F1_ADC, SECOND] {
+        bench.write(adc + 0x08, F1_ON | 1 << 22);
+    }
+    let done = bench.now + 2_000;
+    bench.advance(done);
+    assert_eq!((bench.bus.requests, bench.read(SECOND + 0x4c)), (1 << 18, 1024));
+    assert_eq!(bench.bus.requests, 1 << 18, "the first one's");
+    assert_eq!((bench.read(F1_ADC + 0x4c), bench.bus.requests), (1024, 0));
+    bench.write(SECOND + 0x34, 17);
+    bench.write(SECOND + 0x08, F1_ON | 1 << 22);
+    let done = bench.now + 2_000;
+    bench.advance(done);
+    assert_eq!(bench.read(SECOND + 0x4c), 0);
+    assert!(bench.try_write(SECOND + 0x08, F1_ON | 1 << 8).unwrap_err().to_string().contains("DMA"));
+    assert!(bench.try_write(F1_ADC + 0x04, 6 << 16).is_err(), "DUALMOD");
 }

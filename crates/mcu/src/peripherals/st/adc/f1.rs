@@ -7,7 +7,7 @@
 //! no time. A timer's trigger that comes before it is on or calibrated is taken to be lost. Not modelled and refused with a fault: discontinuous regular and automatic injected conversions, two converters together, the watchdog,
 //! other starts from outside, a start while another conversion goes on.
 
-use super::fast_clock;
+use super::{CLOCK, check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use std::ops::Range;
@@ -62,12 +62,10 @@ const INJECTED_TIMERS: [(u32, u8); 3] = [(0, 1), (2, 2), (5, 4)];
 const SENSOR: u32 = 16;
 const REFERENCE: u32 = 17;
 /// Sampling times by SMPx, in halves of a clock, and what follows them.
-pub(super) const SAMPLING: [u64; 8] = [3, 15, 27, 57, 83, 111, 143, 479];
+const SAMPLING: [u64; 8] = [3, 15, 27, 57, 83, 111, 143, 479];
 const CONVERSION: u64 = 25;
 /// Clocks of a calibration: tCAL of the data sheets.
-pub(super) const CALIBRATION: u64 = 83;
-/// Where [`crate::Events::generic_clocks_hz`] has ADCCLK.
-const CLOCK: usize = 4;
+const CALIBRATION: u64 = 83;
 
 /// What is being converted: the number of this one in its group, from 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,14 +103,14 @@ pub struct Adc {
     /// What is under way, the voltage once it is sampled, and the cycle at which the next of these comes.
     converting: Option<(Group, Option<f64>, u64)>,
     failure: Option<String>,
-    /// The temperature sensor and the internal reference, in millivolts.
-    inner_mv: [u16; 2],
+    /// The temperature sensor and the internal reference, in millivolts; where a second converter has none, these channels are at VSS.
+    inner_mv: Option<[u16; 2]>,
     transfer: TransferRequest,
 }
 
 impl Adc {
     /// The converter at `spec.base`, interrupting with `spec.irq`. Settings: `limit_khz`, its fastest clock; `start_ns`, the time from ADON to
-    /// the first start; `sensor_mv`, `reference_mv` what is at channels 16 and 17; `dma_1` where its request leads.
+    /// the first start; `sensor_mv`, `reference_mv` what is at channels 16 and 17, nothing where they are absent; `dma_1` where its request leads.
     ///
     /// # Errors
     /// One of them is missing.
@@ -146,7 +144,10 @@ impl Adc {
             injected_next: 0,
             converting: None,
             failure: None,
-            inner_mv: [millivolts("sensor_mv")?, millivolts("reference_mv")?],
+            inner_mv: match spec.settings.contains_key("sensor_mv") {
+                true => Some([millivolts("sensor_mv")?, millivolts("reference_mv")?]),
+                false => None,
+            },
             transfer: TransferRequest::new(spec, "dma")?,
         })
     }
@@ -205,14 +206,15 @@ impl Adc {
             return Err("a conversion is started while another goes on".into());
         }
         let hz = self.clock_hz / self.clock_cycles(context)?;
-        fast_clock::look(&self.name, hz, self.limit_hz, context.events);
+        check_clock(&self.name, hz, self.limit_hz, context.events);
         self.status |= if matches!(group, Group::Regular(_)) { STRT } else { JSTRT };
         self.begin(group, now, context)
     }
 
     fn begin(&mut self, group: Group, at: u64, context: &mut Context<'_, '_>) -> Result<(), String> {
         let channel = self.channel(group);
-        if channel > REFERENCE || channel >= SENSOR && self.control[1] & TSVREFE == 0 {
+        let off = self.inner_mv.is_some() && self.control[1] & TSVREFE == 0;
+        if channel > REFERENCE || channel >= SENSOR && off {
             return Err(format!("channel {channel} is off, or does not exist"));
         }
         let fields = if channel >= 10 { self.sampling[0] } else { self.sampling[1] };
@@ -227,9 +229,9 @@ impl Adc {
         while let Some((group, sampled, at)) = self.converting.filter(|(_, _, at)| *at <= context.now) {
             let Some(volts) = sampled else {
                 let volts = match self.channel(group) {
-                    channel @ SENSOR.. => {
-                        f64::from(self.inner_mv[usize::from(channel == REFERENCE)]) / 1000.0
-                    }
+                    channel @ SENSOR.. => self.inner_mv.map_or(0.0, |millivolts| {
+                        f64::from(millivolts[usize::from(channel == REFERENCE)]) / 1000.0
+                    }),
                     channel => context.board.analog_v(channel as u8, at),
                 };
                 match self.clock_cycles(context) {
@@ -241,7 +243,7 @@ impl Adc {
                 continue;
             };
             self.converting = None;
-            let code = (4096.0 * volts / context.board.supply_v).clamp(0.0, 4095.0) as u32;
+            let code = code(volts, context.board.supply_v, 12);
             self.converted(group, code, at, context);
         }
         self.signal(context);
@@ -278,11 +280,7 @@ impl Adc {
     fn signal(&self, context: &mut Context<'_, '_>) {
         let Some(irq) = self.irq else { return };
         let enabled = |enable, flag| self.control[0] & enable != 0 && self.status & flag != 0;
-        if enabled(EOCIE, EOC) || enabled(JEOCIE, JEOC) {
-            context.request(irq);
-        } else {
-            context.withdraw(irq);
-        }
+        context.share_request(irq, self.base, enabled(EOCIE, EOC) || enabled(JEOCIE, JEOC));
     }
 
     /// The injected conversion that a start makes: with JDISCEN one at a time.

@@ -7,7 +7,7 @@
 //! internal reference. Not modelled and refused with a fault: discontinuous mode, starts by pins and compare channels, the watchdog,
 //! offsets, the battery, more than one converter at a time, a start while another goes on.
 
-use super::fast_clock;
+use super::{check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Events, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
 use std::ops::Range;
@@ -202,7 +202,7 @@ impl Adc {
         if self.converting.is_some() {
             return Err("a conversion is started while another goes on".into());
         }
-        fast_clock::look(&self.name, hz, self.limit_hz, events);
+        check_clock(&self.name, hz, self.limit_hz, events);
         if self.injected_last() != 0 && self.control[0] & SCAN == 0 && group == Group::Injected(0) {
             return Err("an injected group without SCAN".into());
         }
@@ -237,8 +237,7 @@ impl Adc {
                 continue;
             };
             self.converting = None;
-            let steps = f64::from(1u32 << self.bits());
-            let code = (steps * volts / context.board.supply_v).clamp(0.0, steps - 1.0) as u32;
+            let code = code(volts, context.board.supply_v, self.bits());
             match group {
                 Group::Regular(index) => self.converted(index, code, at, context),
                 Group::Injected(index) => {
