@@ -27,7 +27,7 @@ mod stm32_i2c_v2;
 mod stm32_option_bytes;
 mod stm32_option_register;
 mod stm32_options_l4;
-mod stm32_peripherals;
+pub mod stm32_peripherals;
 mod stm32_rtc;
 mod stm32_start_up;
 mod stm32_timer_pins;
