@@ -557,7 +557,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-spi",
-        settings: &["layout", "rx_dma_#", "tx_dma_#"],
+        settings: &["layout", "mapr_bits", "mapr_shift", PINS, "rx_dma_#", "tx_dma_#"],
         new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec)?)),
     },
     Model {

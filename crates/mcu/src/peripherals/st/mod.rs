@@ -14,6 +14,7 @@ pub mod iwdg;
 pub mod pwr;
 pub mod pwr_l4;
 pub mod rng;
+mod route;
 pub mod rtc;
 pub mod signature;
 pub mod spi;

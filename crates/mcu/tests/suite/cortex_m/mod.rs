@@ -29,6 +29,7 @@ mod stm32_option_register;
 mod stm32_options_l4;
 pub mod stm32_peripherals;
 mod stm32_rtc;
+mod stm32_spi;
 mod stm32_start_up;
 mod stm32_timer_pins;
 mod stm32_timers;
