@@ -458,7 +458,7 @@ const MODELS: &[Model] = &[
     Model {
         name: "stm32-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
-        new: |part, spec| Ok(Box::new(st::adc::f4::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::v1::Adc::f4(part, spec)?)),
     },
     Model {
         name: "stm32f0-adc",
@@ -468,7 +468,7 @@ const MODELS: &[Model] = &[
     Model {
         name: "stm32f1-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
-        new: |part, spec| Ok(Box::new(st::adc::f1::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::v1::Adc::f1(part, spec)?)),
     },
     Model {
         name: "stm32l4-adc",

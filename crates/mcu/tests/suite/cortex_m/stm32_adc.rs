@@ -454,3 +454,37 @@ fn the_stm32f103_has_a_second_converter() {
     assert!(bench.try_write(SECOND + 0x08, F1_ON | 1 << 8).unwrap_err().to_string().contains("DMA"));
     assert!(bench.try_write(F1_ADC + 0x04, 6 << 16).is_err(), "DUALMOD");
 }
+
+/// RM0090, sections 13.3.9, 13.6 and 13.13.6: TIM2's TRGO starts the STM32F4's injected group one by one, offsets are taken off, and results stand left,
+/// behind a sign.
+#[test]
+fn the_stm32f4_s_injected_group_by_a_timer() {
+    const TIM2: u32 = 0x4000_0000;
+    let mut bench = Bench::new("stm32f407");
+    bench.bus.board.supply_v = 4.0;
+    (1..=3).for_each(|input| bench.bus.board.set_analog(input, f64::from(input)));
+    bench.write(ADC + 0x304, 3 << 16);
+    // SCAN, JDISCEN; JL = 1: JSQ3 and JSQ4 are channels 3 and 1.
+    bench.write(ADC + 0x04, 1 << 12 | 1 << 8);
+    bench.write(ADC + 0x38, 1 << 20 | 3 << 10 | 1 << 15);
+    bench.write(ADC + 0x18, 1025);
+    // JEXTEN, JEXTSEL 3, ALIGN.
+    bench.write(ADC + 0x08, 1 | 1 << 20 | 3 << 16 | 1 << 11);
+    bench.advance(10_000);
+    bench.write(TIM2 + 4, 2 << 4);
+    for (flags, results) in [(8, [3072 << 3, 0]), (0xc, [3072 << 3, 0xfff8])] {
+        bench.write(TIM2 + 0x14, 1);
+        let end = bench.now + ONE;
+        bench.advance(end);
+        assert_eq!(bench.read(ADC) & 0x1f, flags);
+        assert_eq!([0x3c, 0x40].map(|offset| bench.read(ADC + offset)), results);
+    }
+    bench.write(ADC + 0x34, 2);
+    for (res, left) in [(0, 2048 << 4), (1, 512 << 6), (2, 128 << 8), (3, 32 << 2)] {
+        bench.write(ADC + 0x04, res << 24);
+        bench.write(ADC + 0x08, 1 | 1 << 11 | 1 << 30);
+        let end = bench.now + ONE;
+        bench.advance(end);
+        assert_eq!(bench.read(ADC + 0x4c), left);
+    }
+}

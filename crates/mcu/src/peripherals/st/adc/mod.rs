@@ -1,7 +1,6 @@
-//! The analog-to-digital converters: of the STM32F1, of the STM32F4 and F7, and in [`v2`] those of the F0 and the L4.
+//! The analog-to-digital converters: in [`v1`] those of the STM32F1, F4 and F7, in [`v2`] those of the F0 and the L4.
 
-pub mod f1;
-pub mod f4;
+pub mod v1;
 pub mod v2;
 
 use crate::Events;

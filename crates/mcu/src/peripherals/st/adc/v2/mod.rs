@@ -9,11 +9,12 @@
 
 mod layout;
 mod registers;
+mod sequence;
 
 use super::{CLOCK, check_clock, code};
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, TransferRequest};
-use layout::{CCR, CHSELR, Clock, F0, L4, Layout, SMPR1, SMPR2, SQR1, Sequence};
+use layout::{CCR, Clock, F0, L4, Layout, Sequence};
 use std::ops::Range;
 
 const ISR: u32 = 0x00;
@@ -45,8 +46,6 @@ const POWER: u32 = ADVREGEN | DEEPPWD | ADCALDIF;
 /// CFGR.
 const DMAEN: u32 = 1 << 0;
 const DMACFG: u32 = 1 << 1;
-/// Of the F0.
-const SCANDIR: u32 = 1 << 2;
 const ALIGN: u32 = 1 << 5;
 const EXTEN: u32 = 3 << 10;
 const RISING: u32 = 1 << 10;
@@ -61,10 +60,6 @@ const VREFEN: u32 = 1 << 22;
 const TSEN: u32 = 1 << 23;
 /// CCR.PRESC.
 const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
-/// SMPR1: 2.5 clocks are 3.5.
-const SMPPLUS: u32 = 1 << 31;
-const SMPPLUS_HALVES: u64 = 7;
-
 const HSI14_HZ: u64 = 14_000_000;
 
 /// The voltage of a channel, or what becomes of it.
@@ -236,48 +231,6 @@ impl Adc {
     /// RES.
     fn resolution(&self) -> u32 {
         self.configuration[0] >> 3 & 3
-    }
-
-    /// The position of the sequence that comes after this one, or first.
-    fn next(&self, after: Option<u32>) -> Option<u32> {
-        if self.layout.sequence == Sequence::Ranks {
-            let rank = after.map_or(0, |after| after + 1);
-            return (rank <= self.setting(SQR1) & 15).then_some(rank);
-        }
-        let chosen = self.setting(CHSELR);
-        let mut chosen = (0..=self.layout.last_channel).filter(|channel| {
-            let comes = match after {
-                Some(after) if self.is(SCANDIR) => *channel < after,
-                Some(after) => *channel > after,
-                None => true,
-            };
-            comes && chosen >> channel & 1 == 1
-        });
-        if self.is(SCANDIR) { chosen.next_back() } else { chosen.next() }
-    }
-
-    /// The channel at a position. SQR1 has L in its first field, four ranks behind it, the others five each.
-    fn channel(&self, position: u32) -> u32 {
-        match self.layout.sequence {
-            Sequence::Channels => position,
-            Sequence::Ranks => {
-                let field = position + 1;
-                self.setting(SQR1 + 4 * (field / 5)) >> (6 * (field % 5)) & 31
-            }
-        }
-    }
-
-    fn sampling_halves(&self, channel: u32) -> u64 {
-        let first = self.setting(SMPR1);
-        let chosen = match self.layout.sequence {
-            Sequence::Channels => first,
-            Sequence::Ranks if channel < 10 => first >> (3 * channel),
-            Sequence::Ranks => self.setting(SMPR2) >> (3 * (channel - 10)),
-        } & 7;
-        if chosen == 0 && self.layout.sequence == Sequence::Ranks && first & SMPPLUS != 0 {
-            return SMPPLUS_HALVES;
-        }
-        self.layout.sampling[chosen as usize]
     }
 
     /// The timer whose TRGO starts it; `None` where software does.
