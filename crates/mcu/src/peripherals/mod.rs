@@ -296,6 +296,11 @@ const MODELS: &[Model] = &[
         new: |_, spec| Ok(Box::new(ti::frctl_a::FrctlA::new(spec))),
     },
     Model {
+        name: "msp430-mpu",
+        settings: &["information_base", "information_size", "main_base", "main_size"],
+        new: |_, spec| Ok(Box::new(ti::mpu::Mpu::new(spec)?)),
+    },
+    Model {
         name: "msp430-pmm",
         settings: &["bor_mv", "bor_off_mv", "clock_#_khz", "svsh_#_mv", "svsh_off_#_mv", "vcc_#_mv"],
         new: |part, spec| Ok(Box::new(ti::pmm::Pmm::new(part, spec)?)),
