@@ -11,7 +11,6 @@ use lab::measure::{self, MeasureResult, MeasureRow};
 use lab::target::Workspace;
 use lab::traces::{Listing, TraceFiles};
 use lab::{LabError, report, units};
-use mcu::StubUse;
 use output::{Answer, ReportFormat};
 use std::io::Write;
 use std::path::PathBuf;
@@ -137,20 +136,12 @@ fn told(result: MeasureResult) -> (Vec<MeasureRow>, String) {
         result.instructions,
         result.clock_remark()
     );
-    let tolerated = result
-        .rows
-        .iter()
-        .filter(|row| row.kind == "tolerated")
-        .map(|row| format!("wattseal: passed over {} times: {}", row.calls, row.name));
-    let stubs = result.stubs.iter().map(|used| {
-        let StubUse { name, reads, writes } = used;
-        format!("wattseal: {name} only remembered what was written: {reads} reads, {writes} writes")
-    });
+    let reservations = result.reservations.iter().map(|said| format!("wattseal: {said}"));
     let beginning = result.beginning.iter().map(|beginning| format!("wattseal: {beginning}"));
     let feet = result.accuracies.iter().map(Accuracy::foot);
     let failure = result.failure.iter().map(|failure| format!("wattseal: {failure}"));
     let remarks: Vec<String> =
-        beginning.chain(tolerated).chain(stubs).chain(feet).chain([remark]).chain(failure).collect();
+        beginning.chain(reservations).chain(feet).chain([remark]).chain(failure).collect();
     let mut rows = result.rows;
     rows.push(result.program);
     (rows, lines(remarks))

@@ -6,7 +6,7 @@ use crate::harness::place_fault;
 use crate::target::{Target, Workspace};
 use crate::{LabError, names};
 use firmware::Firmware;
-use mcu::{Mcu, new_clocked_machine, new_machine, vectors_behind_bootloader};
+use mcu::{Mcu, StubUse, new_clocked_machine, new_machine, vectors_behind_bootloader};
 use std::path::PathBuf;
 
 /// Which firmware, on what, and how.
@@ -127,6 +127,16 @@ fn clocked(setup: &Setup, target: &Target) -> Result<(Box<dyn Mcu>, ClockSource)
     };
     let point = target.operating_point(setup.clock_hz, setup.supply_v)?;
     Ok((new_machine(&target.part, point.clock_hz).map_err(bad)?, given))
+}
+
+/// What a run has passed over, and whom it only let remember what was written: for a person, a sentence each.
+pub(crate) fn reservations(machine: &dyn Mcu) -> Vec<String> {
+    let tolerated = machine.tolerated().into_iter();
+    let tolerated = tolerated.map(|(what, count)| format!("passed over {count} times: {what}"));
+    let stubs = machine.stub_uses().into_iter().map(|StubUse { name, reads, writes }| {
+        format!("{name} only remembered what was written: {reads} reads, {writes} writes")
+    });
+    tolerated.chain(stubs).collect()
 }
 
 /// What helps over a fault of a machine that `--lenient` can be asked of, as the end of its sentence.

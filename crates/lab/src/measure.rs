@@ -8,7 +8,7 @@ pub use rows::MeasureRow;
 pub(crate) use rows::{rate, sums};
 
 use crate::accuracy::Accuracy;
-use crate::loaded::{ClockSource, Loaded, Setup, hand_over_remark};
+use crate::loaded::{ClockSource, Loaded, Setup, hand_over_remark, reservations};
 use crate::profile::Profiler;
 use crate::region::{Region, RegionTimer};
 use crate::rtt::Rtt;
@@ -81,6 +81,8 @@ pub struct MeasureResult {
     pub failure: Option<LabError>,
     /// The stubs that the program used.
     pub stubs: Vec<StubUse>,
+    /// What was passed over, and of the stubs: for a person.
+    pub reservations: Vec<String>,
     /// The lines of the flame graph, `main;caller;callee cycles`.
     pub folded: Vec<String>,
     /// The instructions of the function that was asked for.
@@ -307,8 +309,8 @@ pub fn run(
     rows.extend(
         machine
             .tolerated()
-            .iter()
-            .map(|(what, count)| MeasureRow { calls: *count, ..MeasureRow::new("tolerated", what) }),
+            .into_iter()
+            .map(|(what, count)| MeasureRow { calls: count, ..MeasureRow::new("tolerated", what) }),
     );
     rows.extend(
         stubs.iter().map(|used| MeasureRow {
@@ -333,6 +335,7 @@ pub fn run(
         ending: what,
         failure,
         stubs,
+        reservations: reservations(&*machine),
         folded,
         listing,
     };

@@ -7,7 +7,7 @@ mod lines;
 
 use crate::LabError;
 use crate::debug;
-use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark};
+use crate::loaded::{Loaded, Setup, advice_on, hand_over_remark, reservations};
 use crate::rtt::{self, Rtt};
 use crate::target::{Target, Workspace};
 use crate::traces::{Recorder, TraceFiles};
@@ -119,6 +119,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     // However that ends, the run has.
     let _ = program.pass_on();
     let _ = program.lines.finish(program.out);
+    reservations(&*program.machine).iter().for_each(|said| (program.say)(said));
     let (cycles, time_s) = (program.machine.cycles(), program.seconds());
     Ok(RunResult { code, ending: text, failure, cycles, time_s })
 }

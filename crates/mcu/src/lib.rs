@@ -56,7 +56,7 @@ pub use part::{
 };
 pub use peripheral::{
     Context, Dma, Events, FlashChange, FlashSettings, FlashStore, FlashView, Peripheral, PeripheralBus,
-    Power, ReadMode, StubUse,
+    Power, ProtectedMemory, ReadMode, StubUse,
 };
 pub use residency::{Asleep, Residency};
 pub use signal::{Harmonic, Signal};

@@ -99,6 +99,11 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         0
     }
 
+    /// Those of them that no program holds back.
+    fn non_maskable(&self) -> u128 {
+        0
+    }
+
     /// Takes the most urgent interrupt, if one is to be taken now; says whether.
     fn interrupt<O: Observer>(machine: &mut Machine<Self>, observer: &mut O) -> Result<bool, Fault> {
         let _ = (machine, observer);
@@ -272,14 +277,14 @@ impl<C: Core> Machine<C> {
     /// with [`crate::Board::outlives_program`] as long as peripherals do anything.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
-        let comes = self.bus.requests & mask != 0
-            || self.next_event() != u64::MAX
-            || self.bus.board.externally_wakeable;
+        let requested = self.bus.requests & mask != 0;
+        let comes = requested || self.next_event() != u64::MAX || self.bus.board.externally_wakeable;
         if self.bus.board.outlives_program && self.bus.due != u64::MAX {
             return false;
         }
         let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
-        !comes || mask == 0 && !self.bus.will_reset() && !self.bus.moves_data() && !writes
+        let holds_back = !requested && mask & !self.core.non_maskable() == 0;
+        !comes || holds_back && !self.bus.will_reset() && !self.bus.moves_data() && !writes
     }
 
     /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
@@ -638,7 +643,7 @@ impl<C: Core> Mcu for Machine<C> {
         self.bus.events.set_lenient(lenient);
     }
 
-    fn tolerated(&self) -> &[(&'static str, u64)] {
+    fn tolerated(&self) -> Vec<(&str, u64)> {
         self.bus.events.tolerated()
     }
 

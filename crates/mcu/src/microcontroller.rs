@@ -160,8 +160,8 @@ pub trait Mcu: Send {
     /// otherwise, as at first, such a thing is a fault. It is counted from here on.
     fn set_lenient(&mut self, lenient: bool);
 
-    /// What of that kind came about since, and how often.
-    fn tolerated(&self) -> &[(&'static str, u64)];
+    /// What of that kind came about since, and how often; with it what no run ends with, such as a converter's clock beyond its data sheet.
+    fn tolerated(&self) -> Vec<(&str, u64)>;
 
     /// Such a mistake that was a fault, where there was one: [`Mcu::set_lenient`] would have gone on.
     fn refused(&self) -> Option<&'static str>;

@@ -6,7 +6,7 @@ mod events;
 
 pub use bus::PeripheralBus;
 pub use context::Context;
-pub use events::Events;
+pub use events::{Events, ProtectedMemory};
 
 use crate::{Accessed, BusAccess, Fault, ResetCause, SubsystemClocks};
 use std::ops::Range;

@@ -138,6 +138,16 @@ fn a_fault_at_registers_without_a_model_names_them() {
     }
 }
 
+/// What boards do outside of the data sheet ends no run, and stubs do not: the end says both.
+#[test]
+fn the_end_says_what_the_run_passed_over() {
+    let (_, _, said) = run(&arm("fast_adc.c"), "stm32f407", &["--clock", "168M", "--max-cycles", "1e6"]);
+    let end = "passed over 1 times: ADC1 converts at 84 MHz; the data sheet allows 36 MHz";
+    assert!(said.contains(end) && !said.contains("model"), "{said}");
+    let (_, _, said) = run(&arm("alias.c"), "stm32f407", &["--stub", "I2S2ext", "--max-cycles", "1e6"]);
+    assert!(said.contains("I2S2ext only remembered what was written: 1 reads, 0 writes"), "{said}");
+}
+
 /// The same program on each family: its exit code is `_exit`'s argument, or that of a function that is named.
 #[test]
 fn a_function_s_argument_is_the_exit_code() {

@@ -32,6 +32,16 @@ impl Context<'_, '_> {
         *self.requests &= !(1 << irq);
     }
 
+    /// The device at `base` requests an interrupt that others have, too, or no longer does: it is requested as long as one of them asks for it.
+    pub fn share_request(&mut self, irq: u8, base: u32, on: bool) {
+        let sharers = &mut self.events.shared_requests;
+        sharers.retain(|sharer| *sharer != (irq, base));
+        if on {
+            sharers.push((irq, base));
+        }
+        if sharers.iter().any(|(shared, _)| *shared == irq) { self.request(irq) } else { self.withdraw(irq) }
+    }
+
     /// A port drives the pins of `driven` to `levels` from now on: see [`Board::drive`].
     pub fn drive(&mut self, port: &str, driven: u32, levels: u32) {
         self.board.drive(port, driven, levels, self.now);

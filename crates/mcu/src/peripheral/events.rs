@@ -3,9 +3,22 @@
 use super::{Dma, FlashSettings, FlashView};
 use crate::transfer::Lines;
 use crate::{BusAccess, FlashChange, ResetCause};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The most channels that a multiplexer of requests of DMA has.
 const CHANNELS: usize = 16;
+
+/// Memory that cannot be written at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectedMemory {
+    /// Where.
+    pub range: Range<u32>,
+    /// The protection unit's number for it.
+    pub segment: u8,
+    /// A write resets the part.
+    pub resets: bool,
+}
 
 /// What peripherals tell each other and the core, apart from interrupts.
 #[derive(Clone, Debug, Default)]
@@ -35,21 +48,27 @@ pub struct Events {
     /// The blocks that are held in reset, a bit each (RP2040: RESETS.RESET).
     pub held: u32,
     /// An oscillator's fault flag is set (MSP430F5xx: UCSCTL7), which keeps OFIFG set.
-    pub oscillator_fault: bool,
+    pub(super) oscillator_fault: bool,
+    /// What a protection unit keeps from being written (MSP430FR5xx: MPU).
+    pub protected: Vec<ProtectedMemory>,
+    /// The segment of which a write was left out, until the unit is told.
+    pub(super) violated: Option<u8>,
     /// The program has let go of the pins, which a reset holds as they are after it (MSP430FR5xx: PM5CTL0.LOCKLPM5).
     pub pins_released: bool,
-    /// One of these three has changed since the devices were told.
+    /// One of these five has changed since the devices were told.
     pub(super) controls_changed: bool,
     /// Goes on where the program does what is a mistake, but of which it is known what the part makes of it.
     pub(super) lenient: bool,
     /// What of this came about, and how often.
-    pub(super) tolerated: Vec<(&'static str, u64)>,
+    pub(super) tolerated: Vec<(Cow<'static, str>, u64)>,
     /// What of this was a fault.
     pub(super) refused: Option<&'static str>,
     /// Interrupts that an interrupt controller on the bus lets through to the core, a bit each.
     pub enabled: u128,
     /// The request that a multiplexer gives to each channel of the controllers, from the first one's first on (STM32L4+: DMAMUX); 0 for none.
     pub(super) selected_requests: [u8; CHANNELS],
+    /// Interrupts that several devices have, and who asks for them now.
+    pub(super) shared_requests: Vec<(u8, u32)>,
     /// Requests of DMA and triggers.
     pub(super) lines: Lines,
     /// A register started something that happens to the flash.
@@ -79,6 +98,24 @@ impl Events {
         if self.pins_released != released {
             (self.pins_released, self.controls_changed) = (released, true);
         }
+    }
+
+    /// The segment of which a write was left out, once.
+    pub fn take_violation(&mut self) -> Option<u8> {
+        self.violated.take()
+    }
+
+    /// An oscillator's fault flag is set, or none any more; where that is new, all devices are told.
+    pub fn set_oscillator_fault(&mut self, fault: bool) {
+        if self.oscillator_fault != fault {
+            (self.oscillator_fault, self.controls_changed) = (fault, true);
+        }
+    }
+
+    /// Whether one is set.
+    #[must_use]
+    pub fn has_oscillator_fault(&self) -> bool {
+        self.oscillator_fault
     }
 
     /// Whether an event has not been routed yet.
@@ -180,14 +217,20 @@ impl Events {
     #[must_use]
     pub fn tolerate(&mut self, kind: &'static str) -> bool {
         if self.lenient {
-            match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, count)) => *count += 1,
-                None => self.tolerated.push((kind, 1)),
-            }
+            self.pass_over(kind.into());
         } else {
             self.refused = Some(kind);
         }
         self.lenient
+    }
+
+    /// Counts a mistake that no run ends with: boards do it, and the part goes on, outside of what its data sheet promises. The kinds are few:
+    /// their names say who did what, and what is allowed.
+    pub fn pass_over(&mut self, kind: Cow<'static, str>) {
+        match self.tolerated.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, count)) => *count += 1,
+            None => self.tolerated.push((kind, 1)),
+        }
     }
 
     /// Begins to go on after such mistakes, or no longer; none is counted yet.
@@ -203,8 +246,9 @@ impl Events {
     }
 
     /// What was tolerated, and how often.
-    pub(crate) fn tolerated(&self) -> &[(&'static str, u64)] {
-        &self.tolerated
+    #[must_use]
+    pub fn tolerated(&self) -> Vec<(&str, u64)> {
+        self.tolerated.iter().map(|(kind, count)| (&**kind, *count)).collect()
     }
 
     /// As after a reset, which changes nothing of what is tolerated.

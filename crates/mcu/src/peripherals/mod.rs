@@ -296,6 +296,11 @@ const MODELS: &[Model] = &[
         new: |_, spec| Ok(Box::new(ti::frctl_a::FrctlA::new(spec))),
     },
     Model {
+        name: "msp430-mpu",
+        settings: &["information_base", "information_size", "main_base", "main_size"],
+        new: |_, spec| Ok(Box::new(ti::mpu::Mpu::new(spec)?)),
+    },
+    Model {
         name: "msp430-pmm",
         settings: &["bor_mv", "bor_off_mv", "clock_#_khz", "svsh_#_mv", "svsh_off_#_mv", "vcc_#_mv"],
         new: |part, spec| Ok(Box::new(ti::pmm::Pmm::new(part, spec)?)),
@@ -458,17 +463,22 @@ const MODELS: &[Model] = &[
     Model {
         name: "stm32-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
-        new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::v1::Adc::f4(part, spec)?)),
     },
     Model {
         name: "stm32f0-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
-        new: |part, spec| Ok(Box::new(st::adc_f0::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::v2::Adc::f0(part, spec)?)),
     },
     Model {
         name: "stm32f1-adc",
         settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
-        new: |part, spec| Ok(Box::new(st::adc_f1::Adc::new(part, spec)?)),
+        new: |part, spec| Ok(Box::new(st::adc::v1::Adc::f1(part, spec)?)),
+    },
+    Model {
+        name: "stm32l4-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv"],
+        new: |part, spec| Ok(Box::new(st::adc::v2::Adc::l4(part, spec)?)),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {
@@ -552,7 +562,7 @@ const MODELS: &[Model] = &[
     },
     Model {
         name: "stm32-spi",
-        settings: &["layout", "rx_dma_#", "tx_dma_#"],
+        settings: &["layout", "mapr_bits", "mapr_shift", PINS, "rx_dma_#", "tx_dma_#"],
         new: |_, spec| Ok(Box::new(st::spi::Spi::new(spec)?)),
     },
     Model {

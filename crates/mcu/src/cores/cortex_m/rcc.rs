@@ -215,11 +215,21 @@ impl Rcc {
         }
     }
 
-    /// ADCCLK, in Hz: PCLK2 by ADCPRE (STM32F1; elsewhere the converter divides by itself).
+    /// The converters' clock, in Hz: STM32F1: PCLK2 by ADCPRE; L4: ADCSEL of RCC_CCIPR (RM0432, 6.4.28), 0 where that stands still. Elsewhere the
+    /// converter divides by itself.
     pub fn converter_hz(&self, crystal_hz: u64) -> Option<u64> {
-        let prescaler = 2 * (u64::from(self.words[self.cfgr()] >> 14 & 3) + 1);
-        let pclk2_hz = self.hclk_hz(crystal_hz) / self.bus_dividers().1;
-        (self.interface == Interface::F1).then_some(pclk2_hz / prescaler)
+        match self.interface {
+            Interface::F1 => {
+                let prescaler = 2 * (u64::from(self.words[self.cfgr()] >> 14 & 3) + 1);
+                Some(self.hclk_hz(crystal_hz) / self.bus_dividers().1 / prescaler)
+            }
+            Interface::L4 => Some(match self.words[word(0x88)] >> 28 & 3 {
+                1 => u64::from(self.words[0] >> 27 & 1) * self.pll_output_hz(0x10, 24, crystal_hz),
+                3 => self.sysclk_hz(crystal_hz),
+                _ => 0,
+            }),
+            Interface::F0 | Interface::F4 | Interface::F7 => None,
+        }
     }
 
     /// The clock that SW chooses, SYSCLK.

@@ -9,7 +9,9 @@ use super::timing;
 use crate::machine::{Machine, SleepMode};
 use crate::memory::Page;
 use crate::observe::dynamic;
-use crate::{Access, AccessKind, BusAccess, Fault, FlashStore, Flow, NoObserver, Observer, Step, Stop};
+use crate::{
+    Access, AccessKind, BusAccess, Fault, FlashStore, Flow, NoObserver, Observer, ProtectedMemory, Step, Stop,
+};
 
 /// What an access to a word at an odd address is told as.
 const ODD_WORD: &str = "a word access at an odd address";
@@ -155,6 +157,9 @@ impl Machine<Msp430> {
                 }
             }
             Opcode::Reti => {
+                if std::mem::take(&mut self.core.in_nmi) {
+                    self.recheck();
+                }
                 let sp = self.core.registers[SP];
                 let status = self.read(observer, pc, sp, Width::Word, op.cycles - 2)?;
                 let low = self.read(observer, pc, sp.wrapping_add(2), Width::Word, op.cycles - 1)?;
@@ -627,6 +632,21 @@ impl Machine<Msp430> {
         Ok(value)
     }
 
+    /// Whether a write into FRAM is left out; the unit that protects it is told.
+    #[cold]
+    fn is_protected(&mut self, address: u32, pc: u32, cycle: u8) -> Result<bool, Fault> {
+        let protected = self.bus.events.protected.iter().find(|memory| memory.range.contains(&address));
+        let Some(&ProtectedMemory { segment, resets, .. }) = protected else { return Ok(false) };
+        if resets {
+            let what =
+                "a write into protected memory (MPUSEGxVS) resets the part, which is not modelled".into();
+            return Err(Fault::Architecture { pc, address, what });
+        }
+        self.bus.violate(segment, self.cycles + u64::from(cycle), pc);
+        self.recheck_peripherals();
+        Ok(true)
+    }
+
     #[inline(never)]
     fn write_elsewhere<O: Observer>(
         &mut self,
@@ -639,6 +659,9 @@ impl Machine<Msp430> {
     ) -> Result<(), Fault> {
         if self.core.memory.page(address) == Page::Fram {
             self.cycles += u64::from(self.bus.events.flash.wait_states);
+            if !self.bus.events.protected.is_empty() && self.is_protected(address, pc, cycle)? {
+                return Ok(());
+            }
             self.core.program.changed(address, size.into());
             if size == 1 {
                 self.core.memory.set_byte(address, value);
@@ -677,6 +700,12 @@ impl Machine<Msp430> {
                 let what = "a write to flash by the DMA controller is not modelled".into();
                 return Err(Fault::Architecture { pc, address, what });
             }
+            (Page::Fram, Some(_))
+                if self.bus.events.protected.iter().any(|memory| memory.range.contains(&address)) =>
+            {
+                let what = "a write into protected memory by the DMA controller is not modelled".into();
+                return Err(Fault::Architecture { pc, address, what });
+            }
             (Page::Fram, Some(_)) => self.bus.stall += u64::from(self.bus.events.flash.wait_states),
             (Page::Fram, None) => {
                 self.bus.stall += u64::from(self.core.fram.read(address, self.bus.events.flash.wait_states));
@@ -699,6 +728,9 @@ impl Machine<Msp430> {
 
 /// Where the interrupt vectors start; vector `n` stands at twice `n` further. The reset vector is the last.
 const VECTORS: u32 = 0xff80;
+
+/// The user and the system NMI, vectors 0xfffa and 0xfffc, which GIE does not hold back (SLAU208 and SLAU367, "(Non)Maskable Interrupts").
+pub(super) const NON_MASKABLE: u128 = 3 << 61;
 
 impl Machine<Msp430> {
     /// The loop over the instructions.
@@ -782,12 +814,13 @@ impl Machine<Msp430> {
         Ok(Some((SleepMode { name: Some(mode.name) }, mode.wakes_slowly)))
     }
 
-    /// Takes the request with the highest priority (SLAU208, section "Interrupt Acceptance").
-    pub fn take_interrupt<O: Observer>(&mut self, observer: &mut O) -> Result<bool, Fault> {
+    /// Takes the one of the requests with the highest priority (SLAU208, section "Interrupt Acceptance").
+    pub fn take_interrupt<O: Observer>(&mut self, requests: u128, observer: &mut O) -> Result<bool, Fault> {
         if let Some((_, true)) = self.low_power_mode()? {
             self.cycles += self.bus.power.wake_cycles;
         }
-        let irq = (127 - self.bus.requests.leading_zeros()) as u8;
+        let irq = (127 - requests.leading_zeros()) as u8;
+        self.core.in_nmi |= NON_MASKABLE >> irq & 1 == 1;
         let return_to = self.core.registers[PC];
         let status = self.core.registers[SR] | return_to >> 16 << 12;
         self.push_word(observer, return_to, return_to & 0xffff, timing::INTERRUPT_CYCLES - 3)?;

@@ -19,6 +19,7 @@ use crate::dataflow::CoreDataflow;
 use crate::machine::{Core, Machine, SleepMode, new_peripherals};
 use crate::memory::{Memory, Page};
 use crate::{BusAccess, Fault, Mcu, Observer, Part, Register, ResetCause, Stop};
+use execute::NON_MASKABLE;
 use registers::{ADDRESS_MASK, CPUOFF, GIE, Msp430, PC, REGISTERS, SP, SR, SR_BITS};
 
 const RESET_VECTOR: u32 = 0xfffe;
@@ -69,6 +70,7 @@ impl Core for Msp430 {
 
     fn reset(machine: &mut Machine<Msp430>, _cause: ResetCause) -> Result<(), Fault> {
         machine.core.registers = [0; 16];
+        machine.core.in_nmi = false;
         machine.core.registers[PC] = machine.core.memory.word(RESET_VECTOR) & !1;
         Ok(())
     }
@@ -82,12 +84,19 @@ impl Core for Msp430 {
     }
 
     fn interrupt_mask(&self) -> u128 {
-        if self.registers[SR] & GIE == 0 { 0 } else { !0 }
+        let maskable = if self.registers[SR] & GIE == 0 { 0 } else { !NON_MASKABLE };
+        maskable | if self.in_nmi { 0 } else { NON_MASKABLE }
+    }
+
+    fn non_maskable(&self) -> u128 {
+        NON_MASKABLE
     }
 
     fn interrupt<O: Observer>(machine: &mut Machine<Msp430>, observer: &mut O) -> Result<bool, Fault> {
-        let waiting = machine.bus.requests & machine.core.interrupt_mask() != 0;
-        if waiting { machine.take_interrupt(observer) } else { Ok(false) }
+        match machine.bus.requests & machine.core.interrupt_mask() {
+            0 => Ok(false),
+            requests => machine.take_interrupt(requests, observer),
+        }
     }
 
     fn dataflow(&self) -> CoreDataflow {

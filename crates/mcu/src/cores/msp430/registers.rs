@@ -73,6 +73,8 @@ pub struct Msp430 {
     pub(crate) memory: Memory<20, 8>,
     pub(crate) program: DecodeCache<Op, { 1 << 19 }, 1>,
     pub(crate) fram: Fram,
+    /// A non-maskable interrupt is being served: no other is taken until RETI.
+    pub(crate) in_nmi: bool,
 }
 
 /// The registers by their names. R3 is the constant generator: it holds nothing.
@@ -96,7 +98,7 @@ pub(crate) const REGISTERS: &[Register] = &[
 
 impl Msp430 {
     pub(crate) fn new(memory: Memory<20, 8>, fram: Fram) -> Msp430 {
-        Msp430 { registers: [0; 16], memory, program: DecodeCache::new(LONGEST), fram }
+        Msp430 { registers: [0; 16], memory, program: DecodeCache::new(LONGEST), fram, in_nmi: false }
     }
 
     /// The number of a register by its index in [`REGISTERS`].

@@ -94,4 +94,11 @@ impl PeripheralBus {
             self.route_events(now, pc);
         }
     }
+
+    /// A write into protected memory, this part of it, was left out: tells the unit that protects it.
+    pub(crate) fn violate(&mut self, segment: u8, now: u64, pc: u32) {
+        self.events.violated = Some(segment);
+        self.events.controls_changed = true;
+        self.route_events(now, pc);
+    }
 }

@@ -1,9 +1,9 @@
-//! The external interrupts (EXTI) of the STM32, with the registers of SYSCFG (F1: AFIO) that choose their pins.
+//! The external interrupts (EXTI) of the STM32 and the CH32V003, with the registers of SYSCFG (F1, CH32V003: AFIO) that choose their pins.
 //!
 //! RM0091 section 11.2, RM0041 section 8.2, RM0090 sections 12.3 and 9.3, RM0410 section 11. Lines 0 to 15 follow the pins as the board
 //! drives them: an edge of a line sets its pending bit, a pending bit that is not masked its interrupt, and an edge of a line in EMR is an
 //! event, for which WFE waits. Of the lines above, which are other peripherals', those of the RTC are modelled
-//! but for the STM32F1.
+//! but for the STM32F1. The CH32V003 has the same registers for eight lines, with one interrupt (CH32V003RM V1.4, chapter 6; ch32v003hw.h).
 
 use super::syscfg::{Family, Syscfg};
 use crate::peripherals::register::{merged_word, part_of_word};
@@ -20,6 +20,8 @@ const PR: u32 = 0x14;
 /// Interrupts of the lines, a set of bits each: vector tables of RM0091 and of RM0041, RM0090 and RM0410.
 const F0_GROUPS: &[(u8, u32)] = &[(5, 0x3), (6, 0xc), (7, 0xfff0)];
 const GROUPS: &[(u8, u32)] = &[(6, 1), (7, 2), (8, 4), (9, 8), (10, 16), (23, 0x03e0), (40, 0xfc00)];
+
+const CH32V003_GROUPS: &[(u8, u32)] = &[(20, 0xff)];
 
 /// The lines of the RTC, alarms and wake-up timer: RM0090, table 62, and RM0410; RM0091 and RM0432, tables of EXTI's lines and of vectors.
 const RTC_GROUPS: &[(u8, u32)] = &[(41, 1 << 17), (3, 1 << 22)];
@@ -64,7 +66,7 @@ pub struct Exti {
 }
 
 impl Exti {
-    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family `settings.layout` (0, 1, 4, 7 or, for the STM32L4, 8).
+    /// EXTI at `spec.base`, SYSCFG or AFIO at `settings.syscfg_base`, both of the family `settings.layout` (0, 1, 4, 7, for the STM32L4 8, for the CH32V003 3).
     ///
     /// # Errors
     /// A setting is missing or wrong.
@@ -73,25 +75,30 @@ impl Exti {
         let family = match spec.settings.get("layout").copied() {
             Some(0) => Family::F0,
             Some(1) => Family::F1,
+            Some(3) => Family::Ch32V003,
             Some(4) => Family::F4,
             Some(7) => Family::F7,
             Some(8) => Family::L4,
-            _ => return Err(format!("{} needs layout: 0, 1, 4, 7 or 8", spec.name)),
+            _ => return Err(format!("{} needs layout: 0, 1, 3, 4, 7 or 8", spec.name)),
         };
         let internal = match family {
             Family::F0 => F0_INTERNAL,
             Family::L4 => L4_INTERNAL,
-            Family::F1 | Family::F4 | Family::F7 => 0,
+            Family::F1 | Family::F4 | Family::F7 | Family::Ch32V003 => 0,
         };
         Ok(Exti {
             name: spec.name.clone(),
             base: spec.base,
             syscfg_base: syscfg_base.ok_or_else(|| format!("{} needs syscfg_base", spec.name))?,
             syscfg: Syscfg::new(family),
-            groups: if family == Family::F0 { F0_GROUPS } else { GROUPS },
+            groups: match family {
+                Family::F0 => F0_GROUPS,
+                Family::Ch32V003 => CH32V003_GROUPS,
+                Family::F1 | Family::F4 | Family::F7 | Family::L4 => GROUPS,
+            },
             inner_groups: match family {
                 Family::F0 => F0_RTC_GROUPS,
-                Family::F1 => &[],
+                Family::F1 | Family::Ch32V003 => &[],
                 Family::F4 | Family::F7 => RTC_GROUPS,
                 Family::L4 => L4_RTC_GROUPS,
             },
@@ -121,6 +128,11 @@ impl Exti {
             .fold(0, |levels, line| levels | 1 << line)
     }
 
+    /// The lines of pins.
+    fn pins(&self) -> u32 {
+        self.groups.iter().fold(0, |all, (_, lines)| all | lines)
+    }
+
     /// The inner lines that are modelled.
     fn inner(&self) -> u32 {
         self.inner_groups.iter().fold(0, |all, (_, lines)| all | lines)
@@ -134,7 +146,7 @@ impl Exti {
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
-        let wanted = self.pending & self.mask & (0xffff | self.inner());
+        let wanted = self.pending & self.mask & (self.pins() | self.inner());
         for &(irq, lines) in self.groups.iter().chain(self.inner_groups) {
             if wanted & lines != 0 {
                 context.request(irq);
@@ -190,7 +202,7 @@ impl Peripheral for Exti {
             };
             let new = merge(old);
             let internal = if register == IMR { self.internal } else { 0 };
-            if new & !(0xffff | self.inner() | internal) != 0 {
+            if new & !(self.pins() | self.inner() | internal) != 0 {
                 return Err(self.fault(
                     address,
                     context,

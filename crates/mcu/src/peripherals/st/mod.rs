@@ -1,8 +1,6 @@
 //! The STM32 parts of STMicroelectronics.
 
 pub mod adc;
-pub mod adc_f0;
-pub mod adc_f1;
 mod bus;
 pub mod crc;
 pub mod dac;
@@ -16,6 +14,7 @@ pub mod iwdg;
 pub mod pwr;
 pub mod pwr_l4;
 pub mod rng;
+mod route;
 pub mod rtc;
 pub mod signature;
 pub mod spi;

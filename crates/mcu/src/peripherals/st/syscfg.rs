@@ -1,7 +1,7 @@
-//! The system configuration of the STM32, SYSCFG or (F1) AFIO: what of it [`super::exti`] does not say itself.
+//! The system configuration of the STM32, SYSCFG or (F1) AFIO, and the CH32V003's AFIO: what of it [`super::exti`] does not say itself.
 //!
-//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2, RM0432 section 9.2; offsets: ST's CMSIS headers. Of which pin a
-//! peripheral is at, timers alone take note; that, the Ethernet interface and what breaks a timer are kept. The memory at address 0 stays the flash.
+//! RM0091 section 9.1, RM0041 section 7.4, RM0090 section 9.2, RM0410 section 7.2, RM0432 section 9.2; offsets: ST's CMSIS headers. CH32V003: WCH's
+//! header as ch32fun has it (ch32v003hw.h). Of which pin a peripheral is at, timers alone take note; that, the Ethernet interface and what breaks a timer are kept. The memory at address 0 stays the flash.
 
 /// The family whose registers a block has.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -11,6 +11,7 @@ pub(super) enum Family {
     F4,
     F7,
     L4,
+    Ch32V003,
 }
 
 /// CMPCR: the compensation cell's switch, and that it is ready.
@@ -38,6 +39,10 @@ impl Syscfg {
     /// The bits of the register at `offset` (a multiple of 4) that keep what is written; none where there is no register.
     fn kept(&self, offset: u32) -> Option<u32> {
         Some(match (self.family, offset) {
+            // PCFR1: the reserved bits are 0; EXTICR, which is alone.
+            (Family::Ch32V003, 0x04) => 0x07e6_83c7,
+            (Family::Ch32V003, 0x08) => 0xffff,
+            (Family::Ch32V003, _) => return None,
             // EXTICR1 to EXTICR4.
             (_, 0x08..=0x14) => 0xffff,
             (Family::F0, 0x00) => 0x000f_1f00,
@@ -84,6 +89,8 @@ impl Syscfg {
                 (0x107, "swapped flash banks and other memories at address 0 are not modelled")
             }
             (Family::F7, 0x00) => (0xd00, "swapped flash banks and memories are not modelled"),
+            // TIM1_IREMAP.
+            (Family::Ch32V003, 0x04) => (1 << 23, "LSI at TIM1's first channel is not modelled"),
             (Family::F1, 0x00) => (1 << 7, "the event output is not modelled"),
             _ => (0, ""),
         };
@@ -96,12 +103,16 @@ impl Syscfg {
 
     /// The port, from A, whose pin is the line's: EXTICR.
     pub fn port(&self, line: u8) -> u8 {
+        if self.family == Family::Ch32V003 {
+            return (self.words[2] >> (2 * line) & 3) as u8;
+        }
         (self.words[2 + usize::from(line) / 4] >> (line % 4 * 4) & 15) as u8
     }
 
-    /// AFIO_MAPR and AFIO_MAPR2 of the STM32F1.
+    /// AFIO_MAPR and AFIO_MAPR2 of the STM32F1, AFIO_PCFR1 of the CH32V003.
     pub fn remaps(&self) -> [u32; 2] {
-        if self.family == Family::F1 { [self.words[1], self.words[7]] } else { [0; 2] }
+        let remaps = matches!(self.family, Family::F1 | Family::Ch32V003);
+        if remaps { [self.words[1], self.words[7]] } else { [0; 2] }
     }
 
     pub fn reset(&mut self) {

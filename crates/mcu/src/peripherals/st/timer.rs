@@ -2,12 +2,12 @@
 //! counter, capture and compare with their interrupts and pins, slave modes, triggers for other peripherals, requests of DMA.
 //!
 //! RM0090 sections 17.4 (TIM1, TIM8), 18.4 (TIM2 to TIM5), 19.4 and 19.5 (TIM9 to TIM14), 20.4 (TIM6, TIM7); the other families' are the
-//! same as far as they are modelled. Refused with a fault: encoder and combined modes, DMA bursts, dead times, the break input and the lock
-//! of BDTR. A trigger that comes of a trigger comes a clock later.
+//! same as far as they are modelled. Refused with a fault: encoder and combined modes, DMA bursts, the break input and the lock of BDTR. A trigger that comes of a trigger comes a clock later.
 //!
 //! The timer's clock is the bus's, or twice that where the bus is slower than the core (RM0090, section 7.2, and the clock trees of the
 //! others); RCC_DCKCFGR.TIMPRE is taken to be zero.
 
+mod complementary;
 mod counter;
 mod inputs;
 mod outputs;
@@ -16,6 +16,7 @@ mod slave;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
+use complementary::{CCPC, COMIF, Complementary};
 use counter::Counter;
 use inputs::Inputs;
 use pins::Pins;
@@ -26,8 +27,6 @@ use std::ops::Range;
 const URS: u32 = 1 << 2;
 const ARPE: u32 = 1 << 7;
 const CKD: u32 = 3 << 8;
-/// CR2.CCPC.
-const CCPC: u32 = 1;
 /// CR2.CCDS: requests of the channels come with the update; CR2.TI1S.
 const CCDS: u32 = 1 << 3;
 const TI1S: u32 = 1 << 7;
@@ -38,8 +37,7 @@ const OCM_3: u32 = 1 << 16;
 const DMA_ENABLES: u32 = 8;
 /// SR.UIF; DIER.UIE and EGR.UG are at the same place, those of the channels behind them.
 const UIF: u32 = 1;
-/// SR, EGR: commutation, break.
-const OTHERS: u32 = 5 << 5;
+/// SR, EGR: break.
 const BIF: u32 = 1 << 7;
 /// BDTR; BK2E is the STM32F7's.
 const DTG: u32 = 0xff;
@@ -71,6 +69,7 @@ pub struct Timer {
     modes: [u32; 2],
     /// CCER.
     outputs: u32,
+    complementary: Complementary,
     /// BDTR.
     breaks: u32,
     /// Its number, which is that of its trigger.
@@ -145,6 +144,7 @@ impl Timer {
             enables: 0,
             modes: [0; 2],
             outputs: 0,
+            complementary: Complementary::default(),
             breaks: 0,
             number: spec.name.trim_start_matches("TIM").parse().unwrap_or_default(),
             transfers: [
@@ -161,6 +161,12 @@ impl Timer {
     /// SR and DIER: the flags of the channels that it has.
     fn channel_flags(&self) -> u32 {
         ((1 << self.channels) - 1) << 1
+    }
+
+    /// What of DIER is modelled.
+    fn modelled_enables(&self) -> u32 {
+        let commutation = if self.repeats { COMIF } else { 0 };
+        (UIF | self.channel_flags()) * (1 | 1 << DMA_ENABLES) | TIF | commutation
     }
 
     /// Those of the channels that are outputs.
@@ -190,11 +196,13 @@ impl Timer {
 
     fn signal(&mut self, context: &mut Context<'_, '_>) {
         self.pass_on(context);
+        self.drive_commutated(context);
         let wanted = self.counter.status & self.enables;
         let mut requests = 0;
         let compare_irq = self.compare_irq.or(self.irq);
         let trigger_irq = self.trigger_irq.or(self.irq);
-        for (flags, irq) in [(UIF, self.irq), (self.channel_flags(), compare_irq), (TIF, trigger_irq)] {
+        for (flags, irq) in [(UIF, self.irq), (self.channel_flags(), compare_irq), (TIF | COMIF, trigger_irq)]
+        {
             if wanted & flags != 0 {
                 requests |= irq.map_or(0, |irq| 1u128 << irq);
             }
@@ -222,7 +230,10 @@ impl Timer {
             }
         }
         let trigger = if self.channels >= 2 { TIF } else { 0 };
-        self.counter.status |= events & (trigger | if self.repeats { OTHERS } else { 0 });
+        self.counter.status |= events & (trigger | if self.repeats { BIF } else { 0 });
+        if events & COMIF != 0 && self.repeats {
+            self.commutate(now);
+        }
         if events & BIF != 0 && self.repeats {
             self.breaks &= !MOE;
         }
@@ -260,8 +271,8 @@ impl Timer {
     fn write_register(&mut self, offset: u32, value: u32, now: u64) -> Result<(), &'static str> {
         match offset & !3 {
             0x00 => self.write_control(value, now)?,
-            0x04 if value & CCPC != 0 => {
-                return Err("preloaded control bits of the channels are not modelled");
+            0x04 if value & CCPC != 0 && !self.repeats => {
+                return Err("preloaded control bits (CCPC), which this timer does not have");
             }
             0x04 if value & CCDS != 0 => {
                 return Err("requests of DMA with the update (CCDS) are not modelled");
@@ -271,9 +282,9 @@ impl Timer {
                 self.check_slave(value)?;
                 self.slave = value;
             }
-            0x0c if value & !((UIF | self.channel_flags()) * (1 | 1 << DMA_ENABLES) | TIF) != 0 => {
+            0x0c if value & !self.modelled_enables() != 0 => {
                 return Err(
-                    "of the timer's interrupts update, capture, compare and trigger are modelled, of its requests all but the trigger's",
+                    "of the timer's interrupts all but the break's are modelled, of its requests those of update, capture and compare",
                 );
             }
             0x0c if (0..5).any(|index| {
@@ -313,10 +324,7 @@ impl Timer {
                 }
             }
         }
-        let pairs = (0..3).filter(|channel| self.outputs >> (4 * channel) & 5 == 5).count();
-        if self.breaks & DTG != 0 && self.breaks & MOE != 0 && pairs > 0 {
-            return Err("dead times (BDTR: DTG) between an output and its complement are not modelled");
-        }
+        self.follow_controls(false);
         self.counter.follow_preload(self.control & ARPE != 0, self.preloaded());
         self.watch();
         self.counter.refresh_references(now);
@@ -332,13 +340,6 @@ impl Timer {
             );
         }
         self.modes[index] = value;
-        for channel in 0..4 {
-            // An input leaves its reference alone.
-            self.counter.modes[channel] = match self.selection(channel) {
-                0 => self.modes[channel / 2] >> (channel % 2 * 8 + 4) & 7,
-                _ => 0,
-            };
-        }
         Ok(())
     }
 
@@ -385,6 +386,7 @@ impl Peripheral for Timer {
         let old = if offset & !3 == 0x10 { u32::MAX } else { old };
         let value = merged_word(old, offset, size, value);
         let resets = offset & !3 == 0x14 && value & UIF != 0;
+        self.pass_on(context);
         self.write_register(offset, value, context.now).map_err(|what| self.fault(address, context, what))?;
         if resets && self.master_mode() == 0 {
             self.send_pulse(context.now, context);
@@ -392,6 +394,7 @@ impl Peripheral for Timer {
         if matches!(offset & !3, 0x04 | 0x08 | 0x18 | 0x1c | 0x20) {
             self.listen(context.board, context.now);
         }
+        self.pass_on(context);
         self.drive(context.now, context);
         self.set_trigger(self.master_level(), context.now, context);
         for (index, request) in self.transfers.iter_mut().enumerate() {
@@ -415,7 +418,7 @@ impl Peripheral for Timer {
     fn due(&self) -> Option<u64> {
         let counter = self.counter.due(self.enables & (UIF | self.output_flags()));
         let late = self.late.iter().map(|(_, at)| *at).min();
-        [counter, self.inputs.due(), late].into_iter().flatten().min()
+        [counter, self.inputs.due(), late, self.complementary.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -479,6 +482,7 @@ impl Peripheral for Timer {
         self.enables = 0;
         self.modes = [0; 2];
         self.outputs = 0;
+        self.complementary = Complementary::default();
         self.breaks = 0;
         self.requested = 0;
     }

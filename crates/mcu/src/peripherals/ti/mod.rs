@@ -9,6 +9,7 @@ pub mod dma;
 pub mod flash_controller;
 mod fll;
 pub mod frctl_a;
+pub mod mpu;
 pub mod mpy32;
 pub mod pmm;
 pub mod pmm_fr;

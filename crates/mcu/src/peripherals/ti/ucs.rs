@@ -120,7 +120,7 @@ impl Ucs {
         if is_outermost(self.position) {
             *flags |= DCOFFG;
         }
-        context.events.oscillator_fault = *flags & FAULTS != 0;
+        context.events.set_oscillator_fault(*flags & FAULTS != 0);
         self.find_fault();
     }
 
@@ -252,7 +252,8 @@ impl Peripheral for Ucs {
 
     fn set_clock(&mut self, clock_hz: u64, now: u64) {
         self.reference.set_clock(clock_hz, now);
-        if self.fault_due.is_some() {
+        // At an outermost tap the fault is there, and only has to be told of.
+        if self.fault_due.is_some() && !is_outermost(self.position) {
             self.find_fault();
         }
     }

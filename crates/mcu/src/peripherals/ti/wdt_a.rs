@@ -1,9 +1,9 @@
-//! The watchdog timer WDT_A, with the special function registers that hold its interrupt's enable and flag.
+//! The watchdog timer WDT_A, with the special function registers that hold its interrupt's enable and flag, and those of an oscillator's fault.
 //!
 //! Source: SLAU208, chapter "Watchdog Timer (WDT_A)", and chapter "System Resets, Interrupts, and Operating Modes",
 //! section "SFR Registers". After power-up the watchdog runs on SMCLK for 2^15 clocks. Where it expires in watchdog
 //! mode the part is reset: the model asks for the reset vector. A write to `WDTCTL` without its password, which resets it, too, is a
-//! fault.
+//! fault. `OFIFG` with `OFIE` is the user NMI, and of those that `SYSUNIV` tells the only one: of the NMI pin and violations there is no model.
 
 use super::clocks::{Clocks, Source};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, ResetCause, SubsystemClocks};
@@ -11,6 +11,11 @@ use std::ops::Range;
 
 /// `SFRIE1`, `SFRIFG1`, `SFRRPCR`.
 const SFR: Range<u32> = 0x100..0x106;
+/// The user NMI's vector generator, and what it says of `OFIFG`.
+const SYSUNIV: Range<u32> = 0x19a..0x19c;
+const SYSUNIV_OFIFG: u32 = 4;
+/// The user NMI.
+const UNMI: u8 = 61;
 const PASSWORD_READ: u32 = 0x6900;
 const PASSWORD_WRITE: u32 = 0x5a;
 const WDTHOLD: u32 = 0x80;
@@ -24,7 +29,7 @@ const AFTER_RESET: u32 = 0x04;
 const INTERVAL_BITS: [u32; 8] = [31, 27, 23, 19, 15, 13, 9, 6];
 /// `WDTIE`, `WDTIFG`: bit 0 of `SFRIE1`, `SFRIFG1`.
 const WDTIFG: u32 = 1;
-/// `OFIFG`, set by the power-up: the oscillators have not started yet.
+/// `OFIE`, `OFIFG`, which the power-up sets: the oscillators have not started yet.
 const OFIFG: u32 = 2;
 
 /// WDT_A and the special function registers.
@@ -79,6 +84,27 @@ impl Watchdog {
         } else {
             context.withdraw(self.irq);
         }
+        if self.enables & self.flags & OFIFG != 0 {
+            context.request(UNMI);
+        } else {
+            context.withdraw(UNMI);
+        }
+    }
+
+    /// An oscillator's fault sets `OFIFG` as long as it is there.
+    fn notice_fault(&mut self, context: &Context<'_, '_>) {
+        if context.events.has_oscillator_fault() {
+            self.flags |= OFIFG;
+        }
+    }
+
+    /// An access to `SYSUNIV` clears the flag that it tells of.
+    fn clear_nmi(&mut self, context: &mut Context<'_, '_>) {
+        if self.enables & OFIFG != 0 {
+            self.flags &= !OFIFG;
+        }
+        self.notice_fault(context);
+        self.update(context);
     }
 
     fn fault(&self, address: u32, context: &Context<'_, '_>, what: &str) -> Fault {
@@ -92,14 +118,17 @@ impl Peripheral for Watchdog {
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
-        vec![SFR, self.base..self.base + 2]
+        vec![SFR, SYSUNIV, self.base..self.base + 2]
     }
 
     fn read(&mut self, address: u32, size: u8, context: &mut Context<'_, '_>) -> Result<u32, Fault> {
-        if context.events.oscillator_fault {
-            self.flags |= OFIFG;
-        }
+        self.notice_fault(context);
         let word = match address & !1 {
+            address if SYSUNIV.contains(&address) => {
+                let pending = self.enables & self.flags & OFIFG != 0;
+                self.clear_nmi(context);
+                if pending { SYSUNIV_OFIFG } else { 0 }
+            }
             0x100 => self.enables,
             0x102 => self.flags,
             0x104 => self.reset_pin,
@@ -115,6 +144,10 @@ impl Peripheral for Watchdog {
         value: u32,
         context: &mut Context<'_, '_>,
     ) -> Result<(), Fault> {
+        if SYSUNIV.contains(&address) {
+            self.clear_nmi(context);
+            return Ok(());
+        }
         if address >= self.base {
             if size != 2 {
                 return Err(self.fault(address, context, "WDTCTL is written in words only"));
@@ -147,11 +180,18 @@ impl Peripheral for Watchdog {
         };
         let shift = 8 * (address & 1);
         *register = if size == 2 { value } else { *register & !(0xff << shift) | value << shift };
-        if self.enables & !WDTIFG != 0 {
-            return Err(self.fault(address, context, "of the interrupts of SFRIE1 only WDTIE is modelled"));
+        if self.enables & !(WDTIFG | OFIFG) != 0 {
+            let what = "of the interrupts of SFRIE1 only WDTIE and OFIE are modelled";
+            return Err(self.fault(address, context, what));
         }
+        self.notice_fault(context);
         self.update(context);
         Ok(())
+    }
+
+    fn controls_changed(&mut self, context: &mut Context<'_, '_>) {
+        self.notice_fault(context);
+        self.update(context);
     }
 
     fn clock_needed(&self) -> Option<&'static str> {

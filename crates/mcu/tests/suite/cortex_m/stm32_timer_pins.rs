@@ -244,8 +244,6 @@ fn an_advanced_timer_has_complements() {
     bench.write(TIM1 + CR2, 1 << 8);
     bench.write(TIM1 + BDTR, 1 << 10);
     assert_eq!(levels(&bench), [Some(true), Some(false)], "OIS1, OIS1N");
-    bench.write(TIM1 + CCER, 5);
-    assert!(bench.try_write(TIM1 + BDTR, 1 << 15 | 10).is_err(), "dead time");
 }
 
 /// RM0008, tables 43 and following: TIM2_CH2 of the STM32F103 is at PA1, with TIM2_REMAP 01 at PB3; an input is at a floating pin.

@@ -8,6 +8,7 @@ mod fr5994;
 mod gdb_oracle;
 mod instructions;
 mod mpy32;
+mod nmi;
 mod oracle;
 mod peripherals;
 mod power;

@@ -1,3 +1,4 @@
+mod afio;
 mod debug_data;
 mod instructions;
 mod oracle;

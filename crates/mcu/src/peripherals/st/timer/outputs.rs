@@ -36,12 +36,12 @@ impl Timer {
 
     /// Whether a channel's output or its complement is on.
     pub(super) fn is_enabled(&self, channel: usize) -> bool {
-        self.outputs >> (4 * channel) & 5 != 0
+        self.complementary.outputs >> (4 * channel) & 5 != 0
     }
 
     /// OCx and OCxN of a channel, of its reference: RM0090, table 95; none where they are not driven.
     pub(super) fn output(&self, channel: usize, reference: bool) -> [Option<bool>; 2] {
-        let bit = |bit: u32| self.outputs >> (4 * channel as u32 + bit) & 1 == 1;
+        let bit = |bit: u32| self.complementary.outputs >> (4 * channel as u32 + bit) & 1 == 1;
         let (on, low, complement_on, complement_low) = (bit(0), bit(1), bit(2), bit(3));
         if self.selection(channel) != 0 || channel >= self.channels || !self.is_enabled(channel) {
             [None, None]
@@ -50,6 +50,8 @@ impl Timer {
         } else if self.breaks & MOE == 0 {
             let idle = |bit: usize| (self.breaks & OSSI != 0).then_some(self.control2 >> bit & 1 == 1);
             [idle(8 + 2 * channel), idle(9 + 2 * channel)]
+        } else if on && complement_on && self.complementary.is_dead(channel) {
+            [Some(low), Some(complement_low)]
         } else {
             let off = |level: bool| (self.breaks & OSSR != 0).then_some(level);
             let complement = (reference != on) != complement_low;
@@ -107,6 +109,7 @@ impl Timer {
             }
         }
         if self.counter.events.is_empty() {
+            self.end_dead_times(context.now, context);
             return;
         }
         let mut events = std::mem::take(&mut self.counter.events);
@@ -116,6 +119,8 @@ impl Timer {
                 (Event::Update, 2) | (Event::Compare(0), 3) => self.send_pulse(at, context),
                 (Event::Stop, 1) => self.set_trigger(false, at, context),
                 (Event::Reference(channel, high), mode) => {
+                    self.end_dead_times(at, context);
+                    self.begin_dead_time(channel, high, at);
                     if mode == channel + 4 {
                         self.set_trigger(high, at, context);
                     }
@@ -133,6 +138,7 @@ impl Timer {
                 self.transfers[index].set(true, at, context);
             }
         }
+        self.end_dead_times(context.now, context);
         // Keeps its room.
         self.counter.events = events;
     }

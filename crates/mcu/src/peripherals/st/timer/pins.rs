@@ -1,17 +1,11 @@
 //! The pins at which a timer's signals are: inputs that are looked at, outputs that drive.
 
+use crate::peripherals::st::route::{Remap, Route};
 use crate::{Board, Context, PeripheralSpec, Pin};
 
 /// The inputs: TI1 to TI4 and, at this place, ETR.
 pub(super) const ETR: usize = 4;
 pub(super) const INPUTS: usize = 5;
-
-/// A pin and the function, or the value of the field of AFIO_MAPR, with which a signal is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Route {
-    pin: Pin,
-    function: u8,
-}
 
 /// A pin that an output may drive, and what the timer has made of it.
 #[derive(Clone)]
@@ -20,9 +14,6 @@ struct Output {
     connected: bool,
     driven: Option<bool>,
 }
-
-/// The STM32F1's field that says where the signals are: which of AFIO_MAPR and AFIO_MAPR2 has it, its lowest bit and its width as a mask.
-type Remap = (usize, u32, u32);
 
 /// The pins of a timer.
 #[derive(Clone)]
@@ -44,27 +35,15 @@ impl Pins {
     /// # Errors
     /// What is no pin, or no signal of a timer.
     pub fn new(spec: &PeripheralSpec) -> Result<Pins, String> {
-        let setting = |name: &str| spec.settings.get(name).and_then(|value| u32::try_from(*value).ok());
-        let fields = [setting("mapr_shift"), setting("mapr2_shift")];
-        let remap = fields.iter().enumerate().find_map(|(word, shift)| Some((word, (*shift)?)));
-        let bits = setting("mapr_bits").unwrap_or(1).min(8);
         let mut pins = Pins {
-            remap: remap.map(|(word, shift)| (word, shift.min(31), (1 << bits) - 1)),
+            remap: Remap::new(spec),
             inputs: Default::default(),
             input_at: Default::default(),
             outputs: Default::default(),
             routing: None,
         };
         for (signal, places) in &spec.pins {
-            let wrong = |place: &str| {
-                format!(
-                    "{}: pins: {signal} at {place:?}; expected a pin and AFn or REMAPn, as in \"PA8 AF1\"",
-                    spec.name
-                )
-            };
-            let routes: Result<Vec<Route>, String> =
-                places.iter().map(|place| route(place).ok_or_else(|| wrong(place))).collect();
-            let routes = routes?;
+            let routes = Route::all(spec, signal, places)?;
             let outputs = |routes: &[Route]| {
                 let output = |route: &Route| Output { route: route.clone(), connected: false, driven: None };
                 routes.iter().map(output).collect()
@@ -90,30 +69,18 @@ impl Pins {
         Ok(pins)
     }
 
-    /// Whether a signal is at that pin: an output needs the pin's alternate function, on the STM32F1 an input does not.
-    fn is_at(&self, route: &Route, input: bool, board: &Board) -> bool {
-        let function = board.alternate_function(&route.pin);
-        match self.remap {
-            None => function == Some(route.function),
-            Some((word, shift, mask)) => {
-                let value = board.remaps()[word] >> shift & mask;
-                value == u32::from(route.function) && (input || function.is_some())
-            }
-        }
-    }
-
     /// Looks where the signals are, if anything has moved; whether it has.
     pub fn look(&mut self, board: &Board) -> bool {
         if self.routing.replace(board.routing()) == Some(board.routing()) {
             return false;
         }
         for index in 0..INPUTS {
-            let place = self.inputs[index].iter().find(|route| self.is_at(route, true, board));
+            let place = self.inputs[index].iter().find(|route| route.is_used(self.remap, true, board));
             self.input_at[index] = place.map(|route| route.pin.clone());
         }
         for (channel, side) in (0..4).flat_map(|channel| [(channel, 0), (channel, 1)]) {
             for place in 0..self.outputs[channel][side].len() {
-                let connected = self.is_at(&self.outputs[channel][side][place].route, false, board);
+                let connected = self.outputs[channel][side][place].route.is_used(self.remap, false, board);
                 self.outputs[channel][side][place].connected = connected;
             }
         }
@@ -157,31 +124,6 @@ impl Pins {
         self.input_at = Default::default();
         for output in self.outputs.iter_mut().flatten().flatten() {
             (output.connected, output.driven) = (false, None);
-        }
-    }
-}
-
-/// `PA8 AF1`, `PA8 REMAP0`.
-fn route(text: &str) -> Option<Route> {
-    let (pin, function) = text.split_once(' ')?;
-    let number = function.strip_prefix("AF").or_else(|| function.strip_prefix("REMAP"))?;
-    let port = pin.strip_prefix('P')?.get(..1)?;
-    let bit: u8 = pin.get(2..)?.parse().ok().filter(|bit| *bit < 16)?;
-    let pin = Pin::new(&format!("GPIO{port}"), bit);
-    Some(Route { pin, function: number.parse().ok().filter(|number| *number < 16)? })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Route, route};
-    use crate::Pin;
-
-    #[test]
-    fn places_are_pins_with_functions() {
-        assert_eq!(route("PB15 AF9"), Some(Route { pin: Pin::new("GPIOB", 15), function: 9 }));
-        assert_eq!(route("PA8 REMAP0"), Some(Route { pin: Pin::new("GPIOA", 8), function: 0 }));
-        for wrong in ["PA8", "PA16 AF1", "A8 AF1", "PA8 AF16", "PA8 1", "P\u{e9} AF1", "PA AF1"] {
-            assert_eq!(route(wrong), None, "{wrong}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! RM0090 sections 18.3.5, 18.3.6 and 18.3.14, registers SMCR, CCMRx (input mode) and CCER of section 18.4. The few clocks in which the
 //! part brings an input or a trigger into step with its own clock are left out.
 
+use super::complementary::{CCPC, CCUS};
 use super::counter::{CEN, Event};
 use super::inputs::filter_cycles;
 use super::pins::ETR;
@@ -92,7 +93,7 @@ impl Timer {
     /// Which inputs somebody listens to.
     fn used_inputs(&self) -> u8 {
         let mut used = 0;
-        let is_slave = self.slave & SMS != 0;
+        let is_slave = self.slave & SMS != 0 || self.control2 & (CCPC | CCUS) == CCPC | CCUS;
         for channel in (0..self.channels).filter(|channel| self.outputs >> (4 * channel) & 1 == 1) {
             used |= match self.selection(channel) {
                 1 => 1 << channel,
@@ -133,13 +134,18 @@ impl Timer {
         self.counter.set_gate(open, now);
     }
 
+    /// Cycles of the core's clock in one of tDTS, that of filters and dead times: CKD.
+    pub(super) fn dts_cycles(&self) -> u64 {
+        self.counter.clock_divider() << (self.control >> 8 & 3).min(2)
+    }
+
     /// Levels at the pins may have changed.
     pub(super) fn look_at_inputs(&mut self, board: &Board, now: u64) {
         let used = self.inputs.used;
         for index in (0..=ETR).filter(|index| used >> index & 1 == 1) {
             let level = self.input_level(index, board);
             let clock = self.counter.clock_divider();
-            let dts = clock << (self.control >> 8 & 3).min(2);
+            let dts = self.dts_cycles();
             let setting = match index {
                 ETR => self.slave >> 8,
                 _ if self.selection(index) == 0 => 0,
@@ -218,6 +224,9 @@ impl Timer {
     /// TRGI.
     pub(super) fn trigger_input(&mut self, change: Change, at: u64) {
         let comes = change != Change::Fall;
+        if comes && self.control2 & (CCPC | CCUS) == CCPC | CCUS {
+            self.commutate(at);
+        }
         if comes && self.source() <= 4 {
             for channel in
                 (0..self.channels).filter(|channel| self.selection(*channel) == 3).collect::<Vec<_>>()

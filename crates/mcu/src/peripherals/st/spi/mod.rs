@@ -2,12 +2,15 @@
 //!
 //! RM0090 section 28.5, registers; the other families' with this layout are STM32F1's. Those of the F0, F7 and L4 (RM0091 section 28.9,
 //! RM0410, RM0432) have two FIFOs of four bytes: a halfword at the data register is two bytes of them, RXNE and TXE tell of their levels. The
-//! select line is software's (`SSM`, `SSI`). A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
-//! prescaler of APB2. What comes in is from the chip on the board that is selected, ones if none is. Slaves, one-wire
+//! select line is software's (`SSM`, `SSI`), or a pin: see [`nss`]. A byte takes eight bit clocks of PCLK / 2^(BR + 1); the bus clock is the core's through the
+//! prescaler of its bus. What comes in is from the chip on the board that is selected, ones if none is. Slaves, one-wire
 //! modes, 16 bits, check sums, I2S and the other order of the bits are refused with a fault.
+
+mod nss;
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, SpiClock, TransferRequest};
+use nss::Nss;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -30,16 +33,16 @@ const FIXED_WHILE_SPE: u32 = 0x3f;
 /// SR, and the enables of CR2.
 const RXNE: u32 = 1 << 0;
 const TXE: u32 = 1 << 1;
+const MODF: u32 = 1 << 5;
 const OVR: u32 = 1 << 6;
 const BSY: u32 = 1 << 7;
 const RXDMAEN: u32 = 1 << 0;
 const TXDMAEN: u32 = 1 << 1;
-/// While SSM is set it changes nothing (RM0090, section 28.3.1).
 const SSOE: u32 = 1 << 2;
 const ERRIE: u32 = 1 << 5;
 const RXNEIE: u32 = 1 << 6;
 const TXEIE: u32 = 1 << 7;
-/// CR2 where there are FIFOs. NSSP, too, changes nothing while SSM is set (RM0091, section 28.5.5).
+/// CR2 where there are FIFOs. NSSP changes nothing while SSM is set (RM0091, section 28.5.5).
 const NSSP: u32 = 1 << 3;
 const FRXTH: u32 = 1 << 12;
 const DS_SHIFT: u32 = 8;
@@ -82,8 +85,11 @@ pub struct Spi {
     received: VecDeque<u8>,
     /// What was read last.
     last: u16,
-    /// OVR.
+    /// OVR, MODF.
     status: u32,
+    /// SR was read while MODF was set: a write of CR1 clears it then.
+    fault_read: bool,
+    nss: Nss,
     /// The data register was read while OVR was set; reading SR clears that then.
     data_read: bool,
     /// What the selected chip did not understand, until the program looks.
@@ -94,10 +100,10 @@ pub struct Spi {
 
 impl Spi {
     /// The interface at `spec.base`, interrupting with `spec.irq`; `settings.layout` is 2 where it has FIFOs; `settings.tx_dma_1` and
-    /// `rx_dma_1` are where its requests lead.
+    /// `rx_dma_1` are where its requests lead; `spec.pins` has `NSS`.
     ///
     /// # Errors
-    /// A request of DMA that leads nowhere.
+    /// A request of DMA that leads nowhere, a pin that is none.
     pub fn new(spec: &PeripheralSpec) -> Result<Spi, String> {
         let depth = if spec.settings.get("layout") == Some(&2) { FIFO } else { 1 };
         Ok(Spi {
@@ -113,6 +119,8 @@ impl Spi {
             received: VecDeque::new(),
             last: 0,
             status: 0,
+            fault_read: false,
+            nss: Nss::new(spec)?,
             data_read: false,
             refused: None,
             transfers: [TransferRequest::new(spec, "tx_dma")?, TransferRequest::new(spec, "rx_dma")?],
@@ -219,7 +227,7 @@ impl Spi {
         let Some(irq) = self.irq else { return };
         let wanted = enables & RXNEIE != 0 && flags & RXNE != 0
             || enables & TXEIE != 0 && flags & TXE != 0
-            || enables & ERRIE != 0 && flags & OVR != 0;
+            || enables & ERRIE != 0 && flags & (OVR | MODF) != 0;
         if wanted {
             context.request(irq);
         } else {
@@ -229,15 +237,17 @@ impl Spi {
 
     fn write_control(&mut self, value: u32) -> Result<(), &'static str> {
         let before = self.control[0];
+        let value = self.clear_mode_fault(value);
         if value & NOT_MODELLED != 0 {
             return Err("only full duplex with eight bits, the most significant first, is modelled");
         }
         if before & SPE != 0 && (before ^ value) & FIXED_WHILE_SPE != 0 {
             return Err("BR, MSTR, CPOL and CPHA change only while SPE is clear");
         }
-        if value & SPE != 0 && value & (MSTR | SSM | SSI) != MSTR | SSM | SSI {
-            return Err("only a master whose select line is software's (MSTR, SSM, SSI) is modelled");
+        if value & SPE != 0 && value & MSTR == 0 {
+            return Err("a slave is not modelled (MSTR)");
         }
+        self.check_select(value, self.control[1])?;
         if value & SPE == 0 && self.shifting.is_some() {
             return Err("it is disabled in the midst of a byte (BSY)");
         }
@@ -254,6 +264,7 @@ impl Spi {
         if bits >= DS_LEAST && bits != DS_8 {
             return Err("only full duplex with eight bits, the most significant first, is modelled");
         }
+        self.check_select(self.control[0], value)?;
         self.control[1] = if self.has_fifo() { value & !(15 << DS_SHIFT) | DS_8 << DS_SHIFT } else { value };
         Ok(())
     }
@@ -279,6 +290,7 @@ impl Peripheral for Spi {
             CR2 => self.control[1],
             SR => {
                 let flags = self.flags();
+                self.fault_read |= flags & MODF != 0;
                 if std::mem::take(&mut self.data_read) {
                     self.status &= !OVR;
                 }
@@ -317,6 +329,7 @@ impl Peripheral for Spi {
             }
             _ => return Err(self.fault(address, context, "register not modelled")),
         }
+        self.follow_select(context);
         self.signal(context);
         Ok(())
     }
@@ -337,7 +350,17 @@ impl Peripheral for Spi {
         self.advance(context);
     }
 
+    fn inputs(&mut self, context: &mut Context<'_, '_>) {
+        if !self.nss.is_nowhere() {
+            self.advance(context);
+            self.follow_select(context);
+            self.signal(context);
+        }
+    }
+
     fn reset(&mut self) {
+        self.nss.reset();
+        self.fault_read = false;
         self.bus_divider = 1;
         self.control = [0, reset_cr2(self.depth)];
         self.shifting = None;
