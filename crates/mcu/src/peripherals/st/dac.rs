@@ -299,10 +299,9 @@ impl Dac {
     fn signal(&mut self, context: &mut Context<'_, '_>) {
         let Some(irq) = self.irq else { return };
         let wanted = self.channels.iter().any(|channel| channel.status & channel.control & DMAUDRIE != 0);
-        if wanted {
-            context.request(irq);
-        } else if self.interrupting {
-            context.withdraw(irq);
+        // TIM6 has the vector, too.
+        if wanted != self.interrupting {
+            context.share_request(irq, self.base, wanted);
         }
         self.interrupting = wanted;
     }

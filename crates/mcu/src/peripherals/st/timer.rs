@@ -207,7 +207,13 @@ impl Timer {
                 requests |= irq.map_or(0, |irq| 1u128 << irq);
             }
         }
-        *context.requests = *context.requests & !self.requested | requests;
+        // Some timers share a vector with another, or with the DAC.
+        let mut changed = self.requested ^ requests;
+        while changed != 0 {
+            let irq = changed.trailing_zeros() as u8;
+            context.share_request(irq, self.base, requests >> irq & 1 == 1);
+            changed &= changed - 1;
+        }
         self.requested = requests;
     }
 

@@ -209,3 +209,21 @@ fn neighbours_at_a_vector_leave_each_other_alone() {
     bench.write(TIM10 + ARR, 100);
     assert_eq!(bench.bus.requests, 1 << 25);
 }
+
+/// TIM1's update and TIM10 have one vector (table 62): it is requested as long as one of them asks for it.
+#[test]
+fn who_shares_a_vector_takes_back_its_own_request_alone() {
+    const TIM10: u32 = 0x4001_4400;
+    for (first, second) in [(TIM1, TIM10), (TIM10, TIM1)] {
+        let mut bench = Bench::new("stm32f407");
+        for timer in [TIM1, TIM10] {
+            bench.write(timer + DIER, 1);
+            bench.write(timer + EGR, 1);
+        }
+        assert_eq!(bench.bus.requests, 1 << 25);
+        bench.write(first + SR, 0);
+        assert_eq!(bench.bus.requests, 1 << 25, "the other one asks for it still");
+        bench.write(second + SR, 0);
+        assert_eq!(bench.bus.requests, 0);
+    }
+}
