@@ -102,8 +102,8 @@ struct Frame {
     interrupted: Option<u32>,
     /// It is of an interrupt, or called by one.
     in_interrupt: bool,
-    /// Its handler went on with another stack.
-    switched: bool,
+    /// Of an interrupt whose handler moved the stack pointer far at once: how deep it was before.
+    before_move: Option<u32>,
 }
 
 /// How a call began.
@@ -316,7 +316,7 @@ impl<'a> Profiler<'a> {
         for frames in std::iter::once(&self.frames).chain(waiting) {
             let mut lowest_sp = u32::MAX;
             for (depth, frame) in frames.iter().enumerate().rev() {
-                lowest_sp = if frame.switched { frame.lowest_sp } else { lowest_sp.min(frame.lowest_sp) };
+                lowest_sp = lowest_sp.min(frame.lowest_sp);
                 let exclusive = frame.exclusive + std::mem::take(&mut uncharged);
                 let stack = frame.sp - lowest_sp.min(frame.sp);
                 if frame.on_another_stack() {
@@ -435,14 +435,19 @@ impl<'a> Profiler<'a> {
     /// byte alone counts only when the next move is not one of the low byte alone. Elsewhere this changes nothing: a
     /// frame of whole 256 bytes is left as it was made, or goes deeper.
     ///
-    /// A handler whose stack pointer moves far at once goes on with another stack, as NuttX does, whose tasks and handlers all have
-    /// the main stack pointer: from there on it is not followed, because none of it is below what was interrupted.
+    /// What lies further from a call's beginning than any memory is long is another stack, and so may be what a handler moves to
+    /// at once ([`Profiler::return_from_interrupt`]).
     fn deepen(&mut self, last: u32, sp: u32) {
         const HALF: u32 = 0xff;
+        // RAM of Cortex-M parts begins at 0x1000_0000, 0x2000_0000, 0x2400_0000: no two are nearer.
+        const ANOTHER_MEMORY: u32 = 1 << 24;
+        // Pushing all registers moves it by 64 bytes, with those of floating point by 200.
         const FAR: u32 = 1024;
         let Some(top) = self.frames.last_mut() else { return };
-        top.switched |= top.interrupted.is_some() && last.abs_diff(sp) > FAR;
-        if top.switched {
+        if top.interrupted.is_some() && last.abs_diff(sp) > FAR {
+            top.before_move.get_or_insert(top.lowest_sp);
+        }
+        if top.sp.abs_diff(sp) > ANOTHER_MEMORY {
             return;
         }
         let moved = last ^ sp;
@@ -516,7 +521,7 @@ impl<'a> Profiler<'a> {
             whole,
             interrupted: if let Entry::Interrupt { interrupted } = entry { Some(interrupted) } else { None },
             in_interrupt,
-            switched: false,
+            before_move: None,
         });
         self.entered();
     }
@@ -569,12 +574,19 @@ impl<'a> Profiler<'a> {
         self.frames.iter().rposition(|frame| frame.interrupted.is_some())
     }
 
-    /// Ends an interrupt; where it does not return to the stack that it found, another task goes on.
+    /// Ends an interrupt; where it does not return to the stack that it found, another task goes on. A handler that moved the stack pointer
+    /// far on its way there went to that task's stack, as NuttX's do, which have the main stack pointer as tasks have: none of that is below
+    /// what it interrupted. One that returns to where it came from had a large frame, for all that can be seen.
     fn return_from_interrupt(&mut self, step: StepRecord) {
         let Some(depth) = self.innermost_interrupt() else { return self.unwind(step) };
         let (pc, sp) = (self.frames[depth].return_to, self.frames[depth].interrupted);
+        let sp = sp.filter(|sp| *sp != step.sp);
+        self.end(depth + 1, step);
+        if let (Some(_), Some(before)) = (sp, self.frames[depth].before_move) {
+            self.frames[depth].lowest_sp = before;
+        }
         self.end(depth, step);
-        let Some(sp) = sp.filter(|sp| *sp != step.sp) else { return };
+        let Some(sp) = sp else { return };
         let found = self.waiting.iter().position(|task| (task.pc, task.sp) == (step.pc, step.sp));
         let resumed = found.map(|index| self.waiting.remove(index));
         let resumed_task = resumed.as_ref().map_or(self.newest_task + 1, |resumed| resumed.task);
@@ -599,7 +611,6 @@ impl<'a> Profiler<'a> {
             self.tell(frame.function, step.cycles, frame.in_interrupt, edge);
             if let Some(below) = self.frames.last_mut()
                 && !frame.on_another_stack()
-                && !below.switched
             {
                 below.lowest_sp = below.lowest_sp.min(frame.lowest_sp);
             }

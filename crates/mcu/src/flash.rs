@@ -1,7 +1,7 @@
 //! What is left of the flash when the power fails while it is being erased or programmed.
 //!
 //! The memory holds the result from the start of an operation on; nobody but a debugger can see that, because the core
-//! stands still. A reset before the end leaves the cells in between: what they really hold then is not specified, so
+//! stands still, or waits where it would read it. A reset before the end leaves the cells in between: what they really hold then is not specified, so
 //! the model takes one value that is neither the old nor the new one wherever the two differ in more than one bit. Of
 //! the bits that were to change, those with an odd number have, the others have not.
 
@@ -27,8 +27,12 @@ impl Torn {
     /// Makes the change, and returns what is left of it if the power fails before it is done, and when it is; `None` where nothing
     /// changes yet.
     pub fn new<C: Core>(change: FlashChange, core: &mut C) -> Option<(Torn, u64)> {
+        let change = match change {
+            FlashChange::Beside { change, .. } => *change,
+            change => change,
+        };
         let (address, length, until) = match &change {
-            FlashChange::Kept => return None,
+            FlashChange::Kept | FlashChange::Wait { .. } | FlashChange::Beside { .. } => return None,
             FlashChange::Elsewhere { until } => {
                 return Some((Torn { address: 0, bytes: Vec::new() }, *until));
             }

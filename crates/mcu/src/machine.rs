@@ -12,6 +12,7 @@ use crate::{
     Part, PeripheralBus, PeripheralSpec, Register, ResetCause, Residency, Role, Segment, SleepInterval, Step,
     Stop, StubUse, SupplyLimits, Taint, Trace, Until, peripherals,
 };
+use std::ops::Range;
 
 /// A low-power mode.
 pub(crate) struct SleepMode {
@@ -137,10 +138,30 @@ pub(crate) trait Core: Clone + Send + Sized + 'static {
         Contention::default()
     }
 
+    /// A bank of the flash is at work up to cycle `until`: the core goes on, but for what it reads or executes there.
+    fn occupy(machine: &mut Machine<Self>, bank: Range<u32>, until: u64) {
+        let _ = bank;
+        machine.hold(until);
+    }
+
+    /// The bank that is still at work, and whether the next instruction lies in it. Meanwhile every instruction boundary is looked at.
+    fn busy_bank(machine: &mut Machine<Self>) -> Option<BusyBank> {
+        let _ = machine;
+        None
+    }
+
     /// So many cycles of sleep go by.
     fn idle(&mut self, cycles: u64) {
         let _ = cycles;
     }
+}
+
+/// A bank of flash that is being erased or programmed while the core goes on.
+pub(crate) struct BusyBank {
+    /// The cycle at which it is done.
+    pub until: u64,
+    /// The next instruction lies in it.
+    pub executing: bool,
 }
 
 /// A microcontroller: a core and everything around it.
@@ -247,13 +268,14 @@ impl<C: Core> Machine<C> {
     }
 
     /// Whether nothing can interrupt or wake the core any more: it takes no interrupt, or none is requested, nothing comes about by
-    /// itself and nobody outside may do something. As long as data are moved without the core, the program goes on.
+    /// itself and nobody outside may do something. As long as data are moved or flash is written without the core, the program goes on.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
         let comes = self.bus.requests & mask != 0
             || self.next_event() != u64::MAX
             || self.bus.board.externally_wakeable;
-        !comes || mask == 0 && !self.bus.will_reset() && !self.bus.moves_data()
+        let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
+        !comes || mask == 0 && !self.bus.will_reset() && !self.bus.moves_data() && !writes
     }
 
     /// What may come between two instructions: the end of the run, peripherals' time, resets, interrupts, sleep, a supply that is too
@@ -299,6 +321,10 @@ impl<C: Core> Machine<C> {
             if self.cycles >= self.limit {
                 return Ok(Some(Stop::Cycles));
             }
+            let busy = C::busy_bank(self);
+            if let Some(BusyBank { until, executing: true }) = busy {
+                self.held_until = until;
+            }
             if self.cycles < self.held_until {
                 // The flash is busy; peripherals go on.
                 let next = self.bus.due.max(self.cycles + 1);
@@ -312,7 +338,8 @@ impl<C: Core> Machine<C> {
                 continue;
             }
             let Some(mode) = C::sleeping(self)? else {
-                self.deadline = if shadowed { 0 } else { self.limit.min(self.next_event()) };
+                let watched = shadowed || busy.is_some();
+                self.deadline = if watched { 0 } else { self.limit.min(self.next_event()) };
                 return Ok(None);
             };
             if self.nothing_can_come() {
@@ -434,12 +461,25 @@ impl<C: Core> Machine<C> {
         u32::from_le_bytes(bytes)
     }
 
-    /// Erases or programs flash as its controller says, and holds the core up until it is done.
+    /// Erases or programs flash as its controller says, and holds the core up until it is done, or where it needs what is at work.
     #[cold]
     pub fn change_flash(&mut self, change: FlashChange) {
-        if let Some(until) = self.change_flash_behind(change) {
-            self.held_until = until;
+        let bank = match &change {
+            FlashChange::Wait { until } => return self.hold(*until),
+            FlashChange::Beside { bank, .. } => Some(bank.clone()),
+            _ => None,
+        };
+        let Some(until) = self.change_flash_behind(change) else { return };
+        match bank {
+            Some(bank) => C::occupy(self, bank, until),
+            None => self.hold(until),
         }
+    }
+
+    /// The core stands still from the next instruction on, up to cycle `until`.
+    pub fn hold(&mut self, until: u64) {
+        self.held_until = until;
+        self.recheck();
     }
 
     /// Erases or programs flash as its controller says, while the core goes on; the cycle at which that is done.

@@ -109,11 +109,16 @@ pub struct FlashStore {
     pub before: u32,
 }
 
-/// What a flash controller does with the memory; the core stands still until it is done.
+/// What a flash controller does with the memory; but for [`FlashChange::Beside`] the core stands still until it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlashChange {
     /// Nothing yet: the store is the first half of a long one.
     Kept,
+    /// Nothing: the controller takes a write of one of its registers when it is done with what it is at.
+    Wait {
+        /// The cycle at which that is.
+        until: u64,
+    },
     /// Nothing there: the controller erases or programs what it keeps itself (STM32: option bytes).
     Elsewhere {
         /// The cycle at which it is done.
@@ -134,6 +139,14 @@ pub enum FlashChange {
         bytes: Vec<u8>,
         /// The cycle at which it is done.
         until: u64,
+    },
+    /// Another change, beside which the core goes on: it stands still only from where it reads or executes `bank` (STM32L4: two banks, read
+    /// while write).
+    Beside {
+        /// The bank at work.
+        bank: Range<u32>,
+        /// What happens in it.
+        change: Box<FlashChange>,
     },
 }
 

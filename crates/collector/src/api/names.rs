@@ -54,10 +54,12 @@ pub(super) fn meter_schema() -> RefOr<Schema> {
         .schema_type(Type::Integer)
         .minimum(Some(MeterId::MIN))
         .maximum(Some(MeterId::MAX));
-    let number_in_16_bits = "6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4}";
+    let in_16_bits = "6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4}";
+    let in_32_bits = "[1-9][0-9]{0,8}|[1-3][0-9]{9}|4[01][0-9]{8}|42[0-8][0-9]{7}|429[0-3][0-9]{6}|4294[0-8][0-9]{5}|\
+                      42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5]";
     let with_network = ObjectBuilder::new()
         .schema_type(Type::String)
-        .pattern(Some(format!("^([1-9][0-9]{{0,8}}|[1-3][0-9]{{9}})-({number_in_16_bits})$")));
+        .pattern(Some(format!("^({in_32_bits})-({in_16_bits})$")));
     RefOr::T(Schema::OneOf(OneOfBuilder::new().item(number).item(with_network).build()))
 }
 

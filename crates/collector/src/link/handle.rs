@@ -236,20 +236,20 @@ pub(crate) struct Inputs {
 
 /// The way to a link.
 #[derive(Clone)]
-struct Lane {
+struct Queues {
     packets: Sender<QueuedPacket>,
     requests: Sender<Request>,
     dropped_packets: Arc<AtomicU64>,
 }
 
-impl Lane {
-    fn new() -> (Lane, Inputs) {
+impl Queues {
+    fn new() -> (Queues, Inputs) {
         let (packets, packets_in) = bounded(MOST_PACKETS);
         let (requests, requests_in) = bounded(MOST_ASKS);
         let dropped_packets = Arc::new(AtomicU64::new(0));
         let inputs =
             Inputs { packets: packets_in, requests: requests_in, dropped_packets: dropped_packets.clone() };
-        (Lane { packets, requests, dropped_packets }, inputs)
+        (Queues { packets, requests, dropped_packets }, inputs)
     }
 
     async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
@@ -274,7 +274,7 @@ pub(crate) struct Shared {
 /// partition's.
 #[derive(Clone)]
 pub struct LinkHandle {
-    lanes: Arc<RwLock<BTreeMap<Partition, Lane>>>,
+    links: Arc<RwLock<BTreeMap<Partition, Queues>>>,
     pub(super) slices: Slices,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) gateways: Arc<Gateways>,
@@ -286,7 +286,7 @@ impl LinkHandle {
     pub(crate) fn new(slices: Slices) -> LinkHandle {
         let shared = Shared { store_ok: AtomicBool::new(true), newest_ms: AtomicI64::new(0) };
         LinkHandle {
-            lanes: Arc::default(),
+            links: Arc::default(),
             slices,
             events: broadcast::Sender::new(MOST_EVENTS),
             gateways: Arc::default(),
@@ -296,26 +296,26 @@ impl LinkHandle {
 
     /// What a link takes that begins now.
     pub(crate) fn open(&self, partition: Partition) -> Inputs {
-        let (lane, inputs) = Lane::new();
-        self.lanes.write().unwrap_or_else(PoisonError::into_inner).insert(partition, lane);
+        let (queues, inputs) = Queues::new();
+        self.links.write().unwrap_or_else(PoisonError::into_inner).insert(partition, queues);
         inputs
     }
 
     /// Tells a link's thread to come to its end, as [`LinkHandle::stop`], and nobody finds it any more.
     pub(crate) fn close(&self, partition: Partition) {
-        let lane = self.lanes.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
-        if let Some(lane) = lane {
+        let queues = self.links.write().unwrap_or_else(PoisonError::into_inner).remove(&partition);
+        if let Some(queues) = queues {
             // It may have ended already. Where it is behind with questions it comes to this one, too.
-            let _ = lane.requests.send(Request::Stop);
+            let _ = queues.requests.send(Request::Stop);
         }
     }
 
-    fn lanes(&self) -> RwLockReadGuard<'_, BTreeMap<Partition, Lane>> {
-        self.lanes.read().unwrap_or_else(PoisonError::into_inner)
+    fn links(&self) -> RwLockReadGuard<'_, BTreeMap<Partition, Queues>> {
+        self.links.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn all_lanes(&self) -> Vec<Lane> {
-        self.lanes().values().cloned().collect()
+    fn all_queues(&self) -> Vec<Queues> {
+        self.links().values().cloned().collect()
     }
 
     /// Hands a packet over that a gateway of network 0 heard, as [`LinkHandle::hear_in`].
@@ -326,13 +326,13 @@ impl LinkHandle {
     /// Hands a packet over that a gateway of this network heard, without waiting. Returns whether there was room for it; where there was
     /// none it comes again.
     pub fn hear_in(&self, network: NetworkId, packet: HeardPacket) -> bool {
-        let lanes = self.lanes();
-        let Some(lane) = lanes.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
+        let links = self.links();
+        let Some(queues) = links.get(&self.slices.partition_of_packet(network, &packet.bytes)) else {
             return false;
         };
-        let taken = lane.packets.try_send(packet.into()).is_ok();
+        let taken = queues.packets.try_send(packet.into()).is_ok();
         if !taken {
-            lane.dropped_packets.fetch_add(1, Ordering::Relaxed);
+            queues.dropped_packets.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }
@@ -346,9 +346,9 @@ impl LinkHandle {
         partition: Partition,
         packet: QueuedPacket,
     ) -> Result<(), Option<QueuedPacket>> {
-        let lanes = self.lanes();
-        let lane = lanes.get(&partition).ok_or(None)?;
-        lane.packets.try_send(packet).map_err(|refused| match refused {
+        let links = self.links();
+        let queues = links.get(&partition).ok_or(None)?;
+        queues.packets.try_send(packet).map_err(|refused| match refused {
             TrySendError::Full(packet) => Some(packet),
             TrySendError::Disconnected(_) => None,
         })
@@ -357,12 +357,12 @@ impl LinkHandle {
     /// The networks that have a link.
     #[must_use]
     pub fn networks(&self) -> BTreeSet<NetworkId> {
-        self.lanes().keys().map(|partition| partition.network).collect()
+        self.links().keys().map(|partition| partition.network).collect()
     }
 
-    fn lane_of(&self, meter: GlobalMeterId) -> Result<Lane, LinkError> {
+    fn queues_of(&self, meter: GlobalMeterId) -> Result<Queues, LinkError> {
         let partition = self.slices.partition_of(meter);
-        self.lanes().get(&partition).cloned().ok_or(LinkError::UnknownMeter(meter))
+        self.links().get(&partition).cloned().ok_or(LinkError::UnknownMeter(meter))
     }
 
     /// The service's gateways; more may be attached at any time.
@@ -399,8 +399,8 @@ impl LinkHandle {
         request: CommandRequest,
         by: &str,
     ) -> Result<i64, LinkError> {
-        let (lane, meter, by) = (self.lane_of(meter)?, meter.meter, by.to_owned());
-        lane.ask(|answer| Request::Command { meter, request, by, answer }).await?
+        let (queues, meter, by) = (self.queues_of(meter)?, meter.meter, by.to_owned());
+        queues.ask(|answer| Request::Command { meter, request, by, answer }).await?
     }
 
     /// Takes a command back. One that was sent may have been done all the same.
@@ -408,8 +408,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::NoCommand`], [`LinkError::Store`].
     pub async fn withdraw(&self, meter: GlobalMeterId, id: i64) -> Result<(), LinkError> {
-        let (lane, meter) = (self.lane_of(meter)?, meter.meter);
-        lane.ask(|answer| Request::Withdraw { meter, id, answer }).await?
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Withdraw { meter, id, answer }).await?
     }
 
     /// Adds a meter, or gives one that is there keys of a later epoch: what waits for it is withdrawn, and its numbers begin anew.
@@ -423,8 +423,8 @@ impl LinkHandle {
         epoch: u32,
         record: MeterRecord,
     ) -> Result<(), LinkError> {
-        let (lane, record) = (self.lane_of(network.meter(record.setup.meter))?, Box::new(record));
-        lane.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
+        let (queues, record) = (self.queues_of(network.meter(record.setup.meter))?, Box::new(record));
+        queues.ask(|answer| Request::SetMeter { epoch, record, answer }).await?
     }
 
     /// Forgets a meter's keys: nothing of it is taken any more, and what waits for it is withdrawn. Returns when it is durable.
@@ -432,8 +432,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::UnknownMeter`], [`LinkError::Store`].
     pub async fn revoke(&self, meter: GlobalMeterId) -> Result<(), LinkError> {
-        let (lane, meter) = (self.lane_of(meter)?, meter.meter);
-        lane.ask(|answer| Request::Revoke { meter, answer }).await?
+        let (queues, meter) = (self.queues_of(meter)?, meter.meter);
+        queues.ask(|answer| Request::Revoke { meter, answer }).await?
     }
 
     /// All meters that have a link, by partition and number.
@@ -442,8 +442,8 @@ impl LinkHandle {
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meters(&self) -> Result<Vec<MeterStatus>, LinkError> {
         let mut all = Vec::new();
-        for lane in self.all_lanes() {
-            all.extend(lane.ask(|answer| Request::Meters { answer }).await?);
+        for queues in self.all_queues() {
+            all.extend(queues.ask(|answer| Request::Meters { answer }).await?);
         }
         Ok(all)
     }
@@ -453,8 +453,8 @@ impl LinkHandle {
     /// # Errors
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn meter(&self, meter: GlobalMeterId) -> Result<Option<MeterStatus>, LinkError> {
-        let (Ok(lane), meter) = (self.lane_of(meter), meter.meter) else { return Ok(None) };
-        lane.ask(|answer| Request::Meter { meter, answer }).await
+        let (Ok(queues), meter) = (self.queues_of(meter), meter.meter) else { return Ok(None) };
+        queues.ask(|answer| Request::Meter { meter, answer }).await
     }
 
     /// Returns the counters since the service's start, of all links together.
@@ -463,15 +463,15 @@ impl LinkHandle {
     /// [`LinkError::Busy`], [`LinkError::Stopped`].
     pub async fn snapshot(&self) -> Result<Snapshot, LinkError> {
         let mut all = Snapshot::default();
-        for lane in self.all_lanes() {
-            all = all.and(lane.ask(|answer| Request::Snapshot { answer }).await?);
+        for queues in self.all_queues() {
+            all = all.and(queues.ask(|answer| Request::Snapshot { answer }).await?);
         }
         Ok(all)
     }
 
     /// Tells the links' threads to come to their end: they take no more packets, and store and acknowledge what they have.
     pub(crate) fn stop(&self) {
-        let partitions: Vec<Partition> = self.lanes().keys().copied().collect();
+        let partitions: Vec<Partition> = self.links().keys().copied().collect();
         for partition in partitions {
             self.close(partition);
         }

@@ -137,7 +137,8 @@ impl RowWriter {
             let BenchRow { op, variant, runs, .. } = row;
             self.feet.push(format!(
                 "± {op} {variant}: mean of {runs} runs, known to {:.1} % (95 % confidence)",
-                100.0 * width
+                // Rounded up: 2.04 % is not within the 2 % that needs no line.
+                (1000.0 * width).ceil() / 10.0
             ));
         }
         Ok(text)
@@ -381,7 +382,7 @@ mod tests {
         ];
         let text = written(ReportFormat::Table, &rows);
         // 10/√9 percent by the quantile of 9 degrees of freedom.
-        let foot = "┘\n± winternitz-sign fast: mean of 10 runs, known to 7.5 % (95 % confidence)\n\ni8051  ";
+        let foot = "┘\n± winternitz-sign fast: mean of 10 runs, known to 7.6 % (95 % confidence)\n\ni8051  ";
         assert!(text.contains(foot) && text.matches('±').count() == 3, "{text}");
     }
 

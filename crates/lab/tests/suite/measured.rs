@@ -323,10 +323,34 @@ movs r0, #0x18\nldr r1, =0x20026\nbkpt 0xab\nb .\nend start\n.ltorg\ntext: .asci
     assert!(result.failure.is_none() && result.ending.contains("exited with 0"), "{}", result.ending);
 }
 
+/// Code of two tasks, which give way by an exception.
+const TASKS: &str = "
+        .thumb_func
+        function deep
+            push {r4, lr}
+            sub sp, #100
+            svc 0
+            add sp, #100
+            pop {r4, pc}
+        end deep
+        .thumb_func
+        function task_b
+            bl shallow
+            b task_b
+        end task_b
+        .thumb_func
+        function shallow
+            push {r4, lr}
+            svc 0
+            pop {r4, pc}
+        end shallow
+";
+
 /// Two tasks on stacks of their own, which take turns by an exception: each has its calls, the other's stack is not its own.
 #[test]
 fn tasks_have_their_own_calls() {
-    let text = "
+    let text = format!(
+        "
         .syntax unified
         .word 0x20000800, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, switch + 1
         .thumb_func
@@ -349,25 +373,7 @@ fn tasks_have_their_own_calls() {
             cpsid i
             b .
         end start
-        .thumb_func
-        function deep
-            push {r4, lr}
-            sub sp, #100
-            svc 0
-            add sp, #100
-            pop {r4, pc}
-        end deep
-        .thumb_func
-        function task_b
-            bl shallow
-            b task_b
-        end task_b
-        .thumb_func
-        function shallow
-            push {r4, lr}
-            svc 0
-            pop {r4, pc}
-        end shallow
+        {TASKS}
         .thumb_func
         function switch
             ldr r1, =0x20000000
@@ -378,8 +384,9 @@ fn tasks_have_their_own_calls() {
             bx lr
         end switch
         .ltorg
-        .end\n";
-    let result = measure(&request("stm32f051", text));
+        .end\n"
+    );
+    let result = measure(&request("stm32f051", &text));
     assert!(result.failure.is_none(), "{:?}", result.failure);
     let row = |name: &str| result.rows.iter().find(|row| row.name == name).expect(name);
     let found = ["deep", "shallow", "switch", "start", "task_b"]
@@ -392,7 +399,8 @@ fn tasks_have_their_own_calls() {
 /// The same on one stack pointer, which the handler itself moves from one task's stack to the other's, 6 kB below.
 #[test]
 fn a_handler_that_changes_stacks_makes_none_deeper() {
-    let text = "
+    let text = format!(
+        "
         .syntax unified
         .word 0x20001c00, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, switch + 1
         .thumb_func
@@ -410,37 +418,19 @@ fn a_handler_that_changes_stacks_makes_none_deeper() {
             cpsid i
             b .
         end start
-        .thumb_func
-        function deep
-            push {r4, lr}
-            sub sp, #100
-            svc 0
-            add sp, #100
-            pop {r4, pc}
-        end deep
-        .thumb_func
-        function task_b
-            bl shallow
-            b task_b
-        end task_b
-        .thumb_func
-        function shallow
-            push {r4, lr}
-            svc 0
-            pop {r4, pc}
-        end shallow
+        {TASKS}
         .thumb_func
         function switch
-            push {r0, lr}
+            push {{r0, lr}}
             ldr r1, =0x20000000
             ldr r2, [r1]
             mov r0, sp
             adds r0, #8
             mov r3, lr
             mov sp, r2
-            push {r4, r5, r6, lr}
+            push {{r4, r5, r6, lr}}
             bl nothing
-            pop {r4, r5, r6, r7}
+            pop {{r4, r5, r6, r7}}
             str r0, [r1]
             bx r3
         end switch
@@ -449,14 +439,47 @@ fn a_handler_that_changes_stacks_makes_none_deeper() {
             bx lr
         end nothing
         .ltorg
-        .end\n";
-    let result = measure(&request("stm32f051", text));
+        .end\n"
+    );
+    let result = measure(&request("stm32f051", &text));
     assert!(result.failure.is_none(), "{:?}", result.failure);
     let row = |name: &str| result.rows.iter().find(|row| row.name == name).expect(name);
     let found = ["deep", "shallow", "switch", "start", "task_b"]
         .map(|name| (row(name).calls, row(name).stack_bytes.unwrap_or(0)));
     // 32 bytes are stacked by each exception, 4 below `deep` to align them, and 8 more by the handler before it leaves.
     assert_eq!(found, [(2, 152), (1, 48), (4, 8), (0, 152), (0, 48)]);
+}
+
+/// The same move, to come back to where it was: a frame of two kilobytes.
+#[test]
+fn a_large_frame_of_a_handler_counts() {
+    let text = "
+        .syntax unified
+        .word 0x20001c00, start + 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, handler + 1
+        .thumb_func
+        function start
+            svc 0
+            cpsid i
+            b .
+        end start
+        .thumb_func
+        function handler
+            mov r0, sp
+            ldr r1, =2048
+            subs r1, r0, r1
+            mov sp, r1
+            push {r0, r1}
+            pop {r0, r1}
+            mov sp, r0
+            bx lr
+        end handler
+        .ltorg
+        .end\n";
+    let result = measure(&request("stm32f051", text));
+    assert!(result.failure.is_none(), "{:?}", result.failure);
+    let stack = |name: &str| result.rows.iter().find(|row| row.name == name).expect(name).stack_bytes;
+    // With what is stacked below `start`.
+    assert_eq!([stack("handler"), stack("start")], [Some(2048 + 8), Some(2048 + 8 + 32)]);
 }
 
 #[test]

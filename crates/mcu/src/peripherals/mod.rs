@@ -446,12 +446,12 @@ const MODELS: &[Model] = &[
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {
         name: "stm32-dac",
-        settings: &["channels", "dma_c#_#", "trigger#"],
+        settings: &["channels", "dma_c#_#", "layout", "trigger#"],
         new: |_, spec| Ok(Box::new(st::dac::Dac::new(spec)?)),
     },
     Model {
         name: "stm32-dbgmcu",
-        settings: &["dev_id", "rev_id"],
+        settings: &["dev_id", "freeze_registers", "rev_id"],
         new: |_, spec| Ok(Box::new(st::dbgmcu::Dbgmcu::new(spec)?)),
     },
     Model {
@@ -479,6 +479,11 @@ const MODELS: &[Model] = &[
             "program_us",
         ],
         new: |part, spec| Ok(Box::new(st::flash::Flash::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32-flash-l4",
+        settings: &["erase_us", "mass_us", "option_bytes", "page_size", "program_ns"],
+        new: |part, spec| Ok(Box::new(st::flash::l4::FlashL4::new(part, spec)?)),
     },
     Model {
         name: "stm32-gpio",

@@ -46,6 +46,10 @@ impl<T: Timing> Machine<CortexM<T>> {
         if address >= REGISTERS {
             return Err(Fault::Unmapped { pc: self.core.state.pc, address, size, kind: "DMA" });
         }
+        if self.occupied_until(address).is_some() {
+            let what = "an access by a DMA controller to the bank of the flash that is being written is not modelled";
+            return Err(self.architecture(self.core.state.pc, address, what));
+        }
         let ccm = |memory: &Memory| match self.part.core {
             CoreName::CortexM4 => memory.kind == MemoryKind::Tcm,
             CoreName::CortexM7 => memory.kind == MemoryKind::Tcm && memory.start == 0,
@@ -81,6 +85,7 @@ impl<T: Timing> Machine<CortexM<T>> {
         if let Some(fault) = self.protected(address, Wanted::Read) {
             return self.refuse(fault);
         }
+        self.wait_for_bank(address);
         let pc = self.core.state.pc;
         if let Some((_, offset)) = self.core.memory.find(address, size) {
             return Some(match size {

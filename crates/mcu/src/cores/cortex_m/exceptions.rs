@@ -119,6 +119,7 @@ impl<T: Timing> Machine<CortexM<T>> {
     /// Goes to an exception's handler; everything is on the stack.
     fn handler(&mut self, exception: u16, link: u32, step: Exception, frame: u32) -> Result<(), Fault> {
         let vector = self.core.system.vtor.wrapping_add(4 * u32::from(exception));
+        self.wait_for_bank(vector);
         let target = self.frame_word(vector)?;
         if target & 1 == 0 {
             return Err(self.architecture(

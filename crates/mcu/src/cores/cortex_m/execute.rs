@@ -159,10 +159,9 @@ pub(super) trait Execute: Timing {
                         u32::from(machine.core.memory.$fast(offset))
                     } else {
                         publish!();
-                        match machine.read_slow(at, $size, $strict, observer) {
-                            Some(value) => value,
-                            None => fail!(),
-                        }
+                        let Some(value) = machine.read_slow(at, $size, $strict, observer) else { fail!() };
+                        cycles = machine.cycles;
+                        value
                     };
                     report!(at, $size, AccessKind::Read, value);
                     value

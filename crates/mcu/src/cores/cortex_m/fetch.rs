@@ -104,9 +104,16 @@ pub(super) struct FetchUnit {
     missed: bool,
 }
 
+/// How many lines are kept, of which the least recently used is replaced.
+#[derive(Clone, Copy)]
+pub(super) struct KeptLines {
+    pub instructions: usize,
+    pub data: usize,
+}
+
 impl FetchUnit {
-    /// `lines` instruction lines, of `line_bits` each, for where they are kept.
-    pub fn new(capacity: u32, line_bits: u16, lines: usize, settings: Settings) -> FetchUnit {
+    /// `lines`: of `line_bits` each, for where they are kept.
+    pub fn new(capacity: u32, line_bits: u16, lines: KeptLines, settings: Settings) -> FetchUnit {
         let line_bytes = u32::from(line_bits) / 8;
         FetchUnit {
             capacity,
@@ -115,9 +122,8 @@ impl FetchUnit {
             stores_pass: false,
             granted: NONE,
             settings,
-            // RM0090 section 3.5.2: 8 data lines, least recently used replaced.
-            instruction_lines: Lines::new(lines),
-            data_lines: Lines::new(8),
+            instruction_lines: Lines::new(lines.instructions),
+            data_lines: Lines::new(lines.data),
             attention: true,
             level: 0,
             followed: false,

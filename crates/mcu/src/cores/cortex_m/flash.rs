@@ -110,10 +110,9 @@ impl FlashRegisters {
         };
     }
 
-    /// Where the registers are. Behind FLASH_ACR those of all but the STM32L4+ are a peripheral's.
+    /// Where the registers are. Those behind FLASH_ACR are a peripheral's.
     pub fn range(&self) -> Range<u32> {
-        let end = if self.interface == Interface::L4 { 0x20 } else { 4 };
-        self.clock_base()..self.base() + end
+        self.clock_base()..self.base() + 4
     }
 
     fn base(&self) -> u32 {
@@ -160,14 +159,7 @@ impl FlashRegisters {
 
     pub fn read(&self, address: u32, size: u8, pc: u32) -> Result<u32, Fault> {
         let word = if address >= self.base() {
-            match (address - self.base()) & !3 {
-                0x00 => self.acr,
-                // STM32L4+: FLASH_OPTKEYR, the status register, of which nothing is busy and nothing has failed, and the control register,
-                // locked.
-                0x0c | 0x10 => 0,
-                0x14 => 0xc000_0000,
-                _ => return Err(self.fault("FLASH", address, pc, "register not modelled".into())),
-            }
+            self.acr
         } else if address - self.clock_base() < self.rcc.size() {
             self.rcc.read((address - self.clock_base()) & !3)
         } else {
@@ -179,10 +171,6 @@ impl FlashRegisters {
     pub fn write(&mut self, address: u32, size: u8, value: u32, pc: u32) -> Result<Changed, Fault> {
         let merge = |old: u32| merged_word(old, address, size, value);
         if address >= self.base() {
-            if (address - self.base()) & !3 != 0 {
-                let what = "programming and erasing the flash are not modelled".into();
-                return Err(self.fault("FLASH", address, pc, what));
-            }
             return self.write_acr(merge(self.acr), address, pc);
         }
         if address - self.clock_base() >= self.rcc.size() {

@@ -56,7 +56,7 @@ impl Lines {
         if self.hit(line) {
             return;
         }
-        let oldest = (0..self.used.len()).min_by_key(|&at| self.used[at]).unwrap_or(0);
+        let Some(oldest) = (0..self.used.len()).min_by_key(|&at| self.used[at]) else { return };
         self.now += 1;
         self.lines[oldest] = line;
         self.used[oldest] = self.now;

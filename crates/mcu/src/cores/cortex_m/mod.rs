@@ -22,6 +22,7 @@ mod one_bus;
 pub mod op;
 mod operands;
 mod rcc;
+mod read_while_write;
 pub mod registers;
 mod semihosting;
 mod system;
@@ -31,7 +32,7 @@ pub mod timing;
 mod xip_cache;
 
 use crate::dataflow::CoreDataflow;
-use crate::machine::{Core, Machine, SleepMode, new_peripherals};
+use crate::machine::{BusyBank, Core, Machine, SleepMode, new_peripherals};
 use crate::{BusAccess, Contention, CoreName, Fault, Flow, Mcu, Observer, Part, Register, ResetCause, Stop};
 use boot_rom::{BootRom, Start};
 use code::Code;
@@ -41,6 +42,7 @@ use fpu::registers::{Fpu, Unit};
 use memory::Memory;
 use nvic::SYSTICK;
 use registers::{CortexM, FIRST_FLOAT, INTEGER_REGISTERS, REGISTERS, Sleep, State};
+use std::ops::Range;
 use system::System;
 use timing::Timing;
 
@@ -81,6 +83,7 @@ fn new<T: Timing>(part: &Part, clock_hz: u64) -> Result<Box<dyn Mcu>, String> {
         handed_over: part.vectors.is_some(),
         strict: 0,
         had_priority: false,
+        occupied: None,
         extra: 0,
         return_flow: Flow::Next,
         calls: Vec::new(),
@@ -158,6 +161,7 @@ impl<T: Timing> Core for CortexM<T> {
         }
         let core = &mut machine.core;
         core.system.reset();
+        core.occupied = None;
         core.memory.set_watched(false);
         core.code.bar(Vec::new());
         core.fpu.reset();
@@ -247,6 +251,14 @@ impl<T: Timing> Core for CortexM<T> {
 
     fn contention(machine: &mut Machine<Self>, access: &BusAccess) -> Contention {
         machine.contend(access)
+    }
+
+    fn occupy(machine: &mut Machine<Self>, bank: Range<u32>, until: u64) {
+        machine.occupy_bank(bank, until);
+    }
+
+    fn busy_bank(machine: &mut Machine<Self>) -> Option<BusyBank> {
+        machine.busy_bank()
     }
 
     fn idle(&mut self, cycles: u64) {

@@ -5,6 +5,7 @@ use super::code::Code;
 use super::decode::Architecture;
 use super::fpu::registers::Fpu;
 use super::memory::Memory;
+use super::read_while_write::Occupied;
 use super::system::System;
 use super::timing::Timing;
 use crate::{Flow, Register, Role};
@@ -173,6 +174,8 @@ pub struct CortexM<T: Timing> {
     pub(super) strict: u32,
     /// Of the core and a DMA controller that last wanted the same memory at once, the core had it first.
     pub(super) had_priority: bool,
+    /// The bank of the flash that is being written while the core goes on.
+    pub(super) occupied: Option<Occupied>,
     /// Cycles that a register access of the instruction under way has cost beyond the access.
     pub(super) extra: u32,
     /// How the last exception return or interworking branch is to be reported.
@@ -196,6 +199,7 @@ impl<T: Timing> Clone for CortexM<T> {
             fpu: self.fpu.clone(),
             strict: self.strict,
             had_priority: self.had_priority,
+            occupied: self.occupied.clone(),
             extra: self.extra,
             return_flow: self.return_flow,
             calls: self.calls.clone(),

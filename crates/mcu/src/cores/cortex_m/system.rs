@@ -406,8 +406,8 @@ impl<T: Timing> Machine<CortexM<T>> {
 
     /// The MPU was written: while it is on, no access goes past it.
     fn protection_changed(&mut self) {
+        self.watch_accesses();
         let mpu = &self.core.system.mpu;
-        self.core.memory.set_watched(mpu.enabled());
         self.core.code.bar(mpu.execute_never());
         self.core.timing.protect(mpu);
     }

@@ -4,6 +4,10 @@
 //! VREF+ * DOR / 4096, VREF+ being the board's supply, from the cycle in which DOR is loaded: the settling time is not modelled. PA4 and
 //! PA5, where the outputs are, are inputs 4 and 5 of the converters on all these parts. A start by pin (EXTI line 9) and the generators
 //! of noise and triangles are refused with a fault.
+//!
+//! RM0432 (STM32L4+; fields and triggers: ST's CMSIS header stm32l4r5xx.h and HAL) has other fields in CR, and MCR: of its modes
+//! those of the normal mode with the output at the pin are modelled. Sample and hold, an output on the chip alone, and the calibration are
+//! refused.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Context, Fault, Peripheral, PeripheralSpec, TransferRequest};
@@ -19,21 +23,58 @@ const DOR1: u32 = 0x2c;
 const DOR2: u32 = 0x30;
 const SR: u32 = 0x34;
 
+/// STM32L4+: MODE1, and MODE2 16 bits further. The settings of sample and hold behind it are not modelled.
+const MCR: u32 = 0x3c;
+/// MODEx: the output is not at the pin; sample and hold.
+const MODE: u32 = 7;
+const ON_CHIP: u32 = 3;
+const SAMPLE_AND_HOLD: u32 = 1 << 2;
+
 /// CR, of channel 1; those of channel 2 are 16 bits further.
 const EN: u32 = 1 << 0;
-const TEN: u32 = 1 << 2;
 const WAVE: u32 = 3 << 6;
 const DMAEN: u32 = 1 << 12;
 const DMAUDRIE: u32 = 1 << 13;
-/// EN, BOFF, TEN, TSEL, WAVE, MAMP, DMAEN, DMAUDRIE.
-const CR_BITS: u32 = 0x3fff;
-/// TSEL: the software's trigger.
-const SOFTWARE: usize = 7;
+/// STM32L4+: the calibration.
+const CEN: u32 = 1 << 14;
 /// SR, at the place of its enable.
 const DMAUDR: u32 = DMAUDRIE;
 
-/// The analog inputs at the pins of the outputs.
-const INPUTS: [u8; 2] = [4, 5];
+/// What families have at different places.
+struct Layout {
+    /// CR: TEN; TSEL, and its value for the software's trigger; the bits that each channel has.
+    ten: u32,
+    tsel_shift: u32,
+    tsel: u32,
+    software: usize,
+    bits: [u32; 2],
+    /// Whether it has MCR.
+    modes: bool,
+    /// The analog inputs at the pins of the outputs.
+    inputs: [u8; 2],
+}
+
+const F4: Layout = Layout {
+    ten: 1 << 2,
+    tsel_shift: 3,
+    tsel: 7,
+    software: 7,
+    // EN, BOFF, TEN, TSEL, WAVE, MAMP, DMAEN, DMAUDRIE.
+    bits: [0x3fff; 2],
+    modes: false,
+    inputs: [4, 5],
+};
+
+const L4_PLUS: Layout = Layout {
+    ten: 1 << 1,
+    tsel_shift: 2,
+    tsel: 15,
+    software: 0,
+    // EN, TEN, TSEL, WAVE, MAMP, DMAEN, DMAUDRIE, CEN, and HFSEL for both.
+    bits: [0xffff, 0x7fff],
+    modes: true,
+    inputs: [9, 10],
+};
 
 /// A channel.
 #[derive(Clone, Copy, Default)]
@@ -59,17 +100,20 @@ pub struct Dac {
     name: String,
     base: u32,
     irq: Option<u8>,
+    layout: &'static Layout,
     channels: Vec<Channel>,
     /// By TSEL: the timer of that number in its name.
-    triggers: [Option<u8>; 8],
+    triggers: [Option<u8>; 16],
+    /// MCR.
+    modes: u32,
     bus_divider: u64,
     /// It asks for its interrupt: a timer may have the same.
     interrupting: bool,
 }
 
 impl Dac {
-    /// The converter at `spec.base` of `settings.channels`, interrupting with `spec.irq`; `settings.trigger0` to `trigger5` are the numbers
-    /// of the timers that TSEL chooses, `dma_c1_1` and `dma_c2_1` where its requests lead.
+    /// The converter at `spec.base` of `settings.channels`, interrupting with `spec.irq`; `settings.trigger0` to `trigger15` are the numbers
+    /// of the timers that TSEL chooses, `dma_c1_1` and `dma_c2_1` where its requests lead; `settings.layout` is 8 for the STM32L4+.
     ///
     /// # Errors
     /// A setting out of range.
@@ -81,10 +125,17 @@ impl Dac {
             let request = TransferRequest::new(spec, &format!("dma_c{number}"))?;
             Ok(Channel { request, ..Channel::default() })
         });
+        let layout = match setting("layout") {
+            None => &F4,
+            Some(8) => &L4_PLUS,
+            Some(layout) => return Err(format!("{}: no layout {layout}; 8, or none", spec.name)),
+        };
         Ok(Dac {
             name: spec.name.clone(),
             base: spec.base,
             irq: spec.irq,
+            layout,
+            modes: 0,
             channels: channels.collect::<Result<_, String>>()?,
             triggers: std::array::from_fn(|tsel| u8::try_from(setting(&format!("trigger{tsel}"))?).ok()),
             bus_divider: 1,
@@ -124,6 +175,7 @@ impl Dac {
                 bits.fold(0, |word, channel| word << 1 | u32::from(channel.software))
             }
             SR => self.both(|channel| channel.status),
+            MCR if self.layout.modes => self.modes,
             DOR1 => self.channels[0].output,
             DOR2 => self.channels.get(1)?.output,
             _ => match self.holding(register)? {
@@ -143,24 +195,29 @@ impl Dac {
             1 => value >> 4 & 0xfff,
             _ => value << 4 & 0xff0,
         };
+        let ten = self.layout.ten;
         let channel = &mut self.channels[channel];
         channel.holding = holding;
-        if channel.control & TEN == 0 {
+        if channel.control & ten == 0 {
             channel.load = Some(now + self.bus_divider);
         }
     }
 
     fn write_control(&mut self, value: u32, context: &mut Context<'_, '_>) -> Result<(), &'static str> {
         for index in 0..self.channels.len() {
-            let control = value >> (16 * index) & CR_BITS;
+            let control = value >> (16 * index) & self.layout.bits[index];
             if control & WAVE != 0 {
                 return Err("the generators of noise and triangles are not modelled");
+            }
+            if control & CEN != 0 {
+                return Err("the calibration is not modelled");
             }
             if control & DMAEN != 0 && self.channels[index].request.lines() == 0 {
                 return Err("a request of DMA that leads nowhere on this part");
             }
-            let tsel = (control >> 3 & 7) as usize;
-            if control & (TEN | EN) == TEN | EN && tsel != SOFTWARE && self.triggers[tsel].is_none() {
+            let listens = control & EN != 0 && control & self.layout.ten != 0;
+            let tsel = self.tsel(control);
+            if listens && tsel != self.layout.software && self.triggers[tsel].is_none() {
                 return Err("a trigger that is not modelled, or that this part does not have");
             }
             let channel = &mut self.channels[index];
@@ -177,10 +234,33 @@ impl Dac {
         Ok(())
     }
 
+    /// TSEL of a channel.
+    fn tsel(&self, control: u32) -> usize {
+        (control >> self.layout.tsel_shift & self.layout.tsel) as usize
+    }
+
+    /// MCR, whose fields can be written while their channel is off.
+    fn write_modes(&mut self, value: u32) -> Result<(), &'static str> {
+        for (index, channel) in self.channels.iter().enumerate() {
+            let mode = value >> (16 * index) & MODE;
+            if mode & SAMPLE_AND_HOLD != 0 {
+                return Err("sample and hold is not modelled");
+            }
+            if mode == ON_CHIP {
+                return Err("an output on the chip alone is not modelled");
+            }
+            if channel.control & EN != 0 && mode != self.modes >> (16 * index) & MODE {
+                return Err("a mode that changes while its channel is on");
+            }
+        }
+        self.modes = value & (MODE | MODE << 16);
+        Ok(())
+    }
+
     fn put_out(&self, index: usize, at: u64, context: &mut Context<'_, '_>) {
         let channel = &self.channels[index];
         let code = (channel.control & EN != 0).then_some(channel.output);
-        context.analog_output(&self.name, index as u8 + 1, INPUTS[index], code, at);
+        context.analog_output(&self.name, index as u8 + 1, self.layout.inputs[index], code, at);
     }
 
     /// A trigger at cycle `at`: DOR is loaded `clocks` clocks of APB1 later (section 14.3.6), and DMA is asked for the next value, which
@@ -265,7 +345,8 @@ impl Peripheral for Dac {
                 let bits = merge(0);
                 for index in 0..self.channels.len() {
                     let control = self.channels[index].control;
-                    let listens = control & TEN != 0 && (control >> 3 & 7) as usize == SOFTWARE;
+                    let listens =
+                        control & self.layout.ten != 0 && self.tsel(control) == self.layout.software;
                     if bits >> index & 1 == 1 && listens {
                         self.channels[index].software = true;
                         self.start(index, context.now, 1, context);
@@ -279,6 +360,9 @@ impl Peripheral for Dac {
                 }
             }
             DOR1 | DOR2 => {}
+            MCR if self.layout.modes => {
+                self.write_modes(merge(self.modes)).map_err(|what| self.fault(address, context, what))?;
+            }
             _ => match self.holding(register) {
                 Some((Some(channel), alignment)) => {
                     let value = merge(self.register(register).unwrap_or_default());
@@ -317,8 +401,8 @@ impl Peripheral for Dac {
         self.advance(context);
         for index in 0..self.channels.len() {
             let control = self.channels[index].control;
-            let source = self.triggers[(control >> 3 & 7) as usize];
-            if control & (EN | TEN) == EN | TEN && source == Some(number) {
+            let listens = control & EN != 0 && control & self.layout.ten != 0;
+            if listens && self.triggers[self.tsel(control)] == Some(number) {
                 self.start(index, at, 3, context);
             }
         }
@@ -341,6 +425,7 @@ impl Peripheral for Dac {
     fn reset(&mut self) {
         self.bus_divider = 1;
         self.interrupting = false;
+        self.modes = 0;
         for channel in &mut self.channels {
             let mut request = channel.request;
             request.reset();

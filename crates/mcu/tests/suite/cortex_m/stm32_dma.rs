@@ -370,3 +370,28 @@ fn what_is_not_modelled_is_refused() {
     bench.write(F4 + 0x24, 1 << 2);
     assert!(bench.try_write(F4 + 0x10, 1).is_err(), "the FIFO with requests");
 }
+
+/// RM0008, table 78: which channel of DMA1 TIM1's update, by EGR, and matches of its four channels ask; by it ARR is read.
+#[test]
+fn requests_of_tim1_of_the_stm32f103() {
+    const TIM1: u32 = 0x4001_2c00;
+    for (request, channel) in (0..).zip([5, 2, 3, 6, 4]) {
+        let registers = F1 + 8 + 20 * (channel - 1);
+        let start = if request == 0 { Step::Write(TIM1 + 0x14, 1) } else { Step::Write(TIM1, 1) };
+        let steps = [
+            Step::Write(TIM1 + 0x2c, 0x1234),
+            Step::Write(TIM1 + 0x30 + 4 * request, 50),
+            Step::Write(registers + 4, 1),
+            Step::Write(registers + 8, TIM1 + 0x2c),
+            Step::Write(registers + 12, KEPT),
+            Step::Write(registers, 2 << 10 | 2 << 8 | 1),
+            Step::Write(TIM1 + 0x0c, 1 << (8 + request)),
+            Step::Copy(RESULT, KEPT),
+            start,
+            Step::Wait(100),
+        ];
+        let mut machine = machine("stm32f103", &steps);
+        run(&mut *machine, 2_000);
+        assert_eq!((word(&*machine, RESULT), word(&*machine, KEPT)), (0, 0x1234), "channel {channel}");
+    }
+}

@@ -323,3 +323,17 @@ fn an_edge_at_a_pin_interrupts() {
     bench.bus.resume(bench.now, 0);
     assert_eq!(bench.bus.requests, 0, "only falling ones");
 }
+
+/// RM0432: CR, APB1FZR1, APB1FZR2 and APB2FZR, one register more than the STM32F4 has.
+#[test]
+fn the_stm32l4_freezes_with_three_registers() {
+    const DBGMCU: u32 = 0xe004_2000;
+    let mut bench = Bench::new("stm32l4r5");
+    for register in 1..=4 {
+        bench.write(DBGMCU + 4 * register, register);
+    }
+    let read: Vec<u32> = (1..=4).map(|register| bench.read(DBGMCU + 4 * register)).collect();
+    assert_eq!(read, [1, 2, 3, 4]);
+    assert!(bench.try_write(DBGMCU + 0x14, 1).is_err());
+    assert!(Bench::new("stm32f407").try_write(DBGMCU + 0x10, 1).is_err());
+}

@@ -178,21 +178,23 @@ mod f4 {
     #[test]
     fn a_program_sets_it_up() {
         const RCC: u32 = 0x4002_3800;
-        let steps = [
-            Step::Copy(KEPT, RTC),
-            Step::Copy(KEPT + 4, RTC + 0x50),
-            Step::Write(RCC + 0x74, 1),
-            Step::Write(RCC + 0x70, 1 << 15 | 2 << 8),
-            Step::Write(RTC + 0x50, 0x1234_5678),
-            // 168 MHz: a second and a half.
-            Step::Wait(84_000_000),
-            Step::Write(0xe000_ed0c, 0x05fa_0004),
-        ];
-        let mut machine = machine("stm32f407", &steps);
-        run(&mut *machine, 100_000);
-        assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (0, 0));
-        run(&mut *machine, 3 * 84_000_000 + 100_000);
-        assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (1, 0x1234_5678));
+        for (target, second) in [("stm32f407", 168_000_000), ("stm32f411", 100_000_000)] {
+            let steps = [
+                Step::Copy(KEPT, RTC),
+                Step::Copy(KEPT + 4, RTC + 0x50),
+                Step::Write(RCC + 0x74, 1),
+                Step::Write(RCC + 0x70, 1 << 15 | 2 << 8),
+                Step::Write(RTC + 0x50, 0x1234_5678),
+                // A turn takes three cycles: a second and a half.
+                Step::Wait(second / 2),
+                Step::Write(0xe000_ed0c, 0x05fa_0004),
+            ];
+            let mut machine = machine(target, &steps);
+            run(&mut *machine, 100_000);
+            assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (0, 0), "{target}");
+            run(&mut *machine, u64::from(second) / 2 * 3 + 100_000);
+            assert_eq!((word(&*machine, KEPT), word(&*machine, KEPT + 4)), (1, 0x1234_5678), "{target}");
+        }
     }
 
     #[test]
@@ -204,7 +206,7 @@ mod f4 {
     }
 }
 
-/// RM0091 section 25, RM0410 section 32, RM0432 section 46.
+/// RM0091 section 25, RM0383 section 17, RM0410 section 32, RM0432 section 46.
 mod others {
     use super::*;
 
@@ -231,6 +233,7 @@ mod others {
     fn an_alarm_interrupts() {
         for (target, exti, line, irq, last) in [
             ("stm32f051", 0x4001_0400, 17, 2, 4),
+            ("stm32f411", 0x4001_3c00, 17, 41, 19),
             ("stm32f767", 0x4001_3c00, 17, 41, 31),
             ("stm32l4r5", 0x4001_0400, 18, 41, 31),
         ] {
@@ -255,7 +258,9 @@ mod others {
     /// Five counts of sixteen periods; the STM32F051 has no such timer.
     #[test]
     fn the_wake_up_timer_interrupts() {
-        for (target, exti, line) in [("stm32f767", 0x4001_3c00, 22), ("stm32l4r5", 0x4001_0400, 20)] {
+        for (target, exti, line) in
+            [("stm32f411", 0x4001_3c00, 22), ("stm32f767", 0x4001_3c00, 22), ("stm32l4r5", 0x4001_0400, 20)]
+        {
             let mut bench = bench(target);
             let began = bench.now;
             let mask = bench.read(exti) | 1 << line;

@@ -150,6 +150,29 @@ fn lines_interrupt_on_every_part() {
     }
 }
 
+/// The unit takes four cycles for a word, and a read of its result right behind the write waits for them (RM0090, section 4.2); one of
+/// CRC_IDR does not.
+#[test]
+fn a_read_of_the_result_waits() {
+    let cycles = |register: u32| {
+        let source = format!(
+            ".word 0x20004000, _start + 1\n.thumb_func\n_start:\nldr r0, ={CRC:#x}\nldr r1, =0xe000edfc\n\
+             ldr r2, =1 << 24\nstr r2, [r1]\nldr r1, =0xe0001000\nmovs r2, #1\nstr r2, [r1]\nldr r3, [r1, #4]\n\
+             str r2, [r0]\nldr r4, [r0, #{register}]\nldr r5, [r1, #4]\nbkpt 0\n.ltorg"
+        );
+        let bytes = assemble("cortex-m4", &format!("crc-{register}"), &source);
+        let mut machine = new_clocked_machine(&part("stm32f407"), None).expect("a machine");
+        machine.load(&Image { segments: vec![Segment { address: 0x0800_0000, bytes }] }).expect("it fits");
+        machine.reset();
+        let stop = machine.run(&Until { cycles: Some(1000), ..Until::default() });
+        assert_eq!(stop, Ok(Stop::Breakpoint));
+        let registers = machine.registers();
+        registers[5].1 - registers[3].1
+    };
+    let waited = cycles(0) - cycles(4);
+    assert!((2..=4).contains(&waited), "{waited}");
+}
+
 /// RM0090 section 39.2 and its like: the flash in KiB.
 #[test]
 fn parts_say_who_they_are() {

@@ -268,3 +268,36 @@ fn remapping_moves_the_pins() {
     drive(&mut bench, 6, true, began + 77);
     assert_eq!(bench.read(TIM3 + CCR1), 77);
 }
+
+/// RM0008, tables 46 (remapping), 63 (vectors) and 86 (internal triggers): TIM1 of the STM32F103, whose ITR0 would be TIM5's.
+#[test]
+fn tim1_of_the_stm32f103() {
+    const TIM1: u32 = 0x4001_2c00;
+    const PORTA: u32 = 0x4001_0800;
+    const PORTB: u32 = 0x4001_0c00;
+    const MAPR: u32 = 0x4001_0004;
+    let mut bench = Bench::new("stm32f103");
+    bench.write(PORTA, 0xb444_4444);
+    bench.write(PORTB + 4, 0x44b4_4444);
+    write(&mut bench, TIM1, &[(CCMR1, 5 << 4), (CCER, 5), (BDTR, 1 << 15)]);
+    let driven =
+        |bench: &Bench| [bench.bus.board.is_driven("GPIOA", 7), bench.bus.board.is_driven("GPIOB", 13)];
+    assert_eq!(driven(&bench), [false, true], "CH1N");
+    bench.write(MAPR, 1 << 6);
+    assert_eq!(driven(&bench), [true, false], "partial remap");
+    bench.write(MAPR, 3 << 6);
+    assert_eq!(driven(&bench), [false, false], "full remap: port E, which the package does not have");
+    write(&mut bench, TIM1, &[(CCER, 0), (SR, 0), (DIER, 1 | 1 << 1 | 1 << 6)]);
+    for (event, irq) in [(1, 25), (1 << 1, 27), (1 << 6, 26)] {
+        bench.write(TIM1 + EGR, event);
+        assert_eq!(bench.bus.requests, 1 << irq, "event {event:#x}");
+        bench.write(TIM1 + SR, 0);
+    }
+    assert!(bench.try_write(TIM1 + SMCR, 4).is_err(), "ITR0");
+    // ITR1: TIM2's updates reset the counter.
+    write(&mut bench, TIM1, &[(DIER, 0), (SMCR, 1 << 4 | 4), (CR1, 1)]);
+    write(&mut bench, TIM2, &[(CR2, 2 << 4), (ARR, 99), (CR1, 1)]);
+    bench.advance(bench.now + 103);
+    assert!(bench.read(TIM1 + CNT) < 5);
+    assert_eq!(bench.read(TIM1 + SR) & 1 << 6, 1 << 6);
+}

@@ -253,11 +253,12 @@ fn units_of_a_debugger_are_there_and_do_nothing() {
 
 #[test]
 fn the_debug_support_says_which_device_it_is() {
-    // RM0091 32.4.1, RM0041 25.6.1, RM0090 38.6.1, RM0410 40.6.1.
+    // RM0091 32.4.1, RM0041 25.6.1, RM0090 38.6.1, RM0410 40.6.1, RM0432.
     for (target, cpu, base, identity) in [
         ("stm32f051", "cortex-m0", 0x4001_5800u32, 0x2000_0440),
         ("stm32f100", "cortex-m3", 0xe004_2000, 0x1001_0420),
         ("stm32f407", "cortex-m4", 0xe004_2000, 0x1007_0413),
+        ("stm32l4r5", "cortex-m4", 0xe004_2000, 0x1003_0470),
         ("stm32f767", "cortex-m7", 0xe004_2000, 0x1001_0451),
     ] {
         let program =

@@ -269,6 +269,26 @@ fn a_loop_in_the_accelerator_takes_no_longer_with_prefetch() {
     }
 }
 
+/// RM0432, "Flash module - dual-bank organization (64 bits read width)", as the part is delivered; RM0090 section 3.2: 128 bits.
+#[test]
+fn the_flash_of_the_stm32l4r5_is_read_by_half_of_the_stm32f407_s_lines() {
+    // 64 times MOV.W r0, #1: 256 bytes in a row, without prefetch or kept lines.
+    let run_at = |target: &str, clock_hz, register, acr| {
+        let code = [vec![0x600e], [0xf04f, 0x0001].repeat(64), vec![BKPT]].concat(); // STR r6, [r1]: FLASH_ACR
+        let mut machine = machine(target, clock_hz, &code);
+        machine.set_register("r1", register);
+        machine.set_register("r6", acr);
+        run(machine)
+    };
+    for (target, clock_hz, register, lines) in
+        [("stm32l4r5", 120_000_000, 0x4002_2000, 32), ("stm32f407", 168_000_000, 0x4002_3c00, 16)]
+    {
+        let waits = run_at(target, clock_hz, register, 5) - run_at(target, 16_000_000, register, 0);
+        // But for the line of the store, which may have come before, and the one behind the end.
+        assert!((5 * (lines - 1)..=5 * (lines + 1)).contains(&waits), "{target}: {waits} cycles");
+    }
+}
+
 /// pqm4, pull request 73 ("SRAM2 seems to slow down memory accesses") and issue 180 (about 10 % for X25519).
 #[test]
 fn data_in_sram2_waits_a_cycle() {

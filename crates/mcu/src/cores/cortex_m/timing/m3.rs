@@ -23,8 +23,8 @@
 mod float;
 
 use self::float::FloatUnit;
-use super::super::fetch::{FLASH_END, FetchUnit, Transfer};
-use super::super::flash::{Changed, FlashRegisters, SUPPLY_V, Settings};
+use super::super::fetch::{FLASH_END, FetchUnit, KeptLines, Transfer};
+use super::super::flash::{Changed, FlashRegisters, Interface, SUPPLY_V, Settings};
 use super::super::fpu::decode::{Operation, operation};
 use super::super::op::{Op, Opcode};
 use super::{Exception, Retired, Timing};
@@ -70,8 +70,11 @@ mod class {
 /// The halfwords of the prefetch buffer: three words.
 const BUFFER: u32 = 6;
 
-/// RM0090 section 3.5.2: 64 instruction lines.
-const STM32_LINES: usize = 64;
+/// RM0090 section 3.5.2.
+const STM32F4_LINES: KeptLines = KeptLines { instructions: 64, data: 8 };
+/// RM0351 section 3.3.4, from memory: 32 lines of instructions and 8 of data, each of four reads of the array. Each read is taken to come
+/// and go alone.
+const STM32L4_LINES: KeptLines = KeptLines { instructions: 128, data: 32 };
 
 /// The nRF52840's flash, whose clock never changes: two wait states without its instruction cache, three for a miss with it (PS v1.1, "CPU",
 /// W_FLASH and W_FLASHCACHE). Data goes past the cache, which lies on ICode alone ("NVMC").
@@ -80,7 +83,7 @@ const NRF52_UNCACHED: Settings =
 const NRF52_CACHED: Settings = Settings { wait_states: 3, instruction_lines: true, ..NRF52_UNCACHED };
 /// How large the cache is, the PS does not say. The nRF5340's network core, whose NVMC has the same registers, has 2 kB (its PS, "Memory"); how it
 /// is organised is not published either.
-const NRF52_LINES: usize = 128;
+const NRF52_LINES: KeptLines = KeptLines { instructions: 128, data: 0 };
 
 /// The timing of a Cortex-M3 or Cortex-M4 behind an STM32 flash interface, or a Cortex-M4 behind the nRF52840's.
 #[derive(Clone)]
@@ -264,7 +267,11 @@ impl Timing for M3 {
         };
         let line_bits = flash.map_or(32, |flash| flash.line_bits);
         let settings = registers.as_ref().map_or(NRF52_UNCACHED, FlashRegisters::settings);
-        let lines = if registers.is_some() { STM32_LINES } else { NRF52_LINES };
+        let lines = match &registers {
+            None => NRF52_LINES,
+            Some(registers) if registers.interface == Interface::L4 => STM32L4_LINES,
+            Some(_) => STM32F4_LINES,
+        };
         let mut fetch = FetchUnit::new(BUFFER, line_bits, lines, settings);
         let mut second_bank = u32::MAX;
         if let Some((memory, bank)) =

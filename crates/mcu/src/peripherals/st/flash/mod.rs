@@ -1,5 +1,6 @@
 //! Programming and erasing the flash of the STM32F0 (`settings.layout = 0`), F1 (`1`: pages, halfwords), F4 (`4`: sectors, bytes to
 //! words) and F7 (`7`: the same, in one bank), and their option bytes: [`option_bytes`] of the F0 and F1, [`option_register`] of the others.
+//! [`l4`] is the STM32L4+'s.
 //!
 //! PM0075 section 2.3 (STM32F103; RM0041 goes with PM0063), RM0091 section 3.2.2, RM0090 section 3.6, RM0410 section 3.3. FLASH_ACR is
 //! the core's. The core stands still until an operation is over, as it does where its code lies in flash: BSY is never seen, which a
@@ -11,6 +12,7 @@
 //! program that was started from flash, but that it protects the first pages of the F1 from being written. Option bytes whose effect the
 //! machine does not have are refused with a fault.
 
+pub mod l4;
 mod option_bytes;
 mod option_register;
 mod options;
@@ -25,7 +27,7 @@ use option_register::OptionRegister;
 use options::{Options, take_key};
 use registers::{
     AR, Bits, CR, ER, ERSERR, KEYR, KEYS, MER, MER2, OBL_LAUNCH, OBR, OPTCR1, OPTER, OPTKEYR, OPTPG, OPTWRE,
-    PAGES, PG, PGERR, PGPERR, PGSERR, SECTORS, SR, WRPERR, WRPR,
+    PAGES, PG, PGERR, PGPERR, PGSERR, SECTORS, SR, WRPERR, WRPR, done_at,
 };
 use std::ops::Range;
 
@@ -181,14 +183,7 @@ impl Flash {
     }
 
     fn signal(&self, context: &mut Context<'_, '_>) {
-        let Some(irq) = self.irq else { return };
-        let bits = self.bits();
-        let ended = self.control & bits.eopie != 0 && self.status & bits.eop != 0;
-        if ended || self.control & bits.errie != 0 && self.status & bits.errors != 0 {
-            context.request(irq);
-        } else {
-            context.withdraw(irq);
-        }
+        self.bits().signal(self.irq, self.control, self.status, context);
     }
 
     /// Whether some of these addresses are protected from being written.
@@ -210,7 +205,7 @@ impl Flash {
 
     /// The cycle at which what takes so many microseconds is done.
     fn until(&self, microseconds: u64, context: &Context<'_, '_>) -> u64 {
-        context.now + microseconds * context.board.clock_hz() / 1_000_000
+        done_at(context.now, microseconds.saturating_mul(1000), context)
     }
 
     fn write_control(&mut self, value: u32, context: &mut Context<'_, '_>) -> Result<(), String> {

@@ -1,4 +1,7 @@
-//! The registers of the controllers and their bits: RM0091 section 3.5, PM0075 section 3, RM0090 section 3.9, RM0410 section 3.7.
+//! The registers of the controllers and their bits: RM0091 section 3.5, PM0075 section 3, RM0090 section 3.9, RM0410 section 3.7. Those that
+//! only the STM32L4+ has are in [`super::l4`].
+
+use crate::Context;
 
 // Offsets from FLASH_ACR.
 pub const KEYR: u32 = 0x04;
@@ -49,3 +52,27 @@ pub const PAGES: Bits =
     Bits { start: 1 << 6, lock: 1 << 7, eopie: 1 << 12, errie: 1 << 10, eop: 1 << 5, errors: 0x14 };
 pub const SECTORS: Bits =
     Bits { start: 1 << 16, lock: 1 << 31, eopie: 1 << 24, errie: 1 << 25, eop: 1 << 0, errors: 0xf2 };
+pub const L4: Bits =
+    Bits { start: 1 << 16, lock: 1 << 31, eopie: 1 << 24, errie: 1 << 25, eop: 1 << 0, errors: OPERR };
+
+/// SR of the L4: an error while ERRIE was set, which alone interrupts.
+pub const OPERR: u32 = 1 << 1;
+
+impl Bits {
+    /// Asks for the controller's interrupt `irq`, or takes that back, as CR and SR say.
+    pub fn signal(&self, irq: Option<u8>, control: u32, status: u32, context: &mut Context<'_, '_>) {
+        let Some(irq) = irq else { return };
+        let ended = control & self.eopie != 0 && status & self.eop != 0;
+        if ended || control & self.errie != 0 && status & self.errors != 0 {
+            context.request(irq);
+        } else {
+            context.withdraw(irq);
+        }
+    }
+}
+
+/// The cycle at which what begins at `now` and takes so many nanoseconds is done.
+pub fn done_at(now: u64, nanoseconds: u64, context: &Context<'_, '_>) -> u64 {
+    let cycles = u128::from(nanoseconds) * u128::from(context.board.clock_hz()) / 1_000_000_000;
+    now.saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
+}
