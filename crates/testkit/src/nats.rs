@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const INSTALL: &str = "nats-server is missing; install it with: apt-get install nats-server";
+/// Where Debian has it, which need not be in the path of who is not the superuser.
+const SERVER: &str = "/usr/sbin/nats-server";
 const WITHIN: Duration = Duration::from_secs(20);
 
 /// One server, or several that are one cluster.
@@ -97,7 +99,7 @@ impl Nats {
     pub fn run(&mut self, number: usize) {
         let log = self.folder.path().join(format!("{number}.log"));
         let file = File::options().create(true).append(true).open(&log).expect("a log");
-        let child = Command::new("nats-server")
+        let child = Command::new(SERVER)
             .arg("-c")
             .arg(self.folder.path().join(format!("{number}.conf")))
             .stdin(Stdio::null())
