@@ -1,20 +1,24 @@
 //! How fast the store is: `cargo bench -p wattseal-collector --bench store -- commit queries`. docs/collector.md has its figures.
 //!
-//! `commit`: how many readings a second one writer makes durable. `queries`: how long questions take on 10 million readings
-//! (`WATTSEAL_READINGS=N` for another number), and how much memory the process had at most. The database is made in the folder that
+//! `commit`: how many readings a second one writer makes durable, of a million. `queries`: how long questions take on 10 million readings
+//! (`WATTSEAL_READINGS=N` for another number of both), and how much memory the process had at most. The database is made in the folder that
 //! `TMPDIR` names, which has to be on a real disk; 10 million readings need 2 GB there.
+//!
+//! `postgres` beside them: the same with PostgreSQL, Debian's, with a server of its own in that folder that syncs as it is set by itself,
+//! and reads as a server that has been there for a while (`ANALYZE`); 10 million readings need 4 GB.
 
 use collector::api::{Consumption, Readings};
 use collector::store::{
-    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery,
-    Resolution, Store, Whose, Write,
+    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader,
+    ReadingsQuery, Resolution, Store, Whose, Write,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::error::Error;
 use std::ops::Range;
-use std::path::Path;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use testkit::postgres::Server;
 use wire::meter::{
     Content, Identity, Measurement, MeterId, MeterKeys, MeterRecord, MeterState, Report, Setup, Suite,
 };
@@ -28,21 +32,63 @@ const ASKED: usize = 1000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|word| word == name);
+    let engine = if asked.iter().any(|word| word == "postgres") { Engine::Postgres } else { Engine::Sqlite };
+    let wanted = |name: &str| {
+        let named = |word: &&String| ["commit", "queries"].contains(&word.as_str());
+        asked.iter().filter(named).count() == 0 || asked.iter().any(|word| word == name)
+    };
     if wanted("commit") {
         for (batch, suite) in [(1000, Suite::Aes128Gcm), (4000, Suite::Aes128Gcm), (1000, Suite::EciesEcdsa)]
         {
-            commits(batch, suite)?;
+            commits(engine, batch, suite)?;
         }
     }
     if wanted("queries") {
-        queries()?;
+        queries(engine)?;
     }
     Ok(())
 }
 
-fn open(folder: &Path) -> Result<Store, Box<dyn Error>> {
-    let mut store = Store::open(&folder.join("wattseal.db"), &Options::default())?;
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// Where a database of its own is.
+struct Database {
+    place: Place,
+    server: Option<Server>,
+    _folder: TempDir,
+}
+
+impl Database {
+    fn new(engine: Engine) -> Result<Database, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let server = (engine == Engine::Postgres).then(|| Server::start(&["shared_buffers=256MB"]));
+        let place = match &server {
+            Some(server) => Place::named(&server.url("postgres"))?,
+            None => folder.path().join("wattseal.db").into(),
+        };
+        Ok(Database { place, server, _folder: folder })
+    }
+
+    /// For how long the server had a processor.
+    fn processor_s(&self) -> f64 {
+        self.server.as_ref().map_or(0.0, Server::processor_s)
+    }
+
+    /// What a server does by itself in its first minutes.
+    fn settle(&self) {
+        if let Some(server) = &self.server {
+            server.sql("postgres", "VACUUM ANALYZE");
+            server.sql("postgres", "CHECKPOINT");
+        }
+    }
+}
+
+fn open(database: &Database) -> Result<Store, Box<dyn Error>> {
+    let mut store = Store::open(&database.place, &Options::default())?;
     let identity = Identity::generate(&mut StdRng::seed_from_u64(1));
     let provisioned = |meter: MeterId| {
         let setup = Setup::usual(meter);
@@ -85,14 +131,14 @@ fn report(meter: MeterId, n: u32, at_s: i64, suite: Suite) -> Result<Write, Box<
 }
 
 /// Batches as they come with many meters: some readings of each, one after the other.
-fn commits(batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
-    const READINGS: usize = 1_000_000;
-    let folder = tempfile::tempdir()?;
-    let mut store = open(folder.path())?;
+fn commits(engine: Engine, batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
+    let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(1_000_000), |number| number.parse())?;
+    let database = Database::new(engine)?;
+    let mut store = open(&database)?;
     let mut times = Vec::new();
     let (mut log_bytes, mut busy_s) = (0, 0.0);
-    let mut made = 0;
-    while made < READINGS {
+    let (mut made, served_before_s) = (0, database.processor_s());
+    while made < readings {
         let mut writes = Vec::with_capacity(batch);
         for place in made..made + batch {
             let n = u32::try_from(place / usize::from(METERS))? + 1;
@@ -107,11 +153,15 @@ fn commits(batch: usize, suite: Suite) -> Result<(), Box<dyn Error>> {
         log_bytes = log_bytes.max(store.reader().health().log_bytes);
     }
     let total: Duration = times.iter().sum();
+    // Which measures a server's database.
+    store.look()?;
     let health = store.reader().health();
     println!(
-        "commit, {suite}, batches of {batch}: {:.0} readings/s, {:.1} µs of a processor each; a batch {}; log at most {} MB, database {} MB",
+        "commit, {suite}, batches of {batch}: {:.0} readings/s, {:.1} µs of a processor each, and {:.1} µs of the server's; a batch {}; \
+         log at most {} MB, database {} MB",
         made as f64 / total.as_secs_f64(),
         busy_s * 1e6 / made as f64,
+        (database.processor_s() - served_before_s) * 1e6 / made as f64,
         quantiles(&mut times),
         log_bytes >> 20,
         health.database_bytes >> 20
@@ -163,11 +213,12 @@ fn fill(store: &mut Store, readings: usize) -> Result<Range<i64>, Box<dyn Error>
     Ok(begin..time(each))
 }
 
-fn queries() -> Result<(), Box<dyn Error>> {
+fn queries(engine: Engine) -> Result<(), Box<dyn Error>> {
     let readings = std::env::var("WATTSEAL_READINGS").map_or(Ok(10_000_000), |number| number.parse())?;
-    let folder = tempfile::tempdir()?;
-    let mut store = open(folder.path())?;
+    let database = Database::new(engine)?;
+    let mut store = open(&database)?;
     let range = fill(&mut store, readings)?;
+    database.settle();
     let reader = store.reader();
     let seed = 7;
     let mut rng = StdRng::seed_from_u64(seed);
@@ -208,7 +259,7 @@ fn queries() -> Result<(), Box<dyn Error>> {
     for (name, ask) in &kinds[4..] {
         let mut took = Vec::new();
         for _ in 0..20 {
-            let new = Reader::open(&folder.path().join("wattseal.db"))?;
+            let new = Reader::open(&database.place)?;
             let began = Instant::now();
             ask(&new, &range, &mut rng)?;
             took.push(began.elapsed());

@@ -7,7 +7,7 @@
 mod stored;
 
 use crate::network::GlobalMeterId;
-use crate::store::{METERS_EPOCH_S, Reader, StoreError};
+use crate::store::{METERS_EPOCH_S, Reader, StoreError, kept_from_s};
 use std::collections::HashMap;
 use stored::{Key, Keys, Message, Of};
 use wire::meter::{Channel, Content, Identity, MessageKind, MeterKeys, Report, Suite, signature_holds};
@@ -103,14 +103,14 @@ pub fn audit<'a>(
 ) -> Result<Audit, StoreError> {
     let collectors: Vec<&Identity> = collectors.into_iter().collect();
     let keys = reader.ask(stored::keys)?;
-    let kept_from_s = reader.ask(stored::kept_from_s)?;
+    let kept_from_s = reader.ask(kept_from_s)?;
     let total = reader.ask(stored::count)?;
     let mut audit = Audit::default();
     let mut last_n: HashMap<Key, u32> = HashMap::new();
     let mut of_readings: HashMap<Key, u64> = HashMap::new();
     let mut after = 0;
     loop {
-        let messages = reader.ask(|connection| stored::messages(connection, after, CHUNK))?;
+        let messages = reader.ask(|session| stored::messages(session, after, CHUNK))?;
         let Some(last) = messages.last() else { break };
         after = last.id;
         let verdicts = verify(&messages, &keys, &collectors);
@@ -143,7 +143,7 @@ pub fn audit<'a>(
         }
         progress(audit.messages, total.max(audit.messages));
     }
-    let signed = reader.ask(|connection| stored::readings_as_signed(connection, &last_n, after))?;
+    let signed = reader.ask(|session| stored::readings_as_signed(session, &last_n, after))?;
     for ((meter, epoch), readings) in signed {
         let messages = of_readings.get(&(meter, epoch)).copied().unwrap_or(0);
         if readings > messages {

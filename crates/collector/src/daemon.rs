@@ -106,7 +106,7 @@ impl Daemon {
         }
         self.service.networks.extend(self.serial.iter().map(|line| line.network));
         let udp: Vec<NetworkId> = self.service.udp.iter().map(|udp| udp.network).collect();
-        let db = self.service.db.clone();
+        let beside = self.service.db.beside(&self.service.keys).to_owned();
         let client = format!("wattseal-{}", self.service.keys_name());
         let running = Running::start(self.service).await?;
         let link = running.link().clone();
@@ -132,7 +132,7 @@ impl Daemon {
             Publisher::start(broker, client, link.events(), read_meters(running.reader().clone()))
         });
         let tokens = ask(running.reader(), Reader::tokens).await?;
-        let one_time_link = OneTimeLink::where_needed(&db, &bound.url(), &tokens)?.map(Arc::new);
+        let one_time_link = OneTimeLink::where_needed(&beside, &bound.url(), &tokens)?.map(Arc::new);
         let udp = udp.into_iter().zip(running.udp()).map(|(network, what)| OfNetwork { network, what });
         let started = Started { url: bound.url(), one_time_link, udp: udp.collect() };
         let forward = forwarder.as_ref().map(|forwarder| forwarder.counts().clone());
@@ -148,12 +148,10 @@ impl Daemon {
     }
 
     fn has_administrator(&self) -> Result<bool, StoreError> {
-        if !self.service.db.exists() {
-            return Ok(false);
-        }
         // A database that is not as it should be is looked at by who opens it to write.
-        match Reader::open(&self.service.db) {
-            Ok(reader) => Ok(has_administrator(&reader.tokens()?)),
+        match Reader::open_if_any(&self.service.db) {
+            Ok(Some(reader)) => Ok(has_administrator(&reader.tokens()?)),
+            Ok(None) => Ok(false),
             Err(StoreError::Older { .. }) => Ok(true),
             Err(error) => Err(error),
         }

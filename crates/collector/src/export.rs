@@ -141,7 +141,7 @@ fn each(
         let mut after = None;
         loop {
             let range = (selection.from_s, selection.to_s);
-            let (page, next) = reader.ask(|connection| stored(connection, meter, range, after, CHUNK))?;
+            let (page, next) = reader.ask(|session| stored(session, meter, range, after, CHUNK))?;
             for stored in page {
                 sink.write(&Line { meter, stored })?;
                 lines += 1;

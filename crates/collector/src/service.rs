@@ -11,7 +11,7 @@ use crate::link::{End, LinkHandle};
 use crate::network::{NetworkId, OfNetwork};
 use crate::partition::Slices;
 use crate::registry::RegistryError;
-use crate::store::{Options, Reader, StoreError};
+use crate::store::{Options, Place, Reader, StoreError};
 use crate::writer::{WriteError, WriterHandle};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -27,8 +27,8 @@ pub const MOST_NETWORKS: usize = 64;
 /// What a service is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The database; made where there is none.
-    pub db: PathBuf,
+    /// The database; a file is made where there is none.
+    pub db: Place,
     /// How the database behaves: zone, how long readings stay.
     pub store: Options,
     /// The folder of the keys; made where there is none.
@@ -50,7 +50,7 @@ pub struct Config {
 impl Config {
     /// With these files, no gateway, and all else as it is without options.
     #[must_use]
-    pub fn new(db: impl Into<PathBuf>, keys: impl Into<PathBuf>) -> Config {
+    pub fn new(db: impl Into<Place>, keys: impl Into<PathBuf>) -> Config {
         Config {
             db: db.into(),
             store: Options::default(),
@@ -79,7 +79,7 @@ pub enum ServiceError {
     )]
     OtherKeys {
         keys: PathBuf,
-        db: PathBuf,
+        db: Place,
         /// Meters in it that are not revoked.
         meters: usize,
         /// ` of network 7`; empty for network 0.
@@ -127,7 +127,7 @@ impl Running {
         let end = Arc::new(end);
         let begun = tokio::task::spawn_blocking(move || begin(config, runtime, &end)).await;
         let (links, meters) = begun.map_err(|_| ServiceError::Ended("beginning"))??;
-        tracing::info!(db = %db.display(), keys = %keys.display(), meters, "the collector starts");
+        tracing::info!(db = %db, keys = %keys.display(), meters, "the collector starts");
         let link = links.handle().clone();
         let new_networks = tokio::spawn(registry_changes::look_for_networks(keys, link.networks()));
         let (writer, reader) = (links.writer(), links.reader().clone());

@@ -4,7 +4,7 @@
 use crate::one_time_link;
 use crate::secret::Secret;
 use crate::store::{
-    NewAction, NewToken, Options, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
+    NewAction, NewToken, Options, Place, Reader, Role, Store, StoreError, TokenRecord, Write, Written,
     has_administrator,
 };
 use jiff::Timestamp;
@@ -12,7 +12,6 @@ use jiff::tz::TimeZone;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
 use serde::Serialize;
-use std::path::Path;
 
 /// Characters of a token's name at most.
 const MOST_NAME_CHARACTERS: usize = 64;
@@ -76,7 +75,7 @@ pub struct ListedToken {
 ///
 /// # Errors
 /// [`TokenError::Store`].
-pub fn list(db: &Path) -> Result<Vec<ListedToken>, TokenError> {
+pub fn list(db: &Place) -> Result<Vec<ListedToken>, TokenError> {
     Ok(Reader::open(db)?.tokens()?.into_iter().map(listed).collect())
 }
 
@@ -117,8 +116,8 @@ pub(crate) fn check(tokens: &[TokenRecord], name: &str, role: Role) -> Result<()
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service runs.
-pub fn add(db: &Path, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
-    let there = if db.exists() { Reader::open(db)?.tokens()? } else { Vec::new() };
+pub fn add(db: &Place, name: &str, role: Role) -> Result<(i64, Secret), TokenError> {
+    let there = Reader::open_if_any(db)?.map_or(Ok(Vec::new()), |reader| reader.tokens())?;
     check(&there, name, role)?;
     let mut store = open(db)?;
     let secret = Secret::generate(&mut OsRng.unwrap_err());
@@ -127,7 +126,9 @@ pub fn add(db: &Path, name: &str, role: Role) -> Result<(i64, Secret), TokenErro
     let what = format!("made token {name:?}");
     let written = store.commit(vec![Write::Token(token), Write::Action(action(at_ms, what))])?;
     let Some(Written::Token(id)) = written.first() else { return Err(TokenError::NotTaken) };
-    one_time_link::remove(db);
+    if let Place::File(path) = db {
+        one_time_link::remove(path);
+    }
     Ok((*id, secret))
 }
 
@@ -135,7 +136,7 @@ pub fn add(db: &Path, name: &str, role: Role) -> Result<(i64, Secret), TokenErro
 ///
 /// # Errors
 /// [`TokenError`]; [`StoreError::InUse`] while a service runs.
-pub fn revoke(db: &Path, id: i64) -> Result<(), TokenError> {
+pub fn revoke(db: &Place, id: i64) -> Result<(), TokenError> {
     let there = list(db)?.into_iter().find(|token| token.id == id && token.revoked_s.is_none());
     let token = there.ok_or(TokenError::Unknown(id))?;
     let mut store = open(db)?;
@@ -150,10 +151,9 @@ fn action(at_ms: i64, what: String) -> NewAction {
 }
 
 /// Opens a database to write as it is: in the zone that it has.
-fn open(db: &Path) -> Result<Store, StoreError> {
+fn open(db: &Place) -> Result<Store, StoreError> {
     let mut options = Options::default();
-    if db.exists() {
-        let reader = Reader::open(db)?;
+    if let Some(reader) = Reader::open_if_any(db)? {
         let zone = reader.zone();
         options.zone = TimeZone::get(zone).map_err(|_| StoreError::Zone(zone.to_owned()))?;
     }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn no_two_tokens_that_hold_have_the_same_name() {
         let folder = tempfile::tempdir().expect("a folder");
-        let db = folder.path().join("wattseal.db");
+        let db = Place::from(folder.path().join("wattseal.db"));
         let (id, _) = add(&db, "anna", Role::Administrator).expect("a token");
         assert!(matches!(add(&db, "anna", Role::Viewer), Err(TokenError::NameTaken(_))));
         for reserved in RESERVED {
@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn the_first_one_is_an_administrator_s_and_ends_the_link() {
         let folder = tempfile::tempdir().expect("a folder");
-        let db = folder.path().join("wattseal.db");
+        let db = Place::from(folder.path().join("wattseal.db"));
         let refused = add(&db, "hall", Role::Viewer).expect_err("a viewer first");
         assert!(refused.is_usage() && refused.to_string().contains("--role administrator"), "{refused}");
-        assert!(!db.exists(), "something was made");
+        assert!(Reader::open_if_any(&db).expect("nothing").is_none(), "something was made");
         // As a service leaves it that was killed.
         let left = folder.path().join("wattseal.db.one-time-link");
         std::fs::write(&left, "http://127.0.0.1:8080/#/first/wsl_").expect("written");

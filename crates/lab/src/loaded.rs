@@ -141,7 +141,11 @@ pub(crate) fn advice_on(machine: &dyn Mcu, fault: &mcu::Fault, target: &Target) 
 pub(crate) fn advice(fault: &mcu::Fault, target: &Target) -> String {
     let gives = "registers that remember what is written, which lets a program go on that only passes by";
     match fault {
-        mcu::Fault::Unmapped { kind: "fetch", .. } => String::new(),
+        mcu::Fault::BitBand { fault, .. } => advice(fault, target),
+        mcu::Fault::Unmapped { kind: "fetch", address, .. } => match target.part.unmodelled_at(*address) {
+            Some(block) => format!("; these are registers of {}: a wild jump, return or pointer", block.name),
+            None => String::new(),
+        },
         mcu::Fault::Unmapped { address, .. } => match target.part.unmodelled_at(*address) {
             Some(block) => {
                 let name = &block.name;

@@ -3,6 +3,7 @@
 mod exit;
 mod input;
 mod journal;
+mod lines;
 
 use crate::LabError;
 use crate::debug;
@@ -13,6 +14,7 @@ use crate::traces::{Recorder, TraceFiles};
 use firmware::Firmware;
 pub(crate) use input::Input;
 use journal::{Event, Journal};
+use lines::Lines;
 use mcu::{Fault, Mcu, NoObserver, Observer, Stop, Until};
 use std::net::TcpListener;
 use std::ops::ControlFlow;
@@ -104,6 +106,8 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
         interrupted,
         journal: Journal::default(),
         known_to: None,
+        lines: Lines::default(),
+        ended: None,
     };
     let Ending { code, text, failure } = match gdb {
         Some(listener) => debug::serve(&mut program, &listener)?,
@@ -114,6 +118,7 @@ pub fn run(workspace: &Workspace, request: &Request, outside: Outside<'_>) -> Re
     program.machine.finish_sending(&mut NoObserver);
     // However that ends, the run has.
     let _ = program.pass_on();
+    let _ = program.lines.finish(program.out);
     let (cycles, time_s) = (program.machine.cycles(), program.seconds());
     Ok(RunResult { code, ending: text, failure, cycles, time_s })
 }
@@ -165,6 +170,9 @@ pub(crate) struct Program<'a> {
     looked: u64,
     /// The program is on a way that it has gone before, up to this cycle: what goes in is known, and what goes out is out.
     known_to: Option<u64>,
+    lines: Lines,
+    /// How it ended, while its peripherals run on.
+    ended: Option<String>,
 }
 
 impl Program<'_> {
@@ -228,7 +236,18 @@ impl Program<'_> {
             Ok(_) if unread => Ending::of(0, "nobody reads on"),
             Ok(Stop::Address(address)) if Some(address) == self.exit => self.exited(),
             Ok(Stop::Exit(code)) => Ending::of(code, format!("the program exited with {code}{place}")),
-            Ok(Stop::Halted) => Ending::of(0, format!("the program ended{place}")),
+            Ok(Stop::Halted) if !self.peripherals_run_on() => {
+                Ending::of(0, format!("the program ended{place}"))
+            }
+            Ok(Stop::Halted) if self.request.max_time_s.is_none() => {
+                let next = "its peripherals would go on: --time 10ms lets them, so long in all";
+                Ending::of(0, format!("the program ended{place}; {next}"))
+            }
+            Ok(Stop::Halted) => {
+                self.ended = Some(format!("the program ended at cycle {}{place}", self.machine.cycles()));
+                self.machine.board_mut().outlives_program = true;
+                return Piece::More;
+            }
             Ok(Stop::Address(_) | Stop::Breakpoint) => return Piece::Stopped,
             Ok(Stop::PowerLost) => {
                 let failure = LabError::Unfinished(format!("the supply is too low for the part{place}"));
@@ -239,10 +258,24 @@ impl Program<'_> {
             }
             Ok(Stop::Cycles) => {
                 let Some(limit) = self.limit_reached() else { return Piece::More };
+                if let Some(ended) = &self.ended {
+                    return Piece::Ended(Ending::of(
+                        0,
+                        format!("{ended}; its peripherals went on until {limit}"),
+                    ));
+                }
                 let failure = LabError::Unfinished(format!("the program had not ended after {limit}{place}"));
                 Ending::failed(format!("stopped after {limit}"), failure)
             }
         })
+    }
+
+    /// Whether the peripherals of a program that has ended would do anything yet, such as move pins.
+    fn peripherals_run_on(&self) -> bool {
+        let mut machine = self.machine.snapshot();
+        machine.finish_sending(&mut NoObserver);
+        machine.board_mut().outlives_program = true;
+        machine.run(&Until { cycles: Some(machine.cycles() + 1), addresses: Vec::new() }) == Ok(Stop::Cycles)
     }
 
     /// Whether somebody wants it to end.
@@ -304,6 +337,7 @@ impl Program<'_> {
                 self.hand_out(&format!("RTT.{number}"), &bytes)?;
             }
         }
+        self.lines.looked(self.out)?;
         self.take_in();
         ControlFlow::Continue(())
     }
@@ -311,7 +345,7 @@ impl Program<'_> {
     fn hand_out(&mut self, port: &str, bytes: &[u8]) -> ControlFlow<()> {
         let ports = &self.request.ports;
         if ports.is_empty() || ports.iter().any(|wanted| wanted == port) {
-            (self.out)(port, bytes)
+            self.lines.pass(port, bytes, self.out)
         } else {
             ControlFlow::Continue(())
         }

@@ -126,7 +126,7 @@ struct Port {
     /// Pins that the port leaves to modules altogether (STM32: alternate function), which drive them where they give a level, and the
     /// number of each such pin's function, four bits a pin.
     alternate: u32,
-    functions: u64,
+    functions: u128,
 }
 
 impl Port {
@@ -149,6 +149,8 @@ pub struct Board {
     pub supply_v: f64,
     /// Somebody outside may wake a sleeping machine: it sleeps on to the limit of its run instead of halting.
     pub externally_wakeable: bool,
+    /// A machine that nothing will wake goes on to the limit of its run as long as its peripherals do anything: somebody looks at its pins.
+    pub outlives_program: bool,
     /// The voltage at the converter's reference pin (AVR: AREF), if anything drives it.
     pub reference_v: Option<f64>,
     /// The time of the signals at cycle 0, in nanoseconds: the mains go on while a machine is off.
@@ -182,6 +184,7 @@ impl Default for Board {
         Board {
             supply_v: 3.0,
             externally_wakeable: false,
+            outlives_program: false,
             reference_v: None,
             signals_from_ns: 0,
             ports: BTreeMap::new(),
@@ -449,13 +452,13 @@ impl Board {
 
     /// A port leaves these pins to modules, each for the function of its number (four bits a pin); a module that gave the level of a
     /// pin which is new to that, or has another function, does so no longer.
-    pub(crate) fn set_alternates(&mut self, port: &str, alternate: u32, functions: u64, cycle: u64) {
+    pub(crate) fn set_alternates(&mut self, port: &str, alternate: u32, functions: u128, cycle: u64) {
         if !self.ports.contains_key(port) {
             self.ports.insert(port.to_string(), Port::default());
         }
         let Some(own) = self.ports.get_mut(port) else { return };
         let renamed = own.functions ^ functions;
-        let moved = (0..16).filter(|bit| renamed >> (4 * bit) & 15 != 0).fold(0, |pins, bit| pins | 1 << bit);
+        let moved = (0..32).filter(|bit| renamed >> (4 * bit) & 15 != 0).fold(0, |pins, bit| pins | 1 << bit);
         let changed = own.alternate ^ alternate | moved & alternate;
         if changed == 0 {
             return;

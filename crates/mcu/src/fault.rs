@@ -40,6 +40,14 @@ pub enum Fault {
         /// What was tried.
         what: String,
     },
+    /// An access to a bit-band alias cannot be made to the word behind it (DDI 0403E, "Bit-banding").
+    #[error("{fault}; the program used the bit-band alias {alias:#010x} of a bit there")]
+    BitBand {
+        /// The address in the program.
+        alias: u32,
+        /// What the access to the word met.
+        fault: Box<Fault>,
+    },
     /// The architecture forbids the access: misalignment, a write to flash, execution from where none is possible.
     #[error("{what} (address {address:#010x}, pc {pc:#07x})")]
     Architecture {
@@ -78,6 +86,7 @@ impl Fault {
             | Fault::Peripheral { pc, .. }
             | Fault::Architecture { pc, .. }
             | Fault::Returned { pc } => Some(*pc),
+            Fault::BitBand { fault, .. } => fault.pc(),
             Fault::Load { .. } => None,
         }
     }

@@ -268,12 +268,16 @@ impl<C: Core> Machine<C> {
     }
 
     /// Whether nothing can interrupt or wake the core any more: it takes no interrupt, or none is requested, nothing comes about by
-    /// itself and nobody outside may do something. As long as data are moved or flash is written without the core, the program goes on.
+    /// itself and nobody outside may do something. As long as data are moved or flash is written without the core, the program goes on, and
+    /// with [`crate::Board::outlives_program`] as long as peripherals do anything.
     pub fn nothing_can_come(&self) -> bool {
         let mask = self.core.interrupt_mask();
         let comes = self.bus.requests & mask != 0
             || self.next_event() != u64::MAX
             || self.bus.board.externally_wakeable;
+        if self.bus.board.outlives_program && self.bus.due != u64::MAX {
+            return false;
+        }
         let writes = self.torn.as_ref().is_some_and(|(_, until)| self.cycles < *until);
         !comes || mask == 0 && !self.bus.will_reset() && !self.bus.moves_data() && !writes
     }
@@ -338,7 +342,9 @@ impl<C: Core> Machine<C> {
                 continue;
             }
             let Some(mode) = C::sleeping(self)? else {
-                let watched = shadowed || busy.is_some();
+                // The core may have found that an interrupt has to wait.
+                let waits = self.instructions < self.interrupts_from;
+                let watched = shadowed || waits || busy.is_some();
                 self.deadline = if watched { 0 } else { self.limit.min(self.next_event()) };
                 return Ok(None);
             };
@@ -513,7 +519,21 @@ impl<C: Core> Machine<C> {
         self.core.set_breakpoints(&until.addresses);
         let stop = C::execute(self, observer);
         self.core.set_breakpoints(&[]);
-        stop
+        stop.map_err(|fault| self.named(fault))
+    }
+
+    /// Says of a fetch from registers whose they are.
+    fn named(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::Unmapped { pc, address, kind: "fetch", .. } if self.bus.claims(address) => {
+                let what = format!(
+                    "the program has come to the registers of {}, from which no instruction is fetched: a wild jump, return or pointer",
+                    self.bus.device_at(address)
+                );
+                Fault::Architecture { pc, address, what }
+            }
+            fault => fault,
+        }
     }
 
     fn with_role(role: Role) -> usize {

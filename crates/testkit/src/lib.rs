@@ -6,6 +6,7 @@ pub mod documents;
 pub mod nats;
 #[cfg(feature = "oracles")]
 pub mod oracles;
+pub mod postgres;
 pub mod random;
 #[cfg(feature = "vectors")]
 pub mod vectors;

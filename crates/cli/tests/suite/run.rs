@@ -102,6 +102,42 @@ fn semihosting_itm_and_rtt_come_out_by_their_names() {
     assert_eq!(run(&ports, "stm32f407", &["--port", "RTT.0"]).1, numbered, "all lines, each once");
 }
 
+#[test]
+fn each_port_keeps_its_lines_whole() {
+    let (code, out, said) = run(&arm("mixed.c"), "stm32f407", &[]);
+    assert_eq!((code, out.as_str()), (Some(0), "begun, ended\nby semihosting\n"), "{said}");
+}
+
+/// A program that sleeps for good has ended, its timer has not: with a time the pin is looked at up to then.
+#[test]
+fn peripherals_go_on_after_the_program_up_to_the_time() {
+    let pwm = avr("pwm.c");
+    let (code, _, said) = run(&pwm, "atmega328p", &[]);
+    assert!(code == Some(0) && said.contains("the program ended") && said.contains("--time"), "{said}");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run-pwm.vcd");
+    let vcd = file.display().to_string();
+    let (code, _, said) = run(&pwm, "atmega328p", &["--time", "10ms", "--vcd", &vcd]);
+    assert!(code == Some(0) && said.contains("went on until --time 0.01s"), "{said}");
+    assert!(said.contains("; 160000 cycles"), "{said}");
+    // PD6 changes every 256 cycles of 62.5 ns, 16 us: 625 times, and a few lines more say what there is.
+    let lines = std::fs::read_to_string(&file).expect("written").lines().count();
+    assert!((1200..1500).contains(&lines), "{lines}");
+    // Where nothing goes on, the end is the end.
+    let (_, _, said) = run(&avr("exit.c"), "atmega328p", &["--exit", "done", "--time", "10ms"]);
+    assert!(said.contains("exited with 17"), "{said}");
+}
+
+#[test]
+fn a_fault_at_registers_without_a_model_names_them() {
+    for (source, words) in [
+        ("alias.c", ["0x40003400", "alias 0x4206802c", "--stub I2S2ext"]),
+        ("wild.c", ["fetch", "0x40003400", "registers of I2S2ext"]),
+    ] {
+        let (code, _, said) = run(&arm(source), "stm32f407", &[]);
+        assert!(code == Some(1) && words.iter().all(|word| said.contains(word)), "{source}: {said}");
+    }
+}
+
 /// The same program on each family: its exit code is `_exit`'s argument, or that of a function that is named.
 #[test]
 fn a_function_s_argument_is_the_exit_code() {

@@ -1,21 +1,95 @@
 //! A batch of writes, in one transaction: all of it, or nothing.
 
 mod report;
-mod staging;
 
 use super::interval::Intervals;
-use super::latest::{self, Latest};
+use super::latest::{self, LEVELS, Latest, Rollup};
 use super::read::{self, json};
-use super::write::{NewOutbox, Provisioned, Write, Written};
+use super::sql::{Session, SqlError, Value, values};
+use super::write::{NewOutbox, NewReport, Provisioned, Write, Written};
 use super::{MOST_OUTBOX, MOST_OUTBOX_OF_A_METER};
 use crate::event::{self, CommandState};
 use crate::network::GlobalMeterId;
-use report::Statements;
 pub(crate) use report::flags_of;
-use rusqlite::{Connection, OptionalExtension, params};
-use staging::Staging;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use wire::meter::Content;
+
+/// What an engine does with the reports of a batch, each in its own way: one after the other, or many at once.
+pub(super) trait Reports {
+    /// The alert that is stored under a number.
+    fn find_alert(&mut self, number: Number) -> Result<Option<[u8; 16]>, SqlError>;
+    /// The reading that is stored under a number. at_s: where it is looked for first.
+    fn find_reading(&mut self, number: Number, at_s: Option<i64>) -> Result<Option<Numbered>, SqlError>;
+    fn land(&mut self, landed: &Landed) -> Result<(), SqlError>;
+    /// Keeps the message of a report that was signed.
+    fn sign(&mut self, report: &NewReport, at_s: i64) -> Result<(), SqlError>;
+    /// Keeps an alert of a meter's; returns its id.
+    fn raise(&mut self, alert: &Raised<'_>) -> Result<i64, SqlError>;
+    /// Adds to what there is of an interval, or begins it.
+    fn add(&mut self, meter: GlobalMeterId, level: i64, rollup: &Rollup) -> Result<(), SqlError>;
+    /// Takes away what there is of an interval.
+    fn take(&mut self, meter: GlobalMeterId, level: i64, start_s: i64) -> Result<Option<Rollup>, SqlError>;
+    /// What was given until now is to be found by other statements.
+    fn settle(&mut self) -> Result<(), SqlError>;
+}
+
+/// What a meter's reports are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Number {
+    pub(super) meter: GlobalMeterId,
+    pub(super) epoch: u32,
+    pub(super) n: u32,
+}
+
+/// What a reading that is known says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Numbered {
+    pub(super) at_s: i64,
+    pub(super) power_w: i16,
+    pub(super) energy_dwh: u32,
+    pub(super) flags: i64,
+}
+
+/// A reading to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Landed {
+    pub(super) number: Number,
+    pub(super) reading: Numbered,
+    pub(super) rssi_dbm: Option<i8>,
+    pub(super) heard_ms: i64,
+}
+
+/// An alert to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Raised<'a> {
+    pub(super) number: Number,
+    pub(super) at_s: i64,
+    pub(super) heard_ms: i64,
+    pub(super) cause: &'a str,
+    pub(super) detail: &'a str,
+    pub(super) report: [u8; 16],
+}
+
+/// A meter's row that a batch changed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changed<'k> {
+    pub(super) meter: GlobalMeterId,
+    pub(super) latest: &'k Latest,
+    /// It is not stored yet.
+    pub(super) is_new: bool,
+}
+
+/// What a batch may need to know of what is stored.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    /// Numbers that may be known, and when their reports were made, where that is known.
+    pub(super) late: Vec<(Number, Option<i64>)>,
+    /// Intervals that may be begun: meter, level, beginning.
+    pub(super) begun: Vec<(GlobalMeterId, i64, i64)>,
+    /// Alerts of meters, at most.
+    pub(super) alerts: usize,
+}
 
 /// What the writer knows without asking: there is no other writer.
 #[derive(Debug)]
@@ -23,24 +97,19 @@ pub(super) struct Kept {
     latest: HashMap<GlobalMeterId, Latest>,
     /// What this batch changed, as it was before; `None`: was not there.
     before: HashMap<GlobalMeterId, Option<Latest>>,
-    counts: Counts,
+    /// Messages that wait to be forwarded; now, and before this batch.
+    outbox: (i64, i64),
     intervals: Intervals,
 }
 
-/// What a batch that fails must not change.
-#[derive(Clone, Copy, Debug)]
-struct Counts {
-    staging: Staging,
-    /// Messages that wait to be forwarded.
-    outbox: i64,
-}
-
 impl Kept {
-    pub(super) fn load(connection: &Connection, intervals: Intervals) -> rusqlite::Result<Kept> {
-        let latest = latest::load(connection)?.into_iter().collect();
-        let outbox = connection.query_row("SELECT count(*) FROM outbox", [], |row| row.get(0))?;
-        let counts = Counts { staging: Staging::load(connection)?, outbox };
-        Ok(Kept { latest, before: HashMap::new(), counts, intervals })
+    pub(super) fn load(session: Session<'_>, intervals: Intervals) -> Result<Kept, SqlError> {
+        let mut latest = HashMap::new();
+        latest::load(session, |meter, of_meter| {
+            latest.insert(meter, of_meter);
+        })?;
+        let outbox = session.value("SELECT count(*) FROM outbox", &[])?;
+        Ok(Kept { latest, before: HashMap::new(), outbox: (outbox, outbox), intervals })
     }
 
     /// All meters, and when they were heard first, in ms.
@@ -53,58 +122,88 @@ impl Kept {
         self.latest.values().filter_map(|latest| latest.last_heard_ms).max()
     }
 
-    pub(super) fn commit(
+    /// Does all of a batch, but for the meters' rows: those that it changed are [`Kept::changes`]. Then it is to be kept, or undone.
+    pub(super) fn write(
         &mut self,
-        connection: &Connection,
-        batch: Vec<Write>,
-    ) -> rusqlite::Result<Vec<Written>> {
-        if batch.is_empty() {
-            return Ok(Vec::new());
+        session: Session<'_>,
+        reports: &mut impl Reports,
+        batch: &[Write],
+    ) -> Result<Vec<Written>, SqlError> {
+        let mut written = Vec::with_capacity(batch.len());
+        for write in batch {
+            written.push(match write {
+                Write::Report(report) => self.report(session, reports, report)?,
+                Write::Counts(counts) => match self.changed(counts.meter) {
+                    None => Written::Unknown,
+                    Some(latest) => {
+                        latest.repeats += i64::from(counts.repeats);
+                        latest.refused += i64::from(counts.refused);
+                        Written::Done
+                    }
+                },
+                other => {
+                    reports.settle()?;
+                    self.other(session, other)?
+                }
+            });
         }
-        let counts = self.counts;
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        let done = self.write(connection, &batch).and_then(|written| {
-            connection.execute_batch("COMMIT")?;
-            Ok(written)
-        });
-        if done.is_ok() {
-            self.before.clear();
-            return done;
+        Ok(written)
+    }
+
+    /// The meters' rows that a batch changed, by meter.
+    pub(super) fn changes(&self) -> Vec<Changed<'_>> {
+        let changed = |(meter, before): (&GlobalMeterId, &Option<Latest>)| {
+            Some(Changed { meter: *meter, latest: self.latest.get(meter)?, is_new: before.is_none() })
+        };
+        let mut changes: Vec<Changed<'_>> = self.before.iter().filter_map(changed).collect();
+        changes.sort_unstable_by_key(|changed| changed.meter);
+        changes
+    }
+
+    /// What a batch's reports may have to be compared with, for an engine that asks for all of it at once: what they do need is in it.
+    pub(super) fn expect(&mut self, batch: &[Write]) -> Expected {
+        let mut expected = Expected::default();
+        let mut highest: HashMap<GlobalMeterId, u32> = HashMap::new();
+        for write in batch {
+            let Write::Report(new) = write else { continue };
+            let latest = self.latest.get(&new.meter);
+            let highest = highest.entry(new.meter).or_insert(latest.map_or(0, |latest| latest.last_n));
+            if new.report.n <= *highest {
+                expected.late.push((new.number(), report::time_of(&new.report)));
+            }
+            *highest = (*highest).max(new.report.n);
+            if !matches!(new.report.content, Content::Measurement(_)) {
+                expected.alerts += 1;
+                continue;
+            }
+            let at_s = report::at_s(new);
+            for (place, start_s) in self.intervals.starts(at_s).into_iter().enumerate() {
+                let open = latest.and_then(|latest| latest.open[place]);
+                if open.is_none_or(|open| open.start_s < start_s) {
+                    expected.begun.push((new.meter, LEVELS[place], start_s));
+                }
+            }
         }
-        self.counts = counts;
+        expected.begun.sort_unstable();
+        expected.begun.dedup();
+        expected
+    }
+
+    /// The batch is stored.
+    pub(super) fn keep(&mut self) {
+        self.before.clear();
+        self.outbox.1 = self.outbox.0;
+    }
+
+    /// The batch is not stored.
+    pub(super) fn undo(&mut self) {
+        self.outbox.0 = self.outbox.1;
         for (meter, before) in self.before.drain() {
             match before {
                 Some(before) => self.latest.insert(meter, before),
                 None => self.latest.remove(&meter),
             };
         }
-        // SQLite may have rolled back by itself: https://sqlite.org/lang_transaction.html, section 3.
-        if !connection.is_autocommit() {
-            connection.execute_batch("ROLLBACK")?;
-        }
-        done
-    }
-
-    fn write(&mut self, connection: &Connection, batch: &[Write]) -> rusqlite::Result<Vec<Written>> {
-        let mut written = Vec::with_capacity(batch.len());
-        let mut statements = Statements::new(connection, self.counts.staging.table())?;
-        for write in batch {
-            written.push(match write {
-                Write::Report(report) => self.report(&mut statements, report)?,
-                other => self.other(connection, other)?,
-            });
-        }
-        statements.changes.write(connection)?;
-        let mut changed: Vec<GlobalMeterId> = self.before.keys().copied().collect();
-        changed.sort_unstable();
-        let mut save = latest::saving(connection)?;
-        for meter in changed {
-            if let Some(latest) = self.latest.get(&meter) {
-                latest::save(&mut save, meter, latest)?;
-            }
-        }
-        self.counts.staging.sort_in(connection)?;
-        Ok(written)
     }
 
     /// A meter's row, to be changed.
@@ -114,51 +213,42 @@ impl Kept {
         Some(latest)
     }
 
-    fn other(&mut self, connection: &Connection, write: &Write) -> rusqlite::Result<Written> {
-        let execute = |sql: &str, values: &[&dyn rusqlite::ToSql]| {
-            let rows = connection.prepare_cached(sql)?.execute(values)?;
-            Ok(if rows == 0 { Written::Unknown } else { Written::Done })
+    fn other(&mut self, session: Session<'_>, write: &Write) -> Result<Written, SqlError> {
+        let execute = |sql: &str, values: &[Value<'_>]| -> Result<Written, SqlError> {
+            Ok(if session.execute(sql, values)? == 0 { Written::Unknown } else { Written::Done })
         };
         match write {
             // Told apart before.
-            Write::Report(_) => Ok(Written::Unknown),
+            Write::Report(_) | Write::Counts(_) => Ok(Written::Unknown),
             Write::State { network, epoch, state } => execute(
-                "UPDATE meters SET state = ?3 WHERE meter = ?1 AND epoch = ?2",
-                &[&network.meter(state.meter), epoch, &json(&**state)?],
+                "UPDATE meters SET state = $3 WHERE meter = $1 AND epoch = $2",
+                values![network.meter(state.meter), *epoch, &json(&**state)?],
             ),
-            Write::Provisioned(provisioned) => self.provision(connection, provisioned),
+            Write::Provisioned(provisioned) => self.provision(session, provisioned),
             Write::Label { meter, label } => {
-                execute("UPDATE meters SET label = ?2 WHERE meter = ?1", &[meter, label])
+                execute("UPDATE meters SET label = $2 WHERE meter = $1", values![*meter, label])
             }
             Write::IntervalOf { meter, interval_s } => {
-                execute("UPDATE meters SET interval_s = ?2 WHERE meter = ?1", &[meter, interval_s])
+                execute("UPDATE meters SET interval_s = $2 WHERE meter = $1", values![*meter, *interval_s])
             }
-            Write::Counts(counts) => Ok(match self.changed(counts.meter) {
-                None => Written::Unknown,
-                Some(latest) => {
-                    latest.repeats += i64::from(counts.repeats);
-                    latest.refused += i64::from(counts.refused);
-                    Written::Done
-                }
-            }),
             Write::Revoked { meter, at_ms } => {
                 let Some(latest) = self.changed(*meter) else { return Ok(Written::Unknown) };
                 latest.revoked = true;
                 execute(
-                    "UPDATE meter_keys SET until_ms = ?2 WHERE meter = ?1 AND until_ms IS NULL",
-                    &[meter, at_ms],
+                    "UPDATE meter_keys SET until_ms = $2 WHERE meter = $1 AND until_ms IS NULL",
+                    values![*meter, *at_ms],
                 )?;
                 execute(
-                    "UPDATE meters SET revoked_ms = coalesce(revoked_ms, ?2) WHERE meter = ?1",
-                    &[meter, at_ms],
+                    "UPDATE meters SET revoked_ms = coalesce(revoked_ms, $2) WHERE meter = $1",
+                    values![*meter, *at_ms],
                 )
             }
             Write::Alert(alert) => {
                 let at_s = alert.at_ms.div_euclid(1000);
-                let mut insert = connection.prepare_cached(
-                    "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
+                let id = session.value(
+                    "INSERT INTO alerts (meter, at_s, heard_ms, cause, detail) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+                    values![alert.meter, at_s, alert.at_ms, &alert.cause, &alert.detail],
                 )?;
-                let id = insert.insert(params![alert.meter, at_s, alert.at_ms, alert.cause, alert.detail])?;
                 let (cause, detail) = (alert.cause.clone(), alert.detail.clone());
                 Ok(Written::Alert {
                     alert: event::Alert { id, meter: alert.meter, at_s, cause, detail },
@@ -167,25 +257,19 @@ impl Kept {
             }
             Write::Acknowledge { alert, by, at_ms } => {
                 execute(
-                    "UPDATE alerts SET acknowledged_ms = ?2, acknowledged_by = ?3 WHERE id = ?1 AND acknowledged_ms IS NULL",
-                    &[alert, at_ms, by],
+                    "UPDATE alerts SET acknowledged_ms = $2, acknowledged_by = $3 WHERE id = $1 AND acknowledged_ms IS NULL",
+                    values![*alert, *at_ms, by],
                 )?;
-                Ok(read::alert(connection, *alert)?.map_or(Written::Unknown, Written::Acknowledged))
+                Ok(read::alert(session, *alert)?.map_or(Written::Unknown, Written::Acknowledged))
             }
             Write::Command(command) => {
-                let mut insert = connection.prepare_cached(
-                    "INSERT INTO commands (meter, ticket, \"order\", \"by\", created_ms, state, attempts) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, 'waiting', 0)",
-                )?;
                 let order = json(&command.order)?;
-                let id = insert.insert(params![
-                    command.meter,
-                    command.ticket,
-                    order,
-                    command.by,
-                    command.created_ms
-                ])?;
-                told(connection, id)
+                let id = session.value(
+                    "INSERT INTO commands (meter, ticket, \"order\", \"by\", created_ms, state, attempts) \
+                     VALUES ($1, $2, $3, $4, $5, 'waiting', 0) RETURNING id",
+                    values![command.meter, command.ticket, &order, &command.by, command.created_ms],
+                )?;
+                told(session, id)
             }
             Write::CommandProgress(progress) => {
                 let over = matches!(
@@ -195,48 +279,48 @@ impl Kept {
                 let sent_ms = (progress.state == CommandState::Sent).then_some(progress.at_ms);
                 let answer = progress.answer.as_ref().map(json).transpose()?;
                 let done = execute(
-                    "UPDATE commands SET state = ?2, attempts = max(attempts, ?3), sent_ms = coalesce(sent_ms, ?4), \
-                     ended_ms = ?5, answer = coalesce(?6, answer) WHERE id = ?1 AND ended_ms IS NULL",
-                    &[
-                        &progress.id,
-                        &read::name_of_state(progress.state),
-                        &progress.attempts,
-                        &sent_ms,
-                        &over.then_some(progress.at_ms),
-                        &answer,
+                    "UPDATE commands SET state = $2, attempts = CASE WHEN attempts < $3 THEN $3 ELSE attempts END, sent_ms = coalesce(sent_ms, $4), \
+                     ended_ms = $5, answer = coalesce($6, answer) WHERE id = $1 AND ended_ms IS NULL",
+                    values![
+                        progress.id,
+                        read::name_of_state(progress.state),
+                        progress.attempts,
+                        sent_ms,
+                        over.then_some(progress.at_ms),
+                        answer.as_ref(),
                     ],
                 )?;
-                if done == Written::Unknown { Ok(done) } else { told(connection, progress.id) }
+                if done == Written::Unknown { Ok(done) } else { told(session, progress.id) }
             }
             Write::Token(token) => {
-                let mut insert = connection.prepare_cached(
-                    "INSERT INTO tokens (name, role, hash, created_ms) VALUES (?1, ?2, ?3, ?4)",
-                )?;
+                let insert =
+                    "INSERT INTO tokens (name, role, hash, created_ms) VALUES ($1, $2, $3, $4) RETURNING id";
                 let role = read::name_of_role(token.role);
-                insert.insert(params![token.name, role, token.hash, token.created_ms]).map(Written::Token)
+                let values = values![&token.name, role, &token.hash, token.created_ms];
+                session.value(insert, values).map(Written::Token)
             }
             Write::TokenRevoked { token, at_ms } => execute(
-                "UPDATE tokens SET revoked_ms = coalesce(revoked_ms, ?2) WHERE id = ?1",
-                &[token, at_ms],
+                "UPDATE tokens SET revoked_ms = coalesce(revoked_ms, $2) WHERE id = $1",
+                values![*token, *at_ms],
             ),
             Write::TokenUsed { token, at_ms } => execute(
-                "UPDATE tokens SET last_used_ms = max(coalesce(last_used_ms, ?2), ?2) WHERE id = ?1",
-                &[token, at_ms],
+                "UPDATE tokens SET last_used_ms = CASE WHEN last_used_ms > $2 THEN last_used_ms ELSE $2 END WHERE id = $1",
+                values![*token, *at_ms],
             ),
             Write::Action(action) => execute(
-                "INSERT INTO actions (at_ms, who, what) VALUES (?1, ?2, ?3)",
-                &[&action.at_ms, &action.who, &action.what],
+                "INSERT INTO actions (at_ms, who, what) VALUES ($1, $2, $3)",
+                values![action.at_ms, &action.who, &action.what],
             ),
-            Write::OutboxPut(message) => self.put(connection, message),
+            Write::OutboxPut(message) => self.put(session, message),
             Write::OutboxRemove { id } => {
-                let done = execute("DELETE FROM outbox WHERE id = ?1", &[id])?;
-                self.counts.outbox -= i64::from(done == Written::Done);
+                let done = execute("DELETE FROM outbox WHERE id = $1", values![*id])?;
+                self.outbox.0 -= i64::from(done == Written::Done);
                 Ok(done)
             }
         }
     }
 
-    fn provision(&mut self, connection: &Connection, new: &Provisioned) -> rusqlite::Result<Written> {
+    fn provision(&mut self, session: Session<'_>, new: &Provisioned) -> Result<Written, SqlError> {
         let Provisioned { meter, epoch, suite, interval_s, at_ms, .. } = *new;
         let (public, collector) = (new.public.to_bytes(), new.collector_public.to_bytes());
         let label = new.label.as_deref();
@@ -244,74 +328,70 @@ impl Kept {
             Entry::Vacant(vacant) => {
                 vacant.insert(Latest::new(epoch, suite));
                 self.before.insert(meter, None);
-                let mut insert = connection.prepare_cached(
-                    "INSERT INTO meters (meter, epoch, label, state, interval_s, added_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                )?;
                 let state = json(&new.state)?;
-                insert.execute(params![meter, epoch, label.unwrap_or_default(), state, interval_s, at_ms])?;
+                session.execute(
+                    "INSERT INTO meters (meter, epoch, label, state, interval_s, added_ms) VALUES ($1, $2, $3, $4, $5, $6)",
+                    values![meter, epoch, label.unwrap_or_default(), &state, interval_s, at_ms],
+                )?;
             }
             Entry::Occupied(mut occupied) => {
                 let latest = occupied.get_mut();
-                let mut known = connection
-                    .prepare_cached("SELECT public_key FROM meter_keys WHERE meter = ?1 AND epoch = ?2")?;
+                let known = "SELECT public_key FROM meter_keys WHERE meter = $1 AND epoch = $2";
                 let known: Option<[u8; 64]> =
-                    known.query_row(params![meter, epoch], |row| row.get(0)).optional()?;
+                    session.first(known, values![meter, epoch], |row| row.get(0))?;
                 let over = epoch < latest.epoch || epoch == latest.epoch && latest.revoked;
                 if over || known.is_some_and(|known| known != public) {
                     return Ok(Written::Unknown);
                 }
                 if epoch == latest.epoch {
-                    let mut update = connection
-                        .prepare_cached("UPDATE meters SET label = coalesce(?2, label) WHERE meter = ?1")?;
-                    update.execute(params![meter, label])?;
+                    let update = "UPDATE meters SET label = coalesce($2, label) WHERE meter = $1";
+                    session.execute(update, values![meter, label])?;
                     return Ok(Written::Done);
                 }
                 self.before.entry(meter).or_insert(Some(*latest));
                 latest.rotate(epoch, suite);
-                let mut update = connection.prepare_cached(
-                    "UPDATE meters SET epoch = ?2, label = coalesce(?3, label), state = ?4, interval_s = ?5, revoked_ms = NULL \
-                     WHERE meter = ?1",
+                session.execute(
+                    "UPDATE meters SET epoch = $2, label = coalesce($3, label), state = $4, interval_s = $5, revoked_ms = NULL \
+                     WHERE meter = $1",
+                    values![meter, epoch, label, &json(&new.state)?, interval_s],
                 )?;
-                update.execute(params![meter, epoch, label, json(&new.state)?, interval_s])?;
-                let mut update = connection.prepare_cached(
-                    "UPDATE meter_keys SET until_ms = ?2 WHERE meter = ?1 AND until_ms IS NULL",
-                )?;
-                update.execute(params![meter, at_ms])?;
+                let over = "UPDATE meter_keys SET until_ms = $2 WHERE meter = $1 AND until_ms IS NULL";
+                session.execute(over, values![meter, at_ms])?;
             }
         }
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO meter_keys (meter, epoch, public_key, collector_public_key, from_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
+        session.execute(
+            "INSERT INTO meter_keys (meter, epoch, public_key, collector_public_key, from_ms) VALUES ($1, $2, $3, $4, $5)",
+            values![meter, epoch, &public, &collector, at_ms],
         )?;
-        insert.execute(params![meter, epoch, public, collector, at_ms])?;
         Ok(Written::Done)
     }
 
-    fn put(&mut self, connection: &Connection, message: &NewOutbox) -> rusqlite::Result<Written> {
+    fn put(&mut self, session: Session<'_>, message: &NewOutbox) -> Result<Written, SqlError> {
         let NewOutbox { address, name, kind, suite, number_lsb, message, heard_ms } = message;
         let (kind, suite) = (kind.code(), suite.code());
-        let mut same = connection.prepare_cached(
-            "SELECT id FROM outbox WHERE name = ?1 AND kind = ?2 AND suite = ?3 AND low = ?4 AND message = ?5",
+        let same = session.first(
+            "SELECT id FROM outbox WHERE name = $1 AND kind = $2 AND suite = $3 AND low = $4 AND message = $5",
+            values![*name, kind, suite, *number_lsb, message],
+            |row| row.get::<i64>(0),
         )?;
-        let same: Option<i64> =
-            same.query_row(params![name, kind, suite, number_lsb, message], |row| row.get(0)).optional()?;
         if same.is_some() {
             return Ok(Written::Outbox(same));
         }
-        let mut count = connection.prepare_cached("SELECT count(*) FROM outbox WHERE name = ?1")?;
-        let of_a_meter: i64 = count.query_row([name], |row| row.get(0))?;
-        if of_a_meter >= MOST_OUTBOX_OF_A_METER as i64 || self.counts.outbox >= MOST_OUTBOX as i64 {
+        let of_a_meter: i64 = session.value("SELECT count(*) FROM outbox WHERE name = $1", values![*name])?;
+        if of_a_meter >= MOST_OUTBOX_OF_A_METER as i64 || self.outbox.0 >= MOST_OUTBOX as i64 {
             return Ok(Written::Outbox(None));
         }
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO outbox (address, name, kind, suite, low, message, heard_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        let id = session.value(
+            "INSERT INTO outbox (address, name, kind, suite, low, message, heard_ms) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+             RETURNING id",
+            values![*address, *name, kind, suite, *number_lsb, message, *heard_ms],
         )?;
-        let id = insert.insert(params![address, name, kind, suite, number_lsb, message, heard_ms])?;
-        self.counts.outbox += 1;
+        self.outbox.0 += 1;
         Ok(Written::Outbox(Some(id)))
     }
 }
 
-fn told(connection: &Connection, command: i64) -> rusqlite::Result<Written> {
-    let record = read::command(connection, command)?;
+fn told(session: Session<'_>, command: i64) -> Result<Written, SqlError> {
+    let record = read::command(session, command)?;
     Ok(record.map_or(Written::Unknown, |record| Written::Command(Box::new(record))))
 }

@@ -6,9 +6,8 @@
 //! in LEB128. With 128 meters it stays below the thousand bytes above which SQLite would put it into pages of its own.
 
 use super::latest::{LEVELS, Rollup};
+use super::sql::{Session, SqlError, values};
 use crate::network::GlobalMeterId;
-use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 
 const METERS_OF_A_ROW: i64 = 128;
@@ -38,18 +37,33 @@ impl Changes {
         self.0.insert((level, start_s, meter.key()), Change { taken: true, added_dwh: None });
     }
 
-    pub(super) fn write(self, connection: &Connection) -> rusqlite::Result<()> {
-        let mut row: Option<(Key, Entries)> = None;
+    /// What there is to do, row by row.
+    pub(super) fn rows(self) -> Vec<(Key, RowChange)> {
+        let mut rows: Vec<(Key, RowChange)> = Vec::new();
         for ((level, start_s, meter), change) in self.0 {
             let key = Key { level, start_s, meters: meter / METERS_OF_A_ROW };
-            if row.as_ref().is_none_or(|(of, _)| *of != key) {
-                let next = (key, key.read(connection)?);
-                if let Some((before, entries)) = row.replace(next) {
-                    before.write(connection, &entries)?;
-                }
+            let change = (low_of(meter), change);
+            match rows.last_mut().filter(|(of, _)| *of == key) {
+                Some((_, row)) => row.0.push(change),
+                None => rows.push((key, RowChange(vec![change]))),
             }
-            let Some((_, entries)) = &mut row else { continue };
-            let low = low_of(meter);
+        }
+        rows
+    }
+}
+
+/// What a batch does to a row.
+#[derive(Debug)]
+pub(super) struct RowChange(Vec<(u8, Change)>);
+
+impl RowChange {
+    /// Makes the row's new entries of those that it has; empty where there is no row any more. before: as it is stored.
+    pub(super) fn apply(self, before: Option<&[u8]>) -> Result<Vec<u8>, SqlError> {
+        let mut entries = Entries::new();
+        decode(before.unwrap_or_default(), |low, used_dwh| {
+            entries.insert(low, used_dwh);
+        })?;
+        for (low, change) in self.0 {
             if change.taken {
                 entries.remove(&low);
             }
@@ -57,27 +71,23 @@ impl Changes {
                 *entries.entry(low).or_insert(0) += added_dwh;
             }
         }
-        row.map_or(Ok(()), |(key, entries)| key.write(connection, &entries))
+        Ok(encode(&entries))
     }
 }
 
 /// Makes all of it anew from `rollups`, a stretch of time after the other.
-pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM used_by_time", [])?;
-    let mut meters = connection.prepare("SELECT meter FROM latest ORDER BY meter")?;
-    let meters: Vec<i64> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let mut first = connection
-        .prepare("SELECT min(start_s) FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s >= ?3")?;
-    let mut rollups = connection.prepare(
-        "SELECT start_s, used_dwh FROM rollups WHERE meter = ?1 AND level = ?2 AND start_s >= ?3 AND start_s < ?4",
-    )?;
+pub(super) fn rebuild(session: Session<'_>) -> Result<(), SqlError> {
+    session.execute("DELETE FROM used_by_time", &[])?;
+    let meters: Vec<i64> = session.query("SELECT meter FROM latest ORDER BY meter", &[], |row| row.get(0))?;
     for level in LEVELS {
         let mut from_s = i64::MIN;
         loop {
             let mut next_s: Option<i64> = None;
             for meter in &meters {
-                let of_meter: Option<i64> =
-                    first.query_row(params![meter, level, from_s], |row| row.get(0))?;
+                let of_meter: Option<i64> = session.value(
+                    "SELECT min(start_s) FROM rollups WHERE meter = $1 AND level = $2 AND start_s >= $3",
+                    values![*meter, level, from_s],
+                )?;
                 next_s = [next_s, of_meter].into_iter().flatten().min();
             }
             let Some(next_s) = next_s else { break };
@@ -85,15 +95,21 @@ pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
             for row in meters.chunk_by(|a, b| a / METERS_OF_A_ROW == b / METERS_OF_A_ROW) {
                 let mut by_start: BTreeMap<i64, Entries> = BTreeMap::new();
                 for meter in row {
-                    let mut found = rollups.query(params![meter, level, next_s, to_s])?;
-                    while let Some(found) = found.next()? {
-                        let entries = by_start.entry(found.get(0)?).or_default();
-                        entries.insert(low_of(*meter), found.get(1)?);
-                    }
+                    session.query(
+                        "SELECT start_s, used_dwh FROM rollups WHERE meter = $1 AND level = $2 AND start_s >= $3 AND start_s < $4",
+                        values![*meter, level, next_s, to_s],
+                        |found| {
+                            let entries = by_start.entry(found.get(0)?).or_default();
+                            entries.insert(low_of(*meter), found.get(1)?);
+                            Ok(())
+                        },
+                    )?;
                 }
                 for (start_s, entries) in by_start {
-                    let key = Key { level, start_s, meters: row[0] / METERS_OF_A_ROW };
-                    key.write(connection, &entries)?;
+                    let insert =
+                        "INSERT INTO used_by_time (level, start_s, meters, used_dwh) VALUES ($1, $2, $3, $4)";
+                    let blob = encode(&entries);
+                    session.execute(insert, values![level, start_s, row[0] / METERS_OF_A_ROW, &blob])?;
                 }
             }
             from_s = to_s;
@@ -105,23 +121,22 @@ pub(super) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
 /// Hands out what the meters of a range of keys, whole networks, used in the intervals that are over and begin in a range: beginning,
 /// key, energy, by the first two.
 pub(super) fn each(
-    connection: &Connection,
+    session: Session<'_>,
     level: i64,
     (first_key, last_key): (i64, i64),
     (from_s, to_s): (i64, i64),
     mut take: impl FnMut(i64, i64, i64),
-) -> rusqlite::Result<()> {
-    let mut rows = connection.prepare_cached(
-        "SELECT start_s, meters, used_dwh FROM used_by_time WHERE level = ?1 AND start_s >= ?2 AND start_s < ?3 \
-         AND meters BETWEEN ?4 AND ?5",
-    )?;
-    let meters = (first_key / METERS_OF_A_ROW, last_key / METERS_OF_A_ROW);
-    let mut rows = rows.query(params![level, from_s, to_s, meters.0, meters.1])?;
-    while let Some(row) = rows.next()? {
+) -> Result<(), SqlError> {
+    let sql = "SELECT start_s, meters, used_dwh FROM used_by_time WHERE level = $1 AND start_s >= $2 AND start_s < $3 \
+               AND meters BETWEEN $4 AND $5 ORDER BY start_s, meters";
+    let (first, last) = (first_key / METERS_OF_A_ROW, last_key / METERS_OF_A_ROW);
+    session.query(sql, values![level, from_s, to_s, first, last], |row| {
         let (start_s, meters): (i64, i64) = (row.get(0)?, row.get(1)?);
         let first = meters.checked_mul(METERS_OF_A_ROW).ok_or_else(damaged)?;
-        decode(row.get_ref(2)?.as_blob()?, |low, used_dwh| take(start_s, first + i64::from(low), used_dwh))?;
-    }
+        row.read_bytes(2, |bytes| {
+            decode(bytes, |low, used_dwh| take(start_s, first + i64::from(low), used_dwh))
+        })
+    })?;
     Ok(())
 }
 
@@ -133,42 +148,12 @@ fn low_of(key: i64) -> u8 {
 /// By `meter % 128`, what each used.
 type Entries = BTreeMap<u8, i64>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key {
-    level: i64,
-    start_s: i64,
-    meters: i64,
-}
-
-impl Key {
-    fn read(&self, connection: &Connection) -> rusqlite::Result<Entries> {
-        let mut find = connection.prepare_cached(
-            "SELECT used_dwh FROM used_by_time WHERE level = ?1 AND start_s = ?2 AND meters = ?3",
-        )?;
-        let found = find.query_row(params![self.level, self.start_s, self.meters], |row| {
-            let mut entries = Entries::new();
-            decode(row.get_ref(0)?.as_blob()?, |low, used_dwh| {
-                entries.insert(low, used_dwh);
-            })?;
-            Ok(entries)
-        });
-        Ok(found.optional()?.unwrap_or_default())
-    }
-
-    /// Where there are no entries there is no row.
-    fn write(&self, connection: &Connection, entries: &Entries) -> rusqlite::Result<()> {
-        let Key { level, start_s, meters } = *self;
-        if entries.is_empty() {
-            let mut delete = connection.prepare_cached(
-                "DELETE FROM used_by_time WHERE level = ?1 AND start_s = ?2 AND meters = ?3",
-            )?;
-            delete.execute(params![level, start_s, meters])?;
-            return Ok(());
-        }
-        let mut replace = connection.prepare_cached("REPLACE INTO used_by_time VALUES (?1, ?2, ?3, ?4)")?;
-        replace.execute(params![level, start_s, meters, encode(entries)])?;
-        Ok(())
-    }
+/// The primary key of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) level: i64,
+    pub(super) start_s: i64,
+    pub(super) meters: i64,
 }
 
 fn encode(entries: &Entries) -> Vec<u8> {
@@ -185,7 +170,7 @@ fn encode(entries: &Entries) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8], mut take: impl FnMut(u8, i64)) -> rusqlite::Result<()> {
+fn decode(bytes: &[u8], mut take: impl FnMut(u8, i64)) -> Result<(), SqlError> {
     let mut bytes = bytes.iter();
     while let Some(low) = bytes.next() {
         let (mut used_dwh, mut shift) = (0u64, 0);
@@ -205,8 +190,8 @@ fn decode(bytes: &[u8], mut take: impl FnMut(u8, i64)) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn damaged() -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(2, Type::Blob, "a row of used_by_time is damaged".into())
+fn damaged() -> SqlError {
+    SqlError::Stored("a row of used_by_time is damaged".to_owned())
 }
 
 #[cfg(test)]

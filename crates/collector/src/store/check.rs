@@ -5,10 +5,10 @@
 
 use super::latest::{Rollup, used};
 use super::query::{Cursor, Interval};
-use super::read::{Stored, rollups, stored};
+use super::read::{self, Stored, rollups, stored};
+use super::sql::{Session, SqlError};
 use crate::network::GlobalMeterId;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 
 /// Readings that are looked at in one step, about: 100 kB.
@@ -32,15 +32,15 @@ impl Check {
     /// as it was stored.
     pub(super) fn step(
         &mut self,
-        connection: &Connection,
+        session: Session<'_>,
         meters: impl Iterator<Item = GlobalMeterId>,
-    ) -> rusqlite::Result<Option<String>> {
+    ) -> Result<Option<String>, SqlError> {
         if self.meters.is_empty() {
             self.meters = meters.collect();
             self.meters.sort_unstable_by(|a, b| b.cmp(a));
         }
         let Some(meter) = self.meters.last().copied() else { return Ok(None) };
-        let found = self.look_at(connection, meter);
+        let found = self.look_at(session, meter);
         if found.is_err() {
             // What cannot be read is told; the others are looked at all the same.
             self.next_meter();
@@ -53,12 +53,12 @@ impl Check {
         (self.from_s, self.before) = (None, None);
     }
 
-    fn look_at(&mut self, connection: &Connection, meter: GlobalMeterId) -> rusqlite::Result<Option<String>> {
+    fn look_at(&mut self, session: Session<'_>, meter: GlobalMeterId) -> Result<Option<String>, SqlError> {
         let from_s = match self.from_s {
             Some(from_s) => from_s,
-            None => kept_from_s(connection)?,
+            None => kept_from_s(session)?,
         };
-        let (mut rows, next) = stored(connection, meter, (from_s, i64::MAX), None, STEP_ROWS)?;
+        let (mut rows, next) = stored(session, meter, (from_s, i64::MAX), None, STEP_ROWS)?;
         // The last quarter-hour may go on.
         let to_s = next.map_or(i64::MAX, |next| quarter(next.at_s));
         if to_s == from_s {
@@ -73,7 +73,7 @@ impl Check {
             let before = self.before.replace(row);
             sums.entry(quarter(row.at.at_s)).or_default().add(before, &row);
         }
-        let rollups = rollups(connection, meter, Interval::Quarter, (from_s, to_s), usize::MAX)?;
+        let rollups = rollups(session, meter, Interval::Quarter, (from_s, to_s), usize::MAX)?;
         if next.is_some() {
             self.from_s = Some(to_s);
         } else {
@@ -88,9 +88,8 @@ impl Check {
 }
 
 /// Where whole quarter-hours begin that retention left.
-fn kept_from_s(connection: &Connection) -> rusqlite::Result<i64> {
-    let sql = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'kept_from_s'";
-    let kept_from_s: Option<i64> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+fn kept_from_s(session: Session<'_>) -> Result<i64, SqlError> {
+    let kept_from_s = read::kept_from_s(session)?;
     Ok(kept_from_s.map_or(i64::MIN, |kept_from_s| quarter(kept_from_s) + QUARTER_S))
 }
 

@@ -1,5 +1,7 @@
 //! What goes wrong with a database, and what to do then.
 
+use super::Place;
+use super::sql::SqlError;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
@@ -8,13 +10,13 @@ use std::path::{Path, PathBuf};
 pub enum StoreError {
     /// The disk is full, or the database as large as it may be.
     #[error(
-        "there is no room for more in {path}: free some on its disk; what was not stored is not acknowledged, and comes again"
+        "there is no room for more in {place}: free some on its disk; what was not stored is not acknowledged, and comes again"
     )]
-    Full { path: PathBuf },
+    Full { place: Place },
     /// Another process has it.
-    #[error("{path} is in use by another service{by}: stop that one, or give this one another --db")]
+    #[error("{place} is in use by another service{by}: stop that one, or give this one another --db")]
     InUse {
-        path: PathBuf,
+        place: Place,
         /// Who, where that is known: ` (process 123)`.
         by: String,
     },
@@ -27,16 +29,17 @@ pub enum StoreError {
     },
     /// Not a database of this program.
     #[error(
-        "{path} is {what}, not a database of WattSeal; nothing in it was changed. Give another --db, or move this file away"
+        "{place} is {what}, not a database of WattSeal; nothing in it was changed. Give another --db, or {}",
+        place.or_else()
     )]
-    NotOurs { path: PathBuf, what: String },
+    NotOurs { place: Place, what: String },
     /// A later version's.
     #[error(
-        "{path} was written by a later version of WattSeal (its schema is {found}, this version knows {known}); nothing in it was \
+        "{place} was written by a later version of WattSeal (its schema is {found}, this version knows {known}); nothing in it was \
          changed. Use that version, or restore a copy that was made before it"
     )]
     Newer {
-        path: PathBuf,
+        place: Place,
         /// Its schema.
         found: i64,
         /// The latest that is known.
@@ -44,13 +47,25 @@ pub enum StoreError {
     },
     /// An older version's, which is only to be looked at.
     #[error(
-        "{path} has schema {found}, this version reads {known}: start `./wattseal collect` with it once, which brings it up to date"
+        "{place} has schema {found}, this version reads {known}: start `./wattseal collect` with it once, which brings it up to date"
     )]
     Older {
-        path: PathBuf,
+        place: Place,
         /// Its schema.
         found: i64,
         known: i64,
+    },
+    /// A server's database in which nothing was ever stored.
+    #[error(
+        "{place}: nothing was ever stored in it; give the --db that `./wattseal collect` has, or start that with this one"
+    )]
+    Empty { place: Place },
+    /// A server, or a database, that does not do.
+    #[error("{place}: {what}")]
+    Unsuited {
+        place: Place,
+        /// What it lacks, and what to do.
+        what: String,
     },
     /// It is damaged.
     #[error(
@@ -59,8 +74,14 @@ pub enum StoreError {
     )]
     Damaged { path: PathBuf, what: String },
     /// It cannot be reached.
-    #[error("{path}: {what}")]
-    Unreachable { path: PathBuf, what: String },
+    #[error("{place}: {what}")]
+    Unreachable { place: Place, what: String },
+    /// A copy of it is no file.
+    #[error(
+        "{place} is not a file: copy it with pg_dump, or the whole server with pg_basebackup (docs/collector.md, \"PostgreSQL\"), and the \
+         folder of keys with cp -a, in this order"
+    )]
+    NotAFile { place: Place },
     /// A time zone without a name.
     #[error("a time zone needs a name like Europe/Prague that this system knows: {0}")]
     Zone(String),
@@ -78,8 +99,8 @@ pub enum StoreError {
     #[error("{0}")]
     Keys(String),
     /// What the database said, otherwise.
-    #[error("{path}: {what}")]
-    Database { path: PathBuf, what: String },
+    #[error("{place}: {what}")]
+    Database { place: Place, what: String },
 }
 
 impl StoreError {
@@ -99,25 +120,39 @@ impl StoreError {
 
     /// Makes the error of what SQLite says of a database.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
-        let (path, what) = (path.to_owned(), error.to_string());
+        let (place, what) = (Place::from(path), error.to_string());
         match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => StoreError::Full { path },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged { path, what },
+            Some(ErrorCode::DiskFull) => StoreError::Full { place },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Damaged { path: path.to_owned(), what }
+            }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::InUse { path, by: String::new() }
+                StoreError::InUse { place, by: String::new() }
             }
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-                StoreError::Unreachable { path, what }
+                StoreError::Unreachable { place, what }
             }
-            _ => StoreError::Database { path, what },
+            _ => StoreError::Database { place, what },
+        }
+    }
+
+    /// Makes the error of a question that has no answer.
+    pub(super) fn asked(place: &Place, error: SqlError) -> StoreError {
+        match (place, error) {
+            (Place::File(path), SqlError::Sqlite(error)) => StoreError::of(path, &error),
+            (_, SqlError::Sqlite(error)) => {
+                StoreError::Database { place: place.clone(), what: error.to_string() }
+            }
+            (_, SqlError::Postgres(error)) => error.of(place),
+            (_, SqlError::Stored(what)) => StoreError::Database { place: place.clone(), what },
         }
     }
 
     /// Makes the error of what the system says of a file.
     pub(super) fn file(path: &Path, error: &std::io::Error) -> StoreError {
         match error.kind() {
-            std::io::ErrorKind::StorageFull => StoreError::Full { path: path.to_owned() },
-            _ => StoreError::Unreachable { path: path.to_owned(), what: error.to_string() },
+            std::io::ErrorKind::StorageFull => StoreError::Full { place: path.into() },
+            _ => StoreError::Unreachable { place: path.into(), what: error.to_string() },
         }
     }
 }

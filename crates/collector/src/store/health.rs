@@ -1,28 +1,19 @@
 //! How the store is, told without asking it.
 
-use super::files::beside;
 use super::{Health, StoreError, Written};
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What each batch leaves behind.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pulse {
-    path: PathBuf,
-    log: PathBuf,
     health: Mutex<Health>,
     /// What the trouble is, if any: that files are not in their place.
     astray: AtomicBool,
 }
 
 impl Pulse {
-    pub(super) fn new(path: &Path) -> Pulse {
-        let (health, astray) = (Mutex::new(Health::default()), AtomicBool::new(false));
-        Pulse { path: path.to_owned(), log: beside(path, "-wal"), health, astray }
-    }
-
     pub(super) fn beat(&self, took: Duration, done: Result<&[Written], &StoreError>) {
         let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         health.last_commit_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -65,14 +56,8 @@ impl Pulse {
         first
     }
 
-    pub(super) fn log_bytes(&self) -> u64 {
-        std::fs::metadata(&self.log).map_or(0, |log| log.len())
-    }
-
+    /// But for the sizes.
     pub(super) fn health(&self) -> Health {
-        let mut health = self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        health.database_bytes = std::fs::metadata(&self.path).map_or(0, |database| database.len());
-        health.log_bytes = self.log_bytes();
-        health
+        self.health.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 }

@@ -1,7 +1,8 @@
 //! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
 
+use super::read::METERS_OF_A_PAGE;
+use super::sql::{Row, Session, SqlError, Value, values};
 use crate::network::GlobalMeterId;
-use rusqlite::{CachedStatement, Connection, Row, params};
 use wire::meter::{Alert, Cause, Suite};
 
 /// Lengths of the intervals of rollups, as `rollups.level` has them: quarter-hour, hour, day.
@@ -32,7 +33,7 @@ impl Rollup {
     }
 
     /// From six columns, the first of which is NULL where there is none.
-    pub(super) fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Rollup>> {
+    pub(super) fn read(row: Row<'_>, first: usize) -> Result<Option<Rollup>, SqlError> {
         let Some(start_s) = row.get(first)? else { return Ok(None) };
         Ok(Some(Rollup {
             start_s,
@@ -75,7 +76,8 @@ pub(super) struct Latest {
     pub(super) open: [Option<Rollup>; 3],
 }
 
-const COLUMNS: &str = "last_n, suite, first_heard_ms, last_heard_ms, rssi_dbm, reports, repeats, refused, lost, lost_since_start, \
+/// Of the table, but for `meter`.
+pub(super) const COLUMNS: &str = "last_n, suite, first_heard_ms, last_heard_ms, rssi_dbm, reports, repeats, refused, lost, lost_since_start, \
      register_dwh, at_s, power_w, last_energy_dwh, quarter_s, quarter_readings, quarter_used_dwh, quarter_min_w, quarter_max_w, \
      quarter_sum_w, hour_s, hour_readings, hour_used_dwh, hour_min_w, hour_max_w, hour_sum_w, day_s, day_readings, day_used_dwh, \
      day_min_w, day_max_w, day_sum_w";
@@ -172,54 +174,60 @@ pub(super) fn is_start(alert: &Alert) -> bool {
     }
 }
 
-/// All rows, with their meters.
-pub(super) fn load(connection: &Connection) -> rusqlite::Result<Vec<(GlobalMeterId, Latest)>> {
-    let sql = format!("SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter)");
-    let mut statement = connection.prepare(&sql)?;
-    let rows = statement.query_map([], |row| {
-        let suite: u8 = row.get(4)?;
-        let at_s: Option<i64> = row.get(14)?;
-        let measured = match at_s {
-            None => None,
-            Some(at_s) => Some(Measured { at_s, power_w: row.get(15)?, energy_dwh: row.get(16)? }),
-        };
-        let latest = Latest {
-            epoch: row.get(1)?,
-            revoked: row.get::<_, Option<i64>>(2)?.is_some(),
-            last_n: row.get(3)?,
-            suite: Suite::from_code(suite).unwrap_or(Suite::None),
-            first_heard_ms: row.get(5)?,
-            last_heard_ms: row.get(6)?,
-            rssi_dbm: row.get(7)?,
-            reports: row.get(8)?,
-            repeats: row.get(9)?,
-            refused: row.get(10)?,
-            lost: row.get(11)?,
-            lost_since_start: row.get(12)?,
-            register_dwh: row.get(13)?,
-            measured,
-            open: [Rollup::read(row, 17)?, Rollup::read(row, 23)?, Rollup::read(row, 29)?],
-        };
-        Ok((row.get(0)?, latest))
-    })?;
-    rows.collect()
+/// Hands out all rows, with their meters.
+pub(super) fn load(
+    session: Session<'_>,
+    mut take: impl FnMut(GlobalMeterId, Latest),
+) -> Result<(), SqlError> {
+    let sql = format!(
+        "SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter) WHERE meter > $1 ORDER BY meter LIMIT $2"
+    );
+    let mut after = -1;
+    loop {
+        let page = session.query(&sql, values![after, METERS_OF_A_PAGE], read)?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        after = last.key();
+        for (meter, latest) in page {
+            take(meter, latest);
+        }
+    }
 }
 
-/// The statement that [`save`] takes.
-pub(super) fn saving(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
-    let places = (1..=33).map(|place| format!("?{place}")).collect::<Vec<_>>().join(", ");
-    connection.prepare_cached(&format!("REPLACE INTO latest (meter, {COLUMNS}) VALUES ({places})"))
+fn read(row: Row<'_>) -> Result<(GlobalMeterId, Latest), SqlError> {
+    let measured = match row.get(14)? {
+        None => None,
+        Some(at_s) => Some(Measured { at_s, power_w: row.get(15)?, energy_dwh: row.get(16)? }),
+    };
+    let latest = Latest {
+        epoch: row.get(1)?,
+        revoked: row.get::<Option<i64>>(2)?.is_some(),
+        last_n: row.get(3)?,
+        suite: Suite::from_code(row.get(4)?).unwrap_or(Suite::None),
+        first_heard_ms: row.get(5)?,
+        last_heard_ms: row.get(6)?,
+        rssi_dbm: row.get(7)?,
+        reports: row.get(8)?,
+        repeats: row.get(9)?,
+        refused: row.get(10)?,
+        lost: row.get(11)?,
+        lost_since_start: row.get(12)?,
+        register_dwh: row.get(13)?,
+        measured,
+        open: [Rollup::read(row, 17)?, Rollup::read(row, 23)?, Rollup::read(row, 29)?],
+    };
+    Ok((row.get(0)?, latest))
 }
 
-/// Writes a row.
-pub(super) fn save(
-    statement: &mut CachedStatement<'_>,
-    meter: GlobalMeterId,
-    latest: &Latest,
-) -> rusqlite::Result<()> {
+/// The columns of the table: `meter`, and [`COLUMNS`].
+pub(super) const WIDTH: usize = 33;
+
+/// A row, as it is stored.
+pub(super) fn row(meter: GlobalMeterId, latest: &Latest) -> [Value<'static>; WIDTH] {
     let [quarter, hour, day] = latest.open;
     let measured = latest.measured;
-    statement.execute(params![
+    let mut row = [Value::Null; WIDTH];
+    let (fixed, rollups) = row.split_at_mut(15);
+    fixed.copy_from_slice(values![
         meter,
         latest.last_n,
         latest.suite.code(),
@@ -235,24 +243,11 @@ pub(super) fn save(
         measured.map(|measured| measured.at_s),
         measured.map(|measured| measured.power_w),
         measured.map(|measured| measured.energy_dwh),
-        quarter.map(|rollup| rollup.start_s),
-        quarter.map(|rollup| rollup.readings),
-        quarter.map(|rollup| rollup.used_dwh),
-        quarter.map(|rollup| rollup.min_w),
-        quarter.map(|rollup| rollup.max_w),
-        quarter.map(|rollup| rollup.sum_w),
-        hour.map(|rollup| rollup.start_s),
-        hour.map(|rollup| rollup.readings),
-        hour.map(|rollup| rollup.used_dwh),
-        hour.map(|rollup| rollup.min_w),
-        hour.map(|rollup| rollup.max_w),
-        hour.map(|rollup| rollup.sum_w),
-        day.map(|rollup| rollup.start_s),
-        day.map(|rollup| rollup.readings),
-        day.map(|rollup| rollup.used_dwh),
-        day.map(|rollup| rollup.min_w),
-        day.map(|rollup| rollup.max_w),
-        day.map(|rollup| rollup.sum_w),
-    ])?;
-    Ok(())
+    ]);
+    for (columns, rollup) in rollups.chunks_mut(6).zip([quarter, hour, day]) {
+        if let Some(Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w }) = rollup {
+            columns.copy_from_slice(values![start_s, readings, used_dwh, min_w, max_w, sum_w]);
+        }
+    }
+    row
 }

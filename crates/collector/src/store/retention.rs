@@ -1,19 +1,16 @@
-//! Readings that are old enough go, a few at a time. Rollups, alerts and signed messages stay.
+//! Readings that are old enough go, a few at a time; which are. Rollups, alerts and signed messages stay.
 //!
 //! A clock that is wrong must not make readings old. So a reading's age is the time that was counted since: time that went by on the
 //! system's clock and, while the service ran, on one that nobody sets. What the system's clock alone says, because it was set or the
 //! service was not there, is a pause, and does not count. Nothing is stored in a pause, so that no more is kept than `--keep` days of
 //! readings; what was stored before it goes that much later.
 
-use crate::network::GlobalMeterId;
-use rusqlite::{Connection, OptionalExtension, params};
+use super::read::json;
+use super::sql::{Session, SqlError, values};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// Readings that are looked at in one step, about; and meters in one.
-const STEP_ROWS: i64 = 2000;
-const STEP_METERS: usize = 32;
-/// All meters are looked at once in so long.
+/// So often it is looked for what is old.
 const EVERY: Duration = Duration::from_secs(3600);
 /// The system's clock is ahead of what was counted by no more than that between two looks, or it is a pause.
 const MOST_DRIFT_S: i64 = 3600;
@@ -23,7 +20,7 @@ const BELIEVED_AFTER: Duration = Duration::from_secs(86_400);
 /// Pauses that are remembered; of more the oldest become one.
 const MOST_PAUSES: usize = 1000;
 
-/// What is to go, and how far that is.
+/// What is to go. That it goes is the engine's part.
 #[derive(Debug)]
 pub(super) struct Retention {
     keep_s: i64,
@@ -32,17 +29,7 @@ pub(super) struct Retention {
     counted: Option<Counted>,
     looked: Option<Instant>,
     behind_since: Option<Instant>,
-    sweep: Option<Sweep>,
     next: Option<Instant>,
-}
-
-/// One look at all meters.
-#[derive(Debug)]
-struct Sweep {
-    before_s: i64,
-    meters: Vec<GlobalMeterId>,
-    /// Where to go on with the last of them.
-    from_s: i64,
 }
 
 /// Which time was counted; kept in `meta`.
@@ -95,84 +82,45 @@ impl Retention {
     pub(super) fn new(keep_days: u32, heard_ms: Option<i64>) -> Retention {
         let keep_s = i64::from(keep_days) * 86_400;
         let heard_s = heard_ms.map(|heard_ms| heard_ms.div_euclid(1000));
-        Retention {
-            keep_s,
-            heard_s,
-            counted: None,
-            looked: None,
-            behind_since: None,
-            sweep: None,
-            next: None,
-        }
+        Retention { keep_s, heard_s, counted: None, looked: None, behind_since: None, next: None }
     }
 
-    /// Does a small step. Returns whether there is more. meters: with when they were heard first, in ms.
-    pub(super) fn step(
+    /// Before when readings go, once it is time to look for them again, and the clock can be right. first_heard_ms: of each meter.
+    pub(super) fn look(
         &mut self,
-        connection: &Connection,
-        meters: impl Iterator<Item = (GlobalMeterId, Option<i64>)>,
+        session: Session<'_>,
+        first_heard_ms: impl Iterator<Item = i64>,
         now_ms: i64,
         now: Instant,
-    ) -> rusqlite::Result<bool> {
-        let Some(sweep) = &mut self.sweep else {
-            self.begin(connection, meters, now_ms, now)?;
-            return Ok(self.sweep.is_some());
-        };
-        for _ in 0..STEP_METERS {
-            let Some(meter) = sweep.meters.last() else {
-                self.sweep = None;
-                return Ok(false);
-            };
-            match delete(connection, *meter, sweep.from_s, sweep.before_s)? {
-                Some(from_s) => {
-                    sweep.from_s = from_s;
-                    break;
-                }
-                None => {
-                    sweep.meters.pop();
-                    sweep.from_s = i64::MIN;
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    fn begin(
-        &mut self,
-        connection: &Connection,
-        meters: impl Iterator<Item = (GlobalMeterId, Option<i64>)>,
-        now_ms: i64,
-        now: Instant,
-    ) -> rusqlite::Result<()> {
+    ) -> Result<Option<i64>, SqlError> {
         if self.next.is_some_and(|next| now < next) {
-            return Ok(());
+            return Ok(None);
         }
         self.next = Some(now + EVERY);
-        let (meters, first): (Vec<GlobalMeterId>, Vec<Option<i64>>) = meters.unzip();
-        let first_s = first.into_iter().flatten().min().map(|first_ms| first_ms.div_euclid(1000));
-        let now_s = now_ms.div_euclid(1000);
-        let Some(before_s) = self.look(connection, first_s, now_s, now)? else { return Ok(()) };
-        connection.execute(
-            "INSERT INTO meta (key, value) VALUES ('kept_from_s', ?1) ON CONFLICT (key) DO UPDATE SET value = \
-             max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
-            [before_s.to_string()],
+        let first_s = first_heard_ms.min().map(|first_ms| first_ms.div_euclid(1000));
+        let Some(before_s) = self.count(session, first_s, now_ms.div_euclid(1000), now)? else {
+            return Ok(None);
+        };
+        session.execute(
+            "INSERT INTO meta (key, value) VALUES ('kept_from_s', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value \
+             WHERE CAST(meta.value AS BIGINT) < CAST(excluded.value AS BIGINT)",
+            values![&before_s.to_string()],
         )?;
-        self.sweep = Some(Sweep { before_s, meters, from_s: i64::MIN });
-        Ok(())
+        Ok(Some(before_s))
     }
 
-    /// Before when readings go; `None`: the clock cannot be right.
-    fn look(
+    /// Counts on. Before when readings go; `None`: the clock cannot be right.
+    fn count(
         &mut self,
-        connection: &Connection,
+        session: Session<'_>,
         first_s: Option<i64>,
         now_s: i64,
         now: Instant,
-    ) -> rusqlite::Result<Option<i64>> {
+    ) -> Result<Option<i64>, SqlError> {
         let mut counted = match self.counted.take() {
             Some(counted) => counted,
             None => {
-                let stored = load(connection)?;
+                let stored = load(session)?;
                 // The service was there until it heard something last; in a new database all came since the start.
                 let until_s = stored.as_ref().map(|stored| stored.until_s).max(self.heard_s);
                 let until_s = until_s.or(first_s).unwrap_or(now_s);
@@ -193,47 +141,28 @@ impl Retention {
         }
         self.behind_since = None;
         let before_s = counted.back(self.keep_s);
-        save(connection, &counted)?;
+        save(session, &counted)?;
         self.counted = Some(counted);
         Ok(Some(before_s))
     }
 }
 
-fn load(connection: &Connection) -> rusqlite::Result<Option<Counted>> {
+fn load(session: Session<'_>) -> Result<Option<Counted>, SqlError> {
     let sql = "SELECT value FROM meta WHERE key = 'counted'";
-    let text: Option<String> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    let text: Option<String> = session.first(sql, &[], |row| row.get(0))?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-fn save(connection: &Connection, counted: &Counted) -> rusqlite::Result<()> {
-    let text = super::read::json(counted)?;
-    connection.execute("REPLACE INTO meta (key, value) VALUES ('counted', ?1)", [text]).map(drop)
-}
-
-/// Deletes of about [`STEP_ROWS`] of a meter's readings those that were taken, and heard, before a time. Returns from where there are
-/// more. What a meter kept for long is not old when it comes.
-fn delete(
-    connection: &Connection,
-    meter: GlobalMeterId,
-    from_s: i64,
-    before_s: i64,
-) -> rusqlite::Result<Option<i64>> {
-    let mut find = connection.prepare_cached(
-        "SELECT at_s FROM readings WHERE meter = ?1 AND at_s >= ?2 AND at_s < ?3 ORDER BY at_s LIMIT 1 OFFSET ?4",
-    )?;
-    let last_s: Option<i64> =
-        find.query_row(params![meter, from_s, before_s, STEP_ROWS], |row| row.get(0)).optional()?;
-    let next_s = last_s.map(|last_s| last_s + 1);
-    let mut delete = connection.prepare_cached(
-        "DELETE FROM readings WHERE meter = ?1 AND at_s >= ?2 AND at_s < ?3 AND heard_ms < ?4",
-    )?;
-    delete.execute(params![meter, from_s, next_s.unwrap_or(before_s), before_s.saturating_mul(1000)])?;
-    Ok(next_s)
+fn save(session: Session<'_>, counted: &Counted) -> Result<(), SqlError> {
+    let sql = "INSERT INTO meta (key, value) VALUES ('counted', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    session.execute(sql, values![&json(counted)?]).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::sqlite::Sweep;
+    use rusqlite::{Connection, params};
 
     const DAY_S: i64 = 86_400;
     /// 2026-01-01 00:00:00 UTC.
@@ -254,7 +183,7 @@ mod tests {
     impl Collector {
         fn new(keep_days: u32) -> Collector {
             let connection = Connection::open_in_memory().expect("a database");
-            connection.execute_batch(include_str!("schema/1.sql")).expect("tables");
+            connection.execute_batch(include_str!("sqlite/schema/1.sql")).expect("tables");
             let retention = Retention::new(keep_days, None);
             let (began, true_s) = (Instant::now(), NEW_YEAR_S);
             Collector { connection, retention, keep_days, began, true_s, ahead_s: 0, heard_ms: None }
@@ -275,15 +204,20 @@ mod tests {
                 let insert = "INSERT INTO readings VALUES (1, ?1, 1, ?2, 0, 0, 0, NULL, ?3)";
                 self.connection.execute(insert, params![clock_s, n, clock_s * 1000]).expect("stored");
                 let heard: i64 = n + 1;
-                loop {
-                    let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
-                    let meters = [(1.into(), Some(NEW_YEAR_S * 1000))].into_iter();
-                    if !self.retention.step(&self.connection, meters, clock_s * 1000, now).expect("a step") {
-                        break;
-                    }
-                }
+                self.look(clock_s * 1000);
                 assert!(self.stored().last().is_some_and(|last| last + 1 == heard));
             }
+        }
+
+        /// Lets go of what is old. Returns whether it was looked for.
+        fn look(&mut self, now_ms: i64) -> bool {
+            let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
+            let first = [NEW_YEAR_S * 1000].into_iter();
+            let before_s = self.retention.look((&self.connection).into(), first, now_ms, now);
+            let Some(before_s) = before_s.expect("a look") else { return false };
+            let mut sweep = Sweep::new(before_s, vec![1.into()]);
+            while sweep.step(&self.connection).expect("a step") {}
+            true
         }
 
         /// The true hours of all readings that are there, in order.
@@ -367,9 +301,7 @@ mod tests {
         for _ in 0..10 {
             collector.restart_after(0);
             // One look before it is set.
-            let now = collector.began + Duration::from_secs((collector.true_s - NEW_YEAR_S) as u64);
-            let meters = [(1.into(), Some(NEW_YEAR_S * 1000))].into_iter();
-            assert!(!collector.retention.step(&collector.connection, meters, 60_000, now).expect("a step"));
+            assert!(!collector.look(60_000));
             collector.run(1);
         }
         assert!(collector.stored()[0] >= 9 * 24, "{:?}", collector.stored());
@@ -399,10 +331,7 @@ mod tests {
     fn step_a_day(collector: &mut Collector) {
         for _ in 0..24 {
             collector.true_s += 3600;
-            let now = collector.began + Duration::from_secs((collector.true_s - NEW_YEAR_S) as u64);
-            let now_ms = (collector.true_s + collector.ahead_s) * 1000;
-            let meters = || [(1.into(), Some(NEW_YEAR_S * 1000))].into_iter();
-            while collector.retention.step(&collector.connection, meters(), now_ms, now).expect("a step") {}
+            collector.look((collector.true_s + collector.ahead_s) * 1000);
         }
     }
 

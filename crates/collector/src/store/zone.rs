@@ -2,10 +2,10 @@
 
 use super::interval::Intervals;
 use super::latest::{LEVELS, Rollup};
+use super::sql::{Session, SqlError, values};
 use super::{StoreError, by_time};
 use crate::network::GlobalMeterId;
 use jiff::tz::TimeZone;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 /// The name that a zone is known by.
 ///
@@ -31,85 +31,68 @@ pub(super) fn named(name: &str) -> Result<TimeZone, StoreError> {
 }
 
 /// The name of the zone that a database's hours and days are of.
-pub(super) fn stored(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    connection.query_row("SELECT value FROM meta WHERE key = 'zone'", [], |row| row.get(0)).optional()
+pub(super) fn stored(session: Session<'_>) -> Result<Option<String>, SqlError> {
+    session.first("SELECT value FROM meta WHERE key = 'zone'", &[], |row| row.get(0))
 }
 
-/// Makes a database's hours and days those of a zone, in one transaction.
-pub(super) fn settle(
-    connection: &mut Connection,
-    name: &str,
-    intervals: &mut Intervals,
-) -> rusqlite::Result<()> {
-    let before = stored(connection)?;
+/// Makes a database's hours and days those of a zone, within a transaction.
+pub(super) fn settle(session: Session<'_>, name: &str, intervals: &mut Intervals) -> Result<(), SqlError> {
+    let before = stored(session)?;
     if before.as_deref() == Some(name) {
         return Ok(());
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if let Some(before) = before {
         tracing::info!(before, now = name, "hours and days are made anew of quarter-hours");
-        rebuild(&transaction, intervals)?;
+        rebuild(session, intervals)?;
     }
-    transaction.execute("REPLACE INTO meta (key, value) VALUES ('zone', ?1)", [name])?;
-    transaction.commit()
+    let sql = "INSERT INTO meta (key, value) VALUES ('zone', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    session.execute(sql, values![name]).map(drop)
 }
 
-fn rebuild(connection: &Connection, intervals: &mut Intervals) -> rusqlite::Result<()> {
-    connection.execute(
+fn rebuild(session: Session<'_>, intervals: &mut Intervals) -> Result<(), SqlError> {
+    session.execute(
         "INSERT INTO rollups SELECT meter, 900, quarter_s, quarter_readings, quarter_used_dwh, quarter_min_w, quarter_max_w, \
          quarter_sum_w FROM latest WHERE quarter_s IS NOT NULL",
-        [],
+        &[],
     )?;
-    connection.execute("UPDATE latest SET quarter_s = NULL, hour_s = NULL, day_s = NULL", [])?;
-    let mut meters = connection.prepare("SELECT meter FROM latest")?;
-    let meters: Vec<GlobalMeterId> = meters.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    session.execute("UPDATE latest SET quarter_s = NULL, hour_s = NULL, day_s = NULL", &[])?;
+    let meters: Vec<GlobalMeterId> = session.query("SELECT meter FROM latest", &[], |row| row.get(0))?;
     for meter in meters {
-        connection.execute("DELETE FROM rollups WHERE meter = ?1 AND level IN (3600, 86400)", [meter])?;
+        session.execute("DELETE FROM rollups WHERE meter = $1 AND level IN (3600, 86400)", values![meter])?;
         for (place, level) in [(1, LEVELS[1]), (2, LEVELS[2])] {
-            rebuild_level(connection, intervals, meter, place, level)?;
+            rebuild_level(session, intervals, meter, place, level)?;
         }
     }
-    by_time::rebuild(connection)
+    by_time::rebuild(session)
 }
 
 /// Of the quarter-hours, which come in order, so that those of an hour or a day come one after the other.
 fn rebuild_level(
-    connection: &Connection,
+    session: Session<'_>,
     intervals: &mut Intervals,
     meter: GlobalMeterId,
     place: usize,
     level: i64,
-) -> rusqlite::Result<()> {
-    let mut quarters = connection.prepare_cached(
+) -> Result<(), SqlError> {
+    let quarters = session.query(
         "SELECT start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w FROM rollups \
-         WHERE meter = ?1 AND level = 900 ORDER BY start_s",
+         WHERE meter = $1 AND level = 900 ORDER BY start_s",
+        values![meter],
+        |row| Rollup::read(row, 0),
     )?;
-    let mut rows = quarters.query([meter])?;
-    let mut open: Option<Rollup> = None;
-    while let Some(row) = rows.next()? {
-        let Some(mut quarter) = Rollup::read(row, 0)? else { continue };
+    let mut rebuilt: Vec<Rollup> = Vec::new();
+    for mut quarter in quarters.into_iter().flatten() {
         quarter.start_s = intervals.starts(quarter.start_s)[place];
-        match &mut open {
+        match rebuilt.last_mut() {
             Some(open) if open.start_s == quarter.start_s => open.add(&quarter),
-            _ => {
-                if let Some(over) = open.replace(quarter) {
-                    insert(connection, meter, level, &over)?;
-                }
-            }
+            _ => rebuilt.push(quarter),
         }
     }
-    open.map_or(Ok(()), |last| insert(connection, meter, level, &last))
-}
-
-fn insert(
-    connection: &Connection,
-    meter: GlobalMeterId,
-    level: i64,
-    rollup: &Rollup,
-) -> rusqlite::Result<()> {
-    let Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w } = *rollup;
-    let mut statement =
-        connection.prepare_cached("INSERT INTO rollups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-    statement.execute(params![meter, level, start_s, readings, used_dwh, min_w, max_w, sum_w])?;
+    for Rollup { start_s, readings, used_dwh, min_w, max_w, sum_w } in rebuilt {
+        session.execute(
+            "INSERT INTO rollups VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            values![meter, level, start_s, readings, used_dwh, min_w, max_w, sum_w],
+        )?;
+    }
     Ok(())
 }

@@ -49,6 +49,39 @@ fn collect(folder: &Path, arguments: &[&str], signal: &str, meanwhile: impl FnOn
     log
 }
 
+/// A password stands in a URL, and in nothing that the program says of it.
+#[test]
+fn a_database_s_password_is_never_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (database, code) in [
+        ("postgres://anna:correct-horse@%2Fnowhere/meters", 1),
+        ("postgres://anna:correct-horse@localhost:99999/meters", 2),
+        ("postgres://anna:correct-horse@localhost/meters?sslmode=perhaps", 2),
+    ] {
+        for words in [
+            &["tokens", "list"] as &[&str],
+            &["tokens", "add", "anna", "--role", "administrator"],
+            &["meters", "list"],
+            &["audit", "--public"],
+            &["export", "out.csv"],
+            &["collect", "--listen", "127.0.0.1:0"],
+        ] {
+            let output = wattseal(folder.path(), &[words, &["--db", database]].concat());
+            let text = String::from_utf8(output.stderr).expect("UTF-8");
+            assert_eq!(output.status.code(), Some(code), "{words:?}: {text}");
+            assert!(!text.contains("horse") && !text.contains("panicked"), "{words:?}: {text}");
+        }
+    }
+    let backup = wattseal(
+        folder.path(),
+        &["backup", "copy", "--db", "postgres://anna:correct-horse@localhost/meters"],
+    );
+    let text = error(&backup, 1);
+    assert!(text.contains("pg_dump") && !text.contains("horse"), "{text}");
+    let help = wattseal(folder.path(), &["collect", "--help"]);
+    assert!(String::from_utf8_lossy(&help.stdout).contains("postgres://wattseal@localhost"), "an example");
+}
+
 /// On a Raspberry Pi there is this binary alone; in a clone it is called by another name.
 #[test]
 fn help_has_the_name_that_was_typed() {

@@ -7,6 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use testkit::documents::{commands, is_collector_s};
+use testkit::postgres;
+
+/// The database of a server that the documentation takes to be there.
+const DATABASE: &str = "postgres://wattseal@localhost/wattseal";
 
 #[test]
 fn every_command_of_a_collector_works() {
@@ -14,10 +18,12 @@ fn every_command_of_a_collector_works() {
     for document in ["README.md", "docs/collector.md"] {
         let folder = tempfile::tempdir().expect("a folder");
         lay_out(folder.path());
+        let database = postgres::shared().url(&postgres::shared().database());
         for line in commands(document).iter().filter(|line| is_collector_s(line)) {
             let run =
                 line.replacen("./wattseal", concat!("exec ", env!("CARGO_BIN_EXE_wattseal-collector")), 1);
             let run = run.replace("--udp 127.0.0.1:7878", "--udp 127.0.0.1:0");
+            let run = run.replace(DATABASE, &database);
             let mut shell = Command::new("sh");
             shell.current_dir(folder.path());
             if line.starts_with("./wattseal collect") {

@@ -235,6 +235,11 @@ impl PeripheralBus {
         self.find(address).is_some()
     }
 
+    /// The name of the device at an address that one claims.
+    pub fn device_at(&self, address: u32) -> &str {
+        self.find(address).map_or("", |index| self.devices[index].0.name())
+    }
+
     /// The addresses that peripherals answer at, with a number for each of them, sorted.
     pub(crate) fn ranges(&self) -> Vec<(Range<u32>, usize)> {
         self.map.clone()

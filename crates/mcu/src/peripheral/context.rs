@@ -63,7 +63,7 @@ impl Context<'_, '_> {
     }
 
     /// A port leaves the pins of `alternate` to modules: see [`Board::set_alternates`].
-    pub fn alternates(&mut self, port: &str, alternate: u32, functions: u64) {
+    pub fn alternates(&mut self, port: &str, alternate: u32, functions: u128) {
         let before = self.board.outputs(port);
         self.board.set_alternates(port, alternate, functions, self.now);
         let after = self.board.outputs(port);

@@ -51,6 +51,7 @@ const MODELS: &[Model] = &[
             "admux",
             "bandgap",
             "didr#",
+            "differential",
             "ground",
             "inputs",
             "mux",
@@ -60,6 +61,7 @@ const MODELS: &[Model] = &[
             "refs#",
             "temperature",
             "temperature_uv",
+            "temperature_reference_mv",
             "trigger#",
         ],
         new: |_, spec| Ok(Box::new(microchip::adc::Adc::new(spec)?)),
@@ -391,6 +393,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(raspberrypi::rp2040::pins::Pins::new(part, spec)?)),
     },
     Model {
+        name: "rp2040-pwm",
+        settings: &[],
+        new: |_, spec| Ok(Box::new(raspberrypi::rp2040::pwm::Pwm::new(spec)?)),
+    },
+    Model {
         name: "rp2040-system",
         settings: &[
             "busctrl", "pll_sys", "pll_usb", "psm", "resets", "rosc", "syscfg", "sysinfo", "tbman", "vreg",
@@ -419,6 +426,11 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(raspberrypi::rp2040::xip::Xip::new(part, spec)?)),
     },
     Model {
+        name: "samd21-adc",
+        settings: &["clock"],
+        new: |part, spec| Ok(Box::new(microchip::samd21::adc::Adc::new(part, spec)?)),
+    },
+    Model {
         name: "samd21-port",
         settings: &["io_port"],
         new: |part, spec| Ok(Box::new(microchip::samd21::port::Port::new(part, spec)?)),
@@ -434,14 +446,29 @@ const MODELS: &[Model] = &[
         new: |part, spec| Ok(Box::new(microchip::samd21::system::System::new(part, spec)?)),
     },
     Model {
+        name: "samd21-tcc",
+        settings: &["bits", "channels", "clock", PINS],
+        new: |part, spec| Ok(Box::new(microchip::samd21::tcc::Tcc::new(part, spec)?)),
+    },
+    Model {
         name: "samd21-timer",
         settings: &["clock"],
         new: |part, spec| Ok(Box::new(microchip::samd21::timer::Timer::new(part, spec)?)),
     },
     Model {
         name: "stm32-adc",
-        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns", "software_only"],
         new: |part, spec| Ok(Box::new(st::adc::Adc::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32f0-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc_f0::Adc::new(part, spec)?)),
+    },
+    Model {
+        name: "stm32f1-adc",
+        settings: &["dma_#", "limit_khz", "reference_mv", "sensor_mv", "start_ns"],
+        new: |part, spec| Ok(Box::new(st::adc_f1::Adc::new(part, spec)?)),
     },
     Model { name: "stm32-crc", settings: &["layout"], new: |_, spec| Ok(Box::new(st::crc::Crc::new(spec)?)) },
     Model {

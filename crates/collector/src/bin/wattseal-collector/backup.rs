@@ -27,7 +27,7 @@ struct Copied {
 }
 
 pub(crate) fn run(args: BackupArgs) -> Result<Answer, CommandError> {
-    let Backup { db, keys } = backup(&args.files.db, &args.files.keys, &args.into)?;
+    let Backup { db, keys } = backup(&args.files.database.place()?, &args.files.keys, &args.into)?;
     let data = match args.format {
         Format::Table => {
             let mut rows = table(&["copied", "to"], 2);

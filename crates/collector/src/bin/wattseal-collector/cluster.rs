@@ -128,7 +128,7 @@ pub(crate) fn run_worker(args: WorkerArgs) -> Result<Answer, CommandError> {
     let name = format!("worker-{:016x}", rand::random::<u64>());
     let name: RoleName = name.parse().map_err(|error| CommandError::Usage(format!("{name}: {error}")))?;
     tracing::info!(%name, "this worker");
-    let service = args.service.config(args.files);
+    let service = args.service.config(args.files)?;
     let tls = args.tls_cert.zip(args.tls_key).map(|(certificate, key)| TlsFiles { certificate, key });
     let listen = args.listen.map(|address| Listen { address, tls });
     let worker = Worker { nats, name, service, slices, change_slices, replicas, health, listen };

@@ -69,7 +69,7 @@ pub(crate) fn run(args: CollectArgs) -> Result<Answer, CommandError> {
         }
     });
     let mqtt = mqtt.transpose().map_err(CommandError::Usage)?;
-    let mut service = args.service.config(args.files);
+    let mut service = args.service.config(args.files)?;
     service.udp = args.udp;
     let listen = Listen { address: args.listen, tls };
     let daemon = Daemon { service, listen, serial: args.serial, forward: args.forward, mqtt };

@@ -41,7 +41,8 @@ enum Command {
         after_help = "SIGINT (Ctrl-C) and SIGTERM stop it gracefully. The log goes to standard error.\n\n\
                       Examples: wattseal collect --serial /dev/ttyAMA0 --mqtt mqtt://localhost\n          \
                       wattseal collect --udp 127.0.0.1:7878 --listen 127.0.0.1:0\n          \
-                      wattseal collect --udp 127.0.0.1:7878 --udp 127.0.0.1:7879@7"
+                      wattseal collect --udp 127.0.0.1:7878 --udp 127.0.0.1:7879@7\n          \
+                      wattseal collect --udp 127.0.0.1:7878 --db postgres://wattseal@localhost/wattseal"
     )]
     Collect(Box<collect::CollectArgs>),
     /// The collector's role at the radio, without keys: packets into NATS JetStream, and what is to be sent out of it

@@ -7,7 +7,7 @@ use crate::times::time;
 use clap::{Args, Subcommand};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::registry::{self, Images, ListedMeter, MeterFile, Registry};
-use collector::store::{Meter, Reader, StoreError, Whose};
+use collector::store::{Meter, Place, Reader, StoreError, Whose};
 use jiff::Timestamp;
 use output::{Answer, Format, csv, grouped, json, table};
 use serde::Serialize;
@@ -148,7 +148,7 @@ impl Made {
 }
 
 pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
-    let stored = stored(&args.files.db)?;
+    let stored = stored(&args.files.database.place()?)?;
     let keys = &args.files.keys;
     let above = |meter| stored.iter().find(|of| of.meter == meter).map_or(0, |of| of.epoch);
     let (data, remark) = match args.what {
@@ -182,11 +182,9 @@ pub(crate) fn run(args: MetersArgs) -> Result<Answer, CommandError> {
 const DELETE: &str = "wattseal: these images are for one writing each, and have the meters' private keys; delete them when the meters are made";
 
 /// What a database says of meters; nothing where there is none.
-fn stored(db: &Path) -> Result<Vec<Meter>, StoreError> {
-    if !db.exists() {
-        return Ok(Vec::new());
-    }
-    Reader::open(db)?.meters(Whose::All, Timestamp::now().as_millisecond())
+fn stored(db: &Place) -> Result<Vec<Meter>, StoreError> {
+    let now_ms = Timestamp::now().as_millisecond();
+    Reader::open_if_any(db)?.map_or(Ok(Vec::new()), |reader| reader.meters(Whose::All, now_ms))
 }
 
 fn setup(meter: MeterId, args: &ProvisionArgs) -> Setup {

@@ -1,7 +1,7 @@
 //! `audit` and `export`: what a collector has stored, for those who check it and those who go on with it.
 
 use crate::failure::CommandError;
-use crate::files::Files;
+use crate::files::{Database, Files};
 use crate::names::meter;
 use clap::Args;
 use collector::audit::{self, Audit};
@@ -35,9 +35,8 @@ pub(crate) struct ExportArgs {
     /// Where to; the ending says as what
     #[arg(value_name = "OUT.csv|OUT.parquet")]
     out: PathBuf,
-    /// The database
-    #[arg(long, value_name = "FILE", default_value = "wattseal.db")]
-    db: PathBuf,
+    #[command(flatten)]
+    database: Database,
     /// Of this meter, as 258, or, of network 7, as 7-258; may be repeated [default: all]
     #[arg(long, value_name = "[NETWORK-]METER", value_parser = meter)]
     meter: Vec<GlobalMeterId>,
@@ -71,7 +70,7 @@ struct Figures {
 }
 
 pub(crate) fn run_audit(args: AuditArgs) -> Result<Answer, CommandError> {
-    let reader = Reader::open(&args.files.db)?;
+    let reader = Reader::open(args.files.database.place()?)?;
     let registries = match args.public {
         true => Vec::new(),
         false => Registry::open_all(&args.files.keys)?,
@@ -136,7 +135,7 @@ pub(crate) fn run_export(args: ExportArgs) -> Result<Answer, CommandError> {
         from_s: second(args.from, i64::MIN),
         to_s: second(args.to, i64::MAX),
     };
-    let reader = Reader::open(&args.db)?;
+    let reader = Reader::open(args.database.place()?)?;
     // Under its name only when it is whole.
     let beside = beside(&args.out);
     let file = |error| CommandError::file(&args.out, error);

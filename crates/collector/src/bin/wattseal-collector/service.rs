@@ -1,5 +1,6 @@
 //! How a collector behaves, whoever hands it packets.
 
+use crate::failure::CommandError;
 use crate::files::Files;
 use clap::Args;
 use collector::service::Config;
@@ -23,13 +24,13 @@ pub(crate) struct ServiceArgs {
 
 impl ServiceArgs {
     /// A service with these files, and no gateway.
-    pub(crate) fn config(self, files: Files) -> Config {
-        let mut service = Config::new(files.db, files.keys);
+    pub(crate) fn config(self, files: Files) -> Result<Config, CommandError> {
+        let mut service = Config::new(files.database.place()?, files.keys);
         service.store.zone = self.zone.unwrap_or_else(zone_here);
         service.store.keep_days = self.keep;
         service.require_sealed = self.require_sealed;
         service.verifiers = self.verifiers.map_or(0, usize::from);
-        service
+        Ok(service)
     }
 }
 

@@ -1,21 +1,20 @@
 //! `tokens`: who may use a collector's API.
 
 use crate::failure::CommandError;
+use crate::files::Database;
 use crate::times;
 use clap::{Args, Subcommand, ValueEnum};
 use collector::store::Role;
 use collector::tokens::{self, ListedToken};
 use output::{Answer, Format, csv, json, table};
 use serde::Serialize;
-use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct TokensArgs {
     #[command(subcommand)]
     what: What,
-    /// The database
-    #[arg(long, value_name = "FILE", default_value = "wattseal.db", global = true)]
-    db: PathBuf,
+    #[command(flatten)]
+    database: Database,
     /// How the rows are written
     #[arg(long, value_enum, default_value_t = Format::Table, global = true)]
     format: Format,
@@ -60,14 +59,15 @@ struct NewToken<'a> {
 }
 
 pub(crate) fn run(args: TokensArgs) -> Result<Answer, CommandError> {
+    let db = args.database.place()?;
     let (data, remark) = match args.what {
-        What::List => (listing(&tokens::list(&args.db)?, args.format)?, String::new()),
+        What::List => (listing(&tokens::list(&db)?, args.format)?, String::new()),
         What::Add { name, role } => {
             let role = match role {
                 RoleName::Viewer => Role::Viewer,
                 RoleName::Administrator => Role::Administrator,
             };
-            let (id, secret) = tokens::add(&args.db, &name, role)?;
+            let (id, secret) = tokens::add(&db, &name, role)?;
             let row = [NewToken { id, name: &name, role, token: secret.expose() }];
             let data = match args.format {
                 Format::Json => json(&row)?,
@@ -77,7 +77,7 @@ pub(crate) fn run(args: TokensArgs) -> Result<Answer, CommandError> {
             (data, format!("wattseal: token {id} of {name}; it is shown this once, keep it secret"))
         }
         What::Revoke { id } => {
-            tokens::revoke(&args.db, id)?;
+            tokens::revoke(&db, id)?;
             (String::new(), format!("wattseal: token {id} is revoked"))
         }
     };

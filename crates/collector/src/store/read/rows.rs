@@ -7,23 +7,24 @@ use crate::store::query::{AlertFilter, Whose};
 use crate::store::record::{
     Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, TokenRecord,
 };
-use rusqlite::types::{FromSql, Type};
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use crate::store::sql::{Row, Session, SqlError, values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::meter::{MessageKind, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
+/// Meters that are read at a time.
+pub(in crate::store) const METERS_OF_A_PAGE: i64 = 10_000;
 
 /// Returns a value as JSON text.
-pub(in crate::store) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+pub(in crate::store) fn json(value: &impl Serialize) -> Result<String, SqlError> {
+    serde_json::to_string(value).map_err(|error| SqlError::Stored(error.to_string()))
 }
 
-fn from_json<T: DeserializeOwned>(column: usize, text: &str) -> rusqlite::Result<T> {
-    serde_json::from_str(text)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+fn from_json<T: DeserializeOwned>(row: Row<'_>, column: usize) -> Result<T, SqlError> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| SqlError::Stored(format!("column {column}: {error}")))
 }
 
 /// Returns the name in `commands.state`.
@@ -64,24 +65,20 @@ fn suite(code: u8) -> Suite {
     Suite::from_code(code).unwrap_or(Suite::None)
 }
 
-fn all<T>(
-    connection: &Connection,
-    sql: &str,
-    values: impl Params,
-    record: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    connection.prepare_cached(sql)?.query_map(values, record)?.collect()
+/// Readings before that may have gone.
+pub(crate) fn kept_from_s(session: Session<'_>) -> Result<Option<i64>, SqlError> {
+    session.first("SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'kept_from_s'", &[], |row| row.get(0))
 }
 
 fn limited(limit: usize) -> i64 {
     (if limit == 0 { MOST_LISTED } else { limit.min(MOST_LISTED) }) as i64
 }
 
-pub(super) fn kept_meters(connection: &Connection) -> rusqlite::Result<Vec<KeptMeter>> {
+pub(super) fn kept_meters(session: Session<'_>) -> Result<Vec<KeptMeter>, SqlError> {
     let sql = "SELECT meter, epoch, state, last_n, label, suite, interval_s, last_heard_ms, at_s, revoked_ms \
-               FROM meters JOIN latest USING (meter) ORDER BY meter";
-    all(connection, sql, [], |row| {
-        let mut state: MeterState = from_json(2, row.get_ref(2)?.as_str()?)?;
+               FROM meters JOIN latest USING (meter) WHERE meter > $1 ORDER BY meter LIMIT $2";
+    let read = |row: Row<'_>| {
+        let mut state: MeterState = from_json(row, 2)?;
         state.last_n = row.get(3)?;
         Ok(KeptMeter {
             meter: row.get(0)?,
@@ -94,18 +91,29 @@ pub(super) fn kept_meters(connection: &Connection) -> rusqlite::Result<Vec<KeptM
             last_at_s: row.get(8)?,
             revoked_ms: row.get(9)?,
         })
-    })
+    };
+    // Not all of an answer at once, where there are very many.
+    let mut meters: Vec<KeptMeter> = Vec::new();
+    loop {
+        let after = meters.last().map_or(-1, |last| last.meter.key());
+        let page = session.query(sql, values![after, METERS_OF_A_PAGE], read)?;
+        if page.is_empty() {
+            return Ok(meters);
+        }
+        meters.extend(page);
+    }
 }
 
-pub(super) fn meters(connection: &Connection, whose: Whose, now_ms: i64) -> rusqlite::Result<Vec<Meter>> {
+pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
     let sql = "SELECT meter, label, epoch, suite, interval_s, revoked_ms, at_s, power_w, last_energy_dwh, last_heard_ms, rssi_dbm, \
                reports, repeats, refused, lost, \
                (SELECT count(*) FROM alerts WHERE alerts.meter = meters.meter AND acknowledged_ms IS NULL), \
                (SELECT count(*) FROM commands WHERE commands.meter = meters.meter AND ended_ms IS NULL) \
-               FROM meters JOIN latest USING (meter) WHERE meter BETWEEN ?1 AND ?2 ORDER BY meter";
-    all(connection, sql, whose.keys(), |row| {
+               FROM meters JOIN latest USING (meter) WHERE meter BETWEEN $1 AND $2 ORDER BY meter";
+    let (first, last) = whose.keys();
+    session.query(sql, values![first, last], |row| {
         let interval_s: u16 = row.get(4)?;
-        let revoked = row.get::<_, Option<i64>>(5)?.is_some();
+        let revoked = row.get::<Option<i64>>(5)?.is_some();
         let last = match row.get(6)? {
             None => None,
             Some(at_s) => {
@@ -138,13 +146,13 @@ pub(super) fn meters(connection: &Connection, whose: Whose, now_ms: i64) -> rusq
     })
 }
 
-fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(|count| u64::try_from(count).unwrap_or(0))
+fn count(row: Row<'_>, column: usize) -> Result<u64, SqlError> {
+    row.get::<i64>(column).map(|count| u64::try_from(count).unwrap_or(0))
 }
 
 const ALERT: &str = "SELECT id, meter, at_s, cause, detail, acknowledged_ms, acknowledged_by FROM alerts";
 
-fn alert_of(row: &Row<'_>) -> rusqlite::Result<AlertRecord> {
+fn alert_of(row: Row<'_>) -> Result<AlertRecord, SqlError> {
     let acknowledged_ms: Option<i64> = row.get(5)?;
     Ok(AlertRecord {
         id: row.get(0)?,
@@ -157,75 +165,75 @@ fn alert_of(row: &Row<'_>) -> rusqlite::Result<AlertRecord> {
     })
 }
 
-pub(in crate::store) fn alert(connection: &Connection, id: i64) -> rusqlite::Result<Option<AlertRecord>> {
-    connection.prepare_cached(&format!("{ALERT} WHERE id = ?1"))?.query_row([id], alert_of).optional()
+pub(in crate::store) fn alert(session: Session<'_>, id: i64) -> Result<Option<AlertRecord>, SqlError> {
+    session.first(&format!("{ALERT} WHERE id = $1"), values![id], alert_of)
 }
 
-pub(super) fn alerts(connection: &Connection, filter: &AlertFilter) -> rusqlite::Result<Vec<AlertRecord>> {
+pub(super) fn alerts(session: Session<'_>, filter: &AlertFilter) -> Result<Vec<AlertRecord>, SqlError> {
     let AlertFilter { from_s, to_s, whose, open, before, limit } = *filter;
     // The newest ones of many meters are found by id, those of one by the index by meter: a plus keeps it out
     // (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
     let meter_is = match whose {
-        Whose::All => "?3 <= ?6",
-        Whose::Network(network) if network.is_default() => "(+meter BETWEEN ?3 AND ?6 OR +meter IS NULL)",
-        Whose::Network(_) => "+meter BETWEEN ?3 AND ?6",
-        Whose::Meter(_) => "meter = ?3 AND ?3 <= ?6",
+        Whose::All => "CAST($3 AS BIGINT) <= $6",
+        Whose::Network(network) if network.is_default() => "(+meter BETWEEN $3 AND $6 OR +meter IS NULL)",
+        Whose::Network(_) => "+meter BETWEEN $3 AND $6",
+        Whose::Meter(_) => "meter = $3 AND CAST($3 AS BIGINT) <= $6",
     };
     let open_is = if open { "AND acknowledged_ms IS NULL" } else { "" };
     let sql = format!(
-        "{ALERT} WHERE {meter_is} {open_is} AND id < ?1 AND at_s >= ?2 AND at_s < ?4 ORDER BY id DESC LIMIT ?5"
+        "{ALERT} WHERE {meter_is} {open_is} AND id < $1 AND at_s >= $2 AND at_s < $4 ORDER BY id DESC LIMIT $5"
     );
     let (before, from_s, to_s) =
         (before.unwrap_or(i64::MAX), from_s.unwrap_or(i64::MIN), to_s.unwrap_or(i64::MAX));
     let (first, last) = whose.keys();
-    all(connection, &sql, params![before, from_s, first, to_s, limited(limit), last], alert_of)
+    session.query(&sql, values![before, from_s, first, to_s, limited(limit), last], alert_of)
 }
 
 const COMMAND: &str = "SELECT id, meter, ticket, \"order\", \"by\", created_ms, state, attempts, sent_ms, ended_ms, answer \
                        FROM commands";
 
-fn command_of(row: &Row<'_>) -> rusqlite::Result<CommandRecord> {
+fn command_of(row: Row<'_>) -> Result<CommandRecord, SqlError> {
     let answer: Option<String> = row.get(10)?;
     Ok(CommandRecord {
         id: row.get(0)?,
         meter: row.get(1)?,
         ticket: row.get(2)?,
-        order: from_json(3, row.get_ref(3)?.as_str()?)?,
+        order: from_json(row, 3)?,
         by: row.get(4)?,
         created_ms: row.get(5)?,
-        state: state_of_name(row.get_ref(6)?.as_str()?),
+        state: state_of_name(&row.get::<String>(6)?),
         attempts: row.get(7)?,
         sent_ms: row.get(8)?,
         ended_ms: row.get(9)?,
-        answer: answer.map(|answer| from_json(10, &answer)).transpose()?,
+        answer: answer.map(|_| from_json(row, 10)).transpose()?,
     })
 }
 
-pub(in crate::store) fn command(connection: &Connection, id: i64) -> rusqlite::Result<Option<CommandRecord>> {
-    connection.prepare_cached(&format!("{COMMAND} WHERE id = ?1"))?.query_row([id], command_of).optional()
+pub(in crate::store) fn command(session: Session<'_>, id: i64) -> Result<Option<CommandRecord>, SqlError> {
+    session.first(&format!("{COMMAND} WHERE id = $1"), values![id], command_of)
 }
 
 pub(super) fn commands(
-    connection: &Connection,
+    session: Session<'_>,
     meter: GlobalMeterId,
     limit: usize,
-) -> rusqlite::Result<Vec<CommandRecord>> {
-    let sql = format!("{COMMAND} WHERE meter = ?1 ORDER BY id DESC LIMIT ?2");
-    all(connection, &sql, params![meter, limited(limit)], command_of)
+) -> Result<Vec<CommandRecord>, SqlError> {
+    let sql = format!("{COMMAND} WHERE meter = $1 ORDER BY id DESC LIMIT $2");
+    session.query(&sql, values![meter, limited(limit)], command_of)
 }
 
-pub(super) fn open_commands(connection: &Connection) -> rusqlite::Result<Vec<CommandRecord>> {
-    all(connection, &format!("{COMMAND} WHERE ended_ms IS NULL ORDER BY id"), [], command_of)
+pub(super) fn open_commands(session: Session<'_>) -> Result<Vec<CommandRecord>, SqlError> {
+    session.query(&format!("{COMMAND} WHERE ended_ms IS NULL ORDER BY id"), &[], command_of)
 }
 
-pub(super) fn tokens(connection: &Connection) -> rusqlite::Result<Vec<TokenRecord>> {
+pub(super) fn tokens(session: Session<'_>) -> Result<Vec<TokenRecord>, SqlError> {
     let sql = "SELECT id, name, role, hash, created_ms, last_used_ms, revoked_ms FROM tokens ORDER BY id";
-    all(connection, sql, [], |row| {
+    session.query(sql, &[], |row| {
         Ok(TokenRecord {
             id: row.get(0)?,
             name: row.get(1)?,
-            role: role_of_name(row.get_ref(2)?.as_str()?),
-            hash: FromSql::column_result(row.get_ref(3)?)?,
+            role: role_of_name(&row.get::<String>(2)?),
+            hash: row.get(3)?,
             created_ms: row.get(4)?,
             last_used_ms: row.get(5)?,
             revoked_ms: row.get(6)?,
@@ -234,19 +242,19 @@ pub(super) fn tokens(connection: &Connection) -> rusqlite::Result<Vec<TokenRecor
 }
 
 pub(super) fn actions(
-    connection: &Connection,
+    session: Session<'_>,
     limit: usize,
     before: Option<i64>,
-) -> rusqlite::Result<Vec<Action>> {
-    let sql = "SELECT id, at_ms, who, what FROM actions WHERE id < ?1 ORDER BY id DESC LIMIT ?2";
-    all(connection, sql, params![before.unwrap_or(i64::MAX), limited(limit)], |row| {
+) -> Result<Vec<Action>, SqlError> {
+    let sql = "SELECT id, at_ms, who, what FROM actions WHERE id < $1 ORDER BY id DESC LIMIT $2";
+    session.query(sql, values![before.unwrap_or(i64::MAX), limited(limit)], |row| {
         Ok(Action { id: row.get(0)?, at_ms: row.get(1)?, who: row.get(2)?, what: row.get(3)? })
     })
 }
 
-pub(super) fn outbox(connection: &Connection) -> rusqlite::Result<Vec<OutboxRecord>> {
+pub(super) fn outbox(session: Session<'_>) -> Result<Vec<OutboxRecord>, SqlError> {
     let sql = "SELECT id, address, name, kind, suite, low, message, heard_ms FROM outbox ORDER BY id";
-    all(connection, sql, [], |row| {
+    session.query(sql, &[], |row| {
         Ok(OutboxRecord {
             id: row.get(0)?,
             address: row.get(1)?,

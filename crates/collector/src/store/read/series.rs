@@ -7,8 +7,8 @@ use crate::store::latest::Rollup;
 use crate::store::query::{
     ConsumptionOf, ConsumptionQuery, Cursor, Interval, Readings, ReadingsQuery, Resolution, Rows, Whose,
 };
+use crate::store::sql::{Row, Session, SqlError, values};
 use crate::store::{MOST_FIGURES, MOST_ROWS, StoreError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::ops::Range;
 
 /// A reading as it is stored.
@@ -22,7 +22,7 @@ pub(crate) struct Stored {
     pub(crate) heard_ms: i64,
 }
 
-fn stored_of(row: &Row<'_>) -> rusqlite::Result<Stored> {
+fn stored_of(row: Row<'_>) -> Result<Stored, SqlError> {
     Ok(Stored {
         at: Cursor { at_s: row.get(0)?, epoch: row.get(1)?, n: row.get(2)? },
         power_w: row.get(3)?,
@@ -36,25 +36,24 @@ fn stored_of(row: &Row<'_>) -> rusqlite::Result<Stored> {
 /// The first of a meter's readings in a range, and where to go on: of those that are sorted in and those that landed only just, each
 /// in order.
 pub(crate) fn stored(
-    connection: &Connection,
+    session: Session<'_>,
     meter: GlobalMeterId,
     (from_s, to_s): (i64, i64),
     after: Option<Cursor>,
     limit: usize,
-) -> rusqlite::Result<(Vec<Stored>, Option<Cursor>)> {
+) -> Result<(Vec<Stored>, Option<Cursor>), SqlError> {
     let limit = limit.clamp(1, MOST_ROWS);
     let after = after.unwrap_or(Cursor { at_s: i64::MIN, epoch: 0, n: 0 });
-    let rows_of = |table: &str| -> rusqlite::Result<Vec<Stored>> {
+    let from_s = from_s.max(after.at_s);
+    let values = values![meter, from_s, to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
+    let mut rows = Vec::new();
+    for table in session.reading_tables() {
         let sql = format!(
-            "SELECT at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} WHERE meter = ?1 AND at_s >= ?2 \
-             AND at_s < ?3 AND (at_s, epoch, n) > (?4, ?5, ?6) ORDER BY at_s, epoch, n LIMIT ?7"
+            "SELECT at_s, epoch, n, power_w, energy_dwh, flags, rssi_dbm, heard_ms FROM {table} WHERE meter = $1 AND at_s >= $2 \
+             AND at_s < $3 AND (at_s, epoch, n) > ($4, $5, $6) ORDER BY at_s, epoch, n LIMIT $7"
         );
-        let from_s = from_s.max(after.at_s);
-        let values = params![meter, from_s, to_s, after.at_s, after.epoch, after.n, limit as i64 + 1];
-        connection.prepare_cached(&sql)?.query_map(values, stored_of)?.collect()
-    };
-    let mut rows = rows_of("readings")?;
-    rows.extend(rows_of("landed")?);
+        rows.extend(session.query(&sql, values, stored_of)?);
+    }
     rows.sort_by_key(|row| row.at);
     let more = rows.len() > limit;
     rows.truncate(limit);
@@ -63,9 +62,9 @@ pub(crate) fn stored(
 }
 
 /// A page of readings.
-pub(super) fn raw(connection: &Connection, query: &ReadingsQuery) -> rusqlite::Result<Readings> {
+pub(super) fn raw(session: Session<'_>, query: &ReadingsQuery) -> Result<Readings, SqlError> {
     let ReadingsQuery { meter, from_s, to_s, after, limit, .. } = *query;
-    let (rows, next) = stored(connection, meter, (from_s, to_s), after, limit)?;
+    let (rows, next) = stored(session, meter, (from_s, to_s), after, limit)?;
     Ok(Readings {
         meter,
         resolution: Resolution::Raw,
@@ -89,25 +88,26 @@ fn level(interval: Interval) -> (i64, &'static str) {
 
 /// A meter's rollups that begin in a range, oldest first: those that are over, and the one that is not.
 pub(in crate::store) fn rollups(
-    connection: &Connection,
+    session: Session<'_>,
     meter: GlobalMeterId,
     interval: Interval,
     (from_s, to_s): (i64, i64),
     limit: usize,
-) -> rusqlite::Result<Vec<Rollup>> {
+) -> Result<Vec<Rollup>, SqlError> {
     let (level, name) = level(interval);
-    let mut over = connection.prepare_cached(
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let over = session.query(
         "SELECT start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w FROM rollups \
-         WHERE meter = ?1 AND level = ?2 AND start_s >= ?3 AND start_s < ?4 ORDER BY start_s LIMIT ?5",
+         WHERE meter = $1 AND level = $2 AND start_s >= $3 AND start_s < $4 ORDER BY start_s LIMIT $5",
+        values![meter, level, from_s, to_s, most],
+        |row| Rollup::read(row, 0),
     )?;
-    let values = params![meter, level, from_s, to_s, i64::try_from(limit).unwrap_or(i64::MAX)];
-    let over = over.query_map(values, |row| Rollup::read(row, 0))?;
-    let mut rows = over.filter_map(Result::transpose).collect::<rusqlite::Result<Vec<Rollup>>>()?;
-    let mut open = connection.prepare_cached(&format!(
+    let mut rows: Vec<Rollup> = over.into_iter().flatten().collect();
+    let sql = format!(
         "SELECT {name}_s, {name}_readings, {name}_used_dwh, {name}_min_w, {name}_max_w, {name}_sum_w FROM latest \
-         WHERE meter = ?1 AND {name}_s >= ?2 AND {name}_s < ?3"
-    ))?;
-    let open = open.query_row(params![meter, from_s, to_s], |row| Rollup::read(row, 0)).optional()?.flatten();
+         WHERE meter = $1 AND {name}_s >= $2 AND {name}_s < $3"
+    );
+    let open = session.first(&sql, values![meter, from_s, to_s], |row| Rollup::read(row, 0))?.flatten();
     if let Some(open) = open {
         rows.insert(rows.partition_point(|row| row.start_s < open.start_s), open);
     }
@@ -116,10 +116,10 @@ pub(in crate::store) fn rollups(
 
 /// A page of rollups.
 pub(super) fn rolled_up(
-    connection: &Connection,
+    session: Session<'_>,
     query: &ReadingsQuery,
     intervals: &mut Intervals,
-) -> rusqlite::Result<Readings> {
+) -> Result<Readings, SqlError> {
     let limit = query.limit.clamp(1, MOST_ROWS);
     let interval = match query.resolution {
         Resolution::Raw | Resolution::Quarter => Interval::Quarter,
@@ -128,7 +128,7 @@ pub(super) fn rolled_up(
     };
     let from_s = intervals.start(query.from_s, interval);
     let from_s = query.after.map_or(from_s, |after| from_s.max(after.at_s.saturating_add(1)));
-    let mut rows = rollups(connection, query.meter, interval, (from_s, query.to_s), limit + 1)?;
+    let mut rows = rollups(session, query.meter, interval, (from_s, query.to_s), limit + 1)?;
     let more = rows.len() > limit;
     rows.truncate(limit);
     let next = rows.last().filter(|_| more).map(|row| Cursor { at_s: row.start_s, epoch: 0, n: 0 });
@@ -153,12 +153,12 @@ fn mean_w(row: &Rollup) -> f64 {
 
 /// Whose consumption is asked for.
 pub(super) fn meters_of(
-    connection: &Connection,
+    session: Session<'_>,
     query: &ConsumptionQuery,
-) -> rusqlite::Result<Vec<GlobalMeterId>> {
-    let mut meters =
-        connection.prepare_cached("SELECT meter FROM latest WHERE meter BETWEEN ?1 AND ?2 ORDER BY meter")?;
-    meters.query_map(query.whose.keys(), |row| row.get(0))?.collect()
+) -> Result<Vec<GlobalMeterId>, SqlError> {
+    let (first, last) = query.whose.keys();
+    let sql = "SELECT meter FROM latest WHERE meter BETWEEN $1 AND $2 ORDER BY meter";
+    session.query(sql, values![first, last], |row| row.get(0))
 }
 
 /// When the intervals begin, and where the last one ends.
@@ -174,34 +174,34 @@ pub(super) fn starts(
 
 /// What each used in each of the intervals.
 pub(super) fn used(
-    connection: &Connection,
+    session: Session<'_>,
     query: &ConsumptionQuery,
     meters: &[GlobalMeterId],
     start_s: &[i64],
-) -> rusqlite::Result<Vec<ConsumptionOf>> {
+) -> Result<Vec<ConsumptionOf>, SqlError> {
     let (Some(from_s), Some(to_s)) = (start_s.first(), start_s.last()) else { return Ok(Vec::new()) };
     let range = (*from_s, *to_s);
     let mut table = Table::new(meters, start_s);
     match query.whose {
         Whose::Meter(meter) => {
-            for rollup in rollups(connection, meter, query.resolution, range, usize::MAX)? {
+            for rollup in rollups(session, meter, query.resolution, range, usize::MAX)? {
                 table.add(rollup.start_s, meter.key(), rollup.used_dwh);
             }
         }
         Whose::All | Whose::Network(_) => {
             let (level, name) = level(query.resolution);
             let keys = query.whose.keys();
-            by_time::each(connection, level, keys, range, |start_s, key, used_dwh| {
+            by_time::each(session, level, keys, range, |start_s, key, used_dwh| {
                 table.add(start_s, key, used_dwh);
             })?;
-            let mut open = connection.prepare_cached(&format!(
-                "SELECT {name}_s, meter, {name}_used_dwh FROM latest WHERE {name}_s >= ?1 AND {name}_s < ?2 \
-                 AND meter BETWEEN ?3 AND ?4"
-            ))?;
-            let mut open = open.query(params![range.0, range.1, keys.0, keys.1])?;
-            while let Some(row) = open.next()? {
+            let sql = format!(
+                "SELECT {name}_s, meter, {name}_used_dwh FROM latest WHERE {name}_s >= $1 AND {name}_s < $2 \
+                 AND meter BETWEEN $3 AND $4"
+            );
+            session.query(&sql, values![range.0, range.1, keys.0, keys.1], |row| {
                 table.add(row.get(0)?, row.get(1)?, row.get(2)?);
-            }
+                Ok(())
+            })?;
         }
     }
     Ok(table.rows())

@@ -80,7 +80,7 @@ fn what_meters_say_passes_a_concentrator_unchanged_and_whoever_is_killed_nothing
     // The far one is killed: what is said meanwhile waits in the concentrator, as it was sealed.
     far.kill();
     meters.iter().for_each(|meter| meter.may_send(4));
-    let outbox = || Reader::open(&at("near.db")).and_then(|reader| reader.outbox()).expect("an outbox");
+    let outbox = || Reader::open(at("near.db")).and_then(|reader| reader.outbox()).expect("an outbox");
     until("all fourth reports in the outbox", || {
         let waiting = outbox();
         meters.iter().all(|meter| {
@@ -109,7 +109,7 @@ fn what_meters_say_passes_a_concentrator_unchanged_and_whoever_is_killed_nothing
         assert_eq!(stored(&at("far.db"), meter.id), all, "meter {}", meter.id);
     }
     assert!(
-        Reader::open(&at("near.db")).and_then(|reader| reader.kept_meters()).expect("no meters").is_empty()
+        Reader::open(at("near.db")).and_then(|reader| reader.kept_meters()).expect("no meters").is_empty()
     );
     near.stop();
     far.stop();

@@ -84,7 +84,7 @@ async fn a_backup_made_under_load_is_whole_and_put_back_uses_no_number_again() {
         let (db, keys, into) = (db.clone(), keys.clone(), into.clone());
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(200));
-            backup(&db, &keys, &into)
+            backup(&db.as_path().into(), &keys, &into)
         })
     };
     world.goes_on(&home, &mut meters, || copying.is_finished()).await;
@@ -92,7 +92,7 @@ async fn a_backup_made_under_load_is_whole_and_put_back_uses_no_number_again() {
     for path in [&copy.db, &copy.keys.join("collector.toml"), &copy.keys.join("commands.toml")] {
         assert_eq!(path.metadata().expect("there").permissions().mode() & 0o077, 0, "{}", path.display());
     }
-    assert!(matches!(backup(&db, &keys, &into), Err(BackupError::There(_))));
+    assert!(matches!(backup(&db.as_path().into(), &keys, &into), Err(BackupError::There(_))));
     // The database is lost, and put back.
     for name in ["test.db", "test.db-wal", "test.db-shm", "test.db.lock"] {
         let _ = std::fs::remove_file(home.join(name));

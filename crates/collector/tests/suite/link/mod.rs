@@ -4,6 +4,7 @@ mod backups;
 mod concentrator;
 mod networks;
 mod numbers;
+mod server;
 pub(crate) mod station;
 
 use collector::event::{CommandState, Event};

@@ -1,7 +1,7 @@
 //! What all meters used, asked at once: it is read by time, from a table of its own, and has to be the count over all readings, and what
 //! each meter says when it is asked alone.
 
-use super::place::{NEW_YEAR_S, TestStore, add, measurement, report};
+use super::place::{Engine, NEW_YEAR_S, TestStore, add, measurement, on_each_engine, report};
 use super::sums::{Seen, begins, sums};
 use collector::network::{GlobalMeterId, NetworkId};
 use collector::store::{
@@ -11,6 +11,11 @@ use jiff::tz::TimeZone;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::{BTreeMap, BTreeSet};
+
+on_each_engine!(
+    all_meters_used_what_their_readings_say,
+    an_hour_that_begins_where_clocks_change_has_its_own_sum,
+);
 
 const INTERVALS: [(Interval, i64); 5] = [
     (Interval::Quarter, 900),
@@ -82,8 +87,7 @@ pub fn check_all_meters(
 }
 
 /// Meters whose readings come late, in any order, after hours and weeks of silence, and some that are revoked meanwhile.
-#[test]
-fn all_meters_used_what_their_readings_say() {
+fn all_meters_used_what_their_readings_say(engine: Engine) {
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     // Rows of the table end after 127, 255, 65,535. The same numbers are in other networks, too.
     let meters = [1, 2, 126, 127, 128, 129, 255, 256, 1000, 65_534, 65_535].map(|meter| (0, meter));
@@ -92,7 +96,7 @@ fn all_meters_used_what_their_readings_say() {
         meters.into_iter().chain(others).map(|(network, meter)| NetworkId(network).meter(meter)).collect();
     for name in ["Europe/Prague", "Australia/Lord_Howe"] {
         let zone = TimeZone::get(name).expect("a zone");
-        let place = TestStore::new();
+        let place = engine.place();
         let mut store = place.open_in(name);
         add(&mut store, meters.iter().copied());
         let mut seen: BTreeMap<GlobalMeterId, Vec<Seen>> =
@@ -167,9 +171,8 @@ fn all_meters_used_what_their_readings_say() {
 }
 
 /// On the Chatham Islands clocks go from 2:45 to 3:45: the hour at 2 lasts 45 minutes, the one at 3 a quarter of an hour.
-#[test]
-fn an_hour_that_begins_where_clocks_change_has_its_own_sum() {
-    let place = TestStore::new();
+fn an_hour_that_begins_where_clocks_change_has_its_own_sum(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open_in("Pacific/Chatham");
     add(&mut store, [1]);
     // 2026-09-26 14:00 UTC.
@@ -191,7 +194,7 @@ fn an_hour_that_begins_where_clocks_change_has_its_own_sum() {
 fn a_batch_that_was_not_stored_is_in_no_sum() {
     let place = TestStore::new();
     let options = collector::store::Options { most_bytes: Some(400_000), ..Default::default() };
-    let mut store = Store::open(&place.path(), &options).expect("the store opens");
+    let mut store = Store::open(place.path(), &options).expect("the store opens");
     add(&mut store, 1..=3);
     let zone = TimeZone::UTC;
     let mut seen: BTreeMap<GlobalMeterId, Vec<Seen>> =

@@ -43,7 +43,7 @@ fn a_flipped_bit_of_a_reading_is_told_once() {
         flipped[bit] ^= 4;
         fs::write(place.path(), &flipped).expect("written");
         // SQLite itself finds nothing.
-        let mut store = Store::open(&place.path(), &Options::default()).expect("the store opens");
+        let mut store = Store::open(place.path(), &Options::default()).expect("the store opens");
         let found = compare_all(&mut store);
         assert_eq!(found.len(), 1, "{name}: {found:?}");
         assert!(

@@ -1,6 +1,8 @@
 //! Audits of signed messages, and readings for other programs.
 
-use super::place::{NEW_YEAR_S, TestStore, add, identity, measurement, report, start};
+use super::place::{
+    Engine, NEW_YEAR_S, TestStore, add, identity, measurement, on_each_engine, report, start,
+};
 use collector::audit::{Audit, Wrong, audit};
 use collector::export::{ExportError, Format, Selection, export};
 use collector::store::{NewReport, Reader, Store, Write, Written};
@@ -8,8 +10,28 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rusqlite::Connection;
 use wire::meter::{Channel, Content, Identity, MessageKind, MeterId, MeterKeys, Suite};
+
+on_each_engine!(
+    what_meters_signed_is_proved,
+    what_was_changed_later_is_found,
+    a_reading_that_was_kept_long_enough_is_not_missed,
+    readings_as_csv,
+    readings_as_parquet,
+);
+
+/// The table that readings are in when they have only just come.
+fn table(engine: Engine) -> &'static str {
+    if engine == Engine::Sqlite { "landing" } else { "readings" }
+}
+
+/// So many bytes, all of them 0.
+fn zeros(engine: Engine, bytes: usize) -> String {
+    match engine {
+        Engine::Sqlite => format!("zeroblob({bytes})"),
+        Engine::Postgres => format!("decode(repeat('00', {bytes}), 'hex')"),
+    }
+}
 
 fn collector_identity() -> Identity {
     identity(1)
@@ -49,15 +71,14 @@ fn fill(store: &mut Store) {
 
 fn audited(place: &TestStore, own: Option<&Identity>) -> Audit {
     let mut last = (0, 0);
-    let reader = Reader::open(&place.path()).expect("the database");
+    let reader = Reader::open(place.place()).expect("the database");
     let audit = audit(&reader, own, |done, of| last = (done, of)).expect("the database is read");
     assert_eq!(last, (audit.messages, audit.messages));
     audit
 }
 
-#[test]
-fn what_meters_signed_is_proved() {
-    let place = TestStore::new();
+fn what_meters_signed_is_proved(engine: Engine) {
+    let place = engine.place();
     fill(&mut place.open());
     let own = collector_identity();
     let found = audited(&place, Some(&own));
@@ -76,43 +97,42 @@ fn what_meters_signed_is_proved() {
     assert_eq!(audited(&place, Some(&identity(2))), without, "another private key opens nothing");
 }
 
-#[test]
-fn what_was_changed_later_is_found() {
-    let of = "meter = 2 AND n = 20";
+fn what_was_changed_later_is_found(engine: Engine) {
+    let (of, landing) = ("meter = 2 AND n = 20", table(engine));
     type Found = fn(&Wrong) -> bool;
     let changes: [(&str, String, Found); 8] = [
-        ("energy", format!("UPDATE landing SET energy_dwh = 61 WHERE {of}"), |wrong| {
+        ("energy", format!("UPDATE {landing} SET energy_dwh = 61 WHERE {of}"), |wrong| {
             wrong.to_string() == "its energy in 0.1 Wh is stored as 61, and the message says 60"
         }),
-        ("power", format!("UPDATE landing SET power_w = 7 WHERE {of}"), |wrong| {
+        ("power", format!("UPDATE {landing} SET power_w = 7 WHERE {of}"), |wrong| {
             matches!(wrong, Wrong::Differs { .. })
         }),
-        ("time", format!("UPDATE landing SET at_s = at_s + 1 WHERE {of}"), |wrong| *wrong == Wrong::Missing),
-        ("taken away", format!("DELETE FROM landing WHERE {of}"), |wrong| *wrong == Wrong::Missing),
-        ("message", format!("UPDATE signed SET message = zeroblob(144) WHERE {of}"), |wrong| {
+        ("time", format!("UPDATE {landing} SET at_s = at_s + 1 WHERE {of}"), |wrong| {
+            *wrong == Wrong::Missing
+        }),
+        ("taken away", format!("DELETE FROM {landing} WHERE {of}"), |wrong| *wrong == Wrong::Missing),
+        ("message", format!("UPDATE signed SET message = {} WHERE {of}", zeros(engine, 144)), |wrong| {
             *wrong == Wrong::Signature
         }),
-        ("alert", "UPDATE alerts SET report = zeroblob(16) WHERE meter = 2".to_owned(), |wrong| {
+        ("alert", format!("UPDATE alerts SET report = {} WHERE meter = 2", zeros(engine, 16)), |wrong| {
             matches!(wrong, Wrong::Differs { .. })
         }),
         (
             "put in",
-            "INSERT INTO landing (meter, at_s, epoch, n, power_w, energy_dwh, flags, heard_ms) \
-             VALUES (2, 1767225700, 1, 30, 1, 1, 8, 0)"
-                .to_owned(),
+            format!(
+                "INSERT INTO {landing} (meter, at_s, epoch, n, power_w, energy_dwh, flags, heard_ms) \
+                 VALUES (2, 1767225700, 1, 30, 1, 1, 8, 0)"
+            ),
             |wrong| *wrong == Wrong::Unsigned { readings: 41, messages: 40 },
         ),
         ("moved", format!("UPDATE signed SET n = 1 WHERE {of}"), |wrong| {
             matches!(wrong, Wrong::Order { before: 19 })
         }),
     ];
-    let whole = TestStore::new();
-    fill(&mut whole.open());
     for (name, sql, is_it) in changes {
-        let place = TestStore::new();
-        std::fs::copy(whole.path(), place.path()).expect("copied");
-        let connection = Connection::open(place.path()).expect("the database");
-        assert!(connection.execute(&sql, []).expect("changed") > 0, "{name}");
+        let place = engine.place();
+        fill(&mut place.open());
+        place.change(&sql);
         let found = audited(&place, Some(&collector_identity()));
         assert!(
             found.failures > 0 && found.first.iter().any(|failure| is_it(&failure.wrong)),
@@ -122,23 +142,19 @@ fn what_was_changed_later_is_found() {
     }
 }
 
-#[test]
-fn a_reading_that_was_kept_long_enough_is_not_missed() {
-    let place = TestStore::new();
+fn a_reading_that_was_kept_long_enough_is_not_missed(engine: Engine) {
+    let place = engine.place();
     fill(&mut place.open());
-    let connection = Connection::open(place.path()).expect("the database");
-    connection
-        .execute("INSERT INTO meta VALUES ('kept_from_s', ?1)", [(NEW_YEAR_S + 105).to_string()])
-        .expect("set");
-    connection.execute("DELETE FROM landing WHERE at_s < ?1", [NEW_YEAR_S + 105]).expect("gone");
-    drop(connection);
+    let (landing, kept_s) = (table(engine), NEW_YEAR_S + 105);
+    place.change(&format!(
+        "INSERT INTO meta VALUES ('kept_from_s', '{kept_s}'); DELETE FROM {landing} WHERE at_s < {kept_s}"
+    ));
     let found = audited(&place, Some(&collector_identity()));
     assert_eq!((found.failures, found.gone, found.readings, found.opened), (0, 18, 62, 82));
 }
 
-#[test]
-fn readings_as_csv() {
-    let place = TestStore::new();
+fn readings_as_csv(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     fill(&mut store);
     let reader = store.reader();
@@ -155,9 +171,8 @@ fn readings_as_csv() {
     assert!(matches!(refused, Err(ExportError::NoMeter(meter)) if meter == 9.into()));
 }
 
-#[test]
-fn readings_as_parquet() {
-    let place = TestStore::new();
+fn readings_as_parquet(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     fill(&mut store);
     let all = Selection { meters: Vec::new(), from_s: 0, to_s: i64::MAX };

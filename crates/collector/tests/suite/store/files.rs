@@ -1,10 +1,7 @@
 //! What is found where a database should be, and disks that are full.
 
 use super::place::{NEW_YEAR_S, TestStore, add, reading};
-use collector::store::{
-    ConsumptionQuery, Interval, Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Whose,
-    Write, Written,
-};
+use collector::store::{Options, Reader, ReadingsQuery, Resolution, Rows, Store, StoreError, Write, Written};
 use std::fs;
 use std::path::Path;
 
@@ -45,10 +42,10 @@ fn what_is_not_ours_stays_as_it_is() {
 fn an_empty_file_becomes_a_database_unless_its_log_is_there() {
     let place = TestStore::new();
     fs::write(place.path(), "").expect("written");
-    let error = Reader::open(&place.path()).err().expect("there is nothing to read");
+    let error = Reader::open(place.path()).err().expect("there is nothing to read");
     assert!(error.to_string().contains("it is an empty file"), "{error}");
     drop(place.open());
-    drop(Reader::open(&place.path()).expect("a database"));
+    drop(Reader::open(place.path()).expect("a database"));
 
     filled(&place);
     let wal = place.path().with_extension("db-wal");
@@ -74,7 +71,7 @@ fn a_later_version_s_database_stays_as_it_is() {
     let before = fs::read(place.path()).expect("there");
     let error = refused(&place.path());
     assert!(matches!(error, StoreError::Newer { found: 4711, .. }), "{error}");
-    assert!(matches!(Reader::open(&place.path()), Err(StoreError::Newer { .. })));
+    assert!(matches!(Reader::open(place.path()), Err(StoreError::Newer { .. })));
     assert_eq!(fs::read(place.path()).expect("there"), before);
 }
 
@@ -115,7 +112,7 @@ fn one_service_at_a_time() {
     let store = place.open();
     let error = refused(&place.path());
     assert!(error.to_string().contains(&format!("(process {})", std::process::id())), "{error}");
-    let reader = Reader::open(&place.path()).expect("looking is for everybody");
+    let reader = Reader::open(place.path()).expect("looking is for everybody");
     assert!(reader.kept_meters().expect("meters").is_empty());
     drop(store);
     place.open();
@@ -125,7 +122,7 @@ fn one_service_at_a_time() {
 fn a_full_disk_takes_nothing_and_goes_on_when_there_is_room() {
     let place = TestStore::new();
     let options = Options { most_bytes: Some(400_000), ..Options::default() };
-    let mut store = Store::open(&place.path(), &options).expect("the store opens");
+    let mut store = Store::open(place.path(), &options).expect("the store opens");
     add(&mut store, 1..=10);
     let batch = |n: u32| -> Vec<Write> {
         (1..=10).map(|meter| reading(meter, n, NEW_YEAR_S + i64::from(n) * 10, n, 5)).collect()
@@ -200,76 +197,4 @@ fn a_real_disk_that_is_full() {
     });
     run("umount", &[at]);
     assert!(outcome.is_ok());
-}
-
-#[test]
-fn old_readings_go_and_their_sums_stay() {
-    let place = TestStore::new();
-    let options = Options { keep_days: 10, ..Options::default() };
-    let mut store = Store::open(&place.path(), &options).expect("the store opens");
-    add(&mut store, [1]);
-    // An hour apart; more than land before they are sorted in.
-    for from in (1..=40_000u32).step_by(2000) {
-        let batch =
-            (from..from + 2000).map(|n| reading(1, n, NEW_YEAR_S + i64::from(n) * 3600, n, 5)).collect();
-        store.commit(batch).expect("there is room");
-    }
-    // They came one after the other, and not all since the start.
-    drop(store);
-    let mut store = Store::open(&place.path(), &options).expect("the store opens");
-    let now_ms = (NEW_YEAR_S + 40_000 * 3600) * 1000;
-    while store.upkeep(now_ms).expect("there is room") {}
-    let query = ReadingsQuery {
-        meter: 1.into(),
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 1,
-    };
-    let Rows::Raw { at_s, .. } = store.reader().readings(&query).expect("readings").rows else {
-        panic!("readings were asked for");
-    };
-    // What landed only just is looked at when it is sorted in.
-    assert!(at_s[0] >= NEW_YEAR_S + 32_000 * 3600, "{at_s:?}");
-    let days = ReadingsQuery { resolution: Resolution::Day, limit: 10_000, ..query };
-    let Rows::Rollup { readings, .. } = store.reader().readings(&days).expect("days").rows else {
-        panic!("rollups were asked for");
-    };
-    assert_eq!(readings.iter().sum::<u32>(), 40_000);
-    let months = ConsumptionQuery {
-        from_s: NEW_YEAR_S,
-        to_s: NEW_YEAR_S + 40_001 * 3600,
-        resolution: Interval::Month,
-        whose: Whose::All,
-    };
-    let used_wh = &store.reader().consumption(&months).expect("consumption").meters[0].used_wh;
-    assert_eq!(used_wh.iter().flatten().map(|wh| (wh * 10.0).round() as u32).sum::<u32>(), 40_000);
-}
-
-#[test]
-fn a_clock_that_is_ahead_takes_nothing_away() {
-    let place = TestStore::new();
-    let options = Options { keep_days: 1, ..Options::default() };
-    let mut store = Store::open(&place.path(), &options).expect("the store opens");
-    add(&mut store, [1]);
-    for from in (1..=36_000u32).step_by(2000) {
-        let batch = (from..from + 2000).map(|n| reading(1, n, NEW_YEAR_S + i64::from(n), n, 5)).collect();
-        store.commit(batch).expect("there is room");
-    }
-    for days in [20, 10 * 365] {
-        while store.upkeep(NEW_YEAR_S * 1000 + days * 86_400_000).expect("there is room") {}
-    }
-    let query = ReadingsQuery {
-        meter: 1.into(),
-        from_s: 0,
-        to_s: i64::MAX,
-        resolution: Resolution::Raw,
-        after: None,
-        limit: 1,
-    };
-    let Rows::Raw { at_s, .. } = store.reader().readings(&query).expect("readings").rows else {
-        panic!("readings were asked for");
-    };
-    assert_eq!(at_s, [NEW_YEAR_S + 1]);
 }

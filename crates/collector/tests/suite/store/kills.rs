@@ -1,25 +1,25 @@
 //! SIGKILL at any time: what was acknowledged is there, once. 20 kills; `WATTSEAL_KILLS=200` for more.
 
-use super::place::{NEW_YEAR_S, TestStore, add, all_readings, reading};
-use collector::store::{ConsumptionQuery, Interval, Store, Whose};
+use super::place::{Engine, NEW_YEAR_S, TestStore, add, all_readings, on_each_engine, reading};
+use collector::store::{ConsumptionQuery, Interval, Place, Store, Whose};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::io::{BufRead, BufReader, Write as _};
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use testkit::alone;
 
 const METERS: u16 = 50;
 /// The database, for the process that is killed.
-const PATH: &str = "WATTSEAL_KILLED_STORE";
+const PLACE: &str = "WATTSEAL_KILLED_STORE";
 const WRITER: &str = "store::kills::writes_until_it_is_killed";
 
 /// What the process does that is killed; nothing by itself.
 #[test]
 fn writes_until_it_is_killed() {
-    let Some(path) = std::env::var_os(PATH).map(PathBuf::from) else { return };
-    let mut store = Store::open(&path, &collector::store::Options::default()).expect("the store opens");
+    let Ok(place) = std::env::var(PLACE) else { return };
+    let place = Place::named(&place).expect("a place");
+    let mut store = Store::open(place, &collector::store::Options::default()).expect("the store opens");
     let last = store.reader().kept_meters().expect("meters");
     let mut n = last.iter().map(|meter| meter.state.last_n).max().unwrap_or(0);
     let mut out = std::io::stdout().lock();
@@ -35,9 +35,9 @@ fn writes_until_it_is_killed() {
     }
 }
 
-fn run_and_kill(path: &std::path::Path, after: Duration) -> Option<u32> {
+fn run_and_kill(place: &TestStore, after: Duration) -> Option<u32> {
     let mut child = alone::command(WRITER, &[])
-        .env(PATH, path)
+        .env(PLACE, place.place().to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -61,11 +61,12 @@ fn run_and_kill(path: &std::path::Path, after: Duration) -> Option<u32> {
     last
 }
 
-#[test]
-fn what_was_acknowledged_is_there_once() {
+on_each_engine!(what_was_acknowledged_is_there_once);
+
+fn what_was_acknowledged_is_there_once(engine: Engine) {
     let kills = std::env::var("WATTSEAL_KILLS").map_or(20, |kills| kills.parse().expect("a number"));
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
-    let place = TestStore::new();
+    let place = engine.place();
     let mut store = place.open();
     add(&mut store, 1..=METERS);
     // So many that kills come before, while and after readings that landed are sorted in.
@@ -76,7 +77,7 @@ fn what_was_acknowledged_is_there_once() {
     drop(store);
     for _ in 0..kills {
         let after = Duration::from_micros(rng.random_range(0..80_000));
-        acknowledged = run_and_kill(&place.path(), after).unwrap_or(acknowledged);
+        acknowledged = run_and_kill(&place, after).unwrap_or(acknowledged);
         let store = place.open();
         let reader = store.reader();
         let stored = reader.kept_meters().expect("meters")[0].state.last_n;

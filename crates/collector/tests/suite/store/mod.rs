@@ -11,5 +11,7 @@ mod landing;
 mod place;
 mod power;
 mod readings;
+mod retention;
 mod rows;
+mod server;
 mod sums;

@@ -2,7 +2,7 @@
 
 use collector::network::GlobalMeterId;
 use collector::store::{
-    METERS_EPOCH_S, NewReport, Options, Provisioned, Reader, ReadingsQuery, Resolution, Rows, Store,
+    METERS_EPOCH_S, NewReport, Options, Place, Provisioned, Reader, ReadingsQuery, Resolution, Rows, Store,
     StoreError, Write, Written,
 };
 use jiff::tz::TimeZone;
@@ -11,6 +11,7 @@ use rand::rngs::StdRng;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use testkit::postgres;
 use wire::meter::{
     Alert, Cause, Content, Identity, Measurement, MeterKeys, MeterRecord, MeterState, Report, Setup, Suite,
 };
@@ -18,13 +19,64 @@ use wire::meter::{
 /// 2026-01-01 00:00:00 UTC.
 pub const NEW_YEAR_S: i64 = 1_767_225_600;
 
+/// What a database is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    /// A database of a test's own, which is not made yet.
+    pub fn place(self) -> TestStore {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let database = (self == Engine::Postgres).then(|| postgres::shared().database());
+        TestStore { folder, database }
+    }
+}
+
+/// Makes a test for each engine of functions that take one.
+macro_rules! on_each_engine {
+    ($($name:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[test] fn $name() { super::$name(crate::store::place::Engine::Sqlite) })*
+        }
+        mod postgres {
+            $(#[test] fn $name() { super::$name(crate::store::place::Engine::Postgres) })*
+        }
+    };
+}
+pub(crate) use on_each_engine;
+
 pub struct TestStore {
     folder: TempDir,
+    /// Of the server that all tests share; `None`: it is a file.
+    database: Option<String>,
 }
 
 impl TestStore {
+    /// A file of SQLite's.
     pub fn new() -> TestStore {
-        TestStore { folder: tempfile::tempdir().expect("a folder for the test") }
+        Engine::Sqlite.place()
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        match &self.database {
+            Some(database) => Place::named(&postgres::shared().url(database)).expect("a URL"),
+            None => self.path().into(),
+        }
+    }
+
+    /// Changes something behind the store's back. Whether something was changed is to be seen.
+    pub fn change(&self, sql: &str) {
+        match &self.database {
+            Some(database) => drop(postgres::shared().sql(database, sql)),
+            None => {
+                let connection = rusqlite::Connection::open(self.path()).expect("the database");
+                connection.execute_batch(sql).expect("changed");
+            }
+        }
     }
 
     pub fn path(&self) -> PathBuf {
@@ -47,11 +99,14 @@ impl TestStore {
 
     pub fn open_in(&self, zone: &str) -> Store {
         let zone = TimeZone::get(zone).expect("the zone");
-        let options = Options { zone, ..Options::default() };
+        self.open_with(&Options { zone, ..Options::default() })
+    }
+
+    pub fn open_with(&self, options: &Options) -> Store {
         // A process that another test just began has this one's files, locks among them, until it is the other program.
         let until = Instant::now() + Duration::from_secs(5);
         loop {
-            match Store::open(&self.path(), &options) {
+            match Store::open(self.place(), options) {
                 Err(StoreError::InUse { .. }) if Instant::now() < until => {
                     std::thread::sleep(Duration::from_millis(5));
                 }

@@ -86,7 +86,7 @@ fn check(left: &Disk, told: Option<u32>, how: &str) {
     if told > Some(0) {
         assert!(place.path().exists(), "{how}, after {told:?}: the database is gone");
     }
-    let store = Store::open(&place.path(), &Options::default());
+    let store = Store::open(place.path(), &Options::default());
     let store = store.unwrap_or_else(|error| panic!("{how}, after {told:?}: {error}"));
     let reader = store.reader();
     let Some(batches) = told.and_then(|told| told.checked_sub(1)) else { return };

@@ -1,9 +1,13 @@
 //! Readings: stored once, counted right.
 
-use super::place::{NEW_YEAR_S, TestStore, add, measurement, provisioned, reading, report, start};
+use super::place::{
+    Engine, NEW_YEAR_S, add, measurement, on_each_engine, provisioned, reading, report, start,
+};
 use collector::api;
 use collector::store::{ConsumptionQuery, Interval, ReadingsQuery, Resolution, Rows, Whose, Write, Written};
 use wire::meter::Suite;
+
+on_each_engine!(a_reading_is_stored_once_and_shown, new_keys_begin_anew_and_old_ones_are_over,);
 
 fn raw(meter: u16) -> ReadingsQuery {
     ReadingsQuery {
@@ -16,9 +20,8 @@ fn raw(meter: u16) -> ReadingsQuery {
     }
 }
 
-#[test]
-fn a_reading_is_stored_once_and_shown() {
-    let place = TestStore::new();
+fn a_reading_is_stored_once_and_shown(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     add(&mut store, [258]);
     let at_s = NEW_YEAR_S + 100;
@@ -68,9 +71,8 @@ fn a_reading_is_stored_once_and_shown() {
     assert_eq!(shown, expected);
 }
 
-#[test]
-fn new_keys_begin_anew_and_old_ones_are_over() {
-    let place = TestStore::new();
+fn new_keys_begin_anew_and_old_ones_are_over(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     add(&mut store, [1]);
     let at_s = NEW_YEAR_S;

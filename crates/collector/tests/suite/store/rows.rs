@@ -1,6 +1,6 @@
 //! Alerts, commands, tokens, actions, and what waits to be forwarded.
 
-use super::place::{NEW_YEAR_S, TestStore, add};
+use super::place::{Engine, NEW_YEAR_S, add, on_each_engine};
 use collector::api::Action;
 use collector::event::CommandState;
 use collector::network::GlobalMeterId;
@@ -10,11 +10,17 @@ use collector::store::{
 };
 use wire::meter::{Answer, Command, CommandResult, MessageKind, Order, Suite};
 
+on_each_engine!(
+    alerts_are_seen_once,
+    a_command_goes_its_way_and_ends_once,
+    tokens_and_actions_are_kept_without_secrets,
+    what_waits_to_be_forwarded_is_bounded_and_kept_once,
+);
+
 const NOW_MS: i64 = NEW_YEAR_S * 1000;
 
-#[test]
-fn alerts_are_seen_once() {
-    let place = TestStore::new();
+fn alerts_are_seen_once(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     add(&mut store, [1]);
     let alert = |meter: Option<GlobalMeterId>, seconds: i64| {
@@ -48,9 +54,8 @@ fn alerts_are_seen_once() {
     assert_eq!(ids(AlertFilter { from_s: Some(NEW_YEAR_S + 1), to_s: Some(NEW_YEAR_S + 2), ..all }), [2]);
 }
 
-#[test]
-fn a_command_goes_its_way_and_ends_once() {
-    let place = TestStore::new();
+fn a_command_goes_its_way_and_ends_once(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     add(&mut store, [1]);
     let order = Order::Command(Command::Configure { interval_s: 60, suite: Suite::Ecies });
@@ -85,9 +90,8 @@ fn a_command_goes_its_way_and_ends_once() {
     assert!(store.reader().open_commands().expect("commands").is_empty());
 }
 
-#[test]
-fn tokens_and_actions_are_kept_without_secrets() {
-    let place = TestStore::new();
+fn tokens_and_actions_are_kept_without_secrets(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     let new = NewToken { name: "wall".to_owned(), role: Role::Viewer, hash: [0xab; 32], created_ms: 1 };
     assert!(!format!("{new:?}").contains("171"));
@@ -112,9 +116,8 @@ fn tokens_and_actions_are_kept_without_secrets() {
     assert_eq!(actions, expected);
 }
 
-#[test]
-fn what_waits_to_be_forwarded_is_bounded_and_kept_once() {
-    let place = TestStore::new();
+fn what_waits_to_be_forwarded_is_bounded_and_kept_once(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     let message = |number_lsb: u8| {
         Write::OutboxPut(NewOutbox {

@@ -1,11 +1,11 @@
 //! What is used, by quarter-hour, hour, day, week and month, against a count over all readings that knows nothing of rollups.
 
 use super::consumption::check_all_meters;
-use super::place::{NEW_YEAR_S, TestStore, add, measurement, report, start};
+use super::place::{Engine, NEW_YEAR_S, add, measurement, on_each_engine, report, start};
 use collector::network::GlobalMeterId;
 use collector::store::{
-    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, Options, ReadingsQuery, Resolution, Rows, Store,
-    Whose, Write, Written,
+    ConsumptionQuery, Interval, METERS_EPOCH_S, NewReport, ReadingsQuery, Resolution, Rows, Store, Whose,
+    Write, Written,
 };
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned, ZonedRound};
@@ -13,6 +13,12 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 use wire::meter::{Content, Measurement, Report, Suite};
+
+on_each_engine!(
+    sums_are_those_of_all_readings,
+    readings_that_were_sorted_in_are_the_same,
+    a_register_goes_around_at_2_to_the_32,
+);
 
 /// What an interval has to come to: readings, used, least, greatest, sum of power.
 pub type Sum = (i64, i64, i16, i16, i64);
@@ -195,14 +201,13 @@ fn check(store: &Store, zone: &TimeZone, lives: &[Life]) {
     }
 }
 
-#[test]
-fn sums_are_those_of_all_readings() {
+fn sums_are_those_of_all_readings(engine: Engine) {
     let mut rng = StdRng::seed_from_u64(testkit::random::seed());
     // An offset of three quarters of an hour; an hour that clocks change by, and half of one; days that begin at 1 o'clock.
     let zones = ["Asia/Kathmandu", "Europe/Prague", "Australia/Lord_Howe", "America/Asuncion", "UTC"];
     for name in zones {
         let zone = TimeZone::get(name).expect("a zone");
-        let place = TestStore::new();
+        let place = engine.place();
         let mut store = place.open_in(name);
         add(&mut store, 1..=3);
         let mut lives: Vec<Life> = (1..=3)
@@ -252,9 +257,8 @@ fn sums_are_those_of_all_readings() {
     }
 }
 
-#[test]
-fn readings_that_were_sorted_in_are_the_same() {
-    let place = TestStore::new();
+fn readings_that_were_sorted_in_are_the_same(engine: Engine) {
+    let place = engine.place();
     let mut store = place.open();
     add(&mut store, 1..=4);
     let mut expected = [0u32; 4];
@@ -298,10 +302,9 @@ fn readings_that_were_sorted_in_are_the_same() {
 }
 
 /// The state of a register that only counts up says by itself what was used, but for the first reading.
-#[test]
-fn a_register_goes_around_at_2_to_the_32() {
-    let place = TestStore::new();
-    let mut store = Store::open(&place.path(), &Options::default()).expect("the store opens");
+fn a_register_goes_around_at_2_to_the_32(engine: Engine) {
+    let place = engine.place();
+    let mut store = place.open();
     add(&mut store, [1]);
     let states = [0xffff_fff0u32, 0xffff_fffa, 4, 10];
     let batch = states.iter().zip(10u32..).map(|(energy_dwh, n)| {

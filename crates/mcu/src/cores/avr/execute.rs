@@ -678,6 +678,11 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         if !self.core.flags.i || self.bus.requests == 0 {
             return Ok(false);
         }
+        if self.core.programmed.keeps_interrupts(self.core.pc * 2) {
+            // Looked at again after the next instruction.
+            self.interrupts_from = self.instructions + 1;
+            return Ok(false);
+        }
         let irq = self.bus.requests.trailing_zeros() as u8;
         let at = InstructionStart { pc: self.core.pc, cycles: self.cycles };
         let mut length = timing::interrupt(WORDS);

@@ -9,8 +9,12 @@ use crate::peripherals::microchip::{
 };
 use crate::{Fault, Part};
 
-/// The lock bits BLB12 to BLB01.
-const BLB: u8 = 0x3C;
+/// The lock bits BLB12, BLB11, BLB02 and BLB01: programmed, which is 0, the first of each two keeps `LPM` in the other section from reading
+/// the boot section (BLB1) or the application section (BLB0), the second `SPM` from writing there (DS40002061, tables 27-2 and 27-3).
+const BLB12: u8 = 1 << 5;
+const BLB11: u8 = 1 << 4;
+const BLB02: u8 = 1 << 3;
+const BLB01: u8 = 1 << 2;
 /// Bytes of the largest row of user signatures.
 const USER_ROW: usize = 0x400;
 
@@ -125,9 +129,34 @@ impl Programmed {
         layout.boot_starts.get(size).copied()
     }
 
-    /// Whether a boot lock bit keeps `SPM` or `LPM` from a section (DS40002061, tables 27-2 and 27-3).
-    pub(super) fn has_boot_lock(&self) -> bool {
-        self.lock[0] & BLB != BLB
+    /// Whether there is anything that `LPM` is kept from.
+    #[inline(always)]
+    pub(super) fn keeps_loads(&self) -> bool {
+        self.lock[0] & (BLB12 | BLB02) != BLB12 | BLB02
+    }
+
+    /// Whether `LPM` at an address is kept from reading another.
+    pub(super) fn keeps_load(&self, pc: u32, address: u32) -> bool {
+        let Some(start) = self.boot_section() else { return false };
+        let bit = match (pc < start, address < start) {
+            (true, false) => BLB12,
+            (false, true) => BLB02,
+            _ => return false,
+        };
+        self.lock[0] & bit == 0
+    }
+
+    /// Whether `SPM` is kept from writing an address.
+    pub(super) fn keeps_store(&self, address: u32) -> bool {
+        let Some(start) = self.boot_section() else { return false };
+        self.lock[0] & if address < start { BLB01 } else { BLB11 } == 0
+    }
+
+    /// Whether interrupts wait while the program is at an address. "If Interrupt Vectors are placed in the Application section", where they
+    /// are in this model, "interrupts are disabled while executing from the Boot Loader section".
+    #[inline(always)]
+    pub(super) fn keeps_interrupts(&self, pc: u32) -> bool {
+        self.lock[0] & BLB12 == 0 && self.boot_section().is_some_and(|start| pc >= start)
     }
 
     /// What a load gets from fuses and lock bits at this value of Z (27.8.9).

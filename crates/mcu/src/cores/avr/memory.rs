@@ -272,6 +272,12 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
         if !FAST && self.bus.events.flash_view != FlashView::Whole {
             return self.load_in_view(address, at);
         }
+        if self.core.programmed.keeps_loads() {
+            if FAST {
+                return Err(BailOut);
+            }
+            self.check_load(address, at)?;
+        }
         let Some(&value) = self.core.flash.get(address as usize) else {
             if FAST {
                 return Err(BailOut);

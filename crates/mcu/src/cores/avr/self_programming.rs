@@ -3,9 +3,10 @@
 use super::execute::InstructionStart;
 use super::memory::BailOut;
 use super::registers::Avr;
+use crate::fuses::LOCK;
 use crate::machine::Machine;
 use crate::observe::dynamic;
-use crate::{Fault, FlashStore, FlashView, Observer};
+use crate::{Fault, FlashChange, FlashStore, FlashView, Observer};
 
 impl<const WORDS: usize> Machine<Avr<WORDS>> {
     fn flash_fault<T>(&mut self, pc: u32, address: u32, what: &str) -> Result<T, BailOut> {
@@ -25,25 +26,41 @@ impl<const WORDS: usize> Machine<Avr<WORDS>> {
             let what = "SPM outside the boot section has no effect: the fuses BOOTSZ say where that begins";
             return self.flash_fault(at.pc, address, what);
         }
-        if self.core.programmed.has_boot_lock() {
-            return self.flash_fault(
-                at.pc,
-                address,
-                "SPM with a boot lock bit (BLB) programmed is not modelled",
-            );
-        }
         let value = self.core.pair(0).into();
         let before = self.held(address, 2);
         let store = FlashStore { pc: at.pc * 2, from_flash: true, address, size: 2, value, before };
         let change = self.bus.flash_store(&store, at.cycles, dynamic(observer));
         let change = self.kept(change)?;
-        if matches!(self.bus.events.flash_view, FlashView::From(start) if address < start) {
+        let written = match &change {
+            FlashChange::Erase { range, .. } => Some(range.start),
+            FlashChange::Program { address, .. } if *address != LOCK => Some(*address),
+            _ => None,
+        };
+        if written.is_some_and(|page| self.core.programmed.keeps_store(page)) {
+            let what = "SPM writes to a section that its lock bits (BLB01, BLB11) keep from it";
+            return self.flash_fault(at.pc, address, what);
+        }
+        if matches!(change, FlashChange::Program { address: LOCK, .. }) {
+            // "The entire Flash can be read during the operation."
+            self.change_flash_behind(change);
+        } else if matches!(self.bus.events.flash_view, FlashView::From(start) if address < start) {
             self.change_flash_behind(change);
         } else {
             self.change_flash(change);
         }
         self.recheck();
         Ok(())
+    }
+
+    /// `LPM` and `ELPM` where lock bits may keep them from a section.
+    #[cold]
+    pub(super) fn check_load(&mut self, address: u32, at: InstructionStart) -> Result<(), BailOut> {
+        if !self.core.programmed.keeps_load(at.pc * 2, address) {
+            return Ok(());
+        }
+        let what =
+            "LPM reads a section that its lock bits (BLB02, BLB12) keep from the section that it stands in";
+        self.flash_fault(at.pc, address, what)
     }
 
     /// `LPM` and `ELPM` while there is something else to be seen than the whole flash.

@@ -39,6 +39,14 @@ impl<T: Timing> Machine<CortexM<T>> {
         Some((base + (offset >> 5), offset >> 2 & 7))
     }
 
+    /// An access through a bit-band alias: the fault that kept it from the word behind names both addresses.
+    fn aliased<V>(&mut self, alias: u32, done: Option<V>) -> Option<V> {
+        if done.is_none() {
+            self.fault = self.fault.take().map(|fault| Fault::BitBand { alias, fault: Box::new(fault) });
+        }
+        done
+    }
+
     /// An access by a DMA controller. Flash cannot be written so; the STM32F4's CCM and what the STM32F7 has at its ITCM bus are the core's
     /// alone (RM0090, section 2.3.1; RM0410, section 2.1).
     pub(super) fn access_memory(&mut self, access: &BusAccess) -> Result<Option<u32>, Fault> {
@@ -95,8 +103,9 @@ impl<T: Timing> Machine<CortexM<T>> {
             });
         }
         if let Some((byte, bit)) = self.bit_band(address) {
-            let word = self.read_slow(byte & !3, 4, !0, observer)?;
-            return Some(word >> ((byte & 3) * 8 + bit) & 1);
+            let word = self.read_slow(byte & !3, 4, !0, observer);
+            let bit = word.map(|word| word >> ((byte & 3) * 8 + bit) & 1);
+            return self.aliased(address, bit);
         }
         if address & (size - 1) != 0 {
             let fault = self.architecture(pc, address, "misaligned access outside memory");
@@ -176,10 +185,13 @@ impl<T: Timing> Machine<CortexM<T>> {
             return Some(());
         }
         if let Some((byte, bit)) = self.bit_band(address) {
-            let word = self.read_slow(byte & !3, 4, !0, observer)?;
+            let word = self.read_slow(byte & !3, 4, !0, observer);
             let mask = 1 << ((byte & 3) * 8 + bit);
-            let word = if value & 1 != 0 { word | mask } else { word & !mask };
-            return self.write_slow(byte & !3, 4, word, !0, observer);
+            let written = word.and_then(|word| {
+                let word = if value & 1 != 0 { word | mask } else { word & !mask };
+                self.write_slow(byte & !3, 4, word, !0, observer)
+            });
+            return self.aliased(address, written);
         }
         if address & (size - 1) != 0 {
             let fault = self.architecture(pc, address, "misaligned access outside memory");

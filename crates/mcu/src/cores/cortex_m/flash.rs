@@ -206,6 +206,11 @@ impl FlashRegisters {
         self.rcc.i2c_clocks(self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0))
     }
 
+    /// See [`Rcc::converter_hz`].
+    pub fn converter_hz(&self) -> Option<u64> {
+        self.rcc.converter_hz(self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0))
+    }
+
     /// See [`Rcc::rtc_clock`]; the LSI is the one that the watchdog counts.
     pub fn rtc_clock(&self) -> (u64, bool) {
         let crystal_hz = self.part.clock.as_ref().and_then(|clock| clock.crystal_hz).unwrap_or(0);

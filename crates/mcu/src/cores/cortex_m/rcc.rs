@@ -215,6 +215,13 @@ impl Rcc {
         }
     }
 
+    /// ADCCLK, in Hz: PCLK2 by ADCPRE (STM32F1; elsewhere the converter divides by itself).
+    pub fn converter_hz(&self, crystal_hz: u64) -> Option<u64> {
+        let prescaler = 2 * (u64::from(self.words[self.cfgr()] >> 14 & 3) + 1);
+        let pclk2_hz = self.hclk_hz(crystal_hz) / self.bus_dividers().1;
+        (self.interface == Interface::F1).then_some(pclk2_hz / prescaler)
+    }
+
     /// The clock that SW chooses, SYSCLK.
     fn sysclk_hz(&self, crystal_hz: u64) -> u64 {
         match self.status {

@@ -8,10 +8,13 @@
 //! board drives it; none takes time to settle. Channels: single-ended inputs, the 1.1 V of the bandgap, 0 V; the ATmega2560
 //! (data sheet 2549Q, tables 26-3 and 26-4) and the ATmega32U4 (7766J, tables 24-3 and 24-4) have their sixth bit, MUX5, in ADCSRB and a
 //! reference of 2.56 V; the ATtiny85 (2586Q, tables 17-3 and 17-4) chooses that by REFS2. The temperature sensor, where the target file has
-//! its voltage, is that of 25 °C, and read against the internal 1.1 V alone, as the data sheets ask. Not modelled, and faults: differential
-//! channels, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
+//! its voltage, is that of 25 °C, and read against the internal 1.1 V alone, on the ATmega32U4 2.56 V, as the data sheets ask. The ATmega32U4's differential channels
+//! follow half the converter's clock, so that a conversion takes 13 or 14 clocks, in free running 14 ("Differential Channels"); that half is taken to
+//! begin low where the converter is enabled. Not modelled, and faults: the other parts' differential
+//! channels, triggers of such conversions, the comparator as a trigger and its multiplexer, clocks outside of 50 kHz to 1 MHz, a prescaler that changes during a conversion, and what the data sheet advises against because it does not say what comes of it: another channel
 //! written within the first clock of a conversion that was asked for (24.5).
 
+use super::gain_stage;
 use crate::{Board, Context, Fault, Peripheral, PeripheralSpec};
 use std::ops::Range;
 
@@ -44,6 +47,16 @@ const BANDGAP_V: f64 = 1.1;
 const BYPASSED_V: f64 = 2.56;
 const NO_AREF: &str = "the reference is AREF, which nothing drives (Board::reference_v)";
 
+/// The sensor of the part's own temperature.
+#[derive(Clone, Copy)]
+struct TemperatureSensor {
+    channel: u8,
+    /// Its voltage at 25 °C.
+    at_25_v: f64,
+    /// What it is read against.
+    reference_v: f64,
+}
+
 /// How ADMUX and ADCSRB choose input and reference.
 #[derive(Clone, Copy)]
 struct Channels {
@@ -56,8 +69,10 @@ struct Channels {
     ground: u8,
     /// ADCn that exist.
     inputs: u16,
-    /// The channel of the temperature sensor, where there is one, and its voltage at 25 °C.
-    temperature: Option<(u8, f64)>,
+    /// Where there is one.
+    temperature: Option<TemperatureSensor>,
+    /// The ATmega32U4's differential channels.
+    differential: bool,
     /// The internal references that REFS = 2 and 3 choose, in volts.
     references_v: [Option<f64>; 2],
     /// REFS2 in ADMUX (ATtiny85), where it exists: REFS = 0 is VCC and 1 AREF, 2 and 3 are 2.56 V while it is set.
@@ -117,8 +132,9 @@ impl Adc {
     /// ADCL at `spec.base`, the other registers behind it as on the ATmega328P; `spec.irq` is its vector. Settings `trigger2` to
     /// `trigger7`: the vectors whose flags the trigger sources of table 24-6 are; where they differ from the ATmega328P's, `mux` and
     /// `mux5`, the bits in ADMUX and ADCSRB, `bandgap` and `ground`, channels, `inputs`, the
-    /// ADCn that exist, `temperature` and `temperature_uv`, the sensor's channel and its voltage at 25 °C, `reference2_mv` and
-    /// `reference3_mv`, `refs2`, a bit in ADMUX, and `adcsrb`, `admux`, `didr0`, addresses.
+    /// ADCn that exist, `temperature` and `temperature_uv`, the sensor's channel and its voltage at 25 °C, `temperature_reference_mv`, what it is
+    /// read against where that is not 1.1 V, `reference2_mv` and
+    /// `reference3_mv`, `refs2`, a bit in ADMUX, `differential` = 1 for the ATmega32U4's such channels, and `adcsrb`, `admux`, `didr0`, addresses.
     ///
     /// # Errors
     /// `irq` is missing.
@@ -137,9 +153,14 @@ impl Adc {
             ground: setting("ground").unwrap_or(15) as u8,
             inputs: setting("inputs").unwrap_or(0xFF) as u16,
             refs2: setting("refs2").unwrap_or(0) as u8,
-            temperature: setting("temperature")
-                .zip(setting("temperature_uv"))
-                .map(|(channel, microvolts)| (channel as u8, microvolts as f64 / 1e6)),
+            temperature: setting("temperature").zip(setting("temperature_uv")).map(
+                |(channel, microvolts)| TemperatureSensor {
+                    channel: channel as u8,
+                    at_25_v: microvolts as f64 / 1e6,
+                    reference_v: volts("temperature_reference_mv").unwrap_or(BANDGAP_V),
+                },
+            ),
+            differential: setting("differential") == Some(1),
             references_v: [volts("reference2_mv"), volts("reference3_mv").or(Some(BANDGAP_V))],
         };
         Ok(Adc {
@@ -179,9 +200,27 @@ impl Adc {
         1 << (self.control_a & ADPS).max(1)
     }
 
+    /// Whether ADMUX and ADCSRB choose a differential channel now.
+    fn is_differential(&self) -> bool {
+        let mux = self.channel & self.channels.mux | u8::from(self.control_b & self.channels.mux5 != 0) << 5;
+        self.channels.differential && gain_stage::inputs(mux).is_some()
+    }
+
     /// Begins a conversion at an edge of the converter's clock.
     fn begin(&mut self, start: u64, clocks: [u64; 2]) {
         let [sample, end] = if std::mem::take(&mut self.first) { FIRST } else { clocks };
+        let late = if self.is_differential() {
+            if clocks == TRIGGERED {
+                self.failure =
+                    Some("a differential channel whose conversions triggers start is not modelled".into());
+            }
+            // An edge that finds half the clock high waits for one more.
+            let clocks = (start - self.edge) / self.divider();
+            2 * (clocks % 2).max(u64::from(self.is_free_running()))
+        } else {
+            0
+        };
+        let [sample, end] = [sample + late, end + late];
         let divider = self.divider();
         self.control_a |= ADSC;
         self.conversion = Some(Conversion {
@@ -224,7 +263,17 @@ impl Adc {
     fn convert(&self, conversion: Conversion, board: &Board) -> Result<u16, &'static str> {
         let reference_v = self.reference_v(conversion.channel, board)?;
         let Channels { mux, bandgap, ground, temperature, .. } = self.channels;
-        let input_v = match conversion.channel & mux | u8::from(conversion.mux5) << 5 {
+        let chosen = conversion.channel & mux | u8::from(conversion.mux5) << 5;
+        if let Some((positive, negative, gain)) =
+            gain_stage::inputs(chosen).filter(|_| self.channels.differential)
+        {
+            let [positive_v, negative_v] =
+                [positive, negative].map(|input| board.analog_v(input, conversion.sample));
+            // 24.8: in two's complement, of ten bits.
+            let steps = 512.0 * gain * (positive_v - negative_v) / reference_v;
+            return Ok(steps.clamp(-512.0, 511.0) as i16 as u16 & 0x3FF);
+        }
+        let input_v = match chosen {
             channel @ 0..8 if self.channels.inputs >> channel & 1 == 1 => {
                 board.analog_v(channel, conversion.sample)
             }
@@ -234,19 +283,20 @@ impl Adc {
             }
             channel if channel == bandgap => BANDGAP_V,
             channel if channel == ground => 0.0,
-            channel if temperature.is_some_and(|(sensor, _)| sensor == channel) => {
-                if reference_v != BANDGAP_V {
+            channel => match temperature.filter(|sensor| sensor.channel == channel) {
+                Some(sensor) if reference_v == sensor.reference_v => sensor.at_25_v,
+                Some(_) => {
                     return Err(
-                        "the temperature sensor is read against the internal 1.1 V alone: choose that by REFS",
+                        "the temperature sensor is read against the part's internal reference alone, of 1.1 V or on the ATmega32U4 2.56 V: choose \
+                         that by REFS",
                     );
                 }
-                temperature.map_or(0.0, |(_, sensor_v)| sensor_v)
-            }
-            _ => {
-                return Err(
-                    "this channel (differential, reserved, or without a value in the target file) is not modelled",
-                );
-            }
+                None => {
+                    return Err(
+                        "this channel (differential, reserved, or without a value in the target file) is not modelled",
+                    );
+                }
+            },
         };
         // 24.7: Vin 1024 / Vref; 0x3FF is the reference less one step.
         Ok((1024.0 * input_v / reference_v).clamp(0.0, 1023.0) as u16)
@@ -263,7 +313,7 @@ impl Adc {
                 Err(what) => self.failure = Some(what.into()),
             }
             self.control_a |= ADIF;
-            if self.control_a & ADATE != 0 && self.control_b & ADTS == 0 {
+            if self.is_free_running() {
                 self.begin(conversion.end, SINGLE);
             }
         }
@@ -305,10 +355,13 @@ impl Adc {
         Ok(())
     }
 
+    fn is_free_running(&self) -> bool {
+        self.control_a & ADATE != 0 && self.control_b & ADTS == 0
+    }
+
     /// A conversion was asked for, and its first clock is not over.
     fn is_settling(&self, now: u64) -> bool {
-        let free_running = self.control_a & ADATE != 0 && self.control_b & ADTS == 0;
-        !free_running && self.conversion.is_some_and(|conversion| now < conversion.settled)
+        !self.is_free_running() && self.conversion.is_some_and(|conversion| now < conversion.settled)
     }
 
     fn write_register(&mut self, offset: u32, value: u8, now: u64) -> Result<(), &'static str> {

@@ -4,6 +4,7 @@ pub mod adc;
 pub mod comparator;
 pub mod eeprom;
 pub mod external_interrupts;
+mod gain_stage;
 pub mod general_interrupts;
 pub mod gpio;
 pub mod samd21;

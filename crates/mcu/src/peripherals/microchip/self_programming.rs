@@ -3,9 +3,12 @@
 //! ATmega328P data sheet DS40002061, chapters 26 and 27; ATmega128 data sheet 2467, "Boot Loader Support"; ATtiny85 data sheet 2586Q,
 //! chapter 19. Where there is a boot section, the flash below it (RWW) cannot be read while a page there is written: the core goes on,
 //! and whoever reads or executes it meets a fault. Everywhere else the core stands still. The data sheets give 3.7 to 4.5 ms for a page.
-//! A window counts from the end of the instruction that writes SPMCSR. Not modelled, and faults: lock bits set by `SPM`.
+//! A window counts from the end of the instruction that writes SPMCSR. Boot lock bits are set as a page is written (table 27-8: "Flash write
+//! (page erase, page write, and write lock bits by SPM)"), while "the entire Flash can be read"; what they keep apart is the core's business. Not
+//! modelled, and faults: LB1 and LB2 set by `SPM`, which some parts have and others not.
 
 use crate::clock::rescaled;
+use crate::fuses::LOCK;
 use crate::{
     Context, Fault, FlashChange, FlashStore, FlashView, MemoryKind, Part, Peripheral, PeripheralSpec,
 };
@@ -22,6 +25,10 @@ const PGERS: u8 = 0x02;
 const SPMEN: u8 = 0x01;
 /// Those that say what `SPM` does.
 const COMMAND: u8 = RWWSRE | BLBSET | PGWRT | PGERS | SPMEN;
+
+/// R0 as `SPM` sets lock bits: LB2 and LB1; BLB12 to BLB01.
+const LB: u8 = 0x03;
+const BLB: u8 = 0x3C;
 
 /// "This bit enables the SPM instruction for the next four clock cycles."
 const STORE_WINDOW: u64 = 4;
@@ -142,9 +149,14 @@ impl SelfProgramming {
         }
     }
 
+    /// When what is written from `now` on is written.
+    fn after_write(&self, now: u64) -> u64 {
+        now + (self.write_us * self.clock_hz).div_ceil(1_000_000)
+    }
+
     /// A page is erased or written from `now` on; says until when.
     fn begin(&mut self, page: u32, now: u64) -> u64 {
-        let until = now + (self.write_us * self.clock_hz).div_ceil(1_000_000);
+        let until = self.after_write(now);
         let behind = self.open_from.is_some_and(|start| page < start);
         self.closed |= behind;
         self.state = if behind { State::Behind(until) } else { State::Held(until) };
@@ -182,8 +194,23 @@ impl SelfProgramming {
                 self.empty_buffer();
                 self.end();
             }
+            BLBSET if self.open_from.is_none() => {
+                return Err(self.fault(
+                    store.pc,
+                    store.address,
+                    "SPM sets no lock bits where there is no boot section",
+                ));
+            }
+            BLBSET if store.value as u8 & LB != LB => {
+                let what = "SPM that sets LB1 or LB2 is not modelled: write ones to these bits of R0";
+                return Err(self.fault(store.pc, store.address, what));
+            }
             BLBSET => {
-                return Err(self.fault(store.pc, store.address, "SPM that sets lock bits is not modelled"));
+                let until = self.after_write(now);
+                self.state = State::Behind(until);
+                // Bits that are 0 in R0 are programmed.
+                let bytes = vec![store.value as u8 | !BLB];
+                return Ok(FlashChange::Program { address: LOCK, bytes, until });
             }
             // "Writing any other combination [...] will have no effect."
             _ => self.end(),

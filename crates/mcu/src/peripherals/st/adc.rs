@@ -1,7 +1,7 @@
-//! A converter of the STM32F4: regular groups of up to sixteen conversions, once or over and over, started by software or a timer's trigger,
+//! A converter of the STM32F4 and the STM32F7: regular groups of up to sixteen conversions, once or over and over, started by software or a timer's trigger,
 //! read by the program or DMA; injected groups of up to four, started by software.
 //!
-//! RM0090 sections 13.3 to 13.13. A conversion takes the sampling time and one clock for each bit; the clock is that of
+//! RM0090 sections 13.3 to 13.13; RM0410 section 15.3 has the same, but for what starts it from outside and at which channel the sensor is. A conversion takes the sampling time and one clock for each bit; the clock is that of
 //! APB2 through `ADCPRE`. The voltage is taken when the sampling time is over. Reference is the supply of the board, as
 //! where VREF+ is tied to VDDA; inputs are channels 0 to 15 as the board sets them, 16 the temperature sensor at 25 degrees and 17 the
 //! internal reference. Not modelled and refused with a fault: discontinuous mode, starts by pins and compare channels, the watchdog,
@@ -94,6 +94,8 @@ pub struct Adc {
     /// What is under way, the voltage once it is sampled, and the cycle at which the next of these comes.
     converting: Option<(Group, Option<f64>, u64)>,
     failure: Option<String>,
+    /// Nothing from outside starts it.
+    software_only: bool,
     /// The temperature sensor and the internal reference, in millivolts.
     inner_mv: [Option<u16>; 2],
     transfer: TransferRequest,
@@ -103,7 +105,8 @@ pub struct Adc {
 
 impl Adc {
     /// The converter at `spec.base`, interrupting with `spec.irq`. Settings: `limit_khz`, its fastest clock; `start_ns`, the
-    /// time from ADON to the first start; `sensor_mv`, `reference_mv` what is at channels 16 and 17; `dma_1` where its request leads.
+    /// time from ADON to the first start; `sensor_mv`, `reference_mv` what is at channels 16 and 17; `dma_1` where its request leads; `software_only` = 1 where
+    /// the triggers of table 69 are others.
     ///
     /// # Errors
     /// One of them is missing.
@@ -131,6 +134,7 @@ impl Adc {
             on_since: 0,
             converting: None,
             failure: None,
+            software_only: spec.settings.get("software_only") == Some(&1),
             inner_mv: ["sensor_mv", "reference_mv"].map(|name| u16::try_from(*spec.settings.get(name)?).ok()),
             transfer: TransferRequest::new(spec, "dma")?,
             transferred: false,
@@ -188,7 +192,7 @@ impl Adc {
         if self.control[1] & ADON == 0 {
             return Err("a conversion is started while ADON is clear".into());
         }
-        if (now - self.on_since) * 1_000_000_000 < self.start_ns * self.clock_hz {
+        if now.saturating_sub(self.on_since) * 1_000_000_000 < self.start_ns * self.clock_hz {
             return Err(format!(
                 "a conversion is started before the {} ns that it takes to be on",
                 self.start_ns
@@ -293,6 +297,9 @@ impl Adc {
         const MODELLED: u32 = ADON | CONT | DMA | DDS | EOCS | JSWSTART | SWSTART | EXTSEL | EXTEN;
         if value & !MODELLED != 0 {
             return Err("left alignment and starts of injected groups by timers are not modelled".into());
+        }
+        if value & EXTEN != 0 && self.software_only {
+            return Err("starts from outside (EXTEN) are not modelled on this part".into());
         }
         if value & EXTEN != 0 && (value & EXTEN != 1 << 28 || self.trigger(value).is_none()) {
             return Err(

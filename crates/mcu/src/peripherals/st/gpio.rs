@@ -77,8 +77,8 @@ impl Gpio {
     }
 
     /// AFRL and AFRH.
-    fn functions(&self) -> u64 {
-        u64::from(self.alternate[1]) << 32 | u64::from(self.alternate[0])
+    fn functions(&self) -> u128 {
+        u128::from(self.alternate[1]) << 32 | u128::from(self.alternate[0])
     }
 
     /// The pins that are pulled up, if nobody drives them.

@@ -1,6 +1,8 @@
 //! The STM32 parts of STMicroelectronics.
 
 pub mod adc;
+pub mod adc_f0;
+pub mod adc_f1;
 mod bus;
 pub mod crc;
 pub mod dac;

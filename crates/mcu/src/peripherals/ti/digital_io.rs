@@ -40,7 +40,7 @@ pub struct Ports {
     /// Levels of the pins when last looked at.
     seen: [u8; 2],
     /// The pins of each port that were left to modules, and their functions, as the board was told.
-    modules: [(u32, u64); 2],
+    modules: [(u32, u128); 2],
     /// An interrupt was served, perhaps with a flag still set, which requests it again; or the pins are released.
     to_look: bool,
 }
@@ -70,12 +70,12 @@ impl Ports {
     }
 
     /// The pins that a port leaves to modules, and the function of each: PxSEL1:PxSEL0, and whether PxDIR makes it an output.
-    fn modules(&self, port: usize) -> (u32, u64) {
+    fn modules(&self, port: usize) -> (u32, u128) {
         let [first, second, outputs] = [SEL, SEL1, DIR].map(|register| self.registers[register + port]);
         let pins = if self.held { 0 } else { first | second };
         let function = |pin: u32| {
             let bit = |register: u8| register >> pin & 1;
-            u64::from(bit(first) | bit(second) << 1 | bit(outputs) * OUTPUT)
+            u128::from(bit(first) | bit(second) << 1 | bit(outputs) * OUTPUT)
         };
         let functions = (0..8).filter(|pin| pins >> pin & 1 == 1).map(|pin| function(pin) << (4 * pin));
         (pins.into(), functions.sum())

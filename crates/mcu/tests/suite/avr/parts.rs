@@ -202,6 +202,22 @@ fn converters_have_channels_beyond_eight() {
     }
 }
 
+/// 7766J, 24.8, the example of differential channels: ADMUX = 0xE9, ADC1 of 300 mV and ADC0 of 500 mV give -400, 0x270, left adjusted 0x9C00.
+/// Table 24-4: MUX = 48 is 40 times ADC4 - ADC0, 512 * 40 * 0.02 / 2.56.
+#[test]
+fn the_atmega32u4_converts_differences() {
+    let source = "static volatile uint8_t out[4] __attribute__((section(\".noinit\")));
+        static uint16_t convert(uint8_t a, uint8_t b) { ADMUX = a; ADCSRB = b; ADCSRA = 0xC7; while (ADCSRA & 0x40); return ADC; }
+        int main(void) { uint16_t v = convert(0xE9, 0); out[0] = v; out[1] = v >> 8;
+            v = convert(0xD0, 0x20); out[2] = v; out[3] = v >> 8; return 0; }";
+    let mut machine = machine("adc-differences", ATMEGA32U4, "atmega32u4", source);
+    for (input, volts) in [(0, 0.5), (1, 0.3), (4, 0.52)] {
+        machine.board_mut().set_analog(input, volts);
+    }
+    assert_eq!(run(&mut *machine, 100_000), Stop::Halted);
+    assert_eq!(out(&*machine, 0x80_0100), [0x00, 0x9C, 160, 0]);
+}
+
 /// At 9600 baud a frame takes ten times 16 * 104 cycles of 16 MHz (2549Q, table 22-9: UBRR = 103).
 #[test]
 fn every_usart_of_the_atmega2560_sends() {
@@ -287,23 +303,24 @@ fn the_attiny85_converts() {
 /// nobody says what is read.
 #[test]
 fn the_temperature_sensor_is_read_against_its_reference() {
-    let convert = |admux: &str| {
+    let convert = |admux: &str, mux5: &str| {
         format!(
             "static volatile uint16_t out[1] __attribute__((section(\".noinit\")));
-            int main(void) {{ ADMUX = {admux}; ADCSRA = 0xC7; while (ADCSRA & 0x40); out[0] = ADC; return 0; }}"
+            int main(void) {{ ADMUX = {admux}; ADCSRB = {mux5}; ADCSRA = 0xC7; while (ADCSRA & 0x40); out[0] = ADC; return 0; }}"
         )
     };
-    for (part, mcu, admux, ram, expected) in [
-        (ATMEGA328P, "atmega328p", "0xC8", 0x80_0100, 292_u16),
-        (ATTINY85, "attiny85", "0x8F", 0x80_0060, 300),
+    for (part, mcu, admux, mux5, ram, expected) in [
+        (ATMEGA328P, "atmega328p", "0xC8", "0", 0x80_0100, 292_u16),
+        (ATTINY85, "attiny85", "0x8F", "0", 0x80_0060, 300),
+        (ATMEGA32U4, "atmega32u4", "0xC7", "1 << MUX5", 0x80_0100, 298),
     ] {
-        let mut right = machine("temperature", part, mcu, &convert(admux));
+        let mut right = machine("temperature", part, mcu, &convert(admux, mux5));
         assert_eq!(run(&mut *right, 100_000), Stop::Halted);
         assert_eq!(out(&*right, ram), expected.to_le_bytes(), "{mcu}");
     }
-    let mut wrong = machine("temperature-avcc", ATMEGA328P, "atmega328p", &convert("0x48"));
+    let mut wrong = machine("temperature-avcc", ATMEGA328P, "atmega328p", &convert("0x48", "0"));
     let fault = wrong.run(&Until { cycles: Some(100_000), addresses: vec![] }).unwrap_err();
-    assert!(fault.to_string().contains("1.1 V alone"), "{fault}");
+    assert!(fault.to_string().contains("internal reference alone"), "{fault}");
 }
 
 /// Registers, flags and vectors of timer 0 lie elsewhere; TIMSK and TIFR have timer 1's bits, too.

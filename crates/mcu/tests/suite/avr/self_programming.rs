@@ -113,6 +113,7 @@ fn misuse_is_a_fault() {
         "BOOT void f(void) { SPMCSR = 1; asm(\"nop\\nnop\\nnop\\nnop\\nspm\"); } int main(void) { f(); }";
     for (body, what) in [
         ("int main(void) { boot_page_erase(0x4000); }", "outside the boot section"),
+        ("BOOT void f(void) { boot_lock_bits_set(1); } int main(void) { f(); }", "LB1"),
         (late, "four cycles"),
         (
             "BOOT void f(void) { boot_page_erase(0x4000); out[0] = pgm_read_byte(0); } int main(void) { f(); }",
@@ -126,6 +127,79 @@ fn misuse_is_a_fault() {
     ] {
         let said = said(body);
         assert!(said.contains(what), "{body}: {said}");
+    }
+}
+
+/// 27.8.8: zeros in R0 program boot lock bits, which takes as long as a page (4.5 ms, 72,000 cycles); the flash can be read meanwhile, and
+/// LPM reads the lock bits afterwards.
+#[test]
+fn a_boot_loader_sets_its_lock_bits() {
+    let body = "BOOT void f(void) { boot_lock_bits_set(1 << BLB11); out[0] = SPMCSR; out[1] = pgm_read_byte(0x4000);
+            boot_spm_busy_wait(); out[2] = SPMCSR; out[3] = boot_lock_fuse_bits_get(GET_LOCK_BITS);
+            boot_lock_bits_set(1 << BLB01); boot_spm_busy_wait(); out[4] = boot_lock_fuse_bits_get(GET_LOCK_BITS); }
+        int main(void) { f(); return 0; }";
+    for (part, mcu, boot, base) in [
+        (ATMEGA328P, "atmega328p", "0x7e00", 0x80_0100),
+        (ATMEGA32U4, "atmega32u4", "0x7e00", 0x80_0100),
+        (ATMEGA2560, "atmega2560", "0x3fc00", 0x80_0200),
+        (ATMEGA128L, "atmega128", "0x1fc00", 0x80_0100),
+    ] {
+        let mut machine = loaded(part, &built(mcu, boot, body));
+        assert!(machine.poke(0x4000, &[0x5A]));
+        assert_eq!(run(&mut *machine), Ok(Stop::Halted), "{mcu}");
+        assert_eq!(bytes(&*machine, base), [0x09, 0x5A, 0, 0xEF, 0xEB], "{mcu}");
+        assert_eq!(bytes(&*machine, 0x83_0000), [0xEB], "{mcu}");
+        let page = 9 * machine.clock_hz() / 1000;
+        assert!((page..page + 500).contains(&machine.cycles()), "{mcu}: {}", machine.cycles());
+    }
+}
+
+/// Tables 27-2 and 27-3: what each boot lock bit keeps from whom, and what it lets through. The boot section begins at 0x7000 where BOOTSZ
+/// is programmed.
+#[test]
+fn boot_lock_bits_keep_the_sections_apart() {
+    let boot = |body: &str| format!("BOOT void f(void) {{ {body} }} int main(void) {{ f(); return 0; }}");
+    let erases =
+        |page: &str| boot(&format!("boot_page_erase({page}); boot_spm_busy_wait(); boot_rww_enable();"));
+    let (application, own) = (erases("0x4000"), erases("0x7400"));
+    let (down, across) = (boot("out[0] = pgm_read_byte(0x4000);"), boot("out[0] = pgm_read_byte(0x7400);"));
+    let up = "int main(void) { out[0] = pgm_read_byte(0x7400); return 0; }".to_string();
+    let cases = [
+        // BLB0 mode 2, 3 and 4; BLB1 mode 2, 3 and 4.
+        (0xFB, [Some("BLB01"), None, None, None, None]),
+        (0xF3, [Some("BLB01"), None, Some("BLB02"), None, None]),
+        (0xF7, [None, None, Some("BLB02"), None, None]),
+        (0xEF, [None, Some("BLB11"), None, None, None]),
+        (0xCF, [None, Some("BLB11"), None, None, Some("BLB12")]),
+        (0xDF, [None, None, None, None, Some("BLB12")]),
+    ];
+    let images = [application, own, down, across, up].map(|body| built("atmega328p", "0x7000", &body));
+    for (lock, kept) in cases {
+        for (image, kept) in images.iter().zip(kept) {
+            let mut machine = loaded(ATMEGA328P, image);
+            assert!(machine.poke(0x83_0000, &[lock]) && machine.poke(0x82_0001, &[0xD9]));
+            match (run(&mut *machine), kept) {
+                (Ok(Stop::Halted), None) => {}
+                (Err(fault), Some(bit)) if fault.to_string().contains(bit) => {}
+                other => panic!("{lock:#04x}: {other:?}"),
+            }
+        }
+    }
+}
+
+/// BLB12 with the vectors in the application section: an interrupt waits until the program has left the boot section.
+#[test]
+fn interrupts_wait_for_the_end_of_a_locked_boot_section() {
+    let body = "ISR(TIMER0_OVF_vect) { out[1] = out[0]; TIMSK0 = 0; }
+        BOOT void f(void) { TIMSK0 = 1; TCCR0B = 1; for (uint16_t i = 0; i < 1000; i++) out[0] = i >> 2; out[0] = 99; }
+        int main(void) { sei(); f(); asm(\"nop\"); return 0; }";
+    let image = built("atmega328p", "0x7000", body);
+    for (lock, seen) in [(0xFF, false), (0xDF, true)] {
+        let mut machine = loaded(ATMEGA328P, &image);
+        assert!(machine.poke(0x83_0000, &[lock]) && machine.poke(0x82_0001, &[0xD9]));
+        assert_eq!(run(&mut *machine), Ok(Stop::Halted));
+        let [last, at_interrupt] = bytes(&*machine, 0x80_0100);
+        assert_eq!((last, at_interrupt == 99), (99, seen), "{lock:#04x}");
     }
 }
 

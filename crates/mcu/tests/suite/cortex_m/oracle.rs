@@ -223,7 +223,10 @@ impl Pair {
             let it = is_it(code);
             // An instruction can take no cycle: IT, and what goes by beside a load.
             let until = Until { cycles: (!it).then(|| self.ours.cycles() + 1), addresses: vec![next] };
-            let ours = self.ours.run(&until);
+            let ours = self.ours.run(&until).map_err(|fault| match fault {
+                Fault::BitBand { fault, .. } => *fault,
+                fault => fault,
+            });
             // Unicorn counts an IT block as one instruction: its state is compared at the end of the block.
             if block && index + 1 < sequence.len() && ours.is_ok() && self.ours.pc() == next {
                 self.compared += 1;

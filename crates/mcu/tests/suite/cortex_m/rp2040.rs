@@ -18,6 +18,7 @@ const PADS_BANK0: u32 = 0x4001_c000;
 const XOSC: u32 = 0x4002_4000;
 const PLL_SYS: u32 = 0x4002_8000;
 const UART0: u32 = 0x4003_4000;
+const PWM: u32 = 0x4005_0000;
 const TIMER: u32 = 0x4005_4000;
 const WATCHDOG: u32 = 0x4005_8000;
 const SSI: u32 = 0x1800_0000;
@@ -533,4 +534,72 @@ fn systick_on_the_tick_and_the_mpu_are_refused() {
         let mut machine = machine(&assemble(name, 0x1000_0000, &format!("{STAGE_2}\n{program}")));
         says(machine.run(&Until { cycles: Some(10_000), ..Until::default() }), words);
     }
+}
+
+/// Section 4.5.2: a slice wraps after TOP + 1 counts of the divided clock, and a channel is high while the counter is below its level, at
+/// each pin that IO_BANK0 gives it; levels are taken over at the wrap.
+#[test]
+fn a_pwm_slice_moves_its_pins() {
+    let mut bench = bench();
+    at_125_mhz(&mut bench);
+    // GPIO2 is A and GPIO3 B of slice 1; GPIO18 has A, too.
+    for pin in [2, 3, 18] {
+        bench.write(IO_BANK0 + 8 * pin + 4, 4);
+    }
+    let slice = PWM + 0x14;
+    bench.write(slice + 4, 2 << 4);
+    bench.write(slice + 0x10, 9);
+    bench.write(slice + 0xc, 7 << 16 | 3);
+    bench.write(PWM + 0xa8, 2);
+    bench.seen.pins.clear();
+    bench.write(slice, 1);
+    let start = bench.now;
+    bench.write(slice + 0xc, 7 << 16 | 5);
+    assert_eq!(bench.bus.requests, 0);
+    bench.advance(start + 20);
+    assert_eq!(bench.bus.requests, 1 << 4, "PWM_IRQ_WRAP");
+    bench.write(PWM + 0xa4, 2);
+    assert_eq!(bench.bus.requests, 0);
+    bench.advance(start + 34);
+    let edge = |pin, high, at: u64| ("GPIO".to_string(), pin, high, start + at);
+    let expected = [
+        edge(2, false, 6),
+        edge(18, false, 6),
+        edge(3, false, 14),
+        edge(2, true, 20),
+        edge(3, true, 20),
+        edge(18, true, 20),
+        edge(2, false, 30),
+        edge(18, false, 30),
+        edge(3, false, 34),
+    ];
+    assert_eq!(bench.seen.pins, expected);
+    // CTR: 14 of 20 cycles are seven counts.
+    assert_eq!(bench.read(slice + 8), 7);
+    says(bench.try_write(slice, 1 << 4 | 1), "DIVMODE");
+    // A slice that stands still may have any counter, one that counts may not.
+    bench.write(slice, 0);
+    bench.write(slice + 0x10, 5);
+    assert_eq!(bench.read(slice + 8), 8);
+    says(bench.try_write(slice, 1), "beyond TOP");
+    bench.write(slice + 8, 5);
+    bench.write(RESETS + SET, 1 << 14);
+    says(bench.try_write(slice, 1), "held in reset");
+}
+
+/// Phase-correct: up to TOP and back, in twice as many counts, so that a channel of level 3 is high for three counts on both sides of 0.
+#[test]
+fn a_phase_correct_slice_takes_twice_as_long() {
+    let mut bench = bench();
+    at_125_mhz(&mut bench);
+    bench.write(IO_BANK0 + 4, 4);
+    bench.write(PWM + 0x10, 9);
+    bench.write(PWM + 0xc, 3);
+    bench.seen.pins.clear();
+    bench.write(PWM, 3);
+    let start = bench.now;
+    bench.advance(start + 43);
+    let edges: Vec<_> = bench.seen.pins.iter().map(|(_, pin, high, at)| (*pin, *high, at - start)).collect();
+    assert_eq!(edges, [(0, false, 3), (0, true, 17), (0, false, 23), (0, true, 37), (0, false, 43)]);
+    assert_eq!((bench.read(PWM + 8), bench.read(PWM + 0xa4)), (3, 1));
 }

@@ -10,6 +10,8 @@ const NVMCTRL: u32 = 0x4100_4000;
 const PORTA: u32 = 0x4100_4400;
 const IOBUS_A: u32 = 0x6000_0000;
 const SERCOM0: u32 = 0x4200_0800;
+const ADC: u32 = 0x4200_4000;
+const TCC0: u32 = 0x4200_2000;
 const TC3: u32 = 0x4200_2c00;
 
 /// A machine's peripherals at 48 MHz.
@@ -198,4 +200,122 @@ fn a_timer_of_eight_bits_counts_once() {
     bench.write_part(TC3 + 5, 1, 1 << 6);
     bench.now += 20;
     assert_eq!(bench.read(TC3 + 0x10), 20);
+}
+
+/// As the Arduino core's `analogRead` does it: GCLK_ADC of generator 0 by 512, half the supply as the reference and half the gain, 10 bits.
+/// 1 + 5 + 1.5 clocks and 63 halves for SAMPLEN are 39 clocks of 512 cycles.
+#[test]
+fn the_converter_takes_its_clocks() {
+    let mut bench = bench();
+    at_48_mhz(&mut bench);
+    bench.bus.board.set_analog(2, 1.65);
+    bench.write_part(ADC + 0xc, 1, 2);
+    assert_eq!(bench.bus.due, u64::MAX, "it is off");
+    bench.write_part(ADC, 1, 2);
+    says(bench.try_write(ADC + 0xc, 2), "without a generic clock");
+    bench.write_part(GCLK + 2, 2, 1 << 14 | 30);
+    bench.write_part(ADC + 4, 2, 7 << 8 | 2 << 4);
+    bench.write_part(ADC + 3, 1, 63);
+    bench.write(ADC + 0x10, 0x0f << 24 | 0x18 << 8 | 2);
+    bench.write_part(ADC + 1, 1, 2);
+    bench.write_part(ADC + 0x17, 1, 1);
+    bench.write_part(ADC + 0xc, 1, 2);
+    let end = bench.now + 39 * 512;
+    bench.advance(end - 1);
+    assert_eq!(bench.bus.requests, 0);
+    bench.advance(end);
+    assert_eq!(bench.bus.requests, 1 << 23);
+    assert_eq!(bench.read(ADC + 0x18) & 0xff, 9);
+    // Half of the supply, of which 1023 is all.
+    assert_eq!(bench.read(ADC + 0x18) >> 16, 512);
+    assert_eq!((bench.bus.requests, bench.read(ADC + 0x18) & 1), (0, 0), "RESRDY goes with RESULT");
+    // Differential, 12 bits, gain 1, against INT1V: AIN2 - AIN3 = -0.25 V, and free running in six clocks.
+    bench.bus.board.set_analog(2, 1.5);
+    bench.bus.board.set_analog(3, 1.75);
+    bench.write_part(ADC + 4, 2, 7 << 8 | 1 << 2 | 1);
+    bench.write_part(ADC + 3, 1, 0);
+    bench.write(ADC + 0x10, 3 << 8 | 2);
+    bench.write_part(ADC + 1, 1, 0);
+    bench.write_part(ADC + 0xc, 1, 2);
+    let first = bench.now + 7 * 512;
+    bench.advance(first);
+    assert_eq!(bench.bus.due, first + 6 * 512);
+    assert_eq!(bench.read(ADC + 0x18) >> 16, 0xfe00);
+    bench.advance(first + 12 * 512);
+    assert_eq!(bench.read(ADC + 0x18) & 0xff, 0xb, "a result was lost");
+    bench.write_part(ADC, 1, 0);
+    assert_eq!(bench.bus.due, u64::MAX);
+}
+
+/// 48 MHz by 4 is too fast (section 37.11.4), and what has no model is said.
+#[test]
+fn the_converter_says_what_it_lacks() {
+    let mut bench = bench();
+    at_48_mhz(&mut bench);
+    bench.write_part(GCLK + 2, 2, 1 << 14 | 30);
+    bench.write_part(ADC, 1, 2);
+    says(bench.try_write(ADC + 0xc, 2), "12000000 Hz");
+    says(bench.try_write(ADC + 8, 1), "window monitor");
+    bench.write_part(ADC + 4, 2, 7 << 8);
+    bench.write_part(ADC + 2, 1, 4);
+    says(bench.try_write(ADC + 0xc, 2), "averaging");
+}
+
+/// Normal PWM (section 31.6.2.5) as the Arduino core's `analogWrite` sets it up: high for CC0 of PER + 1 counts, at each pin that PMUX gives output 0
+/// or, of the same channel, output 4; what CCB0 has comes with the next period.
+#[test]
+fn a_tcc_moves_its_pins() {
+    let mut bench = bench();
+    at_48_mhz(&mut bench);
+    says(bench.try_write(TCC0, 2), "without a generic clock");
+    bench.write_part(GCLK + 2, 2, 1 << 14 | 26);
+    // PA8: function E, WO0. PA14: function F, WO4. PA15: function E, TC3's.
+    bench.write_part(PORTA + 0x30 + 4, 1, 4);
+    bench.write_part(PORTA + 0x30 + 7, 1, 4 << 4 | 5);
+    for pin in [8, 14, 15] {
+        bench.write_part(PORTA + 0x40 + pin, 1, 1);
+    }
+    bench.write(TCC0 + 0x3c, 2);
+    bench.write(TCC0 + 0x44, 3);
+    bench.write(TCC0 + 0x40, 9);
+    bench.write(TCC0 + 0x28, 1);
+    bench.write(TCC0, 2);
+    let start = bench.now;
+    bench.write(TCC0 + 0x70, 5);
+    assert_eq!(bench.read(TCC0 + 0x30), 1 << 16, "CCBV0");
+    bench.advance(start + 9);
+    assert_eq!(bench.bus.requests, 0);
+    bench.advance(start + 10);
+    assert_eq!(bench.bus.requests, 1 << 15, "OVF");
+    assert_eq!(bench.read(TCC0 + 0x2c), 0xf << 16 | 1, "CC1 to CC3 are 0");
+    bench.write(TCC0 + 0x2c, 1);
+    assert_eq!(bench.bus.requests, 0);
+    bench.advance(start + 15);
+    let edge = |pin, high, at: u64| ("PORTA".to_string(), pin, high, start + at);
+    let expected = [
+        edge(8, true, 0),
+        edge(14, true, 0),
+        edge(8, false, 3),
+        edge(14, false, 3),
+        edge(8, true, 10),
+        edge(14, true, 10),
+        edge(8, false, 15),
+        edge(14, false, 15),
+    ];
+    assert_eq!(bench.seen.pins, expected);
+    assert_eq!(bench.read(TCC0 + 0x34), 5);
+    says(bench.try_write(TCC0 + 0x3c, 5), "WAVE");
+    // Without pins and interrupts it costs nothing, and the flags come all the same: a period of 4096 counts of 64 cycles.
+    bench.write(TCC0, 1);
+    bench.write_part(PORTA + 0x40 + 8, 1, 0);
+    bench.write_part(PORTA + 0x40 + 14, 1, 0);
+    bench.write(TCC0 + 0x40, 0xfff);
+    bench.write(TCC0 + 0x44, 0x800);
+    bench.write(TCC0, 5 << 8 | 2);
+    let start = bench.now;
+    assert_eq!(bench.bus.due, u64::MAX);
+    bench.now = start + 0x800 * 64;
+    assert_eq!((bench.read(TCC0 + 0x34), bench.read(TCC0 + 0x2c)), (0x800, 0xe << 16));
+    bench.now = start + 1_000_000 * 0x1000 * 64 + 64 * 7;
+    assert_eq!((bench.read(TCC0 + 0x34), bench.read(TCC0 + 0x2c)), (7, 0xf << 16 | 1));
 }

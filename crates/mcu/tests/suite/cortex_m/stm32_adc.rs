@@ -1,4 +1,5 @@
-//! Regular groups of the STM32F4's converter: RM0090 section 13.
+//! The converters of the STM32F4 and F7 (RM0090 section 13) of the STM32F1 (RM0041 chapter 10,
+//! RM0008 chapter 11) and of the STM32F0 (RM0091 chapter 13).
 
 use super::steps::{KEPT, Step, machine, run, word};
 use super::stm32_peripherals::Bench;
@@ -151,4 +152,262 @@ fn a_clock_that_is_too_fast_is_a_mistake() {
     run(&mut *tolerant, 5_000);
     assert_eq!(word(&*tolerant, RESULT) & 2, 2);
     assert_eq!(tolerant.tolerated().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
+}
+
+/// The STM32F767 has the same converter (RM0410, section 15), with other triggers and another channel of the sensor, which are refused.
+#[test]
+fn the_stm32f767_converts_alike() {
+    let mut bench = Bench::new("stm32f767");
+    bench.bus.board.supply_v = 4.0;
+    bench.bus.board.set_analog(2, 3.0);
+    bench.write(ADC + 0x304, 3 << 16 | 1 << 23);
+    bench.write(ADC + 0x04, 1 << 5);
+    bench.write(ADC + 0x34, 2);
+    bench.write(ADC + 0x08, 1);
+    bench.advance(10_000);
+    bench.write(ADC + 0x08, 1 | 1 << 30);
+    let end = bench.now + ONE;
+    bench.advance(end - 1);
+    assert_eq!((bench.bus.requests, bench.read(ADC) & 2), (0, 0));
+    bench.advance(end);
+    assert_eq!((bench.bus.requests, bench.read(ADC + 0x4c)), (1 << 18, 3072));
+    assert_eq!(bench.bus.requests, 0, "EOC goes with DR");
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 28 | 6 << 24).unwrap_err().to_string().contains("EXTEN"));
+    bench.write(ADC + 0x34, 16);
+    assert!(bench.try_write(ADC + 0x08, 1 | 1 << 30).unwrap_err().to_string().contains("channel 16"));
+}
+
+const RCC_CFGR: u32 = 0x4002_1004;
+const F1_ADC: u32 = 0x4001_2400;
+/// ADON, EXTTRIG by SWSTART, JEXTTRIG by JSWSTART.
+const F1_ON: u32 = 1 | 1 << 20 | 7 << 17 | 1 << 15 | 7 << 12;
+
+/// ADCCLK is an eighth of the core's; on, calibrated, and channel 3 with 13.5 clocks of sampling, so that a conversion takes 26.
+fn f1_set_up() -> Vec<Step> {
+    vec![
+        Step::Write(RCC_CFGR, 3 << 14),
+        Step::Write(F1_ADC + 0x08, F1_ON),
+        Step::Wait(100),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 2),
+        Step::Copy(KEPT, F1_ADC + 0x08),
+        Step::Wait(400),
+        Step::Copy(KEPT + 4, F1_ADC + 0x08),
+        Step::Write(F1_ADC + 0x34, 3),
+        Step::Write(F1_ADC + 0x10, 2 << 9),
+    ]
+}
+
+/// SWSTART, a second ADON, and JSWSTART with an offset; CAL falls back after 83 clocks.
+#[test]
+fn the_stm32f1_converts_and_calibrates() {
+    let starts = [
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22),
+        Step::Copy(KEPT + 8, F1_ADC),
+        Step::Wait(100),
+        Step::Copy(KEPT + 12, F1_ADC),
+        Step::Copy(KEPT + 16, F1_ADC + 0x4c),
+        Step::Copy(KEPT + 20, F1_ADC),
+        Step::Write(F1_ADC, 0),
+        Step::Write(F1_ADC + 0x08, F1_ON),
+        Step::Wait(100),
+        Step::Copy(KEPT + 24, F1_ADC),
+        Step::Write(F1_ADC, 0),
+        Step::Write(F1_ADC + 0x14, 1025),
+        Step::Write(F1_ADC + 0x38, 3 << 15),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 21),
+        Step::Wait(100),
+        Step::Copy(KEPT + 28, F1_ADC),
+        Step::Copy(KEPT + 32, F1_ADC + 0x3c),
+    ];
+    let steps: Vec<Step> = f1_set_up().into_iter().chain(starts).collect();
+    for target in ["stm32f100", "stm32f103"] {
+        let mut machine = machine(target, &steps);
+        machine.board_mut().supply_v = 3.0;
+        machine.board_mut().set_analog(3, 0.75);
+        run(&mut *machine, 50_000);
+        let kept = std::array::from_fn(|index| word(&*machine, KEPT + 4 * index as u32));
+        let expected = [F1_ON | 1 << 2, F1_ON, 0x10, 0x12, 1024, 0x10, 0x12, 0x0e, 0xffff];
+        assert_eq!(kept, expected, "{target}");
+    }
+}
+
+/// JDISCEN: each start converts one of the group, in its order, and JEOC comes with the last. A trigger of TIM2 during the calibration is lost,
+/// those after it start.
+#[test]
+fn the_stm32f1_s_injected_group_goes_one_by_one() {
+    const TIM2: u32 = 0x4000_0000;
+    let by_timer = 1 | 1 << 15 | 2 << 12;
+    let steps = [
+        Step::Write(RCC_CFGR, 3 << 14),
+        Step::Write(F1_ADC + 0x04, 1 << 12 | 1 << 8),
+        // JL = 1: JSQ3 and JSQ4 are channels 3 and 4.
+        Step::Write(F1_ADC + 0x38, 1 << 20 | 3 << 10 | 4 << 15),
+        Step::Write(F1_ADC + 0x08, by_timer),
+        Step::Wait(100),
+        Step::Write(F1_ADC + 0x08, by_timer | 1 << 2),
+        // One update by UG, which is TRGO (MMS = 2), at once and two later.
+        Step::Write(TIM2 + 4, 2 << 4),
+        Step::Write(TIM2 + 0x14, 1),
+        Step::Wait(400),
+        Step::Copy(KEPT, F1_ADC),
+        Step::Write(TIM2 + 0x14, 1),
+        Step::Wait(100),
+        Step::Copy(KEPT + 4, F1_ADC),
+        Step::Write(TIM2 + 0x14, 1),
+        Step::Wait(100),
+        Step::Copy(KEPT + 8, F1_ADC),
+        Step::Copy(KEPT + 12, F1_ADC + 0x3c),
+        Step::Copy(KEPT + 16, F1_ADC + 0x40),
+    ];
+    let mut machine = machine("stm32f103", &steps);
+    machine.board_mut().supply_v = 4.0;
+    machine.board_mut().set_analog(3, 1.0);
+    machine.board_mut().set_analog(4, 2.0);
+    run(&mut *machine, 50_000);
+    let kept = std::array::from_fn(|index| word(&*machine, KEPT + 4 * index as u32));
+    assert_eq!(kept, [0, 8, 0xe, 1024, 2048]);
+}
+
+/// Continuous conversions of 26 clocks of eight cycles, each moved by DMA: in some 21,000 cycles 101 of them.
+#[test]
+fn the_stm32f1_s_conversions_go_by_dma() {
+    const DMA1: u32 = 0x4002_0000;
+    let rest = [
+        Step::Write(DMA1 + 0x10, F1_ADC + 0x4c),
+        Step::Write(DMA1 + 0x14, KEPT + 0x100),
+        Step::Write(DMA1 + 0x0c, 0xffff),
+        // Halfwords, over and over at one place.
+        Step::Write(DMA1 + 0x08, 1 << 10 | 1 << 8 | 1),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 8 | 1 << 1),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 8 | 1 << 1 | 1 << 22),
+        Step::Wait(100),
+        Step::Copy(KEPT + 8, DMA1 + 0x0c),
+        Step::Wait(7000),
+        Step::Copy(KEPT + 12, DMA1 + 0x0c),
+    ];
+    let steps: Vec<Step> = f1_set_up().into_iter().chain(rest).collect();
+    let mut machine = machine("stm32f103", &steps);
+    machine.board_mut().supply_v = 3.0;
+    machine.board_mut().set_analog(3, 0.75);
+    run(&mut *machine, 50_000);
+    let moved = word(&*machine, KEPT + 8) - word(&*machine, KEPT + 12);
+    assert!((100..=103).contains(&moved), "{moved}");
+    assert_eq!(word(&*machine, KEPT + 0x100) & 0xffff, 1024);
+}
+
+/// What a program must not do, or no model has.
+#[test]
+fn the_stm32f1_says_what_is_wrong() {
+    let too_soon = [Step::Write(F1_ADC + 0x08, F1_ON), Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22)];
+    let too_fast = [
+        Step::Write(RCC_CFGR, 0),
+        Step::Write(F1_ADC + 0x08, F1_ON),
+        Step::Wait(100),
+        Step::Write(F1_ADC + 0x08, F1_ON | 1 << 22),
+    ];
+    let watchdog = [Step::Write(F1_ADC + 0x04, 1 << 23)];
+    let compare = [Step::Write(F1_ADC + 0x08, 1 | 1 << 20)];
+    for (steps, words) in [
+        (&too_soon[..], "1000 ns"),
+        (&too_fast, "ADCPRE"),
+        (&watchdog, "of CR1 only"),
+        (&compare, "only the TRGO of timers"),
+    ] {
+        let until = mcu::Until { cycles: Some(50_000), ..mcu::Until::default() };
+        let said = machine("stm32f103", steps).run(&until).expect_err(words).to_string();
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+/// Half of PCLK is 24 MHz, too much; a quarter is 12 MHz. Channels 1 and 3 with 13.5 clocks of sampling: 26 clocks of four cycles each.
+fn f0_set_up(configuration: u32) -> Bench {
+    let mut bench = Bench::new("stm32f051");
+    bench.bus.board.supply_v = 4.0;
+    bench.bus.board.set_analog(1, 1.0);
+    bench.bus.board.set_analog(3, 3.0);
+    bench.write(F1_ADC + 0x10, 2 << 30);
+    bench.write(F1_ADC + 0x08, 1 << 31);
+    let calibrated = bench.now + 83 * 4;
+    bench.advance(calibrated - 1);
+    assert_eq!(bench.read(F1_ADC + 0x08), 1 << 31);
+    bench.advance(calibrated);
+    assert_eq!(bench.read(F1_ADC + 0x08), 0, "ADCAL falls back");
+    bench.write(F1_ADC + 0x0c, configuration);
+    bench.write(F1_ADC + 0x14, 2);
+    bench.write(F1_ADC + 0x28, 1 << 3 | 1 << 1);
+    bench.write(F1_ADC + 0x08, 1);
+    let ready = bench.now + 48;
+    assert!(bench.try_write(F1_ADC + 0x08, 1 << 2 | 1).unwrap_err().to_string().contains("ADRDY"));
+    bench.advance(ready);
+    assert_eq!(bench.read(F1_ADC), 1, "ADRDY");
+    bench.write(F1_ADC + 0x04, 1 << 2);
+    bench.write(F1_ADC + 0x08, 1 << 2 | 1);
+    bench
+}
+
+/// EOC after each channel, EOSEQ after the last; ADSTART falls back.
+#[test]
+fn the_stm32f0_converts_its_channels() {
+    // Upwards, and with SCANDIR downwards, left-aligned eight bits.
+    for (configuration, codes) in [(0, [1024, 3072]), (1 << 2 | 1 << 5 | 2 << 3, [0xc000, 0x4000])] {
+        let mut bench = f0_set_up(configuration);
+        let began = bench.now;
+        let one = if configuration == 0 { 26 * 4 } else { 23 * 4 };
+        bench.advance(began + one - 1);
+        assert_eq!((bench.bus.requests, bench.read(F1_ADC) & 4), (0, 0));
+        bench.advance(began + one);
+        assert_eq!(bench.bus.requests, 1 << 12);
+        assert_eq!((bench.read(F1_ADC), bench.read(F1_ADC + 0x40)), (7, codes[0]));
+        assert_eq!((bench.bus.requests, bench.read(F1_ADC + 0x08)), (0, 5), "EOC goes with DR");
+        bench.advance(began + 2 * one);
+        assert_eq!((bench.read(F1_ADC), bench.read(F1_ADC + 0x40)), (0xf, codes[1]));
+        assert_eq!(bench.read(F1_ADC + 0x08), 1);
+    }
+}
+
+/// What is not read is overrun, or with WAIT waited for; CONT begins anew.
+#[test]
+fn the_stm32f0_overruns_or_waits() {
+    let mut bench = f0_set_up(0);
+    let late = bench.now + 1000;
+    bench.advance(late);
+    assert_eq!(
+        (bench.read(F1_ADC) & 0x10, bench.read(F1_ADC + 0x40)),
+        (0x10, 1024),
+        "OVR, the first is kept"
+    );
+    let mut bench = f0_set_up(1 << 14 | 1 << 13);
+    for code in [1024, 3072, 1024] {
+        let late = bench.now + 1000;
+        bench.advance(late);
+        assert_eq!((bench.read(F1_ADC) & 0x10, bench.read(F1_ADC + 0x40)), (0, code));
+    }
+    bench.write(F1_ADC + 0x08, 1 << 4 | 1);
+    assert_eq!(bench.read(F1_ADC + 0x08), 1, "ADSTP");
+}
+
+/// Inner channels are to be switched on; what has no model is said.
+#[test]
+fn the_stm32f0_says_what_is_wrong() {
+    let mut bench = f0_set_up(0);
+    let late = bench.now + 1000;
+    bench.advance(late);
+    let mut says = |register: u32, value: u32, words: &str| {
+        let said = bench.try_write(F1_ADC + register, value).unwrap_err().to_string();
+        assert!(said.contains(words), "{said}");
+    };
+    says(0x0c, 1 << 10, "EXTEN");
+    says(0x04, 1 << 7, "watchdog");
+    says(0x08, 1 << 31, "ADEN is set");
+    bench.write(F1_ADC + 0x28, 1 << 16);
+    assert!(bench.try_write(F1_ADC + 0x08, 5).unwrap_err().to_string().contains("channel 16"));
+    bench.write(F1_ADC + 0x308, 1 << 23);
+    assert_eq!(bench.read(F1_ADC + 0x40), 1024);
+    bench.write(F1_ADC + 0x08, 5);
+    let late = bench.now + 1000;
+    bench.advance(late);
+    // 1.45 V of 4 V.
+    assert_eq!(bench.read(F1_ADC + 0x40), 1484);
+    bench.write(F1_ADC + 0x10, 1 << 30);
+    assert!(bench.try_write(F1_ADC + 0x08, 5).unwrap_err().to_string().contains("24000000 Hz"));
 }

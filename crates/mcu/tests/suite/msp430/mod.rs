@@ -16,3 +16,4 @@ mod rtc;
 mod serial;
 mod subsystem_clocks;
 mod timer_signals;
+mod uart;

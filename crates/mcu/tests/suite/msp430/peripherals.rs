@@ -188,6 +188,13 @@ fn a_uart_sends_at_its_rate() {
     assert_eq!(seen.bytes, [("UCA0".into(), 0x55, 24 + 1042), ("UCA0".into(), 0xaa, 24 + 2 * 1042)]);
 }
 
+/// `BR #0x0350`: TA0R.
+#[test]
+fn a_fetch_from_registers_names_the_peripheral() {
+    let said = machine(&[0x4030, 0x0350]).run(&Until::default()).expect_err("a fault").to_string();
+    assert!(said.contains("registers of TA0") && said.contains("pc 0x00350"), "{said}");
+}
+
 #[test]
 fn timers_count_their_clocks() {
     let start = |control: u16| [&mov(0x5a80, 0x15c)[..], &mov(9, 0x392), &mov(control, 0x380)].concat();

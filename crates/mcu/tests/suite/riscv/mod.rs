@@ -1,3 +1,4 @@
 mod debug_data;
 mod instructions;
 mod oracle;
+mod timer;

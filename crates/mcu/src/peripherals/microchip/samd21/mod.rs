@@ -1,8 +1,11 @@
 //! The SAM D21 of Microchip (Atmel): DS40001882F. Masks of registers are those of its device header, version 1.4.
 
+pub mod adc;
 pub mod generators;
 pub mod oscillators;
+mod outputs;
 pub mod port;
 pub mod sercom;
 pub mod system;
+pub mod tcc;
 pub mod timer;

@@ -1,6 +1,6 @@
 //! A group of 32 pins of PORT, at its address on the bus and at that of the single-cycle I/O port. DS40001882F section 23.8.
 //!
-//! A pin that a module has taken (PINCFG.PMUXEN) is driven by no output of the port. Only pins whose input buffer is on read.
+//! A pin that a module has taken (PINCFG.PMUXEN) is driven by no output of the port; what a TCC drives is seen. Only pins whose input buffer is on read.
 
 use crate::peripherals::register::{merged_word, part_of_word};
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
@@ -33,6 +33,8 @@ pub struct Port {
     sampling: u32,
     multiplexers: [u8; 16],
     pins: [u8; 32],
+    /// The pins that modules have, and which (PMUX), as the board was told.
+    given: (u32, u128),
 }
 
 impl Port {
@@ -52,6 +54,7 @@ impl Port {
             sampling: 0,
             multiplexers: [0; 16],
             pins: [0; 32],
+            given: (0, 0),
         })
     }
 
@@ -62,6 +65,14 @@ impl Port {
 
     fn driven(&self) -> u32 {
         self.direction & !self.pins_with(PMUXEN)
+    }
+
+    /// The pins that modules have, and the function of each, four bits a pin.
+    fn given(&self) -> (u32, u128) {
+        let pins = self.pins_with(PMUXEN);
+        let function = |pin: usize| u128::from(self.multiplexers[pin / 2] >> (pin % 2 * 4) & 15);
+        let given = (0..32).filter(|pin| pins >> pin & 1 == 1);
+        (pins, given.fold(0, |functions, pin| functions | function(pin) << (4 * pin)))
     }
 
     fn levels(&self) -> u32 {
@@ -185,6 +196,10 @@ impl Peripheral for Port {
         if (driven, before) != (self.driven(), after) {
             context.drive(&self.name, self.driven(), after);
         }
+        let given = self.given();
+        if std::mem::replace(&mut self.given, given) != given {
+            context.alternates(&self.name, given.0, given.1);
+        }
         Ok(())
     }
 
@@ -194,6 +209,7 @@ impl Peripheral for Port {
         self.sampling = 0;
         self.multiplexers = [0; 16];
         self.pins = [0; 32];
+        self.given = (0, 0);
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -4,6 +4,7 @@ mod clocks;
 mod divider;
 mod oscillators;
 pub mod pins;
+pub mod pwm;
 pub mod system;
 pub mod timer;
 pub mod uart;

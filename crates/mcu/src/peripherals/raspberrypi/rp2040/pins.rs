@@ -1,9 +1,9 @@
 //! Pins: the single-cycle I/O block (SIO) with a core's divider, IO_BANK0, and the pads, in one. Sections 2.3.1 and 2.19.
 //!
-//! SIO drives a pin while IO_BANK0 gives it the pin; what other blocks drive is not seen. The QSPI pins keep what is written.
+//! SIO drives a pin while IO_BANK0 gives it the pin, and PWM does ([`super::pwm`]); what other blocks drive is not seen. The QSPI pins keep what is written.
 
 use super::divider::{self, Divider};
-use super::{APB_WRITE, BLOCK, Write, answer, register};
+use super::{APB_WRITE, BLOCK, Write, answer, pwm, register};
 use crate::peripherals::register::part_of_word;
 use crate::{Board, Context, Fault, Part, Peripheral, PeripheralSpec};
 use std::ops::Range;
@@ -98,6 +98,8 @@ pub struct Pins {
     forced: [u32; 4],
     /// The input levels as they were last.
     levels: u32,
+    /// The pins that are PWM's, as the board was told.
+    given: u32,
 }
 
 impl Pins {
@@ -135,6 +137,7 @@ impl Pins {
             enabled: [0; 4],
             forced: [0; 4],
             levels: 0,
+            given: 0,
         })
     }
 
@@ -147,6 +150,12 @@ impl Pins {
     fn driven(&self) -> u32 {
         let given = (0..PINS).filter(|&pin| self.controls[pin] & FUNCSEL == SIO_FUNCTION);
         given.fold(0, |mask, pin| mask | 1 << pin) & self.enable & !self.pads_with(OUTPUT_DISABLE)
+    }
+
+    /// The pins that PWM drives.
+    fn given(&self) -> u32 {
+        let given = (0..PINS).filter(|&pin| self.controls[pin] & FUNCSEL == pwm::FUNCTION.into());
+        given.fold(0, |mask, pin| mask | 1 << pin) & !self.pads_with(OUTPUT_DISABLE)
     }
 
     /// The levels at the inputs.
@@ -356,6 +365,12 @@ impl Pins {
         if (driven, levels) != (now_driven, now_levels) {
             context.drive(&self.name, now_driven, now_levels);
         }
+        let given = self.given();
+        if std::mem::replace(&mut self.given, given) != given {
+            let pins = (0..PINS).filter(|pin| given >> pin & 1 == 1);
+            let functions = pins.fold(0, |all, pin| all | u128::from(pwm::FUNCTION) << (4 * pin));
+            context.alternates(&self.name, given, functions);
+        }
         self.look(context);
     }
 
@@ -474,6 +489,7 @@ impl Peripheral for Pins {
         self.enabled = [0; 4];
         self.forced = [0; 4];
         self.levels = 0;
+        self.given = 0;
     }
 
     fn boxed_clone(&self) -> Box<dyn Peripheral> {

@@ -2,8 +2,8 @@
 //! master.
 //!
 //! Source: SLAU208, chapters "Universal Serial Communication Interface", and SLAU367, chapters "Enhanced Universal Serial Communication
-//! Interface". UART: eight data bits without parity, least significant first; bytes written are told to the observer when complete, and nothing is
-//! connected to the receiver, except the transmitter with UCLISTEN. SPI: three-pin master, eight bits, the most significant first, any
+//! Interface". UART: eight data bits without parity, least significant first; bytes written are told to the observer when complete, and
+//! what arrives is as the board gives it, without errors but an overrun, or the transmitter's with UCLISTEN. SPI: three-pin master, eight bits, the most significant first, any
 //! polarity and phase; a byte takes eight bit clocks of BRCLK / UCBRx, and what comes in is from the chip on the board that is selected, ones
 //! if none is. I2C: the only master on the bus, addresses of seven bits. Other modes are refused with a fault when UCSWRST is cleared.
 
@@ -19,10 +19,12 @@ use super::word::{Word, part_of};
 use crate::{Context, Fault, Part, Peripheral, PeripheralSpec, SpiClock, SubsystemClocks};
 use i2c::Master;
 use registers::{
-    CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE, UCMODE_3, UCMSB,
-    UCMST, UCOE, UCRXIFG, UCSPB, UCSSEL, UCSWRST, UCSYNC, UCTXCPTIFG, UCTXIFG, UCTXNACK,
+    CONTROL1_OTHERS, CTL0, CTL1_MODES, Register, UART_MODES, UCBUSY, UCCKPH, UCCKPL, UCLISTEN, UCMODE,
+    UCMODE_3, UCMSB, UCMST, UCOE, UCRXERR, UCRXIFG, UCSPB, UCSSEL, UCSWRST, UCSYNC, UCTXCPTIFG, UCTXIFG,
+    UCTXNACK,
 };
 use std::ops::Range;
+use uart::Receiver;
 
 /// What UCxCTLW0 makes of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,7 @@ pub struct Usci {
     shifting: Option<(u8, u64)>,
     /// A byte waiting in UCxTXBUF.
     waiting: Option<u8>,
+    receiver: Receiver,
     master: Master,
     /// What the selected chip did not understand, until the program looks.
     refused: Option<String>,
@@ -92,6 +95,7 @@ impl Usci {
             flags: 0,
             shifting: None,
             waiting: None,
+            receiver: Receiver::default(),
             master: Master::default(),
             refused: None,
             served: false,
@@ -133,6 +137,7 @@ impl Usci {
         change(&mut self.clocks);
         let clocks = self.clocks;
         let ends = self.shifting.iter_mut().map(|(_, end)| end).chain(self.master.end_mut());
+        let ends = ends.chain(self.receiver.ends_mut());
         ends.for_each(|end| *end = clocks.moved(&before, source, *end, now));
     }
 
@@ -152,9 +157,8 @@ impl Usci {
         let high = self.control & CTL0;
         match self.mode() {
             Mode::Uart if high & !UCSPB != 0 => Some("only eight data bits without parity are modelled"),
-            // An eUSCI's UCRXEIE, UCBRKIE and UCDORM concern what is received.
-            Mode::Uart if self.control & if self.block.enhanced() { 0x06 } else { CTL1_MODES } != 0 => {
-                Some("of UCAxCTL1 only the clock and the reset are modelled")
+            Mode::Uart if self.control & UART_MODES != 0 => {
+                Some("a dormant receiver (UCDORM), addresses and breaks are not modelled")
             }
             Mode::Uart if self.control >> UCSSEL == 0 => Some("an external clock is not modelled"),
             Mode::Spi if high & !(UCCKPH | UCCKPL) != UCMSB | UCMST | UCSYNC => {
@@ -246,11 +250,7 @@ impl Usci {
             Some(if listens { byte } else { answer })
         };
         if let Some(answer) = answer {
-            if self.flags & UCRXIFG != 0 {
-                self.status |= UCOE;
-            }
-            self.received = answer.into();
-            self.flags |= UCRXIFG;
+            self.receive(answer);
         }
         self.shifting = None;
         match self.waiting.take() {
@@ -310,11 +310,14 @@ impl Peripheral for Usci {
                 let bytes = if self.block.enhanced() { self.master.bytes() << 8 } else { 0 };
                 bytes | self.master.status() | self.status
             }
-            Some(Register::Status) => self.status | if self.shifting.is_some() { UCBUSY } else { 0 },
+            Some(Register::Status) => {
+                let busy = self.shifting.is_some() || self.receiver.is_busy() && self.hears();
+                self.status | if busy { UCBUSY } else { 0 }
+            }
             Some(Register::Threshold) => self.threshold,
             Some(Register::Received) => {
                 self.flags &= !UCRXIFG;
-                self.status &= !UCOE;
+                self.status &= !(UCOE | UCRXERR);
                 let received = self.received;
                 if self.mode() == Mode::I2c && !self.held() {
                     self.proceed(context.now);
@@ -362,7 +365,7 @@ impl Peripheral for Usci {
                 self.modulation = write.onto(self.modulation) & bits;
             }
             Some(Register::Status) => {
-                self.status = write.onto(self.status) & UCLISTEN | self.status & UCOE;
+                self.status = write.onto(self.status) & UCLISTEN | self.status & (UCOE | UCRXERR);
             }
             Some(Register::Threshold) if held => self.threshold = write.onto(self.threshold) & 0xff,
             Some(Register::Transmit) if held => {
@@ -404,11 +407,23 @@ impl Peripheral for Usci {
         self.shifting.filter(|_| self.mode() == Mode::Uart).map(|(_, end)| end)
     }
 
+    fn uart_listens(&self) -> Option<bool> {
+        (!self.block.is_b()).then(|| self.mode() == Mode::Uart && self.hears())
+    }
+
+    fn uart_receive(&mut self, bytes: &[u8], now: u64) -> bool {
+        if !self.block.is_b() {
+            self.arrive(bytes, now);
+        }
+        !self.block.is_b()
+    }
+
     fn due(&self) -> Option<u64> {
         if self.served {
             return Some(0);
         }
-        self.shifting.map(|(_, end)| end).or_else(|| self.master.due())
+        let sent = self.shifting.map(|(_, end)| end).or_else(|| self.master.due());
+        [sent, self.receiver.due()].into_iter().flatten().min()
     }
 
     fn tick(&mut self, context: &mut Context<'_, '_>) {
@@ -417,6 +432,7 @@ impl Peripheral for Usci {
             self.complete(byte, end, context);
         }
         self.advance_bus(context);
+        self.receive_arrivals(context.now);
         self.update(context);
     }
 
@@ -452,6 +468,7 @@ impl Peripheral for Usci {
         self.flags = UCTXIFG;
         self.shifting = None;
         self.waiting = None;
+        self.receiver = Receiver::default();
         self.master = Master::default();
         self.refused = None;
         self.served = false;

@@ -14,6 +14,8 @@ pub const UCTR: u32 = 1 << 4;
 pub const UCSSEL: u32 = 6;
 /// The bits of UCxCTL1 that are neither the clock nor the reset.
 pub const CTL1_MODES: u32 = 0x3e;
+/// In UART mode: dormant, next to be sent is an address or a break. UCRXEIE and UCBRKIE are about errors, of which there are none.
+pub const UART_MODES: u32 = 0x0e;
 /// Synchronous; UCMODEx; master.
 pub const UCSYNC: u32 = 1 << 8;
 pub const UCMODE: u32 = 3 << 9;
@@ -33,9 +35,10 @@ pub const UCASTP: u32 = 2;
 /// UCSWACK, UCSTPNACK, UCCLTOx, UCETXINT.
 pub const CONTROL1_OTHERS: u32 = 0x1f0;
 
-/// UCxSTAT: listens to itself; overrun; of UART and SPI, busy.
+/// UCxSTAT: listens to itself; overrun; of the UART, any error; of UART and SPI, busy.
 pub const UCLISTEN: u32 = 1 << 7;
 pub const UCOE: u32 = 1 << 5;
+pub const UCRXERR: u32 = 1 << 2;
 pub const UCBUSY: u32 = 1 << 0;
 /// In I2C mode: SCL is held low; the bus is busy.
 pub const UCSCLLOW: u32 = 1 << 6;
@@ -45,6 +48,7 @@ pub const UCBBUSY: u32 = 1 << 4;
 pub const UCRXIFG: u32 = 1 << 0;
 pub const UCTXIFG: u32 = 1 << 1;
 /// Of an eUSCI_A.
+pub const UCSTTIFG: u32 = 1 << 2;
 pub const UCTXCPTIFG: u32 = 1 << 3;
 /// In I2C mode.
 pub const UCSTPIFG: u32 = 1 << 3;
@@ -155,7 +159,7 @@ impl Block {
     /// What UCxIV says, by the flags in the order of their priority.
     pub fn vectors(self, i2c: bool) -> &'static [(u32, u32)] {
         match (self, i2c) {
-            (Block::EusciA, _) => &[(UCRXIFG, 2), (UCTXIFG, 4), (1 << 2, 6), (UCTXCPTIFG, 8)],
+            (Block::EusciA, _) => &[(UCRXIFG, 2), (UCTXIFG, 4), (UCSTTIFG, 6), (UCTXCPTIFG, 8)],
             (_, false) => &[(UCRXIFG, 2), (UCTXIFG, 4)],
             (Block::EusciB, true) => &[
                 (1 << 4, 2),

@@ -3,7 +3,7 @@
 //! None of them is opened here once SQLite has it open: closing any descriptor of a file gives up all of this process's locks on it
 //! (<https://sqlite.org/howtocorrupt.html>, section 2.2).
 
-use super::StoreError;
+use crate::store::StoreError;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};

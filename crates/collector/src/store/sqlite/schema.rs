@@ -1,7 +1,8 @@
 //! The database's tables, and how an older database gets them.
 
 use super::files::{beside, free_beside, make_private, put_in_place, remove};
-use super::{StoreError, by_time};
+use crate::store::sql::SqlError;
+use crate::store::{StoreError, by_time};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::fs::{self, File};
@@ -17,7 +18,7 @@ const CHECK_FOR: Duration = Duration::from_secs(2);
 /// What leads from each version of the schema to the next.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), fill: |_| Ok(()) },
-    Migration { sql: include_str!("schema/2.sql"), fill: by_time::rebuild },
+    Migration { sql: include_str!("schema/2.sql"), fill: |connection| by_time::rebuild(connection.into()) },
     Migration { sql: include_str!("schema/3.sql"), fill: |_| Ok(()) },
     Migration { sql: include_str!("schema/4.sql"), fill: |_| Ok(()) },
 ];
@@ -28,7 +29,7 @@ pub(super) struct Migration {
     /// The tables that are new.
     sql: &'static str,
     /// What comes into them of what is there.
-    fill: fn(&Connection) -> rusqlite::Result<()>,
+    fill: fn(&Connection) -> Result<(), SqlError>,
 }
 
 /// What a file is, by its first bytes alone.
@@ -53,7 +54,7 @@ pub(super) fn look_at(path: &Path) -> Result<Found, StoreError> {
     };
     let mut header = Vec::new();
     file.by_ref().take(100).read_to_end(&mut header).map_err(|error| StoreError::file(path, &error))?;
-    let not_ours = |what: String| Err(StoreError::NotOurs { path: path.to_owned(), what });
+    let not_ours = |what: String| Err(StoreError::NotOurs { place: path.into(), what });
     if header.is_empty() {
         if fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) {
             let what = "it is empty, and its log beside it is not: it was cut off".to_owned();
@@ -86,7 +87,7 @@ pub(super) fn check(path: &Path, known: usize) -> Result<usize, StoreError> {
         connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(|error| of(&error))?;
     let known = known as i64;
     if version > known {
-        return Err(StoreError::Newer { path: path.to_owned(), found: version, known });
+        return Err(StoreError::Newer { place: path.into(), found: version, known });
     }
     let damaged = |what: String| StoreError::Damaged { path: path.to_owned(), what };
     if version < 1 {
@@ -119,7 +120,7 @@ pub(super) fn create(path: &Path, migrations: &[Migration]) -> Result<(), StoreE
         // It is made durable as a whole.
         connection.pragma_update(None, "synchronous", "OFF").map_err(|error| of(&error))?;
         connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(|error| of(&error))?;
-        apply(&mut connection, 0, migrations).map_err(|error| of(&error))?;
+        apply(&mut connection, 0, migrations).map_err(|error| StoreError::asked(&path.into(), error))?;
         // Written into the header while no log is there yet.
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(|error| of(&error))?;
         connection.close().map_err(|(_, error)| of(&error))?;
@@ -152,7 +153,7 @@ pub(super) fn migrate(path: &Path, from: usize, migrations: &[Migration]) -> Res
     let part = beside(&copy, ".part");
     copy_whole(&connection, &part)?;
     put_in_place(&part, &copy)?;
-    apply(&mut connection, from, migrations).map_err(|error| of(&error))?;
+    apply(&mut connection, from, migrations).map_err(|error| StoreError::asked(&path.into(), error))?;
     Ok(copy)
 }
 
@@ -173,14 +174,14 @@ pub(super) fn copy_whole(connection: &Connection, part: &Path) -> Result<(), Sto
 }
 
 /// All in one transaction.
-fn apply(connection: &mut Connection, from: usize, migrations: &[Migration]) -> rusqlite::Result<()> {
+fn apply(connection: &mut Connection, from: usize, migrations: &[Migration]) -> Result<(), SqlError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     for migration in migrations.iter().skip(from) {
         transaction.execute_batch(migration.sql)?;
         (migration.fill)(&transaction)?;
     }
     transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
-    transaction.commit()
+    Ok(transaction.commit()?)
 }
 
 #[cfg(test)]

@@ -1,0 +1,102 @@
+//! What goes wrong with a server, and what to do then.
+
+use crate::store::{Place, StoreError};
+use std::error::Error;
+use std::time::Duration;
+use tokio_postgres::error::SqlState;
+
+/// Why a server did not answer as it should.
+#[derive(Debug)]
+pub(crate) enum LinkError {
+    /// What it said, or why nothing came.
+    Said(Box<tokio_postgres::Error>),
+    /// It said nothing for so long.
+    Silent(Duration),
+    /// What is wrong on this side.
+    Here(String),
+}
+
+impl From<tokio_postgres::Error> for LinkError {
+    fn from(error: tokio_postgres::Error) -> LinkError {
+        LinkError::Said(Box::new(error))
+    }
+}
+
+impl LinkError {
+    /// Makes the error that people read: what, where, and what to do.
+    pub(in crate::store) fn of(self, place: &Place) -> StoreError {
+        let place = place.clone();
+        let error = match self {
+            LinkError::Said(error) => error,
+            LinkError::Silent(within) => {
+                let what = format!(
+                    "the server says nothing for {} s. It may be overloaded, or wait for its standby; nothing is acknowledged until it \
+                     answers",
+                    within.as_secs()
+                );
+                return StoreError::Unreachable { place, what };
+            }
+            LinkError::Here(what) => return StoreError::Unreachable { place, what },
+        };
+        let Some(said) = error.as_db_error() else {
+            let what = format!(
+                "the server cannot be reached: {}. Look that it runs, and that host, port and sslmode are right; nothing is \
+                 acknowledged until it answers",
+                chain(&error)
+            );
+            return StoreError::Unreachable { place, what };
+        };
+        let message = said.message();
+        let unreachable = |what: String| StoreError::Unreachable { place: place.clone(), what };
+        match *said.code() {
+            SqlState::DISK_FULL => StoreError::Full { place },
+            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+                unreachable(format!(
+                    "the server lets this user not in: {message}. Give the password by PGPASSWORD, or passfile= in the URL, or look at \
+                 the server's pg_hba.conf"
+                ))
+            }
+            SqlState::INVALID_CATALOG_NAME => {
+                unreachable(format!("{message}: make it with createdb, or correct --db"))
+            }
+            SqlState::TOO_MANY_CONNECTIONS => unreachable(format!(
+                "the server has no connection left: {message}. Raise its max_connections (a collector takes 6), or end others"
+            )),
+            SqlState::READ_ONLY_SQL_TRANSACTION => unreachable(STANDBY.to_owned()),
+            SqlState::INSUFFICIENT_PRIVILEGE => unreachable(format!(
+                "this user may not do that: {message}. Make it the database's owner: ALTER DATABASE .. OWNER TO .."
+            )),
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => unreachable(format!(
+                "the server finds its files damaged: {message}. Promote a standby, or restore a copy"
+            )),
+            SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
+                unreachable(format!(
+                    "the server stops, starts or recovers: {message}. It is connected with again by itself; nothing is acknowledged \
+                 until then"
+                ))
+            }
+            SqlState::UNDEFINED_TABLE => {
+                unreachable(format!("a table is gone: {message}. Somebody dropped it: restore a copy"))
+            }
+            _ => StoreError::Database { place, what: format!("{message} (SQLSTATE {})", said.code().code()) },
+        }
+    }
+}
+
+/// What to do with a server that takes no writes.
+pub(super) const STANDBY: &str = "this server takes no writes: it is a standby, or set read-only. Give the primary, or both hosts with \
+                                  target_session_attrs=read-write; nothing is acknowledged until it takes them";
+
+/// An error with all that caused it.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let further = error.to_string();
+        if !text.contains(&further) {
+            text = format!("{text}: {further}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,193 @@
+//! One connection to a server, and what is asked by it.
+
+use super::error::LinkError;
+use super::server::Server;
+use super::tls::Tls;
+use super::wait::{runtime, wait};
+use crate::store::sql::{Cell, Value};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row, SimpleQueryMessage, Socket, Statement};
+
+/// A server that has not answered a question until then is given up. It gives up itself before ([`super::STATEMENT_TIMEOUT_S`]).
+const ANSWER: Duration = Duration::from_secs(40);
+/// A server that cannot be connected with until then, name and password and all, is given up.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// A connection.
+pub(crate) struct Link {
+    client: Client,
+    statements: RefCell<HashMap<String, Statement>>,
+    /// Warnings that the server gave. A commit that was not copied to a standby ends with one.
+    warnings: Arc<AtomicU64>,
+}
+
+impl Link {
+    pub(super) fn connect(server: &Server) -> Result<Link, LinkError> {
+        let runtime = runtime().map_err(LinkError::Here)?;
+        let config = server.config().clone();
+        let tls = match server.has_tls() {
+            true => Some(
+                Tls::new(server.authorities().map(std::path::PathBuf::as_path)).map_err(LinkError::Here)?,
+            ),
+            false => None,
+        };
+        let warnings = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&warnings);
+        let connecting = runtime.spawn(async move {
+            match tls {
+                Some(tls) => {
+                    let (client, connection) = config.connect(tls).await?;
+                    tokio::spawn(carry(connection, counted));
+                    Ok::<_, tokio_postgres::Error>(client)
+                }
+                None => {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    tokio::spawn(carry(connection, counted));
+                    Ok(client)
+                }
+            }
+        });
+        let client = wait(connecting, Instant::now() + CONNECT).ok_or(LinkError::Silent(CONNECT))?;
+        let client = client.map_err(|error| LinkError::Here(error.to_string()))??;
+        Ok(Link { client, statements: RefCell::default(), warnings })
+    }
+
+    /// Whether the server has closed it.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub(super) fn warnings(&self) -> u64 {
+        self.warnings.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, LinkError> {
+        self.query_with(sql, &bound(values))
+    }
+
+    pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, LinkError> {
+        self.execute_with(sql, &bound(values))
+    }
+
+    /// With values of the library's kinds: columns, above all.
+    pub(super) fn query_with(
+        &self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, LinkError> {
+        let statement = self.prepared(sql)?;
+        self.answer(self.client.query(&statement, values), ANSWER)
+    }
+
+    pub(super) fn execute_with(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, LinkError> {
+        let statement = self.prepared(sql)?;
+        self.answer(self.client.execute(&statement, values), ANSWER)
+    }
+
+    /// Statements without values, with semicolons between them, sent together. Returns the first columns of the rows.
+    pub(super) fn simple(&self, sql: &str) -> Result<Vec<String>, LinkError> {
+        self.simple_within(sql, ANSWER)
+    }
+
+    pub(super) fn simple_within(&self, sql: &str, within: Duration) -> Result<Vec<String>, LinkError> {
+        let said = self.answer(self.client.simple_query(sql), within)?;
+        let first = |said: SimpleQueryMessage| match said {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        };
+        Ok(said.into_iter().filter_map(first).collect())
+    }
+
+    fn prepared(&self, sql: &str) -> Result<Statement, LinkError> {
+        if let Some(known) = self.statements.borrow().get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.answer(self.client.prepare(sql), ANSWER)?;
+        self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    fn answer<T>(
+        &self,
+        asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
+        within: Duration,
+    ) -> Result<T, LinkError> {
+        wait(asked, Instant::now() + within).ok_or(LinkError::Silent(within))?.map_err(LinkError::from)
+    }
+}
+
+/// Carries what comes and goes, until the connection ends.
+async fn carry<S>(mut connection: Connection<Socket, S>, warnings: Arc<AtomicU64>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let next = |connection: &mut Connection<Socket, S>, context: &mut std::task::Context<'_>| -> Poll<bool> {
+        connection.poll_message(context).map(|message| match message {
+            Some(Ok(AsyncMessage::Notice(notice))) => {
+                if notice.severity() == "WARNING" {
+                    warnings.fetch_add(1, Ordering::Release);
+                    tracing::warn!("the database warns: {}", notice.message());
+                }
+                true
+            }
+            Some(Ok(_)) => true,
+            // Who waits for an answer is told by it.
+            Some(Err(_)) | None => false,
+        })
+    };
+    while poll_fn(|context| next(&mut connection, context)).await {}
+}
+
+fn bound<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match (*self, kind) {
+            (Value::Null, _) => Ok(IsNull::Yes),
+            (Value::Int(value), &Type::INT2) => i16::try_from(value)?.to_sql(kind, out),
+            (Value::Int(value), &Type::INT4) => i32::try_from(value)?.to_sql(kind, out),
+            (Value::Int(value), &Type::INT8) => value.to_sql(kind, out),
+            (Value::Text(text), &Type::TEXT) => text.to_sql(kind, out),
+            (Value::Bytes(bytes), &Type::BYTEA) => bytes.to_sql(kind, out),
+            (value, kind) => Err(format!("{value:?} is no {kind}").into()),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT2 | Type::INT4 | Type::INT8 | Type::TEXT | Type::BYTEA)
+    }
+
+    to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for Cell<'a> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Cell<'a>, Box<dyn Error + Sync + Send>> {
+        Ok(match *kind {
+            Type::INT2 => Cell::Int(i16::from_sql(kind, raw)?.into()),
+            Type::INT4 => Cell::Int(i32::from_sql(kind, raw)?.into()),
+            Type::INT8 => Cell::Int(i64::from_sql(kind, raw)?),
+            Type::TEXT => Cell::Text(<&str>::from_sql(kind, raw)?),
+            _ => Cell::Bytes(<&[u8]>::from_sql(kind, raw)?),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Cell<'a>, Box<dyn Error + Sync + Send>> {
+        Ok(Cell::Null)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT2 | Type::INT4 | Type::INT8 | Type::TEXT | Type::BYTEA)
+    }
+}

@@ -1,0 +1,97 @@
+//! The database's tables, and how an older database gets them: forwards only, by the one writer, in its transaction.
+
+use super::link::Link;
+use crate::store::sql::{Session, SqlError, values};
+use crate::store::{Place, StoreError};
+
+/// What leads from each version of the schema to the next.
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// The oldest server: PostgreSQL 15.
+const OLDEST: i64 = 150_000;
+
+/// What a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Without a table.
+    Nothing,
+    /// This program's, with this version of the schema.
+    Ours(usize),
+}
+
+/// Looks at a server and its database; changes nothing.
+pub(super) fn look_at(link: &Link, place: &Place) -> Result<Found, StoreError> {
+    let asked = |error: SqlError| StoreError::asked(place, error);
+    let session = Session::Postgres(link);
+    let unsuited = |what: String| Err(StoreError::Unsuited { place: place.clone(), what });
+    let setting =
+        |name: &str| session.value::<String>("SELECT current_setting($1)", values![name]).map_err(asked);
+    let version: i64 = setting("server_version_num")?.parse().unwrap_or(0);
+    if version < OLDEST {
+        return unsuited(format!(
+            "the server is PostgreSQL {}, and it takes 15 or later: bring it up to date with pg_upgrade",
+            setting("server_version")?
+        ));
+    }
+    let encoding = setting("server_encoding")?;
+    if encoding != "UTF8" {
+        return unsuited(format!(
+            "the database has the encoding {encoding}, in which not every meter's label can be kept: make one with \
+             createdb --encoding UTF8 --template template0"
+        ));
+    }
+    let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm') \
+                  ORDER BY relname <> 'wattseal_schema', relname LIMIT 1";
+    let first: Option<String> = session.first(tables, &[], |row| row.get(0)).map_err(asked)?;
+    match first.as_deref() {
+        None => Ok(Found::Nothing),
+        Some("wattseal_schema") => {
+            let version: i64 = session.value("SELECT version FROM wattseal_schema", &[]).map_err(asked)?;
+            let known = MIGRATIONS.len();
+            match usize::try_from(version) {
+                Ok(version) if (1..=known).contains(&version) => Ok(Found::Ours(version)),
+                Ok(version) if version > known => Err(StoreError::Newer {
+                    place: place.clone(),
+                    found: version as i64,
+                    known: known as i64,
+                }),
+                _ => unsuited(format!(
+                    "its schema has version {version}, which there never was: restore a copy"
+                )),
+            }
+        }
+        Some(other) => Err(StoreError::NotOurs {
+            place: place.clone(),
+            what: format!("a database with other tables, such as {other}"),
+        }),
+    }
+}
+
+/// Looks at a database that is only to be read.
+pub(super) fn check_readable(link: &Link, place: &Place) -> Result<(), StoreError> {
+    let known = MIGRATIONS.len();
+    match look_at(link, place)? {
+        Found::Ours(version) if version == known => Ok(()),
+        Found::Ours(version) => {
+            Err(StoreError::Older { place: place.clone(), found: version as i64, known: known as i64 })
+        }
+        Found::Nothing => Err(StoreError::Empty { place: place.clone() }),
+    }
+}
+
+/// Brings a database up to date, within a transaction.
+pub(super) fn migrate(link: &Link, found: Found) -> Result<(), SqlError> {
+    let from = match found {
+        Found::Nothing => 0,
+        Found::Ours(version) => version,
+    };
+    for sql in MIGRATIONS.iter().skip(from) {
+        link.simple(sql)?;
+    }
+    if from < MIGRATIONS.len() {
+        let version = MIGRATIONS.len() as i64;
+        Session::Postgres(link).execute("UPDATE wattseal_schema SET version = $1", values![version])?;
+        tracing::info!(from, to = version, "the database's tables are made");
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The pins at which a module's outputs are, as PORT gives them to it (PINCFG.PMUXEN, PMUX).
+
+use crate::{Board, Context, PeripheralSpec, Pin};
+
+/// A place of an output: the pin, the value of PMUX that gives it the pin, and what it was last driven to.
+#[derive(Clone)]
+struct Place {
+    pin: Pin,
+    function: u8,
+    channel: usize,
+    driven: Option<bool>,
+}
+
+/// The outputs of a timer: WO0 to WO7, of which output n is channel n's modulo the number of channels.
+#[derive(Clone)]
+pub(super) struct Outputs {
+    places: Vec<Place>,
+    /// [`Board::routing`] when the places were last looked at.
+    routing: Option<u32>,
+    seen: bool,
+}
+
+impl Outputs {
+    /// Those of `spec.pins`: `WO0` to `WO7`, each pins with their function, as in `PA8 E`.
+    ///
+    /// # Errors
+    /// What is no pin, or no output.
+    pub fn new(spec: &PeripheralSpec, channels: usize) -> Result<Outputs, String> {
+        let mut places = Vec::new();
+        for (signal, at) in &spec.pins {
+            let number = signal.strip_prefix("WO").and_then(|number| number.parse::<usize>().ok());
+            let number = number.filter(|number| *number < 8);
+            for text in at {
+                let wrong = || {
+                    format!(
+                        "{}: pins: {signal} at {text:?}; expected WO0 to WO7, each as [\"PA8 E\"]",
+                        spec.name
+                    )
+                };
+                let (pin, function) = place(text).ok_or_else(wrong)?;
+                let channel = number.ok_or_else(wrong)? % channels;
+                places.push(Place { pin, function, channel, driven: None });
+            }
+        }
+        Ok(Outputs { places, routing: None, seen: false })
+    }
+
+    /// Whether one of them is at a pin.
+    pub fn are_seen(&self) -> bool {
+        self.seen
+    }
+
+    /// Looks at which pins they are, if that has changed.
+    pub fn look(&mut self, board: &Board) {
+        if self.routing.replace(board.routing()) == Some(board.routing()) {
+            return;
+        }
+        self.seen = false;
+        for place in &mut self.places {
+            if board.alternate_function(&place.pin) == Some(place.function) {
+                self.seen = true;
+            } else {
+                place.driven = None;
+            }
+        }
+    }
+
+    /// Those that are at pins have the levels of their channels from cycle `at` on, or drive nothing.
+    pub fn drive(&mut self, levels: [Option<bool>; 4], at: u64, context: &mut Context<'_, '_>) {
+        for place in &mut self.places {
+            let level = levels[place.channel];
+            if context.board.alternate_function(&place.pin) == Some(place.function)
+                && std::mem::replace(&mut place.driven, level) != level
+            {
+                context.module_output(&place.pin, level, at);
+            }
+        }
+    }
+
+    /// As after a reset, in which all pins are let go of.
+    pub fn reset(&mut self) {
+        (self.routing, self.seen) = (None, false);
+        self.places.iter_mut().for_each(|place| place.driven = None);
+    }
+}
+
+/// `PA8 E`: the pin, and the value of PMUX for its function E.
+fn place(text: &str) -> Option<(Pin, u8)> {
+    let (pin, function) = text.split_once(' ')?;
+    let function = match function.as_bytes() {
+        [letter @ b'A'..=b'H'] => letter - b'A',
+        _ => return None,
+    };
+    let port = pin.strip_prefix('P')?.get(..1)?;
+    let bit = pin.get(2..)?.parse().ok().filter(|bit: &u8| *bit < 32)?;
+    Some((Pin::new(&format!("PORT{port}"), bit), function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+    use crate::Pin;
+
+    #[test]
+    fn places_are_pins_with_letters() {
+        assert_eq!(place("PB10 F"), Some((Pin::new("PORTB", 10), 5)));
+        for wrong in ["PA8", "PA32 E", "A8 E", "PA8 I", "PA8 EF", "P\u{e9} E"] {
+            assert_eq!(place(wrong), None, "{wrong}");
+        }
+    }
+}
