@@ -10,6 +10,7 @@ pub(crate) use series::{Stored, stored};
 
 use super::health::Pulse;
 use super::interval::Intervals;
+use super::key::Keys;
 use super::postgres;
 use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
 use super::record::{
@@ -17,10 +18,12 @@ use super::record::{
 };
 use super::sql::{Session, SqlError};
 use super::{Place, StoreError, sqlite, zone};
-use crate::network::GlobalMeterId;
+use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use jiff::tz::TimeZone;
 use std::path::Path;
 use std::sync::Arc;
+use wire::meter::MeterId;
 
 /// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
 /// cheap to clone.
@@ -126,7 +129,23 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn kept_meters(&self) -> Result<Vec<KeptMeter>, StoreError> {
-        self.ask(rows::kept_meters)
+        self.ask(|session| rows::kept_meters(session, Keys::All))
+    }
+
+    /// The meters of a partition, as a collector starts with them; also those that are revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn kept_meters_of(&self, partition: Partition, slices: Slices) -> Result<Vec<KeptMeter>, StoreError> {
+        self.ask(|session| rows::kept_meters(session, Keys::OfPartition(partition, slices)))
+    }
+
+    /// A network's meters that are not revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn names(&self, network: NetworkId) -> Result<Vec<MeterId>, StoreError> {
+        self.ask(|session| rows::names(session, network))
     }
 
     /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says who is online.
