@@ -65,7 +65,7 @@ impl ConnectionError {
                 unreachable(format!("{message}: make it with createdb, or correct --db"))
             }
             SqlState::TOO_MANY_CONNECTIONS => unreachable(format!(
-                "the server has no connection left: {message}. Raise its max_connections (a collector takes 6), or end others"
+                "the server has no connection left: {message}. Raise its max_connections (a collector takes 5), or end others"
             )),
             SqlState::READ_ONLY_SQL_TRANSACTION => unreachable(STANDBY.to_owned()),
             SqlState::INSUFFICIENT_PRIVILEGE => unreachable(format!(
