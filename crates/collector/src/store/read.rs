@@ -21,6 +21,7 @@ use super::{Place, StoreError, sqlite, zone};
 use crate::network::{GlobalMeterId, NetworkId};
 use crate::partition::{Partition, Slices};
 use jiff::tz::TimeZone;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use wire::meter::MeterId;
@@ -140,6 +141,18 @@ impl Reader {
         self.ask(|session| rows::kept_meters(session, Keys::OfPartition(partition, slices)))
     }
 
+    /// The epochs and public keys of a partition's meters, of their last keys.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn public_keys(
+        &self,
+        partition: Partition,
+        slices: Slices,
+    ) -> Result<HashMap<MeterId, (u32, [u8; 64])>, StoreError> {
+        self.ask(|session| rows::public_keys(session, Keys::OfPartition(partition, slices)))
+    }
+
     /// A network's meters that are not revoked.
     ///
     /// # Errors
@@ -228,7 +241,27 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn open_commands(&self) -> Result<Vec<CommandRecord>, StoreError> {
-        self.ask(rows::open_commands)
+        self.ask(|session| rows::open_commands(session, Keys::All))
+    }
+
+    /// The same of a partition's meters.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn open_commands_of(
+        &self,
+        partition: Partition,
+        slices: Slices,
+    ) -> Result<Vec<CommandRecord>, StoreError> {
+        self.ask(|session| rows::open_commands(session, Keys::OfPartition(partition, slices)))
+    }
+
+    /// The meters of a partition of which it was told that they are silent, and that were not heard since.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn silent(&self, partition: Partition, slices: Slices) -> Result<Vec<MeterId>, StoreError> {
+        self.ask(|session| rows::silent(session, Keys::OfPartition(partition, slices)))
     }
 
     /// All tokens, also those that are revoked, oldest first.

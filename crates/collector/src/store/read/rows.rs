@@ -11,6 +11,7 @@ use crate::store::record::{
 use crate::store::sql::{Row, Session, SqlError, values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
@@ -108,10 +109,23 @@ pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMe
     }
 }
 
+/// The epochs and public keys of a partition's meters, of their last keys.
+pub(super) fn public_keys(
+    session: Session<'_>,
+    keys: Keys,
+) -> Result<HashMap<MeterId, (u32, [u8; 64])>, SqlError> {
+    let sql = format!(
+        "SELECT meter, epoch, public_key FROM meters JOIN meter_keys USING (meter, epoch) WHERE {} LIMIT $5",
+        Keys::sql()
+    );
+    let read = |row: Row<'_>| Ok((row.get::<GlobalMeterId>(0)?.meter, (row.get(1)?, row.get(2)?)));
+    Ok(session.query(&sql, &keys.page(None, i64::MAX), read)?.into_iter().collect())
+}
+
 /// A network's meters that are not revoked.
 pub(super) fn names(session: Session<'_>, network: NetworkId) -> Result<Vec<MeterId>, SqlError> {
     let sql = format!("SELECT meter FROM meters WHERE revoked_ms IS NULL AND {} LIMIT $5", Keys::sql());
-    let all = Keys::OfNetwork(network).page(None, i64::from(MeterId::MAX) + 1);
+    let all = Keys::OfNetwork(network).page(None, i64::MAX);
     session.query(&sql, &all, |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }
 
@@ -233,8 +247,19 @@ pub(super) fn commands(
     session.query(&sql, values![meter, limited(limit)], command_of)
 }
 
-pub(super) fn open_commands(session: Session<'_>) -> Result<Vec<CommandRecord>, SqlError> {
-    session.query(&format!("{COMMAND} WHERE ended_ms IS NULL ORDER BY id"), &[], command_of)
+pub(super) fn open_commands(session: Session<'_>, keys: Keys) -> Result<Vec<CommandRecord>, SqlError> {
+    let sql = format!("{COMMAND} WHERE ended_ms IS NULL AND {} ORDER BY id LIMIT $5", Keys::sql());
+    session.query(&sql, &keys.page(None, i64::MAX), command_of)
+}
+
+/// Those of a partition's meters of which it was told that they are silent, and that were not heard since.
+pub(super) fn silent(session: Session<'_>, keys: Keys) -> Result<Vec<MeterId>, SqlError> {
+    let sql = format!(
+        "SELECT DISTINCT meter FROM alerts JOIN latest USING (meter) \
+         WHERE cause = 'silent' AND alerts.at_s >= last_heard_ms / 1000 AND {} LIMIT $5",
+        Keys::sql()
+    );
+    session.query(&sql, &keys.page(None, i64::MAX), |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }
 
 pub(super) fn tokens(session: Session<'_>) -> Result<Vec<TokenRecord>, SqlError> {
