@@ -19,7 +19,6 @@ mod queue;
 mod remote;
 mod status;
 mod subject;
-mod window;
 pub mod worker;
 
 pub use connection::{ClusterError, Nats};

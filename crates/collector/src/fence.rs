@@ -5,8 +5,15 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+/// A lease as a store knows it, which takes nothing under a lower number than the highest that it saw of the partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeaseNumber {
+    pub partition: Partition,
+    pub number: u64,
+}
+
 /// A lease of a partition, as those see it who write and acknowledge under it. Its number is higher than those of all leases of this
-/// partition before it: a store that several write to takes nothing under a number that is not the highest that it saw.
+/// partition before it ([`LeaseNumber`]).
 ///
 /// It holds up to a moment that the renewals of the lease put off. Nobody else takes the partition before that, by a clock of their own that
 /// goes as fast (`cluster::lease`); so who was stopped for longer, and goes on, finds that it does not hold any more.
@@ -27,6 +34,12 @@ impl Fence {
         let fence = Fence { partition, number, until_us: AtomicU64::new(u64::MAX) };
         fence.until_us.store(since(until), Ordering::SeqCst);
         fence
+    }
+
+    /// What the store compares.
+    #[must_use]
+    pub fn lease(&self) -> LeaseNumber {
+        LeaseNumber { partition: self.partition, number: self.number }
     }
 
     /// Whether nobody else has the partition.

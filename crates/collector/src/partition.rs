@@ -12,14 +12,17 @@ use wire::meter::MeterId;
 /// The most slices, as a power of two.
 pub const MOST_SLICE_BITS: u32 = 4;
 
+/// 2^16 divided by the golden ratio, to the next odd number.
+pub const SPREAD: u16 = 40503;
+
 /// A meter's place among the finest slices: [`MOST_SLICE_BITS`] bits, of which a slice is the first ones. So a network that is cut finer
 /// parts slices in two, and packets that are under way need not be named anew.
 ///
 /// Numbers in a row, which is how meters are provisioned, lie as far apart as can be: Knuth, The Art of Computer Programming, volume 3,
-/// 6.4, "Fibonacci hashing", with 16 bits: 40503 is 2^16 divided by the golden ratio, to the next odd number.
+/// 6.4, "Fibonacci hashing", with 16 bits: [`SPREAD`].
 #[must_use]
 pub const fn finest_slice(name: MeterId) -> u8 {
-    (name.wrapping_mul(40503) >> (MeterId::BITS - MOST_SLICE_BITS)) as u8
+    (name.wrapping_mul(SPREAD) >> (MeterId::BITS - MOST_SLICE_BITS)) as u8
 }
 
 /// The finest slice of a packet, by the name that it says; where it is too short to say one, the first.

@@ -206,7 +206,7 @@ fn begin(
 ) -> Result<(Links, usize), ServiceError> {
     let wanted = [NetworkId::DEFAULT].into_iter().chain(config.networks.iter().copied());
     let mut networks: BTreeSet<NetworkId> = wanted.chain(config.udp.iter().map(|udp| udp.network)).collect();
-    let mut links = Links::open(config, Slices::ONE, runtime)?;
+    let mut links = Links::open(config, Slices::ONE, None, runtime)?;
     let begin = || {
         networks.extend(links.networks()?);
         if networks.len() > MOST_NETWORKS {

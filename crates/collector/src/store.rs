@@ -43,6 +43,9 @@ pub(crate) use read::{Stored, kept_from_s, stored};
 pub(crate) use record::has_administrator;
 pub(crate) use sql::{Session, SqlError, Value, values};
 
+use crate::fence::LeaseNumber;
+use crate::partition::{Partition, Slices};
+
 /// 2000-01-01 00:00:00 UTC, where the meters' time begins, as Unix time in seconds.
 pub const METERS_EPOCH_S: i64 = 946_684_800;
 /// A meter that was not heard for so many of its intervals is silent.
@@ -75,7 +78,16 @@ impl Default for Options {
     }
 }
 
-/// The one writer of a database.
+/// Several services that write one database, each the meters of the partitions that it has taken.
+#[derive(Clone, Debug)]
+pub struct Sharing {
+    /// What this one is called.
+    pub worker: String,
+    /// The same for all.
+    pub slices: Slices,
+}
+
+/// What writes a database: there is one, or, where it is shared, one for each meter.
 pub struct Store {
     engine: Engine,
 }
@@ -93,12 +105,50 @@ impl Store {
     /// [`StoreError`]: not a database of this program, a later version's, damaged, in use by another service, no access. Then nothing of
     /// it was changed.
     pub fn open(place: impl Into<Place>, options: &Options) -> Result<Store, StoreError> {
+        Store::open_with(place.into(), options, None)
+    }
+
+    /// The same as one of several that write it, where it is a server's; a file has one writer all the same. Nothing is known of meters
+    /// before [`Store::take`].
+    ///
+    /// # Errors
+    /// As [`Store::open`]; [`StoreError::InUse`] where one writes it alone, or has yet to bring its tables up to date.
+    pub fn open_shared(
+        place: impl Into<Place>,
+        options: &Options,
+        sharing: Sharing,
+    ) -> Result<Store, StoreError> {
+        Store::open_with(place.into(), options, Some(sharing))
+    }
+
+    fn open_with(place: Place, options: &Options, sharing: Option<Sharing>) -> Result<Store, StoreError> {
         Ok(Store {
-            engine: match place.into() {
+            engine: match place {
                 Place::File(path) => Engine::Sqlite(Box::new(sqlite::Store::open(&path, options)?)),
-                Place::Server(server) => Engine::Postgres(Box::new(postgres::Store::open(&server, options)?)),
+                Place::Server(server) => {
+                    Engine::Postgres(Box::new(postgres::Store::open(&server, options, sharing)?))
+                }
             },
         })
+    }
+
+    /// Takes a partition under a lease: nobody stores anything under one before any more, and its meters are known as they are stored.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] where it was taken under a later one; others, where it can be tried again.
+    pub fn take(&mut self, lease: LeaseNumber) -> Result<(), StoreError> {
+        match &mut self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(store) => store.take(lease),
+        }
+    }
+
+    /// A partition's meters are another's to write.
+    pub fn leave(&mut self, partition: Partition) {
+        match &mut self.engine {
+            Engine::Sqlite(_) => {}
+            Engine::Postgres(store) => store.leave(partition),
+        }
     }
 
     /// Does all of a batch, in order, or nothing of it. What it returns, one for each, in their order, is durable.
@@ -106,9 +156,22 @@ impl Store {
     /// # Errors
     /// [`StoreError::Full`] and others, where nothing was stored and nothing must be acknowledged; the same can be tried again.
     pub fn commit(&mut self, batch: Vec<Write>) -> Result<Vec<Written>, StoreError> {
+        self.commit_under(&batch, &[])
+    }
+
+    /// The same under the leases of all partitions whose meters are written, where several write.
+    ///
+    /// # Errors
+    /// As [`Store::commit`]; [`StoreError::Fenced`] where some of the partitions were taken by others since: the same without what is of
+    /// these can be tried again.
+    pub fn commit_under(
+        &mut self,
+        batch: &[Write],
+        leases: &[LeaseNumber],
+    ) -> Result<Vec<Written>, StoreError> {
         match &mut self.engine {
             Engine::Sqlite(store) => store.commit(batch),
-            Engine::Postgres(store) => store.commit(&batch),
+            Engine::Postgres(store) => store.commit(batch, leases),
         }
     }
 

@@ -3,12 +3,12 @@
 //! There is one for all partitions, each of which has a link of its own, which comes and goes. A link's writes are of an era. After a transaction that failed,
 //! what the link gave before it knew of that fails, too, so that nothing overtakes what has to be tried again.
 
-use crate::fence::Fence;
+use crate::fence::{Fence, LeaseNumber};
 use crate::network::NetworkId;
 use crate::partition::Partition;
 use crate::registry::Issued;
 use crate::store::{Store, StoreError, Write, Written};
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,6 +64,8 @@ pub(crate) struct LinkJob {
 enum To<T> {
     /// A partition's link: what it goes on with for each write, and in which era it gave them.
     Link { partition: Partition, era: u64, after: Vec<T> },
+    /// A partition is taken under a lease; who hears of it.
+    Take { lease: LeaseNumber, taken: Sender<Result<(), StoreError>> },
     /// A partition's link begins: where it hears of its writes, and what was sent with its network's keys.
     Begin { partition: Partition, issued: Issued, done: Sender<Done<T>> },
     /// It has ended.
@@ -101,6 +103,8 @@ pub(crate) struct Counts {
     pub(crate) commits: AtomicU64,
     pub(crate) commits_us: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Transactions that the store refused, because a partition of theirs was taken under a later lease.
+    pub(crate) fenced: AtomicU64,
     /// Jobs of others that wait.
     waiting: AtomicU64,
 }
@@ -177,6 +181,16 @@ impl<T: Send + 'static> Jobs<T> {
         Ok((Jobs { jobs, counts }, thread))
     }
 
+    /// Takes a partition under a lease, and returns when nobody writes it under one before any more.
+    ///
+    /// # Errors
+    /// What the store said; `None`: its thread has ended.
+    pub(crate) fn take(&self, lease: LeaseNumber) -> Result<(), Option<StoreError>> {
+        let (taken, hears) = bounded(1);
+        self.tell(To::Take { lease, taken });
+        hears.recv().map_err(|_| None)?.map_err(Some)
+    }
+
     /// A partition has a link now, which hears of its writes by what this returns; the first one hears what is of no link, too. issued:
     /// what was sent with the network's keys; it is written before the states that it has to cover.
     pub(crate) fn begin(&self, partition: Partition, issued: Issued) -> Receiver<Done<T>> {
@@ -224,6 +238,29 @@ impl<T: Send + 'static> Jobs<T> {
             jobs.send(Job { writes, fence, to: To::Caller(reply) }).map_err(|_| WriteError::Stopped)
         };
         WriterHandle { give: Arc::new(give) }
+    }
+}
+
+/// What is one transaction.
+struct Batch<T> {
+    writes: Vec<Write>,
+    parts: Vec<Part<T>>,
+}
+
+/// A job's part of a transaction.
+struct Part<T> {
+    /// How many of its writes.
+    writes: usize,
+    fence: Option<Arc<Fence>>,
+    to: To<T>,
+}
+
+impl<T> Batch<T> {
+    /// Under which it is to be stored.
+    fn leases(&self) -> Vec<LeaseNumber> {
+        let leases: BTreeSet<LeaseNumber> =
+            self.parts.iter().filter_map(|part| Some(part.fence.as_ref()?.lease())).collect();
+        leases.into_iter().collect()
     }
 }
 
@@ -294,9 +331,8 @@ impl<T> Thread<T> {
 
     /// Commits this job, and all that came meanwhile. Returns whether that was all.
     fn commit(&mut self, first: Job<T>) -> bool {
-        let mut writes = Vec::new();
         let mut stop = false;
-        let mut parts = Vec::new();
+        let mut batch = Batch { writes: Vec::new(), parts: Vec::new() };
         let mut next = Some(first);
         while let Some(job) = next {
             if let To::Caller(_) = job.to {
@@ -312,26 +348,75 @@ impl<T> Thread<T> {
                     self.issued.entry(partition.network).or_insert(issued);
                     self.links.insert(partition, LinkOf { era: 0, done });
                 }
-                To::End { partition } => drop(self.links.remove(&partition)),
+                To::Take { lease, taken } => drop(taken.send(self.store.take(lease))),
+                To::End { partition } => {
+                    self.store.leave(partition);
+                    self.links.remove(&partition);
+                }
                 To::Link { partition, after, .. } if !holds => self.done(partition, Done::Fenced { after }),
                 To::Caller(reply) if !holds => drop(reply.send(Err(WriteError::Fenced))),
                 To::Link { partition, era, after } if era < self.era(partition) => {
                     self.fail(partition, after, None)
                 }
                 to => {
-                    parts.push((job.writes.len(), to));
-                    writes.extend(job.writes);
+                    batch.parts.push(Part { writes: job.writes.len(), fence: job.fence, to });
+                    batch.writes.extend(job.writes);
                 }
             }
-            next = if writes.len() < MOST_WRITES { self.jobs.try_recv().ok() } else { None };
+            next = if batch.writes.len() < MOST_WRITES { self.jobs.try_recv().ok() } else { None };
         }
-        if parts.is_empty() {
-            return stop;
+        while !batch.parts.is_empty() {
+            match self.commit_batch(&batch) {
+                // Nothing of it was stored. What is left is of this one's own partitions.
+                Err(StoreError::Fenced { leases, .. }) => self.fenced(&mut batch, &leases),
+                committed => {
+                    self.committed(batch, committed);
+                    break;
+                }
+            }
         }
+        stop
+    }
+
+    fn commit_batch(&mut self, batch: &Batch<T>) -> Result<Vec<Written>, StoreError> {
         let start = Instant::now();
-        let committed = self.cover(&writes).and_then(|()| self.store.commit(writes));
+        let committed = self.cover(&batch.writes);
+        let committed = committed.and_then(|()| self.store.commit_under(&batch.writes, &batch.leases()));
         self.counts.commits.fetch_add(1, Ordering::Relaxed);
         self.counts.commits_us.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
+        committed
+    }
+
+    /// Takes out what is of partitions that others have: whose it was hears that its lease is over.
+    fn fenced(&self, batch: &mut Batch<T>, leases: &[LeaseNumber]) {
+        self.counts.fenced.fetch_add(1, Ordering::Relaxed);
+        let mut writes = std::mem::take(&mut batch.writes).into_iter();
+        for part in std::mem::take(&mut batch.parts) {
+            let of_part = writes.by_ref().take(part.writes);
+            match part.fence.as_ref().filter(|fence| leases.contains(&fence.lease())) {
+                None => {
+                    batch.writes.extend(of_part);
+                    batch.parts.push(part);
+                }
+                Some(fence) => {
+                    of_part.for_each(drop);
+                    if fence.holds() {
+                        let partition = fence.partition;
+                        tracing::warn!(%partition, fence = fence.number, "the database refuses it: another has the partition under a later lease");
+                    }
+                    fence.end();
+                    match part.to {
+                        To::Link { partition, after, .. } => self.done(partition, Done::Fenced { after }),
+                        To::Caller(reply) => drop(reply.send(Err(WriteError::Fenced))),
+                        To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn committed(&mut self, batch: Batch<T>, committed: Result<Vec<Written>, StoreError>) {
+        let Batch { parts, .. } = batch;
         match committed {
             Ok(written) => self.tell(parts, written),
             Err(error) => {
@@ -339,7 +424,7 @@ impl<T> Thread<T> {
                 let error = Arc::new(error);
                 let mut links: BTreeSet<Partition> = parts
                     .iter()
-                    .filter_map(|(_, to)| match to {
+                    .filter_map(|part| match &part.to {
                         To::Link { partition, .. } => Some(*partition),
                         _ => None,
                     })
@@ -354,17 +439,16 @@ impl<T> Thread<T> {
                     // It raises the alert.
                     self.fail(Partition::FIRST, Vec::new(), Some(error.clone()));
                 }
-                for (_, to) in parts {
-                    match to {
+                for part in parts {
+                    match part.to {
                         To::Link { partition, after, .. } => self.fail(partition, after, Some(error.clone())),
                         // Who does not wait any more need not be told.
                         To::Caller(reply) => drop(reply.send(Err(WriteError::Store(error.to_string())))),
-                        To::Begin { .. } | To::End { .. } | To::Stop => {}
+                        To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
                     }
                 }
             }
         }
-        stop
     }
 
     /// What these writes say of commands is durable beside the keys before it is in the database.
@@ -383,16 +467,16 @@ impl<T> Thread<T> {
         Ok(())
     }
 
-    fn tell(&self, parts: Vec<(usize, To<T>)>, written: Vec<Written>) {
+    fn tell(&self, parts: Vec<Part<T>>, written: Vec<Written>) {
         let mut written = written.into_iter();
-        for (count, to) in parts {
-            let of_job = written.by_ref().take(count);
-            match to {
+        for part in parts {
+            let of_job = written.by_ref().take(part.writes);
+            match part.to {
                 To::Link { partition, after, .. } => {
                     self.done(partition, Done::Written(after.into_iter().zip(of_job).collect()));
                 }
                 To::Caller(reply) => drop(reply.send(Ok(of_job.collect()))),
-                To::Begin { .. } | To::End { .. } | To::Stop => {}
+                To::Begin { .. } | To::End { .. } | To::Take { .. } | To::Stop => {}
             }
         }
     }

@@ -25,6 +25,24 @@ pub const COLLECT: Elsewhere = Elsewhere {
     about: "The collector: takes meters' reports from gateways, stores, acknowledges and shows them, until it is stopped",
     binary: COLLECTOR,
 };
+/// `wattseal gateway`.
+pub const GATEWAY: Elsewhere = Elsewhere {
+    name: "gateway",
+    about: "The collector's role at the radio, without keys: packets into NATS JetStream, and what is to be sent out of it",
+    binary: COLLECTOR,
+};
+/// `wattseal worker`.
+pub const WORKER: Elsewhere = Elsewhere {
+    name: "worker",
+    about: "The collector's role behind the radio: takes its share of the meters from NATS JetStream, verifies, stores, acknowledges",
+    binary: COLLECTOR,
+};
+/// `wattseal nkey`.
+pub const NKEY: Elsewhere = Elsewhere {
+    name: "nkey",
+    about: "Make the key of a user of the NATS servers, and show its public key",
+    binary: COLLECTOR,
+};
 /// `wattseal load`.
 pub const LOAD: Elsewhere = Elsewhere {
     name: "load",
@@ -66,7 +84,8 @@ pub const DEMO: Elsewhere = Elsewhere {
 };
 
 /// All of them, as they are listed.
-pub const ELSEWHERE: [&Elsewhere; 8] = [&COLLECT, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &DEMO];
+pub const ELSEWHERE: [&Elsewhere; 11] =
+    [&COLLECT, &GATEWAY, &WORKER, &NKEY, &LOAD, &METERS, &TOKENS, &AUDIT, &EXPORT, &BACKUP, &DEMO];
 
 impl Elsewhere {
     /// Whether its binary has this command alone, and so takes the options right away.

@@ -2,11 +2,11 @@
 //! whatever ends it. The superuser `postgres` needs no password there.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -271,13 +271,50 @@ impl Server {
         String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
     }
 
+    /// Begins a transaction with this statement, whose locks are held until the value is dropped, which rolls it back.
+    ///
+    /// # Panics
+    /// Where the server does not take it.
+    #[must_use]
+    pub fn transaction(&self, database: &str, sql: &str) -> Transaction {
+        let mut command = self.client(database);
+        let mut psql = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect(INSTALL);
+        let mut pipe = psql.stdin.take().expect("a pipe");
+        writeln!(pipe, "BEGIN; {sql}; SELECT 'begun';").expect("psql listens");
+        let mut lines = BufReader::new(psql.stdout.take().expect("a pipe")).lines();
+        let begun = lines.any(|line| line.is_ok_and(|line| line == "begun"));
+        assert!(begun, "the server does not take {sql}");
+        Transaction { psql, pipe: Some(pipe) }
+    }
+
     fn psql(&self, database: &str, sql: &str) -> Output {
-        Command::new(program("psql"))
-            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database, "-h"])
-            .arg(&self.folder.path)
-            .args(["-p", &self.port(), "-c", sql])
-            .output()
-            .expect(INSTALL)
+        self.client(database).args(["-c", sql]).output().expect(INSTALL)
+    }
+
+    fn client(&self, database: &str) -> Command {
+        let mut command = Command::new(program("psql"));
+        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database]);
+        command.arg("-h").arg(&self.folder.path).args(["-p", &self.port()]);
+        command
+    }
+}
+
+/// A transaction that is not over.
+pub struct Transaction {
+    psql: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // At the end of its input psql ends, and the server rolls back.
+        drop(self.pipe.take());
+        let _ = self.psql.wait();
     }
 }
 

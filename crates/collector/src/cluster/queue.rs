@@ -4,7 +4,6 @@ use super::connection::{Connection, chain};
 use super::envelope::PacketUp;
 use super::remote::RemoteGateways;
 use super::subject;
-use super::window::Window;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
 use crate::link::{LinkHandle, Outcome, QueuedPacket, Receipt};
@@ -12,6 +11,7 @@ use crate::partition::{Partition, Slices};
 use async_nats::Subject;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::{self, AckKind, stream};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -43,7 +43,7 @@ pub(super) struct QueueCounts {
     /// Of them, those that came again.
     pub(super) redelivered: AtomicU64,
     pub(super) malformed: AtomicU64,
-    /// Packets that JetStream was told to be done with; those before the last one were told with it.
+    /// Packets that JetStream was told to be done with.
     pub(super) acknowledgements: AtomicU64,
 }
 
@@ -73,7 +73,8 @@ pub(super) struct Queue {
     connection: Connection,
     consumer: Consumer<pull::Config>,
     fence: Arc<Fence>,
-    window: Window<Subject>,
+    /// Packets that are not done with, by their numbers in the stream: where what is said of them goes.
+    pending: HashMap<u64, Subject>,
     /// What becomes of packets.
     became_in: UnboundedSender<(u64, Outcome)>,
     became: UnboundedReceiver<(u64, Outcome)>,
@@ -127,7 +128,8 @@ impl Queue {
                 Some(floor) => DeliverPolicy::ByStartSequence { start_sequence: floor + 1 },
                 None => DeliverPolicy::All,
             },
-            ack_policy: AckPolicy::All,
+            // Each by itself: a piece whose message never gets whole keeps no other packet.
+            ack_policy: AckPolicy::Explicit,
             ack_wait: AGAIN_AFTER,
             max_ack_pending: MOST_PENDING,
             inactive_threshold: KEPT_FOR,
@@ -139,8 +141,8 @@ impl Queue {
             let _ = stream.delete_consumer(before).await;
         }
         let (became_in, became) = unbounded_channel();
-        let (connection, window) = (connection.clone(), Window::new());
-        Ok(Queue { connection, consumer, fence, window, became_in, became, counts })
+        let (connection, pending) = (connection.clone(), HashMap::new());
+        Ok(Queue { connection, consumer, fence, pending, became_in, became, counts })
     }
 
     /// Hands packets to the link, and acknowledges what it is done with. Goes on until it cannot.
@@ -161,7 +163,7 @@ impl Queue {
                 // First what makes room.
                 biased;
                 Some((sequence, outcome)) = self.became.recv() => {
-                    self.note(sequence, outcome).await;
+                    self.tell(sequence, outcome).await;
                     self.acknowledge().await;
                 }
                 message = messages.next() => match message {
@@ -194,7 +196,8 @@ impl Queue {
         self.counts.packets.fetch_add(1, Ordering::Relaxed);
         self.counts.redelivered.fetch_add(u64::from(info.delivered > 1), Ordering::Relaxed);
         let (sequence, heard_ms) = (info.stream_sequence, heard_ms(info.published.unix_timestamp_nanos()));
-        self.window.delivered(sequence, reply);
+        // Delivered again, it is the later one that is heard.
+        self.pending.insert(sequence, reply);
         let receipt = Receipt::new(sequence, self.became_in.clone());
         let Some(packet) = packet(partition, &message.subject, &message.payload, remote) else {
             // It leads to nothing.
@@ -214,36 +217,30 @@ impl Queue {
         }
     }
 
-    async fn note(&mut self, sequence: u64, outcome: Outcome) {
-        match outcome {
-            Outcome::Done => self.window.done(sequence),
-            // Before its time, so that those behind it do not wait for it so long.
-            Outcome::Again => {
-                if let Some(reply) = self.window.reply(sequence).filter(|_| self.fence.holds()) {
-                    let again = AckKind::Nak(Some(AGAIN_SOON));
-                    let _ = self.connection.client.publish(reply.clone(), again.into()).await;
-                }
-            }
-        }
+    /// Tells JetStream what became of a packet, as long as the lease holds. What is lost of that is told when the packet comes again.
+    async fn tell(&mut self, sequence: u64, outcome: Outcome) {
+        let (reply, said) = match outcome {
+            Outcome::Done => (self.pending.remove(&sequence), AckKind::Ack),
+            // Before its time.
+            Outcome::Again => (self.pending.get(&sequence).cloned(), AckKind::Nak(Some(AGAIN_SOON))),
+        };
+        let Some(reply) = reply.filter(|_| self.fence.holds()) else { return };
+        self.counts.acknowledgements.fetch_add(u64::from(outcome == Outcome::Done), Ordering::Relaxed);
+        let _ = self.connection.client.publish(reply, said.into()).await;
     }
 
-    /// Tells JetStream what is done with, as long as the lease holds.
-    pub(super) async fn acknowledge(&mut self) {
+    /// Tells all that is known.
+    async fn acknowledge(&mut self) {
         while let Ok((sequence, outcome)) = self.became.try_recv() {
-            self.note(sequence, outcome).await;
-        }
-        if let Some(reply) = self.window.acknowledge().filter(|_| self.fence.holds()) {
-            self.counts.acknowledgements.fetch_add(1, Ordering::Relaxed);
-            // One that is lost is told with the next.
-            let _ = self.connection.client.publish(reply, "+ACK".into()).await;
+            self.tell(sequence, outcome).await;
         }
     }
 
     /// After the link came to its end, and before the partition is given up.
     pub(super) async fn finish(mut self) {
         self.acknowledge().await;
-        if self.window.len() > 0 {
-            tracing::debug!(packets = self.window.len(), "packets are left to the next worker");
+        if !self.pending.is_empty() {
+            tracing::debug!(packets = self.pending.len(), "packets are left to the next worker");
         }
         let _ = self.connection.client.flush().await;
     }

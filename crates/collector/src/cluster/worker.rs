@@ -110,9 +110,15 @@ impl Counts {
         ] {
             text.one(&format!("wattseal_worker_{name}_total"), "counter", help, read(count));
         }
-        let reader = shared.links(|links| Ok(links.reader().clone())).await;
+        let store = shared.links(|links| Ok((links.reader().clone(), links.fenced()))).await;
         let snapshot = shared.link.snapshot().await.ok();
-        if let Ok(reader) = reader {
+        if let Ok((reader, fenced)) = store {
+            text.one(
+                "wattseal_worker_fenced_transactions_total",
+                "counter",
+                "Transactions that the store refused, because a partition was taken under a later lease",
+                fenced,
+            );
             metrics::store(text, &reader.health(), shared.link.store_ok(), snapshot.is_some());
         }
         if let Some(snapshot) = &snapshot {
@@ -200,8 +206,9 @@ impl Worker {
         status.fine(Part::JetStream);
         // Before others are told that it is there: one who cannot write has no share.
         let links = loop {
-            let (config, runtime) = (self.service.clone(), Handle::current());
-            let opened = tokio::task::spawn_blocking(move || Links::open(config, slices, runtime)).await;
+            let (config, name, runtime) = (self.service.clone(), self.name.clone(), Handle::current());
+            let open = move || Links::open(config, slices, Some(name.as_str()), runtime);
+            let opened = tokio::task::spawn_blocking(open).await;
             match opened.map_err(|_| ClusterError::Ended("store"))? {
                 Ok(links) => break links,
                 Err(ServiceError::Store(error @ StoreError::InUse { .. })) => {

@@ -11,18 +11,17 @@ use super::verify::Verifiers;
 use crate::event::CommandState;
 use crate::fence::Fence;
 use crate::gateway::HeardPacket;
-use crate::network::{GlobalMeterId, NetworkId};
+use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::Issued;
 use crate::store::{
-    AlertFilter, CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, StoreError, Whose, Write,
-    Written,
+    CommandProgress, CommandRecord, KeptMeter, Provisioned, Reader, StoreError, Write, Written,
 };
 use crate::writer::{Done, Jobs};
 use crossbeam_channel::Receiver;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -108,13 +107,23 @@ impl Beginning {
                 None => candidates.push((epoch, record, kept.filter(|kept| kept.epoch == epoch))),
             }
         }
-        let writes = candidates
-            .iter()
-            .map(|(epoch, record, _)| provisioned((network, *epoch), record, &public, now_ms))
-            .collect();
-        let written = commit(writes)?;
-        for ((epoch, record, kept), written) in candidates.into_iter().zip(written) {
-            beginning.add(reader, (epoch, record), kept, &written, issued)?;
+        // Most are stored as they are.
+        let stored = reader.public_keys(partition, slices)?;
+        let is_stored = |(epoch, record, kept): &(u32, MeterRecord, Option<KeptMeter>)| {
+            kept.is_some() && stored.get(&record.setup.meter) == Some(&(*epoch, record.public.to_bytes()))
+        };
+        let new = candidates.iter().filter(|candidate| !is_stored(candidate));
+        let writes =
+            new.map(|(epoch, record, _)| provisioned((network, *epoch), record, &public, now_ms)).collect();
+        let mut written = commit(writes)?.into_iter();
+        let silent = reader.silent(partition, slices)?.into_iter().collect();
+        for candidate in candidates {
+            let written = match is_stored(&candidate) {
+                true => Written::Done,
+                false => written.next().unwrap_or(Written::Unknown),
+            };
+            let (epoch, record, kept) = candidate;
+            beginning.add((epoch, record), kept, &silent, &written, issued);
         }
         for (meter, name) in beginning.names_elsewhere(slices) {
             tracing::error!(
@@ -134,8 +143,7 @@ impl Beginning {
             }
             beginning.over.insert(meter, kept.epoch);
         }
-        let open = reader.open_commands()?;
-        for command in open.into_iter().filter(|command| slices.partition_of(command.meter) == partition) {
+        for command in reader.open_commands_of(partition, slices)? {
             beginning.resume(command);
         }
         Ok(beginning)
@@ -143,12 +151,12 @@ impl Beginning {
 
     fn add(
         &mut self,
-        reader: &Reader,
         (epoch, record): (u32, MeterRecord),
         kept: Option<KeptMeter>,
+        silent: &HashSet<MeterId>,
         written: &Written,
         issued: &Issued,
-    ) -> Result<(), StoreError> {
+    ) {
         let (meter, network) = (record.setup.meter, self.partition.network);
         let global = network.meter(meter);
         if *written != Written::Done {
@@ -157,7 +165,7 @@ impl Beginning {
                 network = network.named(),
                 "left out: its keys are not those of epoch {epoch} that are stored; ./wattseal meters rotate {global} makes new ones"
             );
-            return Ok(());
+            return;
         }
         let mut known = MeterLinkState::new(epoch, record.setup.interval_s);
         let told = issued.told(meter, epoch);
@@ -168,10 +176,8 @@ impl Beginning {
             Some(kept) => {
                 known.interval_s = kept.interval_s;
                 known.heard_ms = kept.last_heard_ms;
-                if let Some(heard_ms) = kept.last_heard_ms {
-                    known.heard_at = Some(Instant::now());
-                    known.silent = silent_since(reader, global, heard_ms)?;
-                }
+                known.heard_at = kept.last_heard_ms.map(|_| Instant::now());
+                known.silent = silent.contains(&meter);
                 kept.state
             }
             None => MeterState::new(&record),
@@ -185,7 +191,6 @@ impl Beginning {
             Ok(()) => drop(self.meters.insert(meter, known)),
             Err(error) => tracing::error!(meter, network = network.named(), "left out: {error}"),
         }
-        Ok(())
     }
 
     /// Names of meters here whose packets go to another slice.
@@ -232,17 +237,6 @@ fn provisioned(
         state: MeterState::new(record),
         at_ms: now_ms,
     }))
-}
-
-/// Whether it was told already that a meter is silent, which was heard last then.
-fn silent_since(reader: &Reader, meter: GlobalMeterId, heard_ms: i64) -> Result<bool, StoreError> {
-    let since = AlertFilter {
-        from_s: Some(heard_ms.div_euclid(1000)),
-        whose: Whose::Meter(meter),
-        limit: 100,
-        ..AlertFilter::default()
-    };
-    Ok(reader.alerts(&since)?.iter().any(|alert| alert.cause == "silent"))
 }
 
 /// Starts a link's thread. end: says that it has ended.

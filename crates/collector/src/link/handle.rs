@@ -252,12 +252,14 @@ impl Queues {
         (Queues { packets, requests, dropped_packets }, inputs)
     }
 
-    async fn ask<T>(&self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
+    async fn ask<T>(self, ask: impl FnOnce(Answer<T>) -> Request) -> Result<T, LinkError> {
         let (answer, answered) = oneshot::channel();
         self.requests.try_send(ask(answer)).map_err(|refused| match refused {
             TrySendError::Full(_) => LinkError::Busy,
             TrySendError::Disconnected(_) => LinkError::Stopped,
         })?;
+        // A question to a link that ends stays in its queue for as long as somebody has that.
+        drop(self);
         answered.await.map_err(|_| LinkError::Stopped)
     }
 }
@@ -475,5 +477,28 @@ impl LinkHandle {
         for partition in partitions {
             self.close(partition);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn a_question_to_a_link_that_ends_before_it_reads_it_is_answered() {
+        let handle = LinkHandle::new(Slices::ONE);
+        let inputs = handle.open(Partition::FIRST);
+        let asked = tokio::spawn({
+            let handle = handle.clone();
+            async move { handle.snapshot().await }
+        });
+        while inputs.requests.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        handle.close(Partition::FIRST);
+        drop(inputs);
+        let answer = tokio::time::timeout(Duration::from_secs(10), asked).await.expect("an answer");
+        assert!(matches!(answer, Ok(Err(LinkError::Stopped))), "{answer:?}");
     }
 }

@@ -8,10 +8,11 @@ use crate::link::{self, Beginning, End, LinkHandle, Parts};
 use crate::network::NetworkId;
 use crate::partition::{Partition, Slices};
 use crate::registry::{self, MeterFile, Registry};
-use crate::store::{KeptMeter, Reader, Store, StoreError, Write};
+use crate::store::{KeptMeter, Reader, Sharing, Store, StoreError, Write};
 use crate::writer::{Jobs, WriterHandle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use wire::meter::{MeterId, Policy, Suite};
@@ -39,12 +40,22 @@ struct RunningLink {
 pub(super) type Kept = BTreeMap<NetworkId, BTreeMap<MeterId, KeptMeter>>;
 
 impl Links {
-    /// Opens the store. No link is there yet.
+    /// Opens the store. No link is there yet. worker: what it is called among those that write the store, too; `None`: nobody does.
     ///
     /// # Errors
     /// [`ServiceError::Store`], [`ServiceError::Thread`].
-    pub(crate) fn open(config: Config, slices: Slices, runtime: Handle) -> Result<Links, ServiceError> {
-        let store = Store::open(&config.db, &config.store)?;
+    pub(crate) fn open(
+        config: Config,
+        slices: Slices,
+        worker: Option<&str>,
+        runtime: Handle,
+    ) -> Result<Links, ServiceError> {
+        let store = match worker {
+            None => Store::open(&config.db, &config.store)?,
+            Some(worker) => {
+                Store::open_shared(&config.db, &config.store, Sharing { worker: worker.to_owned(), slices })?
+            }
+        };
         let reader = store.reader();
         let (jobs, store) = Jobs::start(store).map_err(ServiceError::Thread)?;
         let (jobs, handle) = (Arc::new(jobs), LinkHandle::new(slices));
@@ -63,6 +74,11 @@ impl Links {
         self.jobs.handle()
     }
 
+    /// How many transactions the store refused, because others had partitions of theirs.
+    pub(crate) fn fenced(&self) -> u64 {
+        self.jobs.counts().fenced.load(Ordering::Relaxed)
+    }
+
     /// What is stored of all meters.
     pub(super) fn kept(&self) -> Result<Kept, StoreError> {
         let mut kept = Kept::new();
@@ -78,7 +94,9 @@ impl Links {
         network: NetworkId,
         kept: &BTreeMap<MeterId, KeptMeter>,
     ) -> Result<(), ServiceError> {
-        belongs(&self.config, network, kept, |_| false, |_| false)
+        let known = kept.values().filter(|kept| kept.revoked_ms.is_none());
+        let known: Vec<MeterId> = known.map(|kept| kept.meter.meter).collect();
+        belongs(&self.config, network, &known, |_| false, |_| false)
     }
 
     /// Begins a partition's link, which writes under the lease. Returns how many meters it has.
@@ -86,18 +104,22 @@ impl Links {
     /// # Errors
     /// [`ServiceError`]
     pub(crate) fn begin(&mut self, partition: Partition, fence: Arc<Fence>) -> Result<usize, ServiceError> {
-        let kept = self.kept()?.remove(&partition.network).unwrap_or_default();
+        self.jobs
+            .take(fence.lease())
+            .map_err(|error| error.map_or(ServiceError::Ended("store"), Into::into))?;
+        let kept = self.reader.kept_meters_of(partition, self.slices)?;
+        let kept = kept.into_iter().map(|kept| (kept.meter.meter, kept)).collect();
         self.begin_with(partition, kept, Some(fence), None)
     }
 
-    /// Begins a partition's link. kept: what is stored of the network's meters. end: hears of the link's end.
+    /// Begins a partition's link. kept: what is stored of its meters. end: hears of the link's end.
     ///
     /// # Errors
     /// [`ServiceError`]
     pub(super) fn begin_with(
         &mut self,
         partition: Partition,
-        mut kept: BTreeMap<MeterId, KeptMeter>,
+        kept: BTreeMap<MeterId, KeptMeter>,
         fence: Option<Arc<Fence>>,
         end: Option<End>,
     ) -> Result<usize, ServiceError> {
@@ -109,11 +131,10 @@ impl Links {
         let revoked = registry.revoked()?;
         let (has_keys, was_revoked) =
             (|meter: &MeterId| files.contains_key(meter), |meter: &MeterId| revoked.contains_key(meter));
-        belongs(&self.config, network, &kept, has_keys, was_revoked)?;
+        belongs(&self.config, network, &self.reader.names(network)?, has_keys, was_revoked)?;
         let policy = self.policy(network, &files);
         let poller = registry.poller(&files);
         files.retain(|meter, _| slices.of(*meter) == partition.slice);
-        kept.retain(|meter, _| slices.of(*meter) == partition.slice);
         let records = files.iter().map(|(meter, file)| (*meter, (file.epoch, file.record.clone()))).collect();
         let identity = registry.identity().clone();
         let writer = self.writer();
@@ -163,9 +184,10 @@ impl Links {
     /// [`ServiceError::Ended`] where it had ended in a way that it never should.
     pub(crate) fn end(&mut self, partition: Partition) -> Result<(), ServiceError> {
         self.handle.close(partition);
-        let Some(RunningLink { thread, following }) = self.running.remove(&partition) else { return Ok(()) };
-        following.abort();
-        let joined = thread.join();
+        let joined = self.running.remove(&partition).map_or(Ok(()), |RunningLink { thread, following }| {
+            following.abort();
+            thread.join()
+        });
         self.jobs.end(partition);
         joined.map_err(|_| ServiceError::Ended("link"))
     }
@@ -194,20 +216,15 @@ impl Links {
 }
 
 /// Looks whether a folder of keys is that of a network's meters in the database: one that is not there, or another's, must not revoke
-/// all of them.
+/// all of them. known: those that are not revoked.
 fn belongs(
     config: &Config,
     network: NetworkId,
-    kept: &BTreeMap<MeterId, KeptMeter>,
+    known: &[MeterId],
     has_keys: impl Fn(&MeterId) -> bool,
     was_revoked: impl Fn(&MeterId) -> bool,
 ) -> Result<(), ServiceError> {
-    let known: Vec<&MeterId> =
-        kept.iter().filter(|(_, kept)| kept.revoked_ms.is_none()).map(|(meter, _)| meter).collect();
-    if known.is_empty()
-        || known.iter().any(|meter| has_keys(meter))
-        || known.iter().all(|meter| was_revoked(meter))
-    {
+    if known.is_empty() || known.iter().any(has_keys) || known.iter().all(was_revoked) {
         return Ok(());
     }
     let (keys, db) = (registry::folder_of(&config.keys, network), config.db.clone());

@@ -3,6 +3,7 @@
 mod report;
 
 use super::interval::Intervals;
+use super::key::Keys;
 use super::latest::{self, LEVELS, Latest, Rollup};
 use super::read::{self, json};
 use super::sql::{Session, SqlError, Value, values};
@@ -91,7 +92,7 @@ pub(super) struct Expected {
     pub(super) alerts: usize,
 }
 
-/// What the writer knows without asking: there is no other writer.
+/// What the writer knows without asking: nobody else writes these meters.
 #[derive(Debug)]
 pub(super) struct Kept {
     latest: HashMap<GlobalMeterId, Latest>,
@@ -103,13 +104,23 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn load(session: Session<'_>, intervals: Intervals) -> Result<Kept, SqlError> {
-        let mut latest = HashMap::new();
-        latest::load(session, |meter, of_meter| {
-            latest.insert(meter, of_meter);
-        })?;
+    /// Without any meter yet.
+    pub(super) fn new(session: Session<'_>, intervals: Intervals) -> Result<Kept, SqlError> {
         let outbox = session.value("SELECT count(*) FROM outbox", &[])?;
-        Ok(Kept { latest, before: HashMap::new(), outbox: (outbox, outbox), intervals })
+        Ok(Kept { latest: HashMap::new(), before: HashMap::new(), outbox: (outbox, outbox), intervals })
+    }
+
+    /// Knows these meters as they are stored, from now on.
+    pub(super) fn load(&mut self, session: Session<'_>, keys: Keys) -> Result<(), SqlError> {
+        latest::load(session, keys, |meter, of_meter| {
+            self.latest.insert(meter, of_meter);
+        })
+    }
+
+    /// Knows those meters alone from now on.
+    pub(super) fn retain(&mut self, keep: impl Fn(GlobalMeterId) -> bool) {
+        self.latest.retain(|meter, _| keep(*meter));
+        self.latest.shrink_to_fit();
     }
 
     /// All meters, and when they were heard first, in ms.

@@ -48,6 +48,15 @@ impl Check {
         found
     }
 
+    /// Looks at those meters alone from now on.
+    pub(super) fn retain(&mut self, keep: impl Fn(GlobalMeterId) -> bool) {
+        let now = self.meters.last().copied();
+        self.meters.retain(|meter| keep(*meter));
+        if self.meters.last().copied() != now {
+            (self.from_s, self.before) = (None, None);
+        }
+    }
+
     fn next_meter(&mut self) {
         self.meters.pop();
         (self.from_s, self.before) = (None, None);

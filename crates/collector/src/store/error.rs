@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::sql::SqlError;
+use crate::fence::LeaseNumber;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,12 @@ pub enum StoreError {
         /// Who, where that is known: ` (process 123)`.
         by: String,
     },
+    /// Other workers have taken partitions since that were to be written.
+    #[error(
+        "{place}: partition {} was taken under a later lease: nothing is stored under the one before",
+        in_words(leases)
+    )]
+    Fenced { place: Place, leases: Vec<LeaseNumber> },
     /// A name does not stand any more for the file that is open.
     #[error("{path} {what}")]
     NotInPlace {
@@ -101,6 +108,10 @@ pub enum StoreError {
     /// What the database said, otherwise.
     #[error("{place}: {what}")]
     Database { place: Place, what: String },
+}
+
+fn in_words(leases: &[LeaseNumber]) -> String {
+    leases.iter().map(|lease| lease.partition.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 impl StoreError {

@@ -1,5 +1,6 @@
 //! What changes of a meter with each of its reports: its numbers, its register, and the rollups that are not over yet.
 
+use super::key::Keys;
 use super::read::METERS_OF_A_PAGE;
 use super::sql::{Row, Session, SqlError, Value, values};
 use crate::network::GlobalMeterId;
@@ -177,16 +178,18 @@ pub(super) fn is_start(alert: &Alert) -> bool {
 /// Hands out all rows, with their meters.
 pub(super) fn load(
     session: Session<'_>,
+    keys: Keys,
     mut take: impl FnMut(GlobalMeterId, Latest),
 ) -> Result<(), SqlError> {
     let sql = format!(
-        "SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter) WHERE meter > $1 ORDER BY meter LIMIT $2"
+        "SELECT meter, epoch, revoked_ms, {COLUMNS} FROM meters JOIN latest USING (meter) WHERE {} ORDER BY meter LIMIT $5",
+        Keys::sql()
     );
-    let mut after = -1;
+    let mut after = None;
     loop {
-        let page = session.query(&sql, values![after, METERS_OF_A_PAGE], read)?;
+        let page = session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), read)?;
         let Some((last, _)) = page.last() else { return Ok(()) };
-        after = last.key();
+        after = Some(last.key());
         for (meter, latest) in page {
             take(meter, latest);
         }

@@ -10,6 +10,7 @@ pub(crate) use series::{Stored, stored};
 
 use super::health::Pulse;
 use super::interval::Intervals;
+use super::key::Keys;
 use super::postgres;
 use super::query::{AlertFilter, Consumption, ConsumptionQuery, Readings, ReadingsQuery, Resolution, Whose};
 use super::record::{
@@ -17,10 +18,13 @@ use super::record::{
 };
 use super::sql::{Session, SqlError};
 use super::{Place, StoreError, sqlite, zone};
-use crate::network::GlobalMeterId;
+use crate::network::{GlobalMeterId, NetworkId};
+use crate::partition::{Partition, Slices};
 use jiff::tz::TimeZone;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use wire::meter::MeterId;
 
 /// Reads while the store writes: each call sees what was committed before it. Calls block for as long as the database takes; it is
 /// cheap to clone.
@@ -126,7 +130,35 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn kept_meters(&self) -> Result<Vec<KeptMeter>, StoreError> {
-        self.ask(rows::kept_meters)
+        self.ask(|session| rows::kept_meters(session, Keys::All))
+    }
+
+    /// The meters of a partition, as a collector starts with them; also those that are revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn kept_meters_of(&self, partition: Partition, slices: Slices) -> Result<Vec<KeptMeter>, StoreError> {
+        self.ask(|session| rows::kept_meters(session, Keys::OfPartition(partition, slices)))
+    }
+
+    /// The epochs and public keys of a partition's meters, of their last keys.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn public_keys(
+        &self,
+        partition: Partition,
+        slices: Slices,
+    ) -> Result<HashMap<MeterId, (u32, [u8; 64])>, StoreError> {
+        self.ask(|session| rows::public_keys(session, Keys::OfPartition(partition, slices)))
+    }
+
+    /// A network's meters that are not revoked.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn names(&self, network: NetworkId) -> Result<Vec<MeterId>, StoreError> {
+        self.ask(|session| rows::names(session, network))
     }
 
     /// Meters as they are shown, by network and number; also those that are revoked. now_ms: says who is online.
@@ -209,7 +241,27 @@ impl Reader {
     /// # Errors
     /// [`StoreError`]
     pub fn open_commands(&self) -> Result<Vec<CommandRecord>, StoreError> {
-        self.ask(rows::open_commands)
+        self.ask(|session| rows::open_commands(session, Keys::All))
+    }
+
+    /// The same of a partition's meters.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn open_commands_of(
+        &self,
+        partition: Partition,
+        slices: Slices,
+    ) -> Result<Vec<CommandRecord>, StoreError> {
+        self.ask(|session| rows::open_commands(session, Keys::OfPartition(partition, slices)))
+    }
+
+    /// The meters of a partition of which it was told that they are silent, and that were not heard since.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub(crate) fn silent(&self, partition: Partition, slices: Slices) -> Result<Vec<MeterId>, StoreError> {
+        self.ask(|session| rows::silent(session, Keys::OfPartition(partition, slices)))
     }
 
     /// All tokens, also those that are revoked, oldest first.

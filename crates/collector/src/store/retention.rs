@@ -85,11 +85,11 @@ impl Retention {
         Retention { keep_s, heard_s, counted: None, looked: None, behind_since: None, next: None }
     }
 
-    /// Before when readings go, once it is time to look for them again, and the clock can be right. first_heard_ms: of each meter.
+    /// Before when readings go, once it is time to look for them again, and the clock can be right. first_ms: when a meter was heard first.
     pub(super) fn look(
         &mut self,
         session: Session<'_>,
-        first_heard_ms: impl Iterator<Item = i64>,
+        first_ms: Option<i64>,
         now_ms: i64,
         now: Instant,
     ) -> Result<Option<i64>, SqlError> {
@@ -97,7 +97,7 @@ impl Retention {
             return Ok(None);
         }
         self.next = Some(now + EVERY);
-        let first_s = first_heard_ms.min().map(|first_ms| first_ms.div_euclid(1000));
+        let first_s = first_ms.map(|first_ms| first_ms.div_euclid(1000));
         let Some(before_s) = self.count(session, first_s, now_ms.div_euclid(1000), now)? else {
             return Ok(None);
         };
@@ -212,7 +212,7 @@ mod tests {
         /// Lets go of what is old. Returns whether it was looked for.
         fn look(&mut self, now_ms: i64) -> bool {
             let now = self.began + Duration::from_secs((self.true_s - NEW_YEAR_S) as u64);
-            let first = [NEW_YEAR_S * 1000].into_iter();
+            let first = Some(NEW_YEAR_S * 1000);
             let before_s = self.retention.look((&self.connection).into(), first, now_ms, now);
             let Some(before_s) = before_s.expect("a look") else { return false };
             let mut sweep = Sweep::new(before_s, vec![1.into()]);

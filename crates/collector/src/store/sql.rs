@@ -2,7 +2,7 @@
 //! tables have the same names and columns, and a value is `$1` in both. What an engine does in its own way, batches of readings above
 //! all, is in its own module.
 
-use super::postgres::{Link, LinkError};
+use super::postgres::{self, ConnectionError};
 use crate::network::GlobalMeterId;
 use rusqlite::Connection;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) enum SqlError {
     Sqlite(rusqlite::Error),
-    Postgres(LinkError),
+    Postgres(ConnectionError),
     /// What is stored is not what is stored there.
     Stored(String),
 }
@@ -23,8 +23,8 @@ impl From<rusqlite::Error> for SqlError {
     }
 }
 
-impl From<LinkError> for SqlError {
-    fn from(error: LinkError) -> SqlError {
+impl From<ConnectionError> for SqlError {
+    fn from(error: ConnectionError) -> SqlError {
         SqlError::Postgres(error)
     }
 }
@@ -208,7 +208,7 @@ impl Row<'_> {
                 ValueRef::Blob(bytes) => Cell::Bytes(bytes),
                 ValueRef::Real(_) => return Err(not_there(column)),
             },
-            Row::Postgres(row) => row.try_get(column).map_err(LinkError::from)?,
+            Row::Postgres(row) => row.try_get(column).map_err(ConnectionError::from)?,
         })
     }
 }
@@ -221,7 +221,7 @@ fn not_there(column: usize) -> SqlError {
 #[derive(Clone, Copy)]
 pub(crate) enum Session<'c> {
     Sqlite(&'c Connection),
-    Postgres(&'c Link),
+    Postgres(&'c postgres::Connection),
 }
 
 impl<'c> From<&'c Connection> for Session<'c> {
@@ -256,8 +256,8 @@ impl Session<'_> {
                 }
                 Ok(answer)
             }
-            Session::Postgres(link) => {
-                link.query(sql, values)?.iter().map(|row| read(Row::Postgres(row))).collect()
+            Session::Postgres(connection) => {
+                connection.query(sql, values)?.iter().map(|row| read(Row::Postgres(row))).collect()
             }
         }
     }
@@ -287,7 +287,7 @@ impl Session<'_> {
                     .execute(rusqlite::params_from_iter(values))?;
                 Ok(rows as u64)
             }
-            Session::Postgres(link) => Ok(link.execute(sql, values)?),
+            Session::Postgres(connection) => Ok(connection.execute(sql, values)?),
         }
     }
 }

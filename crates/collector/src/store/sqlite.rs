@@ -14,6 +14,7 @@ use super::batch::Kept;
 use super::check::Check;
 use super::health::Pulse;
 use super::interval::Intervals;
+use super::key::Keys;
 use super::read::Reader;
 use super::retention::Retention;
 use super::sql::{Session, SqlError};
@@ -98,7 +99,8 @@ impl Store {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         zone::settle(Session::Sqlite(&transaction), zone, &mut intervals)?;
         transaction.commit()?;
-        let kept = Kept::load(Session::Sqlite(&connection), intervals)?;
+        let mut kept = Kept::new(Session::Sqlite(&connection), intervals)?;
+        kept.load(Session::Sqlite(&connection), Keys::All)?;
         let staging = Staging::load(&connection)?;
         let pulse = Arc::new(Pulse::default());
         let pool = Arc::new(Pool::new(path)?);
@@ -127,7 +129,7 @@ impl Store {
         })
     }
 
-    pub(super) fn commit(&mut self, batch: Vec<Write>) -> Result<Vec<Written>, StoreError> {
+    pub(super) fn commit(&mut self, batch: &[Write]) -> Result<Vec<Written>, StoreError> {
         let began = Instant::now();
         let done = self.commit_in_place(batch);
         self.pulse.beat(began.elapsed(), done.as_ref().map(|written| written.as_slice()));
@@ -137,10 +139,10 @@ impl Store {
         done
     }
 
-    fn commit_in_place(&mut self, batch: Vec<Write>) -> Result<Vec<Written>, StoreError> {
+    fn commit_in_place(&mut self, batch: &[Write]) -> Result<Vec<Written>, StoreError> {
         // Before it, so that nothing goes into a file that nobody will find.
         self.stay_in_place()?;
-        let written = self.write(&batch);
+        let written = self.write(batch);
         let written = written.map_err(|error| StoreError::asked(&self.path.as_path().into(), error))?;
         // And after it, before anything is acknowledged. What failed only here is stored: it is `Repeated` when it comes again.
         self.look_in_place()?;
@@ -236,9 +238,9 @@ impl Store {
             self.sweep = self.sweep.take().filter(|_| more);
             return Ok(more);
         }
-        let first_heard_ms = self.kept.meters().filter_map(|(_, first_ms)| first_ms);
+        let first_ms = self.kept.meters().filter_map(|(_, first_ms)| first_ms).min();
         let session = Session::Sqlite(&self.connection);
-        let before_s = self.retention.look(session, first_heard_ms, now_ms, Instant::now())?;
+        let before_s = self.retention.look(session, first_ms, now_ms, Instant::now())?;
         let meters = || self.kept.meters().map(|(meter, _)| meter).collect();
         self.sweep = before_s.map(|before_s| Sweep::new(before_s, meters()));
         Ok(self.sweep.is_some())

@@ -15,7 +15,7 @@ mod tokens;
 
 use clap::{Parser, Subcommand};
 use failure::CommandError;
-use output::commands::{AUDIT, BACKUP, COLLECT, EXPORT, METERS, TOKENS};
+use output::commands::{AUDIT, BACKUP, COLLECT, EXPORT, GATEWAY, METERS, NKEY, TOKENS, WORKER};
 use output::{Answer, Failure};
 use std::process::ExitCode;
 
@@ -45,22 +45,21 @@ enum Command {
                       wattseal collect --udp 127.0.0.1:7878 --db postgres://wattseal@localhost/wattseal"
     )]
     Collect(Box<collect::CollectArgs>),
-    /// The collector's role at the radio, without keys: packets into NATS JetStream, and what is to be sent out of it
     #[command(
+        about = GATEWAY.about,
         after_help = "What it is for: docs/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
                       Examples: wattseal gateway --nats nats://127.0.0.1:4222 --name hall --udp 127.0.0.1:7878@7\n          \
                       wattseal gateway --nats tls://nats1.lan,tls://nats2.lan --nats-ca ca.pem --nats-creds hall.nk --name hall --serial /dev/ttyAMA0"
     )]
     Gateway(Box<cluster::GatewayArgs>),
-    /// The collector's role behind the radio: takes its share of the meters from NATS JetStream, verifies, stores, acknowledges
     #[command(
+        about = WORKER.about,
         after_help = "What it is for: docs/cluster.md. Who runs one process needs no NATS: wattseal collect.\n\n\
                       Examples: wattseal worker --nats nats://127.0.0.1:4222\n          \
                       wattseal worker --nats tls://nats1.lan,tls://nats2.lan --nats-creds worker.creds --slices 4 --replicas 3 --health 127.0.0.1:8081"
     )]
     Worker(Box<cluster::WorkerArgs>),
-    /// Make the key of a user of the NATS servers, and show its public key
-    #[command(after_help = "Example: wattseal nkey hall.nk")]
+    #[command(about = NKEY.about, after_help = "Example: wattseal nkey hall.nk")]
     Nkey(cluster::NkeyArgs),
     #[command(
         about = METERS.about,

@@ -7,7 +7,7 @@ use tokio_postgres::error::SqlState;
 
 /// Why a server did not answer as it should.
 #[derive(Debug)]
-pub(crate) enum LinkError {
+pub(crate) enum ConnectionError {
     /// What it said, or why nothing came.
     Said(Box<tokio_postgres::Error>),
     /// It said nothing for so long.
@@ -16,19 +16,24 @@ pub(crate) enum LinkError {
     Here(String),
 }
 
-impl From<tokio_postgres::Error> for LinkError {
-    fn from(error: tokio_postgres::Error) -> LinkError {
-        LinkError::Said(Box::new(error))
+impl From<tokio_postgres::Error> for ConnectionError {
+    fn from(error: tokio_postgres::Error) -> ConnectionError {
+        ConnectionError::Said(Box::new(error))
     }
 }
 
-impl LinkError {
+impl ConnectionError {
+    /// A lock was waited for as long as `lock_timeout` says.
+    pub(super) fn is_lock_timeout(&self) -> bool {
+        matches!(self, ConnectionError::Said(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// Makes the error that people read: what, where, and what to do.
     pub(in crate::store) fn of(self, place: &Place) -> StoreError {
         let place = place.clone();
         let error = match self {
-            LinkError::Said(error) => error,
-            LinkError::Silent(within) => {
+            ConnectionError::Said(error) => error,
+            ConnectionError::Silent(within) => {
                 let what = format!(
                     "the server says nothing for {} s. It may be overloaded, or wait for its standby; nothing is acknowledged until it \
                      answers",
@@ -36,7 +41,7 @@ impl LinkError {
                 );
                 return StoreError::Unreachable { place, what };
             }
-            LinkError::Here(what) => return StoreError::Unreachable { place, what },
+            ConnectionError::Here(what) => return StoreError::Unreachable { place, what },
         };
         let Some(said) = error.as_db_error() else {
             let what = format!(
@@ -60,7 +65,7 @@ impl LinkError {
                 unreachable(format!("{message}: make it with createdb, or correct --db"))
             }
             SqlState::TOO_MANY_CONNECTIONS => unreachable(format!(
-                "the server has no connection left: {message}. Raise its max_connections (a collector takes 6), or end others"
+                "the server has no connection left: {message}. Raise its max_connections (a collector takes 5), or end others"
             )),
             SqlState::READ_ONLY_SQL_TRANSACTION => unreachable(STANDBY.to_owned()),
             SqlState::INSUFFICIENT_PRIVILEGE => unreachable(format!(

@@ -1,128 +1,125 @@
-//! The partitions of `readings`: one for each week, from Monday 00:00 UTC on.
+//! The right to write a partition, as the database sees it: the number of the lease that it was taken under last.
 
-use super::link::Link;
-use crate::store::batch::Landed;
+use super::connection::Connection;
+use super::error::ConnectionError;
+use super::writers::Backend;
+use crate::fence::LeaseNumber;
+use crate::partition::{Partition, Slices};
 use crate::store::sql::{Session, SqlError, values};
-use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
-const WEEK_S: i64 = 7 * 86_400;
-/// 1970-01-05, a Monday.
-const MONDAY_S: i64 = 4 * 86_400;
-/// It is written down when a partition's readings were heard, to the hour above: so that most batches write nothing of it.
-const HEARD_S: i64 = 3600;
+/// So long a partition's row is waited for. Who has it locked for longer stands still with a transaction that is not over, under a lease
+/// that is: its connection is ended.
+const LOCK_MS: u32 = 200;
+/// What is not ended by then is left to the next attempt.
+const WAIT: Duration = Duration::from_secs(4);
 
-/// Which there are: by beginning, until when their readings were heard at most, in s.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Partitions(BTreeMap<i64, i64>);
-
-fn week_of(at_s: i64) -> i64 {
-    at_s - (at_s - MONDAY_S).rem_euclid(WEEK_S)
+/// Numbers are times, and far below.
+fn stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// `readings_20260105`; before the year 1 and after 9999 with the seconds.
-fn name(from_s: i64) -> String {
-    match Timestamp::from_second(from_s) {
-        Ok(at) => format!("readings_{}", at.strftime("%Y%m%d")),
-        Err(_) => format!("readings_{}", from_s).replace('-', "before_"),
-    }
-}
-
-impl Partitions {
-    pub(super) fn load(session: Session<'_>) -> Result<Partitions, SqlError> {
-        let sql = "SELECT from_s, heard_s FROM reading_partitions";
-        let rows = session.query(sql, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Partitions(rows.into_iter().collect()))
-    }
-
-    /// Makes those that a batch's readings go into and that there are not, within its transaction.
-    pub(super) fn make_for(&mut self, link: &Link, landed: &[Landed]) -> Result<(), SqlError> {
-        let mut heard: BTreeMap<i64, i64> = BTreeMap::new();
-        for landed in landed {
-            let heard_s = landed.heard_ms.div_euclid(1000);
-            let latest = heard.entry(week_of(landed.reading.at_s)).or_insert(heard_s);
-            *latest = (*latest).max(heard_s);
-        }
-        for (from_s, heard_s) in heard {
-            let known = self.0.get(&from_s).copied();
-            if known.is_some_and(|known_s| heard_s <= known_s) {
-                continue;
-            }
-            self.put(link, from_s, heard_s - heard_s.rem_euclid(HEARD_S) + HEARD_S)?;
-        }
-        Ok(())
-    }
-
-    /// Whether next week's is there, so that no batch has to make it.
-    pub(super) fn has_next(&self, now_s: i64) -> bool {
-        self.0.contains_key(&week_of(now_s + WEEK_S))
-    }
-
-    /// Makes next week's, within a transaction.
-    pub(super) fn make_next(&mut self, link: &Link, now_s: i64) -> Result<(), SqlError> {
-        self.put(link, week_of(now_s + WEEK_S), 0)
-    }
-
-    fn put(&mut self, link: &Link, from_s: i64, heard_s: i64) -> Result<(), SqlError> {
-        if !self.0.contains_key(&from_s) {
-            attach(link, from_s)?;
-        }
-        Session::Postgres(link).execute(
-            "INSERT INTO reading_partitions (from_s, heard_s) VALUES ($1, $2) ON CONFLICT (from_s) \
-             DO UPDATE SET heard_s = excluded.heard_s",
-            values![from_s, heard_s],
-        )?;
-        self.0.insert(from_s, heard_s);
-        Ok(())
-    }
-
-    /// The oldest of which all readings were taken, and heard, before a time. What a meter kept for long is not old when it comes.
-    pub(super) fn old(&self, before_s: i64) -> Option<i64> {
-        let old = |(from_s, heard_s): (&i64, &i64)| from_s + WEEK_S <= before_s && *heard_s <= before_s;
-        self.0.iter().find(|of| old(*of)).map(|(from_s, _)| *from_s)
-    }
-
-    /// Takes one away, with all that is in it, within a transaction.
-    pub(super) fn drop(&mut self, link: &Link, from_s: i64) -> Result<(), SqlError> {
-        link.simple(&format!("DROP TABLE {}", name(from_s)))?;
-        Session::Postgres(link)
-            .execute("DELETE FROM reading_partitions WHERE from_s = $1", values![from_s])?;
-        self.0.remove(&from_s);
-        Ok(())
-    }
-}
-
-/// Made beside the table and then attached, which who reads does not have to wait for, as for one that is made as a partition
-/// (<https://www.postgresql.org/docs/15/ddl-partitioning.html>, 5.11.2.2).
-fn attach(link: &Link, from_s: i64) -> Result<(), SqlError> {
-    let (name, to_s) = (name(from_s), from_s + WEEK_S);
-    link.simple(&format!(
-        "CREATE TABLE {name} (LIKE readings INCLUDING ALL); \
-         ALTER TABLE readings ATTACH PARTITION {name} FOR VALUES FROM ({from_s}) TO ({to_s})"
+/// Begins a transaction, and looks that each partition is written under the lease that it was taken under last. Who takes it meanwhile waits
+/// for the transaction's end. Returns those that are another's; then the transaction is to be rolled back.
+pub(super) fn transaction(
+    connection: &Connection,
+    slices: Slices,
+    leases: &[LeaseNumber],
+) -> Result<Vec<LeaseNumber>, ConnectionError> {
+    let slices = slices.count();
+    let wanted: Vec<String> = leases
+        .iter()
+        .map(|LeaseNumber { partition: Partition { network, slice }, number }| {
+            format!("({},{slices},{slice},{})", network.0, stored(*number))
+        })
+        .collect();
+    // In an order that is the same for all, so that nobody waits for one who waits for it.
+    let found = connection.simple(&format!(
+        "BEGIN; SELECT network || '.' || slice || '.' || fence FROM partitions WHERE (network, slices, slice, fence) IN ({}) \
+         ORDER BY network, slice FOR SHARE",
+        wanted.join(",")
     ))?;
-    Ok(())
+    let is_there =
+        |lease: &LeaseNumber| found.contains(&format!("{}.{}", lease.partition, stored(lease.number)));
+    Ok(leases.iter().filter(|lease| !is_there(lease)).copied().collect())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weeks_begin_on_monday() {
-        // 2026-01-05 is one.
-        let monday_s = 1_767_571_200;
-        assert_eq!((week_of(monday_s), week_of(monday_s - 1)), (monday_s, monday_s - WEEK_S));
-        assert_eq!(week_of(monday_s + WEEK_S - 1), monday_s);
-        assert_eq!(name(monday_s), "readings_20260105");
-        assert_eq!(week_of(-1), MONDAY_S - WEEK_S);
-        assert_eq!(name(i64::MIN / 2), "readings_before_4611686018427387904");
+/// Takes a partition under a lease, in a transaction that it begins: nothing is stored under one before any more. Partitions of another
+/// number of slices are over. Returns whether its number is the highest.
+pub(super) fn take(
+    connection: &Connection,
+    (slices, lease): (Slices, LeaseNumber),
+    (holder, backend): (&str, &Backend),
+) -> Result<bool, SqlError> {
+    let LeaseNumber { partition: Partition { network, slice }, number } = lease;
+    let session = Session::Postgres(connection);
+    let until = Instant::now() + WAIT;
+    let attempt = || {
+        connection.simple(&format!("BEGIN; SET LOCAL lock_timeout = {LOCK_MS}"))?;
+        let taken = session.execute(
+            "INSERT INTO partitions VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (network, slices, slice) DO UPDATE SET \
+             fence = excluded.fence, holder = excluded.holder, backend = excluded.backend, backend_began = excluded.backend_began \
+             WHERE partitions.fence < excluded.fence",
+            values![network.0, slices.count(), slice, stored(number), holder, backend.process, &backend.began],
+        )?;
+        let others = "UPDATE partitions SET fence = $3, holder = '' WHERE network = $1 AND slices <> $2 AND fence < $3";
+        session.execute(others, values![network.0, slices.count(), stored(number)])?;
+        Ok(taken == 1)
+    };
+    loop {
+        match attempt() {
+            Err(SqlError::Postgres(error)) if error.is_lock_timeout() && Instant::now() < until => {
+                connection.simple("ROLLBACK")?;
+                tracing::warn!(
+                    partition = %lease.partition,
+                    "who had it stands still with a transaction that is not over: its connection is ended"
+                );
+                end_holders(session, slices, lease);
+            }
+            taken => return taken,
+        }
     }
+}
 
-    #[test]
-    fn old_is_what_was_taken_and_heard_before() {
-        let partitions = Partitions([(0, 90 * 86_400), (WEEK_S, 20 * 86_400), (2 * WEEK_S, 0)].into());
-        assert_eq!(partitions.old(WEEK_S), None);
-        assert_eq!(partitions.old(20 * 86_400), Some(WEEK_S));
-        assert_eq!(partitions.old(90 * 86_400), Some(0));
+/// Of those under a lower number.
+fn end_holders(session: Session<'_>, slices: Slices, lease: LeaseNumber) {
+    let LeaseNumber { partition: Partition { network, slice }, number } = lease;
+    let ended = session.query(
+        "SELECT pg_terminate_backend(pid)::text FROM partitions JOIN pg_stat_activity ON pid = backend \
+         AND extract(epoch FROM backend_start)::text = backend_began \
+         WHERE network = $1 AND (slices <> $2 OR slice = $3) AND fence < $4 AND pid <> pg_backend_pid()",
+        values![network.0, slices.count(), slice, stored(number)],
+        |_| Ok(()),
+    );
+    if let Err(error) = ended {
+        // Another user's: the server itself ends what stands still (`idle_in_transaction_session_timeout`).
+        tracing::debug!(?error, "it could not be ended");
     }
+}
+
+/// Goes on with partitions by a connection that was made anew, within a transaction. Returns those that are another's by now.
+pub(super) fn go_on(
+    session: Session<'_>,
+    (slices, leases): (Slices, &[LeaseNumber]),
+    backend: &Backend,
+) -> Result<Vec<LeaseNumber>, SqlError> {
+    let mut lost = Vec::new();
+    for lease in leases {
+        let LeaseNumber { partition: Partition { network, slice }, number } = *lease;
+        let ours = session.execute(
+            "UPDATE partitions SET backend = $5, backend_began = $6 WHERE network = $1 AND slices = $2 AND slice = $3 AND fence = $4",
+            values![
+                network.0,
+                slices.count(),
+                slice,
+                stored(number),
+                backend.process,
+                &backend.began
+            ],
+        )?;
+        if ours == 0 {
+            lost.push(*lease);
+        }
+    }
+    Ok(lost)
 }

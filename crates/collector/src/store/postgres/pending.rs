@@ -1,9 +1,9 @@
 //! A batch's reports, gathered: what they need to know is asked for all of them at once, and what they write is written at once, so that a
 //! batch takes a handful of round trips to the server, and not some for each report.
 
-use super::link::Link;
-use super::partitions::Partitions;
+use super::connection::Connection;
 use super::record::Record;
+use super::weeks::Weeks;
 use crate::network::GlobalMeterId;
 use crate::store::batch::{Changed, Expected, Landed, Number, Numbered, Raised, Reports};
 use crate::store::by_time::Changes;
@@ -12,6 +12,9 @@ use crate::store::sql::{Row, SqlError, Value};
 use crate::store::write::NewReport;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use tokio_postgres::types::ToSql;
+
+/// "WSLT": with a network, the advisory lock of who changes its rows of `used_by_time`, where several write.
+const BY_TIME_LOCK: i32 = 0x5753_4c54;
 
 /// Key of the meter, level, beginning.
 type Interval = (i64, i64, i64);
@@ -36,7 +39,9 @@ struct Alerts {
 }
 
 pub(super) struct Pending<'a> {
-    link: &'a Link,
+    connection: &'a Connection,
+    /// Others write, too.
+    shared: bool,
     /// Ids that the server gave for alerts, and that none has yet.
     alert_ids: &'a mut VecDeque<i64>,
     /// What is stored, or given, under the numbers of reports that may be known.
@@ -51,14 +56,16 @@ pub(super) struct Pending<'a> {
 }
 
 impl<'a> Pending<'a> {
-    /// Asks for what a batch's reports may need to know.
+    /// Asks for what a batch's reports may need to know. shared: others write, too.
     pub(super) fn new(
-        link: &'a Link,
+        connection: &'a Connection,
         alert_ids: &'a mut VecDeque<i64>,
         expected: &Expected,
+        shared: bool,
     ) -> Result<Pending<'a>, SqlError> {
         let mut pending = Pending {
-            link,
+            shared,
+            connection,
             alert_ids,
             known_alerts: HashMap::new(),
             known_readings: HashMap::new(),
@@ -79,7 +86,7 @@ impl<'a> Pending<'a> {
             let wanted = (expected.alerts - pending.alert_ids.len()) as i64;
             let ids =
                 "SELECT nextval(pg_get_serial_sequence('alerts', 'id')) FROM generate_series(1, $1::bigint)";
-            for row in link.query(ids, &[Value::Int(wanted)])? {
+            for row in connection.query(ids, &[Value::Int(wanted)])? {
                 pending.alert_ids.push_back(Row::Postgres(&row).get(0)?);
             }
         }
@@ -89,7 +96,7 @@ impl<'a> Pending<'a> {
     fn look_for_numbers(&mut self, late: &[(Number, Option<i64>)]) -> Result<(), SqlError> {
         let numbers: Vec<Number> = late.iter().map(|(number, _)| *number).collect();
         let wanted = Numbers::of(&numbers);
-        let alerts = self.link.query_with(
+        let alerts = self.connection.query_with(
             "SELECT meter, epoch, n, report FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS wanted (meter, epoch, n) \
              JOIN alerts USING (meter, epoch, n)",
             &wanted.columns(),
@@ -105,7 +112,7 @@ impl<'a> Pending<'a> {
         let at_s: Vec<i64> = with_time.iter().map(|(_, at_s)| *at_s).collect();
         let wanted = Numbers::of(&numbers);
         let [meters, epochs, ns] = wanted.columns();
-        let there = self.link.query_with(
+        let there = self.connection.query_with(
             "SELECT meter, epoch, n, at_s, power_w, energy_dwh, flags \
              FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS wanted (meter, epoch, n, at_s) \
              JOIN readings USING (meter, epoch, n, at_s)",
@@ -122,7 +129,7 @@ impl<'a> Pending<'a> {
         if missing.is_empty() {
             return Ok(());
         }
-        let anywhere = self.link.query_with(
+        let anywhere = self.connection.query_with(
             "SELECT meter, epoch, n, at_s, power_w, energy_dwh, flags \
              FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS wanted (meter, epoch, n) JOIN readings USING (meter, epoch, n)",
             &Numbers::of(&missing).columns(),
@@ -144,7 +151,7 @@ impl<'a> Pending<'a> {
         let meters: Vec<i64> = begun.iter().map(|(meter, _, _)| meter.key()).collect();
         let levels: Vec<i64> = begun.iter().map(|(_, level, _)| *level).collect();
         let starts: Vec<i64> = begun.iter().map(|(_, _, start_s)| *start_s).collect();
-        let there = self.link.query_with(
+        let there = self.connection.query_with(
             "SELECT start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w, meter, level \
              FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS wanted (of_meter, of_level, begins_s) \
              JOIN rollups ON meter = of_meter AND level = of_level::integer AND start_s = begins_s",
@@ -160,17 +167,13 @@ impl<'a> Pending<'a> {
     }
 
     /// The end of a batch: all of it is written.
-    pub(super) fn finish(
-        mut self,
-        partitions: &mut Partitions,
-        changed: &[Changed<'_>],
-    ) -> Result<(), SqlError> {
+    pub(super) fn finish(mut self, weeks: &mut Weeks, changed: &[Changed<'_>]) -> Result<(), SqlError> {
         self.write_alerts()?;
-        self.write_readings(partitions)?;
+        self.write_readings(weeks)?;
         self.write_signed()?;
         self.write_rollups()?;
-        write_by_time(self.link, self.by_time)?;
-        write_latest(self.link, changed)
+        write_by_time(self.connection, self.by_time, self.shared)?;
+        write_latest(self.connection, changed)
     }
 
     fn write_alerts(&mut self) -> Result<(), SqlError> {
@@ -181,7 +184,7 @@ impl<'a> Pending<'a> {
         let numbers = Numbers::of(&alerts.numbers);
         let [meters, epochs, ns] = numbers.columns();
         let reports: Vec<&[u8]> = alerts.reports.iter().map(<[u8; 16]>::as_slice).collect();
-        self.link.execute_with(
+        self.connection.execute_with(
             "INSERT INTO alerts (id, meter, epoch, n, at_s, heard_ms, cause, detail, report) \
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], \
              $8::text[], $9::bytea[])",
@@ -200,11 +203,11 @@ impl<'a> Pending<'a> {
         Ok(())
     }
 
-    fn write_readings(&mut self, partitions: &mut Partitions) -> Result<(), SqlError> {
+    fn write_readings(&mut self, weeks: &mut Weeks) -> Result<(), SqlError> {
         if self.landed.is_empty() {
             return Ok(());
         }
-        partitions.make_for(self.link, &self.landed)?;
+        weeks.make_for(self.connection, &self.landed)?;
         // In the order of the primary key, whose pages each are changed once.
         self.landed.sort_unstable_by_key(|landed| {
             let Number { meter, epoch, n } = landed.number;
@@ -218,7 +221,7 @@ impl<'a> Pending<'a> {
         let flags: Vec<i32> = self.landed.iter().map(|landed| landed.reading.flags as i32).collect();
         let rssi_dbm: Vec<Option<i16>> =
             self.landed.iter().map(|landed| landed.rssi_dbm.map(i16::from)).collect();
-        self.link.execute_with(
+        self.connection.execute_with(
             "INSERT INTO readings (meter, epoch, n, at_s, energy_dwh, heard_ms, flags, power_w, rssi_dbm) \
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], \
              $8::smallint[], $9::smallint[])",
@@ -248,7 +251,7 @@ impl<'a> Pending<'a> {
         let heard_ms: Vec<i64> = self.signed.iter().map(|signed| signed.2).collect();
         let messages: Vec<&[u8]> = self.signed.iter().map(|signed| signed.3.as_slice()).collect();
         // Their ids are in the order in which they came.
-        self.link.execute_with(
+        self.connection.execute_with(
             "INSERT INTO signed (meter, epoch, n, at_s, heard_ms, message) \
              SELECT meter, epoch, n, at_s, heard_ms, message \
              FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[]) \
@@ -263,7 +266,7 @@ impl<'a> Pending<'a> {
             self.rollups.iter().filter(|(_, change)| change.taken).map(|(of, _)| of).collect();
         if !taken.is_empty() {
             let [meters, levels, starts] = intervals(taken.into_iter());
-            self.link.execute_with(
+            self.connection.execute_with(
                 "DELETE FROM rollups USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS taken (of_meter, of_level, begins_s) \
                  WHERE meter = of_meter AND level = of_level::integer AND start_s = begins_s",
                 &[&meters, &levels, &starts],
@@ -277,7 +280,7 @@ impl<'a> Pending<'a> {
         let [meters, levels, starts] = intervals(added.iter().map(|(of, _)| *of));
         let column =
             |of: fn(&Rollup) -> i64| added.iter().map(|(_, rollup)| of(rollup)).collect::<Vec<i64>>();
-        self.link.execute_with(
+        self.connection.execute_with(
             "INSERT INTO rollups AS stored (meter, level, start_s, readings, used_dwh, power_min_w, power_max_w, power_sum_w) \
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], \
              $8::bigint[]) ON CONFLICT (meter, level, start_s) DO UPDATE SET readings = stored.readings + excluded.readings, \
@@ -309,17 +312,27 @@ fn intervals<'i>(of: impl Iterator<Item = &'i Interval>) -> [Vec<i64>; 3] {
     columns
 }
 
-fn write_by_time(link: &Link, changes: Changes) -> Result<(), SqlError> {
+/// Rows that are of meters of several slices are read and written by one after the other of those who write.
+fn write_by_time(connection: &Connection, changes: Changes, shared: bool) -> Result<(), SqlError> {
     let rows = changes.rows();
     if rows.is_empty() {
         return Ok(());
+    }
+    if shared {
+        // A row's `meters` is a key without its last 7 bits, and a network's keys have 16.
+        let mut networks: Vec<i64> = rows.iter().map(|(key, _)| key.meters >> 9).collect();
+        networks.sort_unstable();
+        networks.dedup();
+        let lock =
+            |network: i64| format!("SELECT pg_advisory_xact_lock({BY_TIME_LOCK}, {});", network as i32);
+        connection.simple(&networks.into_iter().map(lock).collect::<String>())?;
     }
     let column = |of: fn(&crate::store::by_time::Key) -> i64| {
         rows.iter().map(|(key, _)| of(key)).collect::<Vec<i64>>()
     };
     let (levels, starts, meters) =
         (column(|key| key.level), column(|key| key.start_s), column(|key| key.meters));
-    let there = link.query_with(
+    let there = connection.query_with(
         "SELECT level, start_s, meters, used_dwh FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS wanted (of_level, begins_s, of_meters) \
          JOIN used_by_time ON level = of_level::integer AND start_s = begins_s AND meters = of_meters",
         &[&levels, &starts, &meters],
@@ -343,7 +356,7 @@ fn write_by_time(link: &Link, changes: Changes) -> Result<(), SqlError> {
     }
     if !gone.is_empty() {
         let [levels, starts, meters] = intervals(gone.iter());
-        link.execute_with(
+        connection.execute_with(
             "DELETE FROM used_by_time USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS gone (of_level, begins_s, of_meters) \
              WHERE level = of_level::integer AND start_s = begins_s AND meters = of_meters",
             &[&levels, &starts, &meters],
@@ -351,7 +364,7 @@ fn write_by_time(link: &Link, changes: Changes) -> Result<(), SqlError> {
     }
     if !kept.is_empty() {
         let [levels, starts, meters] = intervals(kept.iter());
-        link.execute_with(
+        connection.execute_with(
             "INSERT INTO used_by_time (level, start_s, meters, used_dwh) \
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[]) \
              ON CONFLICT (level, start_s, meters) DO UPDATE SET used_dwh = excluded.used_dwh",
@@ -362,14 +375,14 @@ fn write_by_time(link: &Link, changes: Changes) -> Result<(), SqlError> {
 }
 
 /// The meters' rows: those that are there are changed, which takes half of what an upsert does.
-fn write_latest(link: &Link, changed: &[Changed<'_>]) -> Result<(), SqlError> {
+fn write_latest(connection: &Connection, changed: &[Changed<'_>]) -> Result<(), SqlError> {
     let rows = |is_new: bool| {
         let of = changed.iter().filter(|changed| changed.is_new == is_new);
         of.map(|changed| Record(row(changed.meter, changed.latest))).collect::<Vec<_>>()
     };
     let (new, old) = (rows(true), rows(false));
     if !new.is_empty() {
-        link.execute_with("INSERT INTO latest SELECT * FROM unnest($1::latest[])", &[&new])?;
+        connection.execute_with("INSERT INTO latest SELECT * FROM unnest($1::latest[])", &[&new])?;
     }
     if old.is_empty() {
         return Ok(());
@@ -379,7 +392,7 @@ fn write_latest(link: &Link, changed: &[Changed<'_>]) -> Result<(), SqlError> {
         "UPDATE latest SET {} FROM unnest($1::latest[]) AS given WHERE latest.meter = given.meter",
         sets.join(", ")
     );
-    let there = link.execute_with(&update, &[&old])?;
+    let there = connection.execute_with(&update, &[&old])?;
     if there != old.len() as u64 {
         return Err(SqlError::Stored(format!(
             "{} of {} meters' rows are not there any more: somebody changed the database. Nothing is acknowledged; restore a copy",

@@ -1,6 +1,6 @@
 //! The connections that read.
 
-use super::link::Link;
+use super::connection::Connection;
 use super::server::Server;
 use super::{READ_TIMEOUT_S, schema};
 use crate::store::sql::{Session, SqlError};
@@ -25,7 +25,7 @@ pub(in crate::store) struct Pool {
 
 #[derive(Default)]
 struct Idle {
-    links: Vec<Link>,
+    connections: Vec<Connection>,
     lent: usize,
 }
 
@@ -36,9 +36,9 @@ impl Pool {
     /// [`StoreError`]: cannot be reached, not one of this program's, of another version.
     pub(in crate::store) fn open(server: &Arc<Server>) -> Result<Pool, StoreError> {
         let pool = Pool::new(server);
-        let link = pool.connect()?;
-        schema::check_readable(&link, &pool.place)?;
-        pool.idle.lock().unwrap_or_else(PoisonError::into_inner).links.push(link);
+        let connection = pool.connect()?;
+        schema::check_readable(&connection, &pool.place)?;
+        pool.idle.lock().unwrap_or_else(PoisonError::into_inner).connections.push(connection);
         Ok(pool)
     }
 
@@ -52,15 +52,15 @@ impl Pool {
         }
     }
 
-    fn connect(&self) -> Result<Link, StoreError> {
+    fn connect(&self) -> Result<Connection, StoreError> {
         let connect = || {
-            let link = Link::connect(&self.server)?;
-            link.simple(&format!(
+            let connection = Connection::connect(&self.server)?;
+            connection.simple(&format!(
                 "SET statement_timeout = '{READ_TIMEOUT_S}s'; SET lock_timeout = '10s'; SET jit = off"
             ))?;
-            Ok(link)
+            Ok(connection)
         };
-        connect().map_err(|error: super::LinkError| error.of(&self.place))
+        connect().map_err(|error: super::ConnectionError| error.of(&self.place))
     }
 
     pub(super) fn measured(&self, database_bytes: u64) {
@@ -78,47 +78,49 @@ impl Pool {
         question: impl FnOnce(Session<'_>) -> Result<T, SqlError>,
     ) -> Result<T, StoreError> {
         let mut lent = self.lend();
-        let link = self.begun(lent.link.take())?;
-        let answer = question(Session::Postgres(&link)).and_then(|answer| {
-            link.simple("COMMIT")?;
+        let connection = self.begun(lent.connection.take())?;
+        let answer = question(Session::Postgres(&connection)).and_then(|answer| {
+            connection.simple("COMMIT")?;
             Ok(answer)
         });
         // One that came to no good end is not lent again.
-        lent.link = answer.is_ok().then_some(link);
+        lent.connection = answer.is_ok().then_some(connection);
         answer.map_err(|error| StoreError::asked(&self.place, error))
     }
 
     /// A connection with a transaction. One that was idle may be gone with its server: then another is made.
-    fn begun(&self, idle: Option<Link>) -> Result<Link, StoreError> {
-        if let Some(link) = idle.filter(|link| !link.is_closed() && link.simple(BEGIN).is_ok()) {
-            return Ok(link);
+    fn begun(&self, idle: Option<Connection>) -> Result<Connection, StoreError> {
+        if let Some(connection) =
+            idle.filter(|connection| !connection.is_closed() && connection.simple(BEGIN).is_ok())
+        {
+            return Ok(connection);
         }
-        let link = self.connect()?;
-        link.simple(BEGIN).map_err(|error| error.of(&self.place))?;
-        Ok(link)
+        let connection = self.connect()?;
+        connection.simple(BEGIN).map_err(|error| error.of(&self.place))?;
+        Ok(connection)
     }
 
     fn lend(&self) -> Lent<'_> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        while idle.links.is_empty() && idle.lent >= CONNECTIONS {
+        while idle.connections.is_empty() && idle.lent >= CONNECTIONS {
             idle = self.freed.wait(idle).unwrap_or_else(PoisonError::into_inner);
         }
         idle.lent += 1;
-        Lent { pool: self, link: idle.links.pop() }
+        Lent { pool: self, connection: idle.connections.pop() }
     }
 }
 
 /// A connection that goes back to the pool when it is dropped.
 struct Lent<'a> {
     pool: &'a Pool,
-    link: Option<Link>,
+    connection: Option<Connection>,
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.lent -= 1;
-        idle.links.extend(self.link.take());
+        idle.connections.extend(self.connection.take());
         self.pool.freed.notify_one();
     }
 }

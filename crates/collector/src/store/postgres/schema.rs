@@ -1,11 +1,12 @@
 //! The database's tables, and how an older database gets them: forwards only, by the one writer, in its transaction.
 
-use super::link::Link;
+use super::connection::Connection;
 use crate::store::sql::{Session, SqlError, values};
 use crate::store::{Place, StoreError};
 
 /// What leads from each version of the schema to the next.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// The oldest server: PostgreSQL 15.
 const OLDEST: i64 = 150_000;
@@ -19,10 +20,17 @@ pub(super) enum Found {
     Ours(usize),
 }
 
+impl Found {
+    /// Its tables are up to date.
+    pub(super) fn is_current(self) -> bool {
+        self == Found::Ours(MIGRATIONS.len())
+    }
+}
+
 /// Looks at a server and its database; changes nothing.
-pub(super) fn look_at(link: &Link, place: &Place) -> Result<Found, StoreError> {
+pub(super) fn look_at(connection: &Connection, place: &Place) -> Result<Found, StoreError> {
     let asked = |error: SqlError| StoreError::asked(place, error);
-    let session = Session::Postgres(link);
+    let session = Session::Postgres(connection);
     let unsuited = |what: String| Err(StoreError::Unsuited { place: place.clone(), what });
     let setting =
         |name: &str| session.value::<String>("SELECT current_setting($1)", values![name]).map_err(asked);
@@ -68,9 +76,9 @@ pub(super) fn look_at(link: &Link, place: &Place) -> Result<Found, StoreError> {
 }
 
 /// Looks at a database that is only to be read.
-pub(super) fn check_readable(link: &Link, place: &Place) -> Result<(), StoreError> {
+pub(super) fn check_readable(connection: &Connection, place: &Place) -> Result<(), StoreError> {
     let known = MIGRATIONS.len();
-    match look_at(link, place)? {
+    match look_at(connection, place)? {
         Found::Ours(version) if version == known => Ok(()),
         Found::Ours(version) => {
             Err(StoreError::Older { place: place.clone(), found: version as i64, known: known as i64 })
@@ -80,17 +88,17 @@ pub(super) fn check_readable(link: &Link, place: &Place) -> Result<(), StoreErro
 }
 
 /// Brings a database up to date, within a transaction.
-pub(super) fn migrate(link: &Link, found: Found) -> Result<(), SqlError> {
+pub(super) fn migrate(connection: &Connection, found: Found) -> Result<(), SqlError> {
     let from = match found {
         Found::Nothing => 0,
         Found::Ours(version) => version,
     };
     for sql in MIGRATIONS.iter().skip(from) {
-        link.simple(sql)?;
+        connection.simple(sql)?;
     }
     if from < MIGRATIONS.len() {
         let version = MIGRATIONS.len() as i64;
-        Session::Postgres(link).execute("UPDATE wattseal_schema SET version = $1", values![version])?;
+        Session::Postgres(connection).execute("UPDATE wattseal_schema SET version = $1", values![version])?;
         tracing::info!(from, to = version, "the database's tables are made");
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Rows as records.
 
 use crate::event::CommandState;
-use crate::network::GlobalMeterId;
+use crate::network::{GlobalMeterId, NetworkId};
 use crate::store::SILENT_AFTER_INTERVALS;
+use crate::store::key::Keys;
 use crate::store::query::{AlertFilter, Whose};
 use crate::store::record::{
     Action, AlertRecord, CommandRecord, KeptMeter, Last, Link, Meter, OutboxRecord, Role, TokenRecord,
@@ -10,7 +11,8 @@ use crate::store::record::{
 use crate::store::sql::{Row, Session, SqlError, values};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::meter::{MessageKind, MeterState, Suite};
+use std::collections::HashMap;
+use wire::meter::{MessageKind, MeterId, MeterState, Suite};
 
 /// Rows of a list at most.
 const MOST_LISTED: usize = 1000;
@@ -74,9 +76,12 @@ fn limited(limit: usize) -> i64 {
     (if limit == 0 { MOST_LISTED } else { limit.min(MOST_LISTED) }) as i64
 }
 
-pub(super) fn kept_meters(session: Session<'_>) -> Result<Vec<KeptMeter>, SqlError> {
-    let sql = "SELECT meter, epoch, state, last_n, label, suite, interval_s, last_heard_ms, at_s, revoked_ms \
-               FROM meters JOIN latest USING (meter) WHERE meter > $1 ORDER BY meter LIMIT $2";
+pub(super) fn kept_meters(session: Session<'_>, keys: Keys) -> Result<Vec<KeptMeter>, SqlError> {
+    let sql = format!(
+        "SELECT meter, epoch, state, last_n, label, suite, interval_s, last_heard_ms, at_s, revoked_ms \
+         FROM meters JOIN latest USING (meter) WHERE {} ORDER BY meter LIMIT $5",
+        Keys::sql()
+    );
     let read = |row: Row<'_>| {
         let mut state: MeterState = from_json(row, 2)?;
         state.last_n = row.get(3)?;
@@ -95,13 +100,33 @@ pub(super) fn kept_meters(session: Session<'_>) -> Result<Vec<KeptMeter>, SqlErr
     // Not all of an answer at once, where there are very many.
     let mut meters: Vec<KeptMeter> = Vec::new();
     loop {
-        let after = meters.last().map_or(-1, |last| last.meter.key());
-        let page = session.query(sql, values![after, METERS_OF_A_PAGE], read)?;
+        let after = meters.last().map(|last| last.meter.key());
+        let page = session.query(&sql, &keys.page(after, METERS_OF_A_PAGE), read)?;
         if page.is_empty() {
             return Ok(meters);
         }
         meters.extend(page);
     }
+}
+
+/// The epochs and public keys of a partition's meters, of their last keys.
+pub(super) fn public_keys(
+    session: Session<'_>,
+    keys: Keys,
+) -> Result<HashMap<MeterId, (u32, [u8; 64])>, SqlError> {
+    let sql = format!(
+        "SELECT meter, epoch, public_key FROM meters JOIN meter_keys USING (meter, epoch) WHERE {} LIMIT $5",
+        Keys::sql()
+    );
+    let read = |row: Row<'_>| Ok((row.get::<GlobalMeterId>(0)?.meter, (row.get(1)?, row.get(2)?)));
+    Ok(session.query(&sql, &keys.page(None, i64::MAX), read)?.into_iter().collect())
+}
+
+/// A network's meters that are not revoked.
+pub(super) fn names(session: Session<'_>, network: NetworkId) -> Result<Vec<MeterId>, SqlError> {
+    let sql = format!("SELECT meter FROM meters WHERE revoked_ms IS NULL AND {} LIMIT $5", Keys::sql());
+    let all = Keys::OfNetwork(network).page(None, i64::MAX);
+    session.query(&sql, &all, |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }
 
 pub(super) fn meters(session: Session<'_>, whose: Whose, now_ms: i64) -> Result<Vec<Meter>, SqlError> {
@@ -222,8 +247,19 @@ pub(super) fn commands(
     session.query(&sql, values![meter, limited(limit)], command_of)
 }
 
-pub(super) fn open_commands(session: Session<'_>) -> Result<Vec<CommandRecord>, SqlError> {
-    session.query(&format!("{COMMAND} WHERE ended_ms IS NULL ORDER BY id"), &[], command_of)
+pub(super) fn open_commands(session: Session<'_>, keys: Keys) -> Result<Vec<CommandRecord>, SqlError> {
+    let sql = format!("{COMMAND} WHERE ended_ms IS NULL AND {} ORDER BY id LIMIT $5", Keys::sql());
+    session.query(&sql, &keys.page(None, i64::MAX), command_of)
+}
+
+/// Those of a partition's meters of which it was told that they are silent, and that were not heard since.
+pub(super) fn silent(session: Session<'_>, keys: Keys) -> Result<Vec<MeterId>, SqlError> {
+    let sql = format!(
+        "SELECT DISTINCT meter FROM alerts JOIN latest USING (meter) \
+         WHERE cause = 'silent' AND alerts.at_s >= last_heard_ms / 1000 AND {} LIMIT $5",
+        Keys::sql()
+    );
+    session.query(&sql, &keys.page(None, i64::MAX), |row| Ok(row.get::<GlobalMeterId>(0)?.meter))
 }
 
 pub(super) fn tokens(session: Session<'_>) -> Result<Vec<TokenRecord>, SqlError> {

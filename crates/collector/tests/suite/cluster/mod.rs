@@ -1,6 +1,7 @@
 //! The roles gateway and worker with a real nats-server between them.
 
 mod roles;
+mod shared;
 mod stops;
 mod users;
 

@@ -345,6 +345,35 @@ fn what_could_not_be_stored_for_a_moment_is_soon_delivered_again() {
     assert_eq!(stored(&folder.path().join("one.db"), 258), [1, 2]);
 }
 
+/// Of a message in several packets one is lost: JetStream is told of all that come behind the others, and not only when those are given up.
+#[test]
+fn a_piece_of_a_message_that_never_is_whole_keeps_no_other_packet() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = nats::Nats::start();
+    let keys = folder.path().join("keys");
+    let mut torn = SimulatedMeter::register(&keys, 258, Suite::EciesEcdsa, 1);
+    let mut whole = SimulatedMeter::register(&keys, 259, Suite::Aes128Gcm, 1);
+    let worker = worker(servers(&server.url()), folder.path(), "one", None);
+    let gateway = gateway(servers(&server.url()), "hall", &[NetworkId::DEFAULT]);
+    let radio = Radio::near(gateway.started.udp[0].what);
+    // So that all is there.
+    radio.report(&mut whole);
+    let told = || figure(worker.started.health, "wattseal_worker_stream_acknowledgements_total");
+    until("it is told", || told() > 0);
+    let (before, pieces) = (told(), torn.report());
+    assert!(pieces.len() > 1);
+    radio.send(&pieces[1..]);
+    let begun = std::time::Instant::now();
+    for _ in 0..10 {
+        radio.report(&mut whole);
+    }
+    until("they are told", || told() >= before + 10);
+    // link::receipt gives up pieces after 10 s.
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+    let packets = figure(worker.started.health, "wattseal_worker_packets_total");
+    assert!(told() < packets, "a piece may yet be made whole");
+}
+
 /// A server of three is killed; whichever led, the two others go on.
 #[test]
 fn of_three_servers_one_may_be_killed() {

@@ -15,7 +15,7 @@ use testkit::nats;
 use wire::meter::{CommandResult, MessageKind, Suite};
 
 /// A role as a process. It is killed with this.
-struct Process {
+pub struct Process {
     child: Child,
     /// What it said of its addresses, by name.
     said: Vec<(String, String)>,
@@ -45,55 +45,43 @@ impl Process {
     }
 
     fn worker(folder: &Path, url: &str, name: &str, db: &str) -> Process {
-        let db = format!("{db}.db");
-        Process::start(
-            folder,
-            name,
-            1,
-            &[
-                "worker",
-                "--nats",
-                url,
-                "--db",
-                &db,
-                "--keys",
-                "keys",
-                "--health",
-                "127.0.0.1:0",
-                "--verifiers",
-                "1",
-            ],
-        )
+        Process::worker_of(folder, url, name, &format!("{db}.db"), &[])
     }
 
-    fn gateway(folder: &Path, url: &str, udp: &str) -> Process {
+    /// more: arguments.
+    pub fn worker_of(folder: &Path, url: &str, name: &str, db: &str, more: &[&str]) -> Process {
+        let fixed = ["--keys", "keys", "--health", "127.0.0.1:0", "--verifiers", "1"];
+        Process::start(folder, name, 1, &[&["worker", "--nats", url, "--db", db][..], &fixed, more].concat())
+    }
+
+    pub fn gateway(folder: &Path, url: &str, udp: &str) -> Process {
         Process::start(folder, "hall", 1, &["gateway", "--nats", url, "--name", "hall", "--udp", udp])
     }
 
-    fn address(&self, name: &str) -> SocketAddr {
+    pub fn address(&self, name: &str) -> SocketAddr {
         let (_, at) = self.said.iter().find(|(said, _)| said == name).expect("it says it");
         let at = at.strip_prefix("http://").unwrap_or(at);
         at.split('/').next().expect("an address").parse().expect("an address")
     }
 
-    fn signal(&self, signal: &str) {
+    pub fn signal(&self, signal: &str) {
         let told = Command::new("kill").args([signal, &self.child.id().to_string()]).status().expect("kill");
         assert!(told.success());
     }
 
     /// As if its power went.
-    fn kill(mut self) {
+    pub fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ran");
     }
 
     /// As by systemd: it says so with exit code 0.
-    fn stop(mut self) {
+    pub fn stop(mut self) {
         self.signal("-TERM");
         assert_eq!(self.child.wait().expect("it ran").code(), Some(0));
     }
 
-    fn asked(&self, path: &str) -> String {
+    pub fn asked(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.address("health")).expect("it listens");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             .expect("it listens");

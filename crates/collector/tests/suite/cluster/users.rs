@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use testkit::nats;
+use testkit::{nats, postgres};
 use tokio_stream::StreamExt;
 use wire::meter::Suite;
 
@@ -230,7 +230,10 @@ fn the_commands_of_the_documentation_work() {
     let text = fs::read_to_string(text).expect("a text");
     let (tls, mut count) = (documented.server.url_with("tls"), 0);
     // Of one server there is one copy.
+    let server = postgres::shared();
+    let database = server.url(&server.database());
     let replaced = [
+        ("postgres://wattseal@localhost/wattseal", database.as_str()),
         ("nats://127.0.0.1:4222", plain.url().as_str()),
         ("tls://nats1.lan,tls://nats2.lan,tls://nats3.lan", &tls),
         ("--replicas 3", "--replicas 1"),
@@ -259,5 +262,5 @@ fn the_commands_of_the_documentation_work() {
         let ended = child.wait().expect("it ran");
         assert!(connected.is_some() && ended.code() == Some(0), "{line}: {connected:?} {rest:?}");
     }
-    assert!(count >= 6, "only {count} commands were found");
+    assert!(count >= 7, "only {count} commands were found");
 }

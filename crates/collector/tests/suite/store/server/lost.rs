@@ -166,7 +166,7 @@ fn nothing_is_acknowledged_that_a_standby_has_not() {
 
 /// Readings go by whole weeks, and what came late stays.
 #[test]
-fn retention_drops_whole_partitions() {
+fn retention_drops_whole_weeks() {
     const DAY_S: i64 = 86_400;
     let server = shared();
     let database = server.database();
@@ -188,18 +188,18 @@ fn retention_drops_whole_partitions() {
     store.commit(vec![collector::store::Write::Report(late)]).expect("stored");
     drop(store);
     let mut store = Store::open(place(&server.url(&database)), &options).expect("the store opens");
-    let partitions = || {
+    let weeks = || {
         let sql = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'readings'::regclass";
         server.sql(&database, sql).parse::<i64>().expect("a number")
     };
-    let before = partitions();
+    let before = weeks();
     while store.upkeep((NEW_YEAR_S + 100 * DAY_S) * 1000).expect("done") {}
     let reader = store.reader();
     let found = all_readings(&reader, 1).len();
     // 30 days, the rest of their first week, and the week of what came late.
     assert!((30..30 + 7 + 7).contains(&found), "{found} readings");
     assert_eq!(all_readings(&reader, 2).len(), 1);
-    assert!(partitions() <= before - 7, "{before} partitions before, {} now", partitions());
+    assert!(weeks() <= before - 7, "{before} weeks before, {} now", weeks());
     // What went is not stored a second time.
     let again = store.commit(daily(20..21)).expect("done");
     assert_eq!(again, [Written::Repeated]);

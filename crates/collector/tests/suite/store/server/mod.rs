@@ -4,6 +4,7 @@ mod found;
 mod lost;
 mod proxy;
 mod secrets;
+mod shared;
 mod tls;
 
 use super::place::{NEW_YEAR_S, reading};

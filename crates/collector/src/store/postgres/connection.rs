@@ -1,6 +1,6 @@
 //! One connection to a server, and what is asked by it.
 
-use super::error::LinkError;
+use super::error::ConnectionError;
 use super::server::Server;
 use super::tls::Tls;
 use super::wait::{runtime, wait};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row, SimpleQueryMessage, Socket, Statement};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Row, SimpleQueryMessage, Socket, Statement};
 
 /// A server that has not answered a question until then is given up. It gives up itself before ([`super::STATEMENT_TIMEOUT_S`]).
 const ANSWER: Duration = Duration::from_secs(40);
@@ -24,20 +24,21 @@ const ANSWER: Duration = Duration::from_secs(40);
 const CONNECT: Duration = Duration::from_secs(20);
 
 /// A connection.
-pub(crate) struct Link {
+pub(crate) struct Connection {
     client: Client,
     statements: RefCell<HashMap<String, Statement>>,
     /// Warnings that the server gave. A commit that was not copied to a standby ends with one.
     warnings: Arc<AtomicU64>,
 }
 
-impl Link {
-    pub(super) fn connect(server: &Server) -> Result<Link, LinkError> {
-        let runtime = runtime().map_err(LinkError::Here)?;
+impl Connection {
+    pub(super) fn connect(server: &Server) -> Result<Connection, ConnectionError> {
+        let runtime = runtime().map_err(ConnectionError::Here)?;
         let config = server.config().clone();
         let tls = match server.has_tls() {
             true => Some(
-                Tls::new(server.authorities().map(std::path::PathBuf::as_path)).map_err(LinkError::Here)?,
+                Tls::new(server.authorities().map(std::path::PathBuf::as_path))
+                    .map_err(ConnectionError::Here)?,
             ),
             false => None,
         };
@@ -57,9 +58,9 @@ impl Link {
                 }
             }
         });
-        let client = wait(connecting, Instant::now() + CONNECT).ok_or(LinkError::Silent(CONNECT))?;
-        let client = client.map_err(|error| LinkError::Here(error.to_string()))??;
-        Ok(Link { client, statements: RefCell::default(), warnings })
+        let client = wait(connecting, Instant::now() + CONNECT).ok_or(ConnectionError::Silent(CONNECT))?;
+        let client = client.map_err(|error| ConnectionError::Here(error.to_string()))??;
+        Ok(Connection { client, statements: RefCell::default(), warnings })
     }
 
     /// Whether the server has closed it.
@@ -71,11 +72,11 @@ impl Link {
         self.warnings.load(Ordering::Acquire)
     }
 
-    pub(crate) fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, LinkError> {
+    pub(crate) fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, ConnectionError> {
         self.query_with(sql, &bound(values))
     }
 
-    pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, LinkError> {
+    pub(crate) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, ConnectionError> {
         self.execute_with(sql, &bound(values))
     }
 
@@ -84,22 +85,26 @@ impl Link {
         &self,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, LinkError> {
+    ) -> Result<Vec<Row>, ConnectionError> {
         let statement = self.prepared(sql)?;
         self.answer(self.client.query(&statement, values), ANSWER)
     }
 
-    pub(super) fn execute_with(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, LinkError> {
+    pub(super) fn execute_with(
+        &self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<u64, ConnectionError> {
         let statement = self.prepared(sql)?;
         self.answer(self.client.execute(&statement, values), ANSWER)
     }
 
     /// Statements without values, with semicolons between them, sent together. Returns the first columns of the rows.
-    pub(super) fn simple(&self, sql: &str) -> Result<Vec<String>, LinkError> {
+    pub(super) fn simple(&self, sql: &str) -> Result<Vec<String>, ConnectionError> {
         self.simple_within(sql, ANSWER)
     }
 
-    pub(super) fn simple_within(&self, sql: &str, within: Duration) -> Result<Vec<String>, LinkError> {
+    pub(super) fn simple_within(&self, sql: &str, within: Duration) -> Result<Vec<String>, ConnectionError> {
         let said = self.answer(self.client.simple_query(sql), within)?;
         let first = |said: SimpleQueryMessage| match said {
             SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
@@ -108,7 +113,7 @@ impl Link {
         Ok(said.into_iter().filter_map(first).collect())
     }
 
-    fn prepared(&self, sql: &str) -> Result<Statement, LinkError> {
+    fn prepared(&self, sql: &str) -> Result<Statement, ConnectionError> {
         if let Some(known) = self.statements.borrow().get(sql) {
             return Ok(known.clone());
         }
@@ -121,17 +126,21 @@ impl Link {
         &self,
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
         within: Duration,
-    ) -> Result<T, LinkError> {
-        wait(asked, Instant::now() + within).ok_or(LinkError::Silent(within))?.map_err(LinkError::from)
+    ) -> Result<T, ConnectionError> {
+        wait(asked, Instant::now() + within)
+            .ok_or(ConnectionError::Silent(within))?
+            .map_err(ConnectionError::from)
     }
 }
 
 /// Carries what comes and goes, until the connection ends.
-async fn carry<S>(mut connection: Connection<Socket, S>, warnings: Arc<AtomicU64>)
+async fn carry<S>(mut connection: tokio_postgres::Connection<Socket, S>, warnings: Arc<AtomicU64>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let next = |connection: &mut Connection<Socket, S>, context: &mut std::task::Context<'_>| -> Poll<bool> {
+    let next = |connection: &mut tokio_postgres::Connection<Socket, S>,
+                context: &mut std::task::Context<'_>|
+     -> Poll<bool> {
         connection.poll_message(context).map(|message| match message {
             Some(Ok(AsyncMessage::Notice(notice))) => {
                 if notice.severity() == "WARNING" {

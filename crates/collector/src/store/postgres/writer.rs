@@ -1,0 +1,326 @@
+//! A connection that writes, and what is known of what is stored.
+
+use super::connection::Connection;
+use super::error::{self, ConnectionError};
+use super::partitions;
+use super::pending::Pending;
+use super::schema;
+use super::server::Server;
+use super::weeks::Weeks;
+use super::writers::{self, Backend, Generation};
+use crate::fence::LeaseNumber;
+use crate::partition::{Partition, Slices};
+use crate::store::batch::Kept;
+use crate::store::interval::Intervals;
+use crate::store::key::Keys;
+use crate::store::sql::{Session, SqlError};
+use crate::store::{Options, Place, Sharing, StoreError, Write, Written, zone};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a statement of the writer may take.
+const STATEMENT_TIMEOUT_S: u32 = 30;
+/// A commit may wait for a standby so long; then nothing is acknowledged, and it is looked again.
+const COMMIT: Duration = Duration::from_secs(30);
+/// A transaction in which nothing is asked for so long is ended by the server. One of several must not keep others from what it has locked.
+const IDLE_S: u32 = 60;
+const IDLE_SHARED_S: u32 = 3;
+/// A week that goes is not waited for longer than that, and is tried again the next time.
+const DROP_LOCK_MS: u32 = 500;
+
+/// How to write.
+pub(super) struct Terms {
+    pub(super) place: Place,
+    pub(super) server: Arc<Server>,
+    pub(super) options: Options,
+    pub(super) zone: String,
+    /// With whom; `None`: nobody.
+    pub(super) sharing: Option<Sharing>,
+}
+
+pub(super) struct Writer {
+    connection: Connection,
+    generation: Generation,
+    backend: Backend,
+    slices: Option<Slices>,
+    kept: Kept,
+    weeks: Weeks,
+    /// Ids that the server gave for alerts, and that none has yet.
+    alert_ids: VecDeque<i64>,
+}
+
+/// Why nothing was written.
+pub(super) enum Failed {
+    /// It was rolled back, and the connection is good.
+    Nothing(SqlError),
+    /// Nobody knows whether it happened, or the connection is not good.
+    Doubtful(SqlError),
+    /// It was rolled back: these are another's.
+    Fenced(Vec<LeaseNumber>),
+}
+
+/// What a transaction is done under.
+#[derive(Clone, Copy)]
+pub(super) enum Under<'l> {
+    /// That those who write are the same.
+    Generation,
+    /// That these partitions were taken by nobody since.
+    Leases(&'l [LeaseNumber]),
+}
+
+impl Writer {
+    /// Connects, becomes one who writes, brings the tables up to date, and loads what is kept. backend: of the last connection; becomes
+    /// this one's. held: partitions that were taken by it; those that another has taken since are taken out.
+    pub(super) fn begin(
+        terms: &Terms,
+        backend: &mut Option<Backend>,
+        held: &mut Vec<LeaseNumber>,
+    ) -> Result<Writer, StoreError> {
+        let Terms { place, server, options, zone, sharing } = terms;
+        let asked = |error: SqlError| StoreError::asked(place, error);
+        let connection = Connection::connect(server).map_err(|error| error.of(place))?;
+        let session = Session::Postgres(&connection);
+        settings(&connection, sharing.is_some()).map_err(asked)?;
+        schema::look_at(&connection, place)?;
+        let standby: String = session.value("SELECT pg_is_in_recovery()::text", &[]).map_err(asked)?;
+        if standby == "true" {
+            return Err(StoreError::Unreachable { place: place.clone(), what: error::STANDBY.to_owned() });
+        }
+        let (found, many) = writers::lock(&connection, place, sharing.is_some(), backend.as_ref())?;
+        let own = Backend::of(&connection).map_err(asked)?;
+        *backend = Some(own.clone());
+        // What was committed by a connection that was lost before its answer came may be on no standby yet. This commit is behind it:
+        // when it is durable, that is, too. Only then anything is loaded, and said to be stored.
+        let mut intervals = Intervals::new(options.zone.clone());
+        connection.simple("BEGIN").map_err(|error| error.of(place))?;
+        schema::migrate(&connection, found).map_err(asked)?;
+        let generation = Generation::begin(session, sharing.is_some()).map_err(asked)?;
+        if let Some(other) =
+            sharing.as_ref().and(zone::stored(session).map_err(asked)?).filter(|is| is != zone)
+        {
+            return Err(StoreError::Unsuited {
+                place: place.clone(),
+                what: format!("its hours and days are of {other}: give each worker --zone {other}"),
+            });
+        }
+        zone::settle(session, zone, &mut intervals).map_err(asked)?;
+        if let Some(Sharing { slices, .. }) = sharing {
+            let lost = partitions::go_on(session, (*slices, held), &own).map_err(asked)?;
+            held.retain(|lease| !lost.contains(lease));
+        }
+        commit(&connection).map_err(asked)?;
+        if sharing.is_some() && !many {
+            writers::make_room(&connection).map_err(|error| error.of(place))?;
+        }
+        let (slices, backend) = (sharing.as_ref().map(|sharing| sharing.slices), own);
+        let kept = Kept::new(session, intervals).map_err(asked)?;
+        let (weeks, alert_ids) = (Weeks::load(session).map_err(asked)?, VecDeque::new());
+        let mut writer = Writer { connection, generation, backend, slices, kept, weeks, alert_ids };
+        match slices {
+            None => writer.load(Keys::All).map_err(asked)?,
+            Some(slices) => {
+                for lease in held.iter() {
+                    writer.load(Keys::OfPartition(lease.partition, slices)).map_err(asked)?;
+                }
+            }
+        }
+        Ok(writer)
+    }
+
+    fn load(&mut self, keys: Keys) -> Result<(), SqlError> {
+        self.kept.load(Session::Postgres(&self.connection), keys)
+    }
+
+    pub(super) fn session(&self) -> Session<'_> {
+        Session::Postgres(&self.connection)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.connection.is_closed()
+    }
+
+    pub(super) fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// Begins a transaction, if it may be done.
+    fn transaction(&self, under: Under<'_>) -> Result<(), Failed> {
+        let begun = match (under, self.slices) {
+            (Under::Leases(leases), Some(slices)) if !leases.is_empty() => {
+                partitions::transaction(&self.connection, slices, leases).map_err(SqlError::from)
+            }
+            _ => self.generation.transaction(&self.connection).map(|()| Vec::new()),
+        };
+        match begun {
+            Ok(lost) if lost.is_empty() => Ok(()),
+            Ok(lost) => match self.roll_back() {
+                Ok(()) => Err(Failed::Fenced(lost)),
+                Err(error) => Err(Failed::Doubtful(error)),
+            },
+            // One of several who is not any more begins anew, and so waits for the lock.
+            Err(error) if self.slices.is_some() => Err(Failed::Doubtful(error)),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Looks that the server is there, and nobody else writes.
+    pub(super) fn look(&mut self) -> Result<(), Failed> {
+        self.transaction(Under::Generation)?;
+        self.roll_back().map_err(Failed::Doubtful)
+    }
+
+    /// Does all of a batch in one transaction, or nothing.
+    pub(super) fn write(&mut self, batch: &[Write], under: Under<'_>) -> Result<Vec<Written>, Failed> {
+        let weeks = self.weeks.clone();
+        self.transaction(under)?;
+        let written = match self.write_begun(batch) {
+            Ok(written) => written,
+            Err(error) => {
+                self.kept.undo();
+                self.alert_ids.clear();
+                let failed = self.failed(error);
+                self.weeks = weeks;
+                if self.slices.is_some()
+                    && let Ok(weeks) = Weeks::load(self.session())
+                {
+                    // Another may have taken one away.
+                    self.weeks = weeks;
+                }
+                return Err(failed);
+            }
+        };
+        // Whatever goes wrong from here on, it may be stored.
+        commit(&self.connection).map_err(Failed::Doubtful)?;
+        self.kept.keep();
+        // What is left is not given to a later alert, whose id would be below that of one in between.
+        self.alert_ids.clear();
+        Ok(written)
+    }
+
+    fn write_begun(&mut self, batch: &[Write]) -> Result<Vec<Written>, SqlError> {
+        let expected = self.kept.expect(batch);
+        let mut reports =
+            Pending::new(&self.connection, &mut self.alert_ids, &expected, self.slices.is_some())?;
+        let written = self.kept.write(Session::Postgres(&self.connection), &mut reports, batch)?;
+        reports.finish(&mut self.weeks, &self.kept.changes())?;
+        Ok(written)
+    }
+
+    /// Takes a partition: nobody stores anything under a lease before any more, and what is stored is known. Returns whether it is the
+    /// latest lease.
+    pub(super) fn take(&mut self, lease: LeaseNumber, sharing: &Sharing) -> Result<bool, Failed> {
+        let Sharing { worker, slices } = sharing;
+        let taken = partitions::take(&self.connection, (*slices, lease), (worker, &self.backend));
+        if !taken.map_err(|error| self.failed(error))? {
+            self.roll_back().map_err(Failed::Doubtful)?;
+            return Ok(false);
+        }
+        commit(&self.connection).map_err(Failed::Doubtful)?;
+        self.load(Keys::OfPartition(lease.partition, *slices)).map_err(Failed::Doubtful)?;
+        Ok(true)
+    }
+
+    /// Knows nothing of a partition any more.
+    pub(super) fn leave(&mut self, partition: Partition, slices: Slices) {
+        self.kept.retain(|meter| slices.partition_of(meter) != partition);
+    }
+
+    /// Does something of its own in one transaction.
+    pub(super) fn by_itself<T>(
+        &mut self,
+        under: Under<'_>,
+        does: impl FnOnce(&mut Writer) -> Result<T, SqlError>,
+    ) -> Result<T, Failed> {
+        let before = self.weeks.clone();
+        self.transaction(under)?;
+        match does(self) {
+            Ok(done) => commit(&self.connection).map(|()| done).map_err(Failed::Doubtful),
+            Err(error) => {
+                self.weeks = before;
+                Err(self.failed(error))
+            }
+        }
+    }
+
+    /// Looks at something in one transaction, while nobody else writes.
+    pub(super) fn look_at<T>(
+        &mut self,
+        under: Under<'_>,
+        look: impl FnOnce(&Writer) -> Result<T, SqlError>,
+    ) -> Result<T, Failed> {
+        self.transaction(under)?;
+        let seen = look(self);
+        self.roll_back().map_err(Failed::Doubtful)?;
+        seen.map_err(Failed::Nothing)
+    }
+
+    /// Takes away one week whose readings are old, within a transaction of its own. Returns whether there was one.
+    pub(super) fn drop_week(&mut self, under: Under<'_>, before_s: i64) -> Result<bool, Failed> {
+        let Some(from_s) = self.weeks.old(before_s) else { return Ok(false) };
+        self.by_itself(under, |writer| {
+            writer.connection.simple(&format!("SET LOCAL lock_timeout = {DROP_LOCK_MS}"))?;
+            writer.weeks.drop(&writer.connection, (from_s, before_s))
+        })?;
+        Ok(true)
+    }
+
+    /// Makes next week's table, so that no batch has to.
+    pub(super) fn make_week(&mut self, under: Under<'_>, now_s: i64) -> Result<(), Failed> {
+        if self.slices.is_some() {
+            // Others make some, too.
+            self.weeks = Weeks::load(self.session()).map_err(Failed::Doubtful)?;
+        }
+        if self.weeks.has_next(now_s) {
+            return Ok(());
+        }
+        self.by_itself(under, |writer| writer.weeks.make_next(&writer.connection, now_s))
+    }
+
+    fn roll_back(&self) -> Result<(), SqlError> {
+        self.connection.simple("ROLLBACK")?;
+        Ok(())
+    }
+
+    fn failed(&self, error: SqlError) -> Failed {
+        match self.roll_back() {
+            Ok(()) => Failed::Nothing(error),
+            Err(_) => Failed::Doubtful(error),
+        }
+    }
+}
+
+/// Makes a transaction durable: on this server's disk, and on as many standbys as the server is told to wait for.
+fn commit(connection: &Connection) -> Result<(), SqlError> {
+    let warned = connection.warnings();
+    // A time-out would end the wait for a standby, and the commit would be good on this server alone
+    // (src/backend/replication/syncrep.c, SyncRepWaitForLSN): that is said by a warning.
+    connection.simple_within("SET LOCAL statement_timeout = 0; COMMIT", COMMIT)?;
+    if connection.warnings() != warned {
+        return Err(SqlError::Postgres(ConnectionError::Here(
+            "the server has warned at a commit, which may not be on its standby: nothing of it is acknowledged. The log says more"
+                .to_owned(),
+        )));
+    }
+    Ok(())
+}
+
+/// What the writer's connection has to be like, whatever the server, the database or the user is set to.
+fn settings(connection: &Connection, shared: bool) -> Result<(), SqlError> {
+    // Each statement joins some keys to an index, whatever they are: what the planner would choose for many rows is never right, and
+    // planning anew for each batch's values takes as long as the batch.
+    let idle_s = if shared { IDLE_SHARED_S } else { IDLE_S };
+    connection.simple(&format!(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') <> 'remote_apply'; \
+         SET statement_timeout = '{STATEMENT_TIMEOUT_S}s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '{idle_s}s'; \
+         SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off; \
+         SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"
+    ))?;
+    let fsync: String = Session::Postgres(connection).value("SELECT current_setting('fsync')", &[])?;
+    if fsync != "on" {
+        tracing::error!(
+            "the database's server has fsync = {fsync}: what is acknowledged is lost when its machine loses power"
+        );
+    }
+    Ok(())
+}
