@@ -2,11 +2,11 @@
 
 pub mod alone;
 pub mod documents;
-#[cfg(feature = "nats")]
 pub mod nats;
 #[cfg(feature = "oracles")]
 pub mod oracles;
 pub mod postgres;
 pub mod random;
+mod server_folder;
 #[cfg(feature = "vectors")]
 pub mod vectors;

@@ -1,13 +1,13 @@
 //! NATS servers with JetStream, Debian's, on loopback ports of their own, with a folder of their own. They are killed with what holds them,
-//! also where a test panics.
+//! also where a test panics, and with this process.
 
+use crate::server_folder::ServerFolder;
 use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 const INSTALL: &str = "nats-server is missing; install it with: apt-get install nats-server";
 /// Where Debian has it, which need not be in the path of who is not the superuser.
@@ -16,7 +16,7 @@ const WITHIN: Duration = Duration::from_secs(20);
 
 /// One server, or several that are one cluster.
 pub struct Nats {
-    folder: TempDir,
+    folder: ServerFolder,
     servers: Vec<Server>,
 }
 
@@ -57,7 +57,7 @@ impl Nats {
     /// Where they do not start.
     #[must_use]
     pub fn start_from(count: usize, configuration: impl Fn(&Path, usize, u16) -> String) -> Nats {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = ServerFolder::make("nats");
         let ports = free_ports(count);
         for (number, port) in ports.iter().enumerate() {
             let text = configuration(folder.path(), number, *port);
@@ -87,9 +87,20 @@ impl Nats {
     /// # Panics
     /// Where it does not run.
     pub fn kill(&mut self, number: usize) {
-        let mut child = self.servers[number].child.take().expect("it runs");
-        child.kill().expect("it runs");
-        child.wait().expect("it ran");
+        assert!(self.servers[number].child.is_some(), "it runs");
+        self.end(number);
+    }
+
+    fn process_file(&self, number: usize) -> PathBuf {
+        self.folder.path().join(format!("{number}.pid"))
+    }
+
+    fn end(&mut self, number: usize) {
+        let Some(mut child) = self.servers[number].child.take() else { return };
+        let _ = child.kill();
+        let _ = child.wait();
+        // The number may be another process's from now on.
+        let _ = fs::remove_file(self.process_file(number));
     }
 
     /// Starts a server again that was killed, with what it has on its disk.
@@ -102,6 +113,8 @@ impl Nats {
         let child = Command::new(SERVER)
             .arg("-c")
             .arg(self.folder.path().join(format!("{number}.conf")))
+            .arg("-P")
+            .arg(self.process_file(number))
             .stdin(Stdio::null())
             .stdout(file.try_clone().expect("a file"))
             .stderr(file)
@@ -131,10 +144,7 @@ fn configuration(folder: &Path, number: usize, port: u16) -> String {
 
 impl Drop for Nats {
     fn drop(&mut self) {
-        for mut child in self.servers.iter_mut().filter_map(|server| server.child.take()) {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        (0..self.servers.len()).for_each(|number| self.end(number));
     }
 }
 

@@ -1,10 +1,10 @@
 //! PostgreSQL, Debian's, for tests: a server in a temporary folder that is heard by a socket in it alone, and that goes with this process
 //! whatever ends it. The superuser `postgres` needs no password there.
 
+use crate::server_folder::ServerFolder;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
+/// A server's files, in its folder.
+const DATA: &str = "data";
 const INSTALL: &str = "PostgreSQL 15 is missing; install it with: apt-get install postgresql-15";
 const WITHIN: Duration = Duration::from_secs(60);
 /// Nothing is durable: for tests in which nothing loses its power.
@@ -19,56 +21,20 @@ const QUICK: [&str; 3] = ["fsync=off", "full_page_writes=off", "shared_buffers=6
 
 /// A server. It is ended, and its folder goes, with this value; of [`shared`] with the process.
 pub struct Server {
-    folder: Folder,
+    folder: ServerFolder,
     settings: Vec<String>,
     running: Option<Child>,
 }
 
-/// A folder of the one who runs servers. It goes, after the server that may run in it, with this value, and with this process whatever ends it.
-struct Folder {
-    path: PathBuf,
-    /// Ends what is left when this process is gone: it reads from a pipe that nobody writes to.
-    keeper: Child,
-}
-
-impl Folder {
-    fn make() -> Folder {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        assert!(program("postgres").exists(), "{INSTALL}");
-        let name = format!("wattseal-pg-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("a folder");
-        if is_root() {
-            let given = Command::new("chown").arg("postgres:postgres").arg(&path).status();
-            assert!(given.expect("chown").success(), "{INSTALL}");
-        }
-        let script = "read -r _; pid=$(head -n 1 \"$1/data/postmaster.pid\" 2>/dev/null); \
-                      if [ -n \"$pid\" ]; then kill -QUIT \"$pid\"; while kill -0 \"$pid\"; do sleep 0.05; done; fi; rm -rf \"$1\"";
-        // In a group of its own, which Ctrl-C does not reach.
-        let keeper = Command::new("sh")
-            .args(["-c", script, "keeper"])
-            .arg(&path)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("sh");
-        Folder { path, keeper }
+/// A folder that belongs to the user whom PostgreSQL lets run it.
+fn own_folder() -> ServerFolder {
+    assert!(program("postgres").exists(), "{INSTALL}");
+    let folder = ServerFolder::make("pg");
+    if is_root() {
+        let given = Command::new("chown").arg("postgres:postgres").arg(folder.path()).status();
+        assert!(given.expect("chown").success(), "{INSTALL}");
     }
-
-    fn data(&self) -> PathBuf {
-        self.path.join("data")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Some(mut pipe) = self.keeper.stdin.take() {
-            let _ = pipe.write_all(b"\n");
-        }
-        let _ = self.keeper.wait();
-    }
+    folder
 }
 
 /// The server that the tests of this process share; its files are not made durable.
@@ -87,11 +53,11 @@ impl Server {
     /// Where it does not start.
     #[must_use]
     pub fn start(settings: &[&str]) -> Server {
-        let folder = Folder::make();
+        let folder = own_folder();
         // A copy takes a twentieth of the time that initdb takes.
-        static EMPTY: OnceLock<Folder> = OnceLock::new();
+        static EMPTY: OnceLock<ServerFolder> = OnceLock::new();
         let empty = EMPTY.get_or_init(|| {
-            let empty = Folder::make();
+            let empty = own_folder();
             let mut initdb = as_owner(&program("initdb"));
             initdb.args([
                 "--username=postgres",
@@ -101,10 +67,12 @@ impl Server {
                 "--no-sync",
                 "-D",
             ]);
-            succeeds(initdb.arg(empty.data()));
+            succeeds(initdb.arg(empty.path().join(DATA)));
             empty
         });
-        succeeds(as_owner(Path::new("cp")).arg("-a").arg(empty.data()).arg(folder.data()));
+        succeeds(
+            as_owner(Path::new("cp")).arg("-a").arg(empty.path().join(DATA)).arg(folder.path().join(DATA)),
+        );
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let mut server = Server { folder, settings, running: None };
         server.run();
@@ -117,9 +85,9 @@ impl Server {
     /// Where it does not start.
     pub fn run(&mut self) {
         let log =
-            File::options().create(true).append(true).open(self.folder.path.join("log")).expect("a log");
+            File::options().create(true).append(true).open(self.folder.path().join("log")).expect("a log");
         let mut command = as_owner(&program("postgres"));
-        command.arg("-D").arg(self.data()).arg("-k").arg(&self.folder.path);
+        command.arg("-D").arg(self.data()).arg("-k").arg(self.folder.path());
         command.args(["-c", "listen_addresses=", "-c", "max_connections=200"]);
         for setting in &self.settings {
             command.args(["-c", setting]);
@@ -129,7 +97,7 @@ impl Server {
         self.running = Some(child);
         let begun = Instant::now();
         while !self.psql("postgres", "SELECT 1").status.success() {
-            let log = fs::read_to_string(self.folder.path.join("log")).unwrap_or_default();
+            let log = fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
             assert!(begun.elapsed() < WITHIN, "PostgreSQL does not start: {log}");
             std::thread::sleep(Duration::from_millis(30));
         }
@@ -239,7 +207,7 @@ impl Server {
     /// Its socket's folder, as a URL has it.
     #[must_use]
     pub fn host(&self) -> String {
-        let folder = self.folder.path.display().to_string().replace('/', "%2F");
+        let folder = self.folder.path().display().to_string().replace('/', "%2F");
         let port = self.port();
         if port == "5432" { folder } else { format!("{folder}:{port}") }
     }
@@ -252,13 +220,13 @@ impl Server {
     /// The folder that its socket is in.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        &self.folder.path
+        self.folder.path()
     }
 
     /// Its files.
     #[must_use]
     pub fn data(&self) -> PathBuf {
-        self.folder.data()
+        self.folder.path().join(DATA)
     }
 
     /// Runs statements by `psql`, another client than the one under test. Returns the rows, a line each.
@@ -299,7 +267,7 @@ impl Server {
     fn client(&self, database: &str) -> Command {
         let mut command = Command::new(program("psql"));
         command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-d", database]);
-        command.arg("-h").arg(&self.folder.path).args(["-p", &self.port()]);
+        command.arg("-h").arg(self.folder.path()).args(["-p", &self.port()]);
         command
     }
 }
