@@ -1,5 +1,6 @@
 //! The roles gateway and worker with a real nats-server between them.
 
+mod many;
 mod roles;
 mod shared;
 mod stops;

@@ -90,6 +90,13 @@ impl Process {
         answer
     }
 
+    /// The most that it had of the machine's memory.
+    pub fn most_memory_mb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a figure");
+        most.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
+    }
+
     fn holds(&self) -> bool {
         self.asked("/metrics").contains("wattseal_worker_partition_fence{partition=\"0.0\"}")
     }

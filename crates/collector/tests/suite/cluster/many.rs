@@ -1,0 +1,100 @@
+//! How long a worker takes until it has very many meters, and what memory it takes then. docs/cluster.md says with which command.
+
+use super::stops::Process;
+use collector::network::NetworkId;
+use collector::registry::{MeterFile, Registry};
+use collector::store::{Options, Place, Store};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use testkit::nats;
+use testkit::postgres::Server;
+use wire::meter::{MeterState, Provision, Setup, Suite};
+
+/// Of a network, whose meters have 16 bits.
+const METERS_OF_A_NETWORK: u32 = 62_500;
+const WITHIN: Duration = Duration::from_secs(1800);
+
+/// Key files of a network, and its meters in the database as they are when each was heard. All have the same public key.
+fn provision(keys: &Path, (server, database): (&Server, &str), network: NetworkId, meters: u32) {
+    let registry = Registry::open_network(keys, network).expect("keys");
+    let collector = registry.identity().public();
+    let rng = &mut StdRng::seed_from_u64(u64::from(network.0));
+    let setup = Setup { suite: Suite::Aes128Gcm, ..Setup::usual(1) };
+    let record = Provision::generate(setup, collector, rng).record();
+    let file = toml::to_string(&MeterFile { network, epoch: 1, record: record.clone() }).expect("a file");
+    for meter in 1..=meters {
+        let text = file.replace("\nmeter = 1\n", &format!("\nmeter = {meter}\n"));
+        let path = registry.path().join(format!("meters/{meter:05}.toml"));
+        let mut options = std::fs::File::options();
+        let mut file = options.write(true).create_new(true).mode(0o600).open(path).expect("a file");
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
+    }
+    let state = serde_json::to_string(&MeterState::new(&record)).expect("a state");
+    // The meter's number, and its name.
+    assert!(state.contains("\"meter\":1,") && state.contains("\"name\":1,"), "{state}");
+    let hex = |bytes: [u8; 64]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (public, collector, first) =
+        (hex(record.public.to_bytes()), hex(collector.to_bytes()), u64::from(network.0) << 16);
+    server.sql(
+        database,
+        &format!(
+            "INSERT INTO meters SELECT {first} + n, 1, '', regexp_replace('{state}', '\"(meter|name)\":1,', '\"\\1\":' || n || ',', 'g'), 60000, 0, NULL \
+             FROM generate_series(1, {meters}) AS n; \
+             INSERT INTO meter_keys SELECT {first} + n, 1, decode('{public}', 'hex'), decode('{collector}', 'hex'), 0, NULL \
+             FROM generate_series(1, {meters}) AS n; \
+             INSERT INTO latest SELECT {first} + n, 1000, 1, 1, 1, -60, 1000, 0, 0, 0, 0, 1000, 900, 5, 1000, \
+             0, 1, 1, 5, 5, 5, 0, 1, 1, 5, 5, 5, 0, 1, 1, 5, 5, 5 FROM generate_series(1, {meters}) AS n"
+        ),
+    );
+}
+
+/// Waits until a worker has so many partitions. Returns how long that took.
+fn has(worker: &Process, partitions: usize) -> Duration {
+    let begun = Instant::now();
+    while worker.asked("/metrics").matches("wattseal_worker_partition_fence{").count() < partitions
+        || !worker.asked("/metrics").contains("wattseal_ready 1\n")
+    {
+        assert!(begun.elapsed() < WITHIN, "it does not get {partitions} partitions");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    begun.elapsed()
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_worker_with_very_many_meters() {
+    let wanted = std::env::var("WATTSEAL_METERS").map_or(62_500, |meters| meters.parse().expect("a number"));
+    let (folder, nats) = (tempfile::tempdir().expect("a folder"), nats::Nats::start());
+    let server = Server::start(&["fsync=off", "shared_buffers=256MB"]);
+    let database = server.database();
+    let (url, db) = (nats.url(), server.url(&database));
+    drop(Store::open(Place::named(&db).expect("a URL"), &Options::default()).expect("the store opens"));
+    let networks = wanted / METERS_OF_A_NETWORK;
+    for network in 1..=networks {
+        provision(&folder.path().join("keys"), (&server, &database), NetworkId(network), METERS_OF_A_NETWORK);
+    }
+    // And network 0, which is always there.
+    let partitions = networks as usize + 1;
+    let worker = |name: &str| Process::worker_of(folder.path(), &url, name, &db, &["--zone", "UTC"]);
+    let begun = Instant::now();
+    let one = worker("one");
+    has(&one, partitions);
+    let meters = one.asked("/metrics");
+    let meters =
+        meters.lines().find(|line| line.starts_with("wattseal_meters ")).expect("a figure").to_owned();
+    println!("one worker: {meters}, after {:.1?}, {} MB", begun.elapsed(), one.most_memory_mb());
+    let two = worker("two");
+    has(&two, partitions / 2);
+    println!("a second one has its half, {} MB", two.most_memory_mb());
+    let begun = Instant::now();
+    one.kill();
+    has(&two, partitions);
+    println!(
+        "the first was killed: the second has all after {:.1?}, {} MB",
+        begun.elapsed(),
+        two.most_memory_mb()
+    );
+}
