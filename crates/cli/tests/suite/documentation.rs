@@ -86,10 +86,11 @@ documents! {
     every_command_of_measuring_works: "docs/measuring.md"
     every_command_of_papers_works: "docs/papers.md"
     every_command_of_plan_works: "docs/plan.md"
+    every_command_of_post_quantum_works: "docs/post-quantum.md"
     every_command_of_simulate_works: "docs/simulate.md"
 }
 
-/// A figure as the documentation has it, `17.6 M`, `6.3 µJ` or `2,078 cycles`: its value, and by how much a rounded one may differ.
+/// A figure as the documentation has it, `17.6 M`, `6.3 µJ`, `2,078 cycles` or `160 B`: its value, and by how much a rounded one may differ.
 fn quantity(text: &str) -> (f64, f64) {
     let mut words = text.split_whitespace();
     let digits = words.next().expect("a figure").replace(',', "");
@@ -99,7 +100,7 @@ fn quantity(text: &str) -> (f64, f64) {
         "mJ" => 1e-3,
         "µJ" => 1e-6,
         "nJ" => 1e-9,
-        "V" | "cycles" | "machine" => 1.0,
+        "V" | "cycles" | "machine" | "B" => 1.0,
         unit => panic!("{text}: no such unit as {unit}"),
     };
     let value: f64 = digits.parse().expect("a number");
@@ -186,6 +187,45 @@ fn the_readme_s_tables_are_what_bench_measures() {
     }
     assert!(stale.is_empty(), "README.md's tables are stale:\n{}", stale.join("\n"));
     assert_eq!(count, rows.len(), "README.md's tables lack targets that bench has");
+}
+
+/// The table of docs/post-quantum.md has the figures of `bench`: a target a line, an operation a column, in the variant fast.
+#[test]
+fn the_costs_after_the_quantum_computer_are_what_bench_measures() {
+    let page = std::fs::read_to_string(home().join("docs/post-quantum.md")).expect("a document");
+    let lines = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| target | `"))
+        .take_while(|line| line.starts_with('|'));
+    let lines: Vec<_> = lines.map(cells).collect();
+    let [head, _, targets @ ..] = lines.as_slice() else {
+        panic!("docs/post-quantum.md has no table of costs")
+    };
+    let operations: Vec<&str> = head[1..].iter().map(|cell| cell.trim_matches('`')).collect();
+    let mut arguments = vec!["bench", "--format", "json", "--fresh", "--variant", "fast"];
+    arguments.extend(targets.iter().flat_map(|line| ["--target", line[0]]));
+    arguments.extend(operations.iter().flat_map(|operation| ["--op", operation]));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattseal"));
+    let output = command.args(&arguments).env("WATTSEAL_HOME", home()).output().expect("wattseal runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).expect("an array");
+    let mut stale = Vec::new();
+    for line in targets {
+        for (operation, cell) in operations.iter().zip(&line[1..]) {
+            let row = rows.iter().find(|row| row["target"] == line[0] && row["op"] == *operation);
+            let cost = row.map(|row| [row["cycles"]["mean"].as_f64(), row["stack_bytes"].as_f64()]);
+            let is_shown = match cost {
+                None => cell.is_empty(),
+                Some(figures) => {
+                    !cell.is_empty() && is_rounded(cell, figures.map(|figure| figure.expect("a number")))
+                }
+            };
+            if !is_shown {
+                stale.push(format!("{}, {operation}: '{cell}' where bench has {cost:?}", line[0]));
+            }
+        }
+    }
+    assert!(stale.is_empty(), "docs/post-quantum.md is stale:\n{}", stale.join("\n"));
 }
 
 /// The text of all files with one of these endings below a folder, but for what is built.
