@@ -68,6 +68,12 @@ WS_INLINE uint32_t turned_second(uint32_t first, uint32_t second, uint8_t n)
     return turned_first(second, first, n);
 }
 
+/* Of a byte that the compiler knows nothing of: of the word it makes a skip with an AVR. */
+WS_INLINE uint8_t upper_bit(uint32_t word)
+{
+    return (uint8_t)(ws_secret_bit((uint8_t)(word >> 24)) >> 7);
+}
+
 #endif
 
 void ws_keccak_permute(uint32_t state[50])
@@ -87,15 +93,15 @@ void ws_keccak_permute(uint32_t state[50])
             c[i] = state[i] ^ state[i + 10] ^ state[i + 20] ^ state[i + 30] ^ state[i + 40];
         }
         for (x = 0; x < 10; x += 2) {
-            uint8_t left = x < 2 ? 8 : x - 2;
-            uint8_t right = x < 8 ? x + 2 : 0;
+            const uint32_t *const left = &c[x < 2 ? 8 : (uint8_t)(x - 2)];
+            const uint32_t *const right = &c[x < 8 ? (uint8_t)(x + 2) : 0];
 
 #if WS_KECCAK_INTERLEAVED
-            first = c[left] ^ rotate(c[right + 1], 1);
-            second = c[left + 1] ^ c[right];
+            first = left[0] ^ rotate(right[1], 1);
+            second = left[1] ^ right[0];
 #else
-            first = c[left] ^ (c[right] << 1) ^ (c[right + 1] >> 31);
-            second = c[left + 1] ^ (c[right + 1] << 1) ^ (c[right] >> 31);
+            first = left[0] ^ (right[0] << 1) ^ upper_bit(right[1]);
+            second = left[1] ^ (right[1] << 1) ^ upper_bit(right[0]);
 #endif
             for (i = x; i < 50; i += 10) {
                 state[i] ^= first;
@@ -117,7 +123,7 @@ void ws_keccak_permute(uint32_t state[50])
             place[1] = second;
             second = next;
         }
-        /* Chi. */
+        /* Chi. An index that may be negative would cost sdcc for the 8051 branches on it. */
         for (i = 0; i < 50; i += 10) {
             uint32_t *row = state + i;
 
@@ -128,10 +134,10 @@ void ws_keccak_permute(uint32_t state[50])
                 row[x] ^= ~row[x + 2] & row[x + 4];
             }
             for (; x < 8; x++) {
-                row[x] ^= ~row[x + 2] & c[x - 6];
+                row[x] ^= ~row[x + 2] & c[(uint8_t)(x - 6)];
             }
             for (; x < 10; x++) {
-                row[x] ^= ~c[x - 8] & c[x - 6];
+                row[x] ^= ~c[(uint8_t)(x - 8)] & c[(uint8_t)(x - 6)];
             }
         }
         /* Iota. */

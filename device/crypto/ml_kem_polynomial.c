@@ -7,7 +7,7 @@
 static uint16_t canonical(int16_t a)
 {
     a = ws_ml_kem_barrett(a);
-    return (uint16_t)(a + (WS_ML_KEM_Q & (a >> 15)));
+    return (uint16_t)(a + (WS_ML_KEM_Q & (uint16_t)(0 - ws_secret_bit((uint8_t)((uint16_t)a >> 15)))));
 }
 
 void ws_ml_kem_encode(uint8_t out[384], const int16_t coefficients[256])
