@@ -221,14 +221,15 @@ fn cases() -> BTreeMap<String, Vec<Case>> {
     all
 }
 
-fn check(target: &str) {
+/// A target in the variants that are built of it.
+fn check(target: &str, variants: &[&str]) {
     let workspace = Workspace::find().expect("the tests run inside the project");
     let target = workspace.target(target).expect("a target");
     let point = target.operating_point(None, None).expect("its own defaults");
     let catalogue = Catalogue::read(&workspace).expect("the catalogue");
     let cases = cases();
     let of = |operation: &Operation| cases.get(operation.name.trim_end_matches("-expanded"));
-    for variant in VARIANTS {
+    for &variant in variants {
         let mut operations = catalogue.built_as(&target, variant).expect("the target's sets");
         operations.retain(|operation| {
             operation.set != PUBLIC_KEY && cases.contains_key(operation.name.trim_end_matches("-expanded"))
@@ -256,15 +257,28 @@ fn check(target: &str) {
     }
 }
 
+fn whole(target: &str) {
+    check(target, &VARIANTS);
+}
+
+/// Compiler and kernels are those of a target that is built in all variants: here the kernels, and the C of another variant each time.
+fn relative(target: &str) {
+    let c = ["O0", "portable", "small"][(testkit::random::seed() % 3) as usize];
+    check(target, &["fast", c]);
+}
+
 macro_rules! targets {
-    ($($name:ident)*) => { $(
+    ($names:ident: $($name:ident)*) => { mod $names { $(
         #[test]
         fn $name() {
-            check(stringify!($name));
+            super::$names(stringify!($name));
         }
-    )* };
+    )* } };
 }
 
 targets! {
-    atmega328p atmega128l atmega324pa atmega2560 atmega32u4 msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f103 stm32f407 stm32l4r5 stm32f411 stm32f767 samd21 nrf52840 rp2040 r8c i8051 mc68hc08 ch32v003
+    whole: atmega328p atmega2560 msp430f5438a stm32f051 stm32f103 stm32f407 stm32f767 r8c i8051 mc68hc08 ch32v003
+}
+targets! {
+    relative: atmega128l atmega324pa msp430fr5994 stm32f100 stm32l4r5 stm32f411 samd21 nrf52840 rp2040
 }

@@ -56,10 +56,15 @@ impl OneBus {
     /// The reads for the prefetch buffer that begin before a cycle.
     #[inline(always)]
     fn read_ahead(&mut self, before: u64) {
-        while self.prefetch && self.ahead < BLOCKS && self.free < before {
-            self.ahead += 1;
-            self.free += self.wait_states + 1;
+        if !self.prefetch {
+            return;
         }
+        let (mut ahead, mut free) = (self.ahead, self.free);
+        while ahead < BLOCKS && free < before {
+            ahead += 1;
+            free += self.wait_states + 1;
+        }
+        (self.ahead, self.free) = (ahead, free);
     }
 
     /// A read of the flash for the core, from a cycle on: how long it waits.
@@ -95,6 +100,11 @@ impl OneBus {
     /// waits beyond them. Not inlined, so that programs without wait states do not carry it.
     #[inline(never)]
     pub fn execute(&mut self, address: u32, length: u8, cycles: u32, data: u32, count: u32) -> u32 {
+        // The second halfword of a word is there with the first.
+        if count == 0 && length == 2 && address & 2 != 0 {
+            self.now += u64::from(cycles);
+            return 0;
+        }
         let mut waits = 0;
         // RAM has no wait states (RM0091 section 2.3); what its code reads from the flash has.
         let from_flash = address < FLASH_END;
