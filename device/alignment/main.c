@@ -5,6 +5,7 @@
 #include "gcm.h"
 #include "ghash.h"
 #include "hmac.h"
+#include "keccak_permutation.h"
 #include "secret.h"
 #include "sha1.h"
 #include "sha256.h"
@@ -177,10 +178,29 @@ static void secrets(void)
     keep(keep(keep(0, equal, 3), a, 45), b + 38, 7);
 }
 
+static void keccak_bytes(void)
+{
+    uint32_t state[50];
+    const uint8_t *in = place(0, 45);
+    uint8_t *out = place(1, 45);
+    uint8_t i;
+
+    for (i = 0; i < 50; i++) {
+        state[i] = 0;
+    }
+    /* From the beginning of a lane on, and from within one to within another. */
+    ws_keccak_xor(state, 72, in, 45);
+    ws_keccak_xor(state, 3, in, 19);
+    ws_keccak_extract(state, 72, out, 45);
+    keep(0, out, 45);
+    ws_keccak_extract(state, 3, out, 19);
+    keep(45, out, 19);
+}
+
 /* In the order in which the host names them. */
 static void (*const checks[])(void) = {
-    aes_expand, aes_encrypt, aes_decrypt, aes_in_place, aes_ctr, ghash,
-    gcm,        sha1_blocks, sha256_blocks, hmac,       secrets,
+    aes_expand, aes_encrypt, aes_decrypt,   aes_in_place, aes_ctr,      ghash,
+    gcm,        sha1_blocks, sha256_blocks, hmac,         keccak_bytes, secrets,
 };
 
 #define CHECKS (sizeof checks / sizeof checks[0])

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The checks, in the order of `device/alignment/main.c`.
-const CHECKS: [&str; 11] = [
+const CHECKS: [&str; 12] = [
     "aes expand",
     "aes encrypt",
     "aes decrypt",
@@ -19,6 +19,7 @@ const CHECKS: [&str; 11] = [
     "sha1 blocks",
     "sha256 blocks",
     "hmac-sha256",
+    "keccak bytes",
     "wipe and equal",
 ];
 /// Four places for each of three buffers.
