@@ -53,8 +53,8 @@ static ws_drbg random;
 #endif
 #define WS_BENCH_AAD_CAPACITY 16
 #else
-/* HKDF's variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */
-#if defined(WS_HKDF_H)
+/* HKDF's and LMS's variables at fixed addresses, as sdcc has them, fit into what an eighth each leaves. */
+#if defined(WS_HKDF_H) || defined(WS_LMS_BENCH_H)
 #define SHARE (WS_RAM_SIZE / 8)
 #else
 #define SHARE (WS_RAM_SIZE / 4)
@@ -77,6 +77,11 @@ uint16_t ws_bench_message_len;
 uint8_t ws_bench_output[WS_BENCH_OUTPUT_CAPACITY] WS_ALIGNED;
 uint8_t ws_bench_tag[32] WS_ALIGNED;
 int16_t ws_bench_result;
+/* What would have come by radio and lie in flash. */
+#ifdef WS_BENCH_STORED
+WS_CONSTANT("ws_bench_stored")
+const uint8_t ws_bench_stored[WS_BENCH_STORED] = {0};
+#endif
 
 void ws_bench_ready(void);
 void ws_bench_run(void);

@@ -4,6 +4,7 @@ pub mod ascon;
 pub mod curve;
 pub mod drbg;
 pub mod field;
+pub mod lms;
 pub mod ml_kem;
 mod one_time;
 pub mod sealing;
@@ -15,7 +16,7 @@ use crate::operations::Operation;
 use rand::{Rng, RngCore, rngs::StdRng};
 
 /// One run of an operation: what the host writes before it and must find after it, by the names that
-/// `device/ops.toml` uses (`key`, `nonce`, `aad`, `message`, `tag`, `output`), and the call's result where it has one.
+/// `device/ops.toml` uses (`key`, `nonce`, `aad`, `message`, `stored`, `tag`, `output`), and the call's result where it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
     /// Buffers to be written.
@@ -47,6 +48,9 @@ pub fn random_case(operation: &Operation, bytes: usize, rng: &mut StdRng) -> Res
         return Ok(case);
     }
     if let Some(case) = one_time::case(name, bytes, rng) {
+        return Ok(case);
+    }
+    if let Some(case) = lms::case(name, bytes, rng) {
         return Ok(case);
     }
     if let Some(case) = ascon::case(name, bytes, rng)? {

@@ -7,6 +7,7 @@ mod derivation;
 mod drbg;
 pub mod ecies;
 pub mod entropy;
+pub mod lms;
 pub mod ml_kem;
 pub mod one_time;
 pub mod sha3;

@@ -6,6 +6,7 @@ mod derivation;
 mod ecies;
 mod entropy;
 mod firmware_build;
+mod lms;
 mod ml_kem;
 mod msp430_runtime;
 mod one_time;

@@ -122,6 +122,7 @@ mod curves;
 mod derivation;
 mod drbg;
 mod meter;
+mod lms;
 mod ml_kem;
 mod one_time;
 mod sha3;
@@ -134,6 +135,7 @@ pub use curves::{
 pub use derivation::{KdfCase, hkdf_sha256, x963_kdf_sha256};
 pub use drbg::{DrbgCase, drbg_sha1, drbg_sha256};
 pub use meter::{MeterKeysCase, MeterMessageCase, meter_protocol};
+pub use lms::{LmsCase, lms};
 pub use ml_kem::{MlKem, MlKemCases, MlKemDecapsulationCase, MlKemEncapsulationCase, MlKemKeyCase, ml_kem};
 pub use one_time::{LmOtsCase, lm_ots_w4};
 pub use sha3::{sha3_256, sha3_256_monte, sha3_512, shake128, shake256};

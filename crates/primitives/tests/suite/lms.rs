@@ -1,0 +1,130 @@
+//! LMS on the host build: RFC 8554's signatures, those of another implementation with each type, and what must be refused.
+
+use crate::pieces::pieces;
+use hbs_lms::{HssParameter, LmotsAlgorithm, LmsAlgorithm, Seed, Sha256_256};
+use primitives::lms::{Piece, verify};
+use testkit::vectors::{self, LmsCase};
+
+/// In one piece each.
+fn verified(case: &LmsCase) -> (i32, i32) {
+    let (head, rest) = case.signature.split_first_chunk().expect("it has a head");
+    verify(&case.public_key, head, [Piece::Message(&case.message), Piece::Signature(rest)])
+}
+
+#[test]
+fn the_signatures_of_rfc_8554_are_good_however_they_are_cut() {
+    let mut random = fastrand::Rng::with_seed(testkit::random::seed());
+    let cases = vectors::lms();
+    assert_eq!(cases.len(), 4);
+    for case in &cases {
+        assert_eq!(verified(case), (0, 0));
+        for longest in [1, 5, 40, 300] {
+            let (head, rest) = case.signature.split_first_chunk().expect("it has a head");
+            let message = pieces(&mut random, &case.message, longest);
+            let rest = pieces(&mut random, rest, longest);
+            let all =
+                message.into_iter().map(Piece::Message).chain(rest.into_iter().map(Piece::Signature));
+            assert_eq!(verify(&case.public_key, head, all), (0, 0), "pieces of up to {longest} bytes");
+        }
+    }
+}
+
+#[test]
+fn what_another_implementation_signs_is_good_with_each_width() {
+    let seed = testkit::random::seed();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let widths =
+        [LmotsAlgorithm::LmotsW1, LmotsAlgorithm::LmotsW2, LmotsAlgorithm::LmotsW4, LmotsAlgorithm::LmotsW8];
+    for width in widths {
+        let parameters = [HssParameter::<Sha256_256>::new(width, LmsAlgorithm::LmsH5)];
+        let bytes: [u8; 32] = std::array::from_fn(|_| random.u8(..));
+        let (mut private, public) =
+            hbs_lms::keygen::<Sha256_256>(&parameters, &Seed::from(bytes), None).expect("keys of one level");
+        for _ in 0..3 {
+            let message: Vec<u8> = (0..random.usize(0..200)).map(|_| random.u8(..)).collect();
+            let mut next = Vec::new();
+            let mut update = |key: &[u8]| {
+                next = key.to_vec();
+                Ok(())
+            };
+            let signature = hbs_lms::sign::<Sha256_256>(&message, private.as_slice(), &mut update, None)
+                .expect("a leaf that was not used");
+            private.as_mut_slice().copy_from_slice(&next);
+            // Of one level: its number, 1, and the number of signed keys, 0, stand before LMS's.
+            let (public, signature) = (public.as_slice(), signature.as_ref());
+            assert_eq!((&public[..4], &signature[..4]), ([0, 0, 0, 1].as_slice(), [0; 4].as_slice()));
+            let case = LmsCase {
+                public_key: public[4..].try_into().expect("56 bytes"),
+                message,
+                signature: signature[4..].to_vec(),
+            };
+            assert_eq!(verified(&case), (0, 0), "type {}", case.public_key[7]);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_signed_is_refused() {
+    let mut random = fastrand::Rng::with_seed(testkit::random::seed());
+    for case in vectors::lms() {
+        let refused = |wrong: &LmsCase, what: &str| assert_eq!(verified(wrong).1, -1, "{what}");
+        // All of the types, and of the rest some.
+        for bit in (0..64).chain((64..8 * 56).step_by(7)) {
+            let mut wrong = case.clone();
+            wrong.public_key[bit / 8] ^= 1 << (bit % 8);
+            refused(&wrong, &format!("bit {bit} of the public key"));
+        }
+        // All of the head and of what is around the type of the tree, and of the rest some.
+        let length = case.signature.len();
+        let kind = length - 4 - 32 * 5 * usize::from(case.public_key[3] - 4);
+        let some: Vec<usize> = (0..200).map(|_| random.usize(0..8 * length)).collect();
+        for bit in (0..8 * 40).chain(8 * (kind - 1)..8 * (kind + 5)).chain(some) {
+            let mut wrong = case.clone();
+            wrong.signature[bit / 8] ^= 1 << (bit % 8);
+            refused(&wrong, &format!("bit {bit} of the signature"));
+        }
+        let mut shorter = case.clone();
+        shorter.message.pop();
+        refused(&shorter, "a byte less of the message");
+        let mut longer = case.clone();
+        longer.message.push(0);
+        refused(&longer, "a byte more");
+        for end in (40..length).step_by(61).chain(length - 40..length) {
+            let mut wrong = case.clone();
+            wrong.signature.truncate(end);
+            refused(&wrong, &format!("{end} bytes of the signature"));
+        }
+        for more in [1, 4, 31, 32, 33, 65536] {
+            let mut wrong = case.clone();
+            wrong.signature.resize(length + more, 0);
+            refused(&wrong, &format!("{more} bytes more"));
+        }
+        // A key of its own kind, with all that follows of another: what is known is there alone.
+        for (byte, kinds) in [(3, [0, 4, 10, 255]), (7, [0, 5, 9, 255])] {
+            for kind in kinds {
+                let mut wrong = case.clone();
+                wrong.public_key[byte] = kind;
+                assert_eq!(verified(&wrong), (-1, -1), "type {kind}");
+            }
+        }
+        let mut beyond = case.clone();
+        beyond.signature[..4].copy_from_slice(&(1u32 << (5 * (case.public_key[3] - 4))).to_be_bytes());
+        assert_eq!(verified(&beyond), (-1, -1), "a leaf that the tree does not have");
+    }
+}
+
+#[test]
+fn a_message_that_goes_on_behind_the_signature_s_beginning_is_refused() {
+    let case = &vectors::lms()[0];
+    let (head, rest) = case.signature.split_first_chunk().expect("it has a head");
+    for at in [0, 1, 32, rest.len()] {
+        let (first, second) = rest.split_at(at);
+        let all = [
+            Piece::Message(&case.message),
+            Piece::Signature(first),
+            Piece::Message(&[]),
+            Piece::Signature(second),
+        ];
+        assert_eq!(verify(&case.public_key, head, all), (0, -1), "behind {at} bytes");
+    }
+}
