@@ -1,8 +1,8 @@
 /* Clock of the STM32F4.
  *
- * Before it is included: MAX_HZ, the fastest clock of the part; FLASH_WAIT_STATES, what its flash needs at WS_CLOCK_HZ;
- * BUS_PRESCALERS, RCC_CFGR's bits that keep APB1 and APB2 within their limits at MAX_HZ; where the regulator is to be set
- * before the PLL runs, PWR_CR_SETTING.
+ * Before it is included: MAX_HZ, the fastest clock of the part; VCO_MIN_HZ, the slowest of its PLL's VCO; FLASH_WAIT_STATES, what
+ * its flash needs at WS_CLOCK_HZ; BUS_PRESCALERS, RCC_CFGR's bits that keep APB1 and APB2 within their limits at MAX_HZ; where
+ * the regulator is to be set before the PLL runs, PWR_CR_SETTING.
  * Registers touched: RCC_CR 0x40023800, RCC_PLLCFGR 0x40023804, RCC_CFGR 0x40023808, FLASH_ACR 0x40023c00; with
  * PWR_CR_SETTING RCC_APB1ENR 0x40023840, PWR_CR 0x40007000. */
 #include "clock.h"
@@ -13,10 +13,10 @@
 #define RCC_CR_PLLON (1u << 24)
 #define RCC_CR_PLLRDY (1u << 25)
 
-/* The PLL, RCC_PLLCFGR: the HSI by 16 gives 1 MHz, times N gives the VCO, 100 to 432 MHz, by P (2, 4, 8) gives the core's
+/* The PLL, RCC_PLLCFGR: the HSI by 16 gives 1 MHz, times N gives the VCO, VCO_MIN_HZ to 432 MHz, by P (2, 4, 8) gives the core's
  * clock. Q is for USB, its limit of 48 MHz kept; the bits above are as after reset. */
 #define RCC_PLLCFGR REGISTER(0x40023804)
-#define PLL_P (WS_CLOCK_HZ >= 50000000 ? 2u : WS_CLOCK_HZ >= 25000000 ? 4u : 8u)
+#define PLL_P (WS_CLOCK_HZ >= VCO_MIN_HZ / 2 ? 2u : WS_CLOCK_HZ >= VCO_MIN_HZ / 4 ? 4u : 8u)
 #define PLL_N (WS_CLOCK_HZ / 1000000 * PLL_P)
 #define PLL_SETTING ((2u << 28) | (9u << 24) | ((PLL_P / 2 - 1) << 16) | (PLL_N << 6) | 16u)
 
@@ -33,7 +33,8 @@
 #define RCC_APB1ENR REGISTER(0x40023840)
 #define RCC_APB1ENR_PWREN (1u << 28)
 #define PWR_CR REGISTER(0x40007000)
-#define PWR_CR_VOS_SCALE_1 (3u << 14)
+/* 3, 2 and 1 are scales 1, 2 and 3. */
+#define PWR_CR_VOS(bits) ((bits) << 14)
 
 #define FLASH_ACR REGISTER(0x40023c00)
 #define FLASH_ACR_LATENCY 7u
@@ -61,7 +62,7 @@ void ws_clock_init(void)
     RCC_CFGR = RCC_CFGR_HPRE(3);
 #elif WS_CLOCK_HZ == HSI_HZ / 16
     RCC_CFGR = RCC_CFGR_HPRE(4);
-#elif WS_CLOCK_HZ % 1000000 == 0 && WS_CLOCK_HZ >= 13000000 && WS_CLOCK_HZ <= MAX_HZ
+#elif WS_CLOCK_HZ % 1000000 == 0 && WS_CLOCK_HZ >= VCO_MIN_HZ / 8 && WS_CLOCK_HZ <= MAX_HZ
 #ifdef PWR_CR_SETTING
     RCC_APB1ENR |= RCC_APB1ENR_PWREN;
     PWR_CR = PWR_CR_SETTING;

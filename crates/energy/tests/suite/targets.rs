@@ -16,7 +16,7 @@ fn supplies() -> Vec<(String, Supply)> {
         })
         .collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
-    assert_eq!(found.len(), 22);
+    assert_eq!(found.len(), 23);
     found
 }
 

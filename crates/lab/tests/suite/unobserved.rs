@@ -83,5 +83,5 @@ macro_rules! targets {
 }
 
 targets! {
-    atmega328p atmega128l atmega324pa atmega2560 atmega32u4 attiny85 msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f103 stm32f407 stm32l4r5 stm32f411 stm32f767 samd21 nrf52840 rp2040 r8c i8051 mc68hc08 ch32v003
+    atmega328p atmega128l atmega324pa atmega2560 atmega32u4 attiny85 msp430f5438a msp430fr5994 stm32f051 stm32f100 stm32f103 stm32f401 stm32f407 stm32l4r5 stm32f411 stm32f767 samd21 nrf52840 rp2040 r8c i8051 mc68hc08 ch32v003
 }

@@ -29,6 +29,7 @@ fn other_parts_start_on_their_own_oscillators() {
         (include_str!("../../../../targets/r8c.toml"), 15_625),
         (include_str!("../../../../targets/stm32f051.toml"), 8_000_000),
         (include_str!("../../../../targets/stm32f100.toml"), 8_000_000),
+        (include_str!("../../../../targets/stm32f401.toml"), 16_000_000),
         (include_str!("../../../../targets/stm32f407.toml"), 16_000_000),
         (include_str!("../../../../targets/stm32f411.toml"), 16_000_000),
         (include_str!("../../../../targets/stm32f767.toml"), 16_000_000),

@@ -68,6 +68,30 @@ fn a_clock_that_the_part_cannot_make_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("multiples of 4 MHz up to 24 MHz"));
 }
 
+/// DS9716, table 41: the VCO of the STM32F401's PLL makes 192 to 432 MHz, that of the STM32F407 100 MHz, too. RCC_PLLCFGR has P from bit 16
+/// on, N from bit 6 on, and 16 MHz by 16.
+#[test]
+fn the_pll_s_oscillator_stays_in_its_range() {
+    for (target, mhz, p, n) in [
+        ("stm32f401", 24, 8, 192),
+        ("stm32f401", 47, 8, 376),
+        ("stm32f401", 48, 4, 192),
+        ("stm32f401", 84, 4, 336),
+        ("stm32f407", 13, 8, 104),
+        ("stm32f407", 50, 2, 100),
+    ] {
+        let clock = format!("CLOCK={mhz}000000");
+        let (out, output) = make("pll", &[&format!("TARGET={target}"), "OP=empty", &clock]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let bytes = std::fs::read(out.join(target).join("portable/empty.elf")).expect("make has built it");
+        let setting: u32 = 2 << 28 | 9 << 24 | (p / 2 - 1) << 16 | n << 6 | 16;
+        let is_there = bytes.windows(4).any(|word| word == setting.to_le_bytes());
+        assert!(is_there, "{target}: {mhz} MHz: no {setting:#x}");
+    }
+    let (_, output) = make("refused", &["TARGET=stm32f401", "OP=empty", "CLOCK=23000000"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("whole MHz from 24 to 84"));
+}
+
 #[test]
 fn the_result_depends_on_the_settings_alone() {
     std::fs::remove_dir_all(Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings")).ok();

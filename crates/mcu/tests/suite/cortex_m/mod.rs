@@ -35,6 +35,7 @@ mod stm32_timer_pins;
 mod stm32_timers;
 mod stm32_usart;
 mod stm32_watchdogs;
+mod stm32f401;
 mod system;
 mod systick;
 mod timing;

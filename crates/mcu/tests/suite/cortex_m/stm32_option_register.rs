@@ -49,9 +49,12 @@ fn program(bench: &mut Bench, value: u32) {
 /// RM0090 section 3.7.2: OPTLOCK, which OPTKEYR alone opens; what OPTSTRT has stored comes back with each reset, and nothing else.
 #[test]
 fn what_was_stored_is_loaded() {
-    for (target, delivered) in
-        [("stm32f407", DELIVERED), ("stm32f411", DELIVERED), ("stm32f767", 0xffff_aafd)]
-    {
+    for (target, delivered) in [
+        ("stm32f401", DELIVERED),
+        ("stm32f407", DELIVERED),
+        ("stm32f411", DELIVERED),
+        ("stm32f767", 0xffff_aafd),
+    ] {
         let written = delivered & !(OPTLOCK | 4 << 16);
         let mut bench = Bench::new(target);
         assert_eq!(bench.read(OPTCR), delivered, "{target}");
