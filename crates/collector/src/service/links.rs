@@ -81,7 +81,7 @@ impl Links {
         self.jobs.counts().fenced.load(Ordering::Relaxed)
     }
 
-    pub(super) fn keys(&self) -> &KeyStore {
+    pub(crate) fn keys(&self) -> &KeyStore {
         &self.keys
     }
 
